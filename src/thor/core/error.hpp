@@ -1,0 +1,28 @@
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace thor {
+
+/// What the process tells its caller (DESIGN: exit codes).
+enum class ExitCode : int {
+  done = 0,
+  internal = 1,
+  usage = 2,    ///< bad usage or configuration
+  input = 3,    ///< input data missing or bad
+  device = 4,   ///< device or MPI
+  stopped = 5,  ///< stopped early by signal or limit; what was done is written and marked
+  output = 6,   ///< output cannot be written
+};
+
+/// An error a user can act on: the message says what is wrong and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+}  // namespace thor
