@@ -1,0 +1,77 @@
+"""Analytic line-transfer solutions, to lay over a Monte Carlo spectrum.
+
+All are for static, uniform gas very thick at line centre (a tau0 >> 1000), a source that emits at
+line centre, a Voigt parameter ``a``, and ``tau0`` the line-centre optical depth from the source to
+the surface. They come from the diffusion approximation: at a tau0 = 470 the mean |x| of the sphere
+is 7 per cent below the truth, at 4700 2 per cent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Means of u^(1/3) for the densities 1 / (1 + cosh u) and (2 / pi) / cosh u, u > 0.
+_SPHERE_MEAN = 1.0211271325752609
+_SLAB_MEAN = 0.957005907467506
+
+
+def _u(x, coefficient: float, a: float, tau0: float) -> np.ndarray:
+    """u = coefficient |x|^3 / (a tau0), cut where cosh would overflow."""
+    return np.minimum(coefficient * np.abs(np.asarray(x, dtype=float)) ** 3 / (a * tau0), 700.0)
+
+
+_SPHERE = np.sqrt(2.0 * np.pi**3 / 27.0)
+_SLAB = np.sqrt(np.pi**3 / 54.0)
+
+
+def sphere(x, a: float, tau0: float) -> np.ndarray:
+    """Emergent spectrum of a sphere with a central source; its integral over x is 1.
+
+    J(x) = sqrt(pi^3 / 6) / (a tau0) x^2 / (1 + cosh(sqrt(2 pi^3 / 27) |x|^3 / (a tau0)))
+
+    Dijkstra, Haiman & Spaans 2006, eq. C17, whose own prefactor makes the integral 1 / (2 pi).
+    """
+    x = np.asarray(x, dtype=float)
+    return np.sqrt(np.pi**3 / 6.0) / (a * tau0) * x**2 / (1.0 + np.cosh(_u(x, _SPHERE, a, tau0)))
+
+
+def sphere_cdf(x, a: float, tau0: float) -> np.ndarray:
+    """Fraction of the photons of :func:`sphere` within |x|: tanh(u / 2)."""
+    return np.tanh(0.5 * _u(x, _SPHERE, a, tau0))
+
+
+def sphere_mean_abs_x(a: float, tau0: float) -> float:
+    """Mean |x| of :func:`sphere`, 0.889 (a tau0)^(1/3)."""
+    return float(_SPHERE_MEAN * np.cbrt(a * tau0 / _SPHERE))
+
+
+def slab(x, a: float, tau0: float) -> np.ndarray:
+    """Emergent spectrum of a slab with a source in its mid-plane; its integral over x is 1.
+
+    J(x) = sqrt(pi / 6) / (a tau0) x^2 / cosh(sqrt(pi^3 / 54) |x|^3 / (a tau0))
+
+    Neufeld 1990, eq. 2.24, for injection at line centre; tau0 is from the mid-plane to a surface.
+    """
+    x = np.asarray(x, dtype=float)
+    return np.sqrt(np.pi / 6.0) / (a * tau0) * x**2 / np.cosh(_u(x, _SLAB, a, tau0))
+
+
+def slab_cdf(x, a: float, tau0: float) -> np.ndarray:
+    """Fraction of the photons of :func:`slab` within |x|: (4 / pi) arctan(tanh(u / 2))."""
+    return 4.0 / np.pi * np.arctan(np.tanh(0.5 * _u(x, _SLAB, a, tau0)))
+
+
+def slab_mean_abs_x(a: float, tau0: float) -> float:
+    """Mean |x| of :func:`slab`, 1.05 (a tau0)^(1/3)."""
+    return float(_SLAB_MEAN * np.cbrt(a * tau0 / _SLAB))
+
+
+def slab_escape_fraction(a: float, tau0: float, tau_dust) -> np.ndarray:
+    """Fraction of the photons that leave a dusty slab; ``tau_dust`` is absorption, to a surface.
+
+    f = 1 / cosh(sqrt(3) / (zeta pi^(5/12)) sqrt((a tau0)^(1/3) tau_dust)), zeta = 0.525
+
+    Neufeld 1990, eq. 4.43, for injection at line centre and (a tau0)^(1/3) >> tau_dust.
+    """
+    root = np.sqrt(np.cbrt(a * tau0) * np.asarray(tau_dust, dtype=float))
+    return 1.0 / np.cosh(np.minimum(np.sqrt(3.0) / (0.525 * np.pi ** (5.0 / 12.0)) * root, 700.0))

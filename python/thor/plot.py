@@ -1,0 +1,152 @@
+"""Figures. matplotlib is imported only when one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+
+from .result import Result
+from .spectrum import Spectrum
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Okabe & Ito's colours, which the colour-blind tell apart too.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+#: matplotlib settings of a figure for a paper, one column wide.
+PAPER = {
+    "font.family": "serif",
+    "font.serif": ["STIXGeneral", "DejaVu Serif"],
+    "font.size": 10,
+    "mathtext.fontset": "stix",
+    "figure.figsize": (4.2, 3.1),
+    "figure.constrained_layout.use": True,
+    "savefig.dpi": 300,
+}
+
+_X_LABEL = {
+    "x": r"Dimensionless frequency $x$",
+    "velocity": r"Velocity $\Delta v\ [\mathrm{km\,s^{-1}}]$",
+    "wavelength": r"Vacuum wavelength $\lambda\ [\mathrm{\AA}]$",
+    "frequency": r"Frequency $\nu\ [\mathrm{THz}]$",
+}
+_SYMBOL = {"x": "x", "velocity": "v", "wavelength": r"\lambda", "frequency": r"\nu"}
+_Y_UNITS = {
+    "x": r"\mathrm{erg\,s^{-1}}",
+    "velocity": r"\mathrm{erg\,s^{-1}\,(km\,s^{-1})^{-1}}",
+    "wavelength": r"\mathrm{erg\,s^{-1}\,\AA^{-1}}",
+    "frequency": r"\mathrm{erg\,s^{-1}\,Hz^{-1}}",
+}
+_NORMALISED_UNITS = {
+    "x": "",
+    "velocity": r"\ [\mathrm{(km\,s^{-1})^{-1}}]",
+    "wavelength": r"\ [\mathrm{\AA^{-1}}]",
+    "frequency": r"\ [\mathrm{Hz^{-1}}]",
+}
+# Hz are too many to label ticks with.
+_TICK_UNIT = {"x": 1.0, "velocity": 1.0, "wavelength": 1.0, "frequency": 1e12}
+
+Source = Union[Result, Spectrum, Sequence[Spectrum], Mapping[str, Spectrum]]
+
+
+def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
+    """The spectra to draw, by label."""
+    if isinstance(source, Spectrum):
+        return {source.name: source}
+    if isinstance(source, Result):
+        if not source.spectra:
+            raise ValueError(f"{source.path}: the run kept no spectra")
+        if name is None:
+            escaped = {k: s for k, s in source.spectra.items() if s.of == "escaped"}
+            return escaped or source.spectra
+        source = source.spectra
+    elif not isinstance(source, Mapping):
+        source = {spectrum.name: spectrum for spectrum in source}
+    if name is None:
+        return dict(source)
+    if name not in source:
+        raise ValueError(f"no spectrum '{name}': there is {', '.join(source)}")
+    return {name: source[name]}
+
+
+def plot_spectrum(
+    source: Source,
+    ax: Axes | None = None,
+    *,
+    axis: str | None = None,
+    name: str | None = None,
+    label: str | None = None,
+    normalize: bool = False,
+    analytic: Callable[[np.ndarray], np.ndarray] | None = None,
+    analytic_label: str = "analytic",
+    color: str | None = None,
+) -> Axes:
+    """Draws spectra as step histograms in a band of one Monte Carlo standard deviation.
+
+    ``source`` is a result (its spectra of escaped photons are drawn, or the one called ``name``),
+    a spectrum, or several: a list, or a mapping from labels. ``axis`` redraws them over x,
+    velocity, wavelength or frequency; ``normalize`` divides each by its luminosity. ``analytic``
+    is a function of the axis with unit integral, scaled to the luminosity of the first spectrum:
+
+        plot_spectrum(result, axis="x", analytic=lambda x: thor.analytic.sphere(x, a, tau0))
+
+    ``ax`` is drawn into if given. Returns the axes.
+    """
+    chosen = _choose(source, name)
+    if not chosen:
+        raise ValueError("no spectrum to draw")
+    axis = axis or next(iter(chosen.values())).axis
+    spectra = {key: spectrum.to(axis) for key, spectrum in chosen.items()}
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=PAPER["figure.figsize"], constrained_layout=True)
+    unit = _TICK_UNIT[axis]
+    used = len(ax.patches)
+
+    for i, (key, spectrum) in enumerate(spectra.items()):
+        scale = 1.0 / (spectrum.luminosity()[0] or 1.0) if normalize else 1.0
+        flux, error, edges = spectrum.flux * scale, spectrum.error * scale, spectrum.edges / unit
+        hue = color or COLORS[(used // 2 + i) % len(COLORS)]
+        band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
+        ax.stairs(flux + error, edges, baseline=flux - error, **band)
+        text = label if label is not None and len(spectra) == 1 else key
+        ax.stairs(flux, edges, baseline=None, color=hue, lw=1.1, label=text)
+
+    first = next(iter(spectra.values()))
+    if analytic is not None:
+        fine = np.linspace(first.edges[0], first.edges[-1], 2001)
+        height = 1.0 if normalize else first.luminosity()[0]
+        curve = height * analytic(fine)
+        ax.plot(fine / unit, curve, "--", color="black", lw=1.0, label=analytic_label)
+
+    low = min(s.edges[0] for s in spectra.values()) / unit
+    high = max(s.edges[-1] for s in spectra.values()) / unit
+    if used:
+        low, high = min(low, ax.get_xlim()[0]), max(high, ax.get_xlim()[1])
+    _dress(ax, axis, (low, high), normalize)
+    if len(spectra) > 1 or label or analytic is not None or used:
+        # Room for the legend above the line.
+        entries = len(ax.get_legend_handles_labels()[0])
+        ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.08 * entries), auto=None)
+        ax.legend(frameon=False, handlelength=1.6, loc="upper right")
+    return ax
+
+
+def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) -> None:
+    """Labels with units, ticks inside, nothing else."""
+    symbol = _SYMBOL[axis]
+    if normalize:
+        ax.set_ylabel(rf"$L^{{-1}}\,\mathrm{{d}}L/\mathrm{{d}}{symbol}{_NORMALISED_UNITS[axis]}$")
+    else:
+        ax.set_ylabel(rf"$\mathrm{{d}}L/\mathrm{{d}}{symbol}\ [{_Y_UNITS[axis]}]$")
+    ax.set_xlabel(_X_LABEL[axis])
+    ax.set_xlim(*limits)
+    ax.set_ylim(bottom=0.0, auto=None)
+    ax.minorticks_on()
+    ax.tick_params(which="both", direction="in", top=True, right=True)
+    ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+    ax.ticklabel_format(axis="x", style="plain", useOffset=False)

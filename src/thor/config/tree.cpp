@@ -1,0 +1,73 @@
+#include "thor/config/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "thor/core/error.hpp"
+
+namespace thor::config {
+namespace {
+
+std::vector<std::string> split(const std::string& path) {
+  std::vector<std::string> keys(1);
+  for (const char letter : path) {
+    if (letter == '.') {
+      keys.emplace_back();
+    } else {
+      keys.back() += letter;
+    }
+  }
+  return keys;
+}
+
+}  // namespace
+
+const Tree::Entry* Tree::find(const std::string& key) const {
+  const auto match = [&](const Entry& entry) { return entry.key == key; };
+  const auto entry = std::find_if(entries.begin(), entries.end(), match);
+  return entry == entries.end() ? nullptr : &*entry;
+}
+
+Tree::Entry* Tree::find(const std::string& key) {
+  return const_cast<Entry*>(std::as_const(*this).find(key));
+}
+
+void apply_override(Tree& root, const std::string& text, Errors& errors) {
+  const std::string where = "--set " + text;
+  const auto refuse = [&](const std::string& what) { errors.push_back(where + ": " + what); };
+  const auto equals = text.find('=');
+  const auto path = split(text.substr(0, equals));
+  if (equals == std::string::npos || std::find(path.begin(), path.end(), "") != path.end()) {
+    return refuse("expected a.b=value");
+  }
+  Tree value;
+  try {
+    value = read_value(text.substr(equals + 1), where);
+  } catch (const Error& error) {
+    errors.emplace_back(error.what());
+    return;
+  }
+  value.where = where;
+
+  Tree* node = &root;
+  std::string done = "the file";
+  for (const auto& key : path) {
+    if (node->kind == Tree::Kind::null) *node = {Tree::Kind::map, {}, where, {}};
+    if (node->kind == Tree::Kind::scalar) {
+      return refuse(fmt::format("{} is a single value and has no key \"{}\"", done, key));
+    }
+    Tree::Entry* entry = node->find(key);
+    if (!entry && node->kind == Tree::Kind::list) {
+      return refuse(fmt::format("{} is a list of {} and has no element \"{}\"", done,
+                                node->entries.size(), key));
+    }
+    if (!entry) entry = &node->entries.emplace_back(Tree::Entry{key, where, {}});
+    node = &entry->value;
+    done = &key == &path.front() ? key : done + "." + key;
+  }
+  *node = std::move(value);
+}
+
+}  // namespace thor::config

@@ -1,0 +1,41 @@
+#pragma once
+#include <list>
+#include <string>
+#include <vector>
+
+namespace thor::config {
+
+using Errors = std::vector<std::string>;
+
+/// A YAML document apart from the library that read it. Aliases are copies, repeated keys are kept.
+struct Tree {
+  enum class Kind { null, scalar, list, map };
+  struct Entry;
+
+  Kind kind = Kind::null;
+  std::string text;          ///< of a scalar
+  std::string where;         ///< "FILE:LINE:COLUMN" or "--set a.b=c"
+  std::list<Entry> entries;  ///< of a map or a list (whose keys are "0", "1", ...); addresses stay
+
+  const Entry* find(const std::string& key) const;
+  Entry* find(const std::string& key);
+};
+
+struct Tree::Entry {
+  std::string key;
+  std::string where;  ///< of the key
+  Tree value;
+};
+
+/// Throws thor::Error(usage) with FILE:LINE:COLUMN where the text is not one YAML document.
+Tree read_tree(const std::string& yaml_text, const std::string& name);
+
+/// The same, where every position is `where`.
+Tree read_value(const std::string& yaml_text, const std::string& where);
+
+/// Sets or adds the value at the path of "a.b.c=value"; what cannot be applied goes to `errors`.
+void apply_override(Tree& root, const std::string& text, Errors& errors);
+
+std::string to_yaml(const Tree& tree);
+
+}  // namespace thor::config

@@ -1,0 +1,186 @@
+// The only file that knows yaml-cpp.
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "thor/config/tree.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor::config {
+namespace {
+
+std::size_t count(const Tree& tree) {
+  std::size_t nodes = 1;
+  for (const auto& entry : tree.entries) nodes += count(entry.value);
+  return nodes;
+}
+
+/// Builds a Tree from yaml-cpp's events. Its own nodes would do as well, but YAML::LoadAll never
+/// returns for some broken inputs, as "," (yaml-cpp issue 1040), and YAML::Load reads one document
+/// of several in silence.
+class Builder : public YAML::EventHandler {
+ public:
+  /// Positions are those of the file, or `fixed` where that is not empty.
+  Builder(std::string file, std::string fixed) : file_(std::move(file)), fixed_(std::move(fixed)) {}
+
+  Tree build(const std::string& yaml_text) {
+    std::istringstream stream(yaml_text);
+    try {
+      YAML::Parser parser(stream);
+      while (parser.HandleNextDocument(*this)) {
+      }
+    } catch (const YAML::Exception& error) {
+      fail(error.mark, "not valid YAML: " + error.msg);
+    }
+    return std::move(root_);
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ == 1) return;
+    fail(mark, root_.kind == Tree::Kind::null ? "not valid YAML: nothing can be read here"
+                                              : "a second YAML document; only one is possible");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    place(mark, node(mark, Tree::Kind::null), anchor);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Tree tree = node(mark, Tree::Kind::scalar);
+    tree.text = value;
+    place(mark, std::move(tree), anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto target = anchors_.find(anchor);
+    if (target == anchors_.end()) fail(mark, "an alias inside what it stands for");
+    nodes_ += count(target->second);
+    place(mark, target->second, 0);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, Tree::Kind::list, anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, Tree::Kind::map, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    Tree tree;
+    YAML::Mark mark;
+    YAML::anchor_t anchor;
+    bool has_key;
+    std::string key, key_where;
+  };
+
+  std::string where(const YAML::Mark& mark) const {
+    if (!fixed_.empty()) return fixed_;
+    if (mark.is_null()) return file_;
+    return fmt::format("{}:{}:{}", file_, mark.line + 1, mark.column + 1);
+  }
+  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& what) const {
+    throw Error(ExitCode::usage, where(mark) + ": " + what);
+  }
+  Tree node(const YAML::Mark& mark, Tree::Kind kind) {
+    ++nodes_;
+    return {kind, {}, where(mark), {}};
+  }
+  bool expects_key() const {
+    return !frames_.empty() && frames_.back().tree.kind == Tree::Kind::map &&
+           !frames_.back().has_key;
+  }
+
+  void open(const YAML::Mark& mark, Tree::Kind kind, YAML::anchor_t anchor) {
+    if (expects_key()) fail(mark, "a key must be a plain word (is a bracket left open?)");
+    if (frames_.size() > 50) fail(mark, "nested too deeply");
+    frames_.push_back({node(mark, kind), mark, anchor, false, {}, {}});
+  }
+  void close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    place(frame.mark, std::move(frame.tree), frame.anchor);
+  }
+  void place(const YAML::Mark& mark, Tree tree, YAML::anchor_t anchor) {
+    if (nodes_ > 100'000) fail(mark, "too many values for a configuration");  // aliases of aliases
+    if (anchor) anchors_[anchor] = tree;
+    if (frames_.empty()) {
+      root_ = std::move(tree);
+      return;
+    }
+    Frame& frame = frames_.back();
+    auto& entries = frame.tree.entries;
+    if (expects_key()) {
+      if (tree.kind != Tree::Kind::scalar)
+        fail(mark, "a key must be a plain word (is a bracket left open?)");
+      frame.key = tree.text;
+      frame.key_where = where(mark);
+      frame.has_key = true;
+    } else if (frame.tree.kind == Tree::Kind::map) {
+      entries.push_back({frame.key, frame.key_where, std::move(tree)});
+      frame.has_key = false;
+    } else {
+      entries.push_back({std::to_string(entries.size()), tree.where, std::move(tree)});
+    }
+  }
+
+  std::string file_, fixed_;
+  Tree root_;
+  std::vector<Frame> frames_;
+  std::map<YAML::anchor_t, Tree> anchors_;
+  std::size_t nodes_ = 0;
+  int documents_ = 0;
+};
+
+void emit(YAML::Emitter& out, const Tree& tree) {
+  const auto is_scalar = [](const Tree::Entry& entry) {
+    return entry.value.kind == Tree::Kind::scalar;
+  };
+  switch (tree.kind) {
+    case Tree::Kind::null:
+      out << YAML::Null;
+      break;
+    case Tree::Kind::scalar:
+      out << tree.text;
+      break;
+    case Tree::Kind::list:
+      if (std::all_of(tree.entries.begin(), tree.entries.end(), is_scalar)) out << YAML::Flow;
+      out << YAML::BeginSeq;
+      for (const auto& item : tree.entries) emit(out, item.value);
+      out << YAML::EndSeq;
+      break;
+    case Tree::Kind::map:
+      out << YAML::BeginMap;
+      for (const auto& entry : tree.entries) {
+        out << YAML::Key << entry.key << YAML::Value;
+        emit(out, entry.value);
+      }
+      out << YAML::EndMap;
+      break;
+  }
+}
+
+}  // namespace
+
+Tree read_tree(const std::string& yaml_text, const std::string& name) {
+  return Builder(name, {}).build(yaml_text);
+}
+
+Tree read_value(const std::string& yaml_text, const std::string& where) {
+  return Builder({}, where).build(yaml_text);
+}
+
+std::string to_yaml(const Tree& tree) {
+  YAML::Emitter out;
+  emit(out, tree);
+  return std::string(out.c_str(), out.size()) + "\n";
+}
+
+}  // namespace thor::config

@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+/// Units exist only at the border: text such as "10 kpc" becomes a number in cgs here.
+namespace thor {
+
+enum class Dimension {
+  none,            ///< a plain number
+  length,          ///< [cm]
+  velocity,        ///< [cm/s]
+  temperature,     ///< [K]
+  column_density,  ///< [cm^-2]
+  number_density,  ///< [cm^-3]
+  luminosity,      ///< [erg/s]
+  frequency,       ///< [Hz]
+  wavelength = length,
+};
+
+struct Quantity {
+  double value = 0;  ///< cgs
+  Dimension dimension = Dimension::none;
+  std::string text;  ///< as it was written
+};
+
+/// Any number with any unit, or none. Throws std::invalid_argument for everything else, also for
+/// what is not finite or leaves the range of a double in cgs.
+Quantity parse_quantity(std::string_view text);
+
+/// The same, and the unit must be one of `expected`; the message lists those accepted.
+Quantity parse_quantity(std::string_view text, Dimension expected);
+
+/// What to write for a dimension, as in: a length such as "10 kpc" (units: cm, m, ...).
+std::string describe(Dimension dimension);
+
+}  // namespace thor

@@ -1,0 +1,61 @@
+#pragma once
+#include <concepts>
+
+#include "thor/math/vec3.hpp"
+
+/// Where the gas is. Inside a dataset lengths are in units of its size (outer radius, half-thickness) and velocities in
+/// units of the thermal speed; a photon is in a cell (a region with its own gas) and leaves it by arriving at a face.
+namespace thor {
+inline namespace THOR_ISA {
+
+/// Cells of the datasets without a grid; `outside` is the way out of all of them.
+inline constexpr int outside = -1, cavity = 0, gas = 1;
+
+/// Longer than any way through a dataset, small enough to square in single precision.
+template <class Real>
+inline constexpr Real no_limit = Real(1e10);
+
+/// The straight way from a point to the next face of its cell.
+///
+///   reaches(s)  whether the face lies within the distance s
+///   length()    the distance to the face
+///   next()      the cell behind it
+template <class S, class V>
+concept SegmentOf = requires(const S segment, V s) {
+  { segment.reaches(s) } -> std::convertible_to<MaskOf<V>>;
+  { segment.length() } -> std::convertible_to<V>;
+  { segment.next() } -> std::convertible_to<IntOf<V>>;
+};
+
+/// A segment whose length is known.
+template <class V>
+struct FaceSegment {
+  V distance;
+  IntOf<V> behind;
+  THOR_FN MaskOf<V> reaches(V s) const { return s >= distance; }
+  THOR_FN V length() const { return distance; }
+  THOR_FN IntOf<V> next() const { return behind; }
+};
+
+/// `uniform`: gas at rest and of one density, so that a flight needs no sub-steps. `dusty`: may hold dust.
+template <class D, class V>
+concept DatasetFor = requires(const D dataset, IntOf<V> cell, Vec3<V> position, Vec3<V> direction, V x) {
+  { D::uniform } -> std::convertible_to<bool>;
+  { D::dusty } -> std::convertible_to<bool>;
+  { dataset.segment(cell, position, direction) } -> SegmentOf<V>;
+  { dataset.opacity(cell, position) } -> std::convertible_to<V>;              // n sigma_0 per unit length
+  { dataset.velocity_along(position, direction) } -> std::convertible_to<V>;  // v . n
+  { dataset.max_step(cell, position, direction, x) } -> std::convertible_to<V>;  // the step limiter
+  { dataset.core_scale(position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
+};
+
+/// What a source asks, one photon at a time.
+template <class D, class Real>
+concept PlaceableIn = requires(const D dataset, Vec3<Real> position, Vec3<Real> direction, Real r) {
+  { dataset.locate(position) } -> std::same_as<int>;
+  { dataset.distance_from_outside(position, direction) } -> std::same_as<Real>;  // negative: the ray misses
+  { dataset.sample_position(r, direction) } -> std::same_as<Vec3<Real>>;         // uniform over the gas
+};
+
+}  // namespace THOR_ISA
+}  // namespace thor

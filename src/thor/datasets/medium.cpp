@@ -1,0 +1,87 @@
+#include "thor/datasets/medium.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "thor/core/error.hpp"
+
+namespace thor {
+namespace {
+
+/// Int r^p dr from `inner` to 1; infinite where it diverges.
+double power_integral(double inner, double p) {
+  if (std::abs(p + 1) < 1e-12) return inner > 0 ? -std::log(inner) : INFINITY;
+  if (inner <= 0) return p > -1 ? 1 / (p + 1) : INFINITY;
+  return -std::expm1((p + 1) * std::log(inner)) / (p + 1);
+}
+
+[[noreturn]] void refuse(const std::string& key, const std::string& why) {
+  throw Error(ExitCode::usage, "dataset." + key + ": " + why);
+}
+
+/// The speed at r = 1, from the largest or from the distance-averaged speed.
+double outer_speed(const config::Velocity& v, double inner, double beta) {
+  if (v.max) {
+    if (beta >= 0) return *v.max;
+    if (inner <= 0) refuse("velocity.max", "a speed that falls outward from the centre has no largest value; "
+                                           "give velocity.average, or an inner_radius above 0");
+    return *v.max * std::pow(inner, -beta);
+  }
+  const double integral = power_integral(inner, beta);
+  if (!std::isfinite(integral)) refuse("velocity.exponent", "the distance-averaged speed diverges at the centre for an "
+                                                            "exponent of -1 or less; give an inner_radius above 0");
+  return *v.average * (1 - inner) / integral;
+}
+
+}  // namespace
+
+Medium build_medium(const config::Dataset& dataset, const Line& line) {
+  const bool shell = dataset.type == config::DatasetType::shell;
+  Medium m{};
+  m.size = shell ? dataset.outer_radius : dataset.half_thickness;
+  m.thermal_speed = line.thermal_speed(dataset.temperature, dataset.b_turb);
+  m.a = line.voigt_parameter(m.thermal_speed);
+  m.cross_section = line.cross_section(m.thermal_speed);
+  m.dust = dataset.dust.value_or(config::Dust{0, 0, 0});
+  const double inner = shell ? dataset.inner_radius / m.size : 0;
+
+  const bool graded = dataset.density.profile == config::DensityProfile::power_law && dataset.density.exponent != 0;
+  const double alpha = graded ? dataset.density.exponent : 0;
+  const double path = power_integral(inner, alpha);
+  if (!std::isfinite(path)) {
+    refuse("density.exponent", "the column density diverges at the centre for an exponent of -1 or less; give an "
+                               "inner_radius above 0");
+  }
+  if (dataset.tau0) m.column_density = *dataset.tau0 / m.cross_section;
+  if (dataset.column_density) m.column_density = *dataset.column_density;
+  if (dataset.number_density) m.column_density = *dataset.number_density * m.size * path;
+  m.tau0 = m.column_density * m.cross_section;
+  m.number_density = m.column_density / (m.size * path);
+  if (!std::isfinite(m.tau0) || m.tau0 <= 0 || m.tau0 > 1e15) {
+    refuse("tau0", "the line-centre optical depth comes to " + std::to_string(m.tau0) +
+                       "; it must be above 0 and at most 1e15");
+  }
+
+  Profile<double> p{};
+  p.opacity = m.tau0 / path;
+  p.density_exponent = alpha;
+  p.graded = graded;
+  p.step_limiter = dataset.step_limiter;
+  p.velocity_exponent = dataset.velocity.profile == config::VelocityProfile::power_law ? dataset.velocity.exponent : 1;
+  p.linear = p.velocity_exponent == 1;
+  if (dataset.velocity.profile != config::VelocityProfile::static_) {
+    p.speed = outer_speed(dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;
+  }
+  p.moving = p.speed != 0;
+
+  if (!shell) {
+    m.dataset = Slab<double>{p};
+  } else if (inner == 0 && !graded && !p.moving && m.dust.tau == 0) {
+    m.dataset = Sphere<double>{m.tau0};
+  } else {
+    m.dataset = Shell<double>{inner, p};
+  }
+  return m;
+}
+
+}  // namespace thor

@@ -1,0 +1,47 @@
+#pragma once
+#include <variant>
+
+#include "thor/config/config.hpp"
+#include "thor/datasets/shell.hpp"
+#include "thor/datasets/slab.hpp"
+#include "thor/datasets/sphere.hpp"
+#include "thor/line/line.hpp"
+
+namespace thor {
+
+/// The gas of a run: its normalisation in cgs and the dataset that the kernel sees.
+struct Medium {
+  double size;            ///< outer radius or half-thickness, the unit of length [cm]
+  double thermal_speed;   ///< incl. turbulence, the unit of velocity [cm/s]
+  double a;               ///< Voigt parameter
+  double cross_section;   ///< sigma_0 [cm^2]
+  double tau0;            ///< line-centre optical depth along a radius
+  double column_density;  ///< along the same path [cm^-2]
+  double number_density;  ///< at the outer edge [cm^-3]
+  config::Dust dust;
+  std::variant<Sphere<double>, Shell<double>, Slab<double>> dataset;
+};
+
+/// Normalises the profiles; throws Error(usage) where there is no finite normalisation.
+Medium build_medium(const config::Dataset& dataset, const Line& line);
+
+/// The same dataset in another precision.
+template <class Real>
+Profile<Real> convert(const Profile<double>& p) {
+  return {Real(p.opacity),      Real(p.density_exponent), Real(p.speed), Real(p.velocity_exponent),
+          Real(p.step_limiter), p.graded,                 p.moving,      p.linear};
+}
+template <class Real>
+Sphere<Real> convert(const Sphere<double>& d) {
+  return {Real(d.kappa)};
+}
+template <class Real>
+Shell<Real> convert(const Shell<double>& d) {
+  return {Real(d.inner), convert<Real>(d.profile)};
+}
+template <class Real>
+Slab<Real> convert(const Slab<double>& d) {
+  return {convert<Real>(d.profile)};
+}
+
+}  // namespace thor

@@ -1,0 +1,80 @@
+#pragma once
+#include "thor/datasets/dataset.hpp"
+#include "thor/math/functions.hpp"
+
+namespace thor {
+
+/// Power laws of density and speed in the coordinate r (radius of a shell, |z| of a slab), as the kernel sees them.
+template <class Real>
+struct Profile {
+  Real opacity;            ///< n sigma_0 per unit length at r = 1
+  Real density_exponent;   ///< n ~ r^alpha
+  Real speed;              ///< at r = 1, in thermal units; negative is inflow
+  Real velocity_exponent;  ///< v ~ r^beta
+  Real step_limiter;       ///< f
+  bool graded;             ///< alpha != 0
+  bool moving;             ///< speed != 0
+  bool linear;             ///< beta == 1
+};
+
+inline namespace THOR_ISA {
+
+/// r^alpha for r > 0.
+template <class V>
+THOR_FN V power(V r, RealOf<V> alpha) {
+  return exp(V(alpha) * log(r));
+}
+
+/// Below this radius a profile is taken as constant.
+template <class Real>
+inline constexpr Real profile_floor = Real(1e-6);
+/// The shortest sub-step: a photon gets away from a point where a gradient diverges.
+template <class Real>
+inline constexpr Real step_floor = Real(1e-5);
+
+template <class V>
+THOR_FN V opacity_at(const Profile<RealOf<V>>& p, V r) {
+  V k(p.opacity);
+  if (p.graded) k = k * power(max(r, V(profile_floor<RealOf<V>>)), p.density_exponent);
+  return k;
+}
+
+/// v/r, which times the position is the velocity.
+template <class V>
+THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
+  using Real = RealOf<V>;
+  V w(p.speed);
+  if (!p.linear) w = w * power(max(r, V(profile_floor<Real>)), p.velocity_exponent - Real(1));
+  return w;
+}
+
+/// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|); the mid-point rule then errs by
+/// f^2. Where v is not proportional to r its gradient along the ray changes over a distance r, so that
+/// l <= r sqrt(f max(1, |x|)/|v|) as well.
+template <class V>
+THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V x) {
+  using Real = RealOf<V>;
+  const V tiny(Real(1e-20));
+  V limit(no_limit<Real>);
+  const V f(p.step_limiter);
+  if (p.graded) limit = f * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
+  if (p.moving) {
+    const V allowed = f * max(V(Real(1)), abs(x));
+    limit = min(limit, allowed / max(abs(gradient), tiny));
+    if (!p.linear) limit = min(limit, r * sqrt(allowed / max(abs(speed), tiny)));
+  }
+  return max(limit, V(step_floor<Real>));
+}
+
+/// The shortest of v_th/|dv/ds| and rho/|grad rho|, for core skipping.
+template <class V>
+THOR_FN V gradient_scale(const Profile<RealOf<V>>& p, V r, V gradient) {
+  using Real = RealOf<V>;
+  V scale(no_limit<Real>);
+  if (p.graded) scale = r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
+  if (p.moving) scale = min(scale, V(Real(1)) / max(abs(gradient), V(Real(1e-20))));
+  return scale;
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,68 @@
+#pragma once
+#include "thor/datasets/dataset.hpp"
+#include "thor/datasets/profile.hpp"
+
+namespace thor {
+
+/// A homogeneous slab, infinite in x and y, between z = -1 and 1; velocity along z, odd in z: v_z = v |z|^beta sign(z).
+template <class R>
+struct Slab {
+  using Real = R;
+  Profile<Real> profile;
+};
+
+inline namespace THOR_ISA {
+
+template <class V>
+struct SlabView {
+  static constexpr bool uniform = false;
+  static constexpr bool dusty = true;
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  const Slab<Real>& data;
+
+  THOR_FN FaceSegment<V> segment(Int, Vec3<V> p, Vec3<V> d) const {
+    const V one(Real(1));
+    const V to_face = max(one - copysign(one, d.z) * p.z, V(Real(0)));
+    return {to_face / max(abs(d.z), V(Real(1e-20))), Int(outside)};
+  }
+  THOR_FN V opacity(Int, Vec3<V>) const { return V(data.profile.opacity); }
+  THOR_FN V velocity_along(Vec3<V> p, Vec3<V> d) const {
+    V v(Real(0));
+    if (data.profile.moving) v = speed_over_radius(data.profile, abs(p.z)) * p.z * d.z;
+    return v;
+  }
+  /// dv/ds along the ray: beta (v/z) mu^2.
+  THOR_FN V gradient(V v_over_z, V dz) const { return V(data.profile.velocity_exponent) * v_over_z * dz * dz; }
+  THOR_FN V max_step(Int, Vec3<V> p, Vec3<V> d, V x) const {
+    V limit(no_limit<Real>);
+    if (data.profile.moving) {
+      const V w = speed_over_radius(data.profile, abs(p.z));
+      limit = limited_step(data.profile, abs(p.z), gradient(w, d.z), w * p.z, x);
+    }
+    return limit;
+  }
+  THOR_FN V core_scale(Vec3<V> p, Vec3<V> d) const {
+    V scale = max(V(Real(1)) - abs(p.z), V(Real(0)));
+    if (data.profile.moving) {
+      const V w = speed_over_radius(data.profile, abs(p.z));
+      scale = min(scale, gradient_scale(data.profile, abs(p.z), gradient(w, d.z)));
+    }
+    return scale;
+  }
+
+  THOR_FN int locate(Vec3<V> p) const { return abs(p.z) <= V(1) ? gas : outside; }
+  THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) const {
+    return p.z * d.z < V(0) ? (abs(p.z) - V(1)) / abs(d.z) : V(-1);
+  }
+  THOR_FN Vec3<V> sample_position(V r, Vec3<V>) const { return {V(0), V(0), fma(V(2), r, V(-1))}; }
+};
+
+template <class V>
+THOR_FN SlabView<V> view(const Slab<RealOf<V>>& data) {
+  return {data};
+}
+static_assert(DatasetFor<SlabView<float>, float> && PlaceableIn<SlabView<float>, float>);
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,74 @@
+#pragma once
+#include "thor/datasets/dataset.hpp"
+#include "thor/math/functions.hpp"
+
+namespace thor {
+
+/// A homogeneous sphere at rest without dust: the shell's simplest case, with a kernel of its own.
+template <class R>
+struct Sphere {
+  using Real = R;
+  Real kappa;  ///< n sigma_0 per radius: tau0
+};
+
+inline namespace THOR_ISA {
+
+template <class V>
+struct SphereSegment {
+  V b;  ///< p . d
+  V c;  ///< (1 - r)(1 + r), summed without cancellation
+
+  /// |p + s d| >= 1, as s (s + 2 b) >= 1 - r^2: needs neither root nor division.
+  THOR_FN MaskOf<V> reaches(V s) const { return s * fma(V(RealOf<V>(2)), b, s) >= c; }
+
+  /// The positive root of s^2 + 2 b s = c, without cancellation for either sign of b.
+  THOR_FN V length() const {
+    const V root = sqrt(fma(b, b, c));
+    const V sum = root + abs(b);
+    const auto outward = b > V(RealOf<V>(0));
+    return select(outward, c / max(sum, V(RealOf<V>(1e-30))), sum);
+  }
+  THOR_FN IntOf<V> next() const { return IntOf<V>(outside); }
+};
+
+template <class V>
+struct SphereView {
+  static constexpr bool uniform = true;
+  static constexpr bool dusty = false;
+  using Real = RealOf<V>;
+  const Sphere<Real>& data;
+
+  static THOR_FN V one_minus_r2(Vec3<V> p) {
+    return max(fma(-p.x, p.x, fma(-p.y, p.y, fma(-p.z, p.z, V(Real(1))))), V(Real(0)));
+  }
+  THOR_FN SphereSegment<V> segment(IntOf<V>, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), one_minus_r2(p)}; }
+  THOR_FN V opacity(IntOf<V>, Vec3<V>) const { return V(data.kappa); }
+  THOR_FN V velocity_along(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
+  THOR_FN V max_step(IntOf<V>, Vec3<V>, Vec3<V>, V) const { return V(no_limit<Real>); }
+  /// The distance to the edge, 1 - r = (1 - r^2)/(1 + r).
+  THOR_FN V core_scale(Vec3<V> p, Vec3<V>) const {
+    return one_minus_r2(p) / (V(Real(1)) + sqrt(dot(p, p)));
+  }
+
+  THOR_FN int locate(Vec3<V> p) const { return dot(p, p) <= V(1) ? gas : outside; }
+  static THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) {
+    const V b = dot(p, d), c = dot(p, p) - V(1);
+    const V root = fma(b, b, -c);
+    return b < V(0) && root > V(0) ? c / (sqrt(root) - b) : V(-1);
+  }
+  THOR_FN Vec3<V> sample_position(V r, Vec3<V> n) const { return sample_shell(V(0), r, n); }
+  /// Uniform in volume between `inner` and 1: r^3 is uniform.
+  static THOR_FN Vec3<V> sample_shell(V inner, V r, Vec3<V> n) {
+    const V cube = inner * inner * inner;
+    return exp(log(max(fma(r, V(1) - cube, cube), V(1e-30))) * V(1. / 3)) * n;
+  }
+};
+
+template <class V>
+THOR_FN SphereView<V> view(const Sphere<RealOf<V>>& data) {
+  return {data};
+}
+static_assert(DatasetFor<SphereView<float>, float> && PlaceableIn<SphereView<float>, float>);
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,206 @@
+#include "thor/drivers/mcrt.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <cmath>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <thread>
+
+#include "thor/core/version.hpp"
+#include "thor/drivers/setup.hpp"
+#include "thor/drivers/tally.hpp"
+#include "thor/outputs/photons.hpp"
+
+namespace thor {
+namespace {
+
+constexpr double drain_seconds = 5;  ///< after a signal or limit, how long photons in flight may go on
+
+std::atomic<int> signals{0};
+
+/// SIGINT and SIGTERM ask for an orderly end; the second one ends the process.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    signals = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int number) {
+      if (signals.fetch_add(1) > 0) {
+        std::signal(number, SIG_DFL);
+        std::raise(number);
+      }
+    };
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~SignalGuard() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+
+ private:
+  struct sigaction old_int_, old_term_;
+};
+
+/// Watches a run from a thread of its own: progress, signals, the wall-clock limit.
+class Watch {
+ public:
+  Watch(const RunOptions& options, std::uint64_t photons, Pool& pool, cpu::Control& control)
+      : options_(options), pool_(pool), control_(control),
+        progress_(options.quiet ? ProgressMode::never : options.progress, photons), thread_([this] { loop(); }) {}
+
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+    progress_.finish();
+  }
+
+ private:
+  void loop() {
+    std::unique_lock lock(mutex_);
+    double closed_at = -1;
+    while (!wake_.wait_for(lock, std::chrono::milliseconds(50), [this] { return done_; })) {
+      const double now = progress_.seconds();
+      const bool over_time = options_.max_walltime > 0 && now > options_.max_walltime;
+      if (closed_at < 0 && (signals > 0 || over_time)) {
+        pool_.close();
+        closed_at = now;
+        progress_.finish();
+        fmt::print(stderr, "thor: {}; giving photons in flight {} s to end{}\n",
+                   over_time ? "the wall-clock limit is reached" : "stopping", drain_seconds,
+                   over_time ? "" : " (once more ends at once)");
+      }
+      if (closed_at >= 0 && now > closed_at + drain_seconds) control_.abort = true;
+      progress_.update(control_.finished, control_.scatterings, control_.longest);
+    }
+  }
+
+  const RunOptions& options_;
+  Pool& pool_;
+  cpu::Control& control_;
+  Progress progress_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+void write_header(io::File& file, const config::Config& config, const Setup& setup, const std::string& device) {
+  const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
+  set("thor_version", std::string(version));
+  set("git_commit", std::string(git_commit));
+  set("format_version", std::int64_t(1));
+  set("config", config.resolved);
+  set("seed", config.seed);
+  set("device", device);
+  set("precision", std::string(config.precision == config::Precision::single_ ? "single" : "double"));
+  set("line", setup.line.name);
+  set("wavelength0", setup.line.wavelength / constants::angstrom);
+  set("thermal_velocity", setup.medium.thermal_speed / constants::km);
+  set("voigt_parameter", setup.medium.a);
+  set("tau0", setup.medium.tau0);
+  set("column_density", setup.medium.column_density);
+}
+
+/// Conservation, in every run: each photon that was started has one fate, and their luminosities add up.
+void check_conservation(const Tally& t, std::uint64_t started) {
+  const double sum = t.luminosity_escaped + t.luminosity_absorbed + t.luminosity_lost + t.luminosity_in_flight;
+  if (t.photons() != started || !(std::abs(sum - t.luminosity_emitted) <= 1e-9 * t.luminosity_emitted)) {
+    throw Error(ExitCode::internal, fmt::format("photons are not conserved: {} started, {} ended; {} erg/s emitted, "
+                                                "{} erg/s accounted for. Please report this with the configuration.",
+                                                started, t.photons(), t.luminosity_emitted, sum));
+  }
+}
+
+}  // namespace
+
+int available_threads() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
+  const Setup setup = build_setup(config);
+  const FrequencyAxis axis{setup.medium.thermal_speed, setup.line.wavelength};
+  io::File file(options.output, options.overwrite);
+  std::optional<PhotonStream> photons;
+  if (config.photons) photons.emplace(*config.photons, setup.medium, axis, file);
+  Tally empty;
+  for (const auto& output : config.spectra) empty.spectra.emplace_back(output, axis);
+  std::vector<Tally> tallies(std::size_t(options.cpu.threads), empty);
+  const cpu::Sink sink = [&](int worker, std::span<const Photon> batch) {
+    for (const Photon& p : batch) tallies[std::size_t(worker)].accept(p);
+    if (photons) photons->accept(batch);
+  };
+
+  const std::uint64_t count = setup.emitter.count();
+  Pool pool(0, count, std::uint64_t(options.cpu.threads) * 16);
+  cpu::Control control;
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const SignalGuard guard;
+    const Watch watch(options, count, pool, control);
+    run_problem(config, setup, pool, options.cpu, control, sink);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  Tally total = empty;
+  for (const Tally& t : tallies) total.merge(t);
+  check_conservation(total, control.started);
+  const bool complete = total.photons() == count && total.in_flight == 0;
+
+  const std::string isa(options.cpu.isa.empty() ? cpu::instruction_sets().back() : options.cpu.isa);
+  write_header(file, config, setup, fmt::format("cpu: {} ({})", cpu::processor_name(), isa));
+  total.write(file);
+  file.attribute("/summary", "photons_requested", count);
+  file.attribute("/summary", "complete", complete);
+  file.attribute("/summary", "transport_seconds", seconds);
+  file.attribute("/summary", "threads", std::int64_t(options.cpu.threads));
+  file.commit(options.overwrite);
+
+  if (!options.quiet) {
+    fmt::print(stderr, "thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s; escaped {}, "
+                       "absorbed {}; wrote {}\n",
+               total.photons(), double(total.scatterings) / double(std::max<std::uint64_t>(total.photons(), 1)),
+               double(total.scatterings) / seconds, seconds, total.escaped, total.absorbed, options.output);
+  }
+  if (total.lost > 0) {
+    fmt::print(stderr, "thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
+                       "biased. Raise limits.max_scatterings and limits.max_steps, or use core skipping.\n",
+               total.lost);
+  }
+  if (!complete) {
+    fmt::print(stderr, "thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
+                       "are the long histories, so the result is biased; it is marked complete = false.\n",
+               total.photons(), count, total.in_flight);
+    return ExitCode::stopped;
+  }
+  return ExitCode::done;
+}
+
+Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options) {
+  const Setup setup = build_setup(config);
+  if (id >= setup.emitter.count()) {
+    throw Error(ExitCode::usage, fmt::format("photon {} does not exist: ids run from 0 to {}", id,
+                                             setup.emitter.count() - 1));
+  }
+  Photon photon{};
+  Pool pool(id, id + 1, 1);
+  cpu::Control control;
+  cpu::Options one = options;
+  one.threads = 1;
+  run_problem(config, setup, pool, one, control, [&](int, std::span<const Photon> batch) {
+    if (!batch.empty()) photon = batch.front();
+  });
+  return photon;
+}
+
+}  // namespace thor

@@ -1,0 +1,31 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "thor/config/config.hpp"
+#include "thor/core/error.hpp"
+#include "thor/drivers/progress.hpp"
+#include "thor/parallel/cpu/engine.hpp"
+
+namespace thor {
+
+/// How a run is done, as opposed to what it computes.
+struct RunOptions {
+  std::string output;  ///< the result file
+  bool overwrite = false;
+  bool quiet = false;
+  ProgressMode progress = ProgressMode::automatic;
+  double max_walltime = 0;  ///< seconds; 0: none
+  cpu::Options cpu;
+};
+
+/// Monte Carlo radiative transfer, from a configuration to a result file.
+ExitCode run_mcrt(const config::Config& config, const RunOptions& options);
+
+/// The one photon of this id, run again.
+Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options);
+
+/// Threads that this process may use.
+int available_threads();
+
+}  // namespace thor

@@ -1,0 +1,114 @@
+#include "thor/generators/emitter.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor {
+namespace {
+
+/// c ln(nu/nu_0) of a Doppler velocity [cm/s].
+double log_velocity(double v) { return -constants::c * std::log1p(v / constants::c); }
+
+/// A range of wavelengths or velocities as c (lambda/lambda_0 - 1).
+double doppler(double value, bool is_velocity, const Line& line) {
+  return is_velocity ? value : constants::c * (value / line.wavelength - 1);
+}
+
+void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line) {
+  const double unit = medium.thermal_speed;
+  const double low = doppler(spectrum.range.low, spectrum.range.is_velocity, line);
+  const double high = doppler(spectrum.range.high, spectrum.range.is_velocity, line);
+  s.light_speed = constants::c / unit;
+  s.centre = log_velocity(spectrum.offset) / unit;
+  s.width = spectrum.sigma / unit;
+  s.range[0] = low / unit;
+  s.range[1] = high / unit;
+  switch (spectrum.type) {
+    case config::SpectrumType::delta: s.spectrum = SourceSpectrum::delta; break;
+    case config::SpectrumType::gaussian: s.spectrum = SourceSpectrum::gaussian; break;
+    case config::SpectrumType::thermal:
+      s.spectrum = SourceSpectrum::gaussian;
+      s.width = line.thermal_speed(spectrum.temperature, 0) / std::sqrt(2.) / unit;
+      break;
+    case config::SpectrumType::continuum: s.spectrum = SourceSpectrum::continuum; break;
+    case config::SpectrumType::line_and_continuum: {
+      s.spectrum = SourceSpectrum::line_and_continuum;
+      const double width = line.wavelength * (high - low) / constants::c;
+      s.line_share = spectrum.equivalent_width / (spectrum.equivalent_width + width);
+      break;
+    }
+  }
+}
+
+void set_place(Source<double>& s, const config::Generator& g, const Medium& medium, const std::string& key) {
+  const bool slab = std::holds_alternative<Slab<double>>(medium.dataset);
+  for (int i = 0; i < 3; ++i) {
+    s.position[i] = g.position[i] / medium.size;
+    s.velocity[i] = g.velocity[i] / medium.thermal_speed;
+    s.direction[i] = g.direction[i];
+  }
+  s.radius = g.radius / medium.size;
+  if (g.type == config::GeneratorType::point) {
+    s.shape = SourceShape::point;
+    const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
+    const int cell = std::visit([&](const auto& data) { return view<double>(data).locate(p); }, medium.dataset);
+    if (cell == outside) {
+      throw Error(ExitCode::usage, key + ".position: the source lies outside the gas; move it inside, or use an "
+                                         "extended source of shape beam");
+    }
+    return;
+  }
+  switch (g.shape) {
+    case config::Shape::medium: s.shape = SourceShape::medium; break;
+    case config::Shape::surface: s.shape = SourceShape::surface; break;
+    case config::Shape::beam:
+      s.shape = SourceShape::beam;
+      if (slab && std::abs(s.direction[2]) < 1e-6) {
+        throw Error(ExitCode::usage, key + ".direction: a beam along the slab never meets it; give it a z component");
+      }
+      // Upstream of the sphere, or of the slab's near face even at the edge of a tilted beam.
+      s.distance = slab ? (2 + s.radius) / std::abs(s.direction[2]) : 2;
+      break;
+  }
+}
+
+}  // namespace
+
+Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
+                              const Line& line) {
+  Emitter<double> emitter{seed, {}, {}, {}};
+  for (std::size_t i = 0; i < generators.size(); ++i) {
+    const config::Generator& g = generators[i];
+    Source<double> s{};
+    set_place(s, g, medium, "generators." + std::to_string(i));
+    set_spectrum(s, g.spectrum, medium, line);
+    emitter.sources.push_back(s);
+    emitter.end.push_back(emitter.count() + g.photons);
+    emitter.weight.push_back(g.luminosity / double(g.photons));
+  }
+  return emitter;
+}
+
+template <class Real>
+Emitter<Real> convert(const Emitter<double>& emitter) {
+  Emitter<Real> r{emitter.seed, {}, emitter.end, emitter.weight};
+  for (const Source<double>& s : emitter.sources) {
+    Source<Real> t{};
+    t.shape = s.shape, t.spectrum = s.spectrum;
+    for (int i = 0; i < 3; ++i) {
+      t.position[i] = Real(s.position[i]), t.direction[i] = Real(s.direction[i]), t.velocity[i] = Real(s.velocity[i]);
+    }
+    t.radius = Real(s.radius), t.distance = Real(s.distance);
+    t.centre = Real(s.centre), t.width = Real(s.width), t.line_share = Real(s.line_share);
+    t.range[0] = Real(s.range[0]), t.range[1] = Real(s.range[1]), t.light_speed = Real(s.light_speed);
+    r.sources.push_back(t);
+  }
+  return r;
+}
+template Emitter<float> convert(const Emitter<double>&);
+template Emitter<double> convert(const Emitter<double>&);
+
+}  // namespace thor

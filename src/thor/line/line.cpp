@@ -1,0 +1,37 @@
+#include "thor/line/line.hpp"
+
+#include <cmath>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor {
+
+using namespace constants;
+
+double Line::frequency() const { return c / wavelength; }
+
+double Line::photon_energy() const { return h * frequency(); }
+
+double Line::thermal_speed(double temperature, double b_turb) const {
+  return std::sqrt(2 * k_B * temperature / mass + b_turb * b_turb);
+}
+
+double Line::voigt_parameter(double speed) const { return einstein_A / (4 * pi * frequency()) * c / speed; }
+
+// sigma(x) = sigma_0 H(a, x), sigma_0 = sqrt(pi) e^2 f/(m_e c Delta nu_D) (e.g. Dijkstra 2014, PASA 31, 40, eq. 54)
+double Line::cross_section(double speed) const {
+  return std::sqrt(pi) * e * e * oscillator_strength / (m_e * c * frequency() * speed / c);
+}
+
+double Line::recoil(double speed) const { return photon_energy() / (mass * c * speed); }
+
+const Line& find_line(const std::string& name) {
+  // H I Lya, the 2p doublet taken together: NIST ASD (Wiese & Fuhr 2009, JPCRD 38, 565): 1215.6701 A, f = 0.41641,
+  // A = 6.2649e8; mass of 1H: 1.00782503 u (AME 2016).
+  static const Line lya{"Lya", 1215.6701 * angstrom, 0.41641, 6.2649e8, 1.00782503 * m_u};
+  if (name == lya.name) return lya;
+  throw Error(ExitCode::usage, "line \"" + name + "\" is not known; known lines: Lya");
+}
+
+}  // namespace thor

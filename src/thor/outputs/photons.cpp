@@ -1,0 +1,59 @@
+#include "thor/outputs/photons.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace thor {
+
+PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis,
+                           io::File& file)
+    : axis_(axis), size_(medium.size), cross_section_(medium.cross_section) {
+  const auto open = [&]<class T>(Field<T>& field, const char* name, int width, const char* units, const char* what) {
+    field.wanted = true;
+    field.column = file.column<T>(std::string("/photons/original/") + name, std::size_t(width), units, what);
+  };
+  const auto wants = [&](config::PhotonField f) { return std::ranges::count(output.fields, f) > 0; };
+  using F = config::PhotonField;
+  if (wants(F::id)) open(id_, "id", 1, "", "number of the photon; with the seed it fixes its history");
+  if (wants(F::weight)) open(weight_, "weight", 1, "erg s-1", "luminosity that the photon stands for");
+  if (wants(F::velocity_initial)) {
+    open(velocity_initial_, "velocity_initial", 1, "km s-1", "c (lambda/lambda_0 - 1) at emission");
+  }
+  if (wants(F::velocity_final)) {
+    open(velocity_final_, "velocity_final", 1, "km s-1", "c (lambda/lambda_0 - 1) at the end");
+  }
+  if (wants(F::position)) open(position_, "position", 3, "cm", "where it last scattered, or was emitted");
+  if (wants(F::direction)) open(direction_, "direction", 3, "", "unit vector of its last flight");
+  if (wants(F::scatterings)) open(scatterings_, "scatterings", 1, "", "scatterings by the line");
+  if (wants(F::column)) open(column_, "column", 1, "cm-2", "column density of the absorber along its way");
+  open(fate_, "fate", 1, "", "2 escaped, 3 absorbed, 4 lost (over a cap), 0 or 1 still in flight");
+}
+
+void PhotonStream::accept(std::span<const Photon> photons) {
+  const std::lock_guard lock(mutex_);
+  const auto append = [&]<class T, class F>(Field<T>& field, F value) {
+    if (!field.wanted) return;
+    std::vector<T> values(photons.size());
+    std::ranges::transform(photons, values.begin(), value);
+    field.column.append(values);
+  };
+  const auto append3 = [&](Field<double>& field, double scale, auto member) {
+    if (!field.wanted) return;
+    std::vector<double> values;
+    for (const Photon& p : photons) {
+      for (int i = 0; i < 3; ++i) values.push_back(scale * (p.*member)[i]);
+    }
+    field.column.append(values);
+  };
+  append(id_, [](const Photon& p) { return p.id; });
+  append(weight_, [](const Photon& p) { return p.weight; });
+  append(velocity_initial_, [&](const Photon& p) { return axis_.velocity(p.frequency_initial) / constants::km; });
+  append(velocity_final_, [&](const Photon& p) { return axis_.velocity(p.frequency_final) / constants::km; });
+  append3(position_, size_, &Photon::position);
+  append3(direction_, 1, &Photon::direction);
+  append(scatterings_, [](const Photon& p) { return p.scatterings; });
+  append(column_, [&](const Photon& p) { return p.column / cross_section_; });
+  append(fate_, [](const Photon& p) { return std::int64_t(p.fate); });
+}
+
+}  // namespace thor

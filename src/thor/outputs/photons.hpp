@@ -1,0 +1,35 @@
+#pragma once
+#include <mutex>
+#include <span>
+
+#include "thor/datasets/medium.hpp"
+#include "thor/io/hdf5.hpp"
+#include "thor/outputs/frequency_axis.hpp"
+#include "thor/transport/photon.hpp"
+
+namespace thor {
+
+/// Raw photons, streamed to disk as they finish: /photons/original/{id, weight, ...}. Those that escaped, were absorbed
+/// or were lost are told apart by `fate`.
+class PhotonStream {
+ public:
+  PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::File& file);
+
+  /// From any thread.
+  void accept(std::span<const Photon> photons);
+
+ private:
+  template <class T>
+  struct Field {
+    io::Column<T> column;
+    bool wanted = false;
+  };
+  std::mutex mutex_;
+  FrequencyAxis axis_;
+  double size_, cross_section_;
+  Field<std::uint64_t> id_;
+  Field<std::int64_t> scatterings_, fate_;
+  Field<double> weight_, velocity_initial_, velocity_final_, position_, direction_, column_;
+};
+
+}  // namespace thor

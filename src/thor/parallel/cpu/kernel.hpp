@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "thor/datasets/shell.hpp"
+#include "thor/datasets/slab.hpp"
+#include "thor/datasets/sphere.hpp"
+#include "thor/transport/lane.hpp"
+#include "thor/transport/problem.hpp"
+
+/// The transport kernels of this machine: one copy per instruction set, picked at run time.
+namespace thor::cpu {
+
+/// Advances `packs` packs of lanes, at most `steps` steps each; returns at the latest when some lane has ended.
+template <class P>
+using Advance = bool (*)(const LaneArrays<typename P::Real>& lanes, int packs, const P& problem, int steps);
+
+template <class P>
+struct Kernel {
+  std::string_view isa;
+  int lanes;  ///< photons in a pack
+  Advance<P> advance;
+};
+
+/// The instruction sets that are compiled in and that this processor has, the best last.
+std::vector<std::string_view> instruction_sets();
+
+/// The kernel for a problem: `isa` empty takes the best; `one_lane` the scalar path of the same instruction set.
+template <class P>
+Kernel<P> find_kernel(std::string_view isa, bool one_lane);
+
+/// The processor's name, as the system gives it.
+std::string processor_name();
+
+}  // namespace thor::cpu
+
+// What each kernel translation unit defines for its problem.
+#define THOR_DECLARE_ISA(isa)                                                                              \
+  namespace thor::isa {                                                                                    \
+  template <class P>                                                                                       \
+  bool advance_pack(const LaneArrays<typename P::Real>& lanes, int packs, const P& problem, int steps);    \
+  template <class P>                                                                                       \
+  bool advance_one(const LaneArrays<typename P::Real>& lanes, int packs, const P& problem, int steps);     \
+  template <class P>                                                                                       \
+  int pack_lanes();                                                                                        \
+  }

@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+
+#include "thor/math/vec3.hpp"
+#include "thor/random/xoshiro.hpp"
+
+namespace thor {
+
+/// What a lane is doing.
+enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, idle = 5 };
+
+/// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
+template <class R, class I, class W>
+struct LaneFields {
+  R px, py, pz;         ///< position, units of the dataset's size
+  R dx, dy, dz;         ///< direction
+  R frequency;          ///< c ln(nu/nu_0) in the frame of the box, units of the thermal speed, positive to the blue
+  R tau;                ///< optical depth left to the next collision
+  R flown;              ///< distance since the last scattering
+  R column, column_low; ///< n sigma_0 summed along the path, with compensation
+  I phase, cell, scatterings, steps;
+  W s0, s1, s2, s3;     ///< random state
+};
+
+/// Arrays of one entry a lane.
+template <class Real>
+using LaneArrays =
+    LaneFields<Real*, std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>*, std::uint32_t*>;
+
+inline namespace THOR_ISA {
+
+/// Calls f on each pair of corresponding fields: the one list of them.
+template <class A, class B, class F>
+THOR_FN void for_each_field(A&& a, B&& b, F f) {
+  f(a.px, b.px), f(a.py, b.py), f(a.pz, b.pz);
+  f(a.dx, b.dx), f(a.dy, b.dy), f(a.dz, b.dz);
+  f(a.frequency, b.frequency), f(a.tau, b.tau), f(a.flown, b.flown);
+  f(a.column, b.column), f(a.column_low, b.column_low);
+  f(a.phase, b.phase), f(a.cell, b.cell), f(a.scatterings, b.scatterings), f(a.steps, b.steps);
+  f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3);
+}
+
+template <class V>
+using Lane = LaneFields<V, IntOf<V>, WordOf<V>>;
+
+template <class V>
+THOR_FN Lane<V> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
+  Lane<V> lane;
+  for_each_field(lane, arrays, [first](auto& value, auto* array) {
+    value = load<std::remove_reference_t<decltype(value)>>(array + first);
+  });
+  return lane;
+}
+
+template <class V>
+THOR_FN void store_lane(const Lane<V>& lane, const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
+  for_each_field(lane, arrays, [first](const auto& value, auto* array) { store(value, array + first); });
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor

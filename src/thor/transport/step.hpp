@@ -1,0 +1,176 @@
+#pragma once
+#include "thor/datasets/dataset.hpp"
+#include "thor/distributions/exponential.hpp"
+#include "thor/line/voigt.hpp"
+#include "thor/transport/lane.hpp"
+#include "thor/transport/problem.hpp"
+
+/// The life of a photon, one bounded piece of work at a time: FLY, then COLLIDE in the same call. No loops, no libm; a
+/// lane that is not concerned computes along and keeps its state.
+namespace thor {
+inline namespace THOR_ISA {
+
+/// The critical frequency of core skipping at the lane's place.
+template <class V, class D>
+THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, const Lane<V>& lane, V a,
+                             Vec3<V> position, Vec3<V> direction) {
+  using Real = RealOf<V>;
+  V x_crit(skip.x_crit);
+  if (skip.local) {
+    const V a_tau = a * dataset.opacity(lane.cell, position) * dataset.core_scale(position, direction);
+    const V root = exp(log(max(a_tau, V(Real(1e-6)))) * V(Real(1. / 3.)));
+    x_crit = select(a_tau >= V(Real(1)), min(V(Real(0.2)) * root, V(skip.cap)), V(Real(0)));
+  }
+  return x_crit;
+}
+
+/// Where a flight leaves the lane.
+template <class V>
+struct Flight {
+  MaskOf<V> hit;  ///< at its collision point, in this call
+  V x;            ///< frequency in the gas frame where the opacity was taken
+  VoigtProfile<V> profile;
+};
+
+/// FLY: spend optical depth up to the collision, the end of a sub-step, a face, or the way out.
+template <class V, class D>
+THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<RealOf<V>>& line) {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  const V zero(Real(0)), half(Real(0.5));
+  const auto flying = equal<V>(lane.phase, Phase::fly);
+  const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
+  const auto segment = dataset.segment(lane.cell, p, d);
+
+  V x = lane.frequency;
+  V limit(no_limit<Real>);
+  Vec3<V> middle = p;
+  if constexpr (!D::uniform) {
+    limit = min(dataset.max_step(lane.cell, p, d, x - dataset.velocity_along(p, d)), segment.length());
+    middle = along(p, half * limit, d);
+    x = x - dataset.velocity_along(middle, d);
+  }
+  const VoigtProfile<V> profile = Voigt::eval(V(line.a), x);
+  V cross_section = profile.H;
+  if constexpr (D::dusty) cross_section = cross_section + V(line.dust_ratio);
+  const V density = dataset.opacity(lane.cell, middle);
+  const V kappa = density * cross_section;
+  const V to_collision = lane.tau / max(kappa, V(Real(1e-30)));
+
+  V s = to_collision;
+  auto hit = flying;
+  if constexpr (D::uniform) {
+    const auto face = flying && segment.reaches(to_collision);
+    hit = flying && !face;
+    if (any(face)) {
+      s = select(face, segment.length(), s);
+      lane.phase = select(face, Int(Phase::escaped), lane.phase);
+    }
+  } else {
+    const auto ends = to_collision >= limit;
+    hit = flying && !ends;
+    s = select(ends, limit, to_collision);
+    const auto face = flying && ends && segment.reaches(limit);
+    const Int next = segment.next();
+    lane.phase = select(face && equal<V>(next, outside), Int(Phase::escaped), lane.phase);
+    lane.cell = select(face, next, lane.cell);
+    lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);
+  }
+  s = select(flying, s, zero);
+  const Vec3<V> q = along(p, s, d);
+  lane.px = q.x, lane.py = q.y, lane.pz = q.z;
+  lane.flown = lane.flown + s;
+  // Compensated sum (Kahan 1965).
+  const V term = fma(s, density, -lane.column_low);
+  const V sum = lane.column + term;
+  lane.column_low = (sum - lane.column) - term;
+  lane.column = sum;
+  return {hit, x, profile};
+}
+
+/// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.
+template <class V, class D>
+THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, const ResonantLine<RealOf<V>>& line,
+                          const CoreSkip<RealOf<V>>& core_skip) {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  const V zero(Real(0));
+  const auto colliding = flight.hit || equal<V>(lane.phase, Phase::collide);
+  const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
+  const ResonantLineView<V> interactor{line};
+
+  Xoshiro128<V> random{lane.s0, lane.s1, lane.s2, lane.s3};
+  typename ParallelVelocity<V>::Words words;
+  words.choice = random.next(), words.proposal = random.next();
+  words.accept = random.next(), words.wing = random.next();
+  const auto radius_word = random.next(), angle_word = random.next();
+  const auto first_word = random.next(), second_word = random.next(), azimuth_word = random.next();
+  const auto tau_word = random.next();
+
+  V x = flight.x;
+  V gaussian = flight.profile.gaussian;
+  if constexpr (!D::uniform) {  // the opacity was taken at mid-step
+    x = lane.frequency - dataset.velocity_along(p, d);
+    gaussian = exp(-x * x);
+  }
+  V x_crit = critical_frequency(core_skip, dataset, lane, V(line.a), p, d);
+  x_crit = select(abs(x) < x_crit, x_crit, zero);
+
+  const auto atom = interactor.prepare(x, gaussian, words);
+  const V perpendicular = sample_perpendicular_velocity(x_crit, radius_word, angle_word);
+  auto outcome = interactor.sample(x, atom, perpendicular, first_word, second_word);
+  auto scattered = colliding && atom.accepted;
+  auto by_line = scattered;
+  MaskOf<V> destroyed(false);
+  if constexpr (D::dusty) {
+    if (line.dust_ratio > Real(0)) {
+      // One choice per collision, by share of opacity, in the call that arrives there.
+      const V share = V(line.dust_ratio) / (flight.profile.H + V(line.dust_ratio));
+      const auto dust = flight.hit && uniform<V>(random.next()) < share;
+      if (any(dust)) {
+        const auto reflected = interactor.sample_dust(x, first_word);
+        outcome.mu = select(dust, reflected.mu, outcome.mu);
+        outcome.sine = select(dust, reflected.sine, outcome.sine);
+        outcome.x = select(dust, reflected.x, outcome.x);
+        destroyed = dust && uniform<V>(words.accept) >= V(line.albedo);
+        by_line = by_line && !dust;
+        scattered = (scattered || dust) && !destroyed;
+      }
+    }
+  }
+
+  const SinCos<V> azimuth = sincos_2pi(uniform<V>(azimuth_word));
+  const Vec3<V> n = turn(d, outcome.mu, outcome.sine, azimuth.cos, azimuth.sin);
+  V frequency = outcome.x;
+  if constexpr (!D::uniform) frequency = frequency + dataset.velocity_along(p, n);
+
+  lane.dx = select(scattered, n.x, d.x), lane.dy = select(scattered, n.y, d.y), lane.dz = select(scattered, n.z, d.z);
+  lane.frequency = select(scattered, frequency, lane.frequency);
+  lane.tau = select(scattered, sample_exponential<V>(tau_word), lane.tau);
+  lane.flown = select(scattered, zero, lane.flown);
+  lane.scatterings = lane.scatterings + select(by_line, Int(1), Int(0));
+  lane.phase = select(colliding, select(scattered, Int(Phase::fly), Int(Phase::collide)), lane.phase);
+  if constexpr (D::dusty) lane.phase = select(destroyed, Int(Phase::absorbed), lane.phase);
+  lane.s0 = select(colliding, random.s0, lane.s0), lane.s1 = select(colliding, random.s1, lane.s1);
+  lane.s2 = select(colliding, random.s2, lane.s2), lane.s3 = select(colliding, random.s3, lane.s3);
+}
+
+/// One step of every lane; true where a lane has ended.
+template <class V, class P>
+THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
+  using Int = IntOf<V>;
+  const auto dataset = view<V>(problem.dataset);
+  const auto active = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
+  const Flight<V> flight = fly_step(lane, dataset, problem.line);
+  collide_step(lane, flight, dataset, problem.line, problem.core_skip);
+
+  lane.steps = lane.steps + select(active, Int(1), Int(0));
+  const auto live = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
+  const auto over = live && (at_least<V>(lane.scatterings, problem.caps.scatterings) ||
+                             at_least<V>(lane.steps, problem.caps.steps));
+  lane.phase = select(over, Int(Phase::lost), lane.phase);
+  return (active && !live) || over;
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor

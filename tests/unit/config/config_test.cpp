@@ -1,0 +1,553 @@
+#include "thor/config/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor::config {
+namespace {
+
+const std::string minimal = R"(line: Lya
+dataset:
+  type: shell
+  outer_radius: 1 kpc
+  temperature: 2e4 K
+  tau0: 1e6
+generators:
+  - {type: point, photons: 1000}
+output: {path: out.h5}
+)";
+
+const std::string full = R"(driver: mcrt
+line: Lya
+seed: 18446744073709551615
+precision: double
+dataset:
+  type: shell
+  inner_radius: 0.1 kpc
+  outer_radius: 1 kpc
+  temperature: 2e4 K
+  b_turb: 20 km/s
+  column_density: 2e20 cm^-2
+  density: {profile: power_law, exponent: -2}
+  velocity: {profile: power_law, exponent: 0.5, average: -200 km/s}
+  dust: {tau: 0.1}
+  step_limiter: 0.05
+generators:
+  - type: point
+    position: [1 kpc, 0 kpc, -2 pc]
+    velocity: [0 km/s, 100 km/s, 0 km/s]
+    photons: 2e5
+    luminosity: 1e42 erg/s
+    spectrum: {type: gaussian, sigma: 150 km/s, offset: -30 km/s}
+  - type: extended
+    shape: surface
+    radius: 0.5 kpc
+    photons: 4611686018427387904
+    spectrum: {type: continuum, range: [-2000 km/s, 3000 km/s]}
+  - type: extended
+    shape: beam
+    direction: [3, 0, -4]
+    radius: 2 kpc
+    photons: 10
+    spectrum:
+      type: line_and_continuum
+      sigma: 100 km/s
+      equivalent_width: 2 Angstrom
+      range: [1210 Angstrom, 1220 Angstrom]
+  - {type: extended, shape: medium, photons: 5, spectrum: {type: thermal, temperature: 1e4 K}}
+acceleration: {core_skip: {fixed: 3}}
+physics: {phase_function: dipole, recoil: true}
+limits: {max_scatterings: 1e6, max_steps: 2e9}
+outputs:
+  - {type: spectrum, name: emergent, of: escaped, axis: x, range: [-30, 30], bins: 240}
+  - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10}
+  - {type: spectrum, name: l_3, of: absorbed, axis: wavelength, range: [121 nm, 122 nm], bins: 1}
+  - {type: spectrum, name: "4", axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 2}
+  - {type: photons, fields: [scatterings, id]}
+output: {path: results/out.h5}
+)";
+
+std::string edited(const std::string& from, const std::string& to, std::string text = minimal) {
+  const auto at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("the test's text has no " + from);
+  return text.replace(at, from.size(), to);
+}
+
+std::string failure(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse(text, "f.yaml", overrides);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+void expect_failure(const std::string& message, const std::string& text,
+                    const std::vector<std::string>& overrides = {}) {
+  const std::string what = failure(text, overrides);
+  EXPECT_NE(what.find(message), std::string::npos) << "expected: " << message << "\ngot: " << what;
+}
+
+TEST(Config, Defaults) {
+  const Config config = parse(minimal, "f.yaml");
+  EXPECT_EQ(config.path, "f.yaml");
+  EXPECT_EQ(config.driver, Driver::mcrt);
+  EXPECT_EQ(config.line, "Lya");
+  EXPECT_EQ(config.seed, 1u);
+  EXPECT_EQ(config.precision, Precision::single_);
+  EXPECT_EQ(config.dataset.type, DatasetType::shell);
+  EXPECT_EQ(config.dataset.inner_radius, 0);
+  EXPECT_DOUBLE_EQ(config.dataset.outer_radius, 1e3 * constants::pc);
+  EXPECT_EQ(config.dataset.temperature, 2e4);
+  EXPECT_EQ(config.dataset.b_turb, 0);
+  EXPECT_EQ(config.dataset.tau0, 1e6);
+  EXPECT_FALSE(config.dataset.column_density || config.dataset.number_density);
+  EXPECT_EQ(config.dataset.density, Density{});
+  EXPECT_EQ(config.dataset.velocity, Velocity{});
+  EXPECT_FALSE(config.dataset.dust);
+  EXPECT_EQ(config.dataset.step_limiter, 0.1);
+  ASSERT_EQ(config.generators.size(), 1u);
+  Generator point;
+  point.photons = 1000;
+  EXPECT_EQ(config.generators[0], point);
+  EXPECT_EQ(config.core_skip, CoreSkip{});
+  EXPECT_EQ(config.physics, Physics{});
+  EXPECT_EQ(config.limits, Limits{});
+  EXPECT_TRUE(config.spectra.empty());
+  EXPECT_FALSE(config.photons);
+  EXPECT_EQ(config.output_path, "out.h5");
+}
+
+TEST(Config, EveryKey) {
+  const Config config = parse(full, "some/where/f.yaml");
+  EXPECT_EQ(config.seed, 18446744073709551615u);
+  EXPECT_EQ(config.precision, Precision::double_);
+  const Dataset& gas = config.dataset;
+  EXPECT_DOUBLE_EQ(gas.inner_radius, 100 * constants::pc);
+  EXPECT_EQ(gas.b_turb, 2e6);
+  EXPECT_EQ(gas.column_density, 2e20);
+  EXPECT_FALSE(gas.tau0);
+  EXPECT_EQ(gas.density, (Density{DensityProfile::power_law, -2}));
+  EXPECT_EQ(gas.velocity, (Velocity{VelocityProfile::power_law, 0.5, {}, -2e7}));
+  EXPECT_EQ(gas.dust, (Dust{0.1, 0.32, 0.73}));
+  EXPECT_EQ(gas.step_limiter, 0.05);
+
+  ASSERT_EQ(config.generators.size(), 4u);
+  const Generator& point = config.generators[0];
+  EXPECT_DOUBLE_EQ(point.position[0], 1e3 * constants::pc);
+  EXPECT_DOUBLE_EQ(point.position[2], -2 * constants::pc);
+  EXPECT_EQ(point.velocity, (std::array<double, 3>{0, 1e7, 0}));
+  EXPECT_EQ(point.photons, 200000u);
+  EXPECT_EQ(point.luminosity, 1e42);
+  EXPECT_EQ(point.spectrum.type, SpectrumType::gaussian);
+  EXPECT_EQ(point.spectrum.sigma, 1.5e7);
+  EXPECT_EQ(point.spectrum.offset, -3e6);
+  const Generator& surface = config.generators[1];
+  EXPECT_EQ(surface.type, GeneratorType::extended);
+  EXPECT_EQ(surface.shape, Shape::surface);
+  EXPECT_DOUBLE_EQ(surface.radius, 500 * constants::pc);
+  EXPECT_EQ(surface.photons, std::uint64_t{1} << 62);
+  EXPECT_EQ(surface.spectrum.range, (SpectralRange{-2e8, 3e8, true}));
+  const Generator& beam = config.generators[2];
+  EXPECT_EQ(beam.shape, Shape::beam);
+  EXPECT_DOUBLE_EQ(beam.direction[0], 0.6);
+  EXPECT_DOUBLE_EQ(beam.direction[2], -0.8);
+  EXPECT_EQ(beam.spectrum.type, SpectrumType::line_and_continuum);
+  EXPECT_EQ(beam.spectrum.equivalent_width, 2e-8);
+  EXPECT_FALSE(beam.spectrum.range.is_velocity);
+  EXPECT_DOUBLE_EQ(beam.spectrum.range.high, 1.22e-5);
+  EXPECT_EQ(config.generators[3].shape, Shape::medium);
+  EXPECT_EQ(config.generators[3].spectrum.temperature, 1e4);
+
+  EXPECT_EQ(config.core_skip, (CoreSkip{CoreSkipMode::fixed, 3}));
+  EXPECT_EQ(config.physics, (Physics{PhaseFunction::dipole, true}));
+  EXPECT_EQ(config.limits, (Limits{1'000'000, 2'000'000'000}));
+  ASSERT_EQ(config.spectra.size(), 4u);
+  EXPECT_EQ(config.spectra[0], (SpectrumOutput{"emergent", Fate::escaped, Axis::x, -30, 30, 240}));
+  EXPECT_EQ(config.spectra[1],
+            (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10}));
+  EXPECT_EQ(config.spectra[2].axis, Axis::wavelength);
+  EXPECT_EQ(config.spectra[2].of, Fate::absorbed);
+  EXPECT_EQ(config.spectra[3].high, 2.5e15);
+  ASSERT_TRUE(config.photons);
+  EXPECT_EQ(config.photons->fields,
+            (std::vector<PhotonField>{PhotonField::scatterings, PhotonField::id}));
+  EXPECT_EQ(config.output_path, "some/where/results/out.h5");
+}
+
+TEST(Config, Variants) {
+  EXPECT_EQ(parse(edited("type: shell\n  outer_radius", "type: slab\n  half_thickness"), "f")
+                .dataset.type,
+            DatasetType::slab);
+  const auto with = [](const std::string& set) { return parse(minimal, "f", {set}); };
+  EXPECT_EQ(with("dataset.velocity={profile: linear, max: 200 km/s}").dataset.velocity,
+            (Velocity{VelocityProfile::linear, 0, 2e7, {}}));
+  EXPECT_EQ(with("dataset.velocity={profile: linear, average: 200 km/s}").dataset.velocity,
+            (Velocity{VelocityProfile::linear, 0, {}, 2e7}));
+  EXPECT_EQ(with("acceleration.core_skip=smith15").core_skip.mode, CoreSkipMode::local);
+  EXPECT_EQ(with("acceleration.core_skip=local").core_skip.mode, CoreSkipMode::local);
+  EXPECT_EQ(with("acceleration.core_skip=global").core_skip.mode, CoreSkipMode::global);
+  EXPECT_EQ(with("physics.phase_function=isotropic").physics.phase_function,
+            PhaseFunction::isotropic);
+  EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
+  EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 8u);
+  EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
+  EXPECT_EQ(parse(minimal, "/a/b.yaml").output_path, "/a/out.h5");
+}
+
+TEST(Config, ResolvedParsesToTheSame) {
+  const std::string odd = edited("path: out.h5", "path: \"a: #{b}, 'c' \\\\ \\t d.h5\"");
+  const std::string beam = "generators.0={type: extended, shape: beam, radius: 1 pc, photons: 1}";
+  for (const Config& config :
+       {parse(minimal, "x/f.yaml"), parse(full, "x/f.yaml"), parse(odd, "f.yaml"),
+        parse(minimal, "f.yaml", {beam, "dataset.dust.tau=0", "acceleration.core_skip=smith15"})}) {
+    SCOPED_TRACE(config.resolved);
+    EXPECT_EQ(parse(config.resolved, config.path), config);
+  }
+}
+
+TEST(Config, ResolvedHasEveryDefaultInOrder) {
+  EXPECT_EQ(parse(minimal, "f.yaml").resolved, R"(driver: mcrt
+line: Lya
+seed: 1
+precision: single
+dataset:
+  type: shell
+  inner_radius: 0 cm
+  outer_radius: 1 kpc
+  density:
+    profile: homogeneous
+  temperature: 2e4 K
+  b_turb: 0 km/s
+  tau0: 1e6
+  velocity:
+    profile: static
+  step_limiter: 0.1
+generators:
+  - type: point
+    position: [0 kpc, 0 kpc, 0 kpc]
+    velocity: [0 km/s, 0 km/s, 0 km/s]
+    photons: 1000
+    luminosity: 1 erg/s
+    spectrum:
+      type: delta
+      offset: 0 km/s
+acceleration:
+  core_skip: none
+physics:
+  phase_function: default
+  recoil: false
+limits:
+  max_scatterings: 2000000000
+  max_steps: 2000000000
+outputs: []
+output:
+  path: out.h5
+)");
+}
+
+TEST(Config, OverridesSetAddAndReplace) {
+  const Config config =
+      parse(full, "f.yaml",
+            {"seed=7", "generators.0.photons=10", "generators.1.spectrum.range.0=-1000 km/s",
+             "dataset.dust.albedo=0.5", "acceleration.core_skip=none", "seed=8"});
+  EXPECT_EQ(config.seed, 8u);
+  EXPECT_EQ(config.generators[0].photons, 10u);
+  EXPECT_EQ(config.generators[1].spectrum.range.low, -1e8);
+  EXPECT_EQ(config.dataset.dust->albedo, 0.5);
+  EXPECT_EQ(config.core_skip, CoreSkip{});
+}
+
+TEST(Config, AnOverrideLeavesAliasesAlone) {
+  const std::string text =
+      edited("- {type: point, photons: 1000}", "- &a {type: point, photons: 1000}\n  - *a");
+  const Config config = parse(text, "f.yaml", {"generators.1.photons=5"});
+  EXPECT_EQ(config.generators[0].photons, 1000u);
+  EXPECT_EQ(config.generators[1].photons, 5u);
+}
+
+TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
+  EXPECT_EQ(
+      failure(minimal + "sed: 3\n"),
+      "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
+      "seed, precision, dataset, generators, acceleration, physics, limits, outputs, output)");
+  expect_failure("f.yaml:7:3: dataset.velocty: unknown key; did you mean \"velocity\"?",
+                 edited("tau0: 1e6", "tau0: 1e6\n  velocty: {profile: static}"));
+  expect_failure("f.yaml:8:19: generators.0.photon: unknown key; did you mean \"photons\"?",
+                 edited("photons", "photon"));
+  expect_failure("f.yaml:8:5: generators.0.photons: missing; expected a whole number from 1 to",
+                 edited("photons", "photon"));
+  expect_failure(
+      "f.yaml:3:9: dataset.type: expected one of shell, slab, got \"shel\"; did you "
+      "mean \"shell\"?",
+      edited("shell", "shel"));
+  expect_failure(
+      "f.yaml:5:16: dataset.temperature: expected a temperature such as \"2e4 K\" "
+      "(units: K), got \"2e4\": no unit",
+      edited("2e4 K", "2e4"));
+  expect_failure("f.yaml:5:16: dataset.temperature: must be > 0 K, got \"-1 K\"",
+                 edited("2e4 K", "-1 K"));
+  expect_failure("f.yaml:7:3: dataset.tau0: repeated key (first at f.yaml:6:3)",
+                 edited("tau0: 1e6", "tau0: 1e6\n  tau0: 1e7"));
+  expect_failure(
+      "f.yaml:3:3: dataset: expected exactly one of tau0, column_density, "
+      "number_density; got none",
+      edited("  tau0: 1e6\n", ""));
+  expect_failure("number_density; got tau0, number_density",
+                 edited("tau0: 1e6", "tau0: 1e6\n  number_density: 1 cm^-3"));
+  expect_failure("f.yaml:6:3: dataset.half_thickness: unknown key here; it belongs to type: slab",
+                 edited("tau0: 1e6", "half_thickness: 1 pc\n  tau0: 1e6"));
+  expect_failure("dataset.outer_radius: unknown key here; it belongs to type: shell",
+                 edited("type: shell", "type: slab\n  half_thickness: 1 pc"));
+  expect_failure("f.yaml:8:36: generators.0.position.1: expected a length such as",
+                 edited("photons: 1000", "position: [0 pc, 1, 2 K], photons: 1000"));
+  expect_failure("f.yaml:1:7: line: expected Lya, got \"MgII\"", edited("Lya", "MgII"));
+}
+
+TEST(Config, AllErrorsAtOnce) {
+  const std::string what =
+      failure(edited("2e4 K", "2e4", edited("1 kpc", "-1 kpc", edited("Lya", "LyB"))) + "x: 1\n");
+  EXPECT_EQ(std::count(what.begin(), what.end(), '\n'), 3);
+  for (const char* key : {" line:", " dataset.outer_radius:", " dataset.temperature:", " x:"}) {
+    EXPECT_NE(what.find(key), std::string::npos) << what;
+  }
+}
+
+TEST(Config, OverrideErrorsNameTheOverride) {
+  const auto expect = [](const std::string& set, const std::string& message) {
+    expect_failure("--set " + set + ": " + message, minimal, {set});
+  };
+  expect("dataset.velocty=3", "dataset.velocty: unknown key; did you mean \"velocity\"?");
+  expect("dataset.temperature=10", "dataset.temperature: expected a temperature");
+  expect("dataset.velocity.profile=linear", "dataset.velocity: expected exactly one of max");
+  expect("dataset.dust={tau: 1, albedo: 2}", "dataset.dust.albedo: must be >= 0 and <= 1");
+  expect("physics.recoil=maybe", "physics.recoil: expected one of true, false");
+  expect("generators.1.photons=3", "generators is a list of 1 and has no element \"1\"");
+  expect("generators.x=3", "generators is a list of 1 and has no element \"x\"");
+  expect("line.name=3", "line is a single value and has no key \"name\"");
+  expect("seed", "expected a.b=value");
+  expect("=3", "expected a.b=value");
+  expect("dataset..tau0=3", "expected a.b=value");
+  expect("seed=[1", "a key must be a plain word (is a bracket left open?)");
+  expect("seed=", "seed: expected a whole number from 0 to 18446744073709551615, got nothing");
+}
+
+TEST(Config, NotYaml) {
+  expect_failure("f.yaml:3:2: not valid YAML", "line: Lya\nseed: [1, 2\nx: }");
+  expect_failure("f.yaml: expected a map of keys", "");
+  expect_failure("f.yaml: expected a map of keys", "# nothing\n");
+  expect_failure("f.yaml: expected a map of keys", "- a\n- b\n");
+  expect_failure("f.yaml: expected a map of keys", "hello");
+  expect_failure("a second YAML document", minimal + "---\n" + minimal);
+  expect_failure("f.yaml:1:3: a key must be a plain word", "? [a, b]\n: c\n");
+  expect_failure("f.yaml:1:52: nested too deeply", std::string(60, '[') + std::string(60, ']'));
+  expect_failure("is a bracket left open?", std::string(2000, '['));
+  expect_failure("f.yaml:1:8: an alias inside what it stands for", "a: &a [*a]\n");
+  expect_failure("f.yaml:1:1: not valid YAML", ",");
+  expect_failure("not valid YAML", "{:");
+  std::string laughs = "a0: &a0 [x, x]\n";
+  for (int i = 1; i < 40; ++i) {
+    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" +
+              std::to_string(i - 1) + ", *a" + std::to_string(i - 1) + "]\n";
+  }
+  expect_failure("too many values", laughs);
+}
+
+struct Broken {
+  const char* key;    ///< of which an error must speak
+  const char* value;  ///< as an override
+};
+
+TEST(Config, BrokenValues) {
+  const Broken table[] = {
+      {"driver", "raytrace"},
+      {"line", "lya"},
+      {"seed", "-1"},
+      {"seed", "1.5"},
+      {"seed", "18446744073709551616"},
+      {"seed", "one"},
+      {"seed", "nan"},
+      {"precision", "half"},
+      {"dataset", "shell"},
+      {"dataset", ""},
+      {"dataset", "[1]"},
+      {"dataset.type", "cube"},
+      {"dataset.type", "[shell]"},
+      {"dataset.inner_radius", "1 kpc"},
+      {"dataset.inner_radius", "-1 kpc"},
+      {"dataset.outer_radius", "0 kpc"},
+      {"dataset.outer_radius", "1 km/s"},
+      {"dataset.outer_radius", "inf kpc"},
+      {"dataset.outer_radius", "{a: 1}"},
+      {"dataset.temperature", "0 K"},
+      {"dataset.temperature", "nan K"},
+      {"dataset.b_turb", "-1 km/s"},
+      {"dataset.b_turb", "3e5 km/s"},
+      {"dataset.tau0", "0"},
+      {"dataset.tau0", "inf"},
+      {"dataset.tau0", "1e400"},
+      {"dataset.tau0", "1e6 cm"},
+      {"dataset", "{type: slab, half_thickness: 0 pc, temperature: 1 K, tau0: 1}"},
+      {"dataset.density", "{profile: power_law}"},
+      {"dataset.density", "{exponent: 2}"},
+      {"dataset.density", "homogeneous"},
+      {"dataset.velocity", "{profile: linear}"},
+      {"dataset.velocity", "{profile: linear, max: 1 km/s, average: 1 km/s}"},
+      {"dataset.velocity", "{profile: linear, max: 1 km/s, exponent: 1}"},
+      {"dataset.velocity", "{profile: power_law, max: 1 km/s}"},
+      {"dataset.velocity", "{profile: static, max: 1 km/s}"},
+      {"dataset.velocity", "{profile: linear, max: 4e5 km/s}"},
+      {"dataset.dust", "{albedo: 0.3}"},
+      {"dataset.dust", "{tau: -0.1}"},
+      {"dataset.dust", "{tau: 1, albedo: 1.1}"},
+      {"dataset.dust", "{tau: 1, g: 1}"},
+      {"dataset.dust", "{tau: 1, g: -1}"},
+      {"dataset.dust", ""},
+      {"dataset.step_limiter", "0"},
+      {"dataset.step_limiter", "1.01"},
+      {"generators", "[]"},
+      {"generators", "{type: point}"},
+      {"generators", "[point]"},
+      {"generators.0.type", "sphere"},
+      {"generators.0.shape", "medium"},
+      {"generators.0.position", "[0 pc, 0 pc]"},
+      {"generators.0.position", "[0 pc, 0 pc, 0]"},
+      {"generators.0.position", "0 pc"},
+      {"generators.0.position", "[[0 pc], 0 pc, 0 pc]"},
+      {"generators.0.velocity", "[0 pc, 0 pc, 0 pc]"},
+      {"generators.0.velocity", "[3e5 km/s, 0 km/s, 0 km/s]"},
+      {"generators.0.photons", "0"},
+      {"generators.0.photons", "10.5"},
+      {"generators.0.photons", "4611686018427387905"},
+      {"generators.0.photons", "1e19"},
+      {"generators.0.photons", "10 K"},
+      {"generators.0.luminosity", "0 erg/s"},
+      {"generators.0.luminosity", "1 W"},
+      {"generators.0", "{type: extended, photons: 1}"},
+      {"generators.0", "{type: extended, shape: cube, photons: 1}"},
+      {"generators.0", "{type: extended, shape: surface, photons: 1}"},
+      {"generators.0", "{type: extended, shape: surface, photons: 1, radius: 0 pc}"},
+      {"generators.0", "{type: extended, shape: medium, photons: 1, radius: 1 pc}"},
+      {"generators.0", "{type: extended, shape: beam, photons: 1}"},
+      {"generators.0",
+       "{type: extended, shape: beam, photons: 1, radius: 1 pc, direction: [0, 0, 0]}"},
+      {"generators.0", "{type: extended, shape: medium, photons: 1, position: [0 m, 0 m, 0 m]}"},
+      {"generators.0.spectrum", "delta"},
+      {"generators.0.spectrum", "{type: lorentz}"},
+      {"generators.0.spectrum", "{type: delta, sigma: 1 km/s}"},
+      {"generators.0.spectrum", "{type: delta, offset: -3e5 km/s}"},
+      {"generators.0.spectrum", "{type: gaussian}"},
+      {"generators.0.spectrum", "{type: gaussian, sigma: 0 km/s}"},
+      {"generators.0.spectrum", "{type: thermal}"},
+      {"generators.0.spectrum", "{type: continuum}"},
+      {"generators.0.spectrum", "{type: continuum, range: [1 km/s, 1 km/s]}"},
+      {"generators.0.spectrum", "{type: continuum, range: [2 km/s, 1 km/s]}"},
+      {"generators.0.spectrum", "{type: continuum, range: [1 km/s, 1 nm]}"},
+      {"generators.0.spectrum", "{type: continuum, range: [0 nm, 1 nm]}"},
+      {"generators.0.spectrum", "{type: continuum, range: [1, 2]}"},
+      {"generators.0.spectrum", "{type: continuum, range: [1 km/s]}"},
+      {"generators.0.spectrum", "{type: line_and_continuum, sigma: 1 km/s, range: [1 m, 2 m]}"},
+      {"acceleration", "none"},
+      {"acceleration.core_skip", "smith"},
+      {"acceleration.core_skip", "fixed"},
+      {"acceleration.core_skip", "{fixed: -1}"},
+      {"acceleration.core_skip", "{}"},
+      {"acceleration.core_skip", "{fixd: 1}"},
+      {"physics.phase_function", "rayleigh"},
+      {"physics.recoil", "1"},
+      {"limits.max_scatterings", "0"},
+      {"limits.max_steps", "2000000001"},
+      {"outputs", "{type: photons}"},
+      {"outputs", ""},
+      {"outputs", "[{name: a}]"},
+      {"outputs", "[{type: image}]"},
+      {"outputs", "[{type: photons}, {type: photons}]"},
+      {"outputs", "[{type: photons, fields: []}]"},
+      {"outputs", "[{type: photons, fields: [idd]}]"},
+      {"outputs", "[{type: photons, fields: [id, id]}]"},
+      {"outputs", "[{type: photons, fields: id}]"},
+      {"outputs", "[{type: photons, name: p}]"},
+      {"outputs", "[{type: spectrum, axis: x, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a/b, axis: x, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: '', axis: x, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: x, range: [1, 0], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 0}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 10000001}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1]}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: x, bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: y, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, of: lost, axis: x, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: wavelength, range: [0 nm, 1 nm], bins: 1}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: frequency, range: [1 nm, 2 nm], bins: 1}]"},
+      {"outputs",
+       "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 1},"
+       " {type: spectrum, name: a, axis: x, range: [0, 1], bins: 1}]"},
+      {"output", "out.h5"},
+      {"output", "{}"},
+      {"output.path", "out.hdf5"},
+      {"output.path", ".h5"},
+      {"output.path", ""},
+      {"output.name", "x"},
+      {"nothing", "1"},
+  };
+  for (const auto& [key, value] : table) {
+    const std::string set = std::string(key) + "=" + value;
+    SCOPED_TRACE(set);
+    const std::string what = failure(minimal, {set});
+    EXPECT_NE(what, "accepted");
+    EXPECT_NE(what.find(key), std::string::npos) << what;
+  }
+}
+
+TEST(Config, MissingSections) {
+  for (const char* line : {"line: Lya\n", "  type: shell\n", "  outer_radius: 1 kpc\n",
+                           "  temperature: 2e4 K\n", "output: {path: out.h5}\n"}) {
+    SCOPED_TRACE(line);
+    const std::string key(line, std::string(line).find(':'));
+    expect_failure(key.substr(key.find_first_not_of(' ')) + ": missing", edited(line, ""));
+  }
+  expect_failure("generators: missing",
+                 edited("generators:\n  - {type: point, photons: 1000}\n", ""));
+}
+
+class ConfigFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) / "thor_config_test";
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(ConfigFile, LoadsAndResolvesPathsAgainstTheFile) {
+  const std::string path = (folder_ / "run.yaml").string();
+  std::ofstream(path) << minimal;
+  const Config config = load(path, {"seed=3"});
+  EXPECT_EQ(config.path, path);
+  EXPECT_EQ(config.seed, 3u);
+  EXPECT_EQ(config.output_path, (folder_ / "out.h5").string());
+}
+
+TEST_F(ConfigFile, MissingFileAndDirectory) {
+  for (const auto& path : {folder_ / "none.yaml", folder_}) {
+    try {
+      load(path.string());
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_EQ(std::string(error.what()).find(path.string() + ": "), 0u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thor::config
