@@ -42,6 +42,7 @@ template <class D, class V>
 concept DatasetFor = requires(const D dataset, IntOf<V> cell, Vec3<V> position, Vec3<V> direction, V x) {
   { D::uniform } -> std::convertible_to<bool>;
   { D::dusty } -> std::convertible_to<bool>;
+  { dataset.varies() } -> std::convertible_to<bool>;  // density or velocity change along a flight
   { dataset.segment(cell, position, direction) } -> SegmentOf<V>;
   { dataset.opacity(cell, position) } -> std::convertible_to<V>;              // n sigma_0 per unit length
   { dataset.velocity_along(position, direction) } -> std::convertible_to<V>;  // v . n

@@ -33,10 +33,8 @@ template <class Real>
 inline constexpr Real step_floor = Real(1e-5);
 
 template <class V>
-THOR_FN V opacity_at(const Profile<RealOf<V>>& p, V r) {
-  V k(p.opacity);
-  if (p.graded) k = k * power(max(r, V(profile_floor<RealOf<V>>)), p.density_exponent);
-  return k;
+THOR_FN V graded_opacity(const Profile<RealOf<V>>& p, V r) {
+  return V(p.opacity) * power(max(r, V(profile_floor<RealOf<V>>)), p.density_exponent);
 }
 
 /// v/r, which times the position is the velocity.

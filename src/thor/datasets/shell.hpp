@@ -23,6 +23,8 @@ struct ShellView {
   using Int = IntOf<V>;
   const Shell<Real>& data;
 
+  THOR_FN bool varies() const { return data.profile.graded || data.profile.moving; }
+
   THOR_FN FaceSegment<V> segment(Int cell, Vec3<V> p, Vec3<V> d) const {
     const SphereSegment<V> outer{dot(p, d), SphereView<V>::one_minus_r2(p)};
     FaceSegment<V> s{outer.length(), Int(outside)};
@@ -45,8 +47,10 @@ struct ShellView {
   }
 
   THOR_FN V opacity(Int cell, Vec3<V> p) const {
-    const V k = opacity_at(data.profile, sqrt(dot(p, p)));
-    return select(equal<V>(cell, cavity), V(Real(0)), k);
+    V k(data.profile.opacity);
+    if (data.profile.graded) k = graded_opacity(data.profile, sqrt(dot(p, p)));
+    if (data.inner > Real(0)) k = select(equal<V>(cell, cavity), V(Real(0)), k);
+    return k;
   }
   THOR_FN V velocity_along(Vec3<V> p, Vec3<V> d) const {
     V v(Real(0));
@@ -59,20 +63,16 @@ struct ShellView {
     return v_over_r * fma(mu * mu, V(data.profile.velocity_exponent - Real(1)), V(Real(1)));
   }
   THOR_FN V max_step(Int cell, Vec3<V> p, Vec3<V> d, V x) const {
-    V limit(no_limit<Real>);
-    if (data.profile.graded || data.profile.moving) {
-      const V r = sqrt(dot(p, p));
-      const V w = speed_over_radius(data.profile, r);
-      const V in_gas = limited_step(data.profile, r, gradient(w, r, dot(p, d)), w * r, x);
-      limit = select(equal<V>(cell, cavity), limit, in_gas);
-    }
-    return limit;
+    const V r = sqrt(dot(p, p));
+    const V w = speed_over_radius(data.profile, r);
+    const V limit = limited_step(data.profile, r, gradient(w, r, dot(p, d)), w * r, x);
+    return select(equal<V>(cell, cavity), V(no_limit<Real>), limit);
   }
   THOR_FN V core_scale(Vec3<V> p, Vec3<V> d) const {
     const V r = sqrt(dot(p, p));
     V scale = SphereView<V>::one_minus_r2(p) / (V(Real(1)) + r);
     if (data.inner > Real(0)) scale = min(scale, abs(r - V(data.inner)));
-    if (data.profile.graded || data.profile.moving) {
+    if (varies()) {
       const V w = speed_over_radius(data.profile, r);
       scale = min(scale, gradient_scale(data.profile, r, gradient(w, r, dot(p, d))));
     }

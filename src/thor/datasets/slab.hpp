@@ -21,6 +21,8 @@ struct SlabView {
   using Int = IntOf<V>;
   const Slab<Real>& data;
 
+  THOR_FN bool varies() const { return data.profile.moving; }
+
   THOR_FN FaceSegment<V> segment(Int, Vec3<V> p, Vec3<V> d) const {
     const V one(Real(1));
     const V to_face = max(one - copysign(one, d.z) * p.z, V(Real(0)));
@@ -35,16 +37,12 @@ struct SlabView {
   /// dv/ds along the ray: beta (v/z) mu^2.
   THOR_FN V gradient(V v_over_z, V dz) const { return V(data.profile.velocity_exponent) * v_over_z * dz * dz; }
   THOR_FN V max_step(Int, Vec3<V> p, Vec3<V> d, V x) const {
-    V limit(no_limit<Real>);
-    if (data.profile.moving) {
-      const V w = speed_over_radius(data.profile, abs(p.z));
-      limit = limited_step(data.profile, abs(p.z), gradient(w, d.z), w * p.z, x);
-    }
-    return limit;
+    const V w = speed_over_radius(data.profile, abs(p.z));
+    return limited_step(data.profile, abs(p.z), gradient(w, d.z), w * p.z, x);
   }
   THOR_FN V core_scale(Vec3<V> p, Vec3<V> d) const {
     V scale = max(V(Real(1)) - abs(p.z), V(Real(0)));
-    if (data.profile.moving) {
+    if (varies()) {
       const V w = speed_over_radius(data.profile, abs(p.z));
       scale = min(scale, gradient_scale(data.profile, abs(p.z), gradient(w, d.z)));
     }

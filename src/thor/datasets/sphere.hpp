@@ -38,6 +38,7 @@ struct SphereView {
   using Real = RealOf<V>;
   const Sphere<Real>& data;
 
+  THOR_FN bool varies() const { return false; }
   static THOR_FN V one_minus_r2(Vec3<V> p) {
     return max(fma(-p.x, p.x, fma(-p.y, p.y, fma(-p.z, p.z, V(Real(1))))), V(Real(0)));
   }

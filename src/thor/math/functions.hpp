@@ -88,6 +88,35 @@ THOR_FN V log(V x) {
   }
 }
 
+/// log2 x for positive normal x, to 1.1e-3: the exponent from the bits, log2 of the mantissa m in [1, 2) from a cubic
+/// (least squares, exact at m = 1 and 2).
+template <class V>
+THOR_FN V fast_log2(V x) {
+  using Real = RealOf<V>;
+  using Bits = BitsOf<V>;
+  constexpr bool single = sizeof(Real) == 4;
+  constexpr int width = single ? 23 : 52;
+  const Bits fraction((typename Value<Real>::Bits(1) << width) - 1u);
+  const V m = from_bits(static_cast<Bits>((to_bits(x) & fraction) | to_bits(V(Real(1)))));
+  const V power(single ? Real(0x1p23) : Real(0x1p52));
+  const V e = from_bits(static_cast<Bits>((to_bits(x) >> width) | to_bits(power))) - power;
+  return (e - V(Real(single ? 127 : 1023))) +
+         polynomial(m, -2.154501301612941, 3.044524179172145, -1.0464089909355705, 0.15638611337636668);
+}
+
+/// x^{1/3} for positive normal x, to 1e-3: enough for a criterion, at a third of the price of exp(log(x)/3).
+template <class V>
+THOR_FN V fast_cbrt(V x) {
+  using Real = RealOf<V>;
+  using Bits = BitsOf<V>;
+  constexpr bool single = sizeof(Real) == 4;
+  const V magic(single ? Real(12582912) : Real(6755399441055744));
+  const V third = fast_log2(x) * V(Real(1. / 3));
+  const V t = third + magic;  // 2^third = 2^n 2^f with |f| <= 1/2
+  const V p = polynomial(third - (t - magic), 1., 0.69314718, 0.24022651, 0.0559);
+  return p * from_bits(static_cast<Bits>((to_bits(t) + Bits(single ? 127u : 1023u)) << (single ? 23 : 52)));
+}
+
 /// sin and cos of 2 pi u, |u| < 2^20. Absolute error < 2e-7 (single), < 4e-16 (double).
 template <class V>
 struct SinCos {

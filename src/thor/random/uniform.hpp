@@ -25,6 +25,13 @@ THOR_FN V uniform_positive(WordOf<V> word) {
   return fma(word_to_real<V>(word, 1), V(Real(0x1p-31)), V(Real(0x1p-32)));
 }
 
+/// Uniform on (0, 1] with a resolution of 2^-62 near 0, for events that are rarer than one word can tell.
+template <class V>
+THOR_FN V uniform_fine(WordOf<V> word, WordOf<V> fine_word) {
+  using Real = RealOf<V>;
+  return fma(word_to_real<V>(word, 1), V(Real(0x1p-31)), V(Real(0x1p-31)) * uniform_positive<V>(fine_word));
+}
+
 /// +1 or -1 from the lowest bit.
 template <class V>
 THOR_FN V random_sign(WordOf<V> word) {

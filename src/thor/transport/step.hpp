@@ -18,7 +18,7 @@ THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, 
   V x_crit(skip.x_crit);
   if (skip.local) {
     const V a_tau = a * dataset.opacity(lane.cell, position) * dataset.core_scale(position, direction);
-    const V root = exp(log(max(a_tau, V(Real(1e-6)))) * V(Real(1. / 3.)));
+    const V root = fast_cbrt(max(a_tau, V(Real(1))));
     x_crit = select(a_tau >= V(Real(1)), min(V(Real(0.2)) * root, V(skip.cap)), V(Real(0)));
   }
   return x_crit;
@@ -46,9 +46,12 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
   V limit(no_limit<Real>);
   Vec3<V> middle = p;
   if constexpr (!D::uniform) {
-    limit = min(dataset.max_step(lane.cell, p, d, x - dataset.velocity_along(p, d)), segment.length());
-    middle = along(p, half * limit, d);
-    x = x - dataset.velocity_along(middle, d);
+    limit = segment.length();
+    if (dataset.varies()) {
+      limit = min(dataset.max_step(lane.cell, p, d, x - dataset.velocity_along(p, d)), limit);
+      middle = along(p, half * limit, d);
+      x = x - dataset.velocity_along(middle, d);
+    }
   }
   const VoigtProfile<V> profile = Voigt::eval(V(line.a), x);
   V cross_section = profile.H;
@@ -109,9 +112,11 @@ THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, con
 
   V x = flight.x;
   V gaussian = flight.profile.gaussian;
-  if constexpr (!D::uniform) {  // the opacity was taken at mid-step
-    x = lane.frequency - dataset.velocity_along(p, d);
-    gaussian = exp(-x * x);
+  if constexpr (!D::uniform) {
+    if (dataset.varies()) {  // the opacity was taken at mid-step
+      x = lane.frequency - dataset.velocity_along(p, d);
+      gaussian = exp(-x * x);
+    }
   }
   V x_crit = critical_frequency(core_skip, dataset, lane, V(line.a), p, d);
   x_crit = select(abs(x) < x_crit, x_crit, zero);
@@ -124,9 +129,10 @@ THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, con
   MaskOf<V> destroyed(false);
   if constexpr (D::dusty) {
     if (line.dust_ratio > Real(0)) {
-      // One choice per collision, by share of opacity, in the call that arrives there.
+      // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
+      // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
       const V share = V(line.dust_ratio) / (flight.profile.H + V(line.dust_ratio));
-      const auto dust = flight.hit && uniform<V>(random.next()) < share;
+      const auto dust = flight.hit && uniform_fine<V>(random.next(), tau_word) <= share;
       if (any(dust)) {
         const auto reflected = interactor.sample_dust(x, first_word);
         outcome.mu = select(dust, reflected.mu, outcome.mu);

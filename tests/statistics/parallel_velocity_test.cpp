@@ -1,0 +1,353 @@
+// The velocity of the scattering atom along the photon against p(u) ~ e^{-u^2}/((x-u)^2 + a^2).
+#include "thor/distributions/parallel_velocity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#ifdef THOR_HAVE_CERF
+#include <cerf.h>
+#endif
+
+#include "support/statistics.hpp"
+#include "thor/random/xoshiro.hpp"
+
+namespace {
+
+using std::vector;
+using thor::NativePack, thor::ParallelVelocity, thor::RealOf, thor::Value;
+
+struct Target {
+  double a, x;
+  double operator()(double u) const { return std::exp(-u * u) / ((x - u) * (x - u) + a * a); }
+};
+
+/// Masses of the target below the first edge, between the edges, above the last. Gauss-Legendre on pieces that grow
+/// geometrically away from the resonance, so that the poles at x +- ia are far from each of them.
+vector<double> masses(const Target& target, const vector<double>& edges) {
+  constexpr double end = 9;  // e^{-81}
+  vector<double> cuts{-end, end};
+  for (const double e : edges) cuts.push_back(std::clamp(e, -end, end));
+  for (double u = -end; u < end; u += 0.125) cuts.push_back(u);
+  for (double y = 0.1 * target.a; y < 2 * end; y *= 1.5)
+    for (const double u : {target.x - y, target.x + y})
+      if (std::abs(u) < end) cuts.push_back(u);
+  std::sort(cuts.begin(), cuts.end());
+  constexpr double node[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+  constexpr double weight[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+  vector<double> mass(edges.size() + 1, 0.);
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const double half = 0.5 * (cuts[i] - cuts[i - 1]), mid = cuts[i - 1] + half;
+    double sum = 0;
+    for (int k = 0; k < 4; ++k) sum += weight[k] * (target(mid - half * node[k]) + target(mid + half * node[k]));
+    mass[std::size_t(std::upper_bound(edges.begin(), edges.end(), mid) - edges.begin())] += half * sum;
+  }
+  return mass;
+}
+double norm(const Target& target) { return masses(target, {})[0]; }
+
+/// Where a bin may end: between two numbers of the sampler's precision, so that u = x - y, rounded, stays in its bin.
+double between(double u, bool single) {
+  if (!single) return u;
+  const float below = float(u);
+  return 0.5 * (double(below) + double(std::nextafter(below, 10.f)));
+}
+
+/// Half decades about the resonance from a/10 on, and a grid over the Gaussian.
+vector<double> bin_edges(const Target& target, bool single) {
+  vector<double> edges;
+  for (double u = -5; u <= 5; u += 0.25) edges.push_back(between(u, single));
+  for (double y = 0.1 * target.a; y < 5; y *= std::sqrt(10.))
+    for (const double u : {target.x - y, target.x + y})
+      if (std::abs(u) < 5) edges.push_back(between(u, single));
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+struct Comparison {
+  double chi2 = 0;
+  int freedom = -1;
+  double p() const { return test::chi_square_p(chi2, freedom); }
+};
+
+/// Chi-square of counts against masses of any norm; bins are merged up to an expectation of 20.
+Comparison compare(const vector<double>& seen, const vector<double>& mass) {
+  double n = 0, sum = 0, e = 0, o = 0;
+  for (std::size_t i = 0; i < mass.size(); ++i) n += seen[i], sum += mass[i];
+  Comparison result;
+  double left = n;  // expected in the bins to come: the last one takes what is too little for a bin of its own
+  for (std::size_t i = 0; i < mass.size(); ++i) {
+    e += mass[i] * n / sum, o += seen[i], left -= mass[i] * n / sum;
+    if ((e < 20 || left < 20) && i + 1 < mass.size()) continue;
+    result.chi2 += (o - e) * (o - e) / e, ++result.freedom;
+    e = o = 0;
+  }
+  return result;
+}
+
+vector<double> histogram(const vector<double>& samples, const vector<double>& edges) {
+  vector<double> seen(edges.size() + 1, 0.);
+  for (const double u : samples) seen[std::size_t(std::upper_bound(edges.begin(), edges.end(), u) - edges.begin())] += 1;
+  return seen;
+}
+
+template <class V>
+thor::Xoshiro128<V> stream(std::uint64_t seed) {
+  using Word = thor::WordOf<V>;
+  constexpr int n = Value<V>::lanes;
+  std::array<std::array<std::uint32_t, n>, 4> s;
+  for (int lane = 0; lane < n; ++lane)
+    for (int k = 0; k < 4; ++k) s[k][lane] = thor::stream_key(seed, lane).word[k];
+  return {thor::load<Word>(&s[0][0]), thor::load<Word>(&s[1][0]), thor::load<Word>(&s[2][0]), thor::load<Word>(&s[3][0])};
+}
+
+/// As drivers/setup.cpp makes it.
+template <class V>
+ParallelVelocity<V> sampler(double a) {
+  using Real = RealOf<V>;
+  return {V(Real(a)), V(Real(1 / a)), V(Real(std::log1p(4.4 * 4.4 / (a * a))))};
+}
+template <class V>
+Target target_of(double a, double x) {
+  return {double(RealOf<V>(a)), double(RealOf<V>(x))};
+}
+
+template <class V>
+typename ParallelVelocity<V>::Words draw_words(thor::Xoshiro128<V>& random) {
+  typename ParallelVelocity<V>::Words w;
+  w.choice = random.next(), w.proposal = random.next(), w.accept = random.next(), w.wing = random.next();
+  return w;
+}
+
+struct Draw {
+  vector<double> u;  ///< accepted
+  double proposals = 0;
+  double acceptance() const { return double(u.size()) / proposals; }
+};
+
+template <class V>
+Draw draw(double a, double x, int proposals, std::uint64_t seed) {
+  using Real = RealOf<V>;
+  constexpr int n = Value<V>::lanes;
+  const auto distribution = sampler<V>(a);
+  auto random = stream<V>(seed);
+  const V vx = V(Real(x)), gaussian = thor::exp(-vx * vx);
+  Draw result;
+  result.u.reserve(std::size_t(proposals));
+  Real u[n], accepted[n];
+  for (; result.proposals < proposals; result.proposals += n) {
+    const auto proposal = distribution.propose(vx, gaussian, draw_words<V>(random));
+    thor::store(proposal.u, u);
+    thor::store(thor::select(proposal.accepted, V(Real(1)), V(Real(0))), accepted);
+    for (int lane = 0; lane < n; ++lane)
+      if (accepted[lane] != 0) result.u.push_back(double(u[lane]));
+  }
+  return result;
+}
+
+/// The three envelopes, again and in double: masses, and the acceptance of the two that could be clipped.
+struct Envelope {
+  Target t;
+  double gaussian, slope, q = 0, u2 = 0, sigma_left = 0, sigma_right = 0, peak, log, left = 0, right = 0;
+
+  explicit Envelope(const Target& target) : t(target), gaussian(std::exp(-t.x * t.x)) {
+    slope = wing() ? 10.2 * t.x * gaussian : std::min(0.86, 1.3575 - 0.398 * t.x);
+    peak = M_PI * gaussian / t.a;
+    log = 0.5 * slope * std::log1p(4.4 * 4.4 / (t.a * t.a));
+    if (!wing()) return;
+    u2 = 0.5 * (t.x + std::sqrt(t.x * t.x - 4)), q = 1 / u2;
+    const double s = q * q;
+    sigma_left = 1 + s * (0.5 + s * (0.375 + s * 0.6));
+    sigma_right = 1.0025 * (1 + q * (0.08051006 + q * (3.52444483 + q * (-6.32453207 + q * 6.1259843))));
+    left = 0.5 * std::sqrt(M_PI) * s * std::exp(-s) * sigma_left, right = left / sigma_left * sigma_right;
+  }
+  bool wing() const { return t.x >= 2.2; }
+  double total() const { return peak + log + left + right; }
+  double excess(double u) const { return gaussian * std::expm1((t.x - u) * (t.x + u)); }  // e^{-u^2} - e^{-x^2}
+  double log_ratio(double u) const {
+    return std::abs(u) < t.x && (!wing() || u >= u2) ? excess(u) / (slope * (t.x - u)) : 0;
+  }
+  double wing_ratio(double u) const {
+    const double d = (u - q) / (u < q ? sigma_left : sigma_right), y = t.x - u;
+    return std::abs(u) < t.x && u < u2 ? excess(u) / ((y * y + t.a * t.a) * q * q * std::exp(-q * q - d * d)) : 0;
+  }
+};
+
+constexpr double voigt_parameters[] = {1e-6, 1e-4, 4.7e-4, 1e-2, 0.1};
+constexpr double frequencies[] = {0, 0.3, 1, 2, 2.19, 2.21, 2.5, 3, 3.5, 4, 5, 8, 20, 200, -0.3, -2.19, -2.5, -4, -20};
+constexpr int cases = 5 * 19 * 4;
+
+/// Enough to tell x = 200 from x = -200.
+int sample_size(double x) { return std::abs(x) > 100 ? 1'000'000 : 150'000; }
+std::uint64_t seed_of(double a, double x) { return std::uint64_t(1e7 * a + 1e4 * (x + 1000)); }
+std::string label(double a, double x) { return "a = " + std::to_string(a) + ", x = " + std::to_string(x); }
+
+template <class V>
+class ParallelVelocityTest : public testing::Test {
+ protected:
+  static constexpr bool single = sizeof(RealOf<V>) == 4;
+};
+using Values = testing::Types<float, double, NativePack<float>, NativePack<double>>;
+TYPED_TEST_SUITE(ParallelVelocityTest, Values);
+
+TYPED_TEST(ParallelVelocityTest, FollowsItsPdfAndNoOther) {
+  using V = TypeParam;
+  Comparison all{0, 0};
+  for (const double a : voigt_parameters) {
+    for (const double x : frequencies) {
+      const vector<double> u = draw<V>(a, x, sample_size(x), seed_of(a, x) + sizeof(V)).u;
+      const Target truth = target_of<V>(a, x);
+      const auto edges = bin_edges(truth, this->single);
+      const Comparison right = compare(histogram(u, edges), masses(truth, edges));
+      EXPECT_GT(right.p(), 1e-3 / cases) << label(a, x) << " chi2 " << right.chi2 << " / " << right.freedom;
+      all.chi2 += right.chi2, all.freedom += right.freedom;
+      // Twins: what a chi-square of that size would see by its non-centrality, the samples must reject.
+      int detectable = 0;
+      for (const Target wrong : {Target{truth.a, truth.x + 0.05}, {truth.a, truth.x + 0.3}, {1.3 * truth.a, truth.x},
+                                 {truth.a, -truth.x}}) {
+        const auto wrong_edges = bin_edges(wrong, this->single);
+        const auto wrong_mass = masses(wrong, wrong_edges);
+        auto ideal = masses(truth, wrong_edges);
+        const double scale = double(u.size()) / norm(truth);
+        for (double& m : ideal) m *= scale;
+        if (compare(ideal, wrong_mass).chi2 < 150) continue;
+        ++detectable;
+        const Comparison twin = compare(histogram(u, wrong_edges), wrong_mass);
+        EXPECT_LT(twin.p(), 1e-6) << label(a, x) << " taken for " << label(wrong.a, wrong.x);
+      }
+      EXPECT_GE(detectable, std::abs(x) < 2.6 ? 2 : 1) << label(a, x);
+    }
+  }
+  EXPECT_GT(all.p(), 1e-3) << "all cases: chi2 " << all.chi2 << " / " << all.freedom;
+  EXPECT_LT(all.p(), 1 - 1e-3) << "too good: chi2 " << all.chi2 << " / " << all.freedom;
+}
+
+TYPED_TEST(ParallelVelocityTest, AcceptanceIsTargetOverEnvelope) {
+  using V = TypeParam;
+  vector<double> grid{2.19, 2.199, 2.201, 2.21, 9, 10, 15, 20, 50, 100, 200};
+  for (int i = 0; i <= 40; ++i) grid.push_back(0.2 * i);
+  double squares = 0, n = 0;
+  for (const double a : {1e-6, 1e-5, 1e-4, 4.7e-4, 2e-3, 1e-2, 3e-2, 0.1}) {
+    for (const double x : grid) {
+      const Target target = target_of<V>(a, x);
+      const double expected = norm(target) / Envelope(target).total();
+      const Draw sample = draw<V>(a, x, 20'000, 7 * seed_of(a, x) + sizeof(V));
+      const double z =
+          (sample.acceptance() - expected) / std::sqrt(expected * (1 - expected) / sample.proposals + 1e-12);
+      EXPECT_LT(std::abs(z), 5.2) << label(a, x) << ": " << sample.acceptance() << " for " << expected;
+      squares += z * z, n += 1;
+      if (a < 4.8e-4) EXPECT_GT(sample.acceptance(), 0.925) << label(a, x);
+      if (a < 1.1e-2) EXPECT_GT(sample.acceptance(), 0.59) << label(a, x);
+    }
+  }
+  EXPECT_GT(test::chi_square_p(squares, n), 1e-3) << squares << " / " << n;
+}
+
+TYPED_TEST(ParallelVelocityTest, MirroredFrequencyGivesMirroredVelocity) {
+  using V = TypeParam;
+  using Real = RealOf<V>;
+  using Scalar = Real;
+  constexpr int n = Value<V>::lanes;
+  auto random = stream<V>(31);
+  for (const double a : voigt_parameters) {
+    for (const double x : {0.3, 1., 2.19, 2.21, 3.5, 8., 200.}) {
+      const V vx = V(Real(x)), gaussian = thor::exp(-vx * vx);
+      for (int i = 0; i < 2000; ++i) {
+        const auto words = draw_words<V>(random);
+        const auto right = sampler<V>(a).propose(vx, gaussian, words);
+        const auto left = sampler<V>(a).propose(-vx, gaussian, words);
+        ASSERT_FALSE(thor::any(right.u != -left.u || right.accepted != left.accepted)) << label(a, x);
+        // And a lane of a pack is the scalar.
+        std::uint32_t w[4][n];
+        Real u[n];
+        thor::store(words.choice, w[0]), thor::store(words.proposal, w[1]);
+        thor::store(words.accept, w[2]), thor::store(words.wing, w[3]);
+        thor::store(right.u, u);
+        const Scalar sx = Scalar(x);
+        const auto alone = sampler<Scalar>(a).propose(sx, thor::exp(-sx * sx), {w[0][0], w[1][0], w[2][0], w[3][0]});
+        ASSERT_EQ(u[0], alone.u) << label(a, x);
+      }
+    }
+  }
+}
+
+// The tangent of an angle near pi/2: the wings of the peak, out to 1e5 a, from 4e6 proposals.
+TYPED_TEST(ParallelVelocityTest, LorentzianWingsArePopulated) {
+  using V = TypeParam;
+  constexpr double a = 1e-6;
+  for (const double x : {0., 1., 2., 3.}) {
+    const Target target = target_of<V>(a, x);
+    const Draw sample = draw<V>(a, x, 4'000'000, 5 + std::uint64_t(x));
+    for (double y = 10 * a; y < 0.2; y *= 10) {
+      for (const bool above : {false, true}) {
+        const double edge = between(above ? target.x + y : target.x - y, this->single);
+        const auto mass = masses(target, {edge});
+        const double share = mass[above] / (mass[0] + mass[1]), n = double(sample.u.size());
+        const double seen =
+            double(std::count_if(sample.u.begin(), sample.u.end(), [&](double u) { return (u > edge) == above; }));
+        EXPECT_NEAR(seen, n * share, 4.5 * std::sqrt(n * share * (1 - share)) + 1) << label(a, x) << ", y = " << y;
+      }
+    }
+  }
+}
+
+TEST(ParallelVelocityEnvelope, LiesAboveTheTarget) {
+  vector<double> grid;
+  for (double x = 0; x < 8; x += 0.0125) grid.push_back(x);
+  for (double x = 8; x < 250; x *= 1.1) grid.push_back(x);
+  for (const double x : {2.19999, 2.2, 2.20001, 200.}) grid.push_back(x);
+  double lowest = 1, lowest_1e2 = 1, highest = 0;
+  for (const double a : {1e-8, 1e-6, 1e-5, 1e-4, 4.7e-4, 1e-3, 1e-2, 3e-2, 0.1}) {
+    for (const double x : grid) {
+      const Target target{a, x};
+      const Envelope envelope(target);
+      for (int i = 1; i < 4000; ++i) {
+        const double u = -std::min(x, 8.) + (std::min(x, 8.) * 2) * i / 4000;
+        highest = std::max({highest, envelope.log_ratio(u), envelope.wing() ? envelope.wing_ratio(u) : 0});
+      }
+      ASSERT_LE(highest, 1 + 1e-6) << label(a, x);
+      const double acceptance = norm(target) / envelope.total();
+#ifdef THOR_HAVE_CERF
+      if (x < 7) ASSERT_NEAR(norm(target) * a / M_PI / re_w_of_z(x, a), 1, 1e-9) << label(a, x);
+#endif
+      if (a <= 4.7e-4) lowest = std::min(lowest, acceptance);
+      if (a <= 1e-2) lowest_1e2 = std::min(lowest_1e2, acceptance);
+    }
+  }
+  EXPECT_GE(lowest, 0.93);
+  EXPECT_GE(lowest_1e2, 0.6);
+  EXPECT_GT(highest, 0.99) << "the envelope is not tight anywhere: is this the envelope?";
+}
+
+// The sampler's acceptance, found by bisection in the word that decides it, is the ratio above.
+TEST(ParallelVelocityEnvelope, IsTheSamplers) {
+  auto random = stream<double>(77);
+  for (const double a : {1e-6, 4.7e-4, 1e-2, 0.1}) {
+    for (const double x : {0.3, 1., 2., 2.19, 2.21, 2.5, 3., 5., 20., 200.}) {
+      const Envelope envelope(Target{a, x});
+      const double bounds[] = {envelope.peak, envelope.log, envelope.left, envelope.right};
+      double below = 0;
+      for (int part = 0; part < 4; below += bounds[part], ++part) {
+        if (bounds[part] < 1e-7 * envelope.total()) continue;
+        for (int i = 0; i < 200; ++i) {
+          auto words = draw_words<double>(random);
+          words.choice = std::uint32_t((below + 0.5 * bounds[part]) / envelope.total() * 0x1p32);
+          std::uint64_t accepted = 0, rejected = 1ull << 32;
+          double u = 0;
+          while (rejected - accepted > 2) {
+            words.accept = std::uint32_t((accepted + rejected) / 2);
+            const auto proposal = sampler<double>(a).propose(x, std::exp(-x * x), words);
+            (proposal.accepted ? accepted : rejected) = words.accept, u = proposal.u;
+          }
+          const double ratio = part == 0   ? std::exp(x * x - u * u)
+                               : part == 1 ? envelope.log_ratio(u)
+                                           : envelope.wing_ratio(u);
+          ASSERT_NEAR(double(accepted) * 0x1p-32, std::min(ratio, 1.), 1e-7) << label(a, x) << " part " << part;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
