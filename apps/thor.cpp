@@ -1,7 +1,10 @@
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
+#include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/setup.hpp"
@@ -42,6 +45,9 @@ ExitCode run(RunArguments& arguments) {
   RunOptions& options = arguments.options;
   if (options.cpu.threads == 0) options.cpu.threads = available_threads();
   if (options.output.empty()) options.output = config.output_path;
+  if (!options.output.ends_with(".h5")) {
+    throw Error(ExitCode::usage, "--output " + options.output + ": a result file ends in .h5");
+  }
   options.progress = arguments.progress == "plain"   ? ProgressMode::plain
                      : arguments.progress == "never" ? ProgressMode::never
                                                      : ProgressMode::automatic;
@@ -74,7 +80,15 @@ std::string version_text() {
 
 }  // namespace
 
+/// A process may be started without the standard streams; a result file must not get their descriptors.
+void keep_standard_streams() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
+  }
+}
+
 int main(int argc, char** argv) {
+  keep_standard_streams();
   CLI::App app{"thor: Monte Carlo radiative transfer of resonant emission lines\n\n"
                "Examples:\n"
                "  thor run examples/neufeld/sphere.yaml\n"
@@ -97,7 +111,7 @@ int main(int argc, char** argv) {
   run_command->add_option("-o,--output", options.output, "result file (default: output.path)");
   run_command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
   run_command->add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-3, 1e9));
   run_command->add_flag("--quiet", options.quiet, "no progress, no summary");
   run_command->add_option("--progress", arguments.progress, "progress line")
       ->check(CLI::IsMember({"auto", "plain", "never"}));
@@ -115,13 +129,13 @@ int main(int argc, char** argv) {
     const int code = app.exit(e);
     return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
   } catch (const Error& e) {
-    fmt::print(stderr, "thor: {}\n", e.what());
+    message("thor: {}\n", e.what());
     return static_cast<int>(e.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "thor: out of memory\n");
+    message("thor: out of memory\n");
     return static_cast<int>(ExitCode::device);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "thor: internal error: {} (please report)\n", e.what());
+    message("thor: internal error: {} (please report)\n", e.what());
     return static_cast<int>(ExitCode::internal);
   }
 }

@@ -22,8 +22,12 @@ struct Target {
   double operator()(double u) const { return std::exp(-u * u) / ((x - u) * (x - u) + a * a); }
 };
 
-/// Masses of the target below the first edge, between the edges, above the last. Gauss-Legendre on pieces that grow
-/// geometrically away from the resonance, so that the poles at x +- ia are far from each of them.
+std::size_t bin_of(double u, const vector<double>& edges) {
+  return std::size_t(std::upper_bound(edges.begin(), edges.end(), u) - edges.begin());
+}
+
+/// Masses below the first edge, between the edges, above the last: Gauss-Legendre on pieces that grow geometrically
+/// away from the resonance, so that the poles at x +- ia are far from each of them.
 vector<double> masses(const Target& target, const vector<double>& edges) {
   constexpr double end = 9;  // e^{-81}
   vector<double> cuts{-end, end};
@@ -40,7 +44,7 @@ vector<double> masses(const Target& target, const vector<double>& edges) {
     const double half = 0.5 * (cuts[i] - cuts[i - 1]), mid = cuts[i - 1] + half;
     double sum = 0;
     for (int k = 0; k < 4; ++k) sum += weight[k] * (target(mid - half * node[k]) + target(mid + half * node[k]));
-    mass[std::size_t(std::upper_bound(edges.begin(), edges.end(), mid) - edges.begin())] += half * sum;
+    mass[bin_of(mid, edges)] += half * sum;
   }
   return mass;
 }
@@ -88,18 +92,17 @@ Comparison compare(const vector<double>& seen, const vector<double>& mass) {
 
 vector<double> histogram(const vector<double>& samples, const vector<double>& edges) {
   vector<double> seen(edges.size() + 1, 0.);
-  for (const double u : samples) seen[std::size_t(std::upper_bound(edges.begin(), edges.end(), u) - edges.begin())] += 1;
+  for (const double u : samples) seen[bin_of(u, edges)] += 1;
   return seen;
 }
 
 template <class V>
 thor::Xoshiro128<V> stream(std::uint64_t seed) {
   using Word = thor::WordOf<V>;
-  constexpr int n = Value<V>::lanes;
-  std::array<std::array<std::uint32_t, n>, 4> s;
-  for (int lane = 0; lane < n; ++lane)
+  std::uint32_t s[4][Value<V>::lanes];
+  for (int lane = 0; lane < Value<V>::lanes; ++lane)
     for (int k = 0; k < 4; ++k) s[k][lane] = thor::stream_key(seed, lane).word[k];
-  return {thor::load<Word>(&s[0][0]), thor::load<Word>(&s[1][0]), thor::load<Word>(&s[2][0]), thor::load<Word>(&s[3][0])};
+  return {thor::load<Word>(s[0]), thor::load<Word>(s[1]), thor::load<Word>(s[2]), thor::load<Word>(s[3])};
 }
 
 /// As drivers/setup.cpp makes it.
@@ -146,31 +149,32 @@ Draw draw(double a, double x, int proposals, std::uint64_t seed) {
   return result;
 }
 
-/// The three envelopes, again and in double: masses, and the acceptance of the two that could be clipped.
+/// The three envelopes, again and in double: their masses and acceptance.
 struct Envelope {
   Target t;
-  double gaussian, slope, q = 0, u2 = 0, sigma_left = 0, sigma_right = 0, peak, log, left = 0, right = 0;
+  double gaussian, slope, u2 = -1e10, q = 0, height = 0, sigma_left = 0, sigma_right = 0;
+  std::array<double, 4> mass{};  ///< peak, log, wing left and right of the mode
 
   explicit Envelope(const Target& target) : t(target), gaussian(std::exp(-t.x * t.x)) {
-    slope = wing() ? 10.2 * t.x * gaussian : std::min(0.86, 1.3575 - 0.398 * t.x);
-    peak = M_PI * gaussian / t.a;
-    log = 0.5 * slope * std::log1p(4.4 * 4.4 / (t.a * t.a));
-    if (!wing()) return;
+    const bool wing = t.x >= 2.2;
+    slope = wing ? 10.2 * t.x * gaussian : std::min(0.86, 1.3575 - 0.398 * t.x);
+    mass = {M_PI * gaussian / t.a, 0.5 * slope * std::log1p(4.4 * 4.4 / (t.a * t.a)), 0, 0};
+    if (!wing) return;
     u2 = 0.5 * (t.x + std::sqrt(t.x * t.x - 4)), q = 1 / u2;
     const double s = q * q;
+    height = s * (1 - s + 0.5 * s * s);
     sigma_left = 1 + s * (0.5 + s * (0.375 + s * 0.6));
     sigma_right = 1.0025 * (1 + q * (0.08051006 + q * (3.52444483 + q * (-6.32453207 + q * 6.1259843))));
-    left = 0.5 * std::sqrt(M_PI) * s * std::exp(-s) * sigma_left, right = left / sigma_left * sigma_right;
+    mass[2] = 0.5 * std::sqrt(M_PI) * height * sigma_left, mass[3] = 0.5 * std::sqrt(M_PI) * height * sigma_right;
   }
-  bool wing() const { return t.x >= 2.2; }
-  double total() const { return peak + log + left + right; }
-  double excess(double u) const { return gaussian * std::expm1((t.x - u) * (t.x + u)); }  // e^{-u^2} - e^{-x^2}
-  double log_ratio(double u) const {
-    return std::abs(u) < t.x && (!wing() || u >= u2) ? excess(u) / (slope * (t.x - u)) : 0;
-  }
-  double wing_ratio(double u) const {
-    const double d = (u - q) / (u < q ? sigma_left : sigma_right), y = t.x - u;
-    return std::abs(u) < t.x && u < u2 ? excess(u) / ((y * y + t.a * t.a) * q * q * std::exp(-q * q - d * d)) : 0;
+  double total() const { return mass[0] + mass[1] + mass[2] + mass[3]; }
+  /// Target over envelope of a part, where that part is used; `u` lies on the part's side of the mode.
+  double ratio(int part, double u) const {
+    const double y = t.x - u, d = (u - q) / (part == 2 ? sigma_left : sigma_right);
+    if ((part < 2) != (u >= u2) || (part == 1 && std::abs(u) >= t.x)) return 0;
+    if (part == 0) return std::exp(std::min(y * (t.x + u), 0.));  // e^{-u^2}, at most e^{-x^2}
+    if (part == 1) return gaussian * std::expm1(y * (t.x + u)) / (slope * y);
+    return std::exp(d * d - u * u) / (height * (y * y + t.a * t.a));
   }
 };
 
@@ -178,14 +182,12 @@ constexpr double voigt_parameters[] = {1e-6, 1e-4, 4.7e-4, 1e-2, 0.1};
 constexpr double frequencies[] = {0, 0.3, 1, 2, 2.19, 2.21, 2.5, 3, 3.5, 4, 5, 8, 20, 200, -0.3, -2.19, -2.5, -4, -20};
 constexpr int cases = 5 * 19 * 4;
 
-/// Enough to tell x = 200 from x = -200.
-int sample_size(double x) { return std::abs(x) > 100 ? 1'000'000 : 150'000; }
+int sample_size(double x) { return std::abs(x) > 100 ? 1'000'000 : 100'000; }  // to tell x = 200 from x = -200
 std::uint64_t seed_of(double a, double x) { return std::uint64_t(1e7 * a + 1e4 * (x + 1000)); }
-std::string label(double a, double x) { return "a = " + std::to_string(a) + ", x = " + std::to_string(x); }
+std::string label(double a, double x) { return testing::PrintToString(std::array<double, 2>{a, x}) + " (a, x)"; }
 
 template <class V>
-class ParallelVelocityTest : public testing::Test {
- protected:
+struct ParallelVelocityTest : testing::Test {
   static constexpr bool single = sizeof(RealOf<V>) == 4;
 };
 using Values = testing::Types<float, double, NativePack<float>, NativePack<double>>;
@@ -202,7 +204,7 @@ TYPED_TEST(ParallelVelocityTest, FollowsItsPdfAndNoOther) {
       const Comparison right = compare(histogram(u, edges), masses(truth, edges));
       EXPECT_GT(right.p(), 1e-3 / cases) << label(a, x) << " chi2 " << right.chi2 << " / " << right.freedom;
       all.chi2 += right.chi2, all.freedom += right.freedom;
-      // Twins: what a chi-square of that size would see by its non-centrality, the samples must reject.
+      // Twins: what a chi-square of this size can see, by its non-centrality, the samples must reject.
       int detectable = 0;
       for (const Target wrong : {Target{truth.a, truth.x + 0.05}, {truth.a, truth.x + 0.3}, {1.3 * truth.a, truth.x},
                                  {truth.a, -truth.x}}) {
@@ -213,8 +215,8 @@ TYPED_TEST(ParallelVelocityTest, FollowsItsPdfAndNoOther) {
         for (double& m : ideal) m *= scale;
         if (compare(ideal, wrong_mass).chi2 < 150) continue;
         ++detectable;
-        const Comparison twin = compare(histogram(u, wrong_edges), wrong_mass);
-        EXPECT_LT(twin.p(), 1e-6) << label(a, x) << " taken for " << label(wrong.a, wrong.x);
+        EXPECT_LT(compare(histogram(u, wrong_edges), wrong_mass).p(), 1e-6)
+            << label(a, x) << " taken for " << label(wrong.a, wrong.x);
       }
       EXPECT_GE(detectable, std::abs(x) < 2.6 ? 2 : 1) << label(a, x);
     }
@@ -225,7 +227,7 @@ TYPED_TEST(ParallelVelocityTest, FollowsItsPdfAndNoOther) {
 
 TYPED_TEST(ParallelVelocityTest, AcceptanceIsTargetOverEnvelope) {
   using V = TypeParam;
-  vector<double> grid{2.19, 2.199, 2.201, 2.21, 9, 10, 15, 20, 50, 100, 200};
+  vector<double> grid{2.19, 2.199, 2.201, 2.21, 10, 20, 50, 100, 200};
   for (int i = 0; i <= 40; ++i) grid.push_back(0.2 * i);
   double squares = 0, n = 0;
   for (const double a : {1e-6, 1e-5, 1e-4, 4.7e-4, 2e-3, 1e-2, 3e-2, 0.1}) {
@@ -233,91 +235,99 @@ TYPED_TEST(ParallelVelocityTest, AcceptanceIsTargetOverEnvelope) {
       const Target target = target_of<V>(a, x);
       const double expected = norm(target) / Envelope(target).total();
       const Draw sample = draw<V>(a, x, 20'000, 7 * seed_of(a, x) + sizeof(V));
-      const double z =
-          (sample.acceptance() - expected) / std::sqrt(expected * (1 - expected) / sample.proposals + 1e-12);
+      const double error = std::sqrt(expected * (1 - expected) / sample.proposals + 1e-12);
+      const double z = (sample.acceptance() - expected) / error;
       EXPECT_LT(std::abs(z), 5.2) << label(a, x) << ": " << sample.acceptance() << " for " << expected;
       squares += z * z, n += 1;
-      if (a < 4.8e-4) EXPECT_GT(sample.acceptance(), 0.925) << label(a, x);
-      if (a < 1.1e-2) EXPECT_GT(sample.acceptance(), 0.59) << label(a, x);
     }
   }
   EXPECT_GT(test::chi_square_p(squares, n), 1e-3) << squares << " / " << n;
 }
 
-TYPED_TEST(ParallelVelocityTest, MirroredFrequencyGivesMirroredVelocity) {
-  using V = TypeParam;
-  using Real = RealOf<V>;
-  using Scalar = Real;
-  constexpr int n = Value<V>::lanes;
-  auto random = stream<V>(31);
-  for (const double a : voigt_parameters) {
-    for (const double x : {0.3, 1., 2.19, 2.21, 3.5, 8., 200.}) {
-      const V vx = V(Real(x)), gaussian = thor::exp(-vx * vx);
-      for (int i = 0; i < 2000; ++i) {
-        const auto words = draw_words<V>(random);
-        const auto right = sampler<V>(a).propose(vx, gaussian, words);
-        const auto left = sampler<V>(a).propose(-vx, gaussian, words);
-        ASSERT_FALSE(thor::any(right.u != -left.u || right.accepted != left.accepted)) << label(a, x);
-        // And a lane of a pack is the scalar.
-        std::uint32_t w[4][n];
-        Real u[n];
-        thor::store(words.choice, w[0]), thor::store(words.proposal, w[1]);
-        thor::store(words.accept, w[2]), thor::store(words.wing, w[3]);
-        thor::store(right.u, u);
-        const Scalar sx = Scalar(x);
-        const auto alone = sampler<Scalar>(a).propose(sx, thor::exp(-sx * sx), {w[0][0], w[1][0], w[2][0], w[3][0]});
-        ASSERT_EQ(u[0], alone.u) << label(a, x);
-      }
-    }
-  }
-}
-
-// The tangent of an angle near pi/2: the wings of the peak, out to 1e5 a, from 4e6 proposals.
+// The tangent of an angle near pi/2: the wings of the peak, out to 1e5 a.
 TYPED_TEST(ParallelVelocityTest, LorentzianWingsArePopulated) {
   using V = TypeParam;
   constexpr double a = 1e-6;
   for (const double x : {0., 1., 2., 3.}) {
     const Target target = target_of<V>(a, x);
-    const Draw sample = draw<V>(a, x, 4'000'000, 5 + std::uint64_t(x));
+    const Draw sample = draw<V>(a, x, 3'000'000, 5 + std::uint64_t(x));
+    const double n = double(sample.u.size());
     for (double y = 10 * a; y < 0.2; y *= 10) {
-      for (const bool above : {false, true}) {
-        const double edge = between(above ? target.x + y : target.x - y, this->single);
+      for (const double side : {-1., 1.}) {
+        const double edge = between(target.x + side * y, this->single);
         const auto mass = masses(target, {edge});
-        const double share = mass[above] / (mass[0] + mass[1]), n = double(sample.u.size());
-        const double seen =
-            double(std::count_if(sample.u.begin(), sample.u.end(), [&](double u) { return (u > edge) == above; }));
+        const double share = mass[side > 0] / (mass[0] + mass[1]);
+        const auto beyond = [&](double u) { return (u > edge) == (side > 0); };
+        const double seen = double(std::count_if(sample.u.begin(), sample.u.end(), beyond));
         EXPECT_NEAR(seen, n * share, 4.5 * std::sqrt(n * share * (1 - share)) + 1) << label(a, x) << ", y = " << y;
       }
     }
   }
 }
 
+// A lane is the scalar, whatever its neighbours and for the extreme words too; -x with the same words gives -u.
+TYPED_TEST(ParallelVelocityTest, LanesAreAloneAndMirrored) {
+  using V = TypeParam;
+  using Real = RealOf<V>;
+  using Word = thor::WordOf<V>;
+  constexpr int n = Value<V>::lanes;
+  constexpr std::uint32_t extremes[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffff00, 0xffffffff};
+  auto random = stream<double>(31);
+  for (const double a : voigt_parameters) {
+    for (int i = 0; i < 20'000; ++i) {
+      std::uint32_t w[4][n];
+      Real x[n], u[n], mirrored[n], accepted[n];
+      for (int lane = 0; lane < n; ++lane) {
+        x[lane] = Real(frequencies[random.next() % 14]);
+        for (int k = 0; k < 4; ++k) w[k][lane] = random.next();
+        if (i % 2 == 0) w[random.next() % 4][lane] = extremes[random.next() % 6];
+      }
+      const typename ParallelVelocity<V>::Words words{thor::load<Word>(w[0]), thor::load<Word>(w[1]),
+                                                      thor::load<Word>(w[2]), thor::load<Word>(w[3])};
+      const V vx = thor::load<V>(x), gaussian = thor::exp(-vx * vx);
+      const auto right = sampler<V>(a).propose(vx, gaussian, words);
+      const auto left = sampler<V>(a).propose(-vx, gaussian, words);
+      ASSERT_FALSE(thor::any(right.accepted != left.accepted));
+      thor::store(right.u, u), thor::store(left.u, mirrored);
+      thor::store(thor::select(right.accepted, V(Real(1)), V(Real(0))), accepted);
+      for (int lane = 0; lane < n; ++lane) {
+        const auto alone = sampler<Real>(a).propose(x[lane], thor::exp(-x[lane] * x[lane]),
+                                                    {w[0][lane], w[1][lane], w[2][lane], w[3][lane]});
+        ASSERT_EQ(accepted[lane] != 0, alone.accepted)
+            << label(a, x[lane]) << std::hex << " words " << w[0][lane] << " " << w[1][lane] << " " << w[2][lane];
+        if (!alone.accepted) continue;
+        ASSERT_TRUE(std::isfinite(u[lane])) << label(a, x[lane]);
+        ASSERT_EQ(u[lane], alone.u) << label(a, x[lane]);
+        ASSERT_EQ(u[lane], -mirrored[lane]) << label(a, x[lane]);
+      }
+    }
+  }
+}
+
 TEST(ParallelVelocityEnvelope, LiesAboveTheTarget) {
-  vector<double> grid;
+  vector<double> grid{2.19999, 2.2, 2.20001, 200};
   for (double x = 0; x < 8; x += 0.0125) grid.push_back(x);
   for (double x = 8; x < 250; x *= 1.1) grid.push_back(x);
-  for (const double x : {2.19999, 2.2, 2.20001, 200.}) grid.push_back(x);
-  double lowest = 1, lowest_1e2 = 1, highest = 0;
-  for (const double a : {1e-8, 1e-6, 1e-5, 1e-4, 4.7e-4, 1e-3, 1e-2, 3e-2, 0.1}) {
+  double highest = 0;
+  for (const double a : {1e-6, 1e-5, 1e-4, 4.7e-4, 1e-3, 1e-2, 3e-2, 0.1}) {
+    double lowest = 1, where = 0;
     for (const double x : grid) {
       const Target target{a, x};
       const Envelope envelope(target);
-      for (int i = 1; i < 4000; ++i) {
-        const double u = -std::min(x, 8.) + (std::min(x, 8.) * 2) * i / 4000;
-        highest = std::max({highest, envelope.log_ratio(u), envelope.wing() ? envelope.wing_ratio(u) : 0});
+      for (int i = -1000; i <= 1000; ++i) {
+        const double u = std::min(x, 8.) * i / 1000;
+        highest = std::max(highest, envelope.ratio(u >= envelope.u2 ? 1 : u < envelope.q ? 2 : 3, u));
       }
       ASSERT_LE(highest, 1 + 1e-6) << label(a, x);
-      const double acceptance = norm(target) / envelope.total();
 #ifdef THOR_HAVE_CERF
-      if (x < 7) ASSERT_NEAR(norm(target) * a / M_PI / re_w_of_z(x, a), 1, 1e-9) << label(a, x);
+      ASSERT_NEAR(norm(target) / (M_PI / a * re_w_of_z(x, a)), 1, 1e-9) << label(a, x);
 #endif
-      if (a <= 4.7e-4) lowest = std::min(lowest, acceptance);
-      if (a <= 1e-2) lowest_1e2 = std::min(lowest_1e2, acceptance);
+      const double acceptance = norm(target) / envelope.total();
+      if (acceptance < lowest) lowest = acceptance, where = x;
     }
+    EXPECT_GE(lowest, a <= 4.7e-4 ? 0.92 : a <= 1e-2 ? 0.56 : 0.1) << label(a, where);
   }
-  EXPECT_GE(lowest, 0.93);
-  EXPECT_GE(lowest_1e2, 0.6);
-  EXPECT_GT(highest, 0.99) << "the envelope is not tight anywhere: is this the envelope?";
+  EXPECT_GT(highest, 0.99) << "tight nowhere: is this the envelope?";
 }
 
 // The sampler's acceptance, found by bisection in the word that decides it, is the ratio above.
@@ -326,13 +336,13 @@ TEST(ParallelVelocityEnvelope, IsTheSamplers) {
   for (const double a : {1e-6, 4.7e-4, 1e-2, 0.1}) {
     for (const double x : {0.3, 1., 2., 2.19, 2.21, 2.5, 3., 5., 20., 200.}) {
       const Envelope envelope(Target{a, x});
-      const double bounds[] = {envelope.peak, envelope.log, envelope.left, envelope.right};
       double below = 0;
-      for (int part = 0; part < 4; below += bounds[part], ++part) {
-        if (bounds[part] < 1e-7 * envelope.total()) continue;
+      for (int part = 0; part < 4; below += envelope.mass[std::size_t(part++)]) {
+        const double share = envelope.mass[std::size_t(part)] / envelope.total();
+        if (share < 1e-7) continue;
         for (int i = 0; i < 200; ++i) {
           auto words = draw_words<double>(random);
-          words.choice = std::uint32_t((below + 0.5 * bounds[part]) / envelope.total() * 0x1p32);
+          words.choice = std::uint32_t((below / envelope.total() + 0.5 * share) * 0x1p32);
           std::uint64_t accepted = 0, rejected = 1ull << 32;
           double u = 0;
           while (rejected - accepted > 2) {
@@ -340,10 +350,7 @@ TEST(ParallelVelocityEnvelope, IsTheSamplers) {
             const auto proposal = sampler<double>(a).propose(x, std::exp(-x * x), words);
             (proposal.accepted ? accepted : rejected) = words.accept, u = proposal.u;
           }
-          const double ratio = part == 0   ? std::exp(x * x - u * u)
-                               : part == 1 ? envelope.log_ratio(u)
-                                           : envelope.wing_ratio(u);
-          ASSERT_NEAR(double(accepted) * 0x1p-32, std::min(ratio, 1.), 1e-7) << label(a, x) << " part " << part;
+          ASSERT_NEAR(double(accepted) * 0x1p-32, envelope.ratio(part, u), 1e-7) << label(a, x) << " part " << part;
         }
       }
     }

@@ -1,5 +1,7 @@
 #include "thor/datasets/medium.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -17,6 +19,21 @@ double power_integral(double inner, double p) {
 
 [[noreturn]] void refuse(const std::string& key, const std::string& why) {
   throw Error(ExitCode::usage, "dataset." + key + ": " + why);
+}
+
+/// What the kernel can resolve: a power law is flat within profile_floor, and its range must fit single precision.
+void check_resolvable(const std::string& key, double inner, double exponent, double column_exponent) {
+  if (inner > 0 && inner < 1e-4) {
+    refuse("inner_radius", "with a power law it must be 0 or at least 1e-4 of the outer radius");
+  }
+  if (inner == 0 && std::pow(profile_floor<double>, column_exponent + 1) > 0.01) {
+    refuse(key, fmt::format("an exponent of {} is too steep for gas that reaches the centre: more than one per cent of "
+                            "the column would lie within 1e-6 of the radius; give an inner_radius above 0",
+                            exponent));
+  }
+  if (std::abs(exponent * std::log(std::max(inner, profile_floor<double>))) > 60) {
+    refuse(key, fmt::format("an exponent of {} spans more than 26 decades between inner and outer edge", exponent));
+  }
 }
 
 /// The speed at r = 1, from the largest or from the distance-averaged speed.
@@ -42,7 +59,13 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
   m.thermal_speed = line.thermal_speed(dataset.temperature, dataset.b_turb);
   m.a = line.voigt_parameter(m.thermal_speed);
   m.cross_section = line.cross_section(m.thermal_speed);
+  if (m.a > 0.1) {
+    refuse("temperature", fmt::format("the Voigt parameter comes to a = {:.3g}; the profile used (Smith et al. 2015) holds "
+                                      "up to 0.1: raise the temperature, or add b_turb",
+                                      m.a));
+  }
   m.dust = dataset.dust.value_or(config::Dust{0, 0, 0});
+  if (std::abs(m.dust.g) > 0.9999) refuse("dust.g", "must lie between -0.9999 and 0.9999");
   const double inner = shell ? dataset.inner_radius / m.size : 0;
 
   const bool graded = dataset.density.profile == config::DensityProfile::power_law && dataset.density.exponent != 0;
@@ -52,6 +75,7 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
     refuse("density.exponent", "the column density diverges at the centre for an exponent of -1 or less; give an "
                                "inner_radius above 0");
   }
+  if (graded) check_resolvable("density.exponent", inner, alpha, alpha);
   if (dataset.tau0) m.column_density = *dataset.tau0 / m.cross_section;
   if (dataset.column_density) m.column_density = *dataset.column_density;
   if (dataset.number_density) m.column_density = *dataset.number_density * m.size * path;
@@ -73,6 +97,7 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
     p.speed = outer_speed(dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;
   }
   p.moving = p.speed != 0;
+  if (p.moving && !p.linear) check_resolvable("velocity.exponent", inner, p.velocity_exponent, 0);
 
   if (!shell) {
     m.dataset = Slab<double>{p};

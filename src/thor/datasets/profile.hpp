@@ -25,12 +25,10 @@ THOR_FN V power(V r, RealOf<V> alpha) {
   return exp(V(alpha) * log(r));
 }
 
-/// Below this radius a profile is taken as constant.
+/// Below this radius a profile is taken as constant. It is also the shortest sub-step, so that a photon gets away from a
+/// point where a gradient diverges.
 template <class Real>
 inline constexpr Real profile_floor = Real(1e-6);
-/// The shortest sub-step: a photon gets away from a point where a gradient diverges.
-template <class Real>
-inline constexpr Real step_floor = Real(1e-5);
 
 template <class V>
 THOR_FN V graded_opacity(const Profile<RealOf<V>>& p, V r) {
@@ -61,7 +59,7 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
     limit = min(limit, allowed / max(abs(gradient), tiny));
     if (!p.linear) limit = min(limit, r * sqrt(allowed / max(abs(speed), tiny)));
   }
-  return max(limit, V(step_floor<Real>));
+  return max(limit, V(profile_floor<Real>));
 }
 
 /// The shortest of v_th/|dv/ds| and rho/|grad rho|, for core skipping.

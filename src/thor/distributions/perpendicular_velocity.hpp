@@ -10,7 +10,7 @@ inline namespace THOR_ISA {
 template <class V>
 THOR_FN V sample_perpendicular_velocity(V x_crit, WordOf<V> radius_word, WordOf<V> angle_word) {
   const V magnitude = sqrt(fma(x_crit, x_crit, -log(uniform_positive<V>(radius_word))));
-  return magnitude * sincos_2pi(uniform<V>(angle_word)).cos;
+  return random_sign<V>(angle_word) * (magnitude * cos_quarter_turn(uniform<V>(angle_word)));
 }
 
 }  // namespace THOR_ISA

@@ -1,6 +1,5 @@
 #include "thor/drivers/mcrt.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/setup.hpp"
 #include "thor/drivers/tally.hpp"
@@ -73,7 +73,7 @@ class Watch {
         pool_.close();
         closed_at = now;
         progress_.finish();
-        fmt::print(stderr, "thor: {}; giving photons in flight {} s to end{}\n",
+        message("thor: {}; giving photons in flight {} s to end{}\n",
                    over_time ? "the wall-clock limit is reached" : "stopping", drain_seconds,
                    over_time ? "" : " (once more ends at once)");
       }
@@ -130,6 +130,7 @@ int available_threads() {
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const Setup setup = build_setup(config);
   const FrequencyAxis axis{setup.medium.thermal_speed, setup.line.wavelength};
+  const SignalGuard guard;  // until the file is in its place
   io::File file(options.output, options.overwrite);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, file);
@@ -146,7 +147,6 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   cpu::Control control;
   const auto start = std::chrono::steady_clock::now();
   {
-    const SignalGuard guard;
     const Watch watch(options, count, pool, control);
     run_problem(config, setup, pool, options.cpu, control, sink);
   }
@@ -167,18 +167,18 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   file.commit(options.overwrite);
 
   if (!options.quiet) {
-    fmt::print(stderr, "thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s; escaped {}, "
+    message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s; escaped {}, "
                        "absorbed {}; wrote {}\n",
                total.photons(), double(total.scatterings) / double(std::max<std::uint64_t>(total.photons(), 1)),
                double(total.scatterings) / seconds, seconds, total.escaped, total.absorbed, options.output);
   }
   if (total.lost > 0) {
-    fmt::print(stderr, "thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
+    message("thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
                        "biased. Raise limits.max_scatterings and limits.max_steps, or use core skipping.\n",
                total.lost);
   }
   if (!complete) {
-    fmt::print(stderr, "thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
+    message("thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
                        "are the long histories, so the result is biased; it is marked complete = false.\n",
                total.photons(), count, total.in_flight);
     return ExitCode::stopped;

@@ -1,10 +1,10 @@
 #include "thor/drivers/progress.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "thor/core/message.hpp"
 
 namespace thor {
 
@@ -27,13 +27,12 @@ void Progress::update(std::uint64_t finished, std::uint64_t scatterings, std::ui
       fmt::format("{:5.1f} %  {} of {} photons  {:.3g}/s  {:.3g} scatterings each, at most {:.3g}  {}",
                   100. * double(finished) / double(photons_), finished, photons_, rate,
                   double(scatterings) / double(std::max<std::uint64_t>(finished, 1)), double(longest), left);
-  fmt::print(stderr, "{}{}{}", live ? "\r" : "", line, live ? "\x1b[K" : "\n");
-  std::fflush(stderr);
+  message("{}{}{}", live ? "\r" : "", line, live ? "\x1b[K" : "\n");
   shown_ = live;
 }
 
 void Progress::finish() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) message("\r\x1b[K");
   shown_ = false;
 }
 

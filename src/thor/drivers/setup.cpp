@@ -22,9 +22,7 @@ DipoleShare dipole_share(config::PhaseFunction phase) {
 
 template <class Real>
 CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
-  // Skipping hides the path between the skipped scatterings, on which dust would absorb: with dust it stays within the
-  // Gaussian core.
-  const double cap = m.dust.tau > 0 ? core_wing_b25(m.a) : 1e10;
+  const double cap = 1e10;
   switch (skip.mode) {
     case config::CoreSkipMode::none: return {false, 0, 0};
     case config::CoreSkipMode::local: return {true, 0, Real(cap)};

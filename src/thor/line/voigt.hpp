@@ -11,7 +11,7 @@ struct VoigtProfile {
 };
 
 /// Scheme S15: Smith et al. 2015 (MNRAS 449, 4336, appendix A), to first order in a: relative error < 1e-4 for
-/// a < 3e-3, < 8e-4 at a = 1e-2. Their three continued fractions in z = x^2,
+/// 6e-6 < a < 3e-3, < 8e-4 at a = 1e-2 and at a = 1e-6 (just above x = 5). Their three continued fractions in z = x^2,
 ///   z < 3:   e^{-z} (1 - a (A0 + A1/(z - A2 + A3/(z - A4 + A5/(z - A6)))))
 ///   z < 25:  e^{-z} + a (B0 + B1/(z - B2 + B3/(z + B4 + B5/(z - B6 + B7/(z - B8)))))
 ///   else     (a/sqrt(pi))/(z - 3/2 - 3/2/(z - 7/2 - 5/(z - 11/2)))

@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""Prints the polynomial coefficients of functions.hpp and of the Voigt profile in line/voigt.hpp.
+"""Prints the polynomial coefficients of functions.hpp.
 
 Each function is reduced to a short interval; the remainder is interpolated at Chebyshev nodes, which is
-within a few per cent of the minimax polynomial. Needs numpy with a long double wider than double, or mpmath.
+within a few per cent of the minimax polynomial. Needs mpmath and numpy (python3-mpmath, python3-numpy).
 """
-from fractions import Fraction
-
 import mpmath as mp
 import numpy as np
 
@@ -62,6 +60,12 @@ def main():
              chebyshev(lambda z: mp.sin(2 * mp.pi * mp.sqrt(z)) / mp.sqrt(z), mp.mpf("1e-30"), quarter, degree), single)
         show("(cos(2 pi y) - 1)/y^2 in y^2",
              chebyshev(lambda z: -2 * mp.sin(mp.pi * mp.sqrt(z)) ** 2 / z, mp.mpf("1e-30"), quarter, degree), single)
+
+    for single, degree in ((True, 4), (False, 8)):
+        show("cos(pi v/2)/(1 - v^2) in v^2",
+             chebyshev(lambda z: mp.cos(mp.pi / 2 * mp.sqrt(z)) / (1 - z), mp.mpf("1e-30"), mp.mpf(1), degree), single)
+        show("sin(pi v/2)/v in v^2",
+             chebyshev(lambda z: mp.sin(mp.pi / 2 * mp.sqrt(z)) / mp.sqrt(z), mp.mpf("1e-30"), mp.mpf(1), degree), single)
 
     tan_pi_8 = (mp.sqrt(2) - 1) ** 2 * mp.mpf("1.001")
     for single, degree in ((True, 3), (False, 10)):

@@ -218,13 +218,14 @@ template <class T, class Abi>
 THOR_FN Pack<T, Abi> abs(Pack<T, Abi> x) {
   return Pack<T, Abi>(stdx::abs(x.v));
 }
+// Not stdx::min and max, which differ from one lane for zeros and NaN.
 template <class T, class Abi>
 THOR_FN Pack<T, Abi> min(Pack<T, Abi> a, Pack<T, Abi> b) {
-  return Pack<T, Abi>(stdx::min(a.v, b.v));
+  return select(a < b, a, b);
 }
 template <class T, class Abi>
 THOR_FN Pack<T, Abi> max(Pack<T, Abi> a, Pack<T, Abi> b) {
-  return Pack<T, Abi>(stdx::max(a.v, b.v));
+  return select(a > b, a, b);
 }
 template <class T, class Abi>
 THOR_FN Pack<T, Abi> fma(Pack<T, Abi> a, Pack<T, Abi> b, Pack<T, Abi> c) {

@@ -38,8 +38,7 @@ Points<RealOf<V>> evaluate(const Points<RealOf<V>>& points, F f) {
   return result;
 }
 
-/// Both signs, 40 points per decade of [low, high] and its ends; or uniform over [low, high], with the neighbours of
-/// every multiple of `cut`, where the reduction jumps.
+/// The ends of [low, high] and 40 points per decade.
 template <class Real>
 Points<Real> log_spaced(double low, double high, bool both_signs) {
   Points<Real> points{Real(low), Real(high)};
@@ -48,6 +47,7 @@ Points<Real> log_spaced(double low, double high, bool both_signs) {
     for (std::size_t i = 0, n = points.size(); i < n; ++i) points.push_back(-points[i]);
   return points;
 }
+/// The ends of [low, high], random points, and the multiples of `cut`, where a reduction may jump, with neighbours.
 template <class Real>
 Points<Real> spread(double low, double high, double cut) {
   std::mt19937_64 random(1);
@@ -57,7 +57,7 @@ Points<Real> spread(double low, double high, double cut) {
   for (double k = std::ceil(low / cut); k * cut <= high; ++k) {
     const Real x = Real(k * cut), huge = std::numeric_limits<Real>::max();
     for (const Real y : {x, std::nextafter(x, -huge), std::nextafter(x, huge)})
-      if (y >= Real(low) && y <= Real(high)) points.push_back(y);
+      if (y >= Real(low) && y <= Real(high) && (y == 0 || std::isnormal(y))) points.push_back(y);
   }
   return points;
 }
@@ -151,12 +151,39 @@ TYPED_TEST(Functions, LogIsRelativelyAccurateAroundOne) {
 
 TYPED_TEST(Functions, LogAtUniformsExtremes) {
   using Real = typename TestFixture::Real;
-  const Points<Real> x{Real(1), Real(0x1p-32), Real(0x1p-62), Real(0x1p-24), 1 - std::numeric_limits<Real>::epsilon() / 2};
+  const Real below_one = 1 - std::numeric_limits<Real>::epsilon() / 2;
+  const Points<Real> x{Real(1), Real(0x1p-32), Real(0x1p-62), Real(0x1p-24), below_one};
   const auto y = evaluate<TypeParam>(x, log_of);
   EXPECT_EQ(y[0], Real(0));
   const double bound = TestFixture::single ? 2e-7 : 4e-16;
   for (int i = 1; i < 5; ++i) EXPECT_NEAR(y[i] / std::log(typename TestFixture::W(x[i])), 1, bound) << x[i];
   EXPECT_LT(y[4], Real(0));
+}
+
+TYPED_TEST(Functions, FastLog2AndFastCbrt) {
+  using Real = typename TestFixture::Real;
+  using W = typename TestFixture::W;
+  const auto x = log_spaced<Real>(TestFixture::smallest, TestFixture::largest, false) + spread<Real>(0.1, 8, 0.25);
+  const auto log2 = evaluate<TypeParam>(x, [](auto t) { return fast_log2(t); });
+  const auto cbrt = evaluate<TypeParam>(x, [](auto t) { return fast_cbrt(t); });
+  expect_below(1.1e-3, x, log2, [](W t, W v) { return std::abs(v - std::log2(t)); });
+  expect_below(1e-3, x, cbrt, [](W t, W v) { return std::abs(v / std::cbrt(t) - 1); });
+}
+
+TYPED_TEST(Functions, QuarterTurns) {
+  using Real = typename TestFixture::Real;
+  using W = typename TestFixture::W;
+  const auto v = spread<Real>(0, 1, 0.125) + log_spaced<Real>(1e-15, 1, false);
+  const auto sine = evaluate<TypeParam>(v, [](auto t) { return sin_quarter_turn(t); });
+  const auto cosine = evaluate<TypeParam>(v, [](auto t) { return cos_quarter_turn(t); });
+  const double bound = TestFixture::single ? 2e-7 : 4e-16;
+  const W quarter = std::numbers::pi_v<W> / 2;
+  expect_below(bound, v, sine,
+               [&](W t, W y) { return t == 0 ? std::abs(y) : std::abs(y / std::sin(quarter * t) - 1); });
+  expect_below(bound, v, cosine, [&](W t, W y) { return std::abs(y - std::cos(quarter * t)); });
+  EXPECT_EQ(sine[0], Real(0));
+  EXPECT_EQ(cosine[0], Real(1));
+  EXPECT_EQ(cosine[1], Real(0));  // v[1] = 1
 }
 
 TYPED_TEST(Functions, SinCosIsAccurate) {

@@ -62,7 +62,7 @@ class Worker {
     flush_denormals();
     for (int lane = 0; lane < kernel_.lanes; ++lane) refill(lane);
     while (live_ > 0 && !control_.abort.load(std::memory_order_relaxed)) {
-      if (kernel_.advance(lanes_, 1, problem_, slice)) collect();
+      if (kernel_.advance(lanes_, problem_, slice)) collect();
     }
     for (int lane = 0; lane < kernel_.lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);

@@ -12,14 +12,14 @@
 /// The transport kernels of this machine: one copy per instruction set, picked at run time.
 namespace thor::cpu {
 
-/// Advances `packs` packs of lanes, at most `steps` steps each; returns at the latest when some lane has ended.
+/// Advances the lanes by at most `steps` steps each; returns at the latest when some lane has ended.
 template <class P>
-using Advance = bool (*)(const LaneArrays<typename P::Real>& lanes, int packs, const P& problem, int steps);
+using Advance = bool (*)(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);
 
 template <class P>
 struct Kernel {
   std::string_view isa;
-  int lanes;  ///< photons in a pack
+  int lanes;  ///< photons that it advances together
   Advance<P> advance;
 };
 
@@ -39,9 +39,9 @@ std::string processor_name();
 #define THOR_DECLARE_ISA(isa)                                                                              \
   namespace thor::isa {                                                                                    \
   template <class P>                                                                                       \
-  bool advance_pack(const LaneArrays<typename P::Real>& lanes, int packs, const P& problem, int steps);    \
+  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);    \
   template <class P>                                                                                       \
-  bool advance_one(const LaneArrays<typename P::Real>& lanes, int packs, const P& problem, int steps);     \
+  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);     \
   template <class P>                                                                                       \
   int pack_lanes();                                                                                        \
   }
