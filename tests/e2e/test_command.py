@@ -456,7 +456,9 @@ class ExitCodes(Case):
     def test_output_has_no_place(self):
         config = self.write(MEDIA["static sphere"])
         self.refuse(OUTPUT, "run", config, "-o", "missing/out.h5", says="missing")
-        self.refuse(OUTPUT, "run", config, "-o", self.folder, says="directory")
+        (self.folder / "folder.h5").mkdir()
+        self.refuse(OUTPUT, "run", config, "-o", "folder.h5", says="directory")
+        (self.folder / "folder.h5").rmdir()
         self.refuse(OUTPUT, "run", config, "-o", "config.yaml/out.h5")
         self.refuse(OUTPUT, "run", config, "-o", "/proc/out.h5", says="/proc")
         locked = self.folder / "locked"

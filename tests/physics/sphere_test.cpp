@@ -1,0 +1,154 @@
+// The static sphere with a source in its centre, against other codes, the analytic curve, and the oracle.
+#include <gtest/gtest.h>
+
+#include "oracle/oracle.hpp"
+#include "support/run.hpp"
+#include "support/statistics.hpp"
+
+namespace {
+
+using namespace test;
+
+std::string sphere(double tau0, double temperature, int photons, const std::string& skip, const std::string& more = "") {
+  return fmt::format(
+      "line: Lya\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: {} K, tau0: {}}}\n"
+      "generators: [{{type: point, photons: {}}}]\nacceleration: {{core_skip: {}}}\noutput: {{path: x.h5}}\n{}",
+      temperature, tau0, photons, skip, more);
+}
+
+// lyman-alpha-montecarlo: 1e5 escaped x, recoil on, its tau0 is 1.028 times the nominal one.
+struct Lamc {
+  const char* file;
+  double tau0;
+  const char* skip;
+};
+class AgainstLamc : public testing::TestWithParam<Lamc> {};
+TEST_P(AgainstLamc, DistributionOfFrequencies) {
+  const std::string path = reference(GetParam().file);
+  THOR_NEED_REFERENCE(path);
+  const auto theirs = magnitudes(read_numbers(path));
+  ASSERT_EQ(theirs.size(), 100000u);
+  const auto distance = [&](double temperature) {
+    const double tau0 = 1.028 * GetParam().tau0;
+    return ks_distance(magnitudes(frequencies(run(sphere(tau0, temperature, 20000, GetParam().skip, "physics: {recoil: true}\n")))),
+                       theirs);
+  };
+  EXPECT_LT(distance(1e4), 0.015);
+  EXPECT_GT(distance(1.2e4), 0.015) << "a temperature wrong by 20 % must not pass";
+}
+INSTANTIATE_TEST_SUITE_P(StaticSphere, AgainstLamc,
+                         testing::Values(Lamc{"lamc_sphere_T1e4_tau1e5_x.txt", 1e5, "{fixed: 1.5}"},
+                                         Lamc{"lamc_sphere_T1e4_tau1e6_x.txt", 1e6, "{fixed: 2}"}));
+
+// LaRT and RASCAS, mean |x| with its error (reference/README.md).
+TEST(StaticSphere, MeanFrequencyOfOtherCodes) {
+  struct {
+    double tau0, temperature, mean, error;
+    const char* skip;
+  } const cases[] = {{1e5, 1e4, 4.33, 0.03, "{fixed: 2}"},
+                     {1e5, 2e4, 4.128, 0.028, "{fixed: 2}"},
+                     {1e6, 1e4, 7.27, 0.08, "{fixed: 2}"},
+                     {1e7, 1e4, 15.00, 0.06, "global"}};
+  for (const auto& c : cases) {
+    const Moments m = moments(magnitudes(frequencies(run(sphere(c.tau0, c.temperature, 8000, c.skip)))));
+    EXPECT_NEAR(m.mean, c.mean, 4 * std::hypot(m.error, c.error)) << "tau0 " << c.tau0;
+  }
+}
+
+/// The cdf of |x| of the solution of Dijkstra, Haiman & Spaans (2006, eq. C17): with y = sqrt(2 pi^3/27) x^3/(a tau0) it
+/// is tanh(y/2).
+double dijkstra_cdf(double x, double a_tau) {
+  return std::tanh(std::sqrt(2 * std::pow(std::numbers::pi, 3) / 27) * x * x * x / a_tau / 2);
+}
+TEST(StaticSphere, AnalyticCurveOfThickGas) {
+  const double a = 4.718e-4;
+  for (const double tau0 : {1e7, 1e8}) {
+    const auto x = magnitudes(frequencies(run(sphere(tau0, 1e4, 20000, "global"))));
+    double mean = 0;  // Int (1 - cdf) dx
+    for (double t = 0; t < 200; t += 0.01) mean += 0.01 * (1 - dijkstra_cdf(t + 0.005, a * tau0));
+    EXPECT_NEAR(moments(x).mean / mean, 1, 0.03) << tau0;
+    EXPECT_LT(ks_distance(x, [&](double t) { return dijkstra_cdf(t, a * tau0); }), 0.025) << tau0;
+    EXPECT_GT(ks_distance(x, [&](double t) { return dijkstra_cdf(t, a * tau0 * 1.2); }), 0.025) << "tau0 wrong by 20 %";
+  }
+}
+
+TEST(StaticSphere, IsSymmetric) {
+  const auto mean = [](const std::string& yaml) { return moments(frequencies(run(yaml))); };
+  for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+    const Moments m = mean(sphere(1e5, 1e4, 10000, "{fixed: 2}", precision));
+    EXPECT_LT(std::abs(m.mean), 4 * m.error);
+  }
+  const std::string outflow = "line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5, "
+                              "velocity: {profile: linear, max: 5 km/s}}\ngenerators: [{type: point, photons: 10000}]\n"
+                              "acceleration: {core_skip: {fixed: 2}}\noutput: {path: x.h5}\n";
+  const Moments moving = mean(outflow);
+  EXPECT_GT(std::abs(moving.mean), 10 * moving.error) << "an outflow of 5 km/s must not pass";
+}
+
+// In single precision a mean free path at line centre is far below the resolution of a position.
+TEST(StaticSphere, SingleAndDoublePrecisionAgree) {
+  for (const double tau0 : {1e8, 1e9}) {
+    const auto single = frequencies(run(sphere(tau0, 1e4, 4000, "local")));
+    const auto dual = frequencies(run(sphere(tau0, 1e4, 4000, "local", "precision: double\nseed: 2\n")));
+    EXPECT_GT(ks_p(ks_distance(magnitudes(single), magnitudes(dual)), 4000, 4000), 1e-3) << tau0;
+  }
+  const auto single = frequencies(run(sphere(1e8, 1e4, 4000, "local")));
+  const auto wrong = frequencies(run(sphere(1.3e8, 1e4, 4000, "local", "precision: double\nseed: 2\n")));
+  EXPECT_LT(ks_p(ks_distance(magnitudes(single), magnitudes(wrong)), 4000, 4000), 1e-6) << "tau0 wrong by 30 %";
+}
+
+oracle::Problem oracle_sphere(double tau0, oracle::Problem::Skip skip, double x_crit) {
+  oracle::Problem p;
+  p.tau0 = tau0, p.temperature = 1e4, p.skip = skip, p.x_crit_fixed = x_crit;
+  return p;
+}
+
+// The same scheme in the same gas: frequencies and numbers of scatterings.
+TEST(CoreSkipping, MatchesTheOracle) {
+  struct {
+    double tau0;
+    oracle::Problem::Skip skip;
+    const char* name;
+    int ours, theirs;
+  } const cases[] = {{1e4, oracle::Problem::Skip::none, "none", 4000, 300},
+                     {1e5, oracle::Problem::Skip::fixed, "{fixed: 2}", 4000, 2000},
+                     {1e6, oracle::Problem::Skip::fixed, "{fixed: 3}", 4000, 2000},
+                     {1e7, oracle::Problem::Skip::global, "global", 4000, 2000},
+                     {1e8, oracle::Problem::Skip::local, "local", 8000, 200}};
+  for (const auto& c : cases) {
+    const auto ours = run(sphere(c.tau0, 1e4, c.ours, c.name));
+    const auto theirs = oracle::run(oracle_sphere(c.tau0, c.skip, std::string(c.name) == "{fixed: 3}" ? 3 : 2), 1, std::size_t(c.theirs));
+    std::vector<double> x, n;
+    for (const auto& p : theirs) x.push_back(std::abs(p.x)), n.push_back(p.scatterings);
+    EXPECT_GT(ks_p(ks_distance(magnitudes(frequencies(ours)), x), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
+    const auto scatterings = collect(ours, [](const auto& p) { return double(p.scatterings); });
+    EXPECT_GT(ks_p(ks_distance(scatterings, n), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
+    if (c.skip != oracle::Problem::Skip::local) {  // that one has a tail no mean of 200 can tell
+      EXPECT_NEAR(moments(scatterings).mean / moments(n).mean, 1, 0.2) << c.name << c.tau0;
+    }
+  }
+}
+
+TEST(CoreSkipping, SpectrumIsUnbiased) {
+  const auto none = magnitudes(frequencies(run(sphere(1e5, 1e4, 1500, "none"))));
+  for (const char* skip : {"local", "{fixed: 1.5}", "{fixed: 2}"}) {
+    const int n = std::string(skip) == "local" ? 1500 : 8000;
+    const auto skipped = magnitudes(frequencies(run(sphere(1e5, 1e4, n, skip, "seed: 3\n"))));
+    EXPECT_GT(ks_p(ks_distance(none, skipped), 1500, n), 1e-3) << skip;
+  }
+  const auto far = magnitudes(frequencies(run(sphere(1e5, 1e4, 8000, "{fixed: 4}", "seed: 3\n"))));
+  EXPECT_LT(ks_p(ks_distance(none, far), 1500, 8000), 1e-6) << "x_crit = 4 is too much at tau0 = 1e5";
+}
+
+// Scatterings per photon with the local scheme, T = 1e4 K: 2.8e5, 6.4e4, 1.4e4, 1.3e4 at tau0 = 1e6 ... 1e9; the
+// oracle's means are 2.98(47)e5 and 2.49(26)e5, 7.1(9)e4, 1.21(9)e4.
+TEST(CoreSkipping, ScatteringsOfTheLocalScheme) {
+  const auto mean = [](double tau0, int n) {
+    return moments(collect(run(sphere(tau0, 1e4, n, "local")), [](const auto& p) { return double(p.scatterings); })).mean;
+  };
+  EXPECT_NEAR(mean(1e6, 400) / 2.7e5, 1, 0.2);
+  EXPECT_NEAR(mean(1e7, 2000) / 7.1e4, 1, 0.2);
+  EXPECT_NEAR(mean(1e8, 8000) / 1.21e4, 1, 0.2);
+}
+
+}  // namespace

@@ -1,0 +1,113 @@
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "thor/config/config.hpp"
+#include "thor/drivers/mcrt.hpp"
+#include "thor/drivers/setup.hpp"
+
+/// Whole runs inside a test, and the reference results beside the checkout.
+namespace test {
+
+/// Every photon of a configuration, sorted by id.
+inline std::vector<thor::Photon> run(const std::string& yaml, const std::vector<std::string>& set = {},
+                                     thor::cpu::Options options = {2, false, ""}) {
+  const auto config = thor::config::parse(yaml, "test", set);
+  const auto setup = thor::build_setup(config);
+  thor::Pool pool(0, setup.emitter.count(), std::uint64_t(options.threads) * 16);
+  thor::cpu::Control control;
+  std::vector<std::vector<thor::Photon>> found{std::size_t(options.threads)};
+  thor::run_problem(config, setup, pool, options, control, [&](int worker, std::span<const thor::Photon> batch) {
+    auto& mine = found[std::size_t(worker)];
+    mine.insert(mine.end(), batch.begin(), batch.end());
+  });
+  std::vector<thor::Photon> photons;
+  for (const auto& f : found) photons.insert(photons.end(), f.begin(), f.end());
+  std::ranges::sort(photons, {}, &thor::Photon::id);
+  return photons;
+}
+
+template <class F>
+std::vector<double> collect(const std::vector<thor::Photon>& photons, F value) {
+  std::vector<double> values;
+  for (const auto& p : photons) values.push_back(value(p));
+  return values;
+}
+inline std::vector<double> frequencies(const std::vector<thor::Photon>& photons) {
+  std::vector<double> x;
+  for (const auto& p : photons) {
+    if (p.fate == thor::Phase::escaped) x.push_back(p.frequency_final);
+  }
+  return x;
+}
+inline std::vector<double> magnitudes(std::vector<double> v) {
+  for (double& x : v) x = std::abs(x);
+  return v;
+}
+inline double escape_fraction(const std::vector<thor::Photon>& photons) {
+  return double(frequencies(photons).size()) / double(photons.size());
+}
+
+/// A file of ../shared/reference, or "" where it is missing.
+inline std::string reference(const std::string& name) {
+  const std::string path = std::string(THOR_SHARED) + "/reference/" + name;
+  return std::filesystem::exists(path) ? path : "";
+}
+#define THOR_NEED_REFERENCE(path) \
+  if ((path).empty()) GTEST_SKIP() << "SKIPPED: no reference data beside the checkout (" #path ")"
+
+/// The numbers of a text file with one a line.
+inline std::vector<double> read_numbers(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<double> v;
+  for (double x; file >> x;) v.push_back(x);
+  return v;
+}
+
+/// Columns `axis` and `flux` of a CSV with a header line and # comments.
+struct Curve {
+  std::vector<double> x, flux;
+
+  /// The fraction of the light below a value; bins are equally wide, x their centres.
+  double cdf(double value) const {
+    double sum = 0, below = 0;
+    const double width = x[1] - x[0];
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      sum += flux[i];
+      below += flux[i] * std::clamp((value - (x[i] - width / 2)) / width, 0., 1.);
+    }
+    return below / sum;
+  }
+  double mean() const {
+    double sum = 0, first = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += flux[i], first += flux[i] * x[i];
+    return first / sum;
+  }
+};
+inline Curve read_curve(const std::string& path, const std::string& axis, const std::string& flux) {
+  std::ifstream file(path);
+  Curve curve;
+  int ix = -1, iy = -1;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::stringstream cells(line);
+    std::vector<std::string> row;
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+    if (ix < 0) {
+      ix = int(std::ranges::find(row, axis) - row.begin());
+      iy = int(std::ranges::find(row, flux) - row.begin());
+    } else {
+      curve.x.push_back(std::stod(row.at(std::size_t(ix))));
+      curve.flux.push_back(std::stod(row.at(std::size_t(iy))));
+    }
+  }
+  return curve;
+}
+
+}  // namespace test
