@@ -75,13 +75,13 @@ TEST_P(PowerLawShell, MatchesTheOracle) {
         "line: Lya\nprecision: double\ndataset: {{type: shell, inner_radius: {} kpc, outer_radius: 1 kpc, temperature: 1e4 K, "
         "tau0: {}, density: {{profile: power_law, exponent: {}}}, velocity: {{profile: power_law, exponent: {}, max: {} "
         "km/s}}, dust: {{tau: {}}}, step_limiter: 0.1}}\ngenerators: [{{type: point, photons: {}, spectrum: {{type: delta, "
-        "offset: -30 km/s}}}}]\noutput: {{path: x.h5}}\n",
+        "offset: -60 km/s}}}}]\noutput: {{path: x.h5}}\n",
         c.inner, tau0, c.alpha, c.beta, c.v_max, c.dust, n);
   };
   oracle::Problem p;
   p.inner_radius = c.inner, p.temperature = 1e4, p.tau0 = c.tau0, p.density_exponent = c.alpha;
   p.velocity_exponent = c.beta, p.velocity_max = c.v_max * 1e5 * (c.beta < 0 ? std::pow(c.inner, -c.beta) : 1);
-  p.dust_tau = c.dust, p.x_source = 30e5 / oracle::thermal_speed(1e4);
+  p.dust_tau = c.dust, p.x_source = 60e5 / oracle::thermal_speed(1e4);
   // Frequency and column of those that scattered: the others all have the same.
   struct Sample {
     double escaped = 0;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "thor/line/core_wing.hpp"
 
 namespace thor {
 namespace {
@@ -22,7 +21,8 @@ DipoleShare dipole_share(config::PhaseFunction phase) {
 
 template <class Real>
 CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
-  const double cap = 1e10;
+  // What is hidden is made up for only on average (hidden_path in transport/step.hpp), which is good up to here.
+  const double cap = m.dust.tau > 0 ? 2 : 1e10;
   switch (skip.mode) {
     case config::CoreSkipMode::none: return {false, 0, 0};
     case config::CoreSkipMode::local: return {true, 0, Real(cap)};

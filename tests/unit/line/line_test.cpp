@@ -121,7 +121,7 @@ double core_wing_root(double a) {
 
 TYPED_TEST(Profile, CoreWingBoundaryFromOneKelvinToTenMillion) {
   using Real = typename TestFixture::Real;
-  const Line& lya = find_line("Lya");
+  const Line lya = find_line("Lya");
   double twin = 0;
   for (double temperature = 1; temperature < 1.01e7; temperature *= 1.02) {
     const double a = lya.voigt_parameter(lya.thermal_speed(temperature, 0)), root = core_wing_root(a);
@@ -136,13 +136,13 @@ TYPED_TEST(Profile, CoreWingBoundaryFromOneKelvinToTenMillion) {
 
 TEST(Line, EinsteinAFollowsFromTheOscillatorStrength) {
   using namespace constants;
-  const Line& lya = find_line("Lya");
+  const Line lya = find_line("Lya");
   const double A = 8 * pi * pi * e * e / (m_e * c * lya.wavelength * lya.wavelength) / 3 * lya.oscillator_strength;
   EXPECT_NEAR(lya.einstein_A / A, 1, 1e-3);
 }
 
 TEST(Line, LyaAtTenThousandKelvin) {
-  const Line& lya = find_line("Lya");
+  const Line lya = find_line("Lya");
   EXPECT_EQ(lya.name, "Lya");
   EXPECT_NEAR(lya.wavelength, 1215.67e-8, 1e-11);
   EXPECT_NEAR(lya.frequency(), 2.466e15, 1e12);
@@ -156,7 +156,7 @@ TEST(Line, LyaAtTenThousandKelvin) {
 }
 
 TEST(Line, ScalesWithTheSpeed) {
-  const Line& lya = find_line("Lya");
+  const Line lya = find_line("Lya");
   const double speed = lya.thermal_speed(1e4, 0);
   EXPECT_NEAR(lya.thermal_speed(4e4, 0) / speed, 2, 1e-12);
   EXPECT_NEAR(lya.voigt_parameter(2 * speed) / lya.voigt_parameter(speed), 0.5, 1e-12);
