@@ -1,7 +1,10 @@
 // Scatterings per second of the whole transport, on one thread and more, one lane and many.
-//   transport_benchmark [photons] [case ...]      (cases: see below; default all)
+//   transport_benchmark [photons] [case ...]             cases: see below; default all
+//   transport_benchmark --ratios [photons] [case ...]    each case in turn, seven times over: the median of its rate over
+//                                                        that of the first case, which drifts of the machine leave alone
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <set>
@@ -52,11 +55,31 @@ Rate measure(const Case& c, double photons, const std::string& isa) {
   return total;
 }
 
+void print_ratios(const std::vector<Case>& cases, double photons) {
+  std::vector<std::vector<double>> rates(cases.size());
+  for (int repeat = 0; repeat < 7; ++repeat) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const Rate r = measure(cases[i], photons, "");
+      rates[i].push_back(r.scatterings / r.seconds);
+    }
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::vector<double> ratio;
+    for (std::size_t k = 0; k < rates[i].size(); ++k) ratio.push_back(rates[0][k] / rates[i][k]);
+    std::ranges::sort(ratio);
+    fmt::print("{:<20} time per scattering over that of {}: {:.3f} ({:.3f} to {:.3f})\n", cases[i].name, cases[0].name,
+               ratio[ratio.size() / 2], ratio.front(), ratio.back());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double photons = argc > 1 ? std::atof(argv[1]) : 2048;
-  std::set<std::string> wanted(argv + std::min(argc, 2), argv + argc);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool ratios = !arguments.empty() && arguments.front() == "--ratios";
+  if (ratios) arguments.erase(arguments.begin());
+  const double photons = arguments.empty() ? 2048 : std::stod(arguments.front());
+  const std::set<std::string> wanted(arguments.begin() + std::min<long>(1, long(arguments.size())), arguments.end());
   const int threads = available_threads();
   std::vector<Case> cases = {
       {"single", "single", "1e6", "none"},
@@ -79,10 +102,14 @@ int main(int argc, char** argv) {
              photons);
   fmt::print("{:<20} {:<10} {:>12} {:>12} {:>10} {:>8} {:>8} {:>8}\n", "case", "kernel", "scatt./s", "scatt./ph", "steps/sc.",
              "<|x|>", "threads", "s");
+  std::erase_if(cases, [&](const Case& c) { return !wanted.empty() && !wanted.count(c.name); });
+  if (ratios) {
+    print_ratios(cases, photons);
+    return 0;
+  }
   for (const auto isa : cpu::instruction_sets()) {
     const bool best = isa == cpu::instruction_sets().back();
     for (const Case& c : cases) {
-      if (!wanted.empty() && !wanted.count(c.name)) continue;
       if (!best && c.name != "single" && c.name != "double") continue;
       const Rate r = measure(c, best ? photons : photons / 8, std::string(isa));
       fmt::print("{:<20} {:<10} {:>12.4g} {:>12.4g} {:>10.4f} {:>8.3f} {:>8} {:>8.2f}\n", c.name, isa,

@@ -38,10 +38,10 @@ double simulated(double a, double x_crit) {
 TEST(HiddenPath, FollowsTheSimulation) {
   for (const double a : {4.7e-4, 3e-3, 1.05e-2}) {
     for (const double x_crit : {1., 1.5, 2., 2.5, 3.}) {
-      EXPECT_NEAR(hidden_path(x_crit, a) / simulated(a, x_crit), 1, 0.08) << "a = " << a << ", x_crit = " << x_crit;
+      EXPECT_NEAR(hidden_path(x_crit, a) / simulated(a, x_crit), 1, 0.1) << "a = " << a << ", x_crit = " << x_crit;
     }
   }
-  EXPECT_GT(std::abs(hidden_path(2.2, 4.7e-4) / simulated(4.7e-4, 2.) - 1), 0.08) << "x_crit wrong by 10 % must not pass";
+  EXPECT_GT(std::abs(hidden_path(2.2, 4.7e-4) / simulated(4.7e-4, 2.) - 1), 0.1) << "x_crit wrong by 10 % must not pass";
   EXPECT_LT(hidden_path(1e-3, 4.7e-4), 1e-5);
 }
 
