@@ -1,0 +1,151 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/run.hpp"
+#include "thor/core/error.hpp"
+#include "thor/datasets/medium.hpp"
+
+namespace {
+
+using namespace thor;
+
+Profile<double> still() { return {100, 0, 0, 1, 0.1, false, false, true}; }
+
+/// The distance to the first change of cell along a ray, by marching in tiny steps.
+template <class D>
+double marched(const D& dataset, Vec3<double> p, Vec3<double> d) {
+  const int cell = view<double>(dataset).locate(p);
+  const double h = 1e-4;
+  for (double s = h;; s += h) {
+    if (view<double>(dataset).locate(along(p, s, d)) != cell) return s - h / 2;
+  }
+}
+
+template <class D>
+void compare_with_marching(const D& dataset) {
+  std::mt19937_64 rng(7);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int i = 0; i < 300;) {
+    const Vec3<double> p{uniform(rng), uniform(rng), uniform(rng)};
+    Vec3<double> d{uniform(rng), uniform(rng), uniform(rng)};
+    const double norm = std::sqrt(dot(d, d));
+    const int cell = view<double>(dataset).locate(p);
+    if (cell == outside || norm < 0.1 || std::abs(d.z) < 0.05) continue;
+    d = (1 / norm) * d;
+    ++i;
+    const auto segment = view<double>(dataset).segment(cell, p, d);
+    const double expected = marched(dataset, p, d);
+    EXPECT_NEAR(segment.length(), expected, 1e-3);  // a graze of the cavity may be stepped over
+    EXPECT_TRUE(segment.reaches(expected + 1e-3));
+    EXPECT_FALSE(segment.reaches(expected - 1e-3));
+    const int next = view<double>(dataset).locate(along(p, segment.length() + 1e-6, d));
+    EXPECT_EQ(int(segment.next()), next);
+  }
+}
+TEST(Segments, EndWhereTheCellEnds) {
+  compare_with_marching(Sphere<double>{100});
+  compare_with_marching(Shell<double>{0.4, still()});
+  compare_with_marching(Slab<double>{still()});
+}
+
+TEST(Segments, NearTheSurfaceInSinglePrecision) {
+  const Sphere<float> sphere{1};
+  const Vec3<float> p{0.99999994f, 0, 0};
+  const auto outward = view<float>(sphere).segment(gas, p, {1, 0, 0});
+  EXPECT_LT(outward.length(), 1e-6f);
+  EXPECT_TRUE(outward.reaches(1e-6f));
+  const auto inward = view<float>(sphere).segment(gas, p, {-1, 0, 0});
+  EXPECT_NEAR(inward.length(), 2.f, 1e-6f);
+  EXPECT_FALSE(inward.reaches(1.999f));
+  const Vec3<float> beyond{1.0000001f, 0, 0};  // by rounding
+  EXPECT_GE(view<float>(sphere).segment(gas, beyond, {1, 0, 0}).length(), 0.f);
+  EXPECT_TRUE(view<float>(sphere).segment(gas, beyond, {1, 0, 0}).reaches(1e-30f));
+}
+
+Medium build(const std::string& dataset) {
+  const auto config = config::parse(
+      "line: Lya\ndataset: " + dataset + "\ngenerators: [{type: point, photons: 1}]\noutput: {path: x.h5}\n", "test");
+  return build_medium(config.dataset, find_line("Lya"));
+}
+const std::string base = "type: shell, outer_radius: 2 kpc, temperature: 1e4 K";
+
+/// Optical depth and mean speed along a radius, summed over the kernel's own profile.
+struct Radial {
+  double tau = 0, speed = 0;
+};
+Radial along_radius(const Shell<double>& shell) {
+  const auto data = view<double>(shell);
+  Radial r;
+  const int n = 200000;
+  const double width = (1 - shell.inner) / n;
+  for (int i = 0; i < n; ++i) {
+    const Vec3<double> p{shell.inner + (i + 0.5) * width, 0, 0};
+    r.tau += data.opacity(gas, p) * width;
+    r.speed += data.velocity_along(p, {1, 0, 0}) / n;
+  }
+  return r;
+}
+
+TEST(Medium, NormalisesAlongTheRadius) {
+  for (const char* profile : {"density: {profile: power_law, exponent: -2}", "density: {profile: power_law, exponent: -1}",
+                              "density: {profile: power_law, exponent: 1.5}"}) {
+    const Medium m = build("{" + base + ", inner_radius: 0.2 kpc, tau0: 300, velocity: {profile: power_law, exponent: 0.5, average: 100 km/s}, " + profile + "}");
+    const Radial r = along_radius(std::get<Shell<double>>(m.dataset));
+    EXPECT_NEAR(r.tau, 300, 0.03) << profile;
+    EXPECT_NEAR(r.speed * m.thermal_speed, 100e5, 1e3);
+    EXPECT_NEAR(m.column_density * m.cross_section, 300, 1e-9);
+  }
+  const Medium column = build("{" + base + ", column_density: 1e19 cm^-2}");
+  EXPECT_NEAR(column.tau0, 1e19 * column.cross_section, 1e-6 * column.tau0);
+  const Medium number = build("{" + base + ", number_density: 1e-3 cm^-3}");
+  EXPECT_NEAR(number.column_density, 1e-3 * 2e3 * constants::pc, 1e-9 * number.column_density);
+  EXPECT_TRUE(std::holds_alternative<Sphere<double>>(number.dataset));
+}
+
+TEST(Medium, SpeedsByLargestAndByAverage) {
+  const auto speed = [](const std::string& velocity) {
+    const Medium m = build("{" + base + ", inner_radius: 0.5 kpc, tau0: 10, velocity: {" + velocity + "}}");
+    return std::get<Shell<double>>(m.dataset).profile.speed * m.thermal_speed / constants::km;
+  };
+  EXPECT_NEAR(speed("profile: linear, max: 200 km/s"), 200, 1e-9);
+  EXPECT_NEAR(speed("profile: linear, average: 100 km/s"), 100 / 0.625, 1e-9);
+  EXPECT_NEAR(speed("profile: power_law, exponent: -1, max: 200 km/s"), 50, 1e-9);
+  EXPECT_NEAR(speed("profile: power_law, exponent: 0, max: -80 km/s"), -80, 1e-9);
+}
+
+TEST(Medium, RefusesWhatHasNoFiniteNormalisation) {
+  for (const std::string& bad :
+       {std::string("tau0: 10, density: {profile: power_law, exponent: -1}"),
+        std::string("tau0: 10, density: {profile: power_law, exponent: -3}"),
+        std::string("tau0: 10, density: {profile: power_law, exponent: -0.9}"),
+        std::string("tau0: 10, velocity: {profile: power_law, exponent: -0.5, max: 100 km/s}"),
+        std::string("tau0: 10, velocity: {profile: power_law, exponent: -1, average: 100 km/s}"),
+        std::string("tau0: 10, inner_radius: 1e-9 kpc, density: {profile: power_law, exponent: -2}"),
+        std::string("tau0: 10, inner_radius: 0.02 kpc, density: {profile: power_law, exponent: -25}"),
+        std::string("tau0: 1e20")}) {
+    try {
+      build("{" + base + ", " + bad + "}");
+      ADD_FAILURE() << bad;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage) << bad;
+      EXPECT_NE(std::string(e.what()).find("dataset."), std::string::npos);
+    }
+  }
+  EXPECT_NO_THROW(build("{" + base + ", tau0: 10, density: {profile: power_law, exponent: -0.5}}"));
+}
+
+TEST(StepLimiter, BoundsTheChangeOfVelocity) {
+  const Medium m = build("{" + base + ", tau0: 10, velocity: {profile: linear, max: 300 km/s}, step_limiter: 0.1}");
+  const auto shell = view<double>(std::get<Shell<double>>(m.dataset));
+  const Vec3<double> p{0.3, 0.1, 0}, d{0, 0.6, 0.8};
+  for (const double x : {0., 0.5, 10.}) {
+    const double step = shell.max_step(gas, p, d, x);
+    const double change = std::abs(shell.velocity_along(along(p, step, d), d) - shell.velocity_along(p, d));
+    EXPECT_NEAR(change, 0.1 * std::max(1., x), 1e-9);
+  }
+  const Shell<double> hollow{0.5, std::get<Shell<double>>(m.dataset).profile};
+  EXPECT_GT(view<double>(hollow).max_step(cavity, p, d, 0.), 1e9) << "nothing limits a flight through the cavity";
+}
+
+}  // namespace

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <hdf5.h>
+#include <numeric>
+
+#include "thor/outputs/spectrum.hpp"
+
+namespace {
+
+using namespace thor;
+
+Photon photon(double w, Phase fate, double weight, double w0 = 0) {
+  Photon p{};
+  p.frequency_initial = w0, p.frequency_final = w, p.fate = fate, p.weight = weight;
+  return p;
+}
+
+std::vector<double> read(const std::string& path, const char* name) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+  std::vector<double> v(std::size_t(H5Sget_simple_extent_npoints(space)));
+  H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v.data());
+  H5Sclose(space), H5Dclose(set), H5Fclose(file);
+  return v;
+}
+
+TEST(FrequencyAxis, AllAxesOfTheSameLight) {
+  const FrequencyAxis axis{12.85e5, 1215.67e-8};
+  const double w = 10;  // to the blue
+  EXPECT_NEAR(axis.value(config::Axis::velocity, w) / 1e5, -128.47, 0.01);
+  EXPECT_LT(axis.value(config::Axis::wavelength, w), 1215.67e-8);
+  EXPECT_GT(axis.value(config::Axis::frequency, w), constants::c / 1215.67e-8);
+  EXPECT_NEAR(axis.value(config::Axis::wavelength, w) * axis.value(config::Axis::frequency, w), constants::c, 1);
+}
+
+TEST(SpectrumOutput, SumsLuminosityWithItsError) {
+  const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
+  Spectrum a(output, {1e6, 1e-5}), b = a;
+  a.accept(photon(-1.5, Phase::escaped, 2)), a.accept(photon(0.5, Phase::escaped, 3));
+  b.accept(photon(0.5, Phase::escaped, 4)), b.accept(photon(7, Phase::escaped, 5));
+  b.accept(photon(0.5, Phase::absorbed, 100)), b.accept(photon(0.5, Phase::lost, 100));
+  a.merge(b);
+  const auto path = (std::filesystem::temp_directory_path() / ("thor_spectrum_" + std::to_string(getpid()) + ".h5")).string();
+  io::File file(path, true);
+  a.write(file);
+  file.commit(true);
+  const auto flux = read(path, "/spectra/s/flux"), error = read(path, "/spectra/s/error");
+  EXPECT_EQ(flux, (std::vector<double>{2, 0, 7, 0}));
+  EXPECT_EQ(error, (std::vector<double>{2, 0, 5, 0}));
+  EXPECT_EQ(read(path, "/spectra/s/edges"), (std::vector<double>{-2, -1, 0, 1, 2}));
+  std::filesystem::remove(path);
+}
+
+TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
+  const auto path = (std::filesystem::temp_directory_path() / ("thor_emitted_" + std::to_string(getpid()) + ".h5")).string();
+  io::File file(path, true);
+  for (const auto fate : {config::Fate::emitted, config::Fate::absorbed}) {
+    Spectrum s({fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2}, {1e4, 1e-5});
+    s.accept(photon(5, Phase::absorbed, 1, -5)), s.accept(photon(5, Phase::escaped, 2, -5));
+    s.write(file);
+  }
+  file.commit(true);
+  // w = -5 is 0.5 km/s to the red, the second bin; flux per km/s.
+  EXPECT_EQ(read(path, "/spectra/emitted/flux"), (std::vector<double>{0, 3}));
+  EXPECT_EQ(read(path, "/spectra/absorbed/flux"), (std::vector<double>{1, 0}));
+  std::filesystem::remove(path);
+}
+
+}  // namespace

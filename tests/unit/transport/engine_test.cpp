@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "support/run.hpp"
+
+namespace {
+
+using namespace thor;
+
+std::string yaml(const std::string& dataset, int photons, const std::string& more = "") {
+  return "line: Lya\ndataset: {" + dataset + "}\ngenerators: [{type: point, photons: " + std::to_string(photons) +
+         ", luminosity: 1e42 erg/s}]\noutput: {path: x.h5}\n" + more;
+}
+const std::string media[] = {
+    "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300",
+    "type: shell, inner_radius: 0.3 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, density: {profile: power_law, "
+    "exponent: -2}, velocity: {profile: power_law, exponent: 0.5, max: 80 km/s}, dust: {tau: 0.5}",
+    "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, dust: "
+    "{tau: 0.5}"};
+
+void expect_identical(const std::vector<Photon>& a, const std::vector<Photon>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].id, b[i].id);
+    ASSERT_EQ(a[i].fate, b[i].fate) << i;
+    ASSERT_EQ(a[i].scatterings, b[i].scatterings) << i;
+    ASSERT_EQ(a[i].steps, b[i].steps) << i;
+    ASSERT_EQ(std::memcmp(&a[i].frequency_final, &b[i].frequency_final, sizeof(double)), 0) << i;
+    ASSERT_EQ(std::memcmp(a[i].position, b[i].position, sizeof a[i].position), 0) << i;
+    ASSERT_EQ(std::memcmp(a[i].direction, b[i].direction, sizeof a[i].direction), 0) << i;
+    ASSERT_EQ(std::memcmp(&a[i].column, &b[i].column, sizeof(double)), 0) << i;
+  }
+}
+
+TEST(Engine, SamePhotonsForAnyThreadsAndLanes) {
+  for (const auto& medium : media) {
+    for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+      const std::string text = yaml(medium, 200, precision);
+      const auto reference = test::run(text, {}, {1, true, ""});
+      for (const int threads : {1, 2, 7}) expect_identical(reference, test::run(text, {}, {threads, false, ""}));
+      for (const auto skip : {"local", "{fixed: 2}"}) {
+        const std::vector<std::string> set{std::string("acceleration.core_skip=") + skip};
+        expect_identical(test::run(text, set, {1, true, ""}), test::run(text, set, {2, false, ""}));
+      }
+    }
+  }
+  const auto other = test::run(yaml(media[0], 200, "seed: 2\n"));
+  EXPECT_NE(other[0].scatterings, test::run(yaml(media[0], 200))[0].scatterings);
+}
+
+TEST(Engine, EveryPhotonHasOneFate) {
+  for (const auto& medium : media) {
+    const auto photons = test::run(yaml(medium, 1000));
+    ASSERT_EQ(photons.size(), 1000u);
+    double sum = 0;
+    for (std::size_t i = 0; i < photons.size(); ++i) {
+      EXPECT_EQ(photons[i].id, i);
+      EXPECT_TRUE(photons[i].fate == Phase::escaped || photons[i].fate == Phase::absorbed);
+      EXPECT_TRUE(std::isfinite(photons[i].frequency_final) && std::isfinite(photons[i].column));
+      sum += photons[i].weight;
+    }
+    EXPECT_NEAR(sum, 1e42, 1e30);
+  }
+}
+
+TEST(Engine, ReplaysOnePhoton) {
+  const auto config = config::parse(yaml(media[1], 500), "test");
+  const auto photons = test::run(yaml(media[1], 500));
+  for (const std::uint64_t id : {0u, 7u, 499u}) {
+    expect_identical({photons[id]}, {replay(config, id, {1, false, ""})});
+  }
+  EXPECT_THROW(replay(config, 500, {1, false, ""}), Error);
+}
+
+TEST(Engine, CapsMakePhotonsLost) {
+  const auto photons = test::run(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5", 100,
+                                      "limits: {max_scatterings: 50}\n"));
+  for (const auto& p : photons) {
+    EXPECT_EQ(p.fate, Phase::lost);
+    EXPECT_EQ(p.scatterings, 50);
+  }
+  for (const auto& p : test::run(yaml(media[0], 100, "limits: {max_steps: 3}\n"))) EXPECT_LE(p.steps, 3);
+}
+
+/// A photon that is cut is still in flight; none is forgotten.
+TEST(Engine, StopsWhenAsked) {
+  const auto config = config::parse(
+      yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
+  const Setup setup = build_setup(config);
+  Pool pool(0, setup.emitter.count(), 32);
+  cpu::Control control;
+  std::atomic<int> flying{0}, ended{0};
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    pool.close();
+    control.abort = true;
+  });
+  run_problem(config, setup, pool, {2, false, ""}, control, [&](int, std::span<const Photon> batch) {
+    for (const auto& p : batch) ++(p.fate == Phase::fly || p.fate == Phase::collide ? flying : ended);
+  });
+  EXPECT_GT(flying, 0);
+  EXPECT_EQ(std::uint64_t(flying + ended), control.started.load());
+}
+
+/// A failing sink (a full disk) ends the run with its error.
+TEST(Engine, PassesOnTheErrorOfASink) {
+  const auto config = config::parse(yaml(media[0], 5000), "test");
+  const Setup setup = build_setup(config);
+  Pool pool(0, setup.emitter.count(), 32);
+  cpu::Control control;
+  EXPECT_THROW(run_problem(config, setup, pool, {2, false, ""}, control,
+                           [](int, std::span<const Photon>) { throw Error(ExitCode::output, "full"); }),
+               Error);
+}
+
+TEST(Pool, HandsOutEachIdOnce) {
+  Pool pool(10, 1000, 4);
+  std::vector<int> seen(1000, 0);
+  for (auto block = pool.take(); !block.empty(); block = pool.take()) {
+    for (; !block.empty(); ++block.next) ++seen[block.next];
+  }
+  for (int id = 0; id < 1000; ++id) EXPECT_EQ(seen[std::size_t(id)], id >= 10 ? 1 : 0);
+}
+
+}  // namespace
