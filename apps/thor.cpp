@@ -74,8 +74,8 @@ ExitCode devices() {
 std::string version_text() {
   std::string kernels;
   for (const auto name : cpu::instruction_sets()) kernels += fmt::format(" {}", name);
-  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI not in this build\nbackends cpu ({} )", version, git_commit,
-                     compiler, io::version(), kernels);
+  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI not in this build\nbackends cpu ({} )", version,
+                     git_commit, compiler, io::version(), kernels);
 }
 
 }  // namespace
@@ -89,12 +89,13 @@ void keep_standard_streams() {
 
 int main(int argc, char** argv) {
   keep_standard_streams();
-  CLI::App app{"thor: Monte Carlo radiative transfer of resonant emission lines\n\n"
-               "Examples:\n"
-               "  thor run examples/neufeld/sphere.yaml\n"
-               "  thor run sphere.yaml --set dataset.tau0=1e7 --precision double -o thick.h5\n"
-               "  thor run sphere.yaml --replay 42\n"
-               "  thor devices\n"};
+  CLI::App app{
+      "thor: Monte Carlo radiative transfer of resonant emission lines\n\n"
+      "Examples:\n"
+      "  thor run examples/neufeld/sphere.yaml\n"
+      "  thor run sphere.yaml --set dataset.tau0=1e7 --precision double -o thick.h5\n"
+      "  thor run sphere.yaml --replay 42\n"
+      "  thor devices\n"};
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
 
@@ -104,7 +105,8 @@ int main(int argc, char** argv) {
   run_command->add_option("CONFIG", arguments.config, "configuration (YAML)")->required();
   run_command->add_option("--set", arguments.set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
   run_command->add_option("--device", arguments.device, "where to run")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  run_command->add_option("--threads", options.cpu.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
+  run_command->add_option("--threads", options.cpu.threads, "worker threads (default: all)")
+      ->check(CLI::Range(1, 4096));
   run_command->add_option("--precision", arguments.precision, "single or double")
       ->check(CLI::IsMember({"single", "double"}));
   run_command->add_option("--seed", arguments.seed, "random seed");
@@ -123,7 +125,9 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-    const ExitCode code = run_command->parsed() ? run(arguments) : devices_command->parsed() ? devices() : ExitCode::done;
+    const ExitCode code = run_command->parsed()       ? run(arguments)
+                          : devices_command->parsed() ? devices()
+                                                      : ExitCode::done;
     return static_cast<int>(code);
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);

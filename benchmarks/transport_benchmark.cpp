@@ -1,7 +1,9 @@
 // Scatterings per second of the whole transport, on one thread and more, one lane and many.
 //   transport_benchmark [photons] [case ...]             cases: see below; default all
-//   transport_benchmark --ratios [photons] [case ...]    each case in turn, seven times over: the median of its rate over
-//                                                        that of the first case, which drifts of the machine leave alone
+//   transport_benchmark --ratios [photons] [case ...]    each case in turn, seven times over: the median of its rate
+//   over
+//                                                        that of the first case, which drifts of the machine leave
+//                                                        alone
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,10 +100,10 @@ int main(int argc, char** argv) {
       {"shell-general", "single", "1e6", "none", 1, false, 0.25, ", dust: {tau: 1e-12}"},
       {"shell-outflow-200", "single", "8.3e6", "global", 1, false, 100, ", velocity: {profile: linear, max: 200 km/s}"},
   };
-  fmt::print("{} ({} threads), static sphere T = 2e4 K unless named otherwise, {} photons\n", cpu::processor_name(), threads,
-             photons);
-  fmt::print("{:<20} {:<10} {:>12} {:>12} {:>10} {:>8} {:>8} {:>8}\n", "case", "kernel", "scatt./s", "scatt./ph", "steps/sc.",
-             "<|x|>", "threads", "s");
+  fmt::print("{} ({} threads), static sphere T = 2e4 K unless named otherwise, {} photons\n", cpu::processor_name(),
+             threads, photons);
+  fmt::print("{:<20} {:<10} {:>12} {:>12} {:>10} {:>8} {:>8} {:>8}\n", "case", "kernel", "scatt./s", "scatt./ph",
+             "steps/sc.", "<|x|>", "threads", "s");
   std::erase_if(cases, [&](const Case& c) { return !wanted.empty() && !wanted.count(c.name); });
   if (ratios) {
     print_ratios(cases, photons);
@@ -113,7 +115,8 @@ int main(int argc, char** argv) {
       if (!best && c.name != "single" && c.name != "double") continue;
       const Rate r = measure(c, best ? photons : photons / 8, std::string(isa));
       fmt::print("{:<20} {:<10} {:>12.4g} {:>12.4g} {:>10.4f} {:>8.3f} {:>8} {:>8.2f}\n", c.name, isa,
-                 r.scatterings / r.seconds, r.scatterings / r.photons, r.steps / r.scatterings, r.mean_x, c.threads, r.seconds);
+                 r.scatterings / r.seconds, r.scatterings / r.photons, r.steps / r.scatterings, r.mean_x, c.threads,
+                 r.seconds);
       std::fflush(stdout);
     }
   }

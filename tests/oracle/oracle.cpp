@@ -38,8 +38,7 @@ Vector turned(const Vector& k, double mu, detail::Rng& rng) {
   complete_frame(k, e1, e2);
   const double phi = 2 * pi * detail::uniform(rng);
   const double s = std::sqrt(std::max(0.0, (1 - mu) * (1 + mu)));
-  for (int i = 0; i < 3; ++i)
-    out[i] = mu * k[i] + s * (std::cos(phi) * e1[i] + std::sin(phi) * e2[i]);
+  for (int i = 0; i < 3; ++i) out[i] = mu * k[i] + s * (std::cos(phi) * e1[i] + std::sin(phi) * e2[i]);
   const double norm = std::sqrt(dot(out, out));
   for (double& c : out) c /= norm;
   return out;
@@ -87,9 +86,7 @@ class Medium {
   /// The way along k to the next face; `enters` tells whether that face is the cavity's.
   double distance_to_face(const Vector& r, const Vector& k, bool in_cavity, bool& enters) const {
     enters = false;
-    if (slab())
-      return k[2] == 0 ? infinity
-                       : std::max(0.0, (1 - std::copysign(r[2], r[2] * k[2])) / std::abs(k[2]));
+    if (slab()) return k[2] == 0 ? infinity : std::max(0.0, (1 - std::copysign(r[2], r[2] * k[2])) / std::abs(k[2]));
     const double b = dot(r, k), d = radius(r), inner = p_.inner_radius;
     const double to_inner = b * b + (inner - d) * (inner + d);  // discriminants
     const double to_outer = b * b + (1 - d) * (1 + d);
@@ -118,8 +115,7 @@ class Medium {
   /// A length over which the opacity at gas-frame frequency x hardly changes. Velocity gradients
   /// of non-linear flows change over r / |exponent - 1|; the centre itself is resolved to 0.01.
   double step(const Vector& r, const Vector& k, double x) const {
-    const double power = std::max(std::abs(p_.density_exponent),
-                                  v_max_ == 0 ? 0 : std::abs(p_.velocity_exponent - 1));
+    const double power = std::max(std::abs(p_.density_exponent), v_max_ == 0 ? 0 : std::abs(p_.velocity_exponent - 1));
     const double doppler = std::max(1.0, std::abs(x)) / velocity_gradient(r, k);
     return p_.step_fraction * std::min(doppler, std::max(radius(r), 0.01) / power);
   }
@@ -132,8 +128,8 @@ class Medium {
 
 class History {
  public:
-  History(const Problem& p, const Medium& medium, const detail::ParallelVelocity& parallel,
-          std::uint64_t seed, std::uint64_t index)
+  History(const Problem& p, const Medium& medium, const detail::ParallelVelocity& parallel, std::uint64_t seed,
+          std::uint64_t index)
       : p_(p), medium_(medium), parallel_(parallel), a_(damping_parameter(p.temperature)) {
     std::seed_seq sequence{seed & 0xffffffffu, seed >> 32, index & 0xffffffffu, index >> 32};
     rng_.seed(sequence);
@@ -230,8 +226,7 @@ class History {
     const double angle = 2 * pi * detail::uniform(rng_);
     Vector e1, e2, u;
     complete_frame(k_, e1, e2);
-    for (int i = 0; i < 3; ++i)
-      u[i] = u_parallel * k_[i] + size * (std::cos(angle) * e1[i] + std::sin(angle) * e2[i]);
+    for (int i = 0; i < 3; ++i) u[i] = u_parallel * k_[i] + size * (std::cos(angle) * e1[i] + std::sin(angle) * e2[i]);
 
     const Vector out = turned(k_, line_cosine(x - u_parallel), rng_);
     const double mu = dot(k_, out);
@@ -261,9 +256,7 @@ class History {
 
 }  // namespace
 
-double thermal_speed(double temperature) {
-  return std::sqrt(2 * boltzmann * temperature / hydrogen_mass);
-}
+double thermal_speed(double temperature) { return std::sqrt(2 * boltzmann * temperature / hydrogen_mass); }
 
 double damping_parameter(double temperature) {
   return einstein_A / (4 * pi * nu0) * light_speed / thermal_speed(temperature);
@@ -311,8 +304,7 @@ std::vector<Photon> run(const Problem& problem, std::uint64_t seed, std::size_t 
   const detail::ParallelVelocity parallel(damping_parameter(problem.temperature));
   std::vector<Photon> photons;
   photons.reserve(n);
-  for (std::size_t i = 0; i < n; ++i)
-    photons.push_back(History(problem, medium, parallel, seed, i).follow());
+  for (std::size_t i = 0; i < n; ++i) photons.push_back(History(problem, medium, parallel, seed, i).follow());
   return photons;
 }
 

@@ -18,8 +18,7 @@ struct Estimate {
   double mean, error;
 };
 
-Estimate estimate(const std::vector<Photon>& photons,
-                  const std::function<double(const Photon&)>& value) {
+Estimate estimate(const std::vector<Photon>& photons, const std::function<double(const Photon&)>& value) {
   double sum = 0, squares = 0;
   const double n = static_cast<double>(photons.size());
   for (const Photon& p : photons) {
@@ -56,15 +55,12 @@ double chi_square_deviate(const Tabulated& pdf, const std::vector<double>& sampl
     cdf[i] = cdf[i - 1] + 0.5 * (pdf.density[i] + pdf.density[i - 1]) * (pdf.u[i] - pdf.u[i - 1]);
   for (int b = 1; b < bins; ++b) {
     const double target = cdf.back() * b / bins;
-    const auto i =
-        static_cast<std::size_t>(std::lower_bound(cdf.begin(), cdf.end(), target) - cdf.begin());
-    edges.push_back(pdf.u[i - 1] +
-                    (pdf.u[i] - pdf.u[i - 1]) * (target - cdf[i - 1]) / (cdf[i] - cdf[i - 1]));
+    const auto i = static_cast<std::size_t>(std::lower_bound(cdf.begin(), cdf.end(), target) - cdf.begin());
+    edges.push_back(pdf.u[i - 1] + (pdf.u[i] - pdf.u[i - 1]) * (target - cdf[i - 1]) / (cdf[i] - cdf[i - 1]));
   }
   std::vector<double> counts(bins, 0.0);
   for (double s : samples)
-    ++counts[static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end(), s) -
-                                      edges.begin())];
+    ++counts[static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end(), s) - edges.begin())];
   const double expected = static_cast<double>(samples.size()) / bins;
   double chi2 = 0;
   for (double c : counts) chi2 += (c - expected) * (c - expected) / expected;
@@ -131,10 +127,8 @@ TEST(Oracle, ParallelVelocityFollowsItsPdf) {
     oracle::detail::Rng rng(7);
     std::vector<double> samples(200000);
     for (double& s : samples) s = sampler(x, rng);
-    EXPECT_LT(std::abs(chi_square_deviate(parallel_velocity_pdf(a, x), samples)), 4)
-        << "a = " << a << ", x = " << x;
-    EXPECT_GT(chi_square_deviate(parallel_velocity_pdf(a, wrong_x), samples), 10)
-        << "a = " << a << ", x = " << x;
+    EXPECT_LT(std::abs(chi_square_deviate(parallel_velocity_pdf(a, x), samples)), 4) << "a = " << a << ", x = " << x;
+    EXPECT_GT(chi_square_deviate(parallel_velocity_pdf(a, wrong_x), samples), 10) << "a = " << a << ", x = " << x;
   }
 }
 
@@ -212,15 +206,14 @@ TEST(Oracle, SubStepsAgreeWithTheExactPath) {
   const auto stepped = oracle::run(p, 4, 300);
   int equal = 0;
   for (std::size_t i = 0; i < exact.size(); ++i)
-    equal += std::abs(exact[i].x - stepped[i].x) < 1e-6 &&
-             std::abs(exact[i].path - stepped[i].path) < 1e-6 * exact[i].path;
+    equal +=
+        std::abs(exact[i].x - stepped[i].x) < 1e-6 && std::abs(exact[i].path - stepped[i].path) < 1e-6 * exact[i].path;
   EXPECT_GE(equal, 297);
 }
 
 TEST(Oracle, PhotonsDependOnSeedAndIndexAlone) {
   const Problem p{.temperature = 1e4, .tau0 = 10};
-  const auto few = oracle::run(p, 9, 5), many = oracle::run(p, 9, 20),
-             other = oracle::run(p, 10, 5);
+  const auto few = oracle::run(p, 9, 5), many = oracle::run(p, 9, 20), other = oracle::run(p, 10, 5);
   for (std::size_t i = 0; i < few.size(); ++i) {
     EXPECT_EQ(few[i].x, many[i].x);
     EXPECT_NE(few[i].x, other[i].x);
@@ -232,8 +225,8 @@ TEST(Oracle, StaticSphereHasTheMeanFrequencyOfOtherCodes) {
     Problem::Skip skip;
     std::size_t photons;
   };
-  for (auto [skip, n] : {Case{Problem::Skip::local, 25}, Case{Problem::Skip::global, 25},
-                         Case{Problem::Skip::fixed, 2000}}) {
+  for (auto [skip, n] :
+       {Case{Problem::Skip::local, 25}, Case{Problem::Skip::global, 25}, Case{Problem::Skip::fixed, 2000}}) {
     Problem p{.temperature = 1e4, .tau0 = 1e5, .skip = skip, .x_crit_fixed = 2};
     const auto photons = oracle::run(p, 12, n);
     const auto size = estimate(photons, [](const Photon& q) { return std::abs(q.x); });
@@ -251,8 +244,7 @@ TEST(Oracle, DustySlabClosesItsEnergy) {
   p.skip = Problem::Skip::fixed;
   p.x_crit_fixed = 2;
   const double dust = 0.3;
-  const auto weighted = estimate(oracle::run(p, 21, 1000),
-                                 [&](const Photon& q) { return std::exp(-dust * q.column); });
+  const auto weighted = estimate(oracle::run(p, 21, 1000), [&](const Photon& q) { return std::exp(-dust * q.column); });
   p.dust_tau = dust;
   p.albedo = 0;
   const auto absorbed = escape_fraction(oracle::run(p, 22, 1000));

@@ -12,8 +12,10 @@ using namespace test;
 std::string slab(double tau0, double tau_dust, int photons, const std::string& skip, const std::string& more = "",
                  double albedo = 0) {
   return fmt::format(
-      "line: Lya\ndataset: {{type: slab, half_thickness: 1 kpc, temperature: 20 K, tau0: {}, dust: {{tau: {}, albedo: {}, g: "
-      "0.73}}}}\ngenerators: [{{type: point, photons: {}}}]\nacceleration: {{core_skip: {}}}\noutput: {{path: x.h5}}\n{}",
+      "line: Lya\ndataset: {{type: slab, half_thickness: 1 kpc, temperature: 20 K, tau0: {}, dust: {{tau: {}, albedo: "
+      "{}, g: "
+      "0.73}}}}\ngenerators: [{{type: point, photons: {}}}]\nacceleration: {{core_skip: {}}}\noutput: {{path: "
+      "x.h5}}\n{}",
       tau0, tau_dust, albedo, photons, skip, more);
 }
 double binomial_error(double f, double n) { return std::sqrt(std::max(f * (1 - f), 1 / n) / n); }
@@ -50,8 +52,8 @@ TEST(DustySlab, EscapeFractionOfRascas) {
   EXPECT_NEAR(f, 0.711, 3 * std::hypot(0.014, binomial_error(f, n)));
 }
 
-// At 3 sigma of the photons that the validation of the paper has. With more photons the curve is seen to lie some 10 per
-// cent high, since it leaves out absorption in the core: docs/validation.md.
+// At 3 sigma of the photons that the validation of the paper has. With more photons the curve is seen to lie some 10
+// per cent high, since it leaves out absorption in the core: docs/validation.md.
 TEST(DustySlab, EscapeFractionOfTheAnalyticCurve) {
   const int n = 3000;
   for (const double tau_dust : {0.1, 0.3}) {

@@ -11,7 +11,8 @@ using namespace test;
 
 std::string outflow(double v_max, int photons, const std::string& skip, const std::string& more = "") {
   return fmt::format(
-      "line: Lya\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, velocity: "
+      "line: Lya\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, "
+      "velocity: "
       "{{profile: linear, max: {} km/s}}}}\ngenerators: [{{type: point, photons: {}}}]\n"
       "acceleration: {{core_skip: {}}}\noutput: {{path: x.h5}}\n{}",
       v_max, photons, skip, more);
@@ -43,7 +44,8 @@ TEST_P(AgainstOtherCodes, Spectrum) {
 INSTANTIATE_TEST_SUITE_P(Outflow, AgainstOtherCodes,
                          testing::Values(Reference{"lart_hubble_N2e20_T2e4_vmax20.csv", "v_kms", "flux", 20, 0.015},
                                          Reference{"lart_hubble_N2e20_T2e4_vmax200.csv", "v_kms", "flux", 200, 0.015},
-                                         Reference{"skirt_expand_v200_N2e20_T2e4.csv", "v_kms", "F_v_per_kms", 200, 0.02}));
+                                         Reference{"skirt_expand_v200_N2e20_T2e4.csv", "v_kms", "F_v_per_kms", 200,
+                                                   0.02}));
 
 TEST(Outflow, SkippedRunsAgreeWithUnskipped) {
   for (const double v_max : {200., 2000.}) {
@@ -72,9 +74,12 @@ TEST_P(PowerLawShell, MatchesTheOracle) {
   const int n = 6000;
   const auto yaml = [&](double v_max) {
     return fmt::format(
-        "line: Lya\nprecision: double\ndataset: {{type: shell, inner_radius: {} kpc, outer_radius: 1 kpc, temperature: 1e4 K, "
-        "tau0: {}, density: {{profile: power_law, exponent: {}}}, velocity: {{profile: power_law, exponent: {}, max: {} "
-        "km/s}}, dust: {{tau: {}}}, step_limiter: 0.1}}\ngenerators: [{{type: point, photons: {}, spectrum: {{type: delta, "
+        "line: Lya\nprecision: double\ndataset: {{type: shell, inner_radius: {} kpc, outer_radius: 1 kpc, temperature: "
+        "1e4 K, "
+        "tau0: {}, density: {{profile: power_law, exponent: {}}}, velocity: {{profile: power_law, exponent: {}, max: "
+        "{} "
+        "km/s}}, dust: {{tau: {}}}, step_limiter: 0.1}}\ngenerators: [{{type: point, photons: {}, spectrum: {{type: "
+        "delta, "
         "offset: -60 km/s}}}}]\noutput: {{path: x.h5}}\n",
         c.inner, c.tau0, c.alpha, c.beta, v_max, c.dust, n);
   };
@@ -122,10 +127,11 @@ INSTANTIATE_TEST_SUITE_P(Shells, PowerLawShell,
 TEST(ThinShell, UnscatteredShareIsExponential) {
   const int n = 200000;
   const auto unscattered = [&](double tau0, const char* precision) {
-    const auto photons = run(fmt::format("line: Lya\nprecision: {}\ndataset: {{type: shell, inner_radius: 0.9 kpc, outer_radius: 1 "
-                                         "kpc, temperature: 1e4 K, tau0: {}}}\ngenerators: [{{type: point, photons: {}}}]\n"
-                                         "output: {{path: x.h5}}\n",
-                                         precision, tau0, n));
+    const auto photons =
+        run(fmt::format("line: Lya\nprecision: {}\ndataset: {{type: shell, inner_radius: 0.9 kpc, outer_radius: 1 "
+                        "kpc, temperature: 1e4 K, tau0: {}}}\ngenerators: [{{type: point, photons: {}}}]\n"
+                        "output: {{path: x.h5}}\n",
+                        precision, tau0, n));
     return double(std::ranges::count(photons, 0, &thor::Photon::scatterings)) / n;
   };
   const double H = oracle::voigt_H(oracle::damping_parameter(1e4), 0);

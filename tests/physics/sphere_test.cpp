@@ -9,7 +9,8 @@ namespace {
 
 using namespace test;
 
-std::string sphere(double tau0, double temperature, int photons, const std::string& skip, const std::string& more = "") {
+std::string sphere(double tau0, double temperature, int photons, const std::string& skip,
+                   const std::string& more = "") {
   return fmt::format(
       "line: Lya\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: {} K, tau0: {}}}\n"
       "generators: [{{type: point, photons: {}}}]\nacceleration: {{core_skip: {}}}\noutput: {{path: x.h5}}\n{}",
@@ -30,8 +31,9 @@ TEST_P(AgainstLamc, DistributionOfFrequencies) {
   ASSERT_EQ(theirs.size(), 100000u);
   const auto distance = [&](double temperature) {
     const double tau0 = 1.028 * GetParam().tau0;
-    return ks_distance(magnitudes(frequencies(run(sphere(tau0, temperature, 20000, GetParam().skip, "physics: {recoil: true}\n")))),
-                       theirs);
+    return ks_distance(
+        magnitudes(frequencies(run(sphere(tau0, temperature, 20000, GetParam().skip, "physics: {recoil: true}\n")))),
+        theirs);
   };
   EXPECT_LT(distance(1e4), 0.015);
   EXPECT_GT(distance(1.2e4), 0.015) << "a temperature wrong by 20 % must not pass";
@@ -55,8 +57,8 @@ TEST(StaticSphere, MeanFrequencyOfOtherCodes) {
   }
 }
 
-/// The cdf of |x| of the solution of Dijkstra, Haiman & Spaans (2006, eq. C17): with y = sqrt(2 pi^3/27) x^3/(a tau0) it
-/// is tanh(y/2).
+/// The cdf of |x| of the solution of Dijkstra, Haiman & Spaans (2006, eq. C17): with y = sqrt(2 pi^3/27) x^3/(a tau0)
+/// it is tanh(y/2).
 double dijkstra_cdf(double x, double a_tau) {
   return std::tanh(std::sqrt(2 * std::pow(std::numbers::pi, 3) / 27) * x * x * x / a_tau / 2);
 }
@@ -78,9 +80,10 @@ TEST(StaticSphere, IsSymmetric) {
     const Moments m = mean(sphere(1e5, 1e4, 10000, "{fixed: 2}", precision));
     EXPECT_LT(std::abs(m.mean), 4 * m.error);
   }
-  const std::string outflow = "line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5, "
-                              "velocity: {profile: linear, max: 5 km/s}}\ngenerators: [{type: point, photons: 10000}]\n"
-                              "acceleration: {core_skip: {fixed: 2}}\noutput: {path: x.h5}\n";
+  const std::string outflow =
+      "line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5, "
+      "velocity: {profile: linear, max: 5 km/s}}\ngenerators: [{type: point, photons: 10000}]\n"
+      "acceleration: {core_skip: {fixed: 2}}\noutput: {path: x.h5}\n";
   const Moments moving = mean(outflow);
   EXPECT_GT(std::abs(moving.mean), 10 * moving.error) << "an outflow of 5 km/s must not pass";
 }
@@ -117,7 +120,8 @@ TEST(CoreSkipping, MatchesTheOracle) {
                      {1e8, oracle::Problem::Skip::local, "local", 8000, 200}};
   for (const auto& c : cases) {
     const auto ours = run(sphere(c.tau0, 1e4, c.ours, c.name));
-    const auto theirs = oracle::run(oracle_sphere(c.tau0, c.skip, std::string(c.name) == "{fixed: 3}" ? 3 : 2), 1, std::size_t(c.theirs));
+    const auto theirs = oracle::run(oracle_sphere(c.tau0, c.skip, std::string(c.name) == "{fixed: 3}" ? 3 : 2), 1,
+                                    std::size_t(c.theirs));
     std::vector<double> x, n;
     for (const auto& p : theirs) x.push_back(std::abs(p.x)), n.push_back(p.scatterings);
     EXPECT_GT(ks_p(ks_distance(magnitudes(frequencies(ours)), x), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
@@ -144,7 +148,8 @@ TEST(CoreSkipping, SpectrumIsUnbiased) {
 // oracle's means are 2.98(47)e5 and 2.49(26)e5, 7.1(9)e4, 1.21(9)e4.
 TEST(CoreSkipping, ScatteringsOfTheLocalScheme) {
   const auto mean = [](double tau0, int n) {
-    return moments(collect(run(sphere(tau0, 1e4, n, "local")), [](const auto& p) { return double(p.scatterings); })).mean;
+    return moments(collect(run(sphere(tau0, 1e4, n, "local")), [](const auto& p) { return double(p.scatterings); }))
+        .mean;
   };
   EXPECT_NEAR(mean(1e6, 400) / 2.7e5, 1, 0.2);
   EXPECT_NEAR(mean(1e7, 2000) / 7.1e4, 1, 0.2);

@@ -20,7 +20,8 @@ double simulated(double a, double x_crit) {
     double x = (2 * uniform<double>(random.next()) - 1) * std::min(x_crit, 1.);
     for (;; ++work) {
       ParallelVelocity<double>::Words words;
-      words.choice = random.next(), words.proposal = random.next(), words.accept = random.next(), words.wing = random.next();
+      words.choice = random.next(), words.proposal = random.next(), words.accept = random.next(),
+      words.wing = random.next();
       const auto atom = view.prepare(x, std::exp(-x * x), words);
       const double speed = std::sqrt(-std::log(uniform_positive<double>(random.next())));
       const double across = speed * std::cos(2 * std::numbers::pi * uniform<double>(random.next()));
@@ -41,7 +42,8 @@ TEST(HiddenPath, FollowsTheSimulation) {
       EXPECT_NEAR(hidden_path(x_crit, a) / simulated(a, x_crit), 1, 0.1) << "a = " << a << ", x_crit = " << x_crit;
     }
   }
-  EXPECT_GT(std::abs(hidden_path(2.2, 4.7e-4) / simulated(4.7e-4, 2.) - 1), 0.1) << "x_crit wrong by 10 % must not pass";
+  EXPECT_GT(std::abs(hidden_path(2.2, 4.7e-4) / simulated(4.7e-4, 2.) - 1), 0.1)
+      << "x_crit wrong by 10 % must not pass";
   EXPECT_LT(hidden_path(1e-3, 4.7e-4), 1e-5);
 }
 

@@ -206,8 +206,8 @@ TYPED_TEST(ParallelVelocityTest, FollowsItsPdfAndNoOther) {
       all.chi2 += right.chi2, all.freedom += right.freedom;
       // Twins: what a chi-square of this size can see, by its non-centrality, the samples must reject.
       int detectable = 0;
-      for (const Target wrong : {Target{truth.a, truth.x + 0.05}, {truth.a, truth.x + 0.3}, {1.3 * truth.a, truth.x},
-                                 {truth.a, -truth.x}}) {
+      for (const Target wrong :
+           {Target{truth.a, truth.x + 0.05}, {truth.a, truth.x + 0.3}, {1.3 * truth.a, truth.x}, {truth.a, -truth.x}}) {
         const auto wrong_edges = bin_edges(wrong, this->single);
         const auto wrong_mass = masses(wrong, wrong_edges);
         auto ideal = masses(truth, wrong_edges);

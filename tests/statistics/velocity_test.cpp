@@ -79,8 +79,8 @@ constexpr int cases = 4 * 4;
 
 TYPED_TEST(VelocityTest, PerpendicularFollowsItsPdf) {
   const auto u = this->velocities(0, 11);
-  EXPECT_GT(test::chi_square_test(u, [](double v) { return std::exp(-v * v); }, -3.2, 3.2, 64, gaussian_tail(3.2),
-                                  gaussian_tail(3.2)),
+  EXPECT_GT(test::chi_square_test(
+                u, [](double v) { return std::exp(-v * v); }, -3.2, 3.2, 64, gaussian_tail(3.2), gaussian_tail(3.2)),
             1e-3 / cases);
   EXPECT_LT(this->p_value(u, 0.1), 1e-6);
   for (const double x_crit : {1., 3., 7.}) {
@@ -134,7 +134,10 @@ TYPED_TEST(VelocityTest, PerpendicularMagnitudeIsNeverBelowTheCut) {
       turns[magnitude[i] > half].push_back(std::acos(std::clamp(u[i] / magnitude[i], -1., 1.)) / M_PI);
     }
     for (const auto& part : turns)
-      EXPECT_GT(test::chi_square_test(part, [](double) { return 1.; }, 0, 1.0000001, 50), 1e-3 / 32) << x_crit;
+      EXPECT_GT(test::chi_square_test(
+                    part, [](double) { return 1.; }, 0, 1.0000001, 50),
+                1e-3 / 32)
+          << x_crit;
     for (const std::uint32_t word : {0u, 1u, 0xffffffffu})
       for (const double m : draw<V>(1, [&] { return magnitude_of(Word(word)); }))
         EXPECT_TRUE(m >= x_crit * (1 - rounding) && m * m < x_crit * x_crit + 23) << m << " for word " << word;
@@ -144,8 +147,8 @@ TYPED_TEST(VelocityTest, PerpendicularMagnitudeIsNeverBelowTheCut) {
 TYPED_TEST(VelocityTest, ExponentialFollowsItsPdf) {
   const auto tau = this->depths(41);
   const auto p = [&](double rate) {
-    return test::chi_square_test(tau, [&](double t) { return rate * std::exp(-rate * t); }, 0, 8, 160, 0,
-                                 std::exp(-8 * rate));
+    return test::chi_square_test(
+        tau, [&](double t) { return rate * std::exp(-rate * t); }, 0, 8, 160, 0, std::exp(-8 * rate));
   };
   EXPECT_GT(p(1), 1e-3 / 4);
   EXPECT_LT(p(1.02), 1e-6);

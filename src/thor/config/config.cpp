@@ -15,9 +15,7 @@
 namespace thor::config {
 namespace {
 
-std::string read_line(Reader& reader) {
-  return reader.choice<std::string>("line", {{"Lya", "Lya"}}).value_or("");
-}
+std::string read_line(Reader& reader) { return reader.choice<std::string>("line", {{"Lya", "Lya"}}).value_or(""); }
 
 CoreSkip read_acceleration(Reader reader) {
   CoreSkip skip;
@@ -27,12 +25,10 @@ CoreSkip read_acceleration(Reader reader) {
     map.finish();
   } else {
     using enum CoreSkipMode;
-    skip.mode =
-        reader
-            .choice<CoreSkipMode>(
-                "core_skip",
-                {{"none", none}, {"smith15", local}, {"local", local}, {"global", global}}, "none")
-            .value_or(none);
+    skip.mode = reader
+                    .choice<CoreSkipMode>(
+                        "core_skip", {{"none", none}, {"smith15", local}, {"local", local}, {"global", global}}, "none")
+                    .value_or(none);
   }
   reader.finish();
   return skip;
@@ -43,9 +39,8 @@ Physics read_physics(Reader reader) {
   using enum PhaseFunction;
   physics.phase_function =
       reader
-          .choice<PhaseFunction>(
-              "phase_function",
-              {{"default", default_}, {"isotropic", isotropic}, {"dipole", dipole}}, "default")
+          .choice<PhaseFunction>("phase_function",
+                                 {{"default", default_}, {"isotropic", isotropic}, {"dipole", dipole}}, "default")
           .value_or(default_);
   physics.recoil = reader.boolean("recoil", "false");
   reader.finish();
@@ -75,10 +70,7 @@ void read_root(Reader reader, Config& config) {
   config.line = read_line(reader);
   config.seed = reader.integer("seed", 0, std::numeric_limits<std::uint64_t>::max(), "1");
   config.precision =
-      reader
-          .choice<Precision>("precision",
-                             {{"single", Precision::single_}, {"double", Precision::double_}},
-                             "single")
+      reader.choice<Precision>("precision", {{"single", Precision::single_}, {"double", Precision::double_}}, "single")
           .value_or(Precision::single_);
   if (auto section = reader.required("dataset")) config.dataset = read_dataset(*section);
   for (Reader& item : reader.list("generators", true)) {
@@ -108,8 +100,7 @@ std::string contents(const std::string& path) {
 
 }  // namespace
 
-Config parse(const std::string& yaml_text, const std::string& name,
-             const std::vector<std::string>& overrides) {
+Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
   Tree tree = read_tree(yaml_text, name);
   Errors errors;
   for (const auto& text : overrides) apply_override(tree, text, errors);

@@ -73,9 +73,9 @@ struct SpectralRange {
 /// The spectrum of a source, in the source's frame.
 struct Spectrum {
   SpectrumType type = SpectrumType::delta;
-  double offset = 0;       ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
-  double sigma = 0;        ///< [cm/s]; gaussian, line_and_continuum
-  double temperature = 0;  ///< [K]; thermal
+  double offset = 0;            ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
+  double sigma = 0;             ///< [cm/s]; gaussian, line_and_continuum
+  double temperature = 0;       ///< [K]; thermal
   double equivalent_width = 0;  ///< [cm]; line_and_continuum
   SpectralRange range;          ///< continuum, line_and_continuum
 
@@ -139,16 +139,7 @@ struct SpectrumOutput {
   bool operator==(const SpectrumOutput&) const = default;
 };
 
-enum class PhotonField {
-  id,
-  weight,
-  velocity_initial,
-  velocity_final,
-  position,
-  direction,
-  scatterings,
-  column
-};
+enum class PhotonField { id, weight, velocity_initial, velocity_final, position, direction, scatterings, column };
 
 struct PhotonsOutput {
   std::vector<PhotonField> fields;  ///< each at most once, at least one
@@ -180,7 +171,6 @@ struct Config {
 Config load(const std::string& path, const std::vector<std::string>& overrides = {});
 
 /// The same for text in memory; `name` stands for the file in messages and for relative paths.
-Config parse(const std::string& yaml_text, const std::string& name,
-             const std::vector<std::string>& overrides = {});
+Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides = {});
 
 }  // namespace thor::config

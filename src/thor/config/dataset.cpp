@@ -7,8 +7,7 @@ namespace {
 Density read_density(Reader reader) {
   Density density;
   const auto profile = reader.choice<DensityProfile>(
-      "profile",
-      {{"homogeneous", DensityProfile::homogeneous}, {"power_law", DensityProfile::power_law}},
+      "profile", {{"homogeneous", DensityProfile::homogeneous}, {"power_law", DensityProfile::power_law}},
       "homogeneous");
   if (!profile) return density;
   density.profile = *profile;
@@ -69,15 +68,14 @@ void read_slab(Reader& reader, Dataset& dataset) {
 
 Dataset read_dataset(Reader reader) {
   Dataset dataset;
-  const auto type = reader.choice<DatasetType>(
-      "type", {{"shell", DatasetType::shell}, {"slab", DatasetType::slab}});
+  const auto type = reader.choice<DatasetType>("type", {{"shell", DatasetType::shell}, {"slab", DatasetType::slab}});
   if (type) dataset.type = *type;
   if (type == DatasetType::shell) read_shell(reader, dataset);
   if (type == DatasetType::slab) read_slab(reader, dataset);
 
   dataset.temperature = reader.quantity("temperature", Dimension::temperature, positive);
-  dataset.b_turb = reader.quantity("b_turb", Dimension::velocity,
-                                   {.low = 0, .high = constants::c, .high_open = true}, "0 km/s");
+  dataset.b_turb =
+      reader.quantity("b_turb", Dimension::velocity, {.low = 0, .high = constants::c, .high_open = true}, "0 km/s");
   const std::string amount = reader.exactly_one({"tau0", "column_density", "number_density"});
   if (amount == "tau0") dataset.tau0 = reader.number(amount, positive);
   if (amount == "column_density") {
@@ -90,8 +88,7 @@ Dataset read_dataset(Reader reader) {
   if (reader.has("dust")) {
     if (auto dust = reader.optional("dust")) dataset.dust = read_dust(*dust);
   }
-  dataset.step_limiter =
-      reader.number("step_limiter", {.low = 0, .high = 1, .low_open = true}, "0.1");
+  dataset.step_limiter = reader.number("step_limiter", {.low = 0, .high = 1, .low_open = true}, "0.1");
   if (type) reader.finish();
   return dataset;
 }

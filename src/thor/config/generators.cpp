@@ -18,9 +18,8 @@ SpectralRange read_range(Reader& reader) {
                   "as [1210 Angstrom, 1220 Angstrom]");
     return {};
   }
-  const auto [low, high] = is_velocity
-                               ? reader.interval("range", Dimension::velocity, wavelength_shift)
-                               : reader.interval("range", Dimension::wavelength, positive);
+  const auto [low, high] = is_velocity ? reader.interval("range", Dimension::velocity, wavelength_shift)
+                                       : reader.interval("range", Dimension::wavelength, positive);
   return {low, high, is_velocity};
 }
 
@@ -69,8 +68,8 @@ std::array<double, 3> read_direction(Reader& reader) {
 
 /// Whether the shape is one we know.
 bool read_extended(Reader& reader, Generator& generator) {
-  const auto shape = reader.choice<Shape>(
-      "shape", {{"medium", Shape::medium}, {"surface", Shape::surface}, {"beam", Shape::beam}});
+  const auto shape =
+      reader.choice<Shape>("shape", {{"medium", Shape::medium}, {"surface", Shape::surface}, {"beam", Shape::beam}});
   if (!shape) return false;
   generator.shape = *shape;
   if (*shape == Shape::beam) generator.direction = read_direction(reader);
@@ -84,17 +83,15 @@ bool read_extended(Reader& reader, Generator& generator) {
 
 Generator read_generator(Reader reader) {
   Generator generator;
-  const auto type = reader.choice<GeneratorType>(
-      "type", {{"point", GeneratorType::point}, {"extended", GeneratorType::extended}});
+  const auto type =
+      reader.choice<GeneratorType>("type", {{"point", GeneratorType::point}, {"extended", GeneratorType::extended}});
   if (type) generator.type = *type;
   bool complete = type.has_value();
   if (type == GeneratorType::point) {
-    generator.position =
-        reader.vector("position", Dimension::length, anything, {"0 kpc", "0 kpc", "0 kpc"});
+    generator.position = reader.vector("position", Dimension::length, anything, {"0 kpc", "0 kpc", "0 kpc"});
   }
   if (type == GeneratorType::extended) complete = read_extended(reader, generator);
-  generator.velocity =
-      reader.vector("velocity", Dimension::velocity, below_light, {"0 km/s", "0 km/s", "0 km/s"});
+  generator.velocity = reader.vector("velocity", Dimension::velocity, below_light, {"0 km/s", "0 km/s", "0 km/s"});
   generator.photons = reader.integer("photons", 1, std::uint64_t{1} << 62);
   generator.luminosity = reader.quantity("luminosity", Dimension::luminosity, positive, "1 erg/s");
   if (auto spectrum = reader.optional("spectrum")) generator.spectrum = read_spectrum(*spectrum);

@@ -7,8 +7,7 @@ namespace thor::config {
 namespace {
 
 std::string lower(std::string word) {
-  for (char& letter : word)
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return word;
 }
 

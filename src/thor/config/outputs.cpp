@@ -8,19 +8,16 @@ namespace {
 
 bool is_name(const std::string& text) {
   const auto allowed = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
 }
 
 void read_axis(Reader& reader, SpectrumOutput& output) {
-  const auto axis = reader.choice<Axis>("axis",
-                                        {{"x", Axis::x},
-                                         {"velocity", Axis::velocity},
-                                         {"wavelength", Axis::wavelength},
-                                         {"frequency", Axis::frequency}},
-                                        "velocity");
+  const auto axis = reader.choice<Axis>(
+      "axis",
+      {{"x", Axis::x}, {"velocity", Axis::velocity}, {"wavelength", Axis::wavelength}, {"frequency", Axis::frequency}},
+      "velocity");
   if (!axis) {
     reader.has("range");
     return;
@@ -57,13 +54,11 @@ void read_spectrum(Reader& reader, Config& config) {
       reader.report("name", "two outputs are called \"" + output.name + "\"");
     }
   }
-  output.of = reader
-                  .choice<Fate>("of",
-                                {{"escaped", Fate::escaped},
-                                 {"emitted", Fate::emitted},
-                                 {"absorbed", Fate::absorbed}},
-                                "escaped")
-                  .value_or(Fate::escaped);
+  output.of =
+      reader
+          .choice<Fate>("of", {{"escaped", Fate::escaped}, {"emitted", Fate::emitted}, {"absorbed", Fate::absorbed}},
+                        "escaped")
+          .value_or(Fate::escaped);
   read_axis(reader, output);
   output.bins = reader.integer("bins", 1, 10'000'000);
   reader.elsewhere({"fields"}, "type: photons");
@@ -74,15 +69,14 @@ void read_spectrum(Reader& reader, Config& config) {
 void read_photons(Reader& reader, Config& config) {
   if (config.photons) reader.report("type", "only one output of type photons is possible");
   using enum PhotonField;
-  config.photons.emplace().fields =
-      reader.choices<PhotonField>("fields", {{"id", id},
-                                             {"weight", weight},
-                                             {"velocity_initial", velocity_initial},
-                                             {"velocity_final", velocity_final},
-                                             {"position", position},
-                                             {"direction", direction},
-                                             {"scatterings", scatterings},
-                                             {"column", column}});
+  config.photons.emplace().fields = reader.choices<PhotonField>("fields", {{"id", id},
+                                                                           {"weight", weight},
+                                                                           {"velocity_initial", velocity_initial},
+                                                                           {"velocity_final", velocity_final},
+                                                                           {"position", position},
+                                                                           {"direction", direction},
+                                                                           {"scatterings", scatterings},
+                                                                           {"column", column}});
   reader.elsewhere({"name", "of", "axis", "range", "bins"}, "type: spectrum");
   reader.finish();
 }
@@ -92,8 +86,7 @@ void read_photons(Reader& reader, Config& config) {
 void read_outputs(std::vector<Reader> readers, Config& config) {
   enum class Type { spectrum, photons };
   for (Reader& reader : readers) {
-    const auto type =
-        reader.choice<Type>("type", {{"spectrum", Type::spectrum}, {"photons", Type::photons}});
+    const auto type = reader.choice<Type>("type", {{"spectrum", Type::spectrum}, {"photons", Type::photons}});
     if (type == Type::spectrum) read_spectrum(reader, config);
     if (type == Type::photons) read_photons(reader, config);
   }

@@ -43,8 +43,7 @@ std::string shown(Bounds bounds, Dimension dimension) {
     text += fmt::format("{} {}{}", bounds.low_open ? ">" : ">=", bounds.low, unit);
   }
   if (std::isfinite(bounds.high)) {
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : " and ",
-                        bounds.high_open ? "<" : "<=", bounds.high, unit);
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : " and ", bounds.high_open ? "<" : "<=", bounds.high, unit);
   }
   return text;
 }
@@ -73,27 +72,18 @@ Tree list_tree(const Reader::Words& words) {
 }  // namespace
 
 Reader::Reader(const Tree& map, Tree& resolved, Errors& errors, std::string path, std::string where)
-    : map_(&map),
-      resolved_(&resolved),
-      errors_(&errors),
-      path_(std::move(path)),
-      where_(std::move(where)) {
+    : map_(&map), resolved_(&resolved), errors_(&errors), path_(std::move(path)), where_(std::move(where)) {
   resolved_->kind = Tree::Kind::map;
   std::set<std::string> seen;
   for (const auto& [key, at, value] : map_->entries) {
     if (seen.insert(key).second) continue;
-    errors_->push_back(
-        fmt::format("{}: {}: repeated key (first at {})", at, full(key), map_->find(key)->where));
+    errors_->push_back(fmt::format("{}: {}: repeated key (first at {})", at, full(key), map_->find(key)->where));
   }
 }
 
-std::string Reader::full(const std::string& key) const {
-  return path_.empty() ? key : path_ + "." + key;
-}
+std::string Reader::full(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
 
-void Reader::add(const std::string& key, Tree value) {
-  resolved_->entries.push_back({key, {}, std::move(value)});
-}
+void Reader::add(const std::string& key, Tree value) { resolved_->entries.push_back({key, {}, std::move(value)}); }
 
 void Reader::report(const std::string& key, const std::string& message) {
   const std::string head = key.substr(0, key.find('.'));
@@ -132,8 +122,7 @@ Dimension Reader::dimension(const std::string& key) const {
   }
 }
 
-Reader::Text Reader::scalar(const std::string& key, const std::string& expected,
-                            const Text& fallback) {
+Reader::Text Reader::scalar(const std::string& key, const std::string& expected, const Text& fallback) {
   const Tree* value = find(key);
   if (value && value->kind != Tree::Kind::scalar) {
     report(key, fmt::format("expected {}, got {}", expected, shown(*value)));
@@ -173,8 +162,7 @@ std::optional<Reader::Words> Reader::scalars(const std::string& key, const std::
   return words;
 }
 
-double Reader::checked(const std::string& key, const std::string& text, Dimension dimension,
-                       Bounds bounds) {
+double Reader::checked(const std::string& key, const std::string& text, Dimension dimension, Bounds bounds) {
   try {
     const double value = parse_quantity(text, dimension).value;
     if (inside(value, bounds)) return value;
@@ -189,14 +177,12 @@ double Reader::number(const std::string& key, Bounds bounds, const Text& fallbac
   return quantity(key, Dimension::none, bounds, fallback);
 }
 
-double Reader::quantity(const std::string& key, Dimension dimension, Bounds bounds,
-                        const Text& fallback) {
+double Reader::quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback) {
   const Text text = scalar(key, describe(dimension), fallback);
   return text ? checked(key, *text, dimension, bounds) : nan;
 }
 
-std::uint64_t Reader::integer(const std::string& key, std::uint64_t low, std::uint64_t high,
-                              const Text& fallback) {
+std::uint64_t Reader::integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback) {
   const std::string expected = fmt::format("a whole number from {} to {}", low, high);
   const Text text = scalar(key, expected, fallback);
   if (!text) return low;
@@ -213,15 +199,12 @@ bool Reader::boolean(const std::string& key, const Text& fallback) {
   return choice<bool>(key, {{"true", true}, {"false", false}}, fallback).value_or(false);
 }
 
-std::string Reader::text(const std::string& key, const std::string& expected,
-                         const Text& fallback) {
+std::string Reader::text(const std::string& key, const std::string& expected, const Text& fallback) {
   return scalar(key, expected, fallback).value_or("");
 }
 
-std::optional<std::size_t> Reader::index_of(const std::string& key, const Words& names,
-                                            const Text& fallback) {
-  const std::string expected =
-      names.size() == 1 ? names[0] : fmt::format("one of {}", fmt::join(names, ", "));
+std::optional<std::size_t> Reader::index_of(const std::string& key, const Words& names, const Text& fallback) {
+  const std::string expected = names.size() == 1 ? names[0] : fmt::format("one of {}", fmt::join(names, ", "));
   const Text text = scalar(key, expected, fallback);
   if (!text) return {};
   const auto match = std::find(names.begin(), names.end(), *text);
@@ -242,8 +225,8 @@ std::vector<std::size_t> Reader::indices_of(const std::string& key, const Words&
     const auto match = std::find(names.begin(), names.end(), word);
     const std::size_t index = match - names.begin();
     if (match == names.end()) {
-      report(element, fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), word,
-                                  suggestion(word, names)));
+      report(element,
+             fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), word, suggestion(word, names)));
     } else if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
       report(element, fmt::format("\"{}\" is there twice", word));
     }
@@ -252,8 +235,8 @@ std::vector<std::size_t> Reader::indices_of(const std::string& key, const Words&
   return indices;
 }
 
-std::vector<double> Reader::quantities(const std::string& key, std::size_t size,
-                                       Dimension dimension, Bounds bounds, const Words& fallback) {
+std::vector<double> Reader::quantities(const std::string& key, std::size_t size, Dimension dimension, Bounds bounds,
+                                       const Words& fallback) {
   const std::string expected = fmt::format("a list of {}, each {}", size, describe(dimension));
   const auto words = scalars(key, expected, fallback);
   std::vector<double> values(size, nan);

@@ -41,10 +41,8 @@ class Reader {
   Dimension dimension(const std::string& key) const;
 
   double number(const std::string& key, Bounds bounds, const Text& fallback = {});
-  double quantity(const std::string& key, Dimension dimension, Bounds bounds,
-                  const Text& fallback = {});
-  std::uint64_t integer(const std::string& key, std::uint64_t low, std::uint64_t high,
-                        const Text& fallback = {});
+  double quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback = {});
+  std::uint64_t integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback = {});
   bool boolean(const std::string& key, const Text& fallback = {});
   std::string text(const std::string& key, const std::string& expected, const Text& fallback = {});
 
@@ -68,8 +66,7 @@ class Reader {
     return chosen;
   }
 
-  std::array<double, 3> vector(const std::string& key, Dimension dimension, Bounds bounds,
-                               const Words& fallback = {});
+  std::array<double, 3> vector(const std::string& key, Dimension dimension, Bounds bounds, const Words& fallback = {});
   /// [low, high] with low < high.
   std::array<double, 2> interval(const std::string& key, Dimension dimension, Bounds bounds);
 
@@ -96,18 +93,15 @@ class Reader {
     for (const auto& pair : named) result.emplace_back(pair.first);
     return result;
   }
-  std::optional<std::size_t> index_of(const std::string& key, const Words& names,
-                                      const Text& fallback);
+  std::optional<std::size_t> index_of(const std::string& key, const Words& names, const Text& fallback);
   std::vector<std::size_t> indices_of(const std::string& key, const Words& names);
-  std::vector<double> quantities(const std::string& key, std::size_t size, Dimension dimension,
-                                 Bounds bounds, const Words& fallback);
+  std::vector<double> quantities(const std::string& key, std::size_t size, Dimension dimension, Bounds bounds,
+                                 const Words& fallback);
 
   const Tree* find(const std::string& key);
   Text scalar(const std::string& key, const std::string& expected, const Text& fallback);
-  std::optional<Words> scalars(const std::string& key, const std::string& expected,
-                               const Words& fallback);
-  double checked(const std::string& key, const std::string& text, Dimension dimension,
-                 Bounds bounds);
+  std::optional<Words> scalars(const std::string& key, const std::string& expected, const Words& fallback);
+  double checked(const std::string& key, const std::string& text, Dimension dimension, Bounds bounds);
   Reader below(const std::string& key, const Tree& value);
   std::string full(const std::string& key) const;
   void add(const std::string& key, Tree value);

@@ -10,8 +10,7 @@ namespace thor::config {
 
 Reader Reader::below(const std::string& key, const Tree& value) {
   add(key, {});
-  return {value, resolved_->entries.back().value, *errors_, full(key),
-          value.where.empty() ? where_ : value.where};
+  return {value, resolved_->entries.back().value, *errors_, full(key), value.where.empty() ? where_ : value.where};
 }
 
 std::optional<Reader> Reader::required(const std::string& key) {
@@ -25,10 +24,10 @@ std::optional<Reader> Reader::optional(const std::string& key) {
   const Tree* value = find(key);
   if (!value) return below(key, absent);
   if (value->kind == Tree::Kind::map) return below(key, *value);
-  report(key, fmt::format("expected a map of keys, got {}",
-                          value->kind == Tree::Kind::null     ? "nothing"
-                          : value->kind == Tree::Kind::scalar ? "\"" + value->text + "\""
-                                                              : "a list"));
+  report(key,
+         fmt::format("expected a map of keys, got {}", value->kind == Tree::Kind::null     ? "nothing"
+                                                       : value->kind == Tree::Kind::scalar ? "\"" + value->text + "\""
+                                                                                           : "a list"));
   return {};
 }
 
@@ -50,8 +49,7 @@ std::vector<Reader> Reader::list(const std::string& key, bool required) {
       continue;
     }
     resolved.entries.push_back({entry.key, {}, {}});
-    items.emplace_back(entry.value, resolved.entries.back().value, *errors_, full(element),
-                       entry.value.where);
+    items.emplace_back(entry.value, resolved.entries.back().value, *errors_, full(element), entry.value.where);
   }
   return items;
 }
@@ -62,9 +60,9 @@ std::string Reader::exactly_one(const Words& keys) {
     if (has(key)) found.push_back(key);
   }
   if (found.size() == 1) return found[0];
-  errors_->push_back(fmt::format(
-      "{}: {}: expected exactly one of {}; got {}", where_, path_.empty() ? "configuration" : path_,
-      fmt::join(keys, ", "), found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", "))));
+  errors_->push_back(fmt::format("{}: {}: expected exactly one of {}; got {}", where_,
+                                 path_.empty() ? "configuration" : path_, fmt::join(keys, ", "),
+                                 found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", "))));
   return {};
 }
 
@@ -75,13 +73,12 @@ void Reader::elsewhere(const Words& keys, const std::string& owner) {
 void Reader::finish() {
   for (const auto& [key, at, value] : map_->entries) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    const auto owner =
-        std::find_if(elsewhere_.begin(), elsewhere_.end(),
-                     [name = &key](const auto& pair) { return pair.first == *name; });
-    const std::string hint = owner != elsewhere_.end() ? " here; it belongs to " + owner->second
-                                                       : suggestion(key, known_);
-    errors_->push_back(fmt::format("{}: {}: unknown key{} (known keys: {})", at, full(key), hint,
-                                   fmt::join(known_, ", ")));
+    const auto owner = std::find_if(elsewhere_.begin(), elsewhere_.end(),
+                                    [name = &key](const auto& pair) { return pair.first == *name; });
+    const std::string hint =
+        owner != elsewhere_.end() ? " here; it belongs to " + owner->second : suggestion(key, known_);
+    errors_->push_back(
+        fmt::format("{}: {}: unknown key{} (known keys: {})", at, full(key), hint, fmt::join(known_, ", ")));
   }
 }
 

@@ -6,8 +6,7 @@
 /// One function per section of the file; each reads all its keys and finishes its reader.
 namespace thor::config {
 
-inline constexpr Bounds below_light{
-    .low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
+inline constexpr Bounds below_light{.low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
 
 Dataset read_dataset(Reader reader);
 Generator read_generator(Reader reader);

@@ -30,9 +30,7 @@ const Tree::Entry* Tree::find(const std::string& key) const {
   return entry == entries.end() ? nullptr : &*entry;
 }
 
-Tree::Entry* Tree::find(const std::string& key) {
-  return const_cast<Entry*>(std::as_const(*this).find(key));
-}
+Tree::Entry* Tree::find(const std::string& key) { return const_cast<Entry*>(std::as_const(*this).find(key)); }
 
 void apply_override(Tree& root, const std::string& text, Errors& errors) {
   const std::string where = "--set " + text;
@@ -60,8 +58,7 @@ void apply_override(Tree& root, const std::string& text, Errors& errors) {
     }
     Tree::Entry* entry = node->find(key);
     if (!entry && node->kind == Tree::Kind::list) {
-      return refuse(fmt::format("{} is a list of {} and has no element \"{}\"", done,
-                                node->entries.size(), key));
+      return refuse(fmt::format("{} is a list of {} and has no element \"{}\"", done, node->entries.size(), key));
     }
     if (!entry) entry = &node->entries.emplace_back(Tree::Entry{key, where, {}});
     node = &entry->value;

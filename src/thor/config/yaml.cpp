@@ -49,8 +49,7 @@ class Builder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     place(mark, node(mark, Tree::Kind::null), anchor);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& value) override {
     Tree tree = node(mark, Tree::Kind::scalar);
     tree.text = value;
     place(mark, std::move(tree), anchor);
@@ -94,8 +93,7 @@ class Builder : public YAML::EventHandler {
     return {kind, {}, where(mark), {}};
   }
   bool expects_key() const {
-    return !frames_.empty() && frames_.back().tree.kind == Tree::Kind::map &&
-           !frames_.back().has_key;
+    return !frames_.empty() && frames_.back().tree.kind == Tree::Kind::map && !frames_.back().has_key;
   }
 
   void open(const YAML::Mark& mark, Tree::Kind kind, YAML::anchor_t anchor) {
@@ -118,8 +116,7 @@ class Builder : public YAML::EventHandler {
     Frame& frame = frames_.back();
     auto& entries = frame.tree.entries;
     if (expects_key()) {
-      if (tree.kind != Tree::Kind::scalar)
-        fail(mark, "a key must be a plain word (is a bracket left open?)");
+      if (tree.kind != Tree::Kind::scalar) fail(mark, "a key must be a plain word (is a bracket left open?)");
       frame.key = tree.text;
       frame.key_where = where(mark);
       frame.has_key = true;
@@ -140,9 +137,7 @@ class Builder : public YAML::EventHandler {
 };
 
 void emit(YAML::Emitter& out, const Tree& tree) {
-  const auto is_scalar = [](const Tree::Entry& entry) {
-    return entry.value.kind == Tree::Kind::scalar;
-  };
+  const auto is_scalar = [](const Tree::Entry& entry) { return entry.value.kind == Tree::Kind::scalar; };
   switch (tree.kind) {
     case Tree::Kind::null:
       out << YAML::Null;
@@ -169,13 +164,9 @@ void emit(YAML::Emitter& out, const Tree& tree) {
 
 }  // namespace
 
-Tree read_tree(const std::string& yaml_text, const std::string& name) {
-  return Builder(name, {}).build(yaml_text);
-}
+Tree read_tree(const std::string& yaml_text, const std::string& name) { return Builder(name, {}).build(yaml_text); }
 
-Tree read_value(const std::string& yaml_text, const std::string& where) {
-  return Builder({}, where).build(yaml_text);
-}
+Tree read_value(const std::string& yaml_text, const std::string& where) { return Builder({}, where).build(yaml_text); }
 
 std::string to_yaml(const Tree& tree) {
   YAML::Emitter out;

@@ -99,8 +99,8 @@ std::string scan(std::string_view text, Quantity& quantity) {
 
   const std::string_view name = trimmed({rest, static_cast<std::size_t>(end - rest)});
   if (name.empty()) return {};
-  const auto unit = std::find_if(std::begin(units), std::end(units),
-                                 [&](const Unit& known) { return known.name == name; });
+  const auto unit =
+      std::find_if(std::begin(units), std::end(units), [&](const Unit& known) { return known.name == name; });
   if (unit == std::end(units)) return "unknown unit " + quoted(name);
   const double cgs = quantity.value * unit->cgs;
   if (!std::isfinite(cgs) || (cgs == 0) != (quantity.value == 0)) return "number out of range";
@@ -120,8 +120,8 @@ Quantity parse_quantity(std::string_view text) {
   Quantity quantity{.text = std::string(trimmed(text))};
   const std::string problem = scan(text, quantity);
   if (!problem.empty()) {
-    throw std::invalid_argument("expected a number, with a unit where it has one; got " +
-                                quoted(text) + ": " + problem);
+    throw std::invalid_argument("expected a number, with a unit where it has one; got " + quoted(text) + ": " +
+                                problem);
   }
   return quantity;
 }
@@ -135,8 +135,7 @@ Quantity parse_quantity(std::string_view text, Dimension expected) {
                                                     : "wrong unit";
   }
   if (!problem.empty()) {
-    throw std::invalid_argument("expected " + describe(expected) + ", got " + quoted(text) + ": " +
-                                problem);
+    throw std::invalid_argument("expected " + describe(expected) + ", got " + quoted(text) + ": " + problem);
   }
   return quantity;
 }

@@ -44,10 +44,10 @@ concept DatasetFor = requires(const D dataset, IntOf<V> cell, Vec3<V> position, 
   { D::dusty } -> std::convertible_to<bool>;
   { dataset.varies() } -> std::convertible_to<bool>;  // density or velocity change along a flight
   { dataset.segment(cell, position, direction) } -> SegmentOf<V>;
-  { dataset.opacity(cell, position) } -> std::convertible_to<V>;              // n sigma_0 per unit length
-  { dataset.velocity_along(position, direction) } -> std::convertible_to<V>;  // v . n
+  { dataset.opacity(cell, position) } -> std::convertible_to<V>;                 // n sigma_0 per unit length
+  { dataset.velocity_along(position, direction) } -> std::convertible_to<V>;     // v . n
   { dataset.max_step(cell, position, direction, x) } -> std::convertible_to<V>;  // the step limiter
-  { dataset.core_scale(position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
+  { dataset.core_scale(position, direction) } -> std::convertible_to<V>;         // the length l of core skipping
 };
 
 /// What a source asks, one photon at a time.

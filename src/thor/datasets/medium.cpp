@@ -40,13 +40,17 @@ void check_resolvable(const std::string& key, double inner, double exponent, dou
 double outer_speed(const config::Velocity& v, double inner, double beta) {
   if (v.max) {
     if (beta >= 0) return *v.max;
-    if (inner <= 0) refuse("velocity.max", "a speed that falls outward from the centre has no largest value; "
-                                           "give velocity.average, or an inner_radius above 0");
+    if (inner <= 0)
+      refuse("velocity.max",
+             "a speed that falls outward from the centre has no largest value; "
+             "give velocity.average, or an inner_radius above 0");
     return *v.max * std::pow(inner, -beta);
   }
   const double integral = power_integral(inner, beta);
-  if (!std::isfinite(integral)) refuse("velocity.exponent", "the distance-averaged speed diverges at the centre for an "
-                                                            "exponent of -1 or less; give an inner_radius above 0");
+  if (!std::isfinite(integral))
+    refuse("velocity.exponent",
+           "the distance-averaged speed diverges at the centre for an "
+           "exponent of -1 or less; give an inner_radius above 0");
   return *v.average * (1 - inner) / integral;
 }
 
@@ -60,9 +64,10 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
   m.a = line.voigt_parameter(m.thermal_speed);
   m.cross_section = line.cross_section(m.thermal_speed);
   if (m.a > 0.1) {
-    refuse("temperature", fmt::format("the Voigt parameter comes to a = {:.3g}; the profile used (Smith et al. 2015) holds "
-                                      "up to 0.1: raise the temperature, or add b_turb",
-                                      m.a));
+    refuse("temperature",
+           fmt::format("the Voigt parameter comes to a = {:.3g}; the profile used (Smith et al. 2015) holds "
+                       "up to 0.1: raise the temperature, or add b_turb",
+                       m.a));
   }
   m.dust = dataset.dust.value_or(config::Dust{0, 0, 0});
   if (std::abs(m.dust.g) > 0.9999) refuse("dust.g", "must lie between -0.9999 and 0.9999");
@@ -72,8 +77,9 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
   const double alpha = graded ? dataset.density.exponent : 0;
   const double path = power_integral(inner, alpha);
   if (!std::isfinite(path)) {
-    refuse("density.exponent", "the column density diverges at the centre for an exponent of -1 or less; give an "
-                               "inner_radius above 0");
+    refuse("density.exponent",
+           "the column density diverges at the centre for an exponent of -1 or less; give an "
+           "inner_radius above 0");
   }
   if (graded) check_resolvable("density.exponent", inner, alpha, alpha);
   if (dataset.tau0) m.column_density = *dataset.tau0 / m.cross_section;

@@ -28,8 +28,14 @@ Medium build_medium(const config::Dataset& dataset, const Line& line);
 /// The same dataset in another precision.
 template <class Real>
 Profile<Real> convert(const Profile<double>& p) {
-  return {Real(p.opacity),      Real(p.density_exponent), Real(p.speed), Real(p.velocity_exponent),
-          Real(p.step_limiter), p.graded,                 p.moving,      p.linear};
+  return {Real(p.opacity),
+          Real(p.density_exponent),
+          Real(p.speed),
+          Real(p.velocity_exponent),
+          Real(p.step_limiter),
+          p.graded,
+          p.moving,
+          p.linear};
 }
 template <class Real>
 Sphere<Real> convert(const Sphere<double>& d) {

@@ -25,8 +25,8 @@ THOR_FN V power(V r, RealOf<V> alpha) {
   return exp(V(alpha) * log(r));
 }
 
-/// Below this radius a profile is taken as constant. It is also the shortest sub-step, so that a photon gets away from a
-/// point where a gradient diverges.
+/// Below this radius a profile is taken as constant. It is also the shortest sub-step, so that a photon gets away from
+/// a point where a gradient diverges.
 template <class Real>
 inline constexpr Real profile_floor = Real(1e-6);
 
@@ -44,9 +44,9 @@ THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
   return w;
 }
 
-/// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|); the mid-point rule then errs by
-/// f^2. Where v is not proportional to r its gradient along the ray changes over a distance r, so that
-/// l <= r sqrt(f max(1, |x|)/|v|) as well.
+/// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|); the mid-point rule then errs
+/// by f^2. Where v is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f
+/// max(1, |x|)/|v|) as well.
 template <class V>
 THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V x) {
   using Real = RealOf<V>;

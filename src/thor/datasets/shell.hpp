@@ -4,8 +4,8 @@
 
 namespace thor {
 
-/// A spherical shell between `inner` and 1: density ~ r^alpha, radial velocity ~ r^beta, dust that follows the gas. Inside
-/// `inner` there is nothing.
+/// A spherical shell between `inner` and 1: density ~ r^alpha, radial velocity ~ r^beta, dust that follows the gas.
+/// Inside `inner` there is nothing.
 template <class R>
 struct Shell {
   using Real = R;

@@ -22,8 +22,8 @@ inline namespace THOR_ISA {
 ///         end there): two half Gaussians about the mode q = 1/u_2, of widths sigma_L and sigma_R such that they lie
 ///         above the target
 ///
-/// Acceptance is above 0.92 for every x at a < 5e-4, above 0.56 at a = 1e-2; that of the classical split at u_0 (Zheng &
-/// Miralda-Escude 2002), which also needs an arctangent, falls to 0.15 at x = 3.
+/// Acceptance is above 0.92 for every x at a < 5e-4, above 0.56 at a = 1e-2; that of the classical split at u_0 (Zheng
+/// & Miralda-Escude 2002), which also needs an arctangent, falls to 0.15 at x = 3.
 template <class V>
 struct ParallelVelocity {
   using Real = RealOf<V>;
@@ -53,8 +53,8 @@ struct ParallelVelocity {
 
     // Chord slopes. Core: max over u of (e^{-u^2}-e^{-x^2})/(x-u) is at most sqrt(2/e) and below 1.054/x; the line is
     // above both for x < 2.2. Wing: e^{-u_2^2} = e^{2+q^2-x^2} with q < 0.642 and 1/q < x.
-    const V slope = select(in_wing, V(Real(10.2)) * ax * gaussian,
-                           min(V(Real(0.86)), fma(ax, V(Real(-0.398)), V(Real(1.3575)))));
+    const V slope =
+        select(in_wing, V(Real(10.2)) * ax * gaussian, min(V(Real(0.86)), fma(ax, V(Real(-0.398)), V(Real(1.3575)))));
     const V peak_mass = V(Real(3.141592653589793)) * gaussian * inv_a;
     const V log_mass = V(Real(0.5)) * slope * lambda;
 
@@ -69,7 +69,7 @@ struct ParallelVelocity {
       // parabola through mode and saddle: 1/sigma_R^2 = (1 - s^2 + 2 s ln s)/(1 - s)^2, bounded for q < 0.642.
       sigma_left = polynomial(s, 1., 0.5, 0.375, 0.6);
       sigma_right = V(Real(1.0025)) * polynomial(mode, 1., 0.08051006, 3.52444483, -6.32453207, 6.1259843);
-      height = s * polynomial(s, 1., -1., 0.5);  // p at the mode is s e^{-s}
+      height = s * polynomial(s, 1., -1., 0.5);                                    // p at the mode is s e^{-s}
       const V mass = select(in_wing, V(Real(0.8862269254527580)) * height, zero);  // sqrt(pi)/2
       left_mass = mass * sigma_left;
       total = fma(mass, sigma_left + sigma_right, total);

@@ -49,8 +49,11 @@ class SignalGuard {
 class Watch {
  public:
   Watch(const RunOptions& options, std::uint64_t photons, Pool& pool, cpu::Control& control)
-      : options_(options), pool_(pool), control_(control),
-        progress_(options.quiet ? ProgressMode::never : options.progress, photons), thread_([this] { loop(); }) {}
+      : options_(options),
+        pool_(pool),
+        control_(control),
+        progress_(options.quiet ? ProgressMode::never : options.progress, photons),
+        thread_([this] { loop(); }) {}
 
   ~Watch() {
     {
@@ -74,8 +77,8 @@ class Watch {
         closed_at = now;
         progress_.finish();
         message("thor: {}; giving photons in flight {} s to end{}\n",
-                   over_time ? "the wall-clock limit is reached" : "stopping", drain_seconds,
-                   over_time ? "" : " (once more ends at once)");
+                over_time ? "the wall-clock limit is reached" : "stopping", drain_seconds,
+                over_time ? "" : " (once more ends at once)");
       }
       if (closed_at >= 0 && now > closed_at + drain_seconds) control_.abort = true;
       progress_.update(control_.finished, control_.scatterings, control_.longest);
@@ -167,20 +170,23 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   file.commit(options.overwrite);
 
   if (!options.quiet) {
-    message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s; escaped {}, "
-                       "absorbed {}; wrote {}\n",
-               total.photons(), double(total.scatterings) / double(std::max<std::uint64_t>(total.photons(), 1)),
-               double(total.scatterings) / seconds, seconds, total.escaped, total.absorbed, options.output);
+    message(
+        "thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s; escaped {}, "
+        "absorbed {}; wrote {}\n",
+        total.photons(), double(total.scatterings) / double(std::max<std::uint64_t>(total.photons(), 1)),
+        double(total.scatterings) / seconds, seconds, total.escaped, total.absorbed, options.output);
   }
   if (total.lost > 0) {
-    message("thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
-                       "biased. Raise limits.max_scatterings and limits.max_steps, or use core skipping.\n",
-               total.lost);
+    message(
+        "thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
+        "biased. Raise limits.max_scatterings and limits.max_steps, or use core skipping.\n",
+        total.lost);
   }
   if (!complete) {
-    message("thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
-                       "are the long histories, so the result is biased; it is marked complete = false.\n",
-               total.photons(), count, total.in_flight);
+    message(
+        "thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
+        "are the long histories, so the result is biased; it is marked complete = false.\n",
+        total.photons(), count, total.in_flight);
     return ExitCode::stopped;
   }
   return ExitCode::done;
@@ -189,8 +195,8 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
 Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options) {
   const Setup setup = build_setup(config);
   if (id >= setup.emitter.count()) {
-    throw Error(ExitCode::usage, fmt::format("photon {} does not exist: ids run from 0 to {}", id,
-                                             setup.emitter.count() - 1));
+    throw Error(ExitCode::usage,
+                fmt::format("photon {} does not exist: ids run from 0 to {}", id, setup.emitter.count() - 1));
   }
   Photon photon{};
   Pool pool(id, id + 1, 1);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-
 namespace thor {
 namespace {
 
@@ -12,9 +11,12 @@ struct DipoleShare {
 };
 DipoleShare dipole_share(config::PhaseFunction phase) {
   switch (phase) {
-    case config::PhaseFunction::default_: return {1. / 12, 1. / 4};
-    case config::PhaseFunction::isotropic: return {0, 0};
-    case config::PhaseFunction::dipole: return {1. / 4, 1. / 4};
+    case config::PhaseFunction::default_:
+      return {1. / 12, 1. / 4};
+    case config::PhaseFunction::isotropic:
+      return {0, 0};
+    case config::PhaseFunction::dipole:
+      return {1. / 4, 1. / 4};
   }
   return {};
 }
@@ -24,13 +26,16 @@ CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
   // What is hidden is made up for only on average (hidden_path in transport/step.hpp), which is good up to here.
   const double cap = m.dust.tau > 0 ? 2 : 1e10;
   switch (skip.mode) {
-    case config::CoreSkipMode::none: return {false, 0, 0};
-    case config::CoreSkipMode::local: return {true, 0, Real(cap)};
+    case config::CoreSkipMode::none:
+      return {false, 0, 0};
+    case config::CoreSkipMode::local:
+      return {true, 0, Real(cap)};
     case config::CoreSkipMode::global: {
       const double a_tau = m.a * m.tau0;
       return {false, Real(a_tau >= 1 ? std::min(0.2 * std::cbrt(a_tau), cap) : 0), 0};
     }
-    case config::CoreSkipMode::fixed: return {false, Real(skip.x_crit), 0};
+    case config::CoreSkipMode::fixed:
+      return {false, Real(skip.x_crit), 0};
   }
   return {};
 }
@@ -74,8 +79,10 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
         },
         setup.medium.dataset);
   };
-  if (config.precision == config::Precision::single_) run(0.f);
-  else run(0.);
+  if (config.precision == config::Precision::single_)
+    run(0.f);
+  else
+    run(0.);
 }
 
 }  // namespace thor

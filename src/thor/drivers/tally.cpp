@@ -7,10 +7,18 @@ void Tally::accept(const Photon& photon) {
   scatterings += std::uint64_t(photon.scatterings);
   steps += std::uint64_t(photon.steps);
   switch (photon.fate) {
-    case Phase::escaped: ++escaped, luminosity_escaped += photon.weight; break;
-    case Phase::absorbed: ++absorbed, luminosity_absorbed += photon.weight; break;
-    case Phase::lost: ++lost, luminosity_lost += photon.weight; break;
-    default: ++in_flight, luminosity_in_flight += photon.weight; break;
+    case Phase::escaped:
+      ++escaped, luminosity_escaped += photon.weight;
+      break;
+    case Phase::absorbed:
+      ++absorbed, luminosity_absorbed += photon.weight;
+      break;
+    case Phase::lost:
+      ++lost, luminosity_lost += photon.weight;
+      break;
+    default:
+      ++in_flight, luminosity_in_flight += photon.weight;
+      break;
   }
   for (Spectrum& s : spectra) s.accept(photon);
 }

@@ -27,13 +27,19 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
   s.range[0] = low / unit;
   s.range[1] = high / unit;
   switch (spectrum.type) {
-    case config::SpectrumType::delta: s.spectrum = SourceSpectrum::delta; break;
-    case config::SpectrumType::gaussian: s.spectrum = SourceSpectrum::gaussian; break;
+    case config::SpectrumType::delta:
+      s.spectrum = SourceSpectrum::delta;
+      break;
+    case config::SpectrumType::gaussian:
+      s.spectrum = SourceSpectrum::gaussian;
+      break;
     case config::SpectrumType::thermal:
       s.spectrum = SourceSpectrum::gaussian;
       s.width = line.thermal_speed(spectrum.temperature, 0) / std::sqrt(2.) / unit;
       break;
-    case config::SpectrumType::continuum: s.spectrum = SourceSpectrum::continuum; break;
+    case config::SpectrumType::continuum:
+      s.spectrum = SourceSpectrum::continuum;
+      break;
     case config::SpectrumType::line_and_continuum: {
       s.spectrum = SourceSpectrum::line_and_continuum;
       const double width = line.wavelength * (high - low) / constants::c;
@@ -56,14 +62,19 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
     const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
     const int cell = std::visit([&](const auto& data) { return view<double>(data).locate(p); }, medium.dataset);
     if (cell == outside) {
-      throw Error(ExitCode::usage, key + ".position: the source lies outside the gas; move it inside, or use an "
-                                         "extended source of shape beam");
+      throw Error(ExitCode::usage, key +
+                                       ".position: the source lies outside the gas; move it inside, or use an "
+                                       "extended source of shape beam");
     }
     return;
   }
   switch (g.shape) {
-    case config::Shape::medium: s.shape = SourceShape::medium; break;
-    case config::Shape::surface: s.shape = SourceShape::surface; break;
+    case config::Shape::medium:
+      s.shape = SourceShape::medium;
+      break;
+    case config::Shape::surface:
+      s.shape = SourceShape::surface;
+      break;
     case config::Shape::beam:
       s.shape = SourceShape::beam;
       if (slab && std::abs(s.direction[2]) < 1e-6) {

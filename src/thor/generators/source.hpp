@@ -20,11 +20,11 @@ struct Source {
   Real distance;      ///< beam: how far upstream it starts, outside the medium
   Real velocity[3];   ///< of the source
   SourceSpectrum spectrum;
-  Real centre;         ///< c ln(nu/nu_0) of the line
-  Real width;          ///< sigma of the line
-  Real range[2];       ///< of the continuum, as c (lambda/lambda_0 - 1)
-  Real line_share;     ///< probability of the line in line_and_continuum
-  Real light_speed;    ///< c
+  Real centre;       ///< c ln(nu/nu_0) of the line
+  Real width;        ///< sigma of the line
+  Real range[2];     ///< of the continuum, as c (lambda/lambda_0 - 1)
+  Real line_share;   ///< probability of the line in line_and_continuum
+  Real light_speed;  ///< c
 };
 
 inline namespace THOR_ISA {
@@ -54,10 +54,14 @@ THOR_FN V sample_spectrum(const Source<V>& s, Xoshiro128<V>& random) {
   const V gauss = s.centre + s.width * V(1.4142135623730951) * gaussian_pair<V>(first, second).first;
   const V flat = log_frequency(s.range[0] + uniform<V>(first) * (s.range[1] - s.range[0]), s.light_speed);
   switch (s.spectrum) {
-    case SourceSpectrum::delta: return s.centre;
-    case SourceSpectrum::gaussian: return gauss;
-    case SourceSpectrum::continuum: return flat;
-    case SourceSpectrum::line_and_continuum: return uniform<V>(choice) < s.line_share ? gauss : flat;
+    case SourceSpectrum::delta:
+      return s.centre;
+    case SourceSpectrum::gaussian:
+      return gauss;
+    case SourceSpectrum::continuum:
+      return flat;
+    case SourceSpectrum::line_and_continuum:
+      return uniform<V>(choice) < s.line_share ? gauss : flat;
   }
   return s.centre;
 }
@@ -74,9 +78,15 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, Xoshiro128<V>& random) 
   birth.frequency = sample_spectrum(s, random);
   birth.misses = false;
   switch (s.shape) {
-    case SourceShape::point: birth.position = {s.position[0], s.position[1], s.position[2]}; break;
-    case SourceShape::medium: birth.position = dataset.sample_position(uniform<V>(place), n); break;
-    case SourceShape::surface: birth.position = s.radius * n; break;
+    case SourceShape::point:
+      birth.position = {s.position[0], s.position[1], s.position[2]};
+      break;
+    case SourceShape::medium:
+      birth.position = dataset.sample_position(uniform<V>(place), n);
+      break;
+    case SourceShape::surface:
+      birth.position = s.radius * n;
+      break;
     case SourceShape::beam: {
       birth.direction = {s.direction[0], s.direction[1], s.direction[2]};
       const SinCos<V> azimuth = sincos_2pi(uniform<V>(phi));

@@ -10,15 +10,15 @@ namespace thor {
 template <class R>
 struct ResonantLine {
   using Real = R;
-  Real a;                 ///< Voigt parameter
-  Real inv_a;             ///< 1/a
-  Real log_envelope;      ///< ln(1 + Y^2/a^2), see ParallelVelocity
-  Real recoil;            ///< h nu_0/(m c v_th), 0 without recoil
-  Real quarter_E_core;    ///< E/4 of the phase function within |x_atom| < 0.2: 1/12 for Lya
-  Real quarter_E_wing;    ///< and outside: 1/4
-  Real dust_ratio;        ///< dust extinction over n sigma_0
-  Real albedo;            ///< share of scattering in the dust's extinction
-  Real g;                 ///< <cos> of dust scattering
+  Real a;               ///< Voigt parameter
+  Real inv_a;           ///< 1/a
+  Real log_envelope;    ///< ln(1 + Y^2/a^2), see ParallelVelocity
+  Real recoil;          ///< h nu_0/(m c v_th), 0 without recoil
+  Real quarter_E_core;  ///< E/4 of the phase function within |x_atom| < 0.2: 1/12 for Lya
+  Real quarter_E_wing;  ///< and outside: 1/4
+  Real dust_ratio;      ///< dust extinction over n sigma_0
+  Real albedo;          ///< share of scattering in the dust's extinction
+  Real g;               ///< <cos> of dust scattering
 };
 
 inline namespace THOR_ISA {
@@ -35,9 +35,9 @@ struct ResonantLineView {
 
   /// The atom that the photon meets.
   struct Atom {
-    V parallel;       ///< velocity along the photon
-    V quarter_E;      ///< phase function at this detuning in the atom's frame
-    Mask accepted;    ///< false: another proposal is needed
+    V parallel;     ///< velocity along the photon
+    V quarter_E;    ///< phase function at this detuning in the atom's frame
+    Mask accepted;  ///< false: another proposal is needed
   };
   struct Outcome {
     V mu, sine;  ///< scattering angle

@@ -87,9 +87,7 @@ hid_t disk_type() {
   if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_STD_U64LE;
 }
 
-std::string absolute(const std::string& object) {
-  return object.starts_with('/') ? object : "/" + object;
-}
+std::string absolute(const std::string& object) { return object.starts_with('/') ? object : "/" + object; }
 
 }  // namespace
 
@@ -131,12 +129,10 @@ struct OpenFile {
   bool exists(const std::string& object) const;
   void require_new(const std::string& object) const;
   Id create_dataset(const std::string& object, hid_t type, hid_t space, const hsize_t* chunk) const;
-  void put(const std::string& object, hid_t target, const std::string& name, hid_t memory,
-           hid_t disk, const void* value) const;
-  void put_text(const std::string& object, hid_t target, const std::string& name,
-                std::string_view value) const;
-  void label(const std::string& object, hid_t dataset, std::string_view units,
-             std::string_view description) const;
+  void put(const std::string& object, hid_t target, const std::string& name, hid_t memory, hid_t disk,
+           const void* value) const;
+  void put_text(const std::string& object, hid_t target, const std::string& name, std::string_view value) const;
+  void label(const std::string& object, hid_t dataset, std::string_view units, std::string_view description) const;
   herr_t close();
   ~OpenFile();
 };
@@ -151,8 +147,8 @@ bool OpenFile::exists(const std::string& object) const {
 }
 
 void OpenFile::require_new(const std::string& object) const {
-  const bool pending = std::any_of(columns.begin(), columns.end(),
-                                   [&](const auto& column) { return column->path == object; });
+  const bool pending =
+      std::any_of(columns.begin(), columns.end(), [&](const auto& column) { return column->path == object; });
   if (pending || exists(object)) fail(path, object, "this dataset is written twice");
 }
 
@@ -165,8 +161,7 @@ Id OpenFile::group(const std::string& object) const {
   const Id properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links, 1);
   H5Pset_obj_track_times(properties, false);
-  return {check(H5Gcreate2(id, object.c_str(), links, properties, H5P_DEFAULT), "group " + object),
-          H5Gclose};
+  return {check(H5Gcreate2(id, object.c_str(), links, properties, H5P_DEFAULT), "group " + object), H5Gclose};
 }
 
 /// Opens what an attribute is set on.
@@ -179,8 +174,7 @@ Id OpenFile::object(const std::string& object) const {
 }
 
 /// No time stamps, so that equal runs give equal files.
-Id OpenFile::create_dataset(const std::string& object, hid_t type, hid_t space,
-                            const hsize_t* chunk) const {
+Id OpenFile::create_dataset(const std::string& object, hid_t type, hid_t space, const hsize_t* chunk) const {
   group(object.substr(0, std::max<std::size_t>(object.rfind('/'), 1)));
   const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties, false);
@@ -188,20 +182,18 @@ Id OpenFile::create_dataset(const std::string& object, hid_t type, hid_t space,
     H5Pset_chunk(properties, H5Sget_simple_extent_ndims(space), chunk);
     H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
   }
-  return {check(H5Dcreate2(id, object.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT),
-                "dataset " + object),
+  return {check(H5Dcreate2(id, object.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), "dataset " + object),
           H5Dclose};
 }
 
-void OpenFile::put(const std::string& object, hid_t target, const std::string& name, hid_t memory,
-                   hid_t disk, const void* value) const {
+void OpenFile::put(const std::string& object, hid_t target, const std::string& name, hid_t memory, hid_t disk,
+                   const void* value) const {
   const std::string what = "attribute " + name + " of " + object;
   if (check(H5Aexists(target, name.c_str()), what) > 0) {
     check(H5Adelete(target, name.c_str()), what);
   }
   const Id space(H5Screate(H5S_SCALAR), H5Sclose);
-  Id attribute(check(H5Acreate2(target, name.c_str(), disk, space, H5P_DEFAULT, H5P_DEFAULT), what),
-               H5Aclose);
+  Id attribute(check(H5Acreate2(target, name.c_str(), disk, space, H5P_DEFAULT, H5P_DEFAULT), what), H5Aclose);
   check(H5Awrite(attribute, memory, value), what);
   check(attribute.reset(), what);
 }
@@ -387,8 +379,7 @@ void File::commit(bool overwrite) {
   }
   fs::rename(file.partial, file.path, error);
   if (error) {
-    fail(file.path, "the result is whole and kept as '" + file.partial.string() + "'",
-         error.message());
+    fail(file.path, "the result is whole and kept as '" + file.partial.string() + "'", error.message());
   }
 }
 
@@ -426,8 +417,7 @@ void File::write_values(const std::string& path, std::span<const T> values, std:
   const Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
   Id dataset = file_->create_dataset(name, disk_type<T>(), space, nullptr);
   if (size > 0) {
-    file_->check(H5Dwrite(dataset, memory_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-                 what);
+    file_->check(H5Dwrite(dataset, memory_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), what);
   }
   file_->label(name, dataset, units, description);
   file_->check(dataset.reset(), what);
@@ -453,12 +443,10 @@ Column<T> File::column(const std::string& path, std::size_t width, std::string_v
   return Column<T>(std::move(column));
 }
 
-#define THOR_STORED(T)                                                                          \
-  template class Column<T>;                                                                     \
-  template Column<T> File::column<T>(const std::string&, std::size_t, std::string_view,         \
-                                     std::string_view);                                         \
-  template void File::write_values<T>(const std::string&, std::span<const T>, std::string_view, \
-                                      std::string_view);                                        \
+#define THOR_STORED(T)                                                                                             \
+  template class Column<T>;                                                                                        \
+  template Column<T> File::column<T>(const std::string&, std::size_t, std::string_view, std::string_view);         \
+  template void File::write_values<T>(const std::string&, std::span<const T>, std::string_view, std::string_view); \
   template void File::set_number<T>(const std::string&, const std::string&, T);
 THOR_STORED(float)
 THOR_STORED(double)

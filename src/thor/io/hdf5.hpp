@@ -22,8 +22,8 @@ struct OpenColumn;
 
 /// What a dataset may hold; little-endian on disk whatever the machine.
 template <class T>
-concept Stored = std::same_as<T, float> || std::same_as<T, double> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+concept Stored = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, std::uint64_t>;
 
 /// A dataset that grows by rows, for what a run yields a batch at a time (photons).
 ///
@@ -82,16 +82,14 @@ class File {
   /// a pure number.
   template <std::ranges::contiguous_range Values>
   requires Stored<std::ranges::range_value_t<Values>>
-  void write(const std::string& path, const Values& values, std::string_view units,
-             std::string_view description) {
+  void write(const std::string& path, const Values& values, std::string_view units, std::string_view description) {
     using T = std::ranges::range_value_t<Values>;
     write_values<T>(path, std::span<const T>(values), units, description);
   }
 
   /// A new dataset of rows x width (rank 1 if the width is 1), at first of zero rows.
   template <Stored T>
-  Column<T> column(const std::string& path, std::size_t width, std::string_view units,
-                   std::string_view description);
+  Column<T> column(const std::string& path, std::size_t width, std::string_view units, std::string_view description);
 
   /// Flushes, closes and renames the file. If the final name was taken meanwhile and `overwrite` is
   /// false, the partial file is kept and the error says so: a long run is not thrown away.

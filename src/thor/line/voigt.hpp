@@ -29,8 +29,8 @@ struct VoigtS15 {
     const V core_d = polynomial(z, -8.546684856753071e2, 2.698772169167804e2, -2.9451568894952253e1, 1.);
     const V mid_n = polynomial(z, 3.834498315714533e1, 2.0137017104441234e1, -4.105843315343967, 5.369038030152057e-1,
                                3.300469163682737e-4);
-    const V mid_d = polynomial(z, 3.2592256702587275e2, -1.6841537930701074e2, 7.064864232474305e1,
-                               -1.0318937321608114e1, 1.);
+    const V mid_d =
+        polynomial(z, 3.2592256702587275e2, -1.6841537930701074e2, 7.064864232474305e1, -1.0318937321608114e1, 1.);
     // z^3 overflows single precision only beyond |x| = 8e5.
     const V far_n = V(Real(0.5641895835477563)) * polynomial(z, 14.25, -9., 1.);
     const V far_d = polynomial(z, -13.125, 26.25, -10.5, 1.);

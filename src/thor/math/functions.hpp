@@ -42,10 +42,9 @@ THOR_FN V exp(V x) {
     const V n = t - magic;
     V r = fma(n, V(-6.93145751953125e-1), x);
     r = fma(n, V(-1.42860682030941723212e-6), r);
-    const V p =
-        polynomial(r, 0.5, 1.6666666666666669e-1, 4.1666666666623824e-2, 8.333333333330039e-3, 1.3888888917367081e-3,
-                   1.9841269863171557e-4, 2.4801521057868204e-5, 2.7557268276905696e-6, 2.7620201591031547e-7,
-                   2.5100472505694996e-8);
+    const V p = polynomial(r, 0.5, 1.6666666666666669e-1, 4.1666666666623824e-2, 8.333333333330039e-3,
+                           1.3888888917367081e-3, 1.9841269863171557e-4, 2.4801521057868204e-5, 2.7557268276905696e-6,
+                           2.7620201591031547e-7, 2.5100472505694996e-8);
     const V y = fma(p, r * r, r) + V(1.);
     return y * from_bits(static_cast<Bits>((to_bits(t) + Bits(1023u)) << 52));
   }
@@ -79,9 +78,8 @@ THOR_FN V log(V x) {
     const V f = m - V(1.);
     const V s = f / (m + V(1.));
     const V z = s * s;
-    const V p = polynomial(z, 3.333333333333333e-1, 2.0000000000000442e-1, 1.4285714285399892e-1,
-                           1.1111111196290523e-1, 9.090897773760569e-2, 7.693122368810833e-2, 6.634319184633412e-2,
-                           6.544017425463777e-2);
+    const V p = polynomial(z, 3.333333333333333e-1, 2.0000000000000442e-1, 1.4285714285399892e-1, 1.1111111196290523e-1,
+                           9.090897773760569e-2, 7.693122368810833e-2, 6.634319184633412e-2, 6.544017425463777e-2);
     // log m = 2 s (1 + z p) = f - s (f - 2 z p): the first term is exact.
     const V tail = fma(e, V(1.42860682030941723212e-6), -s * (f - V(2.) * z * p));
     return fma(e, V(6.93145751953125e-1), f + tail);
@@ -145,7 +143,7 @@ THOR_FN SinCos<V> sincos_2pi(V u) {
                        -2.6426253265343973e1, 7.903206254195357, -1.6990191035198574),
             V(1.));
   }
-  constexpr int top = single ? 30 : 62;  // bit 1 of the quadrant moves to the sign
+  constexpr int top = single ? 30 : 62;               // bit 1 of the quadrant moves to the sign
   const Bits odd = Bits(0u) - (quadrant & Bits(1u));  // all ones or all zeros
   const Bits swap = (to_bits(s) ^ to_bits(c)) & odd;
   const Bits sin_sign = (quadrant & Bits(2u)) << top;
@@ -189,7 +187,7 @@ THOR_FN V atan(V x) {
   using Real = RealOf<V>;
   const V ax = abs(x);
   const V one(Real(1));
-  const auto large = ax > V(Real(2.414213562373095));   // tan(3 pi/8)
+  const auto large = ax > V(Real(2.414213562373095));    // tan(3 pi/8)
   const auto medium = ax > V(Real(0.4142135623730950));  // tan(pi/8)
   const V numerator = select(large, -one, select(medium, ax - one, ax));
   const V denominator = select(large, ax, select(medium, ax + one, one));

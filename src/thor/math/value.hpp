@@ -56,25 +56,16 @@ using MaskOf = typename Value<V>::Mask;
 // ---- one photon -----------------------------------------------------------------------------------------------------
 
 template <class T>
-  requires std::is_arithmetic_v<T>
-THOR_FN T select(bool m, T a, T b) {
-  return m ? a : b;
-}
+requires std::is_arithmetic_v<T> THOR_FN T select(bool m, T a, T b) { return m ? a : b; }
 THOR_FN bool any(bool m) { return m; }
 THOR_FN float sqrt(float x) { return __builtin_sqrtf(x); }
 THOR_FN double sqrt(double x) { return __builtin_sqrt(x); }
 THOR_FN float abs(float x) { return __builtin_fabsf(x); }
 THOR_FN double abs(double x) { return __builtin_fabs(x); }
 template <class T>
-  requires std::is_floating_point_v<T>
-THOR_FN T min(T a, T b) {
-  return a < b ? a : b;
-}
+requires std::is_floating_point_v<T> THOR_FN T min(T a, T b) { return a < b ? a : b; }
 template <class T>
-  requires std::is_floating_point_v<T>
-THOR_FN T max(T a, T b) {
-  return a > b ? a : b;
-}
+requires std::is_floating_point_v<T> THOR_FN T max(T a, T b) { return a > b ? a : b; }
 
 /// a*b + c, in one rounding where the instruction set has it, in two where it has not (never through libm).
 #if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
@@ -92,36 +83,22 @@ THOR_FN float from_bits(std::uint32_t b) { return __builtin_bit_cast(float, b); 
 THOR_FN double from_bits(std::uint64_t b) { return __builtin_bit_cast(double, b); }
 
 template <class V, class I>
-  requires std::is_arithmetic_v<V>
-THOR_FN bool equal(I a, int b) {
-  return a == b;
-}
+requires std::is_arithmetic_v<V> THOR_FN bool equal(I a, int b) { return a == b; }
 template <class V, class I>
-  requires std::is_arithmetic_v<V>
-THOR_FN bool at_least(I a, int b) {
-  return a >= b;
-}
+requires std::is_arithmetic_v<V> THOR_FN bool at_least(I a, int b) { return a >= b; }
 template <class V>
-  requires std::is_arithmetic_v<V>
-THOR_FN bool bit_set(std::uint32_t word, std::uint32_t bit) {
+requires std::is_arithmetic_v<V> THOR_FN bool bit_set(std::uint32_t word, std::uint32_t bit) {
   return (word & bit) != 0;
 }
 /// The upper bits of a random word as a real number: word >> shift, exactly.
 template <class V>
-  requires std::is_arithmetic_v<V>
-THOR_FN V word_to_real(std::uint32_t word, int shift) {
+requires std::is_arithmetic_v<V> THOR_FN V word_to_real(std::uint32_t word, int shift) {
   return static_cast<V>(static_cast<std::int32_t>(word >> shift));
 }
 template <class T>
-  requires std::is_arithmetic_v<T>
-THOR_FN T load(const T* p) {
-  return *p;
-}
+requires std::is_arithmetic_v<T> THOR_FN T load(const T* p) { return *p; }
 template <class T>
-  requires std::is_arithmetic_v<T>
-THOR_FN void store(T v, T* p) {
-  *p = v;
-}
+requires std::is_arithmetic_v<T> THOR_FN void store(T v, T* p) { *p = v; }
 
 // ---- a pack of photons ----------------------------------------------------------------------------------------------
 
@@ -232,7 +209,7 @@ THOR_FN Pack<T, Abi> fma(Pack<T, Abi> a, Pack<T, Abi> b, Pack<T, Abi> c) {
 #ifdef THOR_HAS_FMA
   using Machine = typename Register<T, sizeof(a)>::type;
   const auto r = fused(__builtin_bit_cast(Machine, a), __builtin_bit_cast(Machine, b), __builtin_bit_cast(Machine, c));
-  return __builtin_bit_cast(Pack<T , Abi>, r);
+  return __builtin_bit_cast(Pack<T, Abi>, r);
 #else
   return a * b + c;
 #endif
@@ -260,20 +237,17 @@ THOR_FN MaskOf<V> at_least(Pack<T, Abi> a, int b) {
   return mask_cast<MaskOf<V>>(a >= Pack<T, Abi>(static_cast<T>(b)));
 }
 template <class V>
-  requires(!std::is_arithmetic_v<V>)
-THOR_FN MaskOf<V> bit_set(WordOf<V> word, std::uint32_t bit) {
+requires(!std::is_arithmetic_v<V>) THOR_FN MaskOf<V> bit_set(WordOf<V> word, std::uint32_t bit) {
   return mask_cast<MaskOf<V>>((word & WordOf<V>(bit)) != WordOf<V>(0u));
 }
 template <class V>
-  requires(!std::is_arithmetic_v<V>)
-THOR_FN V word_to_real(WordOf<V> word, int shift) {
+requires(!std::is_arithmetic_v<V>) THOR_FN V word_to_real(WordOf<V> word, int shift) {
   using SignedWord = typename Value<V>::SignedWord;
   const auto integer = stdx::static_simd_cast<typename SignedWord::Simd>(word.v >> shift);
   return V(stdx::static_simd_cast<typename V::Simd>(integer));
 }
 template <class P>
-  requires(!std::is_arithmetic_v<P>)
-THOR_FN P load(const typename P::Simd::value_type* p) {
+requires(!std::is_arithmetic_v<P>) THOR_FN P load(const typename P::Simd::value_type* p) {
   return P(typename P::Simd(p, stdx::element_aligned));
 }
 template <class T, class Abi>

@@ -16,10 +16,14 @@ struct FrequencyAxis {
 
   double value(config::Axis axis, double w) const {
     switch (axis) {
-      case config::Axis::x: return w;
-      case config::Axis::velocity: return velocity(w);
-      case config::Axis::wavelength: return wavelength * std::exp(-w * thermal_speed / constants::c);
-      case config::Axis::frequency: return constants::c / wavelength * std::exp(w * thermal_speed / constants::c);
+      case config::Axis::x:
+        return w;
+      case config::Axis::velocity:
+        return velocity(w);
+      case config::Axis::wavelength:
+        return wavelength * std::exp(-w * thermal_speed / constants::c);
+      case config::Axis::frequency:
+        return constants::c / wavelength * std::exp(w * thermal_speed / constants::c);
     }
     return w;
   }

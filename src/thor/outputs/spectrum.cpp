@@ -22,16 +22,20 @@ AxisUnits units_of(config::Axis axis) {
               "Doppler velocity c (lambda/lambda_0 - 1), positive to the red"};
     case config::Axis::wavelength:
       return {"wavelength", "Angstrom", "erg s-1 Angstrom-1", constants::angstrom, "vacuum wavelength"};
-    case config::Axis::frequency: return {"frequency", "Hz", "erg s-1 Hz-1", 1, "frequency"};
+    case config::Axis::frequency:
+      return {"frequency", "Hz", "erg s-1 Hz-1", 1, "frequency"};
   }
   return {};
 }
 
 const char* name_of(config::Fate fate) {
   switch (fate) {
-    case config::Fate::escaped: return "escaped";
-    case config::Fate::emitted: return "emitted";
-    case config::Fate::absorbed: return "absorbed";
+    case config::Fate::escaped:
+      return "escaped";
+    case config::Fate::emitted:
+      return "emitted";
+    case config::Fate::absorbed:
+      return "absorbed";
   }
   return "";
 }
@@ -66,7 +70,8 @@ void Spectrum::merge(const Spectrum& other) {
 
 void Spectrum::write(io::File& file) const {
   const AxisUnits axis = units_of(output_.axis);
-  const double low = output_.low / axis.in_cgs, width = (output_.high - output_.low) / axis.in_cgs / double(sum_.size());
+  const double low = output_.low / axis.in_cgs,
+               width = (output_.high - output_.low) / axis.in_cgs / double(sum_.size());
   std::vector<double> edges(sum_.size() + 1), flux(sum_.size()), error(sum_.size());
   for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = low + double(i) * width;
   for (std::size_t i = 0; i < flux.size(); ++i) {

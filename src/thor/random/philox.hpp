@@ -54,7 +54,10 @@ template <class V>
 THOR_FN Philox4x32<V> philox(const StreamKey& key) {
   using Word = WordOf<V>;
   const Word zero(0u);
-  return {{zero, zero, Word(key.word[2]), Word(key.word[3])}, {Word(key.word[0]), Word(key.word[1])}, {zero, zero, zero, zero}, 4};
+  return {{zero, zero, Word(key.word[2]), Word(key.word[3])},
+          {Word(key.word[0]), Word(key.word[1])},
+          {zero, zero, zero, zero},
+          4};
 }
 
 /// The rest of a begun block is dropped, so that the lanes stay in step.

@@ -12,14 +12,14 @@ enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, id
 /// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
 template <class R, class I, class W>
 struct LaneFields {
-  R px, py, pz;         ///< position, units of the dataset's size
-  R dx, dy, dz;         ///< direction
-  R frequency;          ///< c ln(nu/nu_0) in the frame of the box, units of the thermal speed, positive to the blue
-  R tau;                ///< optical depth left to the next collision
-  R flown;              ///< distance since the last scattering
-  R column, column_low; ///< n sigma_0 summed along the path, with compensation
+  R px, py, pz;          ///< position, units of the dataset's size
+  R dx, dy, dz;          ///< direction
+  R frequency;           ///< c ln(nu/nu_0) in the frame of the box, units of the thermal speed, positive to the blue
+  R tau;                 ///< optical depth left to the next collision
+  R flown;               ///< distance since the last scattering
+  R column, column_low;  ///< n sigma_0 summed along the path, with compensation
   I phase, cell, scatterings, steps;
-  W s0, s1, s2, s3;     ///< random state
+  W s0, s1, s2, s3;  ///< random state
 };
 
 /// Arrays of one entry a lane.

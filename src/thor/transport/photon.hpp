@@ -11,12 +11,12 @@ struct Photon {
   double weight;             ///< luminosity that it stands for [erg/s]
   double frequency_initial;  ///< c ln(nu/nu_0)
   double frequency_final;
-  double position[3];        ///< of the last scattering, or of emission
+  double position[3];  ///< of the last scattering, or of emission
   double direction[3];
-  double column;             ///< n sigma_0 summed along its way
+  double column;  ///< n sigma_0 summed along its way
   std::int64_t scatterings;
   std::int64_t steps;
-  Phase fate;                ///< escaped, absorbed or lost; fly or collide if it was still in flight
+  Phase fate;  ///< escaped, absorbed or lost; fly or collide if it was still in flight
 };
 
 }  // namespace thor

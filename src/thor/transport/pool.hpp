@@ -8,7 +8,8 @@ namespace thor {
 /// The photons that are still to be started, handed out in blocks of ids that shrink towards the end.
 class Pool {
  public:
-  Pool(std::uint64_t first, std::uint64_t end, std::uint64_t consumers) : end_(end), consumers_(consumers), next_(first) {}
+  Pool(std::uint64_t first, std::uint64_t end, std::uint64_t consumers)
+      : end_(end), consumers_(consumers), next_(first) {}
 
   struct Block {
     std::uint64_t next = 0, end = 0;

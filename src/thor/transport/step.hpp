@@ -197,8 +197,8 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
-  const auto over = live && (at_least<V>(lane.scatterings, problem.caps.scatterings) ||
-                             at_least<V>(lane.steps, problem.caps.steps));
+  const auto over =
+      live && (at_least<V>(lane.scatterings, problem.caps.scatterings) || at_least<V>(lane.steps, problem.caps.steps));
   lane.phase = select(over, Int(Phase::lost), lane.phase);
   return (active && !live) || over;
 }

@@ -171,20 +171,17 @@ TEST(Config, EveryKey) {
   EXPECT_EQ(config.limits, (Limits{1'000'000, 2'000'000'000}));
   ASSERT_EQ(config.spectra.size(), 4u);
   EXPECT_EQ(config.spectra[0], (SpectrumOutput{"emergent", Fate::escaped, Axis::x, -30, 30, 240}));
-  EXPECT_EQ(config.spectra[1],
-            (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10}));
+  EXPECT_EQ(config.spectra[1], (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10}));
   EXPECT_EQ(config.spectra[2].axis, Axis::wavelength);
   EXPECT_EQ(config.spectra[2].of, Fate::absorbed);
   EXPECT_EQ(config.spectra[3].high, 2.5e15);
   ASSERT_TRUE(config.photons);
-  EXPECT_EQ(config.photons->fields,
-            (std::vector<PhotonField>{PhotonField::scatterings, PhotonField::id}));
+  EXPECT_EQ(config.photons->fields, (std::vector<PhotonField>{PhotonField::scatterings, PhotonField::id}));
   EXPECT_EQ(config.output_path, "some/where/results/out.h5");
 }
 
 TEST(Config, Variants) {
-  EXPECT_EQ(parse(edited("type: shell\n  outer_radius", "type: slab\n  half_thickness"), "f")
-                .dataset.type,
+  EXPECT_EQ(parse(edited("type: shell\n  outer_radius", "type: slab\n  half_thickness"), "f").dataset.type,
             DatasetType::slab);
   const auto with = [](const std::string& set) { return parse(minimal, "f", {set}); };
   EXPECT_EQ(with("dataset.velocity={profile: linear, max: 200 km/s}").dataset.velocity,
@@ -194,8 +191,7 @@ TEST(Config, Variants) {
   EXPECT_EQ(with("acceleration.core_skip=smith15").core_skip.mode, CoreSkipMode::local);
   EXPECT_EQ(with("acceleration.core_skip=local").core_skip.mode, CoreSkipMode::local);
   EXPECT_EQ(with("acceleration.core_skip=global").core_skip.mode, CoreSkipMode::global);
-  EXPECT_EQ(with("physics.phase_function=isotropic").physics.phase_function,
-            PhaseFunction::isotropic);
+  EXPECT_EQ(with("physics.phase_function=isotropic").physics.phase_function, PhaseFunction::isotropic);
   EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
   EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 8u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
@@ -254,10 +250,9 @@ output:
 }
 
 TEST(Config, OverridesSetAddAndReplace) {
-  const Config config =
-      parse(full, "f.yaml",
-            {"seed=7", "generators.0.photons=10", "generators.1.spectrum.range.0=-1000 km/s",
-             "dataset.dust.albedo=0.5", "acceleration.core_skip=none", "seed=8"});
+  const Config config = parse(full, "f.yaml",
+                              {"seed=7", "generators.0.photons=10", "generators.1.spectrum.range.0=-1000 km/s",
+                               "dataset.dust.albedo=0.5", "acceleration.core_skip=none", "seed=8"});
   EXPECT_EQ(config.seed, 8u);
   EXPECT_EQ(config.generators[0].photons, 10u);
   EXPECT_EQ(config.generators[1].spectrum.range.low, -1e8);
@@ -266,18 +261,16 @@ TEST(Config, OverridesSetAddAndReplace) {
 }
 
 TEST(Config, AnOverrideLeavesAliasesAlone) {
-  const std::string text =
-      edited("- {type: point, photons: 1000}", "- &a {type: point, photons: 1000}\n  - *a");
+  const std::string text = edited("- {type: point, photons: 1000}", "- &a {type: point, photons: 1000}\n  - *a");
   const Config config = parse(text, "f.yaml", {"generators.1.photons=5"});
   EXPECT_EQ(config.generators[0].photons, 1000u);
   EXPECT_EQ(config.generators[1].photons, 5u);
 }
 
 TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
-  EXPECT_EQ(
-      failure(minimal + "sed: 3\n"),
-      "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
-      "seed, precision, dataset, generators, acceleration, physics, limits, outputs, output)");
+  EXPECT_EQ(failure(minimal + "sed: 3\n"),
+            "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
+            "seed, precision, dataset, generators, acceleration, physics, limits, outputs, output)");
   expect_failure("f.yaml:7:3: dataset.velocty: unknown key; did you mean \"velocity\"?",
                  edited("tau0: 1e6", "tau0: 1e6\n  velocty: {profile: static}"));
   expect_failure("f.yaml:8:19: generators.0.photon: unknown key; did you mean \"photons\"?",
@@ -292,8 +285,7 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
       "f.yaml:5:16: dataset.temperature: expected a temperature such as \"2e4 K\" "
       "(units: K), got \"2e4\": no unit",
       edited("2e4 K", "2e4"));
-  expect_failure("f.yaml:5:16: dataset.temperature: must be > 0 K, got \"-1 K\"",
-                 edited("2e4 K", "-1 K"));
+  expect_failure("f.yaml:5:16: dataset.temperature: must be > 0 K, got \"-1 K\"", edited("2e4 K", "-1 K"));
   expect_failure("f.yaml:7:3: dataset.tau0: repeated key (first at f.yaml:6:3)",
                  edited("tau0: 1e6", "tau0: 1e6\n  tau0: 1e7"));
   expect_failure(
@@ -312,8 +304,7 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
 }
 
 TEST(Config, AllErrorsAtOnce) {
-  const std::string what =
-      failure(edited("2e4 K", "2e4", edited("1 kpc", "-1 kpc", edited("Lya", "LyB"))) + "x: 1\n");
+  const std::string what = failure(edited("2e4 K", "2e4", edited("1 kpc", "-1 kpc", edited("Lya", "LyB"))) + "x: 1\n");
   EXPECT_EQ(std::count(what.begin(), what.end(), '\n'), 3);
   for (const char* key : {" line:", " dataset.outer_radius:", " dataset.temperature:", " x:"}) {
     EXPECT_NE(what.find(key), std::string::npos) << what;
@@ -354,8 +345,8 @@ TEST(Config, NotYaml) {
   expect_failure("not valid YAML", "{:");
   std::string laughs = "a0: &a0 [x, x]\n";
   for (int i = 1; i < 40; ++i) {
-    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" +
-              std::to_string(i - 1) + ", *a" + std::to_string(i - 1) + "]\n";
+    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + ", *a" +
+              std::to_string(i - 1) + "]\n";
   }
   expect_failure("too many values", laughs);
 }
@@ -436,8 +427,7 @@ TEST(Config, BrokenValues) {
       {"generators.0", "{type: extended, shape: surface, photons: 1, radius: 0 pc}"},
       {"generators.0", "{type: extended, shape: medium, photons: 1, radius: 1 pc}"},
       {"generators.0", "{type: extended, shape: beam, photons: 1}"},
-      {"generators.0",
-       "{type: extended, shape: beam, photons: 1, radius: 1 pc, direction: [0, 0, 0]}"},
+      {"generators.0", "{type: extended, shape: beam, photons: 1, radius: 1 pc, direction: [0, 0, 0]}"},
       {"generators.0", "{type: extended, shape: medium, photons: 1, position: [0 m, 0 m, 0 m]}"},
       {"generators.0.spectrum", "delta"},
       {"generators.0.spectrum", "{type: lorentz}"},
@@ -508,14 +498,13 @@ TEST(Config, BrokenValues) {
 }
 
 TEST(Config, MissingSections) {
-  for (const char* line : {"line: Lya\n", "  type: shell\n", "  outer_radius: 1 kpc\n",
-                           "  temperature: 2e4 K\n", "output: {path: out.h5}\n"}) {
+  for (const char* line : {"line: Lya\n", "  type: shell\n", "  outer_radius: 1 kpc\n", "  temperature: 2e4 K\n",
+                           "output: {path: out.h5}\n"}) {
     SCOPED_TRACE(line);
     const std::string key(line, std::string(line).find(':'));
     expect_failure(key.substr(key.find_first_not_of(' ')) + ": missing", edited(line, ""));
   }
-  expect_failure("generators: missing",
-                 edited("generators:\n  - {type: point, photons: 1000}\n", ""));
+  expect_failure("generators: missing", edited("generators:\n  - {type: point, photons: 1000}\n", ""));
 }
 
 class ConfigFile : public testing::Test {

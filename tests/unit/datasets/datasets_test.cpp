@@ -88,9 +88,13 @@ Radial along_radius(const Shell<double>& shell) {
 }
 
 TEST(Medium, NormalisesAlongTheRadius) {
-  for (const char* profile : {"density: {profile: power_law, exponent: -2}", "density: {profile: power_law, exponent: -1}",
-                              "density: {profile: power_law, exponent: 1.5}"}) {
-    const Medium m = build("{" + base + ", inner_radius: 0.2 kpc, tau0: 300, velocity: {profile: power_law, exponent: 0.5, average: 100 km/s}, " + profile + "}");
+  for (const char* profile :
+       {"density: {profile: power_law, exponent: -2}", "density: {profile: power_law, exponent: -1}",
+        "density: {profile: power_law, exponent: 1.5}"}) {
+    const Medium m =
+        build("{" + base +
+              ", inner_radius: 0.2 kpc, tau0: 300, velocity: {profile: power_law, exponent: 0.5, average: 100 km/s}, " +
+              profile + "}");
     const Radial r = along_radius(std::get<Shell<double>>(m.dataset));
     EXPECT_NEAR(r.tau, 300, 0.03) << profile;
     EXPECT_NEAR(r.speed * m.thermal_speed, 100e5, 1e3);

@@ -9,20 +9,26 @@ using namespace thor;
 
 /// Photons as they are born: a cap of one step leaves them where and as they were emitted.
 std::vector<Photon> born(const std::string& generator, const std::string& more = "") {
-  return test::run("line: Lya\nprecision: double\ndataset: {type: shell, inner_radius: 0.5 kpc, outer_radius: 1 kpc, temperature: 1e4 K, "
-                   "tau0: 1e-6" + more + "}\ngenerators: [{photons: 20000, " + generator + "}]\noutput: {path: x.h5}\n");
+  return test::run(
+      "line: Lya\nprecision: double\ndataset: {type: shell, inner_radius: 0.5 kpc, outer_radius: 1 kpc, temperature: "
+      "1e4 K, "
+      "tau0: 1e-6" +
+      more + "}\ngenerators: [{photons: 20000, " + generator + "}]\noutput: {path: x.h5}\n");
 }
 double radius(const Photon& p) { return std::hypot(p.position[0], p.position[1], p.position[2]); }
 
 TEST(Source, UniformOverTheMedium) {
-  const auto r3 = test::collect(born("type: extended, shape: medium"), [](const auto& p) { return std::pow(radius(p), 3); });
-  EXPECT_GT(test::ks_p(test::ks_distance(r3, [](double t) { return std::clamp((t - 0.125) / 0.875, 0., 1.); }), 20000), 1e-3);
+  const auto r3 =
+      test::collect(born("type: extended, shape: medium"), [](const auto& p) { return std::pow(radius(p), 3); });
+  EXPECT_GT(test::ks_p(test::ks_distance(r3, [](double t) { return std::clamp((t - 0.125) / 0.875, 0., 1.); }), 20000),
+            1e-3);
   EXPECT_LT(test::ks_p(test::ks_distance(r3, [](double t) { return std::clamp(t, 0., 1.); }), 20000), 1e-6);
 }
 
 TEST(Source, MediumEmitsInTheFrameOfTheGas) {
   for (const auto& p : born("type: extended, shape: medium", ", velocity: {profile: linear, max: 100 km/s}")) {
-    const double along = p.position[0] * p.direction[0] + p.position[1] * p.direction[1] + p.position[2] * p.direction[2];
+    const double along =
+        p.position[0] * p.direction[0] + p.position[1] * p.direction[1] + p.position[2] * p.direction[2];
     ASSERT_NEAR(p.frequency_initial, along * 100 / 12.8451, 1e-3);
   }
 }
@@ -40,7 +46,8 @@ TEST(Source, SurfaceAndBeam) {
 
 TEST(Source, Spectra) {
   const auto w = [](const std::string& spectrum) {
-    return test::collect(born("type: point, spectrum: {" + spectrum + "}"), [](const auto& p) { return -p.frequency_initial * 12.8451; });
+    return test::collect(born("type: point, spectrum: {" + spectrum + "}"),
+                         [](const auto& p) { return -p.frequency_initial * 12.8451; });
   };
   for (const double v : w("type: delta, offset: 50 km/s")) ASSERT_NEAR(v, 50, 0.01);
   const auto normal = [](double mean, double sigma) {
@@ -49,11 +56,16 @@ TEST(Source, Spectra) {
   const auto gauss = w("type: gaussian, sigma: 80 km/s, offset: 20 km/s");
   EXPECT_GT(test::ks_p(test::ks_distance(gauss, normal(20, 80)), 20000), 1e-3);
   EXPECT_LT(test::ks_p(test::ks_distance(gauss, normal(20, 88)), 20000), 1e-4);
-  EXPECT_GT(test::ks_p(test::ks_distance(w("type: thermal, temperature: 4e4 K"), normal(0, 2 * 12.8451 / std::sqrt(2.))), 20000), 1e-3);
+  EXPECT_GT(
+      test::ks_p(test::ks_distance(w("type: thermal, temperature: 4e4 K"), normal(0, 2 * 12.8451 / std::sqrt(2.))),
+                 20000),
+      1e-3);
   const auto flat = w("type: continuum, range: [-500 km/s, 1500 km/s]");
-  EXPECT_GT(test::ks_p(test::ks_distance(flat, [](double t) { return std::clamp((t + 500) / 2000, 0., 1.); }), 20000), 1e-4);
+  EXPECT_GT(test::ks_p(test::ks_distance(flat, [](double t) { return std::clamp((t + 500) / 2000, 0., 1.); }), 20000),
+            1e-4);
   // 3 Angstrom of line on a continuum of 4000 km/s = 16.22 Angstrom.
-  const auto both = w("type: line_and_continuum, sigma: 1 km/s, equivalent_width: 3 Angstrom, range: [-2000 km/s, 2000 km/s]");
+  const auto both =
+      w("type: line_and_continuum, sigma: 1 km/s, equivalent_width: 3 Angstrom, range: [-2000 km/s, 2000 km/s]");
   const double line = double(std::ranges::count_if(both, [](double v) { return std::abs(v) < 5; })) / 20000;
   const double share = 3 / (3 + 1215.6701 * 4000 / 299792.458);
   EXPECT_NEAR(line, share + (1 - share) * 10 / 4000, 4 * std::sqrt(share / 20000));
@@ -65,8 +77,6 @@ TEST(Source, OwnVelocityShiftsByDirection) {
   }
 }
 
-TEST(Source, OutsideTheGasIsRefused) {
-  EXPECT_THROW(born("type: point, position: [2 kpc, 0 kpc, 0 kpc]"), Error);
-}
+TEST(Source, OutsideTheGasIsRefused) { EXPECT_THROW(born("type: point, position: [2 kpc, 0 kpc, 0 kpc]"), Error); }
 
 }  // namespace

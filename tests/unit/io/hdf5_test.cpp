@@ -39,8 +39,7 @@ class Hdf5 : public ::testing::Test {
 /// Reads back with the C API, sharing nothing with the writer.
 class Reader {
  public:
-  explicit Reader(const fs::path& path)
-      : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
+  explicit Reader(const fs::path& path) : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
     EXPECT_GE(file_, 0) << path;
   }
   ~Reader() { H5Fclose(file_); }
@@ -70,8 +69,7 @@ class Reader {
 
   template <class T>
   T number(const std::string& object, const std::string& name, hid_t type) {
-    const hid_t attribute =
-        H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute = H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
     T out{};
     EXPECT_GE(H5Aread(attribute, type, &out), 0) << object << " " << name;
     H5Aclose(attribute);
@@ -79,8 +77,7 @@ class Reader {
   }
 
   std::string text(const std::string& object, const std::string& name) {
-    const hid_t attribute =
-        H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute = H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
     const hid_t type = H5Aget_type(attribute);
     EXPECT_EQ(H5Tis_variable_str(type), 0);
     EXPECT_EQ(H5Tget_cset(type), H5T_CSET_UTF8);
@@ -93,8 +90,7 @@ class Reader {
 
   /// The name of the enum member an attribute holds.
   std::string enumerator(const std::string& object, const std::string& name) {
-    const hid_t attribute =
-        H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute = H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
     const hid_t type = H5Aget_type(attribute);
     EXPECT_EQ(H5Tget_class(type), H5T_ENUM);
     std::int8_t value = -1;
@@ -123,9 +119,7 @@ std::string message(F f, ExitCode expected = ExitCode::output) {
   return "";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_F(Hdf5, AttributesRoundTrip) {
   const std::string config(100'000, 'y');  // above the 64 kB of the oldest format
@@ -147,8 +141,7 @@ TEST_F(Hdf5, AttributesRoundTrip) {
   EXPECT_EQ(reader.text("/", "config"), config);
   EXPECT_EQ(reader.text("/", "empty"), std::string(1, '\0'));
   EXPECT_EQ(reader.enumerator("/summary", "complete"), "TRUE");
-  EXPECT_EQ(reader.number<std::uint64_t>("/summary", "photons", H5T_NATIVE_UINT64),
-            18'000'000'000'000'000'000U);
+  EXPECT_EQ(reader.number<std::uint64_t>("/summary", "photons", H5T_NATIVE_UINT64), 18'000'000'000'000'000'000U);
   EXPECT_EQ(reader.number<std::int64_t>("/summary", "threads", H5T_NATIVE_INT64), 4);
   EXPECT_EQ(reader.number<std::int64_t>("/summary", "offset", H5T_NATIVE_INT64), -5'000'000'000);
   EXPECT_EQ(reader.number<double>("/summary", "seconds", H5T_NATIVE_DOUBLE), 0.1);

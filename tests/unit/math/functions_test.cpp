@@ -112,8 +112,8 @@ TYPED_TEST(Functions, ExpIsExactAtZeroAndClamped) {
   using Real = typename TestFixture::Real;
   constexpr bool single = TestFixture::single;
   const Real low = single ? -87 : -708, high = single ? 88 : 709, huge = TestFixture::largest;
-  const Points<Real> x{Real(0), -Real(0), low, 2 * low, -huge, -TestFixture::infinity, high, 2 * high, huge,
-                       TestFixture::infinity};
+  const Points<Real> x{
+      Real(0), -Real(0), low, 2 * low, -huge, -TestFixture::infinity, high, 2 * high, huge, TestFixture::infinity};
   const auto y = evaluate<TypeParam>(x, exp_of);
   EXPECT_EQ(y[0], Real(1));
   EXPECT_EQ(y[1], Real(1));
@@ -216,9 +216,8 @@ TYPED_TEST(Functions, AtanIsAccurateForEveryNumber) {
   using Real = typename TestFixture::Real;
   using W = typename TestFixture::W;
   const double tangent = std::numbers::sqrt2 - 1;
-  const auto x = log_spaced<Real>(TestFixture::smallest, TestFixture::largest, true) +
-                 spread<Real>(-6, 6, tangent) + spread<Real>(-6, 6, 1 / tangent) +
-                 Points<Real>{TestFixture::infinity, -TestFixture::infinity};
+  const auto x = log_spaced<Real>(TestFixture::smallest, TestFixture::largest, true) + spread<Real>(-6, 6, tangent) +
+                 spread<Real>(-6, 6, 1 / tangent) + Points<Real>{TestFixture::infinity, -TestFixture::infinity};
   const auto y = evaluate<TypeParam>(x, atan_of);
   const auto error = [](W t, W v) { return t == 0 ? std::abs(v) : std::abs(v / std::atan(t) - 1); };
   expect_below(TestFixture::single ? 3e-7 : 6e-16, x, y, error);

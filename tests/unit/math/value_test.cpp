@@ -33,8 +33,9 @@ struct ValueLayer : ::testing::Test {
   template <class F>
   static void same_as_scalar(F f) {
     using Limits = std::numeric_limits<Real>;
-    std::vector<Real> numbers{0, 1, Real(1.5), 3, Limits::min(), Limits::max(), Limits::epsilon(), Limits::infinity(),
-                              Real(0.1), Real(1e30), Real(0x1p-24)};
+    std::vector<Real> numbers{
+        0,         1,          Real(1.5),    3, Limits::min(), Limits::max(), Limits::epsilon(), Limits::infinity(),
+        Real(0.1), Real(1e30), Real(0x1p-24)};
     std::mt19937_64 random(2);
     for (int i = 0; i < 9; ++i) numbers.push_back(Real(std::normal_distribution<double>()(random)));
     for (std::size_t i = 0, n = numbers.size(); i < n; ++i) numbers.push_back(-numbers[i]);
@@ -239,8 +240,8 @@ TYPED_TEST(Turn, UniformAzimuthStaysUniform) {
       const auto n = this->turned(d, 0.3, twin ? phi + 0.1 * std::sin(phi) : phi);
       azimuths.push_back(std::atan2(dot(n, up), dot(n, across)));
     }
-    const double p = test::chi_square_test(azimuths, [](double) { return 1.; }, -std::numbers::pi - 1e-6,
-                                           std::numbers::pi + 1e-6, 50);
+    const double p = test::chi_square_test(
+        azimuths, [](double) { return 1.; }, -std::numbers::pi - 1e-6, std::numbers::pi + 1e-6, 50);
     if (twin)
       EXPECT_LT(p, 1e-6);
     else

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <hdf5.h>
+#include <filesystem>
 #include <numeric>
 
 #include "thor/outputs/spectrum.hpp"
@@ -41,7 +41,8 @@ TEST(SpectrumOutput, SumsLuminosityWithItsError) {
   b.accept(photon(0.5, Phase::escaped, 4)), b.accept(photon(7, Phase::escaped, 5));
   b.accept(photon(0.5, Phase::absorbed, 100)), b.accept(photon(0.5, Phase::lost, 100));
   a.merge(b);
-  const auto path = (std::filesystem::temp_directory_path() / ("thor_spectrum_" + std::to_string(getpid()) + ".h5")).string();
+  const auto path =
+      (std::filesystem::temp_directory_path() / ("thor_spectrum_" + std::to_string(getpid()) + ".h5")).string();
   io::File file(path, true);
   a.write(file);
   file.commit(true);
@@ -53,10 +54,12 @@ TEST(SpectrumOutput, SumsLuminosityWithItsError) {
 }
 
 TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
-  const auto path = (std::filesystem::temp_directory_path() / ("thor_emitted_" + std::to_string(getpid()) + ".h5")).string();
+  const auto path =
+      (std::filesystem::temp_directory_path() / ("thor_emitted_" + std::to_string(getpid()) + ".h5")).string();
   io::File file(path, true);
   for (const auto fate : {config::Fate::emitted, config::Fate::absorbed}) {
-    Spectrum s({fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2}, {1e4, 1e-5});
+    Spectrum s({fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2},
+               {1e4, 1e-5});
     s.accept(photon(5, Phase::absorbed, 1, -5)), s.accept(photon(5, Phase::escaped, 2, -5));
     s.write(file);
   }

@@ -186,7 +186,8 @@ double serial_correlation(const Table& u) {
 /// square. Too flat counts as well as not flat.
 double flatness(const Table& u) {
   const auto two_sided = [](const std::vector<double>& samples, double high, int bins) {
-    const double p = test::chi_square_test(samples, [](double) { return 1.; }, 0, high, bins);
+    const double p = test::chi_square_test(
+        samples, [](double) { return 1.; }, 0, high, bins);
     return 2 * std::min(p, 1 - p);
   };
   double p = 1;

@@ -77,8 +77,15 @@ TYPED_TEST(Draws, LanesEqualScalar) {
     const auto all = [](auto v, auto first, auto second) {
       const auto g = gaussian(v, first, second);
       const auto d = direction(v, first, second);
-      return std::array{plain(v, first, second), positive(v, first, second), fine(v, first, second),
-                        sign(v, first, second), g[0], g[1], d[0], d[1], d[2]};
+      return std::array{plain(v, first, second),
+                        positive(v, first, second),
+                        fine(v, first, second),
+                        sign(v, first, second),
+                        g[0],
+                        g[1],
+                        d[0],
+                        d[1],
+                        d[2]};
     };
     const auto packs = all(V{}, this->pack(a), this->pack(b));
     for (std::size_t l = 0; l < this->lanes; ++l) {
@@ -148,8 +155,9 @@ TYPED_TEST(Draws, UniformFineTellsRareEvents) {
 }
 
 TYPED_TEST(Draws, UniformsFillTheirInterval) {
-  const auto u = this->template samples<3>(
-      200000, [](auto v, auto a, auto b) { return std::array{plain(v, a, b), positive(v, a, b), fine(v, a, b)}; });
+  const auto u = this->template samples<3>(200000, [](auto v, auto a, auto b) {
+    return std::array{plain(v, a, b), positive(v, a, b), fine(v, a, b)};
+  });
   for (const auto& s : u) EXPECT_GT(test::chi_square_test(s, flat, 0, 1 + 1e-12, 100), 1e-3);
   std::vector<double> twin;
   for (const double x : u[0]) twin.push_back(std::pow(x, 1.05));
@@ -172,7 +180,7 @@ TYPED_TEST(Draws, GaussianPairFollowsItsPdf) {
   for (std::size_t i = 0; i < u[0].size(); ++i)
     product += u[0][i] * u[1][i], squares += std::pow(u[0][i] * u[1][i], 2) - 0.25;
   const double n = double(u[0].size());
-  EXPECT_LT(std::abs(product), 4 * 0.5 * std::sqrt(n));               // <uv> = 0, <u^2 v^2> = 1/4
+  EXPECT_LT(std::abs(product), 4 * 0.5 * std::sqrt(n));                  // <uv> = 0, <u^2 v^2> = 1/4
   EXPECT_LT(std::abs(squares), 4 * std::sqrt((9. / 16 - 1. / 16) * n));  // <u^4 v^4> = (3/4)^2
   EXPECT_NEAR(this->out(gaussian(TypeParam{}, WordOf<TypeParam>(0u), WordOf<TypeParam>(0u))[0]).back(),
               std::sqrt(32 * std::numbers::ln2), 1e-6);  // the farthest it reaches

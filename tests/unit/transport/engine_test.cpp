@@ -15,9 +15,11 @@ std::string yaml(const std::string& dataset, int photons, const std::string& mor
 }
 const std::string media[] = {
     "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300",
-    "type: shell, inner_radius: 0.3 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, density: {profile: power_law, "
+    "type: shell, inner_radius: 0.3 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, density: {profile: "
+    "power_law, "
     "exponent: -2}, velocity: {profile: power_law, exponent: 0.5, max: 80 km/s}, dust: {tau: 0.5}",
-    "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, dust: "
+    "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, "
+    "dust: "
     "{tau: 0.5}"};
 
 void expect_identical(const std::vector<Photon>& a, const std::vector<Photon>& b) {
@@ -75,8 +77,8 @@ TEST(Engine, ReplaysOnePhoton) {
 }
 
 TEST(Engine, CapsMakePhotonsLost) {
-  const auto photons = test::run(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5", 100,
-                                      "limits: {max_scatterings: 50}\n"));
+  const auto photons = test::run(
+      yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5", 100, "limits: {max_scatterings: 50}\n"));
   for (const auto& p : photons) {
     EXPECT_EQ(p.fate, Phase::lost);
     EXPECT_EQ(p.scatterings, 50);
@@ -86,8 +88,8 @@ TEST(Engine, CapsMakePhotonsLost) {
 
 /// A photon that is cut is still in flight; none is forgotten.
 TEST(Engine, StopsWhenAsked) {
-  const auto config = config::parse(
-      yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
+  const auto config =
+      config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
   const Setup setup = build_setup(config);
   Pool pool(0, setup.emitter.count(), 32);
   cpu::Control control;

@@ -24,8 +24,8 @@ bool has_x86_64_v3() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 }
 bool has_x86_64_v4() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 #else
 bool has_neon() { return true; }
@@ -51,9 +51,9 @@ Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
   if (isa.empty()) isa = sets.back();
   for (const auto name : sets) {
     if (name != isa) continue;
-#define THOR_PICK(set)                                                                              \
-  if (name == #set)                                                                                 \
-    return {name, one_lane ? 1 : isa_##set::pack_lanes<P>(),                                        \
+#define THOR_PICK(set)                                       \
+  if (name == #set)                                          \
+    return {name, one_lane ? 1 : isa_##set::pack_lanes<P>(), \
             one_lane ? &isa_##set::advance_one<P> : &isa_##set::advance_pack<P>};
     THOR_FOR_EACH_ISA(THOR_PICK)
 #undef THOR_PICK

@@ -33,9 +33,12 @@ class LaneStorage {
     std::uint32_t* w = words_.data();
     for_each_field(arrays, arrays, [&](auto& field, auto&) {
       using T = std::remove_pointer_t<std::remove_reference_t<decltype(field)>>;
-      if constexpr (std::is_same_v<T, Real>) field = r, r += count;
-      else if constexpr (std::is_same_v<T, Int>) field = i, i += count;
-      else field = w, w += count;
+      if constexpr (std::is_same_v<T, Real>)
+        field = r, r += count;
+      else if constexpr (std::is_same_v<T, Int>)
+        field = i, i += count;
+      else
+        field = w, w += count;
     });
   }
   LaneArrays<Real> arrays;
@@ -55,8 +58,16 @@ class Worker {
  public:
   Worker(int index, const P& problem, const Emitter<Real>& emitter, Pool& pool, const Kernel<P>& kernel,
          Control& control, const Sink& sink)
-      : index_(index), problem_(problem), emitter_(emitter), pool_(pool), kernel_(kernel), control_(control),
-        sink_(sink), storage_(kernel.lanes), lanes_(storage_.arrays), birth_(kernel.lanes) {}
+      : index_(index),
+        problem_(problem),
+        emitter_(emitter),
+        pool_(pool),
+        kernel_(kernel),
+        control_(control),
+        sink_(sink),
+        storage_(kernel.lanes),
+        lanes_(storage_.arrays),
+        birth_(kernel.lanes) {}
 
   void run() {
     flush_denormals();
@@ -146,7 +157,8 @@ class Worker {
     sink_(index_, finished_);
     control_.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
     control_.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
-    for (auto seen = control_.longest.load(); longest > seen && !control_.longest.compare_exchange_weak(seen, longest);) {
+    for (auto seen = control_.longest.load();
+         longest > seen && !control_.longest.compare_exchange_weak(seen, longest);) {
     }
     finished_.clear();
   }
@@ -191,7 +203,7 @@ void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool&
   if (failure) std::rethrow_exception(failure);
 }
 
-#define THOR_TRANSPORT(dataset, real)                                                                              \
+#define THOR_TRANSPORT(dataset, real)                                                                           \
   template void transport(const Problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, Control&, \
                           const Sink&);
 THOR_TRANSPORT(Sphere, float)

@@ -7,8 +7,8 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// The lanes stay at hand for a slice of steps, which ends early where a lane has ended. One pack at a time: two side by
-/// side gave nothing (docs/performance.md).
+/// The lanes stay at hand for a slice of steps, which ends early where a lane has ended. One pack at a time: two side
+/// by side gave nothing (docs/performance.md).
 template <class V, class P>
 THOR_FN bool advance(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps) {
   Lane<V> lane = load_lane<V>(lanes, 0);

@@ -36,12 +36,12 @@ std::string processor_name();
 }  // namespace thor::cpu
 
 // What each kernel translation unit defines for its problem.
-#define THOR_DECLARE_ISA(isa)                                                                              \
-  namespace thor::isa {                                                                                    \
-  template <class P>                                                                                       \
-  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);    \
-  template <class P>                                                                                       \
-  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);     \
-  template <class P>                                                                                       \
-  int pack_lanes();                                                                                        \
+#define THOR_DECLARE_ISA(isa)                                                                \
+  namespace thor::isa {                                                                      \
+  template <class P>                                                                         \
+  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps); \
+  template <class P>                                                                         \
+  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);  \
+  template <class P>                                                                         \
+  int pack_lanes();                                                                          \
   }
