@@ -3,6 +3,7 @@
 #include <random>
 
 #include "support/run.hpp"
+#include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/medium.hpp"
 

@@ -90,7 +90,7 @@ TEST(Engine, CapsMakePhotonsLost) {
 TEST(Engine, StopsWhenAsked) {
   const auto config =
       config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
-  const Setup setup = build_setup(config);
+  const auto setup = build_setup(config);
   Pool pool(0, setup.emitter.count(), 32);
   cpu::Control control;
   std::atomic<int> flying{0}, ended{0};
@@ -109,7 +109,7 @@ TEST(Engine, StopsWhenAsked) {
 /// A failing sink (a full disk) ends the run with its error.
 TEST(Engine, PassesOnTheErrorOfASink) {
   const auto config = config::parse(yaml(media[0], 5000), "test");
-  const Setup setup = build_setup(config);
+  const auto setup = build_setup(config);
   Pool pool(0, setup.emitter.count(), 32);
   cpu::Control control;
   EXPECT_THROW(run_problem(config, setup, pool, {2, false, ""}, control,
