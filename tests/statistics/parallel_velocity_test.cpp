@@ -10,11 +10,13 @@
 #endif
 
 #include "support/statistics.hpp"
+#include "support/stream.hpp"
 #include "thor/random/xoshiro.hpp"
 
 namespace {
 
 using std::vector;
+using test::stream;
 using thor::NativePack, thor::ParallelVelocity, thor::RealOf, thor::Value;
 
 struct Target {
@@ -94,15 +96,6 @@ vector<double> histogram(const vector<double>& samples, const vector<double>& ed
   vector<double> seen(edges.size() + 1, 0.);
   for (const double u : samples) seen[bin_of(u, edges)] += 1;
   return seen;
-}
-
-template <class V>
-thor::Xoshiro128<V> stream(std::uint64_t seed) {
-  using Word = thor::WordOf<V>;
-  std::uint32_t s[4][Value<V>::lanes];
-  for (int lane = 0; lane < Value<V>::lanes; ++lane)
-    for (int k = 0; k < 4; ++k) s[k][lane] = thor::stream_key(seed, lane).word[k];
-  return {thor::load<Word>(s[0]), thor::load<Word>(s[1]), thor::load<Word>(s[2]), thor::load<Word>(s[3])};
 }
 
 /// As drivers/setup.cpp makes it.

@@ -6,22 +6,15 @@
 #include <array>
 
 #include "support/statistics.hpp"
+#include "support/stream.hpp"
 #include "thor/distributions/henyey_greenstein.hpp"
 #include "thor/random/xoshiro.hpp"
 
 namespace {
 
 using std::vector;
+using test::stream;
 using thor::NativePack, thor::RealOf, thor::Value;
-
-template <class V>
-thor::Xoshiro128<V> stream(std::uint64_t seed) {
-  using Word = thor::WordOf<V>;
-  std::uint32_t s[4][Value<V>::lanes];
-  for (int lane = 0; lane < Value<V>::lanes; ++lane)
-    for (int k = 0; k < 4; ++k) s[k][lane] = thor::stream_key(seed, lane).word[k];
-  return {thor::load<Word>(s[0]), thor::load<Word>(s[1]), thor::load<Word>(s[2]), thor::load<Word>(s[3])};
-}
 
 struct Angles {
   vector<double> mu, sine;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/statistics.hpp"
+#include "support/stream.hpp"
 #include "thor/interactors/resonant_line.hpp"
 #include "thor/random/xoshiro.hpp"
 #ifndef THOR_SHARED
@@ -15,16 +16,8 @@
 namespace {
 
 using std::vector;
+using test::stream;
 using thor::NativePack, thor::RealOf, thor::Value;
-
-template <class V>
-thor::Xoshiro128<V> stream(std::uint64_t seed) {
-  using Word = thor::WordOf<V>;
-  std::uint32_t s[4][Value<V>::lanes];
-  for (int lane = 0; lane < Value<V>::lanes; ++lane)
-    for (int k = 0; k < 4; ++k) s[k][lane] = thor::stream_key(seed, lane).word[k];
-  return {thor::load<Word>(s[0]), thor::load<Word>(s[1]), thor::load<Word>(s[2]), thor::load<Word>(s[3])};
-}
 
 constexpr double isotropic = 0, core = 1. / 12, dipole = 1. / 4;
 

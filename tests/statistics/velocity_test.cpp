@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/statistics.hpp"
+#include "support/stream.hpp"
 #include "thor/distributions/exponential.hpp"
 #include "thor/distributions/perpendicular_velocity.hpp"
 #include "thor/random/xoshiro.hpp"
@@ -9,16 +10,8 @@
 namespace {
 
 using std::vector;
+using test::stream;
 using thor::NativePack, thor::RealOf, thor::Value;
-
-template <class V>
-thor::Xoshiro128<V> stream(std::uint64_t seed) {
-  using Word = thor::WordOf<V>;
-  std::uint32_t s[4][Value<V>::lanes];
-  for (int lane = 0; lane < Value<V>::lanes; ++lane)
-    for (int k = 0; k < 4; ++k) s[k][lane] = thor::stream_key(seed, lane).word[k];
-  return {thor::load<Word>(s[0]), thor::load<Word>(s[1]), thor::load<Word>(s[2]), thor::load<Word>(s[3])};
-}
 
 /// n numbers, one per lane and call.
 template <class V, class F>

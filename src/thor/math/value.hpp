@@ -266,10 +266,5 @@ THOR_FN V copysign(V magnitude, V sign) {
   return from_bits(static_cast<Bits>((to_bits(magnitude) & ~top) | (to_bits(sign) & top)));
 }
 
-template <class V>
-THOR_FN V square(V x) {
-  return x * x;
-}
-
 }  // namespace THOR_ISA
 }  // namespace thor

@@ -10,10 +10,6 @@ struct Vec3 {
 };
 
 template <class V>
-THOR_FN Vec3<V> operator+(Vec3<V> a, Vec3<V> b) {
-  return {a.x + b.x, a.y + b.y, a.z + b.z};
-}
-template <class V>
 THOR_FN Vec3<V> operator*(V s, Vec3<V> a) {
   return {s * a.x, s * a.y, s * a.z};
 }
