@@ -27,6 +27,7 @@ std::vector<double> velocities(const std::vector<thor::Photon>& photons) {
 struct Reference {
   const char *file, *axis, *flux;
   double v_max, ks;
+  friend void PrintTo(const Reference& c, std::ostream* out) { *out << c.file; }
 };
 class AgainstOtherCodes : public testing::TestWithParam<Reference> {};
 TEST_P(AgainstOtherCodes, Spectrum) {
@@ -67,6 +68,9 @@ TEST(Outflow, InflowIsItsMirrorImage) {
 
 struct PowerLaw {
   double inner, alpha, beta, v_max, tau0, dust;
+  friend void PrintTo(const PowerLaw& c, std::ostream* out) {
+    *out << "density " << c.alpha << ", velocity " << c.beta;
+  }
 };
 class PowerLawShell : public testing::TestWithParam<PowerLaw> {};
 TEST_P(PowerLawShell, MatchesTheOracle) {

@@ -22,6 +22,7 @@ struct Lamc {
   const char* file;
   double tau0;
   const char* skip;
+  friend void PrintTo(const Lamc& c, std::ostream* out) { *out << "tau0 " << c.tau0; }
 };
 class AgainstLamc : public testing::TestWithParam<Lamc> {};
 TEST_P(AgainstLamc, DistributionOfFrequencies) {
