@@ -16,7 +16,7 @@ namespace {
 using namespace thor;
 
 struct RunArguments {
-  std::string config, device = "auto", precision, seed, progress = "auto";
+  std::string config, precision, seed, progress = "auto";
   std::vector<std::string> set;
   std::optional<std::uint64_t> replay;
   RunOptions options;
@@ -28,17 +28,14 @@ void print_photon(const config::Config& config, const Photon& p) {
   const char* fate = p.fate == Phase::escaped ? "escaped" : p.fate == Phase::absorbed ? "absorbed" : "lost";
   const double size = setup.medium.size;
   fmt::print("id: {}\nfate: {}\nweight: {} erg/s\n", p.id, fate, p.weight);
-  fmt::print("velocity_initial: {} km/s\nvelocity_final: {} km/s\n", axis.velocity(p.frequency_initial) / constants::km,
-             axis.velocity(p.frequency_final) / constants::km);
+  fmt::print("velocity_initial: {} km/s\nvelocity_final: {} km/s\n",
+             velocity(axis, p.frequency_initial) / constants::km, velocity(axis, p.frequency_final) / constants::km);
   fmt::print("position: [{} cm, {} cm, {} cm]\n", p.position[0] * size, p.position[1] * size, p.position[2] * size);
   fmt::print("direction: [{}, {}, {}]\n", p.direction[0], p.direction[1], p.direction[2]);
   fmt::print("scatterings: {}\ncolumn: {} cm^-2\n", p.scatterings, p.column / setup.medium.cross_section);
 }
 
 ExitCode run(RunArguments& arguments) {
-  if (arguments.device == "cuda") {
-    throw Error(ExitCode::device, "this build of thor has no CUDA backend; use --device cpu or auto");
-  }
   if (!arguments.precision.empty()) arguments.set.push_back("precision=" + arguments.precision);
   if (!arguments.seed.empty()) arguments.set.push_back("seed=" + arguments.seed);
   const config::Config config = config::load(arguments.config, arguments.set);
@@ -67,15 +64,20 @@ ExitCode devices() {
     fmt::print("      kernel {:<10} {:2} lanes single, {:2} lanes double{}\n", name, single.lanes, dual.lanes,
                name == sets.back() ? "  (default)" : "");
   }
-  fmt::print("cuda  not in this build\n");
+  const auto gpus = device::list();
+  for (const device::Info& gpu : gpus) {
+    fmt::print("{:<5} {}\n      device {}:{}, {}, {:.1f} GiB of memory, {:.1f} GiB free\n", gpu.backend, gpu.name,
+               gpu.backend, gpu.index, gpu.architecture, double(gpu.memory) / 0x1p30, double(gpu.memory_free) / 0x1p30);
+  }
+  if (gpus.empty()) fmt::print("cuda  {}\n", device::why_none("cuda"));
   return ExitCode::done;
 }
 
 std::string version_text() {
   std::string kernels;
   for (const auto name : cpu::instruction_sets()) kernels += fmt::format(" {}", name);
-  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI not in this build\nbackends cpu ({} )", version,
-                     git_commit, compiler, io::version(), kernels);
+  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI not in this build\nbackends cpu ({} ), cuda ({})",
+                     version, git_commit, compiler, io::version(), kernels, device::version("cuda"));
 }
 
 }  // namespace
@@ -104,9 +106,11 @@ int main(int argc, char** argv) {
   CLI::App* run_command = app.add_subcommand("run", "run a configuration and write its result file");
   run_command->add_option("CONFIG", arguments.config, "configuration (YAML)")->required();
   run_command->add_option("--set", arguments.set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
-  run_command->add_option("--device", arguments.device, "where to run")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  run_command->add_option("--device", options.device, "where to run: auto, cpu, cuda, cuda:1, ...");
   run_command->add_option("--threads", options.cpu.threads, "worker threads (default: all)")
       ->check(CLI::Range(1, 4096));
+  run_command->add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
+      ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
   run_command->add_option("--precision", arguments.precision, "single or double")
       ->check(CLI::IsMember({"single", "double"}));
   run_command->add_option("--seed", arguments.seed, "random seed");
@@ -114,6 +118,8 @@ int main(int argc, char** argv) {
   run_command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
   run_command->add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
       ->check(CLI::Range(1e-3, 1e9));
+  run_command->add_option("--drain", options.drain, "seconds that photons in flight get after a signal or limit")
+      ->check(CLI::Range(0., 1e9));
   run_command->add_flag("--quiet", options.quiet, "no progress, no summary");
   run_command->add_option("--progress", arguments.progress, "progress line")
       ->check(CLI::IsMember({"auto", "plain", "never"}));

@@ -1,14 +1,15 @@
 # Warnings and the floating-point model. Strict: no association, no reciprocals, no finite-math; contraction is off and
 # fma is written out where it is meant, so that one lane and many give the same photons.
 # -Wno-restrict: false alarms of gcc 12 on std::string (PR 105651).
-add_compile_options(-Wall -Wextra -Wno-restrict -fno-math-errno -fno-trapping-math -ffp-contract=off)
+set(THOR_FLAGS -Wall -Wextra -Wno-restrict -fno-math-errno -fno-trapping-math -ffp-contract=off)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  add_compile_options(-Wno-psabi)
+  list(APPEND THOR_FLAGS -Wno-psabi)
 endif()
 if(THOR_WERROR)
-  add_compile_options(-Werror)
+  list(APPEND THOR_FLAGS -Werror)
 endif()
 if(THOR_SANITIZE)
-  add_compile_options(-fsanitize=${THOR_SANITIZE} -fno-omit-frame-pointer)
+  list(APPEND THOR_FLAGS -fsanitize=${THOR_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${THOR_SANITIZE})
 endif()
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${THOR_FLAGS}>")

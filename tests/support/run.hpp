@@ -15,22 +15,29 @@
 /// Whole runs inside a test, and the reference results beside the checkout.
 namespace test {
 
+/// What a whole run gave.
+struct Outcome {
+  std::vector<thor::Photon> photons;  ///< sorted by id
+  thor::Tally tally;
+};
+
+inline Outcome run_all(const std::string& yaml, const std::vector<std::string>& set, const thor::Compute& compute) {
+  const auto config = thor::config::parse(yaml, "test", set);
+  const auto setup = thor::build_setup(config);
+  thor::Pool pool(0, setup.emitter.count(), std::uint64_t(compute.cpu.threads) * 16);
+  thor::Control control;
+  Outcome outcome{{}, thor::build_tally(config, setup)};
+  thor::run_problem(config, setup, pool, compute, control, outcome.tally, [&](std::span<const thor::Photon> batch) {
+    outcome.photons.insert(outcome.photons.end(), batch.begin(), batch.end());
+  });
+  std::ranges::sort(outcome.photons, {}, &thor::Photon::id);
+  return outcome;
+}
+
 /// Every photon of a configuration, sorted by id.
 inline std::vector<thor::Photon> run(const std::string& yaml, const std::vector<std::string>& set = {},
                                      thor::cpu::Options options = {2, false, ""}) {
-  const auto config = thor::config::parse(yaml, "test", set);
-  const auto setup = thor::build_setup(config);
-  thor::Pool pool(0, setup.emitter.count(), std::uint64_t(options.threads) * 16);
-  thor::cpu::Control control;
-  std::vector<std::vector<thor::Photon>> found{std::size_t(options.threads)};
-  thor::run_problem(config, setup, pool, options, control, [&](int worker, std::span<const thor::Photon> batch) {
-    auto& mine = found[std::size_t(worker)];
-    mine.insert(mine.end(), batch.begin(), batch.end());
-  });
-  std::vector<thor::Photon> photons;
-  for (const auto& f : found) photons.insert(photons.end(), f.begin(), f.end());
-  std::ranges::sort(photons, {}, &thor::Photon::id);
-  return photons;
+  return run_all(yaml, set, {nullptr, {}, options}).photons;
 }
 
 template <class F>

@@ -3,8 +3,10 @@
 /// THOR_FN marks a kernel function: inlined into the step, callable on host and device.
 #if defined(__CUDACC__)
 #define THOR_FN __host__ __device__ __forceinline__
+#define THOR_UNROLL _Pragma("unroll")
 #else
 #define THOR_FN inline __attribute__((always_inline))
+#define THOR_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 /// Kernel headers are compiled once per instruction set. Each copy lives in an inline namespace of its own, so that

@@ -56,8 +56,8 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
   if (p.graded) limit = f * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
   if (p.moving) {
     const V allowed = f * max(V(Real(1)), abs(x));
-    limit = min(limit, allowed / max(abs(gradient), tiny));
-    if (!p.linear) limit = min(limit, r * sqrt(allowed / max(abs(speed), tiny)));
+    limit = min(limit, divide(allowed, max(abs(gradient), tiny)));
+    if (!p.linear) limit = min(limit, r * sqrt(divide(allowed, max(abs(speed), tiny))));
   }
   return max(limit, V(profile_floor<Real>));
 }
@@ -68,7 +68,7 @@ THOR_FN V gradient_scale(const Profile<RealOf<V>>& p, V r, V gradient) {
   using Real = RealOf<V>;
   V scale(no_limit<Real>);
   if (p.graded) scale = r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
-  if (p.moving) scale = min(scale, V(Real(1)) / max(abs(gradient), V(Real(1e-20))));
+  if (p.moving) scale = min(scale, divide(V(Real(1)), max(abs(gradient), V(Real(1e-20)))));
   return scale;
 }
 

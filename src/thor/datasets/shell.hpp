@@ -36,7 +36,7 @@ struct ShellView {
       const V gap = max(r2_minus, zero);
       const V square_root = fma(b, b, -gap);
       const auto meets = b < zero && square_root > zero;
-      const V inward = gap / max(abs(b) + sqrt(max(square_root, zero)), V(Real(1e-30)));
+      const V inward = divide(gap, max(abs(b) + sqrt(max(square_root, zero)), V(Real(1e-30))));
       // From the cavity: the far root.
       const SphereSegment<V> across{b, max(-r2_minus, zero)};
       const auto in_cavity = equal<V>(cell, cavity);
@@ -59,7 +59,7 @@ struct ShellView {
   }
   /// dv/ds along the ray: (v/r)(1 + (beta - 1) mu^2).
   THOR_FN V gradient(V v_over_r, V r, V b) const {
-    const V mu = b / max(r, V(profile_floor<Real>));
+    const V mu = divide(b, max(r, V(profile_floor<Real>)));
     return v_over_r * fma(mu * mu, V(data.profile.velocity_exponent - Real(1)), V(Real(1)));
   }
   THOR_FN V max_step(Int cell, Vec3<V> p, Vec3<V> d, V x) const {
@@ -70,7 +70,7 @@ struct ShellView {
   }
   THOR_FN V core_scale(Vec3<V> p, Vec3<V> d) const {
     const V r = sqrt(dot(p, p));
-    V scale = SphereView<V>::one_minus_r2(p) / (V(Real(1)) + r);
+    V scale = divide(SphereView<V>::one_minus_r2(p), V(Real(1)) + r);
     if (data.inner > Real(0)) scale = min(scale, abs(r - V(data.inner)));
     if (varies()) {
       const V w = speed_over_radius(data.profile, r);

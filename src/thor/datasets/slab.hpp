@@ -26,7 +26,7 @@ struct SlabView {
   THOR_FN FaceSegment<V> segment(Int, Vec3<V> p, Vec3<V> d) const {
     const V one(Real(1));
     const V to_face = max(one - copysign(one, d.z) * p.z, V(Real(0)));
-    return {to_face / max(abs(d.z), V(Real(1e-20))), Int(outside)};
+    return {divide(to_face, max(abs(d.z), V(Real(1e-20)))), Int(outside)};
   }
   THOR_FN V opacity(Int, Vec3<V>) const { return V(data.profile.opacity); }
   THOR_FN V velocity_along(Vec3<V> p, Vec3<V> d) const {

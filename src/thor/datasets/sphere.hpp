@@ -26,7 +26,7 @@ struct SphereSegment {
     const V root = sqrt(fma(b, b, c));
     const V sum = root + abs(b);
     const auto outward = b > V(RealOf<V>(0));
-    return select(outward, c / max(sum, V(RealOf<V>(1e-30))), sum);
+    return select(outward, divide(c, max(sum, V(RealOf<V>(1e-30)))), sum);
   }
   THOR_FN IntOf<V> next() const { return IntOf<V>(outside); }
 };
@@ -47,7 +47,7 @@ struct SphereView {
   THOR_FN V velocity_along(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V max_step(IntOf<V>, Vec3<V>, Vec3<V>, V) const { return V(no_limit<Real>); }
   /// The distance to the edge, 1 - r = (1 - r^2)/(1 + r).
-  THOR_FN V core_scale(Vec3<V> p, Vec3<V>) const { return one_minus_r2(p) / (V(Real(1)) + sqrt(dot(p, p))); }
+  THOR_FN V core_scale(Vec3<V> p, Vec3<V>) const { return divide(one_minus_r2(p), V(Real(1)) + sqrt(dot(p, p))); }
 
   THOR_FN int locate(Vec3<V> p) const { return dot(p, p) <= V(1) ? gas : outside; }
   static THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) {

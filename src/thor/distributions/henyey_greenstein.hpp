@@ -14,7 +14,7 @@ THOR_FN Deflection<V> sample_henyey_greenstein(V g, WordOf<V> word) {
   const V ag = abs(g);
   const V r = uniform<V>(word);
   const V d = fma(two * ag, r, one - ag);
-  const V h = (one - ag) / d;
+  const V h = divide(one - ag, d);
   const V one_minus_mu = min(h * h * (one - r) * (one + ag + d), two);
   const V mu = one - one_minus_mu;
   return {copysign(one, g) * mu, sqrt(max(one_minus_mu * (two - one_minus_mu), zero))};

@@ -63,7 +63,7 @@ struct ParallelVelocity {
     if (any(in_wing)) {
       const V u_2 = V(Real(0.5)) * (ax + sqrt(max(fma(ax, ax, V(Real(-4))), V(Real(0.25)))));
       saddle = select(in_wing, u_2, saddle);
-      mode = one / u_2;
+      mode = divide(one, u_2);
       const V s = mode * mode;
       // Left of the mode (-ln p)'' >= 2 (1 - q^2): sigma_L = 1/sqrt(1 - q^2), here bounded from above. Right of it the
       // parabola through mode and saddle: 1/sigma_R^2 = (1 - s^2 + 2 s ln s)/(1 - s)^2, bounded for q < 0.642.
@@ -84,7 +84,7 @@ struct ParallelVelocity {
     V u = ax, scale = gaussian, floor = zero, deviate = zero;
     if (any(peak)) {
       // y = a cot(pi r/2) with a random sign; r -> 0 is the far tail, where r has its full resolution.
-      const V y = a * (cos_quarter_turn(r) / sin_quarter_turn(r));
+      const V y = a * divide(cos_quarter_turn(r), sin_quarter_turn(r));
       u = ax - random_sign<V>(words.proposal) * y;
     }
     Mask possible = u >= saddle;

@@ -23,7 +23,7 @@ THOR_FN Deflection<V> sample_dipole_mixture(V quarter_E, WordOf<V> first, WordOf
   const V r = uniform<V>(first);
   const auto peaked = r < quarter_E;
   // Both ranges of r are stretched to [0, 1).
-  const V rest = (r - select(peaked, zero, quarter_E)) / select(peaked, quarter_E, one - quarter_E);
+  const V rest = divide(r - select(peaked, zero, quarter_E), select(peaked, quarter_E, one - quarter_E));
   const V largest = max(rest, sqrt(uniform<V>(second)));
   const V mu = select(peaked, random_sign<V>(second) * largest, fma(rest, V(Real(2)), -one));
   return {mu, sqrt(max((one - mu) * (one + mu), zero))};

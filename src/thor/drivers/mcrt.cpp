@@ -10,14 +10,10 @@
 
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
-#include "thor/drivers/setup.hpp"
-#include "thor/drivers/tally.hpp"
 #include "thor/outputs/photons.hpp"
 
 namespace thor {
 namespace {
-
-constexpr double drain_seconds = 5;  ///< after a signal or limit, how long photons in flight may go on
 
 std::atomic<int> signals{0};
 
@@ -48,7 +44,7 @@ class SignalGuard {
 /// Watches a run from a thread of its own: progress, signals, the wall-clock limit.
 class Watch {
  public:
-  Watch(const RunOptions& options, std::uint64_t photons, Pool& pool, cpu::Control& control)
+  Watch(const RunOptions& options, std::uint64_t photons, Pool& pool, Control& control)
       : options_(options),
         pool_(pool),
         control_(control),
@@ -77,17 +73,17 @@ class Watch {
         closed_at = now;
         progress_.finish();
         message("thor: {}; giving photons in flight {} s to end{}\n",
-                over_time ? "the wall-clock limit is reached" : "stopping", drain_seconds,
+                over_time ? "the wall-clock limit is reached" : "stopping", options_.drain,
                 over_time ? "" : " (once more ends at once)");
       }
-      if (closed_at >= 0 && now > closed_at + drain_seconds) control_.abort = true;
+      if (closed_at >= 0 && now > closed_at + options_.drain) control_.abort = true;
       progress_.update(control_.finished, control_.scatterings, control_.longest);
     }
   }
 
   const RunOptions& options_;
   Pool& pool_;
-  cpu::Control& control_;
+  Control& control_;
   Progress progress_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -112,14 +108,33 @@ void write_header(io::File& file, const config::Config& config, const Setup& set
   set("column_density", setup.medium.column_density);
 }
 
-/// Conservation, in every run: each photon that was started has one fate, and their luminosities add up.
-void check_conservation(const Tally& t, std::uint64_t started) {
-  const double sum = t.luminosity_escaped + t.luminosity_absorbed + t.luminosity_lost + t.luminosity_in_flight;
-  if (t.photons() != started || !(std::abs(sum - t.luminosity_emitted) <= 1e-9 * t.luminosity_emitted)) {
-    throw Error(ExitCode::internal, fmt::format("photons are not conserved: {} started, {} ended; {} erg/s emitted, "
-                                                "{} erg/s accounted for. Please report this with the configuration.",
-                                                started, t.photons(), t.luminosity_emitted, sum));
+/// In every run: see Tally::conserves.
+void check_conservation(const Tally& t) {
+  if (t.conserves()) return;
+  throw Error(
+      ExitCode::internal,
+      fmt::format("photons are not conserved: {} started, {} ended; {} erg/s emitted, {} erg/s "
+                  "escaped. Please report this with the configuration.",
+                  t[Counter::started], t.photons(), t.light(Counter::light_emitted), t.light(Counter::light_escaped)));
+}
+
+/// "auto" is the first device there is, or the processor.
+std::unique_ptr<device::Device> choose_device(const RunOptions& options) {
+  if (options.device == "cpu") return nullptr;
+  if (options.device != "auto") return device::open(options.device);
+  const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
+  const auto devices = device::list();
+  if (about_the_processor || devices.empty()) return nullptr;
+  return device::open(fmt::format("{}:{}", devices.front().backend, devices.front().index));
+}
+
+std::string describe(const device::Device* device, const cpu::Options& options) {
+  if (device) {
+    const device::Info info = device->info();
+    return fmt::format("{}: {} ({})", info.backend, info.name, info.architecture);
   }
+  const std::string isa(options.isa.empty() ? cpu::instruction_sets().back() : options.isa);
+  return fmt::format("cpu: {} ({})", cpu::processor_name(), isa);
 }
 
 }  // namespace
@@ -137,31 +152,26 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   io::File file(options.output, options.overwrite);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, file);
-  Tally empty;
-  for (const auto& output : config.spectra) empty.spectra.emplace_back(output, axis);
-  std::vector<Tally> tallies(std::size_t(options.cpu.threads), empty);
-  const cpu::Sink sink = [&](int worker, std::span<const Photon> batch) {
-    for (const Photon& p : batch) tallies[std::size_t(worker)].accept(p);
-    if (photons) photons->accept(batch);
-  };
+  Tally total = build_tally(config, setup);
+  Sink sink;
+  if (photons) sink = [&](std::span<const Photon> batch) { photons->accept(batch); };
+  const std::unique_ptr<device::Device> device = choose_device(options);
 
   const std::uint64_t count = setup.emitter.count();
   Pool pool(0, count, std::uint64_t(options.cpu.threads) * 16);
-  cpu::Control control;
+  Control control;
   const auto start = std::chrono::steady_clock::now();
   {
     const Watch watch(options, count, pool, control);
-    run_problem(config, setup, pool, options.cpu, control, sink);
+    run_problem(config, setup, pool, {device.get(), options.device_options, options.cpu}, control, total, sink);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  Tally total = empty;
-  for (const Tally& t : tallies) total.merge(t);
-  check_conservation(total, control.started);
-  const bool complete = total.photons() == count && total.in_flight == 0;
+  check_conservation(total);
+  const bool complete = total.photons() == count && total[Counter::in_flight] == 0;
 
-  const std::string isa(options.cpu.isa.empty() ? cpu::instruction_sets().back() : options.cpu.isa);
-  write_header(file, config, setup, fmt::format("cpu: {} ({})", cpu::processor_name(), isa));
+  const std::string where = describe(device.get(), options.cpu);
+  write_header(file, config, setup, where);
   total.write(file);
   file.attribute("/summary", "photons_requested", count);
   file.attribute("/summary", "complete", complete);
@@ -171,22 +181,23 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
 
   if (!options.quiet) {
     message(
-        "thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s; escaped {}, "
+        "thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; escaped {}, "
         "absorbed {}; wrote {}\n",
-        total.photons(), double(total.scatterings) / double(std::max<std::uint64_t>(total.photons(), 1)),
-        double(total.scatterings) / seconds, seconds, total.escaped, total.absorbed, options.output);
+        total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
+        double(total[Counter::scatterings]) / seconds, seconds, where, total[Counter::escaped],
+        total[Counter::absorbed], options.output);
   }
-  if (total.lost > 0) {
+  if (total[Counter::lost] > 0) {
     message(
         "thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
         "biased. Raise limits.max_scatterings and limits.max_steps, or use core skipping.\n",
-        total.lost);
+        total[Counter::lost]);
   }
   if (!complete) {
     message(
         "thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
         "are the long histories, so the result is biased; it is marked complete = false.\n",
-        total.photons(), count, total.in_flight);
+        total.photons(), count, total[Counter::in_flight]);
     return ExitCode::stopped;
   }
   return ExitCode::done;
@@ -200,10 +211,11 @@ Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options
   }
   Photon photon{};
   Pool pool(id, id + 1, 1);
-  cpu::Control control;
+  Control control;
   cpu::Options one = options;
   one.threads = 1;
-  run_problem(config, setup, pool, one, control, [&](int, std::span<const Photon> batch) {
+  Tally tally = build_tally(config, setup);
+  run_problem(config, setup, pool, {nullptr, {}, one}, control, tally, [&](std::span<const Photon> batch) {
     if (!batch.empty()) photon = batch.front();
   });
   return photon;

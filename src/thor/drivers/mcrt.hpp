@@ -5,7 +5,7 @@
 #include "thor/config/config.hpp"
 #include "thor/core/error.hpp"
 #include "thor/drivers/progress.hpp"
-#include "thor/parallel/cpu/engine.hpp"
+#include "thor/drivers/setup.hpp"
 
 namespace thor {
 
@@ -16,6 +16,9 @@ struct RunOptions {
   bool quiet = false;
   ProgressMode progress = ProgressMode::automatic;
   double max_walltime = 0;  ///< seconds; 0: none
+  double drain = 5;         ///< after a signal or limit, how long photons in flight may go on [s]
+  std::string device = "auto";
+  device::Options device_options;
   cpu::Options cpu;
 };
 

@@ -69,13 +69,27 @@ Problem<D> build_problem(const config::Config& config, const Setup& setup, const
   return {dataset, line, build_core_skip<Real>(config.core_skip, m), caps};
 }
 
-void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const cpu::Options& options,
-                 cpu::Control& control, const cpu::Sink& sink) {
+Tally build_tally(const config::Config& config, const Setup& setup) {
+  return {config.spectra,
+          {setup.medium.thermal_speed, setup.line.wavelength},
+          setup.emitter.luminosity(),
+          setup.emitter.luminosity_squared()};
+}
+
+void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
+                 Tally& tally, const Sink& sink) {
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
     std::visit(
         [&](const auto& dataset) {
-          cpu::transport(build_problem(config, setup, convert<Real>(dataset)), emitter, pool, options, control, sink);
+          const auto problem = build_problem(config, setup, convert<Real>(dataset));
+          if (compute.device) {
+            device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally,
+                              sink);
+          } else {
+            cpu::transport<std::remove_const_t<decltype(problem)>>(problem, emitter, pool, compute.cpu, control, tally,
+                                                                   sink);
+          }
         },
         setup.medium.dataset);
   };

@@ -2,7 +2,7 @@
 #include "thor/config/config.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/generators/emitter.hpp"
-#include "thor/parallel/cpu/engine.hpp"
+#include "thor/parallel/device/engine.hpp"
 
 namespace thor {
 
@@ -19,8 +19,18 @@ Setup build_setup(const config::Config& config);
 template <class D>
 Problem<D> build_problem(const config::Config& config, const Setup& setup, const D& dataset);
 
-/// Chooses dataset and precision once, and transports.
-void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const cpu::Options& options,
-                 cpu::Control& control, const cpu::Sink& sink);
+/// Where a run computes.
+struct Compute {
+  device::Device* device = nullptr;  ///< none: the processor
+  device::Options options;           ///< of the device
+  cpu::Options cpu;
+};
+
+/// An empty tally for the outputs of a run.
+Tally build_tally(const config::Config& config, const Setup& setup);
+
+/// Chooses dataset, precision and backend once, and transports.
+void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
+                 Tally& tally, const Sink& sink);
 
 }  // namespace thor

@@ -100,7 +100,24 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
     emitter.end.push_back(emitter.count() + g.photons);
     emitter.weight.push_back(g.luminosity / double(g.photons));
   }
+  const double luminosity = emitter.luminosity();
+  if (!(luminosity > 1e-100 && luminosity < 1e100)) {
+    throw Error(ExitCode::usage, "generators: all luminosities together must lie between 1e-100 and 1e100 erg/s");
+  }
   return emitter;
+}
+
+template <class Real>
+double Emitter<Real>::luminosity() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < end.size(); ++i) sum += weight[i] * double(end[i] - (i ? end[i - 1] : 0));
+  return sum;
+}
+template <class Real>
+double Emitter<Real>::luminosity_squared() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < end.size(); ++i) sum += weight[i] * weight[i] * double(end[i] - (i ? end[i - 1] : 0));
+  return sum;
 }
 
 template <class Real>
@@ -119,6 +136,8 @@ Emitter<Real> convert(const Emitter<double>& emitter) {
   }
   return r;
 }
+template struct Emitter<float>;
+template struct Emitter<double>;
 template Emitter<float> convert(const Emitter<double>&);
 template Emitter<double> convert(const Emitter<double>&);
 

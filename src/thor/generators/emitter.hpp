@@ -1,17 +1,15 @@
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "thor/config/config.hpp"
 #include "thor/datasets/medium.hpp"
-#include "thor/generators/source.hpp"
+#include "thor/generators/emitter_view.hpp"
 
 namespace thor {
 
-/// All sources of a run and the numbering of their photons: ids run through the sources one after the other, and a
-/// photon is a function of (seed, id).
+/// All sources of a run; see EmitterView.
 template <class Real>
 struct Emitter {
   std::uint64_t seed;
@@ -20,7 +18,9 @@ struct Emitter {
   std::vector<double> weight;      ///< luminosity per photon [erg/s]
 
   std::uint64_t count() const { return end.empty() ? 0 : end.back(); }
-  std::size_t source_of(std::uint64_t id) const { return std::upper_bound(end.begin(), end.end(), id) - end.begin(); }
+  double luminosity() const;          ///< that all photons together stand for [erg/s]
+  double luminosity_squared() const;  ///< sum of the squares of their weights
+  EmitterView<Real> view() const { return {seed, sources.data(), end.data(), weight.data(), int(sources.size())}; }
 };
 
 /// Throws Error(usage) for a source that the medium cannot hold.

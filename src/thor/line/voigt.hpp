@@ -37,7 +37,7 @@ struct VoigtS15 {
     const V n = select(core, -core_n * gaussian, select(far, far_n, mid_n));
     const V d = select(core, core_d, select(far, far_d, mid_d));
     const V base = select(far, V(Real(0)), gaussian);
-    return {gaussian, fma(a, n / d, base)};
+    return {gaussian, fma(a, divide(n, d), base)};
   }
 };
 

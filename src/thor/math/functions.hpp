@@ -14,7 +14,7 @@ THOR_FN V polynomial(V x, C... coefficients) {
   const Real c[] = {static_cast<Real>(coefficients)...};
   constexpr int n = sizeof...(C);
   V p(c[n - 1]);
-#pragma GCC unroll 16
+  THOR_UNROLL
   for (int i = n - 2; i >= 0; --i) p = fma(p, x, V(c[i]));
   return p;
 }

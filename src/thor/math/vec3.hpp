@@ -34,7 +34,7 @@ template <class V>
 THOR_FN Vec3<V> turn(Vec3<V> d, V mu, V st, V cos_phi, V sin_phi) {
   const V one(RealOf<V>(1));
   const V sign = copysign(one, d.z);
-  const V a = -one / (sign + d.z);
+  const V a = divide(-one, sign + d.z);
   const V b = d.x * d.y * a;
   const V p = st * cos_phi;
   const V q = st * sin_phi;

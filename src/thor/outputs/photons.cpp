@@ -30,7 +30,6 @@ PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& me
 }
 
 void PhotonStream::accept(std::span<const Photon> photons) {
-  const std::lock_guard lock(mutex_);
   const auto append = [&]<class T, class F>(Field<T>& field, F value) {
     if (!field.wanted) return;
     std::vector<T> values(photons.size());
@@ -47,8 +46,8 @@ void PhotonStream::accept(std::span<const Photon> photons) {
   };
   append(id_, [](const Photon& p) { return p.id; });
   append(weight_, [](const Photon& p) { return p.weight; });
-  append(velocity_initial_, [&](const Photon& p) { return axis_.velocity(p.frequency_initial) / constants::km; });
-  append(velocity_final_, [&](const Photon& p) { return axis_.velocity(p.frequency_final) / constants::km; });
+  append(velocity_initial_, [&](const Photon& p) { return velocity(axis_, p.frequency_initial) / constants::km; });
+  append(velocity_final_, [&](const Photon& p) { return velocity(axis_, p.frequency_final) / constants::km; });
   append3(position_, size_, &Photon::position);
   append3(direction_, 1, &Photon::direction);
   append(scatterings_, [](const Photon& p) { return p.scatterings; });

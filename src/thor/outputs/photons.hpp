@@ -1,5 +1,4 @@
 #pragma once
-#include <mutex>
 #include <span>
 
 #include "thor/datasets/medium.hpp"
@@ -15,7 +14,6 @@ class PhotonStream {
  public:
   PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::File& file);
 
-  /// From any thread.
   void accept(std::span<const Photon> photons);
 
  private:
@@ -24,7 +22,6 @@ class PhotonStream {
     io::Column<T> column;
     bool wanted = false;
   };
-  std::mutex mutex_;
   FrequencyAxis axis_;
   double size_, cross_section_;
   Field<std::uint64_t> id_;

@@ -1,27 +1,45 @@
 #pragma once
-#include <vector>
-
-#include "thor/io/hdf5.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 #include "thor/transport/photon.hpp"
 
 namespace thor {
 
-/// A histogram of luminosity over frequency, of photons that escaped, were absorbed, or of all as they were emitted.
-/// The error of a bin is that of a weighted count, sqrt(sum w^2).
-class Spectrum {
- public:
-  Spectrum(const config::SpectrumOutput& output, const FrequencyAxis& axis);
-
-  void accept(const Photon& photon);
-  void merge(const Spectrum& other);
-  void write(io::File& file) const;
-
- private:
-  config::SpectrumOutput output_;
-  FrequencyAxis axis_;
-  std::vector<double> sum_, sum_squares_;
-  double beyond_ = 0;  ///< luminosity outside the range
+/// A luminosity in units of a tally's quanta, and its square.
+struct Quanta {
+  std::uint64_t weight, square;
 };
 
+/// A histogram of luminosity over frequency, of photons that escaped, were absorbed, or of all as they were emitted: as
+/// plain data, with its cells in a tally: the light beyond the range, the sums, the sums of squares.
+struct SpectrumBins {
+  FrequencyAxis frequency;
+  config::Axis axis;
+  config::Fate of;
+  double low, high;
+  int bins;
+  int first;  ///< its first cell
+
+  int cells() const { return 1 + 2 * bins; }
+};
+
+inline namespace THOR_ISA {
+
+/// Counts a photon; `cells.add(i, value)` adds to cell i.
+template <class Cells>
+THOR_FN void count_in_spectrum(const SpectrumBins& s, const Photon& photon, Quanta quanta, Cells& cells) {
+  const bool emitted = s.of == config::Fate::emitted;
+  if (s.of == config::Fate::escaped && photon.fate != Phase::escaped) return;
+  if (s.of == config::Fate::absorbed && photon.fate != Phase::absorbed) return;
+  const double value = axis_value(s.frequency, s.axis, emitted ? photon.frequency_initial : photon.frequency_final);
+  const double place = (value - s.low) / (s.high - s.low) * double(s.bins);
+  if (place >= 0 && place < double(s.bins)) {
+    const int bin = static_cast<int>(place);
+    cells.add(s.first + 1 + bin, quanta.weight);
+    cells.add(s.first + 1 + s.bins + bin, quanta.square);
+  } else {
+    cells.add(s.first, quanta.weight);
+  }
+}
+
+}  // namespace THOR_ISA
 }  // namespace thor

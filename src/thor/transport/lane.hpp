@@ -40,6 +40,23 @@ THOR_FN void for_each_field(A&& a, B&& b, F f) {
   f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3);
 }
 
+/// Bytes that the fields of `count` lanes take, and the fields laid out in them; with a count that is a multiple of 16
+/// every field is aligned to 64 bytes.
+template <class Real>
+THOR_FN std::size_t lane_bytes(std::size_t count) {
+  return count * (11 * sizeof(Real) + 4 * sizeof(IntOf<Real>) + 4 * sizeof(std::uint32_t));
+}
+template <class Real>
+THOR_FN LaneArrays<Real> lane_arrays(void* memory, std::size_t count) {
+  LaneArrays<Real> arrays;
+  char* place = static_cast<char*>(memory);
+  for_each_field(arrays, arrays, [&](auto& field, auto&) {
+    field = reinterpret_cast<std::remove_reference_t<decltype(field)>>(place);
+    place += count * sizeof(*field);
+  });
+  return arrays;
+}
+
 template <class V>
 using Lane = LaneFields<V, IntOf<V>, WordOf<V>>;
 

@@ -26,6 +26,12 @@ class Pool {
     return {first, std::min(first + size, end_)};
   }
 
+  /// All that is left, for a consumer that hands it out itself.
+  Block take_rest() {
+    const std::uint64_t first = std::min(next_.exchange(end_, std::memory_order_relaxed), end_);
+    return closed() ? Block{} : Block{first, end_};
+  }
+
   /// No photon is started after this.
   void close() { closed_.store(true, std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }

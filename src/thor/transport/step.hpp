@@ -32,10 +32,10 @@ template <class V>
 THOR_FN V hidden_path(V x_crit, V a) {
   using Real = RealOf<V>;
   const V one(Real(1)), x2 = x_crit * x_crit;
-  const V tail = one / max(V(Real(0.93)) * (exp(x2) - one), V(Real(1e-10)));
-  const V wing = V(Real(0.76)) * a / max(x2 * x_crit, V(Real(1e-10)));
+  const V tail = divide(one, max(V(Real(0.93)) * (exp(x2) - one), V(Real(1e-10))));
+  const V wing = divide(V(Real(0.76)) * a, max(x2 * x_crit, V(Real(1e-10))));
   const V flight = min(fma(x2, V(Real(0.265)), one), x_crit + V(Real(0.2)));
-  return flight / (tail + wing);
+  return divide(flight, tail + wing);
 }
 
 /// Where a flight leaves the lane.
@@ -72,7 +72,7 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
   if constexpr (D::dusty) cross_section = cross_section + V(line.dust_ratio);
   const V density = dataset.opacity(lane.cell, middle);
   const V kappa = density * cross_section;
-  const V to_collision = lane.tau / max(kappa, V(Real(1e-30)));
+  const V to_collision = divide(lane.tau, max(kappa, V(Real(1e-30))));
 
   V s = to_collision;
   auto hit = flying;
@@ -145,7 +145,7 @@ THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, con
     if (line.dust_ratio > Real(0)) {
       // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
       // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
-      const V share = V(line.dust_ratio) / (flight.profile.H + V(line.dust_ratio));
+      const V share = divide(V(line.dust_ratio), flight.profile.H + V(line.dust_ratio));
       const auto dust_word = random.next();
       const auto dust = flight.hit && uniform_fine<V>(dust_word, tau_word) <= share;
       if (any(dust)) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "thor/outputs/spectrum.hpp"
+#include "thor/outputs/tally.hpp"
 
 namespace {
 
@@ -28,15 +28,16 @@ std::vector<double> read(const std::string& path, const char* name) {
 TEST(FrequencyAxis, AllAxesOfTheSameLight) {
   const FrequencyAxis axis{12.85e5, 1215.67e-8};
   const double w = 10;  // to the blue
-  EXPECT_NEAR(axis.value(config::Axis::velocity, w) / 1e5, -128.47, 0.01);
-  EXPECT_LT(axis.value(config::Axis::wavelength, w), 1215.67e-8);
-  EXPECT_GT(axis.value(config::Axis::frequency, w), constants::c / 1215.67e-8);
-  EXPECT_NEAR(axis.value(config::Axis::wavelength, w) * axis.value(config::Axis::frequency, w), constants::c, 1);
+  EXPECT_NEAR(axis_value(axis, config::Axis::velocity, w) / 1e5, -128.47, 0.01);
+  EXPECT_LT(axis_value(axis, config::Axis::wavelength, w), 1215.67e-8);
+  EXPECT_GT(axis_value(axis, config::Axis::frequency, w), constants::c / 1215.67e-8);
+  EXPECT_NEAR(axis_value(axis, config::Axis::wavelength, w) * axis_value(axis, config::Axis::frequency, w),
+              constants::c, 1);
 }
 
 TEST(SpectrumOutput, SumsLuminosityWithItsError) {
   const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
-  Spectrum a(output, {1e6, 1e-5}), b = a;
+  Tally a({output}, {1e6, 1e-5}, 0x1p10, 0x1p20), b = a;  // quanta that are powers of two
   a.accept(photon(-1.5, Phase::escaped, 2)), a.accept(photon(0.5, Phase::escaped, 3));
   b.accept(photon(0.5, Phase::escaped, 4)), b.accept(photon(7, Phase::escaped, 5));
   b.accept(photon(0.5, Phase::absorbed, 100)), b.accept(photon(0.5, Phase::lost, 100));
@@ -58,8 +59,8 @@ TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
       (std::filesystem::temp_directory_path() / ("thor_emitted_" + std::to_string(getpid()) + ".h5")).string();
   io::File file(path, true);
   for (const auto fate : {config::Fate::emitted, config::Fate::absorbed}) {
-    Spectrum s({fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2},
-               {1e4, 1e-5});
+    Tally s({{fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2}},
+            {1e4, 1e-5}, 4, 16);
     s.accept(photon(5, Phase::absorbed, 1, -5)), s.accept(photon(5, Phase::escaped, 2, -5));
     s.write(file);
   }

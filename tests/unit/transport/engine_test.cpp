@@ -92,18 +92,21 @@ TEST(Engine, StopsWhenAsked) {
       config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
   const auto setup = build_setup(config);
   Pool pool(0, setup.emitter.count(), 32);
-  cpu::Control control;
-  std::atomic<int> flying{0}, ended{0};
+  Control control;
+  Tally tally = build_tally(config, setup);
+  int flying = 0, ended = 0;
   std::jthread stopper([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     pool.close();
     control.abort = true;
   });
-  run_problem(config, setup, pool, {2, false, ""}, control, [&](int, std::span<const Photon> batch) {
+  run_problem(config, setup, pool, {nullptr, {}, {2, false, ""}}, control, tally, [&](std::span<const Photon> batch) {
     for (const auto& p : batch) ++(p.fate == Phase::fly || p.fate == Phase::collide ? flying : ended);
   });
   EXPECT_GT(flying, 0);
-  EXPECT_EQ(std::uint64_t(flying + ended), control.started.load());
+  EXPECT_EQ(std::uint64_t(flying + ended), tally[Counter::started]);
+  EXPECT_EQ(std::uint64_t(flying), tally[Counter::in_flight]);
+  EXPECT_TRUE(tally.conserves());
 }
 
 /// A failing sink (a full disk) ends the run with its error.
@@ -111,9 +114,10 @@ TEST(Engine, PassesOnTheErrorOfASink) {
   const auto config = config::parse(yaml(media[0], 5000), "test");
   const auto setup = build_setup(config);
   Pool pool(0, setup.emitter.count(), 32);
-  cpu::Control control;
-  EXPECT_THROW(run_problem(config, setup, pool, {2, false, ""}, control,
-                           [](int, std::span<const Photon>) { throw Error(ExitCode::output, "full"); }),
+  Control control;
+  Tally tally = build_tally(config, setup);
+  EXPECT_THROW(run_problem(config, setup, pool, {nullptr, {}, {2, false, ""}}, control, tally,
+                           [](std::span<const Photon>) { throw Error(ExitCode::output, "full"); }),
                Error);
 }
 

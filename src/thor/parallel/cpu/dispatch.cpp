@@ -63,12 +63,9 @@ Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
   throw Error(ExitCode::device, "instruction set \"" + std::string(isa) + "\" is not here; this machine has:" + known);
 }
 
-template Kernel<Problem<Sphere<float>>> find_kernel(std::string_view, bool);
-template Kernel<Problem<Sphere<double>>> find_kernel(std::string_view, bool);
-template Kernel<Problem<Shell<float>>> find_kernel(std::string_view, bool);
-template Kernel<Problem<Shell<double>>> find_kernel(std::string_view, bool);
-template Kernel<Problem<Slab<float>>> find_kernel(std::string_view, bool);
-template Kernel<Problem<Slab<double>>> find_kernel(std::string_view, bool);
+#define THOR_FIND(dataset, real) template Kernel<Problem<dataset<real>>> find_kernel(std::string_view, bool);
+THOR_FOR_EACH_PROBLEM(THOR_FIND)
+#undef THOR_FIND
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <thread>
 
-#include "thor/distributions/exponential.hpp"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -23,31 +22,20 @@ void flush_denormals() {
 #endif
 }
 
-/// Memory for the fields of `count` lanes.
-template <class Real>
-class LaneStorage {
- public:
-  explicit LaneStorage(int count) : reals_(11 * count), ints_(4 * count), words_(4 * count) {
-    Real* r = reals_.data();
-    Int* i = ints_.data();
-    std::uint32_t* w = words_.data();
-    for_each_field(arrays, arrays, [&](auto& field, auto&) {
-      using T = std::remove_pointer_t<std::remove_reference_t<decltype(field)>>;
-      if constexpr (std::is_same_v<T, Real>)
-        field = r, r += count;
-      else if constexpr (std::is_same_v<T, Int>)
-        field = i, i += count;
-      else
-        field = w, w += count;
-    });
-  }
-  LaneArrays<Real> arrays;
-
- private:
-  using Int = IntOf<Real>;
-  std::vector<Real> reals_;
-  std::vector<Int> ints_;
-  std::vector<std::uint32_t> words_;
+/// What the workers of a run share.
+template <class P>
+struct Shared {
+  using Real = typename P::Real;
+  const P& problem;
+  const EmitterView<Real> emitter;
+  Pool& pool;
+  const Kernel<P> kernel;
+  Control& control;
+  const Sink& sink;
+  std::span<const Flying<Real>> flying;
+  std::atomic<std::size_t> next_flying{0};
+  std::mutex mutex;  ///< of the sink and the tally
+  Tally& tally;
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
@@ -56,42 +44,36 @@ class Worker {
   using Real = typename P::Real;
 
  public:
-  Worker(int index, const P& problem, const Emitter<Real>& emitter, Pool& pool, const Kernel<P>& kernel,
-         Control& control, const Sink& sink)
-      : index_(index),
-        problem_(problem),
-        emitter_(emitter),
-        pool_(pool),
-        kernel_(kernel),
-        control_(control),
-        sink_(sink),
-        storage_(kernel.lanes),
-        lanes_(storage_.arrays),
-        birth_(kernel.lanes) {}
+  explicit Worker(Shared<P>& shared)
+      : shared_(shared),
+        memory_(lane_bytes<Real>(std::size_t(shared.kernel.lanes)) / sizeof(double) + 1),
+        lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.kernel.lanes))),
+        origins_(std::size_t(shared.kernel.lanes)),
+        tally_(shared.tally) {
+    tally_.clear();
+  }
 
   void run() {
     flush_denormals();
-    for (int lane = 0; lane < kernel_.lanes; ++lane) refill(lane);
-    while (live_ > 0 && !control_.abort.load(std::memory_order_relaxed)) {
-      if (kernel_.advance(lanes_, problem_, slice)) collect();
+    const int lanes = shared_.kernel.lanes;
+    for (int lane = 0; lane < lanes; ++lane) refill(lane);
+    while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
+      if (shared_.kernel.advance(lanes_, shared_.problem, slice)) collect();
     }
-    for (int lane = 0; lane < kernel_.lanes; ++lane) {
+    for (int lane = 0; lane < lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
     hand_over();
+    const std::lock_guard lock(shared_.mutex);
+    shared_.tally.merge(tally_);
   }
 
  private:
   static constexpr int slice = 4096;  ///< steps between looks at the control: about a millisecond
   static constexpr std::size_t batch = 256;
 
-  struct BirthRecord {
-    std::uint64_t id;
-    double weight, frequency;
-  };
-
   void collect() {
-    for (int lane = 0; lane < kernel_.lanes; ++lane) {
+    for (int lane = 0; lane < shared_.kernel.lanes; ++lane) {
       const auto phase = lanes_.phase[lane];
       if (phase == Phase::fly || phase == Phase::collide || phase == Phase::idle) continue;
       record(lane);
@@ -99,51 +81,36 @@ class Worker {
     }
   }
 
-  /// Starts photons in this lane until one meets the medium, or leaves it idle.
-  void refill(int lane) {
+  /// Puts photons into this lane until one meets the medium, or leaves it idle.
+  void refill(int l) {
+    const std::size_t flying = shared_.next_flying.fetch_add(1, std::memory_order_relaxed);
+    if (flying < shared_.flying.size()) {
+      put(l, shared_.flying[flying].lane, shared_.flying[flying].origin);
+      return;
+    }
     for (;;) {
-      if (block_.empty()) block_ = pool_.take();
-      if (block_.empty() || pool_.closed()) {
-        lanes_.phase[lane] = Phase::idle;
+      if (block_.empty()) block_ = shared_.pool.take();
+      if (block_.empty() || shared_.pool.closed()) {
+        lanes_.phase[l] = Phase::idle;
         return;
       }
-      if (start(lane, block_.next++)) return;
-      record(lane);
+      Origin origin;
+      const Lane<Real> lane = start_photon(shared_.problem, shared_.emitter, block_.next++, origin);
+      put(l, lane, origin);
+      tally_.start(origin.weight);
+      if (lane.phase == Phase::fly) return;
+      record(l);
     }
   }
 
-  bool start(int l, std::uint64_t id) {
-    const std::size_t source = emitter_.source_of(id);
-    auto random = xoshiro<Real>(stream_key(emitter_.seed, id));
-    const Birth<Real> b = emit(emitter_.sources[source], problem_.dataset, random);
-    lanes_.px[l] = b.position.x, lanes_.py[l] = b.position.y, lanes_.pz[l] = b.position.z;
-    lanes_.dx[l] = b.direction.x, lanes_.dy[l] = b.direction.y, lanes_.dz[l] = b.direction.z;
-    lanes_.frequency[l] = b.frequency;
-    lanes_.tau[l] = sample_exponential<Real>(random.next());
-    lanes_.flown[l] = lanes_.column[l] = lanes_.column_low[l] = 0;
-    lanes_.cell[l] = b.cell;
-    lanes_.scatterings[l] = lanes_.steps[l] = 0;
-    lanes_.s0[l] = random.s0, lanes_.s1[l] = random.s1, lanes_.s2[l] = random.s2, lanes_.s3[l] = random.s3;
-    lanes_.phase[l] = b.misses ? Phase::escaped : Phase::fly;
-    birth_[l] = {id, emitter_.weight[source], double(b.frequency)};
+  void put(int l, const Lane<Real>& lane, const Origin& origin) {
+    store_lane<Real>(lane, lanes_, l);
+    origins_[std::size_t(l)] = origin;
     ++live_;
-    control_.started.fetch_add(1, std::memory_order_relaxed);
-    return !b.misses;
   }
 
   void record(int l) {
-    const double flown = lanes_.flown[l];
-    Photon p;
-    p.id = birth_[l].id, p.weight = birth_[l].weight;
-    p.frequency_initial = birth_[l].frequency, p.frequency_final = lanes_.frequency[l];
-    p.direction[0] = lanes_.dx[l], p.direction[1] = lanes_.dy[l], p.direction[2] = lanes_.dz[l];
-    p.position[0] = lanes_.px[l] - flown * p.direction[0];
-    p.position[1] = lanes_.py[l] - flown * p.direction[1];
-    p.position[2] = lanes_.pz[l] - flown * p.direction[2];
-    p.column = double(lanes_.column[l]) - double(lanes_.column_low[l]);
-    p.scatterings = lanes_.scatterings[l], p.steps = lanes_.steps[l];
-    p.fate = static_cast<Phase>(lanes_.phase[l]);
-    finished_.push_back(p);
+    finished_.push_back(end_photon(load_lane<Real>(lanes_, l), origins_[std::size_t(l)]));
     --live_;
     if (finished_.size() >= batch) hand_over();
   }
@@ -151,28 +118,27 @@ class Worker {
   void hand_over() {
     std::uint64_t scatterings = 0, longest = 0;
     for (const Photon& p : finished_) {
+      tally_.accept(p);
       scatterings += std::uint64_t(p.scatterings);
       longest = std::max(longest, std::uint64_t(p.scatterings));
     }
-    sink_(index_, finished_);
-    control_.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
-    control_.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
-    for (auto seen = control_.longest.load();
-         longest > seen && !control_.longest.compare_exchange_weak(seen, longest);) {
+    if (shared_.sink) {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.sink(finished_);
+    }
+    Control& control = shared_.control;
+    control.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
+    control.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
+    for (auto seen = control.longest.load(); longest > seen && !control.longest.compare_exchange_weak(seen, longest);) {
     }
     finished_.clear();
   }
 
-  const int index_;
-  const P& problem_;
-  const Emitter<Real>& emitter_;
-  Pool& pool_;
-  const Kernel<P>& kernel_;
-  Control& control_;
-  const Sink& sink_;
-  LaneStorage<Real> storage_;
+  Shared<P>& shared_;
+  std::vector<double> memory_;
   LaneArrays<Real> lanes_;
-  std::vector<BirthRecord> birth_;
+  std::vector<Origin> origins_;
+  Tally tally_;
   std::vector<Photon> finished_;
   Pool::Block block_;
   int live_ = 0;
@@ -182,18 +148,19 @@ class Worker {
 
 template <class P>
 void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool, const Options& options,
-               Control& control, const Sink& sink) {
-  const Kernel<P> kernel = find_kernel<P>(options.isa, options.one_lane);
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<typename P::Real>> flying) {
+  Shared<P> shared{problem, emitter.view(), pool,   find_kernel<P>(options.isa, options.one_lane),
+                   control, sink,           flying, {},
+                   {},      tally};
   std::exception_ptr failure;
-  std::mutex mutex;
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < options.threads; ++i) {
-      threads.emplace_back([&, i] {
+      threads.emplace_back([&] {
         try {
-          Worker<P>(i, problem, emitter, pool, kernel, control, sink).run();
+          Worker<P>(shared).run();
         } catch (...) {
-          const std::lock_guard lock(mutex);
+          const std::lock_guard lock(shared.mutex);
           if (!failure) failure = std::current_exception();
           control.abort = true;
         }
@@ -205,13 +172,8 @@ void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool&
 
 #define THOR_TRANSPORT(dataset, real)                                                                           \
   template void transport(const Problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, Control&, \
-                          const Sink&);
-THOR_TRANSPORT(Sphere, float)
-THOR_TRANSPORT(Sphere, double)
-THOR_TRANSPORT(Shell, float)
-THOR_TRANSPORT(Shell, double)
-THOR_TRANSPORT(Slab, float)
-THOR_TRANSPORT(Slab, double)
+                          Tally&, const Sink&, std::span<const Flying<real>>);
+THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)
 #undef THOR_TRANSPORT
 
 }  // namespace thor::cpu

@@ -1,23 +1,12 @@
 #pragma once
-#include <atomic>
-#include <functional>
-#include <span>
-
 #include "thor/generators/emitter.hpp"
+#include "thor/outputs/tally.hpp"
+#include "thor/parallel/control.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
-#include "thor/transport/photon.hpp"
+#include "thor/transport/history.hpp"
 #include "thor/transport/pool.hpp"
 
 namespace thor::cpu {
-
-/// What a run may change or watch while it goes on.
-struct Control {
-  std::atomic<bool> abort{false};  ///< leave what is in flight
-  std::atomic<std::uint64_t> finished{0}, started{0}, scatterings{0}, longest{0};
-};
-
-/// Finished photons of one worker, some hundred at a time; called in the worker's thread.
-using Sink = std::function<void(int worker, std::span<const Photon>)>;
 
 struct Options {
   int threads = 1;
@@ -25,9 +14,10 @@ struct Options {
   std::string isa;  ///< empty: the best
 };
 
-/// Runs every photon of the emitter to its end (or, after pool.close() or control.abort, as far as that lets it).
+/// Runs every photon of the pool to its end (or, after pool.close() or control.abort, as far as that lets it), and
+/// before them those that are `flying` already. All are counted in the tally; the sink, if there is one, sees them too.
 template <class P>
 void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool, const Options& options,
-               Control& control, const Sink& sink);
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<typename P::Real>> flying = {});
 
 }  // namespace thor::cpu

@@ -3,11 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "thor/datasets/shell.hpp"
-#include "thor/datasets/slab.hpp"
-#include "thor/datasets/sphere.hpp"
 #include "thor/transport/lane.hpp"
-#include "thor/transport/problem.hpp"
+#include "thor/transport/problems.hpp"
 
 /// The transport kernels of this machine: one copy per instruction set, picked at run time.
 namespace thor::cpu {

@@ -1,0 +1,136 @@
+#include "thor/outputs/tally.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "thor/core/error.hpp"
+
+namespace thor {
+namespace {
+
+/// The cells of one thread.
+struct PlainCells {
+  std::uint64_t* cells;
+  void add(int i, std::uint64_t value) { cells[i] += value; }
+  void raise(int i, std::uint64_t value) { cells[i] = std::max(cells[i], value); }
+};
+
+struct AxisUnits {
+  const char* name;
+  const char* unit;
+  const char* flux_unit;
+  double in_cgs;  ///< the unit of the file in cgs
+  const char* meaning;
+};
+
+AxisUnits units_of(config::Axis axis) {
+  switch (axis) {
+    case config::Axis::x:
+      return {"x", "", "erg s-1", 1, "dimensionless frequency (c/v_th) ln(nu/nu_0), positive to the blue"};
+    case config::Axis::velocity:
+      return {"velocity", "km s-1", "erg s-1 / (km s-1)", constants::km,
+              "Doppler velocity c (lambda/lambda_0 - 1), positive to the red"};
+    case config::Axis::wavelength:
+      return {"wavelength", "Angstrom", "erg s-1 Angstrom-1", constants::angstrom, "vacuum wavelength"};
+    case config::Axis::frequency:
+      return {"frequency", "Hz", "erg s-1 Hz-1", 1, "frequency"};
+  }
+  return {};
+}
+
+const char* name_of(config::Fate fate) {
+  switch (fate) {
+    case config::Fate::escaped:
+      return "escaped";
+    case config::Fate::emitted:
+      return "emitted";
+    case config::Fate::absorbed:
+      return "absorbed";
+  }
+  return "";
+}
+
+}  // namespace
+
+Tally::Tally(const std::vector<config::SpectrumOutput>& spectra, const FrequencyAxis& axis, double luminosity,
+             double luminosity_squared)
+    : quantum_(std::ldexp(luminosity, -62)), quantum_squared_(std::ldexp(luminosity_squared, -62)) {
+  int cells = int(Counter::count);
+  for (const auto& s : spectra) {
+    names_.push_back(s.name);
+    spectra_.push_back({axis, s.axis, s.of, s.low, s.high, int(s.bins), cells});
+    cells += spectra_.back().cells();
+  }
+  cells_.resize(std::size_t(cells));
+}
+
+TallyPlan Tally::plan() const {
+  return {1 / quantum_, 1 / quantum_squared_, spectra_.data(), int(spectra_.size()), int(cells_.size())};
+}
+
+void Tally::start(double weight) { count_start(plan(), weight, PlainCells{cells_.data()}); }
+
+void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainCells{cells_.data()}); }
+
+void Tally::merge(const std::uint64_t* cells, int copies) {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    for (int c = 0; c < copies; ++c) {
+      const std::uint64_t value = cells[i * std::size_t(copies) + std::size_t(c)];
+      cells_[i] = i == std::size_t(Counter::longest) ? std::max(cells_[i], value) : cells_[i] + value;
+    }
+  }
+}
+
+void Tally::clear() { std::ranges::fill(cells_, 0); }
+
+std::uint64_t Tally::photons() const {
+  return (*this)[Counter::escaped] + (*this)[Counter::absorbed] + (*this)[Counter::lost] + (*this)[Counter::in_flight];
+}
+
+bool Tally::conserves() const {
+  return photons() == (*this)[Counter::started] &&
+         (*this)[Counter::light_emitted] == (*this)[Counter::light_escaped] + (*this)[Counter::light_absorbed] +
+                                                (*this)[Counter::light_lost] + (*this)[Counter::light_in_flight];
+}
+
+void Tally::write(io::File& file) const {
+  const auto set = [&](const char* name, auto value) { file.attribute("/summary", name, value); };
+  set("photons", photons());
+  set("escaped", (*this)[Counter::escaped]);
+  set("absorbed", (*this)[Counter::absorbed]);
+  set("stopped", std::uint64_t(0));  // no stopping surface yet
+  set("lost", (*this)[Counter::lost]);
+  set("in_flight", (*this)[Counter::in_flight]);
+  set("scatterings", (*this)[Counter::scatterings]);
+  set("longest", (*this)[Counter::longest]);
+  set("steps", (*this)[Counter::steps]);
+  set("luminosity_emitted", light(Counter::light_emitted));
+  set("luminosity_escaped", light(Counter::light_escaped));
+  set("luminosity_absorbed", light(Counter::light_absorbed));
+  set("luminosity_lost", light(Counter::light_lost));
+  set("luminosity_in_flight", light(Counter::light_in_flight));
+  for (std::size_t i = 0; i < spectra_.size(); ++i) write_spectrum(file, names_[i], spectra_[i]);
+}
+
+void Tally::write_spectrum(io::File& file, const std::string& name, const SpectrumBins& s) const {
+  const AxisUnits axis = units_of(s.axis);
+  const auto bins = std::size_t(s.bins);
+  const double low = s.low / axis.in_cgs, width = (s.high - s.low) / axis.in_cgs / double(s.bins);
+  const std::uint64_t* sum = cells_.data() + s.first + 1;
+  const std::uint64_t* sum_squares = sum + s.bins;
+  std::vector<double> edges(bins + 1), flux(bins), error(bins);
+  for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = low + double(i) * width;
+  for (std::size_t i = 0; i < bins; ++i) {
+    flux[i] = double(sum[i]) * quantum_ / width;
+    error[i] = std::sqrt(double(sum_squares[i]) * quantum_squared_) / width;
+  }
+  const std::string group = "/spectra/" + name;
+  file.write(group + "/edges", edges, axis.unit, std::string("bin edges: ") + axis.meaning);
+  file.write(group + "/flux", flux, axis.flux_unit, "luminosity per unit of the axis");
+  file.write(group + "/error", error, axis.flux_unit, "Monte Carlo standard error of flux: that of a weighted count");
+  file.attribute(group, "axis", std::string(axis.name));
+  file.attribute(group, "of", std::string(name_of(s.of)));
+  file.attribute(group, "luminosity_beyond", double(cells_[std::size_t(s.first)]) * quantum_);
+}
+
+}  // namespace thor

@@ -1,0 +1,40 @@
+#pragma once
+#include <vector>
+
+#include "thor/io/hdf5.hpp"
+#include "thor/outputs/tally_plan.hpp"
+
+namespace thor {
+
+/// What a run has counted: photons by fate, their light, and the spectra. See TallyPlan.
+class Tally {
+ public:
+  /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`.
+  Tally(const std::vector<config::SpectrumOutput>& spectra, const FrequencyAxis& axis, double luminosity,
+        double luminosity_squared);
+
+  void start(double weight);          ///< a photon of this weight has been started
+  void accept(const Photon& photon);  ///< and this is its end
+  /// Adds the cells of another tally of the same plan, each of them in `copies` neighbouring parts.
+  void merge(const std::uint64_t* cells, int copies = 1);
+  void merge(const Tally& other) { merge(other.cells_.data()); }
+  void clear();
+  void write(io::File& file) const;
+
+  TallyPlan plan() const;
+  std::uint64_t operator[](Counter c) const { return cells_[std::size_t(c)]; }
+  std::uint64_t photons() const;  ///< that have a fate, or were cut in flight
+  double light(Counter c) const { return double((*this)[c]) * quantum_; }
+  /// Conservation: every photon started has one fate, and their light is what was emitted, to the last quantum.
+  bool conserves() const;
+
+ private:
+  void write_spectrum(io::File& file, const std::string& name, const SpectrumBins& bins) const;
+
+  std::vector<std::string> names_;
+  std::vector<SpectrumBins> spectra_;
+  std::vector<std::uint64_t> cells_;
+  double quantum_, quantum_squared_;
+};
+
+}  // namespace thor

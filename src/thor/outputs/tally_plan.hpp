@@ -1,0 +1,63 @@
+#pragma once
+#include "thor/outputs/spectrum.hpp"
+
+/// Counts and sums of light in integers. Light is counted in quanta, 2^-62 of all that the sources emit, so that sums
+/// are exact and the same in any order: for any number of threads and lanes, on a CPU or a device. (A photon of a run
+/// of 1e9 is 4e9 quanta: its weight is rounded to 1e-10.)
+namespace thor {
+
+/// The cells of a tally, before those of the spectra.
+enum class Counter : int {
+  escaped,
+  absorbed,
+  lost,
+  in_flight,
+  light_escaped,
+  light_absorbed,
+  light_lost,
+  light_in_flight,
+  started,
+  light_emitted,
+  scatterings,
+  steps,
+  longest,  ///< scatterings of the longest history: a maximum, not a sum
+  count
+};
+
+/// How to count: plain data.
+struct TallyPlan {
+  double quanta_per_light, quanta_per_square;
+  const SpectrumBins* spectra;
+  int spectra_count;
+  int cells;  ///< in all
+};
+
+inline namespace THOR_ISA {
+
+THOR_FN Quanta quanta_of(const TallyPlan& plan, double weight) {
+  return {static_cast<std::uint64_t>(weight * plan.quanta_per_light + 0.5),
+          static_cast<std::uint64_t>(weight * weight * plan.quanta_per_square + 0.5)};
+}
+
+template <class Cells>
+THOR_FN void count_start(const TallyPlan& plan, double weight, Cells cells) {
+  cells.add(int(Counter::started), 1);
+  cells.add(int(Counter::light_emitted), quanta_of(plan, weight).weight);
+}
+
+/// `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least that.
+template <class Cells>
+THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
+  const Quanta quanta = quanta_of(plan, photon.weight);
+  const int fate = photon.fate >= Phase::escaped && photon.fate <= Phase::lost ? int(photon.fate) - int(Phase::escaped)
+                                                                               : int(Counter::in_flight);
+  cells.add(fate, 1);
+  cells.add(int(Counter::light_escaped) + fate, quanta.weight);
+  cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
+  cells.add(int(Counter::steps), std::uint64_t(photon.steps));
+  cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
+  for (int i = 0; i < plan.spectra_count; ++i) count_in_spectrum(plan.spectra[i], photon, quanta, cells);
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor

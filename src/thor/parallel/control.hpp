@@ -1,0 +1,19 @@
+#pragma once
+#include <atomic>
+#include <functional>
+#include <span>
+
+#include "thor/transport/photon.hpp"
+
+namespace thor {
+
+/// What a run may change or watch while it goes on.
+struct Control {
+  std::atomic<bool> abort{false};  ///< leave what is in flight
+  std::atomic<std::uint64_t> finished{0}, scatterings{0}, longest{0};
+};
+
+/// Takes finished photons, some hundred or more at a time; never called from two threads at once.
+using Sink = std::function<void(std::span<const Photon>)>;
+
+}  // namespace thor

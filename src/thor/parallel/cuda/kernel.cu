@@ -1,0 +1,43 @@
+// Compiled once for each problem (THOR_DATASET, THOR_REAL): see ThorCuda.cmake.
+#include "thor/parallel/cuda/kernel.hpp"
+
+namespace thor::cuda {
+namespace {
+
+/// The device's atomic operations, as program.hpp asks for them.
+struct Atomic {
+  using Wide = unsigned long long;
+  static __device__ std::uint32_t add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
+  static __device__ std::uint64_t add(std::uint64_t* p, std::uint64_t v) {
+    return atomicAdd(reinterpret_cast<Wide*>(p), Wide(v));
+  }
+  static __device__ void max(std::uint64_t* p, std::uint64_t v) { atomicMax(reinterpret_cast<Wide*>(p), Wide(v)); }
+  static __device__ void min(std::uint64_t* p, std::uint64_t v) { atomicMin(reinterpret_cast<Wide*>(p), Wide(v)); }
+  static __device__ void fault() { __trap(); }
+};
+
+template <class P>
+__global__ void __launch_bounds__(block)
+    advance_lanes(const __grid_constant__ device::Program<P> program, device::Shape shape) {
+  const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
+  const std::uint32_t within = thread % 32, index = thread / 32 * std::uint32_t(shape.width) + within;
+  if (within >= std::uint32_t(shape.width) || index >= shape.lanes) return;
+  const std::uint32_t slot = program.live[index];
+  if (device::advance_lane<Atomic>(program, slot, int(blockIdx.x) % program.copies)) {
+    program.next_live[atomicAdd(&program.report->live, 1u)] = slot;
+  }
+}
+
+}  // namespace
+
+template <class P>
+cudaError_t launch(const device::Program<P>& program, device::Shape shape, cudaStream_t stream) {
+  const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
+  const std::uint32_t blocks = (warps * 32 + block - 1) / block;
+  advance_lanes<P><<<blocks, block, 0, stream>>>(program, shape);
+  return cudaGetLastError();
+}
+
+template cudaError_t launch(const device::Program<Problem<THOR_DATASET<THOR_REAL>>>&, device::Shape, cudaStream_t);
+
+}  // namespace thor::cuda

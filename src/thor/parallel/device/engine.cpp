@@ -1,0 +1,339 @@
+#include "thor/parallel/device/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+
+#include "thor/core/error.hpp"
+#include "thor/core/message.hpp"
+#include "thor/parallel/device/drain.hpp"
+
+namespace thor::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t most_lanes = 1u << 20;    ///< more in flight gain nothing
+constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
+constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the tally may take
+constexpr int most_copies = 32;
+constexpr int first_steps = 64, most_steps = 1 << 20;  ///< of a lane in a slice
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A copy of host data on the device.
+template <class T>
+Buffer<T> upload(Device& device, std::span<const T> data) {
+  Buffer<T> buffer(device, Memory::device, std::max<std::size_t>(data.size(), 1));
+  if (!data.empty()) device.copy_in(0, buffer.data(), data.data(), data.size_bytes());
+  device.wait(0);
+  return buffer;
+}
+
+/// A part of the lanes with a queue of its own. There are two, so that the device has work while the host looks at what
+/// one of them has done, and while its finished photons travel.
+template <class P>
+struct Squad {
+  using Real = typename P::Real;
+
+  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, int copies)
+      : queue(queue),
+        capacity(lanes),
+        lanes(device, Memory::device, lane_bytes<Real>(lanes)),
+        origins(device, Memory::device, lanes),
+        live{Buffer<std::uint32_t>(device, Memory::device, lanes),
+             Buffer<std::uint32_t>(device, Memory::device, lanes)},
+        report(device, Memory::device, 1),
+        seen(device, Memory::pinned, 1),
+        next_id(device, Memory::pinned, 1),
+        counters(device, Memory::pinned, std::size_t(Counter::count) * std::size_t(copies)),
+        count(std::uint32_t(lanes)) {
+    if (room > 0) {
+      records.emplace(device, Memory::device, room);
+      staging.emplace(device, Memory::pinned, room);
+    }
+    seen[0] = {0, 0, no_photon};
+    std::vector<std::byte> memory(lane_bytes<Real>(lanes));
+    const LaneArrays<Real> arrays = lane_arrays<Real>(memory.data(), lanes);
+    std::fill_n(arrays.phase, lanes, IntOf<Real>(Phase::idle));
+    const std::vector<Origin> nobody(lanes, Origin{no_photon, 0, 0});
+    std::vector<std::uint32_t> all(lanes);
+    std::iota(all.begin(), all.end(), 0u);
+    device.copy_in(queue, this->lanes.data(), memory.data(), memory.size());
+    device.copy_in(queue, origins.data(), nobody.data(), origins.bytes());
+    device.copy_in(queue, live[0].data(), all.data(), live[0].bytes());
+    device.wait(queue);
+  }
+
+  const int queue;
+  const std::size_t capacity;
+  Buffer<std::byte> lanes;
+  Buffer<Origin> origins;
+  Buffer<std::uint32_t> live[2];
+  Buffer<Report> report;
+  std::optional<Buffer<Photon>> records, staging;
+  Buffer<Report> seen;             ///< the last report
+  Buffer<std::uint64_t> next_id;   ///< of the pool, at the last report
+  Buffer<std::uint64_t> counters;  ///< of the whole tally, likewise
+  std::uint32_t count;             ///< live lanes
+  int current = 0;                 ///< which of `live` holds them
+  int steps = first_steps;
+  Clock::time_point launched;
+};
+
+template <class P>
+class Engine {
+  using Real = typename P::Real;
+
+ public:
+  Engine(Device& device, const P& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+         Control& control, Tally& tally, const Sink& sink)
+      : device_(device),
+        pool_(pool),
+        options_(options),
+        control_(control),
+        tally_(tally),
+        sink_(sink),
+        ids_(pool.take_rest()),
+        schedulers_(device.info().schedulers),
+        sources_(upload<Source<Real>>(device, emitter.sources)),
+        ends_(upload<std::uint64_t>(device, emitter.end)),
+        weights_(upload<double>(device, emitter.weight)),
+        spectra_(upload<SpectrumBins>(device, {tally.plan().spectra, std::size_t(tally.plan().spectra_count)})),
+        copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(tally.plan().cells), 1, most_copies))),
+        cells_(device, Memory::device, std::size_t(tally.plan().cells) * std::size_t(copies_)),
+        next_id_(upload<std::uint64_t>(device, std::vector{ids_.next})),
+        next_seen_(ids_.next),
+        granted_(ids_.next) {
+    device.clear(0, cells_.data(), cells_.bytes());
+    device.wait(0);
+    program_.problem = problem;
+    program_.emitter = {emitter.seed, sources_.data(), ends_.data(), weights_.data(), int(emitter.sources.size())};
+    program_.plan = tally.plan();
+    program_.plan.spectra = spectra_.data();
+    program_.cells = cells_.data(), program_.copies = copies_;
+    program_.next_id = next_id_.data();
+    program_.end = ids_.end;
+    program_.fault = options.fault;
+  }
+
+  /// Everything that was in flight when the run was cut, or when so few are left that the caller takes over.
+  std::vector<Flying<Real>> run(std::uint32_t few) {
+    const std::uint64_t lanes = place_squads();
+    if (sink_) drain_.emplace(sink_);
+    try {
+      grant(2 * lanes);
+      for (auto& squad : squads_) launch(squad);
+      for (;;) {
+        for (auto& squad : squads_) {
+          if (!busy_[squad.queue]) continue;
+          finish(squad);
+          if (!control_.abort && !done(few) && squad.count > 0) launch(squad);
+        }
+        if (!busy_[0] && !busy_[1]) break;
+      }
+    } catch (const Error& e) {
+      if (e.code() != ExitCode::device) throw;
+      throw Error(e.code(),
+                  fmt::format("{}; photons {} to {} were in flight, nothing is written. Please report this with "
+                              "the configuration; --device cpu may do.",
+                              e.what(), oldest(), std::max(granted_, ids_.next + 1) - 1));
+    }
+    if (drain_) {
+      drain_->wait(0), drain_->wait(1);
+      drain_.reset();
+    }
+    return collect();
+  }
+
+ private:
+  /// Allocates the lanes: as many as asked for, or as many as pay and have room.
+  std::uint64_t place_squads() {
+    const std::uint64_t photons = ids_.end - ids_.next;
+    std::uint64_t lanes = options_.lanes ? options_.lanes : std::min(photons, most_lanes);
+    for (;;) {
+      try {
+        const std::size_t half = std::max<std::size_t>((lanes / 2 + 31) / 32 * 32, 32);
+        const std::uint32_t room = sink_ ? std::uint32_t(std::clamp<std::size_t>(half, 1024, most_records)) : 0;
+        squads_.clear();
+        squads_.reserve(Device::queues);
+        for (int queue = 0; queue < Device::queues; ++queue) squads_.emplace_back(device_, queue, half, room, copies_);
+        return 2 * half;
+      } catch (const OutOfMemory& e) {
+        squads_.clear();
+        const Info info = device_.info();
+        const std::string text = fmt::format(
+            "{}:{} ({}): {:.3g} MB for {} photons in flight could not be allocated, "
+            "{:.3g} MB are free",
+            info.backend, info.index, info.name, double(e.asked) / 1e6, lanes, double(info.memory_free) / 1e6);
+        if (options_.lanes || lanes <= 64) {
+          throw Error(ExitCode::device, text + "; lower --lanes, or run with --device cpu");
+        }
+        lanes /= 4;
+        message("thor: warning: {}; trying {}\n", text, lanes);
+      }
+    }
+  }
+
+  /// Lets lanes start so many photons more; after pool.close() none.
+  void grant(std::uint64_t more) {
+    if (pool_.closed() || control_.abort) {
+      program_.granted = program_.end = 0;
+    } else {
+      program_.granted = granted_ = std::min(next_seen_ + more, ids_.end);
+    }
+  }
+
+  std::uint64_t oldest() const { return std::min({squads_[0].seen[0].oldest, squads_[1].seen[0].oldest, next_seen_}); }
+
+  void launch(Squad<P>& squad) {
+    device_.copy_in(squad.queue, squad.report.data(), &nothing_, sizeof(Report));
+    Program<P> program = program_;
+    program.lanes = lane_arrays<Real>(squad.lanes.data(), squad.capacity);
+    program.origins = squad.origins.data();
+    program.live = squad.live[squad.current].data();
+    program.next_live = squad.live[1 - squad.current].data();
+    program.report = squad.report.data();
+    program.records = squad.records ? squad.records->data() : nullptr;
+    program.room = squad.records ? std::uint32_t(squad.records->bytes() / sizeof(Photon)) : 0;
+    program.steps = squad.steps;
+    const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
+    device_.advance(squad.queue, program, {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u))});
+    device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));
+    device_.copy_out(squad.queue, squad.next_id.data(), next_id_.data(), sizeof(std::uint64_t));
+    device_.copy_out(squad.queue, squad.counters.data(), cells_.data(), squad.counters.bytes());
+    squad.launched = Clock::now();
+    busy_[squad.queue] = true;
+  }
+
+  /// Waits for a slice and takes what it has done.
+  void finish(Squad<P>& squad) {
+    device_.wait(squad.queue);
+    const double seconds = seconds_since(squad.launched);
+    busy_[squad.queue] = false;
+    const Report report = squad.seen[0];
+    bool full = false;
+    if (squad.records) {
+      const auto room = std::uint32_t(squad.records->bytes() / sizeof(Photon));
+      const std::uint32_t count = std::min(report.records, room);
+      full = report.records > room;
+      drain_->wait(squad.queue);
+      device_.copy_out(squad.queue, squad.staging->data(), squad.records->data(), count * sizeof(Photon));
+      device_.wait(squad.queue);
+      drain_->put(squad.queue, {squad.staging->data(), count});
+    }
+    squad.count = report.live;
+    squad.current = 1 - squad.current;
+    const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
+    squad.steps = std::clamp(int(double(squad.steps) * factor), 1, most_steps);
+
+    const std::uint64_t started = squad.next_id[0] - std::min(squad.next_id[0], next_seen_);
+    next_seen_ = std::max(next_seen_, squad.next_id[0]);
+    grant(std::max<std::uint64_t>(2 * (squads_[0].capacity + squads_[1].capacity), 8 * started));
+    show_progress(squad);
+  }
+
+  void show_progress(const Squad<P>& squad) {
+    const auto sum = [&](Counter c) {
+      const std::uint64_t* parts = squad.counters.data() + std::size_t(c) * std::size_t(copies_);
+      return std::accumulate(parts, parts + copies_, std::uint64_t(0));
+    };
+    const std::uint64_t* longest = squad.counters.data() + std::size_t(Counter::longest) * std::size_t(copies_);
+    control_.finished = sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost);
+    control_.scatterings = sum(Counter::scatterings);
+    control_.longest = *std::max_element(longest, longest + copies_);
+  }
+
+  /// Nothing left, or so little that the rest goes elsewhere.
+  bool done(std::uint32_t few) const {
+    const std::uint32_t left = squads_[0].count + squads_[1].count;
+    return left == 0 || (left <= few && (pool_.closed() || next_seen_ >= ids_.end));
+  }
+
+  /// The tally of the device, and the photons that are still in flight there.
+  std::vector<Flying<Real>> collect() {
+    std::vector<std::uint64_t> cells(cells_.bytes() / sizeof(std::uint64_t));
+    device_.copy_out(0, cells.data(), cells_.data(), cells_.bytes());
+    device_.wait(0);
+    tally_.merge(cells.data(), copies_);
+    std::vector<Flying<Real>> flying;
+    for (const auto& squad : squads_) {
+      if (squad.count == 0) continue;
+      std::vector<std::byte> memory(squad.lanes.bytes());
+      std::vector<Origin> origins(squad.capacity);
+      std::vector<std::uint32_t> live(squad.count);
+      device_.copy_out(squad.queue, memory.data(), squad.lanes.data(), memory.size());
+      device_.copy_out(squad.queue, origins.data(), squad.origins.data(), squad.origins.bytes());
+      device_.copy_out(squad.queue, live.data(), squad.live[squad.current].data(), live.size() * sizeof(live[0]));
+      device_.wait(squad.queue);
+      const LaneArrays<Real> arrays = lane_arrays<Real>(memory.data(), squad.capacity);
+      for (const std::uint32_t slot : live) {
+        const Flying<Real> photon{load_lane<Real>(arrays, slot), origins[slot]};
+        if (photon.lane.phase != Phase::idle) flying.push_back(photon);
+      }
+    }
+    return flying;
+  }
+
+  Device& device_;
+  Pool& pool_;
+  const Options& options_;
+  Control& control_;
+  Tally& tally_;
+  const Sink& sink_;
+  const Pool::Block ids_;
+  const int schedulers_;
+  const Report nothing_{0, 0, no_photon};
+  Buffer<Source<Real>> sources_;
+  Buffer<std::uint64_t> ends_;
+  Buffer<double> weights_;
+  Buffer<SpectrumBins> spectra_;
+  const int copies_;
+  Buffer<std::uint64_t> cells_;
+  Buffer<std::uint64_t> next_id_;
+  Program<P> program_{};
+  std::vector<Squad<P>> squads_;
+  std::optional<Drain> drain_;
+  bool busy_[Device::queues] = {};
+  std::uint64_t next_seen_, granted_;
+};
+
+}  // namespace
+
+template <class P>
+void transport(Device& device, const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool,
+               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink) {
+  using Real = typename P::Real;
+  const int lanes = cpu::find_kernel<P>(cpu.isa, cpu.one_lane).lanes;
+  std::vector<Flying<Real>> flying;
+  {
+    Engine<P> engine(device, problem, emitter, pool, options, control, tally, sink);
+    flying = engine.run(options.stragglers ? std::uint32_t(cpu.threads * lanes) : 0);
+  }
+  // Those that have ended but found no room to be handed over, and after an abort all the others.
+  std::vector<Photon> ended;
+  std::erase_if(flying, [&](const Flying<Real>& f) {
+    const bool stays = in_flight<Real>(f.lane) && !control.abort;
+    if (!stays) ended.push_back(end_photon<Real>(f.lane, f.origin));
+    return !stays;
+  });
+  for (const Photon& photon : ended) tally.accept(photon);
+  if (sink && !ended.empty()) sink(ended);
+  if (flying.empty()) return;
+  // A history goes on here as it would there: photons are the same on every device.
+  cpu::Options here = cpu;
+  here.one_lane = cpu.one_lane || flying.size() <= std::size_t(cpu.threads);
+  Pool nobody(0, 0, 1);
+  cpu::transport<P>(problem, emitter, nobody, here, control, tally, sink, flying);
+}
+
+#define THOR_TRANSPORT(dataset, real)                                                                          \
+  template void transport(Device&, const Problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, \
+                          const cpu::Options&, Control&, Tally&, const Sink&);
+THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)
+#undef THOR_TRANSPORT
+
+}  // namespace thor::device

@@ -1,0 +1,22 @@
+#pragma once
+#include "thor/generators/emitter.hpp"
+#include "thor/outputs/tally.hpp"
+#include "thor/parallel/control.hpp"
+#include "thor/parallel/cpu/engine.hpp"
+#include "thor/parallel/device/device.hpp"
+
+namespace thor::device {
+
+struct Options {
+  std::uint64_t lanes = 0;  ///< photons in flight at once; 0: as many as pay
+  double slice = 0.1;       ///< seconds that a launch should take
+  bool stragglers = true;   ///< the last photons move to the processor, which takes less time for a step
+  std::uint64_t fault = no_photon;
+};
+
+/// As cpu::transport, on a device. `cpu` is for the last photons.
+template <class P>
+void transport(Device& device, const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool,
+               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink);
+
+}  // namespace thor::device

@@ -1,0 +1,96 @@
+#pragma once
+#include "thor/outputs/tally_plan.hpp"
+#include "thor/transport/history.hpp"
+#include "thor/transport/problems.hpp"
+#include "thor/transport/step.hpp"
+
+/// What one lane of a device does, written once for every backend.
+namespace thor::device {
+
+/// What a slice of work tells the host.
+struct Report {
+  std::uint32_t live;     ///< lanes that go on in the next slice
+  std::uint32_t records;  ///< photons handed over; may exceed the room there was
+  std::uint64_t oldest;   ///< smallest id in flight
+};
+
+inline constexpr std::uint64_t no_photon = ~0ull;
+
+/// Everything that a slice reads and writes: plain data with pointers to device memory, passed by value.
+template <class P>
+struct Program {
+  using Real = typename P::Real;
+  P problem;
+  EmitterView<Real> emitter;
+  TallyPlan plan;
+  std::uint64_t* cells;  ///< of the tally, each in `copies` neighbouring parts
+  int copies;
+  LaneArrays<Real> lanes;
+  Origin* origins;
+  const std::uint32_t* live;  ///< the lanes of this slice
+  std::uint32_t* next_live;   ///< those of the next one, in any order
+  Report* report;
+  std::uint64_t* next_id;  ///< the pool: ids are claimed one by one,
+  std::uint64_t granted;   ///< started if below this, kept for a later slice
+  std::uint64_t end;       ///< if below this
+  Photon* records;         ///< finished photons for the host; none: they are only counted
+  std::uint32_t room;      ///< for so many
+  int steps;               ///< of each lane in this slice
+  std::uint64_t fault;     ///< a photon whose start is a fault, to test what happens then
+};
+
+inline namespace THOR_ISA {
+
+/// The tally's cells, shared by all lanes through the backend's atomic operations.
+template <class Atomic>
+struct SharedCells {
+  std::uint64_t* cells;
+  int copies, copy;
+  THOR_FN void add(int i, std::uint64_t value) { Atomic::add(cells + std::size_t(i) * copies + copy, value); }
+  THOR_FN void raise(int i, std::uint64_t value) { Atomic::max(cells + std::size_t(i) * copies + copy, value); }
+};
+
+/// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
+/// wait for room or for ids, or is idle for good.
+template <class Atomic, class P>
+THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, std::uint32_t slot, int copy) {
+  const SharedCells<Atomic> cells{program.cells, program.copies, copy};
+  Origin& origin = program.origins[slot];
+  for (;;) {
+    if (lane.phase != Phase::idle) {
+      const Photon photon = end_photon(lane, origin);
+      if (program.records) {
+        const std::uint32_t place = Atomic::add(&program.report->records, 1u);
+        if (place >= program.room) return false;
+        program.records[place] = photon;
+      }
+      count_end(program.plan, photon, cells);
+      lane.phase = Phase::idle;
+      origin.id = no_photon;
+    }
+    if (origin.id == no_photon) origin.id = Atomic::add(program.next_id, std::uint64_t(1));
+    if (origin.id >= program.granted) return false;
+    if (origin.id == program.fault) Atomic::fault();
+    lane = start_photon(program.problem, program.emitter, origin.id, origin);
+    count_start(program.plan, origin.weight, cells);
+    if (lane.phase == Phase::fly) return true;
+  }
+}
+
+/// Lane `slot` for one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
+template <class Atomic, class P>
+THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy) {
+  using Real = typename P::Real;
+  Lane<Real> lane = load_lane<Real>(program.lanes, slot);
+  bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, slot, copy);
+  for (int i = 0; i < program.steps && going; ++i) {
+    if (step(lane, program.problem)) going = renew<Atomic>(program, lane, slot, copy);
+  }
+  store_lane<Real>(lane, program.lanes, slot);
+  const std::uint64_t id = program.origins[slot].id;
+  if (in_flight<Real>(lane)) Atomic::min(&program.report->oldest, id);
+  return lane.phase != Phase::idle || id < program.end;
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor::device

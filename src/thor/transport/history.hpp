@@ -1,0 +1,69 @@
+#pragma once
+#include "thor/distributions/exponential.hpp"
+#include "thor/generators/emitter_view.hpp"
+#include "thor/transport/lane.hpp"
+#include "thor/transport/photon.hpp"
+
+/// How a history begins and ends; what lies between is step().
+namespace thor {
+
+/// What is kept of a photon's birth, beside its lane: no step needs it.
+struct Origin {
+  std::uint64_t id;
+  double weight;     ///< luminosity that it stands for [erg/s]
+  double frequency;  ///< c ln(nu/nu_0)
+};
+
+inline namespace THOR_ISA {
+
+template <class V>
+THOR_FN bool in_flight(const Lane<V>& lane) {
+  return lane.phase == Phase::fly || lane.phase == Phase::collide;
+}
+
+/// Photon `id` at the start of its first flight. One that never meets the medium has escaped.
+template <class Real, class P>
+THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin) {
+  const int source = source_of(emitter, id);
+  auto random = xoshiro<Real>(stream_key(emitter.seed, id));
+  const Birth<Real> b = emit(emitter.sources[source], problem.dataset, random);
+  Lane<Real> lane;
+  lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
+  lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
+  lane.frequency = b.frequency;
+  lane.tau = sample_exponential<Real>(random.next());
+  lane.flown = lane.column = lane.column_low = 0;
+  lane.phase = b.misses ? Phase::escaped : Phase::fly;
+  lane.cell = b.cell;
+  lane.scatterings = lane.steps = 0;
+  lane.s0 = random.s0, lane.s1 = random.s1, lane.s2 = random.s2, lane.s3 = random.s3;
+  origin = {id, emitter.weight[source], double(b.frequency)};
+  return lane;
+}
+
+/// The photon of a lane, whether its life is over or not.
+template <class Real>
+THOR_FN Photon end_photon(const LaneFields<Real, IntOf<Real>, WordOf<Real>>& lane, const Origin& origin) {
+  const double flown = lane.flown;
+  Photon p;
+  p.id = origin.id, p.weight = origin.weight;
+  p.frequency_initial = origin.frequency, p.frequency_final = lane.frequency;
+  p.direction[0] = lane.dx, p.direction[1] = lane.dy, p.direction[2] = lane.dz;
+  p.position[0] = lane.px - flown * p.direction[0];
+  p.position[1] = lane.py - flown * p.direction[1];
+  p.position[2] = lane.pz - flown * p.direction[2];
+  p.column = double(lane.column) - double(lane.column_low);
+  p.scatterings = lane.scatterings, p.steps = lane.steps;
+  p.fate = static_cast<Phase>(lane.phase);
+  return p;
+}
+
+/// A photon in flight that moves from one engine to another.
+template <class Real>
+struct Flying {
+  Lane<Real> lane;
+  Origin origin;
+};
+
+}  // namespace THOR_ISA
+}  // namespace thor
