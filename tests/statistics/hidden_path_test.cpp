@@ -12,23 +12,21 @@ using namespace thor;
 double simulated(double a, double x_crit) {
   ResonantLine<double> line{};
   line.a = a, line.inv_a = 1 / a, line.log_envelope = std::log1p(4.4 * 4.4 / (a * a));
-  line.quarter_E_core = 1. / 12, line.quarter_E_wing = 1. / 4;
+  line.core = dipole_mixture<double>(1. / 12), line.wing = dipole_mixture<double>(1. / 4);
   const ResonantLineView<double> view{line};
   auto random = xoshiro<double>(stream_key(3, std::uint64_t(x_crit * 100)));
   double sum = 0, histories = 0;
   for (long work = 0; work < 3000000; ++histories) {
     double x = (2 * uniform<double>(random.next()) - 1) * std::min(x_crit, 1.);
     for (;; ++work) {
-      ParallelVelocity<double>::Words words;
-      words.choice = random.next(), words.proposal = random.next(), words.accept = random.next(),
-      words.wing = random.next();
-      const auto atom = view.prepare(x, std::exp(-x * x), words);
+      const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
+      const auto atom = view.prepare(x, std::exp(-x * x), {choice, proposal, accept, wing});
       const double speed = std::sqrt(-std::log(uniform_positive<double>(random.next())));
       const double across = speed * std::cos(2 * std::numbers::pi * uniform<double>(random.next()));
       const auto first = random.next(), second = random.next();
       if (!atom.accepted) continue;
       if (speed > x_crit) break;
-      x = view.sample(x, atom, across, first, second).x;
+      x = view.sample(x, atom, across, {first, second}).x;
       if (std::abs(x) > x_crit) break;
       sum += 1 / Voigt::eval(a, x).H;
     }

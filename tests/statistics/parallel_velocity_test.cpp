@@ -110,10 +110,14 @@ Target target_of(double a, double x) {
 }
 
 template <class V>
-typename ParallelVelocity<V>::Words draw_words(thor::Xoshiro128<V>& random) {
-  typename ParallelVelocity<V>::Words w;
-  w.choice = random.next(), w.proposal = random.next(), w.accept = random.next(), w.wing = random.next();
-  return w;
+struct Words {
+  thor::WordOf<V> choice, proposal, accept, wing;
+  typename ParallelVelocity<V>::Draws draws() const { return {choice, proposal, accept, wing}; }
+};
+template <class V>
+Words<V> draw_words(thor::Xoshiro128<V>& random) {
+  const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
+  return {choice, proposal, accept, wing};
 }
 
 struct Draw {
@@ -133,7 +137,7 @@ Draw draw(double a, double x, int proposals, std::uint64_t seed) {
   result.u.reserve(std::size_t(proposals));
   Real u[n], accepted[n];
   for (; result.proposals < proposals; result.proposals += n) {
-    const auto proposal = distribution.propose(vx, gaussian, draw_words<V>(random));
+    const auto proposal = distribution.propose(vx, gaussian, draw_words<V>(random).draws());
     thor::store(proposal.u, u);
     thor::store(thor::select(proposal.accepted, V(Real(1)), V(Real(0))), accepted);
     for (int lane = 0; lane < n; ++lane)
@@ -275,7 +279,7 @@ TYPED_TEST(ParallelVelocityTest, LanesAreAloneAndMirrored) {
         for (int k = 0; k < 4; ++k) w[k][lane] = random.next();
         if (i % 2 == 0) w[random.next() % 4][lane] = extremes[random.next() % 6];
       }
-      const typename ParallelVelocity<V>::Words words{thor::load<Word>(w[0]), thor::load<Word>(w[1]),
+      const typename ParallelVelocity<V>::Draws words{thor::load<Word>(w[0]), thor::load<Word>(w[1]),
                                                       thor::load<Word>(w[2]), thor::load<Word>(w[3])};
       const V vx = thor::load<V>(x), gaussian = thor::exp(-vx * vx);
       const auto right = sampler<V>(a).propose(vx, gaussian, words);
@@ -340,7 +344,7 @@ TEST(ParallelVelocityEnvelope, IsTheSamplers) {
           double u = 0;
           while (rejected - accepted > 2) {
             words.accept = std::uint32_t((accepted + rejected) / 2);
-            const auto proposal = sampler<double>(a).propose(x, std::exp(-x * x), words);
+            const auto proposal = sampler<double>(a).propose(x, std::exp(-x * x), words.draws());
             (proposal.accepted ? accepted : rejected) = words.accept, u = proposal.u;
           }
           ASSERT_NEAR(double(accepted) * 0x1p-32, envelope.ratio(part, u), 1e-7) << label(a, x) << " part " << part;

@@ -53,7 +53,7 @@ class PhaseFunctionTest : public testing::Test {
     Angles angles;
     while (int(angles.mu.size()) < size) {
       const auto first = random.next(), second = random.next();
-      append(angles, thor::sample_dipole_mixture(V(Real(quarter_E)), first, second));
+      append(angles, thor::sample_dipole_mixture(thor::dipole_mixture<V>(quarter_E), {first, second}));
     }
     return angles;
   }
@@ -132,10 +132,11 @@ TYPED_TEST(PhaseFunctionTest, MixtureForExtremeWords) {
     Angles angles;
     for (const auto first : extremes)
       for (const auto second : extremes)
-        append(angles, thor::sample_dipole_mixture(V(Real(quarter_E)), Word(first), Word(second)));
+        append(angles, thor::sample_dipole_mixture(thor::dipole_mixture<V>(quarter_E), {Word(first), Word(second)}));
     const auto edge = std::uint32_t(quarter_E * 0x1p32);
     for (std::uint32_t k = 0; k < 1024; ++k)
-      append(angles, thor::sample_dipole_mixture(V(Real(quarter_E)), Word(edge + k - 512), Word(k << 22)));
+      append(angles,
+             thor::sample_dipole_mixture(thor::dipole_mixture<V>(quarter_E), {Word(edge + k - 512), Word(k << 22)}));
     expect_angles<V>(angles);
   }
 }

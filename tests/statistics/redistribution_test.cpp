@@ -31,7 +31,7 @@ thor::ResonantLine<Real> line_of(const Case& c) {
   thor::ResonantLine<Real> line{};
   line.a = Real(c.a), line.inv_a = Real(1 / c.a), line.log_envelope = Real(std::log1p(4.4 * 4.4 / (c.a * c.a)));
   line.recoil = Real(c.recoil);
-  line.quarter_E_core = Real(c.quarter_E_core), line.quarter_E_wing = Real(c.quarter_E_wing);
+  line.core = thor::dipole_mixture<Real>(c.quarter_E_core), line.wing = thor::dipole_mixture<Real>(c.quarter_E_wing);
   return line;
 }
 
@@ -52,13 +52,11 @@ Scatterings scatter(const Case& c, std::size_t size, std::uint64_t seed) {
   const V x = V(Real(c.x)), gaussian = thor::exp(-x * x);
   Scatterings s;
   while (s.x.size() < size) {
-    typename thor::ParallelVelocity<V>::Words words;
-    words.choice = random.next(), words.proposal = random.next();
-    words.accept = random.next(), words.wing = random.next();
+    const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
     const auto radius = random.next(), angle = random.next(), first = random.next(), second = random.next();
-    const auto atom = view.prepare(x, gaussian, words);
-    const V perpendicular = thor::sample_perpendicular_velocity(V(Real(0)), radius, angle);
-    const auto out = view.sample(x, atom, perpendicular, first, second);
+    const auto atom = view.prepare(x, gaussian, {choice, proposal, accept, wing});
+    const V perpendicular = thor::sample_perpendicular_velocity(V(Real(0)), {radius, angle});
+    const auto out = view.sample(x, atom, perpendicular, {first, second});
     const auto same = view.eval(x, atom, perpendicular, out.mu);
     const V even = thor::fma(thor::uniform<V>(random.next()), V(Real(2)), V(Real(-1)));
     const auto look = view.eval(x, atom, perpendicular, even);
@@ -66,7 +64,7 @@ Scatterings scatter(const Case& c, std::size_t size, std::uint64_t seed) {
     Real lanes[9][n];
     const V accepted = thor::select(atom.accepted, V(Real(1)), V(Real(0)));
     thor::store(accepted, lanes[0]), thor::store(out.x, lanes[1]), thor::store(out.mu, lanes[2]);
-    thor::store(atom.parallel, lanes[3]), thor::store(atom.quarter_E, lanes[4]);
+    thor::store(atom.parallel, lanes[3]), thor::store(atom.phase.quarter_E, lanes[4]);
     thor::store(thor::abs(same.x - out.x), lanes[5]);
     thor::store(even, lanes[6]), thor::store(look.weight, lanes[7]), thor::store(look.x, lanes[8]);
     for (int i = 0; i < n; ++i) {

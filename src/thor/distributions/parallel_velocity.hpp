@@ -37,8 +37,19 @@ struct ParallelVelocity {
   V inv_a;   ///< 1/a
   V lambda;  ///< ln(1 + Y^2/a^2)
 
-  struct Words {
-    Word choice, proposal, accept, wing;
+  /// What a proposal draws, as far as it does not depend on x.
+  struct Draws {
+    V choice, r, accept;
+    V cotangent;  ///< cot(pi r/2) with a random sign; r -> 0 is the far tail, where r has its full resolution
+    Word wing_word;
+
+    Draws() = default;
+    THOR_FN Draws(Word choice_word, Word proposal_word, Word accept_word, Word wing)
+        : choice(uniform_positive<V>(choice_word)),
+          r(uniform_positive<V>(proposal_word)),
+          accept(uniform_positive<V>(accept_word)),
+          cotangent(random_sign<V>(proposal_word) * divide(cos_quarter_turn(r), sin_quarter_turn(r))),
+          wing_word(wing) {}
   };
   struct Proposal {
     V u;
@@ -46,7 +57,7 @@ struct ParallelVelocity {
   };
 
   /// `gaussian` is e^{-x^2}, which the caller has from the Voigt profile.
-  THOR_FN Proposal propose(V x, V gaussian, const Words& words) const {
+  THOR_FN Proposal propose(V x, V gaussian, const Draws& draws) const {
     const V zero(Real(0)), one(Real(1));
     const V ax = abs(x);
     const Mask in_wing = ax >= V(wing_from);
@@ -75,21 +86,15 @@ struct ParallelVelocity {
       total = fma(mass, sigma_left + sigma_right, total);
     }
 
-    const V choice = uniform_positive<V>(words.choice) * total;
-    const V r = uniform_positive<V>(words.proposal);
+    const V choice = draws.choice * total;
     const Mask peak = choice < peak_mass;
     const Mask logarithmic = !peak && (!in_wing || choice < peak_mass + log_mass);
 
     // A proposal is accepted where e^{deviate^2 - u^2} - floor >= r scale.
-    V u = ax, scale = gaussian, floor = zero, deviate = zero;
-    if (any(peak)) {
-      // y = a cot(pi r/2) with a random sign; r -> 0 is the far tail, where r has its full resolution.
-      const V y = a * divide(cos_quarter_turn(r), sin_quarter_turn(r));
-      u = ax - random_sign<V>(words.proposal) * y;
-    }
+    V u = fma(-a, draws.cotangent, ax), scale = gaussian, floor = zero, deviate = zero;
     Mask possible = u >= saddle;
     if (any(logarithmic)) {
-      const V y = a * sqrt(max(exp(r * lambda) - one, zero));
+      const V y = a * sqrt(max(exp(draws.r * lambda) - one, zero));
       const V u_log = ax - y;
       u = select(logarithmic, u_log, u);
       scale = select(logarithmic, slope * y, scale);
@@ -99,7 +104,7 @@ struct ParallelVelocity {
     if (any(in_wing)) {
       const Mask wing = !peak && !logarithmic;
       const Mask left = choice < peak_mass + log_mass + left_mass;
-      const V d = sqrt(-log(r)) * cos_quarter_turn(uniform<V>(words.wing));
+      const V d = sqrt(-log(draws.r)) * cos_quarter_turn(uniform<V>(draws.wing_word));
       const V u_wing = fma(select(left, -sigma_left, sigma_right), d, mode);
       const V y = ax - u_wing;
       u = select(wing, u_wing, u);
@@ -108,7 +113,7 @@ struct ParallelVelocity {
       possible = (wing && u_wing < saddle) || (!wing && possible);
     }
     const V ratio = exp(fma(deviate, deviate, -u * u)) - floor;
-    const Mask accepted = possible && ratio >= uniform_positive<V>(words.accept) * scale;
+    const Mask accepted = possible && ratio >= draws.accept * scale;
     return {copysign(one, x) * u, accepted};
   }
 };

@@ -14,18 +14,40 @@ struct Deflection {
 ///
 ///   p(mu) = (1 - E/4) 1/2 + (E/4) 3/2 mu^2
 ///
-/// E = 0 isotropic, E = 1 dipole, E = 1/3 the Lya core 11/24 + mu^2/8. Sampled without rejection or root: with
-/// probability E/4 |mu| is the largest of three uniforms, of which two are drawn as one square root.
+/// E = 0 isotropic, E = 1 dipole, E = 1/3 the Lya core 11/24 + mu^2/8. Sampled without rejection: with probability E/4
+/// |mu| is the largest of three uniforms, of which two are drawn as one square root and the third is what is left of
+/// the choice; else mu is uniform.
+template <class R>
+struct DipoleMixture {
+  R quarter_E;  ///< E/4
+  R inverse;    ///< 4/E, or 0
+};
 template <class V>
-THOR_FN Deflection<V> sample_dipole_mixture(V quarter_E, WordOf<V> first, WordOf<V> second) {
+THOR_FN DipoleMixture<V> dipole_mixture(double quarter_E) {
+  using Real = RealOf<V>;
+  return {V(Real(quarter_E)), V(Real(quarter_E > 0 ? 1 / quarter_E : 0))};
+}
+
+template <class V>
+struct DipoleDraws {
+  V choice;
+  V larger;  ///< the larger of two uniforms, with a random sign
+  V flat;    ///< uniform on [-1, 1)
+
+  DipoleDraws() = default;
+  THOR_FN DipoleDraws(WordOf<V> first, WordOf<V> second)
+      : choice(uniform<V>(first)),
+        larger(random_sign<V>(second) * sqrt(uniform<V>(second))),
+        flat(fma(uniform<V>(second), V(RealOf<V>(2)), V(RealOf<V>(-1)))) {}
+};
+
+template <class V>
+THOR_FN Deflection<V> sample_dipole_mixture(const DipoleMixture<V>& mixture, const DipoleDraws<V>& draws) {
   using Real = RealOf<V>;
   const V one(Real(1)), zero(Real(0));
-  const V r = uniform<V>(first);
-  const auto peaked = r < quarter_E;
-  // Both ranges of r are stretched to [0, 1).
-  const V rest = divide(r - select(peaked, zero, quarter_E), select(peaked, quarter_E, one - quarter_E));
-  const V largest = max(rest, sqrt(uniform<V>(second)));
-  const V mu = select(peaked, random_sign<V>(second) * largest, fma(rest, V(Real(2)), -one));
+  const auto peaked = draws.choice < mixture.quarter_E;
+  const V largest = copysign(max(draws.choice * mixture.inverse, abs(draws.larger)), draws.larger);
+  const V mu = select(peaked, largest, draws.flat);
   return {mu, sqrt(max((one - mu) * (one + mu), zero))};
 }
 

@@ -60,8 +60,8 @@ Problem<D> build_problem(const config::Config& config, const Setup& setup, const
   line.inv_a = Real(1 / m.a);
   line.log_envelope = Real(std::log1p(reach * reach / (m.a * m.a)));
   line.recoil = Real(config.physics.recoil ? setup.line.recoil(m.thermal_speed) : 0);
-  line.quarter_E_core = Real(share.core);
-  line.quarter_E_wing = Real(share.wing);
+  line.core = dipole_mixture<Real>(share.core);
+  line.wing = dipole_mixture<Real>(share.wing);
   line.dust_ratio = Real(m.dust.tau / m.tau0);
   line.albedo = Real(m.dust.albedo);
   line.g = Real(m.dust.g);

@@ -10,15 +10,15 @@ namespace thor {
 template <class R>
 struct ResonantLine {
   using Real = R;
-  Real a;               ///< Voigt parameter
-  Real inv_a;           ///< 1/a
-  Real log_envelope;    ///< ln(1 + Y^2/a^2), see ParallelVelocity
-  Real recoil;          ///< h nu_0/(m c v_th), 0 without recoil
-  Real quarter_E_core;  ///< E/4 of the phase function within |x_atom| < 0.2: 1/12 for Lya
-  Real quarter_E_wing;  ///< and outside: 1/4
-  Real dust_ratio;      ///< dust extinction over n sigma_0
-  Real albedo;          ///< share of scattering in the dust's extinction
-  Real g;               ///< <cos> of dust scattering
+  Real a;                    ///< Voigt parameter
+  Real inv_a;                ///< 1/a
+  Real log_envelope;         ///< ln(1 + Y^2/a^2), see ParallelVelocity
+  Real recoil;               ///< h nu_0/(m c v_th), 0 without recoil
+  DipoleMixture<Real> core;  ///< phase function within |x_atom| < 0.2: E/4 = 1/12 for Lya
+  DipoleMixture<Real> wing;  ///< and outside: 1/4
+  Real dust_ratio;           ///< dust extinction over n sigma_0
+  Real albedo;               ///< share of scattering in the dust's extinction
+  Real g;                    ///< <cos> of dust scattering
 };
 
 inline namespace THOR_ISA {
@@ -35,21 +35,24 @@ struct ResonantLineView {
 
   /// The atom that the photon meets.
   struct Atom {
-    V parallel;     ///< velocity along the photon
-    V quarter_E;    ///< phase function at this detuning in the atom's frame
-    Mask accepted;  ///< false: another proposal is needed
+    V parallel;              ///< velocity along the photon
+    DipoleMixture<V> phase;  ///< phase function at this detuning in the atom's frame
+    Mask accepted;           ///< false: another proposal is needed
   };
   struct Outcome {
     V mu, sine;  ///< scattering angle
     V x;         ///< new frequency in the gas frame
   };
 
-  THOR_FN Atom prepare(V x, V gaussian, const typename ParallelVelocity<V>::Words& words) const {
+  THOR_FN Atom prepare(V x, V gaussian, const typename ParallelVelocity<V>::Draws& draws) const {
     const ParallelVelocity<V> distribution{V(data.a), V(data.inv_a), V(data.log_envelope)};
-    const auto proposal = distribution.propose(x, gaussian, words);
+    const auto proposal = distribution.propose(x, gaussian, draws);
     // Core and wing by the detuning in the atom's frame (Dijkstra & Loeb 2008, MNRAS 386, 492).
     const auto core = abs(x - proposal.u) < V(Real(0.2));
-    return {proposal.u, select(core, V(data.quarter_E_core), V(data.quarter_E_wing)), proposal.accepted};
+    return {proposal.u,
+            {select(core, V(data.core.quarter_E), V(data.wing.quarter_E)),
+             select(core, V(data.core.inverse), V(data.wing.inverse))},
+            proposal.accepted};
   }
 
   /// x_out = x_in + u.(k_out - k_in) - recoil (1 - mu)   (paper, eq. doublelorentztransform)
@@ -58,8 +61,8 @@ struct ResonantLineView {
     return fma(perpendicular, sine, fma(atom.parallel + V(data.recoil), mu - one, x));
   }
 
-  THOR_FN Outcome sample(V x, const Atom& atom, V perpendicular, Word first, Word second) const {
-    const Deflection<V> turn = sample_dipole_mixture(atom.quarter_E, first, second);
+  THOR_FN Outcome sample(V x, const Atom& atom, V perpendicular, const DipoleDraws<V>& draws) const {
+    const Deflection<V> turn = sample_dipole_mixture(atom.phase, draws);
     return {turn.mu, turn.sine, frequency(x, atom, perpendicular, turn.mu, turn.sine)};
   }
 
@@ -71,7 +74,7 @@ struct ResonantLineView {
   THOR_FN Look eval(V x, const Atom& atom, V perpendicular, V mu) const {
     const V one(Real(1));
     const V sine = sqrt(max((one - mu) * (one + mu), V(Real(0))));
-    return {V(Real(2)) * dipole_mixture_pdf(atom.quarter_E, mu), frequency(x, atom, perpendicular, mu, sine)};
+    return {V(Real(2)) * dipole_mixture_pdf(atom.phase.quarter_E, mu), frequency(x, atom, perpendicular, mu, sine)};
   }
 
   /// Dust scatters without change of frequency in the gas frame.

@@ -38,6 +38,45 @@ THOR_FN V hidden_path(V x_crit, V a) {
   return divide(flight, tail + wing);
 }
 
+/// What a collision draws, as far as it depends neither on where the photon is nor on its frequency. Drawn before the
+/// flight, so that a processor has it to do while it waits for the flight's own chain of results.
+template <class V>
+struct Draws {
+  typename ParallelVelocity<V>::Draws parallel;
+  PerpendicularDraws<V> perpendicular;
+  DipoleDraws<V> angle;
+  WordOf<V> angle_word, dust_word, hidden_word, tau_word;
+  SinCos<V> azimuth;
+  V tau;                 ///< the next optical depth
+  Xoshiro128<V> random;  ///< the state after it
+};
+
+template <class V, class D>
+THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V>>& line,
+                                const CoreSkip<RealOf<V>>& core_skip) {
+  using Real = RealOf<V>;
+  Draws<V> draws;
+  Xoshiro128<V> random{lane.s0, lane.s1, lane.s2, lane.s3};
+  const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
+  const auto radius = random.next(), across = random.next();
+  draws.angle_word = random.next();
+  const auto second = random.next(), azimuth = random.next();
+  draws.tau_word = random.next();
+  if constexpr (D::dusty) {
+    if (line.dust_ratio > Real(0)) {
+      draws.dust_word = random.next();
+      if (core_skip.local || core_skip.x_crit > Real(0)) draws.hidden_word = random.next();
+    }
+  }
+  draws.parallel = {choice, proposal, accept, wing};
+  draws.perpendicular = {radius, across};
+  draws.angle = {draws.angle_word, second};
+  draws.azimuth = sincos_2pi(uniform<V>(azimuth));
+  draws.tau = sample_exponential<V>(draws.tau_word);
+  draws.random = random;
+  return draws;
+}
+
 /// Where a flight leaves the lane.
 template <class V>
 struct Flight {
@@ -107,22 +146,14 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
 
 /// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.
 template <class V, class D>
-THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, const ResonantLine<RealOf<V>>& line,
-                          const CoreSkip<RealOf<V>>& core_skip) {
+THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>& draws, const D& dataset,
+                          const ResonantLine<RealOf<V>>& line, const CoreSkip<RealOf<V>>& core_skip) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const V zero(Real(0));
   const auto colliding = flight.hit || equal<V>(lane.phase, Phase::collide);
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
   const ResonantLineView<V> interactor{line};
-
-  Xoshiro128<V> random{lane.s0, lane.s1, lane.s2, lane.s3};
-  typename ParallelVelocity<V>::Words words;
-  words.choice = random.next(), words.proposal = random.next();
-  words.accept = random.next(), words.wing = random.next();
-  const auto radius_word = random.next(), angle_word = random.next();
-  const auto first_word = random.next(), second_word = random.next(), azimuth_word = random.next();
-  const auto tau_word = random.next();
 
   V x = flight.x;
   V gaussian = flight.profile.gaussian;
@@ -135,9 +166,9 @@ THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, con
   V x_crit = critical_frequency(core_skip, dataset, lane, V(line.a), p, d);
   x_crit = select(abs(x) < x_crit, x_crit, zero);
 
-  const auto atom = interactor.prepare(x, gaussian, words);
-  const V perpendicular = sample_perpendicular_velocity(x_crit, radius_word, angle_word);
-  auto outcome = interactor.sample(x, atom, perpendicular, first_word, second_word);
+  const auto atom = interactor.prepare(x, gaussian, draws.parallel);
+  const V perpendicular = sample_perpendicular_velocity(x_crit, draws.perpendicular);
+  auto outcome = interactor.sample(x, atom, perpendicular, draws.angle);
   auto scattered = colliding && atom.accepted;
   auto by_line = scattered;
   MaskOf<V> destroyed(false);
@@ -146,23 +177,21 @@ THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, con
       // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
       // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
       const V share = divide(V(line.dust_ratio), flight.profile.H + V(line.dust_ratio));
-      const auto dust_word = random.next();
-      const auto dust = flight.hit && uniform_fine<V>(dust_word, tau_word) <= share;
+      const auto dust = flight.hit && uniform_fine<V>(draws.dust_word, draws.tau_word) <= share;
       if (any(dust)) {
-        const auto reflected = interactor.sample_dust(x, first_word);
+        const auto reflected = interactor.sample_dust(x, draws.angle_word);
         outcome.mu = select(dust, reflected.mu, outcome.mu);
         outcome.sine = select(dust, reflected.sine, outcome.sine);
         outcome.x = select(dust, reflected.x, outcome.x);
-        destroyed = dust && uniform<V>(words.accept) >= V(line.albedo);
+        destroyed = dust && draws.parallel.accept > V(line.albedo);
         by_line = by_line && !dust;
         scattered = (scattered || dust) && !destroyed;
       }
       if (core_skip.local || core_skip.x_crit > Real(0)) {
         // Absorption on the hidden path: their number is geometric, so the share that survives is 1/(1 + depth).
         const V depth = V(line.dust_ratio * (Real(1) - line.albedo)) * hidden_path(x_crit, V(line.a));
-        const auto hidden_word = random.next();
         const auto caught = by_line && x_crit > zero && abs(x - atom.parallel) < V(Real(0.2)) &&
-                            uniform_fine<V>(hidden_word, tau_word) * (V(Real(1)) + depth) <= depth;
+                            uniform_fine<V>(draws.hidden_word, draws.tau_word) * (V(Real(1)) + depth) <= depth;
         destroyed = destroyed || caught;
         by_line = by_line && !caught;
         scattered = scattered && !caught;
@@ -170,20 +199,19 @@ THOR_FN void collide_step(Lane<V>& lane, Flight<V> flight, const D& dataset, con
     }
   }
 
-  const SinCos<V> azimuth = sincos_2pi(uniform<V>(azimuth_word));
-  const Vec3<V> n = turn(d, outcome.mu, outcome.sine, azimuth.cos, azimuth.sin);
+  const Vec3<V> n = turn(d, outcome.mu, outcome.sine, draws.azimuth.cos, draws.azimuth.sin);
   V frequency = outcome.x;
   if constexpr (!D::uniform) frequency = frequency + dataset.velocity_along(p, n);
 
   lane.dx = select(scattered, n.x, d.x), lane.dy = select(scattered, n.y, d.y), lane.dz = select(scattered, n.z, d.z);
   lane.frequency = select(scattered, frequency, lane.frequency);
-  lane.tau = select(scattered, sample_exponential<V>(tau_word), lane.tau);
+  lane.tau = select(scattered, draws.tau, lane.tau);
   lane.flown = select(scattered, zero, lane.flown);
   lane.scatterings = lane.scatterings + select(by_line, Int(1), Int(0));
   lane.phase = select(colliding, select(scattered, Int(Phase::fly), Int(Phase::collide)), lane.phase);
   if constexpr (D::dusty) lane.phase = select(destroyed, Int(Phase::absorbed), lane.phase);
-  lane.s0 = select(colliding, random.s0, lane.s0), lane.s1 = select(colliding, random.s1, lane.s1);
-  lane.s2 = select(colliding, random.s2, lane.s2), lane.s3 = select(colliding, random.s3, lane.s3);
+  lane.s0 = select(colliding, draws.random.s0, lane.s0), lane.s1 = select(colliding, draws.random.s1, lane.s1);
+  lane.s2 = select(colliding, draws.random.s2, lane.s2), lane.s3 = select(colliding, draws.random.s3, lane.s3);
 }
 
 /// One step of every lane; true where a lane has ended.
@@ -192,8 +220,9 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto active = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
+  const Draws<V> draws = draw_collision<V, decltype(dataset)>(lane, problem.line, problem.core_skip);
   const Flight<V> flight = fly_step(lane, dataset, problem.line);
-  collide_step(lane, flight, dataset, problem.line, problem.core_skip);
+  collide_step(lane, flight, draws, dataset, problem.line, problem.core_skip);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
