@@ -108,10 +108,6 @@ struct ParallelDraw {
 };
 /// As drivers/setup.cpp makes them.
 template <class Real>
-DipoleMixture<Real> dipole_mixture(double quarter_E) {
-  return {Real(quarter_E), Real(quarter_E > 0 ? 1 / quarter_E : 0)};
-}
-template <class Real>
 ParallelVelocity<Real> parallel_velocity(double a) {
   return {Real(a), Real(1 / a), Real(std::log1p(4.4 * 4.4 / (a * a)))};
 }

@@ -126,7 +126,6 @@ TYPED_TEST(PhaseFunctionTest, MixtureMoments) {
 // And for the first words at the border of the two branches.
 TYPED_TEST(PhaseFunctionTest, MixtureForExtremeWords) {
   using V = TypeParam;
-  using Real = RealOf<V>;
   using Word = thor::WordOf<V>;
   for (const double quarter_E : {0., core, dipole}) {
     Angles angles;

@@ -3,9 +3,16 @@
 /// THOR_FN marks a kernel function: inlined into the step, callable on host and device.
 #if defined(__CUDACC__)
 #define THOR_FN __host__ __device__ __forceinline__
-#define THOR_UNROLL _Pragma("unroll")
 #else
 #define THOR_FN inline __attribute__((always_inline))
+#endif
+
+/// Before a loop over a fixed number of terms.
+#if defined(__CUDA_ARCH__)
+#define THOR_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define THOR_UNROLL
+#else
 #define THOR_UNROLL _Pragma("GCC unroll 16")
 #endif
 

@@ -1,9 +1,10 @@
 #pragma once
 #include "thor/core/macros.hpp"
 
-/// Fused multiply-add on machine registers: the only intrinsics of the project. std::experimental::fma is defined lane
-/// by lane, and the compiler does not always put the lanes together again.
-#if defined(__FMA__)
+/// The only intrinsics of the project. On a CPU, fused multiply-add on machine registers: std::experimental::fma is
+/// defined lane by lane, and the compiler does not always put the lanes together again. On a GPU, root and quotient.
+#if defined(__CUDACC__)
+#elif defined(__FMA__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -12,7 +13,25 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-#if defined(__FMA__)
+#if defined(__CUDA_ARCH__)
+// Correctly rounded, as on a CPU, but without the branch that the compiler's own sequences have for numbers near the
+// ends of the exponent range: an approximation, then corrections by the remainder (Markstein 1990, IBM J. Res. Dev. 34,
+// 111).
+THOR_FN float sqrt(float x) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  const float g = __fmul_rn(x, y), h = __fmul_rn(0.5f, y);
+  return x > 0.f ? __fmaf_rn(__fmaf_rn(-g, g, x), h, g) : x;
+}
+THOR_FN float divide(float a, float b) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
+  y = __fmaf_rn(__fmaf_rn(-b, y, 1.f), y, y);
+  const float q = __fmul_rn(a, y);
+  return __fmaf_rn(__fmaf_rn(-b, q, a), y, q);
+}
+#elif defined(__CUDACC__)
+#elif defined(__FMA__)
 THOR_FN __m128 fused(__m128 a, __m128 b, __m128 c) { return _mm_fmadd_ps(a, b, c); }
 THOR_FN __m128d fused(__m128d a, __m128d b, __m128d c) { return _mm_fmadd_pd(a, b, c); }
 THOR_FN __m256 fused(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }

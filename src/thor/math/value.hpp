@@ -3,10 +3,9 @@
 #include <type_traits>
 
 #include "thor/core/macros.hpp"
+#include "thor/math/fused.hpp"
 #if !defined(__CUDACC__)
 #include <experimental/simd>
-
-#include "thor/math/fused.hpp"
 #endif
 
 /// The value-type layer. Kernel code is written once on a type V that holds one photon (float, double) or a pack of
@@ -58,23 +57,7 @@ using MaskOf = typename Value<V>::Mask;
 template <class T>
 requires std::is_arithmetic_v<T> THOR_FN T select(bool m, T a, T b) { return m ? a : b; }
 THOR_FN bool any(bool m) { return m; }
-#if defined(__CUDA_ARCH__)
-// Correctly rounded for normal numbers, as on a CPU, but without the branch to the rest that the compiler's own
-// sequence has: an approximation, then Markstein's (1990) corrections. Denormal numbers count as zero.
-THOR_FN float sqrt(float x) {
-  float y;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  const float g = __fmul_rn(x, y), h = __fmul_rn(0.5f, y);
-  return x > 0.f ? __fmaf_rn(__fmaf_rn(-g, g, x), h, g) : 0.f;
-}
-THOR_FN float divide(float a, float b) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
-  y = __fmaf_rn(__fmaf_rn(-b, y, 1.f), y, y);
-  const float q = __fmul_rn(a, y);
-  return __fmaf_rn(__fmaf_rn(-b, q, a), y, q);
-}
-#else
+#if !defined(__CUDA_ARCH__)  // for a device they are in fused.hpp
 THOR_FN float sqrt(float x) { return __builtin_sqrtf(x); }
 /// a / b where a step divides: the exponents of a, b and a/b are far from the ends of their range.
 THOR_FN float divide(float a, float b) { return a / b; }

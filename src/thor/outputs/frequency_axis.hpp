@@ -9,6 +9,8 @@ namespace thor {
 struct FrequencyAxis {
   double thermal_speed;  ///< [cm/s]
   double wavelength;     ///< lambda_0 [cm]
+
+  bool operator==(const FrequencyAxis&) const = default;
 };
 
 inline namespace THOR_ISA {

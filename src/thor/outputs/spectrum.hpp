@@ -20,6 +20,7 @@ struct SpectrumBins {
   int first;  ///< its first cell
 
   int cells() const { return 1 + 2 * bins; }
+  bool operator==(const SpectrumBins&) const = default;
 };
 
 inline namespace THOR_ISA {

@@ -21,6 +21,7 @@ class Tally {
   void clear();
   void write(io::File& file) const;
 
+  bool operator==(const Tally&) const = default;
   TallyPlan plan() const;
   std::uint64_t operator[](Counter c) const { return cells_[std::size_t(c)]; }
   std::uint64_t photons() const;  ///< that have a fate, or were cut in flight

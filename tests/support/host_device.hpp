@@ -1,0 +1,71 @@
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "thor/core/error.hpp"
+#include "thor/parallel/device/device.hpp"
+
+namespace test {
+
+/// A device that is none: the lane program on the host, one lane after the other, with a memory of a given size. It
+/// tests the engine where there is no GPU, and is the smallest backend there can be.
+class HostDevice final : public thor::device::Device {
+ public:
+  explicit HostDevice(std::size_t memory = std::size_t(1) << 40) : free_(memory) {}
+
+  thor::device::Info info() const override { return {"host", 0, "no device", "one lane", 64, free_, free_}; }
+  void* allocate(thor::device::Memory where, std::size_t bytes) override {
+    if (where == thor::device::Memory::device) {
+      if (bytes > free_) throw thor::device::OutOfMemory{bytes, free_};
+      free_ -= bytes;
+    }
+    auto& block = blocks_.emplace_back(new char[bytes], bytes);
+    std::memset(block.first.get(), 0xcd, bytes);
+    return block.first.get();
+  }
+  void release(thor::device::Memory where, void* memory) noexcept override {
+    const auto found = std::ranges::find_if(blocks_, [&](const auto& b) { return b.first.get() == memory; });
+    if (where == thor::device::Memory::device) free_ += found->second;
+    blocks_.erase(found);
+  }
+  void copy_in(int, void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
+  void copy_out(int, void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
+  void clear(int, void* device, std::size_t bytes) override { std::memset(device, 0, bytes); }
+  void wait(int) override {}
+
+#define THOR_ADVANCE(dataset, real)                                                           \
+  void advance(int, const thor::device::Program<thor::Problem<thor::dataset<real>>>& program, \
+               thor::device::Shape shape) override {                                          \
+    for (std::uint32_t i = 0; i < shape.lanes; ++i) {                                         \
+      const std::uint32_t slot = program.live[i];                                             \
+      if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies)) {        \
+        program.next_live[program.report->live++] = slot;                                     \
+      }                                                                                       \
+    }                                                                                         \
+  }
+  THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
+#undef THOR_ADVANCE
+
+ private:
+  struct Plain {
+    template <class T>
+    static T add(T* p, T v) {
+      return std::exchange(*p, *p + v);
+    }
+    template <class T>
+    static void max(T* p, T v) {
+      *p = std::max(*p, v);
+    }
+    template <class T>
+    static void min(T* p, T v) {
+      *p = std::min(*p, v);
+    }
+    static void fault() { throw thor::Error(thor::ExitCode::device, "host device: a fault"); }
+  };
+
+  std::size_t free_;
+  std::vector<std::pair<std::unique_ptr<char[]>, std::size_t>> blocks_;
+};
+
+}  // namespace test

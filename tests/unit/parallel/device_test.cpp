@@ -1,0 +1,275 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "support/host_device.hpp"
+#include "support/run.hpp"
+#include "support/statistics.hpp"
+
+/// The device engine: on a device that is the host, and on each GPU there is. Without a GPU those tests are skipped.
+namespace {
+
+using namespace thor;
+
+std::string yaml(const std::string& dataset, int photons, const std::string& more = "") {
+  return "line: Lya\ndataset: {" + dataset + "}\ngenerators: [{type: point, photons: " + std::to_string(photons / 2) +
+         ", luminosity: 1e42 erg/s}, {type: extended, shape: beam, radius: 1 kpc, photons: " +
+         std::to_string(photons - photons / 2) +
+         ", luminosity: 3e41 erg/s, spectrum: {type: continuum, range: [-300 km/s, 300 km/s]}}]\n"
+         "outputs: [{type: spectrum, name: v, axis: velocity, range: [-200 km/s, 200 km/s], bins: 50},\n"
+         "  {type: spectrum, name: x, axis: x, of: emitted, range: [-5, 5], bins: 7},\n"
+         "  {type: spectrum, name: l, axis: wavelength, of: absorbed, range: [1210 Angstrom, 1220 Angstrom], bins: "
+         "30}]\n"
+         "output: {path: x.h5}\n" +
+         more;
+}
+const std::string sphere = "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300";
+const std::string media[] = {
+    sphere,
+    "type: shell, inner_radius: 0.3 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, density: {profile: "
+    "power_law, exponent: -2}, velocity: {profile: power_law, exponent: 0.5, max: 80 km/s}, dust: {tau: 0.5}",
+    "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, "
+    "dust: {tau: 0.5}"};
+
+class DeviceEngine : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == std::string("host")) {
+      device_ = std::make_unique<test::HostDevice>();
+#if defined(__x86_64__)
+      isa_ = "x86_64_v2";  // what this test is compiled for: no fused multiply-add
+#endif
+    } else if (device::list().empty()) {
+      GTEST_SKIP() << "SKIPPED: no GPU: " << device::why_none("cuda");
+    } else {
+      device_ = device::open(GetParam());
+    }
+  }
+  Compute compute(device::Options options = {}) { return {device_.get(), options, {2, false, isa_}}; }
+  Compute processor() { return {nullptr, {}, {2, false, isa_}}; }
+
+  std::unique_ptr<device::Device> device_;
+  std::string isa_;
+};
+
+void expect_identical(const test::Outcome& a, const test::Outcome& b) {
+  ASSERT_EQ(a.photons.size(), b.photons.size());
+  for (std::size_t i = 0; i < a.photons.size(); ++i) {
+    const Photon &p = a.photons[i], &q = b.photons[i];
+    ASSERT_EQ(p.id, q.id);
+    ASSERT_EQ(p.fate, q.fate) << i;
+    ASSERT_EQ(p.scatterings, q.scatterings) << i;
+    ASSERT_EQ(p.steps, q.steps) << i;
+    ASSERT_EQ(p.weight, q.weight) << i;
+    ASSERT_EQ(p.frequency_initial, q.frequency_initial) << i;
+    ASSERT_EQ(p.frequency_final, q.frequency_final) << i;
+    for (int k = 0; k < 3; ++k) {
+      ASSERT_EQ(p.position[k], q.position[k]) << i;
+      ASSERT_EQ(p.direction[k], q.direction[k]) << i;
+    }
+    ASSERT_EQ(p.column, q.column) << i;
+  }
+  EXPECT_TRUE(a.tally == b.tally);
+  EXPECT_TRUE(a.tally.conserves());
+}
+
+/// Every photon and every bin, bit for bit, however few lanes there are and wherever the last photons end.
+TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
+  for (const auto& medium : media) {
+    for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+      const std::string text = yaml(medium, 1000, precision);
+      for (const auto skip : {"none", "local", "global", "{fixed: 2}"}) {
+        const std::vector<std::string> set{std::string("acceleration.core_skip=") + skip};
+        const auto expected = test::run_all(text, set, processor());
+        device::Options few;
+        few.lanes = 70, few.stragglers = false;
+        expect_identical(expected, test::run_all(text, set, compute(few)));
+        expect_identical(expected, test::run_all(text, set, compute()));
+      }
+    }
+  }
+}
+
+/// The twin: another seed gives other photons.
+TEST_P(DeviceEngine, GivesOtherPhotonsForAnotherSeed) {
+  const auto a = test::run_all(yaml(sphere, 200), {}, compute()),
+             b = test::run_all(yaml(sphere, 200, "seed: 2\n"), {}, compute());
+  int same = 0;
+  for (std::size_t i = 0; i < a.photons.size(); ++i)
+    same += a.photons[i].frequency_final == b.photons[i].frequency_final;
+  EXPECT_LT(same, 20);
+  EXPECT_FALSE(a.tally == b.tally);
+}
+
+/// In double precision, after the first 200 scatterings of a thick sphere. (All of them, in fact; the contract is 99
+/// %.)
+TEST_P(DeviceEngine, KeepsHistoriesInDoublePrecision) {
+  const std::string text = yaml("type: shell, outer_radius: 1 kpc, temperature: 2e4 K, tau0: 1e6", 4000,
+                                "precision: double\nlimits: {max_scatterings: 200}\n");
+  const auto one_lane = test::run_all(text, {}, {nullptr, {}, {2, true, isa_}}).photons;
+  const auto photons = test::run_all(text, {}, compute()).photons;
+  ASSERT_EQ(one_lane.size(), photons.size());
+  int same = 0;
+  for (std::size_t i = 0; i < photons.size(); ++i) {
+    const Photon &p = photons[i], &q = one_lane[i];
+    same += p.scatterings == q.scatterings && std::abs(p.frequency_final - q.frequency_final) < 1e-9 &&
+            std::abs(p.position[0] - q.position[0]) < 1e-9;
+  }
+  EXPECT_GE(same, int(0.99 * double(photons.size())));
+}
+
+/// Independent runs on device and processor have the same distribution; a twin with a wrong optical depth has not.
+TEST_P(DeviceEngine, AgreesInDistribution) {
+  const auto spectrum = [&](const char* tau0, const char* precision, const char* seed, const Compute& where) {
+    const std::string text = yaml("type: shell, outer_radius: 1 kpc, temperature: 2e4 K, tau0: " + std::string(tau0),
+                                  8000, "precision: " + std::string(precision) + "\nseed: " + seed + "\n");
+    std::vector<double> x;
+    for (const Photon& p : test::run_all(text, {}, where).photons) {
+      if (p.id < 4000) x.push_back(std::abs(p.frequency_final));
+    }
+    return x;
+  };
+  for (const char* precision : {"single", "double"}) {
+    const auto here = spectrum("3e2", precision, "5", processor()), there = spectrum("3e2", precision, "6", compute());
+    const auto wrong = spectrum("4.5e2", precision, "6", compute());
+    EXPECT_GT(test::ks_p(test::ks_distance(here, there), 4000, 4000), 1e-3) << precision;
+    EXPECT_LT(test::ks_p(test::ks_distance(here, wrong), 4000, 4000), 1e-6) << precision;
+  }
+}
+
+TEST_P(DeviceEngine, CountsLostPhotons) {
+  const auto outcome = test::run_all(yaml(sphere, 500, "limits: {max_scatterings: 20}\n"), {}, compute());
+  EXPECT_GT(outcome.tally[Counter::lost], 100u);
+  EXPECT_TRUE(outcome.tally.conserves());
+}
+
+/// What is cut is still in flight; none is forgotten, and the end comes within a slice or so.
+TEST_P(DeviceEngine, StopsWhenAsked) {
+  const auto config =
+      config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 5000), "test");
+  const auto setup = build_setup(config);
+  for (const bool with_sink : {true, false}) {
+    Pool pool(0, setup.emitter.count(), 32);
+    Control control;
+    Tally tally = build_tally(config, setup);
+    std::chrono::steady_clock::time_point asked;
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      pool.close();
+      control.abort = true;
+      asked = std::chrono::steady_clock::now();
+    });
+    std::uint64_t seen = 0;
+    Sink sink;
+    if (with_sink) sink = [&](std::span<const Photon> batch) { seen += batch.size(); };
+    run_problem(config, setup, pool, compute(), control, tally, sink);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+    EXPECT_GT(tally[Counter::in_flight], 0u);
+    EXPECT_TRUE(tally.conserves());
+    if (with_sink) {
+      EXPECT_EQ(seen, tally[Counter::started]);
+    }
+    EXPECT_LT(seconds, 5);  // a slice is 0.1 s; the rest is for a busy machine
+  }
+}
+
+/// After pool.close() nothing is started, and what is in flight ends.
+TEST_P(DeviceEngine, DrainsAClosedPool) {
+  const auto config = config::parse(yaml(sphere, 2000000), "test");
+  const auto setup = build_setup(config);
+  Pool pool(0, setup.emitter.count(), 32);
+  Control control;
+  Tally tally = build_tally(config, setup);
+  device::Options few;
+  few.lanes = 64;
+  std::jthread closer([&] {
+    while (control.finished < 100) std::this_thread::yield();
+    pool.close();
+  });
+  run_problem(config, setup, pool, compute(few), control, tally, {});
+  EXPECT_EQ(tally[Counter::in_flight], 0u);
+  EXPECT_LT(tally.photons(), 2000000u);
+  EXPECT_TRUE(tally.conserves());
+}
+
+TEST_P(DeviceEngine, PassesOnTheErrorOfASink) {
+  const auto config = config::parse(yaml(sphere, 5000), "test");
+  const auto setup = build_setup(config);
+  Pool pool(0, setup.emitter.count(), 32);
+  Control control;
+  Tally tally = build_tally(config, setup);
+  try {
+    run_problem(config, setup, pool, compute(), control, tally,
+                [](std::span<const Photon>) { throw Error(ExitCode::output, "full"); });
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::output);
+  }
+}
+
+TEST_P(DeviceEngine, RefusesMoreLanesThanMemory) {
+  if (GetParam() == std::string("host")) device_ = std::make_unique<test::HostDevice>(32u << 20);
+  device::Options many;
+  many.lanes = std::uint64_t(1) << 31;
+  try {
+    test::run_all(yaml(sphere, 100), {}, compute(many));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::device);
+    for (const char* word : {"MB for 2147483648 photons", "MB are free", "--lanes"}) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_TRUE(test::run_all(yaml(sphere, 100), {}, compute()).tally.conserves());  // and goes on
+}
+
+/// Last, since a real device is of no use to its process after a fault.
+TEST_P(DeviceEngine, ZzReportsAFaultWithThePhotonsInFlight) {
+  device::Options options;
+  options.fault = 1234, options.lanes = 128;
+  try {
+    test::run_all(yaml(sphere, 5000), {}, compute(options));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::device);
+    unsigned long long first = 0, last = 0;
+    const char* text = std::strstr(e.what(), "photons ");
+    ASSERT_TRUE(text && std::sscanf(text, "photons %llu to %llu were in flight", &first, &last) == 2) << e.what();
+    EXPECT_LE(first, 1234u);
+    EXPECT_GE(last, 1234u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, DeviceEngine, testing::Values("host", "cuda"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// A device too small for all that pay: fewer lanes and a warning, but the same photons.
+TEST(SmallDevice, TakesFewerLanesWithAWarning) {
+  test::HostDevice small(3u << 20);
+  const std::string text = yaml(sphere, 40000);
+  testing::internal::CaptureStderr();
+  const auto outcome = test::run_all(text, {}, {&small, {}, {2, false, ""}});
+  const std::string warning = testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("trying 10000"), std::string::npos) << warning;
+  EXPECT_TRUE(outcome.tally.conserves());
+  EXPECT_EQ(outcome.photons.size(), 40000u);
+}
+
+TEST(Devices, UnknownOnesAreRefusedWithTheAlternatives) {
+  const auto code_of = [](const char* name) {
+    try {
+      device::open(name);
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("cpu"), std::string::npos) << e.what();
+      return e.code();
+    }
+    return ExitCode::done;
+  };
+  EXPECT_EQ(code_of("opencl"), ExitCode::usage);
+  EXPECT_EQ(code_of("cuda:99"), ExitCode::device);
+  EXPECT_EQ(code_of("cuda:x"), ExitCode::device);
+  EXPECT_EQ(code_of("cuda:-1"), ExitCode::device);
+}
+
+}  // namespace
