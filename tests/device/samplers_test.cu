@@ -52,7 +52,7 @@ struct UniformDraws {
     return {uniform<Real>(w[0]),
             uniform_positive<Real>(w[0]),
             uniform_fine<Real>(w[0], w[1]),
-            random_sign<Real>(w[0]),
+            random_sign(Real(1), w[0]),
             pair.first + Real(0),
             pair.second + Real(0),
             d.x,
@@ -102,7 +102,8 @@ struct ParallelDraw {
   THOR_FN Row<Real, 2> operator()(std::uint64_t i) const {
     const auto w = source(i);
     const Real gaussian = Voigt::eval(distribution.a, x).gaussian;
-    const auto proposal = distribution.propose(x, gaussian, {w[0], w[1], w[2], w[3]});
+    Xoshiro128<Real> random{w[2], w[3], 1u, 2u};
+    const auto proposal = distribution.propose(x, gaussian, {w[0], w[1]}, random);
     return {proposal.u, Real(proposal.accepted)};
   }
 };

@@ -19,8 +19,8 @@ double simulated(double a, double x_crit) {
   for (long work = 0; work < 3000000; ++histories) {
     double x = (2 * uniform<double>(random.next()) - 1) * std::min(x_crit, 1.);
     for (;; ++work) {
-      const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
-      const auto atom = view.prepare(x, std::exp(-x * x), {choice, proposal, accept, wing});
+      const auto choice = random.next(), proposal = random.next();
+      const auto atom = view.prepare(x, std::exp(-x * x), {choice, proposal}, random);
       const double speed = std::sqrt(-std::log(uniform_positive<double>(random.next())));
       const double across = speed * std::cos(2 * std::numbers::pi * uniform<double>(random.next()));
       const auto first = random.next(), second = random.next();

@@ -109,17 +109,6 @@ Target target_of(double a, double x) {
   return {double(RealOf<V>(a)), double(RealOf<V>(x))};
 }
 
-template <class V>
-struct Words {
-  thor::WordOf<V> choice, proposal, accept, wing;
-  typename ParallelVelocity<V>::Draws draws() const { return {choice, proposal, accept, wing}; }
-};
-template <class V>
-Words<V> draw_words(thor::Xoshiro128<V>& random) {
-  const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
-  return {choice, proposal, accept, wing};
-}
-
 struct Draw {
   vector<double> u;  ///< accepted
   double proposals = 0;
@@ -137,7 +126,8 @@ Draw draw(double a, double x, int proposals, std::uint64_t seed) {
   result.u.reserve(std::size_t(proposals));
   Real u[n], accepted[n];
   for (; result.proposals < proposals; result.proposals += n) {
-    const auto proposal = distribution.propose(vx, gaussian, draw_words<V>(random).draws());
+    const auto choice = random.next(), word = random.next();
+    const auto proposal = distribution.propose(vx, gaussian, {choice, word}, random);
     thor::store(proposal.u, u);
     thor::store(thor::select(proposal.accepted, V(Real(1)), V(Real(0))), accepted);
     for (int lane = 0; lane < n; ++lane)
@@ -279,17 +269,22 @@ TYPED_TEST(ParallelVelocityTest, LanesAreAloneAndMirrored) {
         for (int k = 0; k < 4; ++k) w[k][lane] = random.next();
         if (i % 2 == 0) w[random.next() % 4][lane] = extremes[random.next() % 6];
       }
-      const typename ParallelVelocity<V>::Draws words{thor::load<Word>(w[0]), thor::load<Word>(w[1]),
-                                                      thor::load<Word>(w[2]), thor::load<Word>(w[3])};
+      const typename ParallelVelocity<V>::Draws words{thor::load<Word>(w[0]), thor::load<Word>(w[1])};
+      thor::Xoshiro128<V> state{thor::load<Word>(w[2]), thor::load<Word>(w[3]), Word(1u), Word(2u)}, same = state;
       const V vx = thor::load<V>(x), gaussian = thor::exp(-vx * vx);
-      const auto right = sampler<V>(a).propose(vx, gaussian, words);
-      const auto left = sampler<V>(a).propose(-vx, gaussian, words);
+      const auto right = sampler<V>(a).propose(vx, gaussian, words, state);
+      const auto left = sampler<V>(a).propose(-vx, gaussian, words, same);
+      std::uint32_t state_after[n];
+      thor::store(state.s0, state_after);
       ASSERT_FALSE(thor::any(right.accepted != left.accepted));
       thor::store(right.u, u), thor::store(left.u, mirrored);
       thor::store(thor::select(right.accepted, V(Real(1)), V(Real(0))), accepted);
       for (int lane = 0; lane < n; ++lane) {
-        const auto alone = sampler<Real>(a).propose(x[lane], thor::exp(-x[lane] * x[lane]),
-                                                    {w[0][lane], w[1][lane], w[2][lane], w[3][lane]});
+        thor::Xoshiro128<Real> mine{w[2][lane], w[3][lane], 1u, 2u};
+        const auto alone =
+            sampler<Real>(a).propose(x[lane], thor::exp(-x[lane] * x[lane]), {w[0][lane], w[1][lane]}, mine);
+        ASSERT_EQ(mine.s0, state_after[lane]);
+        ASSERT_EQ(mine.s0 != w[2][lane], std::abs(x[lane]) >= 2.2) << "a word is drawn in the wing, and only there";
         ASSERT_EQ(accepted[lane] != 0, alone.accepted)
             << label(a, x[lane]) << std::hex << " words " << w[0][lane] << " " << w[1][lane] << " " << w[2][lane];
         if (!alone.accepted) continue;
@@ -334,20 +329,25 @@ TEST(ParallelVelocityEnvelope, IsTheSamplers) {
     for (const double x : {0.3, 1., 2., 2.19, 2.21, 2.5, 3., 5., 20., 200.}) {
       const Envelope envelope(Target{a, x});
       double below = 0;
-      for (int part = 0; part < 4; below += envelope.mass[std::size_t(part++)]) {
-        const double share = envelope.mass[std::size_t(part)] / envelope.total();
-        if (share < 1e-7) continue;
+      for (const int part : {1, 0, 2, 3}) {
+        const double from = below / envelope.total(), share = envelope.mass[std::size_t(part)] / envelope.total();
+        below += envelope.mass[std::size_t(part)];
+        if (share < 1e-4) continue;
         for (int i = 0; i < 200; ++i) {
-          auto words = draw_words<double>(random);
-          words.choice = std::uint32_t((below / envelope.total() + 0.5 * share) * 0x1p32);
-          std::uint64_t accepted = 0, rejected = 1ull << 32;
+          const auto word = random.next();
+          const auto state = random;
+          std::uint64_t accepted = std::uint64_t(from * 0x1p32) + 2;
+          std::uint64_t rejected = std::uint64_t((from + share) * 0x1p32) - 2;
+          const std::uint64_t last = rejected;
           double u = 0;
           while (rejected - accepted > 2) {
-            words.accept = std::uint32_t((accepted + rejected) / 2);
-            const auto proposal = sampler<double>(a).propose(x, std::exp(-x * x), words.draws());
-            (proposal.accepted ? accepted : rejected) = words.accept, u = proposal.u;
+            const auto choice = std::uint32_t((accepted + rejected) / 2);
+            auto copy = state;
+            const auto proposal = sampler<double>(a).propose(x, std::exp(-x * x), {choice, word}, copy);
+            (proposal.accepted ? accepted : rejected) = choice, u = proposal.u;
           }
-          ASSERT_NEAR(double(accepted) * 0x1p-32, envelope.ratio(part, u), 1e-7) << label(a, x) << " part " << part;
+          const double ratio = rejected == last ? 1 : (double(accepted) * 0x1p-32 - from) / share;
+          ASSERT_NEAR(ratio, envelope.ratio(part, u), 2e-9 / share + 1e-7) << label(a, x) << " part " << part;
         }
       }
     }

@@ -52,9 +52,9 @@ Scatterings scatter(const Case& c, std::size_t size, std::uint64_t seed) {
   const V x = V(Real(c.x)), gaussian = thor::exp(-x * x);
   Scatterings s;
   while (s.x.size() < size) {
-    const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
+    const auto choice = random.next(), proposal = random.next();
     const auto radius = random.next(), angle = random.next(), first = random.next(), second = random.next();
-    const auto atom = view.prepare(x, gaussian, {choice, proposal, accept, wing});
+    const auto atom = view.prepare(x, gaussian, {choice, proposal}, random);
     const V perpendicular = thor::sample_perpendicular_velocity(V(Real(0)), {radius, angle});
     const auto out = view.sample(x, atom, perpendicular, {first, second});
     const auto same = view.eval(x, atom, perpendicular, out.mu);
@@ -128,7 +128,7 @@ TYPED_TEST(RedistributionTest, AgreesWithIltis) {
       const auto ours = scatter<TypeParam>({a, x, quarter_E, quarter_E}, size, 71).x;
       return test::ks_p(test::ks_distance(ours, theirs), double(ours.size()), double(theirs.size()));
     };
-    EXPECT_GT(p(r.x, r.quarter_E, theirs.size()), 1e-3) << r.name;
+    EXPECT_GT(p(r.x, r.quarter_E, 1'000'000), 1e-3) << r.name;
     EXPECT_LT(p(r.wrong_x, r.quarter_E, theirs.size()), 1e-6) << r.name;
     EXPECT_LT(p(r.x, dipole - r.quarter_E, 1'000'000), r.wrong_phase) << r.name;
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/random/uniform.hpp"
+#include "thor/random/xoshiro.hpp"
 
 namespace thor {
 inline namespace THOR_ISA {
@@ -39,25 +40,22 @@ struct ParallelVelocity {
 
   /// What a proposal draws, as far as it does not depend on x.
   struct Draws {
-    V choice, r, accept;
+    V choice, r;
     V cotangent;  ///< cot(pi r/2) with a random sign; r -> 0 is the far tail, where r has its full resolution
-    Word wing_word;
 
     Draws() = default;
-    THOR_FN Draws(Word choice_word, Word proposal_word, Word accept_word, Word wing)
+    THOR_FN Draws(Word choice_word, Word proposal_word)
         : choice(uniform_positive<V>(choice_word)),
           r(uniform_positive<V>(proposal_word)),
-          accept(uniform_positive<V>(accept_word)),
-          cotangent(random_sign<V>(proposal_word) * divide(cos_quarter_turn(r), sin_quarter_turn(r))),
-          wing_word(wing) {}
+          cotangent(random_sign(divide(cos_quarter_turn(r), sin_quarter_turn(r)), proposal_word)) {}
   };
   struct Proposal {
     V u;
     Mask accepted;
   };
 
-  /// `gaussian` is e^{-x^2}, which the caller has from the Voigt profile.
-  THOR_FN Proposal propose(V x, V gaussian, const Draws& draws) const {
+  /// `gaussian` is e^{-x^2}, which the caller has from the Voigt profile. In the wing one more word is drawn.
+  THOR_FN Proposal propose(V x, V gaussian, const Draws& draws, Xoshiro128<V>& random) const {
     const V zero(Real(0)), one(Real(1));
     const V ax = abs(x);
     const Mask in_wing = ax >= V(wing_from);
@@ -69,7 +67,7 @@ struct ParallelVelocity {
     const V peak_mass = V(Real(3.141592653589793)) * gaussian * inv_a;
     const V log_mass = V(Real(0.5)) * slope * lambda;
 
-    V mode = zero, saddle = -V(Real(1e10)), sigma_left = zero, sigma_right = zero, left_mass = zero, height = zero;
+    V mode = zero, saddle = -V(Real(1e10)), sigma_left = zero, sigma_right = zero, left_mass = zero;
     V total = peak_mass + log_mass;
     if (any(in_wing)) {
       const V u_2 = V(Real(0.5)) * (ax + sqrt(max(fma(ax, ax, V(Real(-4))), V(Real(0.25)))));
@@ -80,40 +78,52 @@ struct ParallelVelocity {
       // parabola through mode and saddle: 1/sigma_R^2 = (1 - s^2 + 2 s ln s)/(1 - s)^2, bounded for q < 0.642.
       sigma_left = polynomial(s, 1., 0.5, 0.375, 0.6);
       sigma_right = V(Real(1.0025)) * polynomial(mode, 1., 0.08051006, 3.52444483, -6.32453207, 6.1259843);
-      height = s * polynomial(s, 1., -1., 0.5);                                    // p at the mode is s e^{-s}
+      const V height = s * polynomial(s, 1., -1., 0.5);                            // p at the mode is s e^{-s}
       const V mass = select(in_wing, V(Real(0.8862269254527580)) * height, zero);  // sqrt(pi)/2
       left_mass = mass * sigma_left;
       total = fma(mass, sigma_left + sigma_right, total);
     }
 
+    // The rarest first: where a number is small, its steps are. What is left of the choice, as a share of the mass of
+    // the component, is uniform again and decides on acceptance: where e^{deviate^2 - u^2} - floor >= threshold.
     const V choice = draws.choice * total;
-    const Mask peak = choice < peak_mass;
-    const Mask logarithmic = !peak && (!in_wing || choice < peak_mass + log_mass);
+    const V before_wing = log_mass + peak_mass;
+    const Mask logarithmic = choice < log_mass;
+    const Mask peak = !logarithmic && (!in_wing || choice < before_wing);
 
-    // A proposal is accepted where e^{deviate^2 - u^2} - floor >= r scale.
-    V u = fma(-a, draws.cotangent, ax), scale = gaussian, floor = zero, deviate = zero;
+    V u = fma(-a, draws.cotangent, ax), floor = zero, deviate = zero;
+    V threshold = (choice - log_mass) * (V(Real(0.3183098861837907)) * a);
     Mask possible = u >= saddle;
     if (any(logarithmic)) {
       const V y = a * sqrt(max(exp(draws.r * lambda) - one, zero));
       const V u_log = ax - y;
       u = select(logarithmic, u_log, u);
-      scale = select(logarithmic, slope * y, scale);
+      threshold = select(logarithmic, choice * divide(y + y, lambda), threshold);
       floor = select(logarithmic, gaussian, floor);
       possible = (peak && possible) || (logarithmic && u_log >= max(saddle, -ax));
     }
     if (any(in_wing)) {
       const Mask wing = !peak && !logarithmic;
-      const Mask left = choice < peak_mass + log_mass + left_mass;
-      const V d = sqrt(-log(draws.r)) * cos_quarter_turn(uniform<V>(draws.wing_word));
-      const V u_wing = fma(select(left, -sigma_left, sigma_right), d, mode);
+      Xoshiro128<V> next = random;
+      const Word word = next.next();
+      random = select(in_wing, next, random);
+      const V rest = choice - before_wing;
+      const Mask left = rest < left_mass;
+      const V sigma = select(left, sigma_left, sigma_right);
+      const V d = sqrt(-log(draws.r)) * cos_quarter_turn(uniform<V>(word));
+      const V u_wing = fma(select(left, -sigma, sigma), d, mode);
       const V y = ax - u_wing;
       u = select(wing, u_wing, u);
-      scale = select(wing, height * fma(y, y, a * a), scale);
+      // The mass of a half Gaussian is sqrt(pi)/2 sigma times its height.
+      const V share =
+          divide(V(Real(1.1283791670955126)) * (rest - select(left, zero, left_mass)), select(in_wing, sigma, one));
+      threshold = select(wing, share * fma(y, y, a * a), threshold);
       deviate = select(wing, d, zero);
       possible = (wing && u_wing < saddle) || (!wing && possible);
     }
-    const V ratio = exp(fma(deviate, deviate, -u * u)) - floor;
-    const Mask accepted = possible && ratio >= draws.accept * scale;
+    const V ratio = exp_bounded(fma(deviate, deviate, -u * u)) - floor;
+    // No choice is so lucky as to accept a velocity beyond 8.
+    const Mask accepted = possible && ratio >= max(threshold, V(Real(1e-30)));
     return {copysign(one, x) * u, accepted};
   }
 };

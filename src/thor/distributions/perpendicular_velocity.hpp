@@ -15,7 +15,7 @@ struct PerpendicularDraws {
   PerpendicularDraws() = default;
   THOR_FN PerpendicularDraws(WordOf<V> radius_word, WordOf<V> angle_word)
       : minus_log(-log(uniform_positive<V>(radius_word))),
-        cosine(random_sign<V>(angle_word) * cos_quarter_turn(uniform<V>(angle_word))) {}
+        cosine(random_sign(cos_quarter_turn(uniform<V>(angle_word)), angle_word)) {}
 };
 template <class V>
 THOR_FN V sample_perpendicular_velocity(V x_crit, const PerpendicularDraws<V>& draws) {

@@ -37,7 +37,7 @@ struct DipoleDraws {
   DipoleDraws() = default;
   THOR_FN DipoleDraws(WordOf<V> first, WordOf<V> second)
       : choice(uniform<V>(first)),
-        larger(random_sign<V>(second) * sqrt(uniform<V>(second))),
+        larger(random_sign(sqrt(uniform<V>(second)), second)),
         flat(fma(uniform<V>(second), V(RealOf<V>(2)), V(RealOf<V>(-1)))) {}
 };
 

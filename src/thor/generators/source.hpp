@@ -89,7 +89,7 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, Xoshiro128<V>& random) 
       break;
     case SourceShape::beam: {
       birth.direction = {s.direction[0], s.direction[1], s.direction[2]};
-      const SinCos<V> azimuth = sincos_2pi(uniform<V>(phi));
+      const SinCos<V> azimuth = random_angle<V>(phi);
       const Vec3<V> across = turn(birth.direction, V(0), V(1), azimuth.cos, azimuth.sin);
       birth.position = along(s.radius * sqrt(uniform<V>(place)) * across, -s.distance, birth.direction);
       break;

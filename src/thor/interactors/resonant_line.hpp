@@ -44,9 +44,9 @@ struct ResonantLineView {
     V x;         ///< new frequency in the gas frame
   };
 
-  THOR_FN Atom prepare(V x, V gaussian, const typename ParallelVelocity<V>::Draws& draws) const {
+  THOR_FN Atom prepare(V x, V gaussian, const typename ParallelVelocity<V>::Draws& draws, Xoshiro128<V>& random) const {
     const ParallelVelocity<V> distribution{V(data.a), V(data.inv_a), V(data.log_envelope)};
-    const auto proposal = distribution.propose(x, gaussian, draws);
+    const auto proposal = distribution.propose(x, gaussian, draws, random);
     // Core and wing by the detuning in the atom's frame (Dijkstra & Loeb 2008, MNRAS 386, 492).
     const auto core = abs(x - proposal.u) < V(Real(0.2));
     return {proposal.u,

@@ -23,7 +23,7 @@ struct VoigtS15 {
     const V z = x * x;
     const auto core = z < V(Real(3));
     const auto far = z >= V(Real(25));
-    const V gaussian = exp(-z);
+    const V gaussian = exp_bounded(-z);
     const V core_n =
         polynomial(z, -9.643901140090860e2, 1.2689139432516977e3, -1.7702468035377294e2, 1.575328153963877e1);
     const V core_d = polynomial(z, -8.546684856753071e2, 2.698772169167804e2, -2.9451568894952253e1, 1.);

@@ -19,14 +19,13 @@ THOR_FN V polynomial(V x, C... coefficients) {
   return p;
 }
 
-/// e^x. Relative error < 2e-7 (single), < 4e-16 (double). Arguments are clamped to [-87, 88] and [-708, 709]: what is
-/// smaller gives about 1e-38 (1e-308), never a denormal.
+/// e^x for x < 88 (709); see exp.
 template <class V>
-THOR_FN V exp(V x) {
+THOR_FN V exp_bounded(V x) {
   using Real = RealOf<V>;
   using Bits = BitsOf<V>;
   if constexpr (sizeof(Real) == 4) {
-    x = max(V(-87.f), min(x, V(88.f)));
+    x = max(V(-87.f), x);
     const V magic(12582912.f);  // 1.5 * 2^23: adding it rounds to an integer, left in the low bits
     const V t = fma(x, V(1.44269504f), magic);
     const V n = t - magic;
@@ -36,7 +35,7 @@ THOR_FN V exp(V x) {
     const V y = fma(p, r * r, r) + V(1.f);
     return y * from_bits(static_cast<Bits>((to_bits(t) + Bits(127u)) << 23));
   } else {
-    x = max(V(-708.), min(x, V(709.)));
+    x = max(V(-708.), x);
     const V magic(6755399441055744.);  // 1.5 * 2^52
     const V t = fma(x, V(1.4426950408889634), magic);
     const V n = t - magic;
@@ -48,6 +47,13 @@ THOR_FN V exp(V x) {
     const V y = fma(p, r * r, r) + V(1.);
     return y * from_bits(static_cast<Bits>((to_bits(t) + Bits(1023u)) << 52));
   }
+}
+
+/// e^x. Relative error < 2e-7 (single), < 4e-16 (double). Arguments are clamped to [-87, 88] and [-708, 709]: what is
+/// smaller gives about 1e-38 (1e-308), never a denormal.
+template <class V>
+THOR_FN V exp(V x) {
+  return exp_bounded(min(x, V(RealOf<V>(sizeof(RealOf<V>) == 4 ? 88 : 709))));
 }
 
 /// ln x for positive normal x. Error < 2e-7 max(1, |ln x|) (single), < 4e-16 max(1, |ln x|) (double); exactly 0 at 1

@@ -99,6 +99,9 @@ template <class V>
 requires std::is_arithmetic_v<V> THOR_FN V word_to_real(std::uint32_t word, int shift) {
   return static_cast<V>(static_cast<std::int32_t>(word >> shift));
 }
+/// A random word in the low half of a value's bits.
+template <class V>
+requires std::is_arithmetic_v<V> THOR_FN BitsOf<V> word_to_bits(std::uint32_t word) { return word; }
 template <class T>
 requires std::is_arithmetic_v<T> THOR_FN T load(const T* p) { return *p; }
 template <class T>
@@ -253,6 +256,10 @@ requires(!std::is_arithmetic_v<V>) THOR_FN V word_to_real(WordOf<V> word, int sh
   using SignedWord = typename Value<V>::SignedWord;
   const auto integer = stdx::static_simd_cast<typename SignedWord::Simd>(word.v >> shift);
   return V(stdx::static_simd_cast<typename V::Simd>(integer));
+}
+template <class V>
+requires(!std::is_arithmetic_v<V>) THOR_FN BitsOf<V> word_to_bits(WordOf<V> word) {
+  return BitsOf<V>(stdx::static_simd_cast<typename BitsOf<V>::Simd>(word.v));
 }
 template <class P>
 requires(!std::is_arithmetic_v<P>) THOR_FN P load(const typename P::Simd::value_type* p) {

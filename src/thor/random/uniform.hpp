@@ -2,8 +2,8 @@
 #include "thor/math/functions.hpp"
 #include "thor/math/vec3.hpp"
 
-/// From random words to real numbers. Each draw takes one 32-bit word; the word's lowest bit is used by none of them,
-/// so it can serve as an independent sign (random_sign).
+/// From random words to real numbers. Each draw takes one 32-bit word; uniform numbers do not use the word's lowest
+/// bit, so it can serve as an independent sign (random_sign).
 namespace thor {
 inline namespace THOR_ISA {
 
@@ -32,11 +32,19 @@ THOR_FN V uniform_fine(WordOf<V> word, WordOf<V> fine_word) {
   return fma(word_to_real<V>(word, 1), V(Real(0x1p-31)), V(Real(0x1p-31)) * uniform_positive<V>(fine_word));
 }
 
-/// +1 or -1 from the lowest bit.
+/// x with its sign changed where the word's lowest bit is set.
 template <class V>
-THOR_FN V random_sign(WordOf<V> word) {
+THOR_FN V random_sign(V x, WordOf<V> word) {
+  return from_bits(static_cast<BitsOf<V>>(to_bits(x) ^ (word_to_bits<V>(word) << (8 * int(sizeof(RealOf<V>)) - 1))));
+}
+
+/// Sine and cosine of a random angle: those of a random part of a quarter turn, with signs from the two lowest bits.
+template <class V>
+THOR_FN SinCos<V> random_angle(WordOf<V> word) {
   using Real = RealOf<V>;
-  return select(bit_set<V>(word, 1u), V(Real(1)), V(Real(-1)));
+  constexpr bool single = sizeof(Real) == 4;
+  const V part = word_to_real<V>(word, single ? 8 : 2) * V(single ? Real(0x1p-24) : Real(0x1p-30));
+  return {random_sign(sin_quarter_turn(part), word), random_sign(cos_quarter_turn(part), word >> 1)};
 }
 
 /// Two independent Gaussians of variance 1/2 each, density e^{-u^2}/sqrt(pi) (Box & Muller 1958).
@@ -57,7 +65,7 @@ THOR_FN Vec3<V> isotropic_direction(WordOf<V> mu_word, WordOf<V> phi_word) {
   using Real = RealOf<V>;
   const V mu = fma(uniform<V>(mu_word), V(Real(2)), V(Real(-1)));
   const V st = sqrt(max(fma(-mu, mu, V(Real(1))), V(Real(0))));
-  const SinCos<V> phi = sincos_2pi(uniform<V>(phi_word));
+  const SinCos<V> phi = random_angle<V>(phi_word);
   return {st * phi.cos, st * phi.sin, mu};
 }
 

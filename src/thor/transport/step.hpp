@@ -57,7 +57,7 @@ THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V
   using Real = RealOf<V>;
   Draws<V> draws;
   Xoshiro128<V> random{lane.s0, lane.s1, lane.s2, lane.s3};
-  const auto choice = random.next(), proposal = random.next(), accept = random.next(), wing = random.next();
+  const auto choice = random.next(), proposal = random.next();
   const auto radius = random.next(), across = random.next();
   draws.angle_word = random.next();
   const auto second = random.next(), azimuth = random.next();
@@ -68,10 +68,10 @@ THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V
       if (core_skip.local || core_skip.x_crit > Real(0)) draws.hidden_word = random.next();
     }
   }
-  draws.parallel = {choice, proposal, accept, wing};
+  draws.parallel = {choice, proposal};
   draws.perpendicular = {radius, across};
   draws.angle = {draws.angle_word, second};
-  draws.azimuth = sincos_2pi(uniform<V>(azimuth));
+  draws.azimuth = random_angle<V>(azimuth);
   draws.tau = sample_exponential<V>(draws.tau_word);
   draws.random = random;
   return draws;
@@ -166,7 +166,8 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>
   V x_crit = critical_frequency(core_skip, dataset, lane, V(line.a), p, d);
   x_crit = select(abs(x) < x_crit, x_crit, zero);
 
-  const auto atom = interactor.prepare(x, gaussian, draws.parallel);
+  Xoshiro128<V> random = draws.random;
+  const auto atom = interactor.prepare(x, gaussian, draws.parallel, random);
   const V perpendicular = sample_perpendicular_velocity(x_crit, draws.perpendicular);
   auto outcome = interactor.sample(x, atom, perpendicular, draws.angle);
   auto scattered = colliding && atom.accepted;
@@ -177,13 +178,14 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>
       // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
       // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
       const V share = divide(V(line.dust_ratio), flight.profile.H + V(line.dust_ratio));
-      const auto dust = flight.hit && uniform_fine<V>(draws.dust_word, draws.tau_word) <= share;
+      const V fine = uniform_fine<V>(draws.dust_word, draws.tau_word);
+      const auto dust = flight.hit && fine <= share;
       if (any(dust)) {
         const auto reflected = interactor.sample_dust(x, draws.angle_word);
         outcome.mu = select(dust, reflected.mu, outcome.mu);
         outcome.sine = select(dust, reflected.sine, outcome.sine);
         outcome.x = select(dust, reflected.x, outcome.x);
-        destroyed = dust && draws.parallel.accept > V(line.albedo);
+        destroyed = dust && fine > V(line.albedo) * share;
         by_line = by_line && !dust;
         scattered = (scattered || dust) && !destroyed;
       }
@@ -210,8 +212,8 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>
   lane.scatterings = lane.scatterings + select(by_line, Int(1), Int(0));
   lane.phase = select(colliding, select(scattered, Int(Phase::fly), Int(Phase::collide)), lane.phase);
   if constexpr (D::dusty) lane.phase = select(destroyed, Int(Phase::absorbed), lane.phase);
-  lane.s0 = select(colliding, draws.random.s0, lane.s0), lane.s1 = select(colliding, draws.random.s1, lane.s1);
-  lane.s2 = select(colliding, draws.random.s2, lane.s2), lane.s3 = select(colliding, draws.random.s3, lane.s3);
+  lane.s0 = select(colliding, random.s0, lane.s0), lane.s1 = select(colliding, random.s1, lane.s1);
+  lane.s2 = select(colliding, random.s2, lane.s2), lane.s3 = select(colliding, random.s3, lane.s3);
 }
 
 /// One step of every lane; true where a lane has ended.

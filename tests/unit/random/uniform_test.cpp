@@ -58,7 +58,7 @@ TYPED_TEST_SUITE(Draws, ValueTypes);
 const auto plain = []<class V>(V, WordOf<V> w, WordOf<V>) { return uniform<V>(w); };
 const auto positive = []<class V>(V, WordOf<V> w, WordOf<V>) { return uniform_positive<V>(w); };
 const auto fine = []<class V>(V, WordOf<V> w, WordOf<V> f) { return uniform_fine<V>(w, f); };
-const auto sign = []<class V>(V, WordOf<V> w, WordOf<V>) { return random_sign<V>(w); };
+const auto sign = []<class V>(V, WordOf<V> w, WordOf<V>) { return random_sign(V(RealOf<V>(1)), w); };
 const auto gaussian = []<class V>(V, WordOf<V> r, WordOf<V> phi) {
   const auto pair = gaussian_pair<V>(r, phi);
   return std::array{pair.first, pair.second};
@@ -121,8 +121,8 @@ TYPED_TEST(Draws, TheLowestBitIsTheSignsAlone) {
     EXPECT_EQ(this->value(plain, w), this->value(plain, w | 1u));
     EXPECT_EQ(this->value(positive, w), this->value(positive, w | 1u));
     EXPECT_EQ(this->value(fine, w, f), this->value(fine, w | 1u, f | 1u));
-    EXPECT_EQ(this->value(sign, w), -1);
-    EXPECT_EQ(this->value(sign, w | 1u), 1);
+    EXPECT_EQ(this->value(sign, w), 1);
+    EXPECT_EQ(this->value(sign, w | 1u), -1);
   }
 }
 

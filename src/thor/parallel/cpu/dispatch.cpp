@@ -54,7 +54,7 @@ Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
 #define THOR_PICK(set)                                       \
   if (name == #set)                                          \
     return {name, one_lane ? 1 : isa_##set::pack_lanes<P>(), \
-            one_lane ? &isa_##set::advance_one<P> : &isa_##set::advance_pack<P>};
+            one_lane ? &isa_##set::advance_one<P> : &isa_##set::advance_pack<P>, &isa_##set::start_lane<P>};
     THOR_FOR_EACH_ISA(THOR_PICK)
 #undef THOR_PICK
   }

@@ -85,7 +85,9 @@ class Worker {
   void refill(int l) {
     const std::size_t flying = shared_.next_flying.fetch_add(1, std::memory_order_relaxed);
     if (flying < shared_.flying.size()) {
-      put(l, shared_.flying[flying].lane, shared_.flying[flying].origin);
+      store_lane<Real>(shared_.flying[flying].lane, lanes_, l);
+      origins_[std::size_t(l)] = shared_.flying[flying].origin;
+      ++live_;
       return;
     }
     for (;;) {
@@ -94,19 +96,13 @@ class Worker {
         lanes_.phase[l] = Phase::idle;
         return;
       }
-      Origin origin;
-      const Lane<Real> lane = start_photon(shared_.problem, shared_.emitter, block_.next++, origin);
-      put(l, lane, origin);
+      Origin& origin = origins_[std::size_t(l)];
+      shared_.kernel.start(lanes_, l, shared_.problem, shared_.emitter, block_.next++, origin);
+      ++live_;
       tally_.start(origin.weight);
-      if (lane.phase == Phase::fly) return;
+      if (lanes_.phase[l] == Phase::fly) return;
       record(l);
     }
-  }
-
-  void put(int l, const Lane<Real>& lane, const Origin& origin) {
-    store_lane<Real>(lane, lanes_, l);
-    origins_[std::size_t(l)] = origin;
-    ++live_;
   }
 
   void record(int l) {

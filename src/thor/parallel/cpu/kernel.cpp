@@ -1,7 +1,6 @@
 // Compiled once for each instruction set (THOR_ISA) and problem (THOR_DATASET, THOR_REAL): see ThorKernels.cmake.
-#include "thor/datasets/shell.hpp"
-#include "thor/datasets/slab.hpp"
-#include "thor/datasets/sphere.hpp"
+#include "thor/transport/history.hpp"
+#include "thor/transport/problems.hpp"
 #include "thor/transport/step.hpp"
 
 namespace thor {
@@ -29,6 +28,12 @@ bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, in
 }
 
 template <class P>
+void start_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,
+                const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin) {
+  store_lane<typename P::Real>(start_photon(problem, emitter, id, origin), lanes, lane);
+}
+
+template <class P>
 int pack_lanes() {
   return Value<NativePack<typename P::Real>>::lanes;
 }
@@ -36,6 +41,8 @@ int pack_lanes() {
 using ThisProblem = Problem<THOR_DATASET<THOR_REAL>>;
 template bool advance_pack(const LaneArrays<THOR_REAL>&, const ThisProblem&, int);
 template bool advance_one(const LaneArrays<THOR_REAL>&, const ThisProblem&, int);
+template void start_lane(const LaneArrays<THOR_REAL>&, int, const ThisProblem&, const EmitterView<THOR_REAL>&,
+                         std::uint64_t, Origin&);
 template int pack_lanes<ThisProblem>();
 
 }  // namespace THOR_ISA

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "thor/transport/lane.hpp"
+#include "thor/transport/history.hpp"
 #include "thor/transport/problems.hpp"
 
 /// The transport kernels of this machine: one copy per instruction set, picked at run time.
@@ -13,11 +13,17 @@ namespace thor::cpu {
 template <class P>
 using Advance = bool (*)(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);
 
+/// Starts photon `id` in a lane. Compiled like the steps, so that its arithmetic is that of every device.
+template <class P>
+using Start = void (*)(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,
+                       const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin);
+
 template <class P>
 struct Kernel {
   std::string_view isa;
   int lanes;  ///< photons that it advances together
   Advance<P> advance;
+  Start<P> start;
 };
 
 /// The instruction sets that are compiled in and that this processor has, the best last.
@@ -33,12 +39,15 @@ std::string processor_name();
 }  // namespace thor::cpu
 
 // What each kernel translation unit defines for its problem.
-#define THOR_DECLARE_ISA(isa)                                                                \
-  namespace thor::isa {                                                                      \
-  template <class P>                                                                         \
-  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps); \
-  template <class P>                                                                         \
-  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);  \
-  template <class P>                                                                         \
-  int pack_lanes();                                                                          \
+#define THOR_DECLARE_ISA(isa)                                                                      \
+  namespace thor::isa {                                                                            \
+  template <class P>                                                                               \
+  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);       \
+  template <class P>                                                                               \
+  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);        \
+  template <class P>                                                                               \
+  void start_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,           \
+                  const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin); \
+  template <class P>                                                                               \
+  int pack_lanes();                                                                                \
   }

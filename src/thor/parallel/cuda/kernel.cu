@@ -17,7 +17,7 @@ struct Atomic {
 };
 
 template <class P>
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(block, sizeof(typename P::Real) == 4 ? 8 : 4)
     advance_lanes(const __grid_constant__ device::Program<P> program, device::Shape shape) {
   const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
   const std::uint32_t within = thread % 32, index = thread / 32 * std::uint32_t(shape.width) + within;

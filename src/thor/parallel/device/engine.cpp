@@ -55,14 +55,17 @@ struct Squad {
       records.emplace(device, Memory::device, room);
       staging.emplace(device, Memory::pinned, room);
     }
+  }
+
+  /// Every lane idle.
+  void reset(Device& device) {
     seen[0] = {0, 0, no_photon};
-    std::vector<std::byte> memory(lane_bytes<Real>(lanes));
-    const LaneArrays<Real> arrays = lane_arrays<Real>(memory.data(), lanes);
-    std::fill_n(arrays.phase, lanes, IntOf<Real>(Phase::idle));
-    const std::vector<Origin> nobody(lanes, Origin{no_photon, 0, 0});
-    std::vector<std::uint32_t> all(lanes);
+    const std::vector<IntOf<Real>> idle(capacity, IntOf<Real>(Phase::idle));
+    const std::vector<Origin> nobody(capacity, Origin{no_photon, 0, 0});
+    std::vector<std::uint32_t> all(capacity);
     std::iota(all.begin(), all.end(), 0u);
-    device.copy_in(queue, this->lanes.data(), memory.data(), memory.size());
+    device.clear(queue, lanes.data(), lanes.bytes());
+    device.copy_in(queue, lane_arrays<Real>(lanes.data(), capacity).phase, idle.data(), capacity * sizeof(idle[0]));
     device.copy_in(queue, origins.data(), nobody.data(), origins.bytes());
     device.copy_in(queue, live[0].data(), all.data(), live[0].bytes());
     device.wait(queue);
@@ -161,6 +164,7 @@ class Engine {
         squads_.clear();
         squads_.reserve(Device::queues);
         for (int queue = 0; queue < Device::queues; ++queue) squads_.emplace_back(device_, queue, half, room, copies_);
+        for (auto& squad : squads_) squad.reset(device_);
         return 2 * half;
       } catch (const OutOfMemory& e) {
         squads_.clear();
@@ -183,7 +187,7 @@ class Engine {
     if (pool_.closed() || control_.abort) {
       program_.granted = program_.end = 0;
     } else {
-      program_.granted = granted_ = std::min(next_seen_ + more, ids_.end);
+      program_.granted = granted_ = std::max(granted_, std::min(next_seen_ + more, ids_.end));
     }
   }
 
@@ -225,6 +229,9 @@ class Engine {
       device_.wait(squad.queue);
       drain_->put(squad.queue, {squad.staging->data(), count});
     }
+    if (getenv("TRACE"))
+      fprintf(stderr, "%d t %.4f dt %.4f lanes %u -> %u steps %d\n", squad.queue, seconds_since(start_), seconds,
+              squad.count, report.live, squad.steps);
     squad.count = report.live;
     squad.current = 1 - squad.current;
     const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
@@ -297,6 +304,7 @@ class Engine {
   Program<P> program_{};
   std::vector<Squad<P>> squads_;
   std::optional<Drain> drain_;
+  Clock::time_point start_ = Clock::now();
   bool busy_[Device::queues] = {};
   std::uint64_t next_seen_, granted_;
 };
