@@ -56,70 +56,72 @@ struct ParallelVelocity {
 
   /// `gaussian` is e^{-x^2}, which the caller has from the Voigt profile. In the wing one more word is drawn.
   THOR_FN Proposal propose(V x, V gaussian, const Draws& draws, Xoshiro128<V>& random) const {
-    const V zero(Real(0)), one(Real(1));
+    const V zero(Real(0)), one(Real(1)), half(Real(0.5)), inverse_pi(Real(0.3183098861837907));
     const V ax = abs(x);
     const Mask in_wing = ax >= V(wing_from);
 
-    // Chord slopes. Core: max over u of (e^{-u^2}-e^{-x^2})/(x-u) is at most sqrt(2/e) and below 1.054/x; the line is
-    // above both for x < 2.2. Wing: e^{-u_2^2} = e^{2+q^2-x^2} with q < 0.642 and 1/q < x.
-    const V slope =
-        select(in_wing, V(Real(10.2)) * ax * gaussian, min(V(Real(0.86)), fma(ax, V(Real(-0.398)), V(Real(1.3575)))));
+    // Chord slope in the core: max over u of (e^{-u^2}-e^{-x^2})/(x-u) is at most sqrt(2/e) and below 1.054/x; the line
+    // is above both for x < 2.2.
+    const V slope = min(V(Real(0.86)), fma(ax, V(Real(-0.398)), V(Real(1.3575))));
     const V peak_mass = V(Real(3.141592653589793)) * gaussian * inv_a;
-    const V log_mass = V(Real(0.5)) * slope * lambda;
+    V log_mass = half * slope * lambda;
 
-    V mode = zero, saddle = -V(Real(1e10)), sigma_left = zero, sigma_right = zero, left_mass = zero;
-    V total = peak_mass + log_mass;
-    if (any(in_wing)) {
-      const V u_2 = V(Real(0.5)) * (ax + sqrt(max(fma(ax, ax, V(Real(-4))), V(Real(0.25)))));
-      saddle = select(in_wing, u_2, saddle);
-      mode = divide(one, u_2);
-      const V s = mode * mode;
-      // Left of the mode (-ln p)'' >= 2 (1 - q^2): sigma_L = 1/sqrt(1 - q^2), here bounded from above. Right of it the
-      // parabola through mode and saddle: 1/sigma_R^2 = (1 - s^2 + 2 s ln s)/(1 - s)^2, bounded for q < 0.642.
-      sigma_left = polynomial(s, 1., 0.5, 0.375, 0.6);
-      sigma_right = V(Real(1.0025)) * polynomial(mode, 1., 0.08051006, 3.52444483, -6.32453207, 6.1259843);
-      const V height = s * polynomial(s, 1., -1., 0.5);                            // p at the mode is s e^{-s}
-      const V mass = select(in_wing, V(Real(0.8862269254527580)) * height, zero);  // sqrt(pi)/2
-      left_mass = mass * sigma_left;
-      total = fma(mass, sigma_left + sigma_right, total);
-    }
-
-    // The rarest first: where a number is small, its steps are. What is left of the choice, as a share of the mass of
-    // the component, is uniform again and decides on acceptance: where e^{deviate^2 - u^2} - floor >= threshold.
-    const V choice = draws.choice * total;
-    const V before_wing = log_mass + peak_mass;
-    const Mask logarithmic = choice < log_mass;
-    const Mask peak = !logarithmic && (!in_wing || choice < before_wing);
-
+    // The rarest comes first: where a number is small, its steps are. What is left of the choice, as a share of the
+    // mass of the component, is uniform again and decides on acceptance: where e^{deviate^2 - u^2} - floor >=
+    // threshold.
+    V choice = draws.choice * (peak_mass + log_mass);
+    Mask logarithmic = choice < log_mass;
     V u = fma(-a, draws.cotangent, ax), floor = zero, deviate = zero;
-    V threshold = (choice - log_mass) * (V(Real(0.3183098861837907)) * a);
-    Mask possible = u >= saddle;
-    if (any(logarithmic)) {
-      const V y = a * sqrt(max(exp(draws.r * lambda) - one, zero));
-      const V u_log = ax - y;
-      u = select(logarithmic, u_log, u);
-      threshold = select(logarithmic, choice * divide(y + y, lambda), threshold);
-      floor = select(logarithmic, gaussian, floor);
-      possible = (peak && possible) || (logarithmic && u_log >= max(saddle, -ax));
-    }
-    if (any(in_wing)) {
-      const Mask wing = !peak && !logarithmic;
-      Xoshiro128<V> next = random;
-      const Word word = next.next();
-      random = select(in_wing, next, random);
-      const V rest = choice - before_wing;
-      const Mask left = rest < left_mass;
-      const V sigma = select(left, sigma_left, sigma_right);
-      const V d = sqrt(-log(draws.r)) * cos_quarter_turn(uniform<V>(word));
-      const V u_wing = fma(select(left, -sigma, sigma), d, mode);
-      const V y = ax - u_wing;
-      u = select(wing, u_wing, u);
-      // The mass of a half Gaussian is sqrt(pi)/2 sigma times its height.
-      const V share =
-          divide(V(Real(1.1283791670955126)) * (rest - select(left, zero, left_mass)), select(in_wing, sigma, one));
-      threshold = select(wing, share * fma(y, y, a * a), threshold);
-      deviate = select(wing, d, zero);
-      possible = (wing && u_wing < saddle) || (!wing && possible);
+    V threshold = (choice - log_mass) * (inverse_pi * a);
+    Mask possible(true);
+    if (any(in_wing || logarithmic)) {  // one branch for all that is rare
+      V lowest = -ax;
+      if (any(in_wing)) {
+        const V u_2 = half * (ax + sqrt(max(fma(ax, ax, V(Real(-4))), V(Real(0.25)))));
+        const V mode = divide(one, u_2);
+        const V s = mode * mode;
+        // Left of the mode (-ln p)'' >= 2 (1 - q^2): sigma_L = 1/sqrt(1 - q^2), here bounded from above. Right of it
+        // the parabola through mode and saddle: 1/sigma_R^2 = (1 - s^2 + 2 s ln s)/(1 - s)^2, bounded for q < 0.642.
+        const V sigma_left = polynomial(s, 1., 0.5, 0.375, 0.6);
+        const V sigma_right = V(Real(1.0025)) * polynomial(mode, 1., 0.08051006, 3.52444483, -6.32453207, 6.1259843);
+        // p at the mode is s e^{-s}; the mass of a half Gaussian is sqrt(pi)/2 sigma times its height.
+        const V mass = V(Real(0.8862269254527580)) * s * polynomial(s, 1., -1., 0.5);
+        const V left_mass = mass * sigma_left;
+        // The chord's slope here is at most (x e^{2+q^2}/1.054) e^{-x^2}: e^{-u_2^2} = e^{2+q^2-x^2}, q < 0.642, 1/q <
+        // x.
+        log_mass = select(in_wing, half * (V(Real(10.2)) * ax * gaussian) * lambda, log_mass);
+        const V before_wing = log_mass + peak_mass;
+        choice = select(in_wing, draws.choice * fma(mass, sigma_left + sigma_right, before_wing), choice);
+        logarithmic = choice < log_mass;
+        threshold = (choice - log_mass) * (inverse_pi * a);
+        lowest = select(in_wing, u_2, lowest);
+        possible = !in_wing || u >= u_2;
+
+        Xoshiro128<V> next = random;
+        const Word word = next.next();
+        random = select(in_wing, next, random);
+        const Mask wing = in_wing && choice >= before_wing;
+        const V rest = choice - before_wing;
+        const Mask left = rest < left_mass;
+        const V sigma = select(left, sigma_left, sigma_right);
+        const V d = sqrt(-log(draws.r)) * cos_quarter_turn(uniform<V>(word));
+        const V u_wing = fma(select(left, -sigma, sigma), d, mode);
+        const V y = ax - u_wing;
+        const V share =
+            divide(V(Real(1.1283791670955126)) * (rest - select(left, zero, left_mass)), select(wing, sigma, one));
+        u = select(wing, u_wing, u);
+        threshold = select(wing, share * fma(y, y, a * a), threshold);
+        deviate = select(wing, d, zero);
+        possible = (wing && u_wing < u_2) || (!wing && possible);
+      }
+      if (any(logarithmic)) {
+        const V y = a * sqrt(max(exp(draws.r * lambda) - one, zero));
+        const V u_log = ax - y;
+        u = select(logarithmic, u_log, u);
+        threshold = select(logarithmic, choice * divide(y + y, lambda), threshold);
+        floor = select(logarithmic, gaussian, floor);
+        possible = (logarithmic && u_log >= lowest) || (!logarithmic && possible);
+      }
     }
     const V ratio = exp_bounded(fma(deviate, deviate, -u * u)) - floor;
     // No choice is so lucky as to accept a velocity beyond 8.

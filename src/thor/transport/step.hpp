@@ -81,9 +81,22 @@ THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V
 template <class V>
 struct Flight {
   MaskOf<V> hit;  ///< at its collision point, in this call
+  MaskOf<V> out;  ///< on its way out of a uniform medium: see leave_step
   V x;            ///< frequency in the gas frame where the opacity was taken
   VoigtProfile<V> profile;
 };
+
+/// Moves the lane and adds up its column, with compensation (Kahan 1965).
+template <class V>
+THOR_FN void move_lane(Lane<V>& lane, V s, V density) {
+  const Vec3<V> q = along({lane.px, lane.py, lane.pz}, s, {lane.dx, lane.dy, lane.dz});
+  lane.px = q.x, lane.py = q.y, lane.pz = q.z;
+  lane.flown = lane.flown + s;
+  const V term = fma(s, density, -lane.column_low);
+  const V sum = lane.column + term;
+  lane.column_low = (sum - lane.column) - term;
+  lane.column = sum;
+}
 
 /// FLY: spend optical depth up to the collision, the end of a sub-step, a face, or the way out.
 template <class V, class D>
@@ -114,14 +127,11 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
   const V to_collision = divide(lane.tau, max(kappa, V(Real(1e-30))));
 
   V s = to_collision;
-  auto hit = flying;
+  MaskOf<V> hit(false), out(false);
   if constexpr (D::uniform) {
-    const auto face = flying && segment.reaches(to_collision);
-    hit = flying && !face;
-    if (any(face)) {
-      s = select(face, segment.length(), s);
-      lane.phase = select(face, Int(Phase::escaped), lane.phase);
-    }
+    out = flying && segment.reaches(to_collision);
+    hit = flying && !out;
+    s = select(hit, s, zero);
   } else {
     const auto ends = to_collision >= limit;
     hit = flying && !ends;
@@ -131,17 +141,26 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
     lane.phase = select(face && equal<V>(next, outside), Int(Phase::escaped), lane.phase);
     lane.cell = select(face, next, lane.cell);
     lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);
+    s = select(flying, s, zero);
   }
-  s = select(flying, s, zero);
-  const Vec3<V> q = along(p, s, d);
-  lane.px = q.x, lane.py = q.y, lane.pz = q.z;
-  lane.flown = lane.flown + s;
-  // Compensated sum (Kahan 1965).
-  const V term = fma(s, density, -lane.column_low);
-  const V sum = lane.column + term;
-  lane.column_low = (sum - lane.column) - term;
-  lane.column = sum;
-  return {hit, x, profile};
+  move_lane(lane, s, density);
+  return {hit, out, x, profile};
+}
+
+/// The last flight in a uniform medium. It is rare and comes after the collisions of the others, so that it does not
+/// cut the step's straight line in two.
+template <class V, class D>
+THOR_FN void leave_step(Lane<V>& lane, MaskOf<V> out, const D& dataset) {
+  if constexpr (D::uniform) {
+    if (any(out)) {
+      const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
+      Lane<V> moved = lane;
+      move_lane(moved, select(out, dataset.segment(lane.cell, p, d).length(), V(RealOf<V>(0))),
+                dataset.opacity(lane.cell, p));
+      moved.phase = IntOf<V>(Phase::escaped);
+      for_each_field(lane, moved, [&](auto& field, const auto& value) { field = select(out, value, field); });
+    }
+  }
 }
 
 /// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.
@@ -225,6 +244,7 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   const Draws<V> draws = draw_collision<V, decltype(dataset)>(lane, problem.line, problem.core_skip);
   const Flight<V> flight = fly_step(lane, dataset, problem.line);
   collide_step(lane, flight, draws, dataset, problem.line, problem.core_skip);
+  leave_step(lane, flight.out, dataset);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);

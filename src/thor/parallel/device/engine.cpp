@@ -83,7 +83,7 @@ struct Squad {
   Buffer<std::uint64_t> counters;  ///< of the whole tally, likewise
   std::uint32_t count;             ///< live lanes
   int current = 0;                 ///< which of `live` holds them
-  int steps = first_steps;
+  int steps = 0;                   ///< of the slice on its way
   Clock::time_point launched;
 };
 
@@ -203,7 +203,7 @@ class Engine {
     program.report = squad.report.data();
     program.records = squad.records ? squad.records->data() : nullptr;
     program.room = squad.records ? std::uint32_t(squad.records->bytes() / sizeof(Photon)) : 0;
-    program.steps = squad.steps;
+    program.steps = squad.steps = steps_;
     const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
     device_.advance(squad.queue, program, {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u))});
     device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));
@@ -229,13 +229,10 @@ class Engine {
       device_.wait(squad.queue);
       drain_->put(squad.queue, {squad.staging->data(), count});
     }
-    if (getenv("TRACE"))
-      fprintf(stderr, "%d t %.4f dt %.4f lanes %u -> %u steps %d\n", squad.queue, seconds_since(start_), seconds,
-              squad.count, report.live, squad.steps);
     squad.count = report.live;
     squad.current = 1 - squad.current;
     const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
-    squad.steps = std::clamp(int(double(squad.steps) * factor), 1, most_steps);
+    steps_ = std::clamp(int(double(squad.steps) * factor), 1, most_steps);
 
     const std::uint64_t started = squad.next_id[0] - std::min(squad.next_id[0], next_seen_);
     next_seen_ = std::max(next_seen_, squad.next_id[0]);
@@ -304,8 +301,8 @@ class Engine {
   Program<P> program_{};
   std::vector<Squad<P>> squads_;
   std::optional<Drain> drain_;
-  Clock::time_point start_ = Clock::now();
   bool busy_[Device::queues] = {};
+  int steps_ = first_steps;  ///< of the next slice, the same for both squads: all photons should get on alike
   std::uint64_t next_seen_, granted_;
 };
 
