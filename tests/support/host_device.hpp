@@ -31,7 +31,7 @@ class HostDevice final : public thor::device::Device {
   }
   void copy_in(int, void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
   void copy_out(int, void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
-  void clear(int, void* device, std::size_t bytes) override { std::memset(device, 0, bytes); }
+  void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
   void wait(int) override {}
 
 #define THOR_ADVANCE(dataset, real)                                                           \

@@ -42,8 +42,15 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
 }
 
 /// The photon of a lane, whether its life is over or not.
-template <class Real>
-THOR_FN Photon end_photon(const LaneFields<Real, IntOf<Real>, WordOf<Real>>& lane, const Origin& origin) {
+template <class Real, class P>
+THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origin) {
+  const auto dataset = view<Real>(problem.dataset);
+  if constexpr (decltype(dataset)::uniform) {
+    if (lane.phase == Phase::escaped && lane.steps > 0) {  // the way out, which the steps leave to be flown
+      const Vec3<Real> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
+      add_column(lane, dataset.segment(lane.cell, p, d).length() * dataset.opacity(lane.cell, p));
+    }
+  }
   const double flown = lane.flown;
   Photon p;
   p.id = origin.id, p.weight = origin.weight;

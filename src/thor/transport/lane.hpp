@@ -7,7 +7,7 @@
 namespace thor {
 
 /// What a lane is doing.
-enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, idle = 5 };
+enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, idle = -1 };
 
 /// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
 template <class R, class I, class W>
@@ -59,6 +59,15 @@ THOR_FN LaneArrays<Real> lane_arrays(void* memory, std::size_t count) {
 
 template <class V>
 using Lane = LaneFields<V, IntOf<V>, WordOf<V>>;
+
+/// Adds to the lane's column, with compensation (Kahan 1965).
+template <class V>
+THOR_FN void add_column(Lane<V>& lane, V more) {
+  const V term = more - lane.column_low;
+  const V sum = lane.column + term;
+  lane.column_low = (sum - lane.column) - term;
+  lane.column = sum;
+}
 
 template <class V>
 THOR_FN Lane<V> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {

@@ -81,22 +81,9 @@ THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V
 template <class V>
 struct Flight {
   MaskOf<V> hit;  ///< at its collision point, in this call
-  MaskOf<V> out;  ///< on its way out of a uniform medium: see leave_step
   V x;            ///< frequency in the gas frame where the opacity was taken
   VoigtProfile<V> profile;
 };
-
-/// Moves the lane and adds up its column, with compensation (Kahan 1965).
-template <class V>
-THOR_FN void move_lane(Lane<V>& lane, V s, V density) {
-  const Vec3<V> q = along({lane.px, lane.py, lane.pz}, s, {lane.dx, lane.dy, lane.dz});
-  lane.px = q.x, lane.py = q.y, lane.pz = q.z;
-  lane.flown = lane.flown + s;
-  const V term = fma(s, density, -lane.column_low);
-  const V sum = lane.column + term;
-  lane.column_low = (sum - lane.column) - term;
-  lane.column = sum;
-}
 
 /// FLY: spend optical depth up to the collision, the end of a sub-step, a face, or the way out.
 template <class V, class D>
@@ -127,10 +114,12 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
   const V to_collision = divide(lane.tau, max(kappa, V(Real(1e-30))));
 
   V s = to_collision;
-  MaskOf<V> hit(false), out(false);
+  MaskOf<V> hit(false);
   if constexpr (D::uniform) {
-    out = flying && segment.reaches(to_collision);
+    // The last flight stays to be flown: end_photon in history.hpp.
+    const auto out = flying && segment.reaches(to_collision);
     hit = flying && !out;
+    lane.phase = select(out, Int(Phase::escaped), lane.phase);
     s = select(hit, s, zero);
   } else {
     const auto ends = to_collision >= limit;
@@ -143,24 +132,11 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
     lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);
     s = select(flying, s, zero);
   }
-  move_lane(lane, s, density);
-  return {hit, out, x, profile};
-}
-
-/// The last flight in a uniform medium. It is rare and comes after the collisions of the others, so that it does not
-/// cut the step's straight line in two.
-template <class V, class D>
-THOR_FN void leave_step(Lane<V>& lane, MaskOf<V> out, const D& dataset) {
-  if constexpr (D::uniform) {
-    if (any(out)) {
-      const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
-      Lane<V> moved = lane;
-      move_lane(moved, select(out, dataset.segment(lane.cell, p, d).length(), V(RealOf<V>(0))),
-                dataset.opacity(lane.cell, p));
-      moved.phase = IntOf<V>(Phase::escaped);
-      for_each_field(lane, moved, [&](auto& field, const auto& value) { field = select(out, value, field); });
-    }
-  }
+  const Vec3<V> q = along(p, s, d);
+  lane.px = q.x, lane.py = q.y, lane.pz = q.z;
+  lane.flown = lane.flown + s;
+  add_column(lane, s * density);
+  return {hit, x, profile};
 }
 
 /// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.
@@ -244,12 +220,12 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   const Draws<V> draws = draw_collision<V, decltype(dataset)>(lane, problem.line, problem.core_skip);
   const Flight<V> flight = fly_step(lane, dataset, problem.line);
   collide_step(lane, flight, draws, dataset, problem.line, problem.core_skip);
-  leave_step(lane, flight.out, dataset);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
-  const auto over =
-      live && (at_least<V>(lane.scatterings, problem.caps.scatterings) || at_least<V>(lane.steps, problem.caps.steps));
+  const auto too_many = at_least<V>(lane.scatterings, problem.caps.scatterings);
+  const auto too_long = at_least<V>(lane.steps, problem.caps.steps);
+  const auto over = live && (too_many || too_long);
   lane.phase = select(over, Int(Phase::lost), lane.phase);
   return (active && !live) || over;
 }

@@ -51,10 +51,11 @@ Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
   if (isa.empty()) isa = sets.back();
   for (const auto name : sets) {
     if (name != isa) continue;
-#define THOR_PICK(set)                                       \
-  if (name == #set)                                          \
-    return {name, one_lane ? 1 : isa_##set::pack_lanes<P>(), \
-            one_lane ? &isa_##set::advance_one<P> : &isa_##set::advance_pack<P>, &isa_##set::start_lane<P>};
+#define THOR_PICK(set)                                                                                      \
+  if (name == #set)                                                                                         \
+    return {name, one_lane ? 1 : isa_##set::pack_lanes<P>(),                                                \
+            one_lane ? &isa_##set::advance_one<P> : &isa_##set::advance_pack<P>, &isa_##set::start_lane<P>, \
+            &isa_##set::end_lane<P>};
     THOR_FOR_EACH_ISA(THOR_PICK)
 #undef THOR_PICK
   }

@@ -106,7 +106,7 @@ class Worker {
   }
 
   void record(int l) {
-    finished_.push_back(end_photon(load_lane<Real>(lanes_, l), origins_[std::size_t(l)]));
+    finished_.push_back(shared_.kernel.end(lanes_, l, shared_.problem, origins_[std::size_t(l)]));
     --live_;
     if (finished_.size() >= batch) hand_over();
   }

@@ -34,6 +34,11 @@ void start_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& pr
 }
 
 template <class P>
+Photon end_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem, const Origin& origin) {
+  return end_photon<typename P::Real>(problem, load_lane<typename P::Real>(lanes, lane), origin);
+}
+
+template <class P>
 int pack_lanes() {
   return Value<NativePack<typename P::Real>>::lanes;
 }
@@ -43,6 +48,7 @@ template bool advance_pack(const LaneArrays<THOR_REAL>&, const ThisProblem&, int
 template bool advance_one(const LaneArrays<THOR_REAL>&, const ThisProblem&, int);
 template void start_lane(const LaneArrays<THOR_REAL>&, int, const ThisProblem&, const EmitterView<THOR_REAL>&,
                          std::uint64_t, Origin&);
+template Photon end_lane(const LaneArrays<THOR_REAL>&, int, const ThisProblem&, const Origin&);
 template int pack_lanes<ThisProblem>();
 
 }  // namespace THOR_ISA

@@ -13,10 +13,14 @@ namespace thor::cpu {
 template <class P>
 using Advance = bool (*)(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);
 
-/// Starts photon `id` in a lane. Compiled like the steps, so that its arithmetic is that of every device.
+/// Start photon `id` in a lane, and take the photon out of a lane. Compiled like the steps, so that the arithmetic is
+/// that of every device.
 template <class P>
 using Start = void (*)(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,
                        const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin);
+
+template <class P>
+using End = Photon (*)(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem, const Origin& origin);
 
 template <class P>
 struct Kernel {
@@ -24,6 +28,7 @@ struct Kernel {
   int lanes;  ///< photons that it advances together
   Advance<P> advance;
   Start<P> start;
+  End<P> end;
 };
 
 /// The instruction sets that are compiled in and that this processor has, the best last.
@@ -39,15 +44,17 @@ std::string processor_name();
 }  // namespace thor::cpu
 
 // What each kernel translation unit defines for its problem.
-#define THOR_DECLARE_ISA(isa)                                                                      \
-  namespace thor::isa {                                                                            \
-  template <class P>                                                                               \
-  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);       \
-  template <class P>                                                                               \
-  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);        \
-  template <class P>                                                                               \
-  void start_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,           \
-                  const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin); \
-  template <class P>                                                                               \
-  int pack_lanes();                                                                                \
+#define THOR_DECLARE_ISA(isa)                                                                                   \
+  namespace thor::isa {                                                                                         \
+  template <class P>                                                                                            \
+  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);                    \
+  template <class P>                                                                                            \
+  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);                     \
+  template <class P>                                                                                            \
+  void start_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,                        \
+                  const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin);              \
+  template <class P>                                                                                            \
+  Photon end_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem, const Origin& origin); \
+  template <class P>                                                                                            \
+  int pack_lanes();                                                                                             \
   }

@@ -62,8 +62,8 @@ class CudaDevice final : public device::Device {
   void copy_out(int queue, void* host, const void* device, std::size_t bytes) override {
     check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, streams_[queue]), "cudaMemcpyAsync to host");
   }
-  void clear(int queue, void* device, std::size_t bytes) override {
-    check(cudaMemsetAsync(device, 0, bytes, streams_[queue]), "cudaMemsetAsync");
+  void fill(int queue, void* device, int byte, std::size_t bytes) override {
+    check(cudaMemsetAsync(device, byte, bytes, streams_[queue]), "cudaMemsetAsync");
   }
   void wait(int queue) override { check(cudaStreamSynchronize(streams_[queue]), "cudaStreamSynchronize"); }
 

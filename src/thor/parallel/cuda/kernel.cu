@@ -16,8 +16,16 @@ struct Atomic {
   static __device__ void fault() { __trap(); }
 };
 
+/// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks).
 template <class P>
-__global__ void __launch_bounds__(block, sizeof(typename P::Real) == 4 ? 8 : 4)
+constexpr int blocks_held() {
+  using Real = typename P::Real;
+  constexpr bool uniform = decltype(view<Real>(typename P::Dataset{}))::uniform;
+  return sizeof(Real) == 4 ? (uniform ? 8 : 6) : (uniform ? 4 : 3);
+}
+
+template <class P>
+__global__ void __launch_bounds__(block, blocks_held<P>())
     advance_lanes(const __grid_constant__ device::Program<P> program, device::Shape shape) {
   const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
   const std::uint32_t within = thread % 32, index = thread / 32 * std::uint32_t(shape.width) + within;

@@ -43,7 +43,7 @@ class Device {
 
   virtual void copy_in(int queue, void* device, const void* host, std::size_t bytes) = 0;
   virtual void copy_out(int queue, void* host, const void* device, std::size_t bytes) = 0;
-  virtual void clear(int queue, void* device, std::size_t bytes) = 0;
+  virtual void fill(int queue, void* device, int byte, std::size_t bytes) = 0;
   virtual void wait(int queue) = 0;  ///< until everything in the queue is done
 
 #define THOR_ADVANCE(dataset, real) \

@@ -60,13 +60,11 @@ struct Squad {
   /// Every lane idle.
   void reset(Device& device) {
     seen[0] = {0, 0, no_photon};
-    const std::vector<IntOf<Real>> idle(capacity, IntOf<Real>(Phase::idle));
-    const std::vector<Origin> nobody(capacity, Origin{no_photon, 0, 0});
     std::vector<std::uint32_t> all(capacity);
     std::iota(all.begin(), all.end(), 0u);
-    device.clear(queue, lanes.data(), lanes.bytes());
-    device.copy_in(queue, lane_arrays<Real>(lanes.data(), capacity).phase, idle.data(), capacity * sizeof(idle[0]));
-    device.copy_in(queue, origins.data(), nobody.data(), origins.bytes());
+    static_assert(Phase::idle == -1 && no_photon == ~0ull);
+    device.fill(queue, lanes.data(), 0xff, lanes.bytes());
+    device.fill(queue, origins.data(), 0xff, origins.bytes());
     device.copy_in(queue, live[0].data(), all.data(), live[0].bytes());
     device.wait(queue);
   }
@@ -111,7 +109,7 @@ class Engine {
         next_id_(upload<std::uint64_t>(device, std::vector{ids_.next})),
         next_seen_(ids_.next),
         granted_(ids_.next) {
-    device.clear(0, cells_.data(), cells_.bytes());
+    device.fill(0, cells_.data(), 0, cells_.bytes());
     device.wait(0);
     program_.problem = problem;
     program_.emitter = {emitter.seed, sources_.data(), ends_.data(), weights_.data(), int(emitter.sources.size())};
@@ -322,7 +320,7 @@ void transport(Device& device, const P& problem, const Emitter<typename P::Real>
   std::vector<Photon> ended;
   std::erase_if(flying, [&](const Flying<Real>& f) {
     const bool stays = in_flight<Real>(f.lane) && !control.abort;
-    if (!stays) ended.push_back(end_photon<Real>(f.lane, f.origin));
+    if (!stays) ended.push_back(end_photon<Real>(problem, f.lane, f.origin));
     return !stays;
   });
   for (const Photon& photon : ended) tally.accept(photon);

@@ -58,7 +58,7 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, std:
   Origin& origin = program.origins[slot];
   for (;;) {
     if (lane.phase != Phase::idle) {
-      const Photon photon = end_photon(lane, origin);
+      const Photon photon = end_photon<typename P::Real>(program.problem, lane, origin);
       if (program.records) {
         const std::uint32_t place = Atomic::add(&program.report->records, 1u);
         if (place >= program.room) return false;
@@ -83,8 +83,11 @@ THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int cop
   using Real = typename P::Real;
   Lane<Real> lane = load_lane<Real>(program.lanes, slot);
   bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, slot, copy);
-  for (int i = 0; i < program.steps && going; ++i) {
-    if (step(lane, program.problem)) going = renew<Atomic>(program, lane, slot, copy);
+  // Two steps at a time, for more instructions that do not wait for each other: what has ended does nothing in a step.
+  for (int i = 0; i < program.steps && going; i += 2) {
+    bool ended = step(lane, program.problem);
+    ended |= step(lane, program.problem);
+    if (ended) going = renew<Atomic>(program, lane, slot, copy);
   }
   store_lane<Real>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
