@@ -46,7 +46,6 @@ int main(int argc, char** argv) {
       {{"sphere-1e5", "single", "1e5", "none"}, 1e6},
       {{"sphere-1e6", "single", "1e6", "none"}, 2e5},
       {{"sphere-1e6-gpu-only", "single", "1e6", "none"}, 2e5, no_stragglers()},
-      {{"sphere-1e5-gpu-only", "single", "1e5", "none"}, 1e6, no_stragglers()},
       {{"sphere-1e5-131072-lanes", "single", "1e5", "none"}, 1e6, lanes(131072)},
       {{"double-1e5", "double", "1e5", "none"}, 1e6},
       {{"double-1e6", "double", "1e6", "none"}, 2e5},

@@ -16,6 +16,7 @@ struct Case {
   bool one_lane = false;
   double share = 1;  ///< of the photons asked for
   std::string dataset = "";
+  std::string cap = "2000000000";  ///< on the scatterings of a photon
 };
 
 struct Rate {
@@ -30,8 +31,9 @@ inline Rate measure(const Case& c, double photons, const thor::Compute& compute)
   const std::string yaml = fmt::format(
       "line: Lya\nprecision: {}\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: 2e4 K, tau0: {}{}}}\n"
       "generators: [{{type: point, photons: {}}}]\nacceleration: {{core_skip: {}}}\n"
+      "limits: {{max_scatterings: {}}}\n"
       "outputs: [{{type: spectrum, name: s, axis: x, range: [-200, 200], bins: 400}}]\noutput: {{path: none.h5}}\n",
-      c.precision, c.tau0, c.dataset, count, c.skip);
+      c.precision, c.tau0, c.dataset, count, c.skip, c.cap);
   const config::Config config = config::parse(yaml, "benchmark");
   const Setup setup = build_setup(config);
   Pool pool(0, count, std::uint64_t(compute.cpu.threads) * 16);

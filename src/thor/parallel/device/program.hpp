@@ -53,9 +53,8 @@ struct SharedCells {
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
 /// wait for room or for ids, or is idle for good.
 template <class Atomic, class P>
-THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, std::uint32_t slot, int copy) {
+THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Origin& origin, int copy) {
   const SharedCells<Atomic> cells{program.cells, program.copies, copy};
-  Origin& origin = program.origins[slot];
   for (;;) {
     if (lane.phase != Phase::idle) {
       const Photon photon = end_photon<typename P::Real>(program.problem, lane, origin);
@@ -82,12 +81,9 @@ template <class Atomic, class P>
 THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy) {
   using Real = typename P::Real;
   Lane<Real> lane = load_lane<Real>(program.lanes, slot);
-  bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, slot, copy);
-  // Two steps at a time, for more instructions that do not wait for each other: what has ended does nothing in a step.
-  for (int i = 0; i < program.steps && going; i += 2) {
-    bool ended = step(lane, program.problem);
-    ended |= step(lane, program.problem);
-    if (ended) going = renew<Atomic>(program, lane, slot, copy);
+  bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, program.origins[slot], copy);
+  for (int i = 0; i < program.steps && going; ++i) {
+    if (step(lane, program.problem)) going = renew<Atomic>(program, lane, program.origins[slot], copy);
   }
   store_lane<Real>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
