@@ -8,7 +8,7 @@
 namespace {
 
 using namespace thor;
-using benchmark::Case, benchmark::Rate;
+using benchmark::Case, benchmark::Rate, benchmark::measure;
 
 struct Run {
   const char* tau0;

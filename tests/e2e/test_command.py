@@ -438,10 +438,18 @@ class ExitCodes(Case):
         self.refuse_set("dataset.velocity", "{profile: power_law, exponent: -0.5, max: 10 km/s}", "velocity.max")
         self.refuse_set("dataset.velocity", "{profile: power_law, exponent: -1, average: 10 km/s}", "velocity.*diverges")
 
-    def test_no_cuda(self):
-        if "cuda  not in this build" not in thor("devices").stdout:
-            self.skipTest("this build has CUDA")
-        self.refuse(DEVICE, "run", self.write(MEDIA["static sphere"]), "--device", "cuda", says="CUDA")
+    def test_no_gpu(self):
+        """Without the backend, or without a GPU: the reason and the alternatives."""
+        told = thor("devices").stdout
+        if re.search(r"device cuda:0", told):
+            self.skipTest("there is a GPU")
+        reason = "not in this build" if "not in this build" in told else "CUDA"
+        config = self.write(MEDIA["static sphere"])
+        for name in ("cuda", "cuda:0"):
+            self.refuse(DEVICE, "run", config, "--device", name, says=(reason, "devices here: cpu"))
+        self.run_thor(MEDIA["static sphere"], "--device", "auto")
+        with h5py.File(self.folder / "run1.h5") as file:
+            self.assertTrue(text(file.attrs["device"]).startswith("cpu: "))
 
     def test_output_exists(self):
         config = self.write(MEDIA["static sphere"])
@@ -508,6 +516,50 @@ class ExitCodes(Case):
     def test_quiet(self):
         self.run_thor(MEDIA["static sphere"], "--quiet")
         self.assertEqual(self.done.stderr + self.done.stdout, "")
+
+
+class Gpu(Case):
+    """thor run --device cuda. Skipped without a GPU."""
+
+    def setUp(self):
+        super().setUp()
+        if not re.search(r"device cuda:0, sm_\d+, \S+ GiB of memory", thor("devices").stdout):
+            self.skipTest("no GPU")
+
+    def test_photons_of_the_processor(self):
+        for name, config in MEDIA.items():
+            for precision in ("single", "double"):
+                with self.subTest(name, precision=precision):
+                    here = self.run_thor(config, "--device", "cpu", "--precision", precision)
+                    there = self.run_thor(config, "--device", "cuda", "--precision", precision)
+                    self.assert_identical(self.photons(here), self.photons(there))
+                    self.assert_closed(there)
+                    with h5py.File(there) as file:
+                        self.assertRegex(text(file.attrs["device"]), r"cuda: .* \(sm_\d+\)")
+
+    def test_stops_within_a_slice(self):
+        out = self.folder / "cut.h5"
+        job = subprocess.Popen([THOR, "run", self.write(ENDLESS), "-o", out, "--device", "cuda", "--drain", "0"],
+                               stderr=subprocess.PIPE, text=True)
+        time.sleep(3)
+        asked = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        _, told = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, STOPPED, told)
+        self.assertLess(time.monotonic() - asked, 3)  # a slice is 0.03 s; the rest is for writing the file
+        summary = self.assert_closed(out)
+        self.assertFalse(summary["complete"])
+        self.assertGreater(summary["in_flight"], 0)
+
+    def test_what_cannot_be(self):
+        config = self.write(MEDIA["static sphere"])
+        for arguments, says in ((("--device", "cuda:99"), "devices here: cpu, cuda:0"),
+                                (("--device", "cuda", "--lanes", 2**31), ("MB are free", "--lanes"))):
+            done = thor("run", config, *arguments, "-o", self.folder / "none.h5")
+            self.assertEqual(done.returncode, DEVICE, done.stderr)
+            for word in (says,) if isinstance(says, str) else says:
+                self.assertIn(word, done.stderr)
+            self.assertEqual(os.listdir(self.folder), ["config.yaml"])
 
 
 class Stopped(unittest.TestCase):

@@ -148,6 +148,7 @@ int available_threads() {
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const Setup setup = build_setup(config);
   const FrequencyAxis axis{setup.medium.thermal_speed, setup.line.wavelength};
+  const std::unique_ptr<device::Device> device = choose_device(options);
   const SignalGuard guard;  // until the file is in its place
   io::File file(options.output, options.overwrite);
   std::optional<PhotonStream> photons;
@@ -155,7 +156,6 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   Tally total = build_tally(config, setup);
   Sink sink;
   if (photons) sink = [&](std::span<const Photon> batch) { photons->accept(batch); };
-  const std::unique_ptr<device::Device> device = choose_device(options);
 
   const std::uint64_t count = setup.emitter.count();
   Pool pool(0, count, std::uint64_t(options.cpu.threads) * 16);
