@@ -66,8 +66,8 @@ ExitCode devices() {
   }
   const auto gpus = device::list();
   for (const device::Info& gpu : gpus) {
-    fmt::print("{:<5} {}\n      device {}:{}, {}, {:.1f} GiB of memory, {:.1f} GiB free\n", gpu.backend, gpu.name,
-               gpu.backend, gpu.index, gpu.architecture, double(gpu.memory) / 0x1p30, double(gpu.memory_free) / 0x1p30);
+    fmt::print("{:<5} {}\n      device {}:{}, {}, {:.1f} GiB of memory\n", gpu.backend, gpu.name, gpu.backend,
+               gpu.index, gpu.architecture, double(gpu.memory) / 0x1p30);
   }
   if (gpus.empty()) fmt::print("cuda  {}\n", device::why_none("cuda"));
   return ExitCode::done;

@@ -217,7 +217,7 @@ TEST_P(DeviceEngine, RefusesMoreLanesThanMemory) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::device);
-    for (const char* word : {"MB for 2147483648 photons", "MB are free", "--lanes"}) {
+    for (const char* word : {"MB could not be allocated", "2147483648 photons", "MB are free", "--lanes"}) {
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
     }
   }

@@ -45,6 +45,8 @@ std::vector<std::string_view> instruction_sets() {
   return sets;
 }
 
+bool fused(std::string_view isa) { return isa != "x86_64_v2"; }
+
 template <class P>
 Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
   const auto sets = instruction_sets();

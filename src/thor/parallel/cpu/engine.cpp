@@ -63,6 +63,7 @@ class Worker {
     for (int lane = 0; lane < lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
+    while (take_flying(0)) record(0);  // after an abort
     hand_over();
     const std::lock_guard lock(shared_.mutex);
     shared_.tally.merge(tally_);
@@ -83,12 +84,9 @@ class Worker {
 
   /// Puts photons into this lane until one meets the medium, or leaves it idle.
   void refill(int l) {
-    const std::size_t flying = shared_.next_flying.fetch_add(1, std::memory_order_relaxed);
-    if (flying < shared_.flying.size()) {
-      store_lane<Real>(shared_.flying[flying].lane, lanes_, l);
-      origins_[std::size_t(l)] = shared_.flying[flying].origin;
-      ++live_;
-      return;
+    while (take_flying(l)) {
+      if (lanes_.phase[l] == Phase::fly || lanes_.phase[l] == Phase::collide) return;
+      record(l);
     }
     for (;;) {
       if (block_.empty()) block_ = shared_.pool.take();
@@ -103,6 +101,15 @@ class Worker {
       if (lanes_.phase[l] == Phase::fly) return;
       record(l);
     }
+  }
+
+  bool take_flying(int l) {
+    const std::size_t flying = shared_.next_flying.fetch_add(1, std::memory_order_relaxed);
+    if (flying >= shared_.flying.size()) return false;
+    store_lane<Real>(shared_.flying[flying].lane, lanes_, l);
+    origins_[std::size_t(l)] = shared_.flying[flying].origin;
+    ++live_;
+    return true;
   }
 
   void record(int l) {

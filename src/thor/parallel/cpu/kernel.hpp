@@ -34,6 +34,9 @@ struct Kernel {
 /// The instruction sets that are compiled in and that this processor has, the best last.
 std::vector<std::string_view> instruction_sets();
 
+/// Whether its kernels round as those of a GPU do: those with fused multiply-add.
+bool fused(std::string_view isa);
+
 /// The kernel for a problem: `isa` empty takes the best; `one_lane` the scalar path of the same instruction set.
 template <class P>
 Kernel<P> find_kernel(std::string_view isa, bool one_lane);

@@ -91,7 +91,7 @@ std::vector<device::Info> list() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
   std::vector<device::Info> devices;
-  for (int i = 0; i < count; ++i) devices.push_back(CudaDevice(i).info());
+  for (int i = 0; i < count; ++i) devices.push_back(describe(i));
   return devices;
 }
 

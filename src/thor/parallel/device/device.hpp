@@ -17,7 +17,8 @@ struct Info {
   std::string name;          ///< as the maker calls it
   std::string architecture;  ///< "sm_90"
   int schedulers = 1;        ///< warps that can issue in one cycle
-  std::size_t memory = 0, memory_free = 0;
+  std::size_t memory = 0;
+  std::size_t memory_free = 0;  ///< of an open device
 };
 
 enum class Memory { device, pinned };  ///< pinned: on the host, for asynchronous copies

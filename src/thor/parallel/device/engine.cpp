@@ -16,13 +16,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t most_lanes = 1u << 20;    ///< more in flight gain nothing
+constexpr std::uint64_t most_lanes = 1u << 20;    ///< photons in flight, unless asked for more
 constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
 constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the tally may take
 constexpr int most_copies = 32;
 constexpr int first_steps = 64, most_steps = 1 << 20;  ///< of a lane in a slice
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string describe(const Info& info, const OutOfMemory& e) {
+  return fmt::format("{}:{} ({}): {:.3g} MB could not be allocated, {:.3g} MB are free,", info.backend, info.index,
+                     info.name, double(e.asked) / 1e6, double(e.free) / 1e6);
+}
 
 /// A copy of host data on the device.
 template <class T>
@@ -166,11 +171,7 @@ class Engine {
         return 2 * half;
       } catch (const OutOfMemory& e) {
         squads_.clear();
-        const Info info = device_.info();
-        const std::string text = fmt::format(
-            "{}:{} ({}): {:.3g} MB for {} photons in flight could not be allocated, "
-            "{:.3g} MB are free",
-            info.backend, info.index, info.name, double(e.asked) / 1e6, lanes, double(info.memory_free) / 1e6);
+        const std::string text = fmt::format("{} for {} photons in flight", describe(device_.info(), e), lanes);
         if (options_.lanes || lanes <= 64) {
           throw Error(ExitCode::device, text + "; lower --lanes, or run with --device cpu");
         }
@@ -309,23 +310,16 @@ class Engine {
 template <class P>
 void transport(Device& device, const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool,
                const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink) {
-  using Real = typename P::Real;
-  const int lanes = cpu::find_kernel<P>(cpu.isa, cpu.one_lane).lanes;
-  std::vector<Flying<Real>> flying;
-  {
+  const auto kernel = cpu::find_kernel<P>(cpu.isa, cpu.one_lane);
+  const bool hands_over = options.stragglers && cpu::fused(kernel.isa);
+  std::vector<Flying<typename P::Real>> flying;
+  try {
     Engine<P> engine(device, problem, emitter, pool, options, control, tally, sink);
-    flying = engine.run(options.stragglers ? std::uint32_t(cpu.threads * lanes) : 0);
+    flying = engine.run(hands_over ? std::uint32_t(cpu.threads * kernel.lanes) : 0);
+  } catch (const OutOfMemory& e) {
+    throw Error(ExitCode::device,
+                describe(device.info(), e) + " for the spectra; ask for fewer bins, or run with --device cpu");
   }
-  // Those that have ended but found no room to be handed over, and after an abort all the others.
-  std::vector<Photon> ended;
-  std::erase_if(flying, [&](const Flying<Real>& f) {
-    const bool stays = in_flight<Real>(f.lane) && !control.abort;
-    if (!stays) ended.push_back(end_photon<Real>(problem, f.lane, f.origin));
-    return !stays;
-  });
-  for (const Photon& photon : ended) tally.accept(photon);
-  if (sink && !ended.empty()) sink(ended);
-  if (flying.empty()) return;
   // A history goes on here as it would there: photons are the same on every device.
   cpu::Options here = cpu;
   here.one_lane = cpu.one_lane || flying.size() <= std::size_t(cpu.threads);
