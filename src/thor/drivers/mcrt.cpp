@@ -76,7 +76,7 @@ class Watch {
                 over_time ? "the wall-clock limit is reached" : "stopping", options_.drain,
                 over_time ? "" : " (once more ends at once)");
       }
-      if (closed_at >= 0 && now > closed_at + options_.drain) control_.abort = true;
+      if (closed_at >= 0 && now >= closed_at + options_.drain) control_.abort = true;
       progress_.update(control_.finished, control_.scatterings, control_.longest);
     }
   }
@@ -125,7 +125,13 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options) {
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::list();
   if (about_the_processor || devices.empty()) return nullptr;
-  return device::open(fmt::format("{}:{}", devices.front().backend, devices.front().index));
+  const std::string name = fmt::format("{}:{}", devices.front().backend, devices.front().index);
+  try {
+    return device::open(name);
+  } catch (const Error& e) {
+    message("thor: warning: {}; using the processor\n", e.what());
+    return nullptr;
+  }
 }
 
 std::string describe(const device::Device* device, const cpu::Options& options) {

@@ -1,10 +1,12 @@
 #include "thor/generators/emitter.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/core/message.hpp"
 
 namespace thor {
 namespace {
@@ -103,6 +105,15 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
   const double luminosity = emitter.luminosity();
   if (!(luminosity > 1e-100 && luminosity < 1e100)) {
     throw Error(ExitCode::usage, "generators: all luminosities together must lie between 1e-100 and 1e100 erg/s");
+  }
+  // A tally counts squares of weights in 2^-62 of their sum: less than 1e3 of that would be too coarse for an error.
+  const double faintest = *std::ranges::min_element(emitter.weight);
+  if (faintest * faintest < 1e3 * 0x1p-62 * emitter.luminosity_squared()) {
+    message(
+        "thor: warning: a photon of the faintest generator is {:.1g} of one of the brightest: the errors of bins that "
+        "hold "
+        "such photons only are not resolved. Give the faint one fewer photons.\n",
+        faintest / *std::ranges::max_element(emitter.weight));
   }
   return emitter;
 }

@@ -45,7 +45,7 @@ struct Draws {
   typename ParallelVelocity<V>::Draws parallel;
   PerpendicularDraws<V> perpendicular;
   DipoleDraws<V> angle;
-  WordOf<V> angle_word, dust_word, hidden_word, tau_word;
+  WordOf<V> angle_word, second_word, dust_word, hidden_word;
   SinCos<V> azimuth;
   V tau;                 ///< the next optical depth
   Xoshiro128<V> random;  ///< the state after it
@@ -60,8 +60,8 @@ THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V
   const auto choice = random.next(), proposal = random.next();
   const auto radius = random.next(), across = random.next();
   draws.angle_word = random.next();
-  const auto second = random.next(), azimuth = random.next();
-  draws.tau_word = random.next();
+  draws.second_word = random.next();
+  const auto azimuth = random.next(), tau = random.next();
   if constexpr (D::dusty) {
     if (line.dust_ratio > Real(0)) {
       draws.dust_word = random.next();
@@ -70,9 +70,9 @@ THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V
   }
   draws.parallel = {choice, proposal};
   draws.perpendicular = {radius, across};
-  draws.angle = {draws.angle_word, second};
+  draws.angle = {draws.angle_word, draws.second_word};
   draws.azimuth = random_angle<V>(azimuth);
-  draws.tau = sample_exponential<V>(draws.tau_word);
+  draws.tau = sample_exponential<V>(tau);
   draws.random = random;
   return draws;
 }
@@ -173,7 +173,7 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>
       // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
       // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
       const V share = divide(V(line.dust_ratio), flight.profile.H + V(line.dust_ratio));
-      const V fine = uniform_fine<V>(draws.dust_word, draws.tau_word);
+      const V fine = uniform_fine<V>(draws.dust_word, draws.second_word);
       const auto dust = flight.hit && fine <= share;
       if (any(dust)) {
         const auto reflected = interactor.sample_dust(x, draws.angle_word);
@@ -188,7 +188,7 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>
         // Absorption on the hidden path: their number is geometric, so the share that survives is 1/(1 + depth).
         const V depth = V(line.dust_ratio * (Real(1) - line.albedo)) * hidden_path(x_crit, V(line.a));
         const auto caught = by_line && x_crit > zero && abs(x - atom.parallel) < V(Real(0.2)) &&
-                            uniform_fine<V>(draws.hidden_word, draws.tau_word) * (V(Real(1)) + depth) <= depth;
+                            uniform_fine<V>(draws.hidden_word, draws.second_word) * (V(Real(1)) + depth) <= depth;
         destroyed = destroyed || caught;
         by_line = by_line && !caught;
         scattered = scattered && !caught;

@@ -36,6 +36,7 @@ struct Shared {
   std::atomic<std::size_t> next_flying{0};
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
+  const Tally nothing;  ///< an empty one
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
@@ -49,9 +50,7 @@ class Worker {
         memory_(lane_bytes<Real>(std::size_t(shared.kernel.lanes)) / sizeof(double) + 1),
         lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.kernel.lanes))),
         origins_(std::size_t(shared.kernel.lanes)),
-        tally_(shared.tally) {
-    tally_.clear();
-  }
+        tally_(shared.nothing) {}
 
   void run() {
     flush_denormals();
@@ -152,9 +151,11 @@ class Worker {
 template <class P>
 void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool, const Options& options,
                Control& control, Tally& tally, const Sink& sink, std::span<const Flying<typename P::Real>> flying) {
+  Tally nothing = tally;
+  nothing.clear();
   Shared<P> shared{problem, emitter.view(), pool,   find_kernel<P>(options.isa, options.one_lane),
                    control, sink,           flying, {},
-                   {},      tally};
+                   {},      tally,          nothing};
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;

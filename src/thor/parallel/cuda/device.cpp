@@ -28,6 +28,12 @@ class CudaDevice final : public device::Device {
     check(cudaSetDevice(index), "cudaSetDevice");
     // The host sleeps while it waits: its processors have other work.
     check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags");
+    if (probe<Problem<Sphere<float>>>() != cudaSuccess) {
+      throw Error(ExitCode::device,
+                  fmt::format("cuda device {} ({}): this build has no kernels for {}; configure with "
+                              "-DCMAKE_CUDA_ARCHITECTURES={}",
+                              info_.index, info_.name, info_.architecture, info_.architecture.substr(3)));
+    }
     for (auto& stream : streams_) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   }
   ~CudaDevice() override {

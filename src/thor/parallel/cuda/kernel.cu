@@ -39,6 +39,12 @@ __global__ void __launch_bounds__(block, blocks_held<P>())
 }  // namespace
 
 template <class P>
+cudaError_t probe() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(advance_lanes<P>));
+}
+
+template <class P>
 cudaError_t launch(const device::Program<P>& program, device::Shape shape, cudaStream_t stream) {
   const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
   const std::uint32_t blocks = (warps * 32 + block - 1) / block;
@@ -46,6 +52,7 @@ cudaError_t launch(const device::Program<P>& program, device::Shape shape, cudaS
   return cudaGetLastError();
 }
 
+template cudaError_t probe<Problem<THOR_DATASET<THOR_REAL>>>();
 template cudaError_t launch(const device::Program<Problem<THOR_DATASET<THOR_REAL>>>&, device::Shape, cudaStream_t);
 
 }  // namespace thor::cuda

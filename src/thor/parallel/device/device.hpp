@@ -1,8 +1,10 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "thor/parallel/device/program.hpp"
@@ -40,7 +42,7 @@ class Device {
 
   /// Out of memory throws OutOfMemory.
   virtual void* allocate(Memory where, std::size_t bytes) = 0;
-  virtual void release(Memory where, void* memory) noexcept = 0;
+  virtual void release(Memory where, void* memory) noexcept = 0;  ///< no queue uses it any more
 
   virtual void copy_in(int queue, void* device, const void* host, std::size_t bytes) = 0;
   virtual void copy_out(int queue, void* host, const void* device, std::size_t bytes) = 0;

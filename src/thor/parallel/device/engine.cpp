@@ -86,7 +86,8 @@ struct Squad {
   Buffer<std::uint64_t> counters;  ///< of the whole tally, likewise
   std::uint32_t count;             ///< live lanes
   int current = 0;                 ///< which of `live` holds them
-  int steps = 0;                   ///< of the slice on its way
+  int steps = 0;                   ///< of the slice on its way, or the last one
+  std::uint64_t granted = 0;       ///< likewise: lanes may hold ids from here on that they have not started
   Clock::time_point launched;
 };
 
@@ -124,6 +125,16 @@ class Engine {
     program_.next_id = next_id_.data();
     program_.end = ids_.end;
     program_.fault = options.fault;
+  }
+
+  /// Nothing may be on its way to memory that goes away.
+  ~Engine() {
+    for (int queue = 0; queue < Device::queues; ++queue) {
+      try {
+        device_.wait(queue);
+      } catch (const Error&) {  // told already
+      }
+    }
   }
 
   /// Everything that was in flight when the run was cut, or when so few are left that the caller takes over.
@@ -203,6 +214,7 @@ class Engine {
     program.records = squad.records ? squad.records->data() : nullptr;
     program.room = squad.records ? std::uint32_t(squad.records->bytes() / sizeof(Photon)) : 0;
     program.steps = squad.steps = steps_;
+    squad.granted = program.granted;
     const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
     device_.advance(squad.queue, program, {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u))});
     device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));
@@ -253,7 +265,10 @@ class Engine {
   /// Nothing left, or so little that the rest goes elsewhere.
   bool done(std::uint32_t few) const {
     const std::uint32_t left = squads_[0].count + squads_[1].count;
-    return left == 0 || (left <= few && (pool_.closed() || next_seen_ >= ids_.end));
+    const bool all_started = next_seen_ >= ids_.end && std::ranges::all_of(squads_, [&](const Squad<P>& s) {
+                               return s.count == 0 || s.granted >= ids_.end;
+                             });
+    return left == 0 || (left <= few && (pool_.closed() || all_started));
   }
 
   /// The tally of the device, and the photons that are still in flight there.
@@ -320,6 +335,7 @@ void transport(Device& device, const P& problem, const Emitter<typename P::Real>
     throw Error(ExitCode::device,
                 describe(device.info(), e) + " for the spectra; ask for fewer bins, or run with --device cpu");
   }
+  if (flying.empty()) return;
   // A history goes on here as it would there: photons are the same on every device.
   cpu::Options here = cpu;
   here.one_lane = cpu.one_lane || flying.size() <= std::size_t(cpu.threads);

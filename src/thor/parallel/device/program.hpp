@@ -11,7 +11,7 @@ namespace thor::device {
 struct Report {
   std::uint32_t live;     ///< lanes that go on in the next slice
   std::uint32_t records;  ///< photons handed over; may exceed the room there was
-  std::uint64_t oldest;   ///< smallest id in flight
+  std::uint64_t oldest;   ///< smallest id of those
 };
 
 inline constexpr std::uint64_t no_photon = ~0ull;
@@ -87,8 +87,9 @@ THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int cop
   }
   store_lane<Real>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
-  if (in_flight<Real>(lane)) Atomic::min(&program.report->oldest, id);
-  return lane.phase != Phase::idle || id < program.end;
+  const bool goes_on = lane.phase != Phase::idle || id < program.end;
+  if (goes_on) Atomic::min(&program.report->oldest, id);
+  return goes_on;
 }
 
 }  // namespace THOR_ISA
