@@ -3,7 +3,6 @@
 #include <cstring>
 #include <memory>
 
-#include "thor/core/error.hpp"
 #include "thor/parallel/device/device.hpp"
 
 namespace test {
@@ -34,36 +33,12 @@ class HostDevice final : public thor::device::Device {
   void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
   void wait(int) override {}
 
-#define THOR_ADVANCE(dataset, real)                                                           \
-  void advance(int, const thor::device::Program<thor::Problem<thor::dataset<real>>>& program, \
-               thor::device::Shape shape) override {                                          \
-    for (std::uint32_t i = 0; i < shape.lanes; ++i) {                                         \
-      const std::uint32_t slot = program.live[i];                                             \
-      if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies)) {        \
-        program.next_live[program.report->live++] = slot;                                     \
-      }                                                                                       \
-    }                                                                                         \
-  }
+#define THOR_ADVANCE(dataset, real) \
+  void advance(int, const thor::device::Program<thor::Problem<thor::dataset<real>>>&, thor::device::Shape) override;
   THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
 #undef THOR_ADVANCE
 
  private:
-  struct Plain {
-    template <class T>
-    static T add(T* p, T v) {
-      return std::exchange(*p, *p + v);
-    }
-    template <class T>
-    static void max(T* p, T v) {
-      *p = std::max(*p, v);
-    }
-    template <class T>
-    static void min(T* p, T v) {
-      *p = std::min(*p, v);
-    }
-    static void fault() { throw thor::Error(thor::ExitCode::device, "host device: a fault"); }
-  };
-
   std::size_t free_;
   std::vector<std::pair<std::unique_ptr<char[]>, std::size_t>> blocks_;
 };

@@ -1,0 +1,45 @@
+// The kernels of HostDevice, apart from it because a sanitizer needs very long to compile them.
+#include "support/host_device.hpp"
+
+#include "thor/core/error.hpp"
+
+namespace test {
+namespace {
+
+/// Nobody else is there.
+struct Plain {
+  template <class T>
+  static T add(T* p, T v) {
+    return std::exchange(*p, *p + v);
+  }
+  template <class T>
+  static void max(T* p, T v) {
+    *p = std::max(*p, v);
+  }
+  template <class T>
+  static void min(T* p, T v) {
+    *p = std::min(*p, v);
+  }
+  static void fault() { throw thor::Error(thor::ExitCode::device, "host device: a fault"); }
+};
+
+template <class P>
+void advance_lanes(const thor::device::Program<P>& program, thor::device::Shape shape) {
+  for (std::uint32_t i = 0; i < shape.lanes; ++i) {
+    const std::uint32_t slot = program.live[i];
+    if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies)) {
+      program.next_live[program.report->live++] = slot;
+    }
+  }
+}
+
+}  // namespace
+
+#define THOR_ADVANCE(dataset, real)                                                                       \
+  void HostDevice::advance(int, const thor::device::Program<thor::Problem<thor::dataset<real>>>& program, \
+                           thor::device::Shape shape) {                                                   \
+    advance_lanes(program, shape);                                                                        \
+  }
+THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
+
+}  // namespace test
