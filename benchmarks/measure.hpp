@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "thor/config/config.hpp"
+#include "thor/drivers/config.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/setup.hpp"
 

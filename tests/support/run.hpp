@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "thor/config/config.hpp"
+#include "thor/drivers/config.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/setup.hpp"
 

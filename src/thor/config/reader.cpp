@@ -35,19 +35,6 @@ bool inside(double value, Bounds bounds) {
          (bounds.high_open ? value < bounds.high : value <= bounds.high);
 }
 
-std::string shown(Bounds bounds, Dimension dimension) {
-  const char* cgs[] = {"", " cm", " cm/s", " K", " cm^-2", " cm^-3", " erg/s", " Hz"};
-  const std::string unit = cgs[static_cast<int>(dimension)];
-  std::string text;
-  if (std::isfinite(bounds.low)) {
-    text += fmt::format("{} {}{}", bounds.low_open ? ">" : ">=", bounds.low, unit);
-  }
-  if (std::isfinite(bounds.high)) {
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : " and ", bounds.high_open ? "<" : "<=", bounds.high, unit);
-  }
-  return text;
-}
-
 /// Digits exactly; else a number in any notation that is a whole one, as 2e5.
 std::optional<std::uint64_t> whole(const std::string& text) {
   std::uint64_t exact = 0;
@@ -69,15 +56,37 @@ Tree list_tree(const Reader::Words& words) {
   return list;
 }
 
+/// Of a list in YAML.
+Reader::Words words_of(const std::string& list) {
+  Reader::Words words;
+  for (const auto& entry : read_value(list, "default").entries) words.push_back(entry.value.text);
+  return words;
+}
+
 }  // namespace
 
-Reader::Reader(const Tree& map, Tree& resolved, Errors& errors, std::string path, std::string where)
-    : map_(&map), resolved_(&resolved), errors_(&errors), path_(std::move(path)), where_(std::move(where)) {
+std::string shown(Bounds bounds, Dimension dimension) {
+  const std::string_view unit = shown_unit(dimension);
+  const double scale = parse_quantity(fmt::format("1 {}", unit)).value;
+  std::string text;
+  if (std::isfinite(bounds.low)) {
+    text +=
+        fmt::format("{} {:.6g}{}{}", bounds.low_open ? ">" : ">=", bounds.low / scale, unit.empty() ? "" : " ", unit);
+  }
+  if (std::isfinite(bounds.high)) {
+    text += fmt::format("{}{} {:.6g}{}{}", text.empty() ? "" : " and ",
+                        bounds.high_open ? "<" : "<=", bounds.high / scale, unit.empty() ? "" : " ", unit);
+  }
+  return text;
+}
+
+Reader::Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where)
+    : map_(&map), resolved_(&resolved), faults_(&faults), path_(std::move(path)), where_(std::move(where)) {
   resolved_->kind = Tree::Kind::map;
   std::set<std::string> seen;
   for (const auto& [key, at, value] : map_->entries) {
     if (seen.insert(key).second) continue;
-    errors_->push_back(fmt::format("{}: {}: repeated key (first at {})", at, full(key), map_->find(key)->where));
+    push({at, full(key), fmt::format("repeated key (first at {})", map_->find(key)->where)});
   }
 }
 
@@ -85,15 +94,29 @@ std::string Reader::full(const std::string& key) const { return path_.empty() ? 
 
 void Reader::add(const std::string& key, Tree value) { resolved_->entries.push_back({key, {}, std::move(value)}); }
 
+void Reader::push(Fault fault) {
+  if (faults_->size() < max_faults) faults_->push_back(std::move(fault));
+}
+
 void Reader::report(const std::string& key, const std::string& message) {
-  const std::string head = key.substr(0, key.find('.'));
-  const Tree::Entry* entry = map_->find(head);
-  std::string where = entry ? entry->value.where : where_;
-  if (entry && head != key) {
-    const Tree::Entry* element = entry->value.find(key.substr(head.size() + 1));
-    if (element) where = element->value.where;
+  const Tree* node = map_;
+  std::string where = where_;
+  for (std::size_t start = 0; start < key.size();) {
+    const std::size_t dot = std::min(key.find('.', start), key.size());
+    const Tree::Entry* entry = node->find(key.substr(start, dot - start));
+    if (!entry) break;
+    node = &entry->value;
+    where = node->where;
+    start = dot + 1;
   }
-  errors_->push_back(fmt::format("{}: {}: {}", where, full(key), message));
+  push({where, full(key), message});
+}
+
+bool Reader::clean(const std::string& key) const {
+  const std::string path = full(key);
+  return std::none_of(faults_->begin(), faults_->end(), [&](const Fault& fault) {
+    return fault.path == path || fault.path.starts_with(path + ".") || fault.path.empty();
+  });
 }
 
 const Tree* Reader::find(const std::string& key) {
@@ -103,6 +126,11 @@ const Tree* Reader::find(const std::string& key) {
 }
 
 bool Reader::has(const std::string& key) { return find(key) != nullptr; }
+
+std::string Reader::resolved_word(const std::string& key) const {
+  const Tree::Entry* entry = resolved_->find(key);
+  return entry && clean(key) ? entry->value.text : "";
+}
 
 bool Reader::is_map(const std::string& key) const {
   const Tree::Entry* entry = map_->find(key);
@@ -173,10 +201,6 @@ double Reader::checked(const std::string& key, const std::string& text, Dimensio
   return nan;
 }
 
-double Reader::number(const std::string& key, Bounds bounds, const Text& fallback) {
-  return quantity(key, Dimension::none, bounds, fallback);
-}
-
 double Reader::quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback) {
   const Text text = scalar(key, describe(dimension), fallback);
   return text ? checked(key, *text, dimension, bounds) : nan;
@@ -195,15 +219,11 @@ std::uint64_t Reader::integer(const std::string& key, std::uint64_t low, std::ui
   return low;
 }
 
-bool Reader::boolean(const std::string& key, const Text& fallback) {
-  return choice<bool>(key, {{"true", true}, {"false", false}}, fallback).value_or(false);
-}
-
 std::string Reader::text(const std::string& key, const std::string& expected, const Text& fallback) {
   return scalar(key, expected, fallback).value_or("");
 }
 
-std::optional<std::size_t> Reader::index_of(const std::string& key, const Words& names, const Text& fallback) {
+std::optional<std::size_t> Reader::choice(const std::string& key, const Words& names, const Text& fallback) {
   const std::string expected = names.size() == 1 ? names[0] : fmt::format("one of {}", fmt::join(names, ", "));
   const Text text = scalar(key, expected, fallback);
   if (!text) return {};
@@ -213,7 +233,7 @@ std::optional<std::size_t> Reader::index_of(const std::string& key, const Words&
   return {};
 }
 
-std::vector<std::size_t> Reader::indices_of(const std::string& key, const Words& names) {
+std::vector<std::size_t> Reader::choices(const std::string& key, const Words& names) {
   const std::string expected = fmt::format("a list of {}", fmt::join(names, ", "));
   std::vector<std::size_t> indices;
   const auto words = scalars(key, expected, names);
@@ -236,9 +256,9 @@ std::vector<std::size_t> Reader::indices_of(const std::string& key, const Words&
 }
 
 std::vector<double> Reader::quantities(const std::string& key, std::size_t size, Dimension dimension, Bounds bounds,
-                                       const Words& fallback) {
+                                       const Text& fallback) {
   const std::string expected = fmt::format("a list of {}, each {}", size, describe(dimension));
-  const auto words = scalars(key, expected, fallback);
+  const auto words = scalars(key, expected, fallback ? words_of(*fallback) : Words{});
   std::vector<double> values(size, nan);
   if (!words) return values;
   if (words->size() != size) {
@@ -249,18 +269,6 @@ std::vector<double> Reader::quantities(const std::string& key, std::size_t size,
     values[i] = checked(fmt::format("{}.{}", key, i), (*words)[i], dimension, bounds);
   }
   return values;
-}
-
-std::array<double, 3> Reader::vector(const std::string& key, Dimension dimension, Bounds bounds,
-                                     const Words& fallback) {
-  const auto values = quantities(key, 3, dimension, bounds, fallback);
-  return {values[0], values[1], values[2]};
-}
-
-std::array<double, 2> Reader::interval(const std::string& key, Dimension dimension, Bounds bounds) {
-  const auto values = quantities(key, 2, dimension, bounds, {});
-  if (values[0] >= values[1]) report(key, "must increase: the first value is not below the second");
-  return {values[0], values[1]};
 }
 
 }  // namespace thor::config

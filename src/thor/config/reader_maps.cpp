@@ -10,16 +10,10 @@ namespace thor::config {
 
 Reader Reader::below(const std::string& key, const Tree& value) {
   add(key, {});
-  return {value, resolved_->entries.back().value, *errors_, full(key), value.where.empty() ? where_ : value.where};
+  return {value, resolved_->entries.back().value, *faults_, full(key), value.where.empty() ? where_ : value.where};
 }
 
-std::optional<Reader> Reader::required(const std::string& key) {
-  if (has(key)) return optional(key);
-  report(key, "missing; expected a map of keys");
-  return {};
-}
-
-std::optional<Reader> Reader::optional(const std::string& key) {
+std::optional<Reader> Reader::map(const std::string& key) {
   static const Tree absent{Tree::Kind::map, {}, {}, {}};
   const Tree* value = find(key);
   if (!value) return below(key, absent);
@@ -49,7 +43,7 @@ std::vector<Reader> Reader::list(const std::string& key, bool required) {
       continue;
     }
     resolved.entries.push_back({entry.key, {}, {}});
-    items.emplace_back(entry.value, resolved.entries.back().value, *errors_, full(element), entry.value.where);
+    items.emplace_back(entry.value, resolved.entries.back().value, *faults_, full(element), entry.value.where);
   }
   return items;
 }
@@ -60,25 +54,24 @@ std::string Reader::exactly_one(const Words& keys) {
     if (has(key)) found.push_back(key);
   }
   if (found.size() == 1) return found[0];
-  errors_->push_back(fmt::format("{}: {}: expected exactly one of {}; got {}", where_,
-                                 path_.empty() ? "configuration" : path_, fmt::join(keys, ", "),
-                                 found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", "))));
+  push({where_, path_.empty() ? "configuration" : path_,
+        fmt::format("expected exactly one of {}; got {}", fmt::join(keys, ", "),
+                    found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", ")))});
   return {};
 }
 
-void Reader::elsewhere(const Words& keys, const std::string& owner) {
-  for (const auto& key : keys) elsewhere_.emplace_back(key, owner);
-}
+void Reader::elsewhere(const std::string& key, const std::string& owner) { elsewhere_.emplace_back(key, owner); }
 
-void Reader::finish() {
+void Reader::finish(bool all) {
   for (const auto& [key, at, value] : map_->entries) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    const auto owner = std::find_if(elsewhere_.begin(), elsewhere_.end(),
-                                    [name = &key](const auto& pair) { return pair.first == *name; });
-    const std::string hint =
-        owner != elsewhere_.end() ? " here; it belongs to " + owner->second : suggestion(key, known_);
-    errors_->push_back(
-        fmt::format("{}: {}: unknown key{} (known keys: {})", at, full(key), hint, fmt::join(known_, ", ")));
+    std::string owners;
+    for (const auto& [name, owner] : elsewhere_) {
+      if (name == key) owners += (owners.empty() ? "" : " or ") + owner;
+    }
+    if (!owners.empty() && !all) continue;
+    const std::string hint = owners.empty() ? suggestion(key, known_) : " here; it belongs to " + owners;
+    push({at, full(key), fmt::format("unknown key{} (known keys: {})", hint, fmt::join(known_, ", "))});
   }
 }
 

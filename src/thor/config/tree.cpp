@@ -1,6 +1,7 @@
 #include "thor/config/tree.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -24,6 +25,16 @@ std::vector<std::string> split(const std::string& path) {
 
 }  // namespace
 
+std::string to_text(const Faults& faults) {
+  std::vector<std::string> lines;
+  for (const auto& [where, path, message] : faults) {
+    lines.push_back(
+        fmt::format("{}{}{}{}{}", where, where.empty() ? "" : ": ", path, path.empty() ? "" : ": ", message));
+  }
+  if (faults.size() >= max_faults) lines.push_back(fmt::format("... (the first {} are shown)", max_faults));
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
 const Tree::Entry* Tree::find(const std::string& key) const {
   const auto match = [&](const Entry& entry) { return entry.key == key; };
   const auto entry = std::find_if(entries.begin(), entries.end(), match);
@@ -32,9 +43,9 @@ const Tree::Entry* Tree::find(const std::string& key) const {
 
 Tree::Entry* Tree::find(const std::string& key) { return const_cast<Entry*>(std::as_const(*this).find(key)); }
 
-void apply_override(Tree& root, const std::string& text, Errors& errors) {
+void apply_override(Tree& root, const std::string& text, Faults& faults) {
   const std::string where = "--set " + text;
-  const auto refuse = [&](const std::string& what) { errors.push_back(where + ": " + what); };
+  const auto refuse = [&](const std::string& what) { faults.push_back({where, "", what}); };
   const auto equals = text.find('=');
   const auto path = split(text.substr(0, equals));
   if (equals == std::string::npos || std::find(path.begin(), path.end(), "") != path.end()) {
@@ -44,7 +55,7 @@ void apply_override(Tree& root, const std::string& text, Errors& errors) {
   try {
     value = read_value(text.substr(equals + 1), where);
   } catch (const Error& error) {
-    errors.emplace_back(error.what());
+    faults.push_back({"", "", error.what()});
     return;
   }
   value.where = where;

@@ -5,7 +5,18 @@
 
 namespace thor::config {
 
-using Errors = std::vector<std::string>;
+/// A mistake in a configuration.
+struct Fault {
+  std::string where;  ///< "FILE:LINE:COLUMN" or "--set a.b=c"
+  std::string path;   ///< of the key, "a.b.0.c"; may be empty
+  std::string message;
+};
+using Faults = std::vector<Fault>;
+
+inline constexpr std::size_t max_faults = 200;  ///< more than anyone reads; keeps hostile input cheap
+
+/// All of them, a line each.
+std::string to_text(const Faults& faults);
 
 /// A YAML document apart from the library that read it. Aliases are copies, repeated keys are kept.
 struct Tree {
@@ -14,7 +25,7 @@ struct Tree {
 
   Kind kind = Kind::null;
   std::string text;          ///< of a scalar
-  std::string where;         ///< "FILE:LINE:COLUMN" or "--set a.b=c"
+  std::string where;         ///< as in Fault
   std::list<Entry> entries;  ///< of a map or a list (whose keys are "0", "1", ...); addresses stay
 
   const Entry* find(const std::string& key) const;
@@ -33,9 +44,12 @@ Tree read_tree(const std::string& yaml_text, const std::string& name);
 /// The same, where every position is `where`.
 Tree read_value(const std::string& yaml_text, const std::string& where);
 
-/// Sets or adds the value at the path of "a.b.c=value"; what cannot be applied goes to `errors`.
-void apply_override(Tree& root, const std::string& text, Errors& errors);
+/// Sets or adds the value at the path of "a.b.c=value"; what cannot be applied goes to `faults`.
+void apply_override(Tree& root, const std::string& text, Faults& faults);
 
 std::string to_yaml(const Tree& tree);
+
+/// A single value or a list of them, on one line.
+std::string to_inline_yaml(const Tree& tree);
 
 }  // namespace thor::config

@@ -174,4 +174,11 @@ std::string to_yaml(const Tree& tree) {
   return std::string(out.c_str(), out.size()) + "\n";
 }
 
+std::string to_inline_yaml(const Tree& tree) {
+  YAML::Emitter out;
+  out << YAML::Flow;
+  emit(out, tree);
+  return {out.c_str(), out.size()};
+}
+
 }  // namespace thor::config

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -24,5 +25,13 @@ class Error : public std::runtime_error {
  private:
   ExitCode code_;
 };
+
+/// Takes a mistake in what was asked for: the key below its section, and why it cannot be.
+using Refuse = std::function<void(const std::string& key, const std::string& why)>;
+
+/// Throws at the first one.
+inline void refuse_at_once(const std::string& key, const std::string& why) {
+  throw Error(ExitCode::usage, key + ": " + why);
+}
 
 }  // namespace thor

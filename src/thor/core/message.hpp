@@ -1,16 +1,32 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <string>
 
+/// What thor says to the user, on stderr. Nothing here throws: a message that cannot be written must not end a run.
 namespace thor {
 
-/// A line for the user on stderr. Never throws: a message that cannot be written must not end a run.
+void say(const std::string& text);
+
+/// "thor: warning: ...", once for each text; repeat_warnings() says them again.
+void say_warning(const std::string& text);
+
+/// At the end of a run, where those of its start have scrolled away. Forgets them.
+void repeat_warnings();
+
+/// "thor: error: ..." in front of one line, or above many.
+void say_error(const std::string& text);
+
+/// Whether stderr is a terminal that may be given colours: NO_COLOR (no-color.org) and TERM=dumb are honoured.
+bool has_colors();
+
 template <class... T>
 void message(fmt::format_string<T...> format, T&&... arguments) {
-  const std::string text = fmt::format(format, std::forward<T>(arguments)...);
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
+  say(fmt::format(format, std::forward<T>(arguments)...));
+}
+template <class... T>
+void warning(fmt::format_string<T...> format, T&&... arguments) {
+  say_warning(fmt::format(format, std::forward<T>(arguments)...));
 }
 
 }  // namespace thor

@@ -111,6 +111,36 @@ std::string scan(std::string_view text, Quantity& quantity) {
 
 }  // namespace
 
+std::string_view shown_unit(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::none:
+      return "";
+    case Dimension::length:
+      return "cm";
+    case Dimension::velocity:
+      return "km/s";
+    case Dimension::temperature:
+      return "K";
+    case Dimension::column_density:
+      return "cm^-2";
+    case Dimension::number_density:
+      return "cm^-3";
+    case Dimension::luminosity:
+      return "erg/s";
+    case Dimension::frequency:
+      return "Hz";
+  }
+  return "";
+}
+
+std::vector<std::string> unit_names(Dimension dimension) {
+  std::vector<std::string> names;
+  for (const Unit& unit : units) {
+    if (unit.dimension == dimension) names.emplace_back(unit.name);
+  }
+  return names;
+}
+
 std::string describe(Dimension dimension) {
   const std::string names = listed_units(dimension);
   return example(dimension) + (names.empty() ? "" : " (units: " + names + ")");

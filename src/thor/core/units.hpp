@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Units exist only at the border: text such as "10 kpc" becomes a number in cgs here.
 namespace thor {
@@ -29,6 +30,12 @@ Quantity parse_quantity(std::string_view text);
 
 /// The same, and the unit must be one of `expected`; the message lists those accepted.
 Quantity parse_quantity(std::string_view text, Dimension expected);
+
+/// The unit in which thor shows a quantity; empty for a plain number.
+std::string_view shown_unit(Dimension dimension);
+
+/// Every spelling of every unit of a dimension.
+std::vector<std::string> unit_names(Dimension dimension);
 
 /// What to write for a dimension, as in: a length such as "10 kpc" (units: cm, m, ...).
 std::string describe(Dimension dimension);

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "thor/core/error.hpp"
-
 namespace thor {
 namespace {
 
@@ -17,46 +15,47 @@ double power_integral(double inner, double p) {
   return -std::expm1((p + 1) * std::log(inner)) / (p + 1);
 }
 
-[[noreturn]] void refuse(const std::string& key, const std::string& why) {
-  throw Error(ExitCode::usage, "dataset." + key + ": " + why);
-}
-
 /// What the kernel can resolve: a power law is flat within profile_floor, and its range must fit single precision.
-void check_resolvable(const std::string& key, double inner, double exponent, double column_exponent) {
+void check_resolvable(const Refuse& refuse, const std::string& key, double inner, double exponent,
+                      double column_exponent) {
   if (inner > 0 && inner < 1e-4) {
-    refuse("inner_radius", "with a power law it must be 0 or at least 1e-4 of the outer radius");
+    refuse("dataset.inner_radius", "with a power law it must be 0 or at least 1e-4 of the outer radius");
   }
   if (inner == 0 && std::pow(profile_floor<double>, column_exponent + 1) > 0.01) {
-    refuse(key, fmt::format("an exponent of {} is too steep for gas that reaches the centre: more than one per cent of "
-                            "the column would lie within 1e-6 of the radius; give an inner_radius above 0",
-                            exponent));
+    refuse("dataset." + key,
+           fmt::format("an exponent of {} is too steep for gas that reaches the centre: more than one per cent of "
+                       "the column would lie within 1e-6 of the radius; give an inner_radius above 0",
+                       exponent));
   }
   if (std::abs(exponent * std::log(std::max(inner, profile_floor<double>))) > 60) {
-    refuse(key, fmt::format("an exponent of {} spans more than 26 decades between inner and outer edge", exponent));
+    refuse("dataset." + key,
+           fmt::format("an exponent of {} spans more than 26 decades between inner and outer edge", exponent));
   }
 }
 
 /// The speed at r = 1, from the largest or from the distance-averaged speed.
-double outer_speed(const config::Velocity& v, double inner, double beta) {
+double outer_speed(const Refuse& refuse, const config::Velocity& v, double inner, double beta) {
   if (v.max) {
     if (beta >= 0) return *v.max;
-    if (inner <= 0)
-      refuse("velocity.max",
+    if (inner <= 0) {
+      refuse("dataset.velocity.max",
              "a speed that falls outward from the centre has no largest value; "
              "give velocity.average, or an inner_radius above 0");
+    }
     return *v.max * std::pow(inner, -beta);
   }
   const double integral = power_integral(inner, beta);
-  if (!std::isfinite(integral))
-    refuse("velocity.exponent",
+  if (!std::isfinite(integral)) {
+    refuse("dataset.velocity.exponent",
            "the distance-averaged speed diverges at the centre for an "
            "exponent of -1 or less; give an inner_radius above 0");
+  }
   return *v.average * (1 - inner) / integral;
 }
 
 }  // namespace
 
-Medium build_medium(const config::Dataset& dataset, const Line& line) {
+Medium build_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   const bool shell = dataset.type == config::DatasetType::shell;
   Medium m{};
   m.size = shell ? dataset.outer_radius : dataset.half_thickness;
@@ -64,32 +63,33 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
   m.a = line.voigt_parameter(m.thermal_speed);
   m.cross_section = line.cross_section(m.thermal_speed);
   if (m.a > 0.1) {
-    refuse("temperature",
+    refuse("dataset.temperature",
            fmt::format("the Voigt parameter comes to a = {:.3g}; the profile used (Smith et al. 2015) holds "
                        "up to 0.1: raise the temperature, or add b_turb",
                        m.a));
   }
   m.dust = dataset.dust.value_or(config::Dust{0, 0, 0});
-  if (std::abs(m.dust.g) > 0.9999) refuse("dust.g", "must lie between -0.9999 and 0.9999");
   const double inner = shell ? dataset.inner_radius / m.size : 0;
 
   const bool graded = dataset.density.profile == config::DensityProfile::power_law && dataset.density.exponent != 0;
   const double alpha = graded ? dataset.density.exponent : 0;
   const double path = power_integral(inner, alpha);
   if (!std::isfinite(path)) {
-    refuse("density.exponent",
+    refuse("dataset.density.exponent",
            "the column density diverges at the centre for an exponent of -1 or less; give an "
            "inner_radius above 0");
+  } else if (graded) {
+    check_resolvable(refuse, "density.exponent", inner, alpha, alpha);
   }
-  if (graded) check_resolvable("density.exponent", inner, alpha, alpha);
   if (dataset.tau0) m.column_density = *dataset.tau0 / m.cross_section;
   if (dataset.column_density) m.column_density = *dataset.column_density;
   if (dataset.number_density) m.column_density = *dataset.number_density * m.size * path;
   m.tau0 = m.column_density * m.cross_section;
   m.number_density = m.column_density / (m.size * path);
-  if (!std::isfinite(m.tau0) || m.tau0 <= 0 || m.tau0 > 1e15) {
-    refuse("tau0", "the line-centre optical depth comes to " + std::to_string(m.tau0) +
-                       "; it must be above 0 and at most 1e15");
+  if (std::isfinite(path) && !(m.tau0 > 0 && m.tau0 <= 1e15)) {
+    const std::string key = dataset.tau0 ? "tau0" : dataset.column_density ? "column_density" : "number_density";
+    refuse("dataset." + key,
+           fmt::format("the line-centre optical depth comes to {:.3g}; it must be above 0 and at most 1e15", m.tau0));
   }
 
   Profile<double> p{};
@@ -100,10 +100,11 @@ Medium build_medium(const config::Dataset& dataset, const Line& line) {
   p.velocity_exponent = dataset.velocity.profile == config::VelocityProfile::power_law ? dataset.velocity.exponent : 1;
   p.linear = p.velocity_exponent == 1;
   if (dataset.velocity.profile != config::VelocityProfile::static_) {
-    p.speed = outer_speed(dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;
+    p.speed = outer_speed(refuse, dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;
   }
   p.moving = p.speed != 0;
-  if (p.moving && !p.linear) check_resolvable("velocity.exponent", inner, p.velocity_exponent, 0);
+  if (p.moving && !p.linear && std::isfinite(p.speed))
+    check_resolvable(refuse, "velocity.exponent", inner, p.velocity_exponent, 0);
 
   if (!shell) {
     m.dataset = Slab<double>{p};

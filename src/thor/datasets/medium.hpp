@@ -1,7 +1,8 @@
 #pragma once
 #include <variant>
 
-#include "thor/config/config.hpp"
+#include "thor/core/error.hpp"
+#include "thor/datasets/parameters.hpp"
 #include "thor/datasets/shell.hpp"
 #include "thor/datasets/slab.hpp"
 #include "thor/datasets/sphere.hpp"
@@ -22,8 +23,9 @@ struct Medium {
   std::variant<Sphere<double>, Shell<double>, Slab<double>> dataset;
 };
 
-/// Normalises the profiles; throws Error(usage) where there is no finite normalisation.
-Medium build_medium(const config::Dataset& dataset, const Line& line);
+/// Normalises the profiles. What has no finite normalisation or cannot be resolved is refused; the medium is then not
+/// to be used.
+Medium build_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse = refuse_at_once);
 
 /// The same dataset in another precision.
 template <class Real>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <csignal>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -77,7 +78,7 @@ class Watch {
                 over_time ? "" : " (once more ends at once)");
       }
       if (closed_at >= 0 && now >= closed_at + options_.drain) control_.abort = true;
-      progress_.update(control_.finished, control_.scatterings, control_.longest);
+      progress_.update(control_.finished, control_.scatterings, control_.longest, control_.error);
     }
   }
 
@@ -91,11 +92,24 @@ class Watch {
   std::thread thread_;
 };
 
+/// As in ISO 8601.
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
 void write_header(io::File& file, const config::Config& config, const Setup& setup, const std::string& device) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
   set("thor_version", std::string(version));
   set("git_commit", std::string(git_commit));
-  set("format_version", std::int64_t(1));
+  set("compiler", std::string(compiler));
+  set("cpu", cpu::processor_name());
+  set("date", now_utc());
+  set("format_version", format_version);
   set("config", config.resolved);
   set("seed", config.seed);
   set("device", device);
@@ -129,7 +143,7 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options) {
   try {
     return device::open(name);
   } catch (const Error& e) {
-    message("thor: warning: {}; using the processor\n", e.what());
+    warning("{}; using the processor", e.what());
     return nullptr;
   }
 }
@@ -193,16 +207,17 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
         double(total[Counter::scatterings]) / seconds, seconds, where, total[Counter::escaped],
         total[Counter::absorbed], options.output);
   }
+  repeat_warnings();
   if (total[Counter::lost] > 0) {
-    message(
-        "thor: warning: {} photons hit the cap on scatterings or steps and are lost; the result is "
-        "biased. Raise limits.max_scatterings and limits.max_steps, or use core skipping.\n",
+    warning(
+        "{} photons hit the cap on scatterings or steps and are lost; the result is biased. Raise "
+        "limits.max_scatterings and limits.max_steps, or use core skipping.",
         total[Counter::lost]);
   }
   if (!complete) {
-    message(
-        "thor: warning: the run was cut: {} of {} photons were started, {} were still in flight. Those "
-        "are the long histories, so the result is biased; it is marked complete = false.\n",
+    warning(
+        "the run was cut: {} of {} photons were started, {} were still in flight. Those are the long histories, so the "
+        "result is biased; it is marked complete = false.",
         total.photons(), count, total[Counter::in_flight]);
     return ExitCode::stopped;
   }

@@ -2,12 +2,14 @@
 #include <optional>
 #include <string>
 
-#include "thor/config/config.hpp"
 #include "thor/core/error.hpp"
+#include "thor/drivers/config.hpp"
 #include "thor/drivers/progress.hpp"
 #include "thor/drivers/setup.hpp"
 
 namespace thor {
+
+inline constexpr std::int64_t format_version = 1;  ///< of a result file
 
 /// How a run is done, as opposed to what it computes.
 struct RunOptions {

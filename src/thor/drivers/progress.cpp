@@ -15,7 +15,7 @@ Progress::Progress(ProgressMode mode, std::uint64_t photons)
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-void Progress::update(std::uint64_t finished, std::uint64_t scatterings, std::uint64_t longest) {
+void Progress::update(std::uint64_t finished, std::uint64_t scatterings, std::uint64_t longest, double error) {
   if (mode_ == ProgressMode::never) return;
   const bool live = terminal_ && mode_ == ProgressMode::automatic;
   const double since = std::chrono::duration<double>(Clock::now() - last_).count();
@@ -23,10 +23,11 @@ void Progress::update(std::uint64_t finished, std::uint64_t scatterings, std::ui
   last_ = Clock::now();
   const double rate = double(finished) / seconds();
   const std::string left = finished ? format_duration(double(photons_ - finished) / rate) + " left" : "";
+  const std::string accuracy = error > 0 ? fmt::format("  error {:.2g} %", 100 * error) : "";
   const std::string line =
-      fmt::format("{:5.1f} %  {} of {} photons  {:.3g}/s  {:.3g} scatterings each, at most {:.3g}  {}",
+      fmt::format("{:5.1f} %  {} of {} photons  {:.3g}/s  {:.3g} scatterings each, at most {:.3g}{}  {}",
                   100. * double(finished) / double(photons_), finished, photons_, rate,
-                  double(scatterings) / double(std::max<std::uint64_t>(finished, 1)), double(longest), left);
+                  double(scatterings) / double(std::max<std::uint64_t>(finished, 1)), double(longest), accuracy, left);
   message("{}{}{}", live ? "\r" : "", line, live ? "\x1b[K" : "\n");
   shown_ = live;
 }

@@ -12,7 +12,8 @@ class Progress {
  public:
   Progress(ProgressMode mode, std::uint64_t photons);
 
-  void update(std::uint64_t finished, std::uint64_t scatterings, std::uint64_t longest);
+  /// `error` is relative; 0: not known.
+  void update(std::uint64_t finished, std::uint64_t scatterings, std::uint64_t longest, double error);
   void finish();
   double seconds() const;
 

@@ -66,7 +66,7 @@ Problem<D> build_problem(const config::Config& config, const Setup& setup, const
   line.albedo = Real(m.dust.albedo);
   line.g = Real(m.dust.g);
   const Caps caps{std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};
-  return {dataset, line, build_core_skip<Real>(config.core_skip, m), caps};
+  return {dataset, line, build_core_skip<Real>(config.acceleration.core_skip, m), caps};
 }
 
 Tally build_tally(const config::Config& config, const Setup& setup) {

@@ -1,6 +1,6 @@
 #pragma once
-#include "thor/config/config.hpp"
 #include "thor/datasets/medium.hpp"
+#include "thor/drivers/config.hpp"
 #include "thor/generators/emitter.hpp"
 #include "thor/parallel/device/engine.hpp"
 

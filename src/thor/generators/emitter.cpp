@@ -5,7 +5,6 @@
 #include <string>
 
 #include "thor/core/constants.hpp"
-#include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
 
 namespace thor {
@@ -51,7 +50,8 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
   }
 }
 
-void set_place(Source<double>& s, const config::Generator& g, const Medium& medium, const std::string& key) {
+void set_place(Source<double>& s, const config::Generator& g, const Medium& medium, const Refuse& refuse,
+               const std::string& key) {
   const bool slab = std::holds_alternative<Slab<double>>(medium.dataset);
   for (int i = 0; i < 3; ++i) {
     s.position[i] = g.position[i] / medium.size;
@@ -64,9 +64,8 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
     const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
     const int cell = std::visit([&](const auto& data) { return view<double>(data).locate(p); }, medium.dataset);
     if (cell == outside) {
-      throw Error(ExitCode::usage, key +
-                                       ".position: the source lies outside the gas; move it inside, or use an "
-                                       "extended source of shape beam");
+      refuse(key + ".position",
+             "the source lies outside the gas; move it inside, or use an extended source of shape beam");
     }
     return;
   }
@@ -80,7 +79,7 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
     case config::Shape::beam:
       s.shape = SourceShape::beam;
       if (slab && std::abs(s.direction[2]) < 1e-6) {
-        throw Error(ExitCode::usage, key + ".direction: a beam along the slab never meets it; give it a z component");
+        refuse(key + ".direction", "a beam along the slab never meets it; give it a z component");
       }
       // Upstream of the sphere, or of the slab's near face even at the edge of a tilted beam.
       s.distance = slab ? (2 + s.radius) / std::abs(s.direction[2]) : 2;
@@ -91,12 +90,12 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
 }  // namespace
 
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line) {
+                              const Line& line, const Refuse& refuse) {
   Emitter<double> emitter{seed, {}, {}, {}};
   for (std::size_t i = 0; i < generators.size(); ++i) {
     const config::Generator& g = generators[i];
     Source<double> s{};
-    set_place(s, g, medium, "generators." + std::to_string(i));
+    set_place(s, g, medium, refuse, "generators." + std::to_string(i));
     set_spectrum(s, g.spectrum, medium, line);
     emitter.sources.push_back(s);
     emitter.end.push_back(emitter.count() + g.photons);
@@ -104,15 +103,15 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
   }
   const double luminosity = emitter.luminosity();
   if (!(luminosity > 1e-100 && luminosity < 1e100)) {
-    throw Error(ExitCode::usage, "generators: all luminosities together must lie between 1e-100 and 1e100 erg/s");
+    refuse("generators", "all luminosities together must lie between 1e-100 and 1e100 erg/s");
   }
   // A tally counts squares of weights in 2^-62 of their sum: less than 1e3 of that would be too coarse for an error.
   const double faintest = *std::ranges::min_element(emitter.weight);
   if (faintest * faintest < 1e3 * 0x1p-62 * emitter.luminosity_squared()) {
-    message(
-        "thor: warning: a photon of the faintest generator is {:.1g} of one of the brightest: the errors of bins that "
-        "hold "
-        "such photons only are not resolved. Give the faint one fewer photons.\n",
+    warning(
+        "a photon of the faintest generator is {:.1g} of one of the brightest: the errors of bins that hold such "
+        "photons "
+        "only are not resolved. Give the faint one fewer photons.",
         faintest / *std::ranges::max_element(emitter.weight));
   }
   return emitter;

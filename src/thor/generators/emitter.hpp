@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "thor/config/config.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/generators/emitter_view.hpp"
+#include "thor/generators/parameters.hpp"
 
 namespace thor {
 
@@ -23,9 +23,9 @@ struct Emitter {
   EmitterView<Real> view() const { return {seed, sources.data(), end.data(), weight.data(), int(sources.size())}; }
 };
 
-/// Throws Error(usage) for a source that the medium cannot hold.
+/// A source that the medium cannot hold is refused.
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line);
+                              const Line& line, const Refuse& refuse = refuse_at_once);
 
 template <class Real>
 Emitter<Real> convert(const Emitter<double>& emitter);

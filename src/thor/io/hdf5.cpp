@@ -1,7 +1,6 @@
 #include "thor/io/hdf5.hpp"
 
 #include <fcntl.h>
-#include <hdf5.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
+#include "thor/io/hdf5_id.hpp"
 
 namespace thor::io {
 namespace fs = std::filesystem;
@@ -20,30 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t chunk_rows = 65536;
-
-/// Closes an HDF5 object when it goes out of scope.
-class Id {
- public:
-  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  ~Id() { reset(); }
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Id& operator=(Id&&) = delete;
-  operator hid_t() const { return id_; }
-  herr_t reset() { return id_ < 0 ? 0 : close_(std::exchange(id_, -1)); }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-/// Switches off what HDF5 prints by itself (a per-thread setting), and its exit handler: after a
-/// full disk a file cannot be closed in order, and the handler would try again and complain.
-void quiet() {
-  static const bool once = (H5dont_atexit(), true);
-  thread_local const bool here = (H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), true);
-  static_cast<void>(once);
-  static_cast<void>(here);
-}
 
 std::string system_error(int code) { return std::generic_category().message(code); }
 

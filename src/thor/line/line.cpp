@@ -26,12 +26,22 @@ double Line::cross_section(double speed) const {
 
 double Line::recoil(double speed) const { return photon_energy() / (mass * c * speed); }
 
-const Line& find_line(const std::string& name) {
+std::span<const Line> lines() {
   // H I Lya, the 2p doublet taken together: NIST ASD (Wiese & Fuhr 2009, JPCRD 38, 565): 1215.6701 A, f = 0.41641,
   // A = 6.2649e8; mass of 1H: 1.00782503 u (AME 2016).
-  static const Line lya{"Lya", 1215.6701 * angstrom, 0.41641, 6.2649e8, 1.00782503 * m_u};
-  if (name == lya.name) return lya;
-  throw Error(ExitCode::usage, "line \"" + name + "\" is not known; known lines: Lya");
+  static const Line list[] = {
+      {"Lya", "H I Lyman alpha, 1s-2p", 1215.6701 * angstrom, 0.41641, 6.2649e8, 1.00782503 * m_u},
+  };
+  return list;
+}
+
+const Line& find_line(const std::string& name) {
+  std::string known;
+  for (const Line& line : lines()) {
+    if (line.name == name) return line;
+    known += (known.empty() ? "" : ", ") + line.name;
+  }
+  throw Error(ExitCode::usage, "line \"" + name + "\" is not known; known lines: " + known);
 }
 
 }  // namespace thor

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 
 namespace thor {
@@ -6,6 +7,7 @@ namespace thor {
 /// A resonant line of one absorbing species (cgs).
 struct Line {
   std::string name;
+  std::string description;
   double wavelength;           ///< vacuum wavelength lambda_0 [cm]
   double oscillator_strength;  ///< f
   double einstein_A;           ///< A [1/s]
@@ -18,6 +20,9 @@ struct Line {
   double cross_section(double speed) const;                       ///< line-centre sigma_0 [cm^2], H(a,0) = 1
   double recoil(double speed) const;                              ///< h nu_0/(m c v), in units of x
 };
+
+/// All lines that thor knows.
+std::span<const Line> lines();
 
 /// The line of this name; throws Error(usage) with the known names.
 const Line& find_line(const std::string& name);

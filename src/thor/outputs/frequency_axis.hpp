@@ -1,7 +1,7 @@
 #pragma once
-#include "thor/config/config.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/math/functions.hpp"
+#include "thor/outputs/parameters.hpp"
 
 namespace thor {
 

@@ -93,6 +93,21 @@ bool Tally::conserves() const {
                                                 (*this)[Counter::light_lost] + (*this)[Counter::light_in_flight];
 }
 
+double Tally::error() const {
+  if (spectra_.empty()) {
+    const auto escaped = double((*this)[Counter::escaped]), all = double(photons() - (*this)[Counter::in_flight]);
+    return escaped > 0 ? std::sqrt((1 - escaped / all) / escaped) : 0;
+  }
+  const SpectrumBins& s = spectra_.front();
+  const std::uint64_t* sum = cells_.data() + s.first + 1;
+  double flux = 0, error = 0;
+  for (int i = 0; i < s.bins; ++i) {
+    flux += double(sum[i]) * quantum_;
+    error += std::sqrt(double(sum[s.bins + i]) * quantum_squared_);
+  }
+  return flux > 0 ? error / flux : 0;
+}
+
 void Tally::write(io::File& file) const {
   const auto set = [&](const char* name, auto value) { file.attribute("/summary", name, value); };
   set("photons", photons());

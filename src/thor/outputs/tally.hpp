@@ -26,6 +26,9 @@ class Tally {
   std::uint64_t operator[](Counter c) const { return cells_[std::size_t(c)]; }
   std::uint64_t photons() const;  ///< that have a fate, or were cut in flight
   double light(Counter c) const { return double((*this)[c]) * quantum_; }
+  /// The relative Monte Carlo error of the first output: of a bin of the first spectrum, averaged with the flux as
+  /// weight; without a spectrum that of the escape fraction. 0 where nothing has been counted.
+  double error() const;
   /// Conservation: every photon started has one fate, and their light is what was emitted, to the last quantum.
   bool conserves() const;
 

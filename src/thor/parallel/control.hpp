@@ -11,6 +11,7 @@ namespace thor {
 struct Control {
   std::atomic<bool> abort{false};  ///< leave what is in flight
   std::atomic<std::uint64_t> finished{0}, scatterings{0}, longest{0};
+  std::atomic<double> error{0};  ///< Tally::error() some time ago; 0: not known yet
 };
 
 /// Takes finished photons, some hundred or more at a time; never called from two threads at once.

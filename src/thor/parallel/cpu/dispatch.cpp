@@ -72,8 +72,12 @@ THOR_FOR_EACH_PROBLEM(THOR_FIND)
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
+  std::string part;  // AArch64 gives numbers in place of a name
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+    const auto value = [&] { return line.substr(std::min(line.find(':') + 2, line.size())); };
+    if (line.starts_with("model name")) return value();
+    if (line.starts_with("CPU implementer") && part.empty()) part = value();
+    if (line.starts_with("CPU part")) return "AArch64 processor " + part + ":" + value();
   }
 #if defined(__aarch64__)
   return "AArch64 processor";

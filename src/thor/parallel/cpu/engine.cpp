@@ -1,5 +1,6 @@
 #include "thor/parallel/cpu/engine.hpp"
 
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -37,6 +38,9 @@ struct Shared {
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
   const Tally nothing;  ///< an empty one
+  /// Between looks at a thread's counts: so long that merging them, a nanosecond a cell, is a thousandth of it.
+  const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
+      std::chrono::seconds(1), std::chrono::nanoseconds(1000 * nothing.plan().cells));
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
@@ -58,17 +62,17 @@ class Worker {
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
       if (shared_.kernel.advance(lanes_, shared_.problem, slice)) collect();
+      if (Clock::now() >= next_look_) publish();
     }
     for (int lane = 0; lane < lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
     while (take_flying(0)) record(0);  // after an abort
-    hand_over();
-    const std::lock_guard lock(shared_.mutex);
-    shared_.tally.merge(tally_);
+    publish();
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr int slice = 4096;  ///< steps between looks at the control: about a millisecond
   static constexpr std::size_t batch = 256;
 
@@ -136,7 +140,18 @@ class Worker {
     finished_.clear();
   }
 
+  /// Adds what this thread has counted to what all have, now and then and at the end.
+  void publish() {
+    hand_over();
+    const std::lock_guard lock(shared_.mutex);
+    shared_.tally.merge(tally_);
+    tally_.clear();
+    shared_.control.error = shared_.tally.error();
+    next_look_ = Clock::now() + shared_.between_looks;
+  }
+
   Shared<P>& shared_;
+  Clock::time_point next_look_ = Clock::now() + shared_.between_looks;
   std::vector<double> memory_;
   LaneArrays<Real> lanes_;
   std::vector<Origin> origins_;

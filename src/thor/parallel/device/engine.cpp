@@ -20,6 +20,7 @@ constexpr std::uint64_t most_lanes = 1u << 20;    ///< photons in flight, unless
 constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
 constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the tally may take
 constexpr int most_copies = 32;
+constexpr std::size_t most_looked_at = 1u << 26;       ///< bytes of a tally that is copied during a run
 constexpr int first_steps = 64, most_steps = 1 << 20;  ///< of a lane in a slice
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -187,7 +188,7 @@ class Engine {
           throw Error(ExitCode::device, text + "; lower --lanes, or run with --device cpu");
         }
         lanes /= 4;
-        message("thor: warning: {}; trying {}\n", text, lanes);
+        warning("{}; trying {}", text, lanes);
       }
     }
   }
@@ -260,6 +261,19 @@ class Engine {
     control_.finished = sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost);
     control_.scatterings = sum(Counter::scatterings);
     control_.longest = *std::max_element(longest, longest + copies_);
+    if (Clock::now() < next_look_) return;
+    next_look_ = Clock::now() + std::chrono::seconds(1);
+    if (cells_.bytes() <= most_looked_at) control_.error = look(squad.queue).error();
+  }
+
+  /// What the device has counted up to now, by way of a queue.
+  Tally look(int queue) {
+    std::vector<std::uint64_t> cells(cells_.bytes() / sizeof(std::uint64_t));
+    device_.copy_out(queue, cells.data(), cells_.data(), cells_.bytes());
+    device_.wait(queue);
+    Tally counted = tally_;
+    counted.merge(cells.data(), copies_);
+    return counted;
   }
 
   /// Nothing left, or so little that the rest goes elsewhere.
@@ -273,10 +287,7 @@ class Engine {
 
   /// The tally of the device, and the photons that are still in flight there.
   std::vector<Flying<Real>> collect() {
-    std::vector<std::uint64_t> cells(cells_.bytes() / sizeof(std::uint64_t));
-    device_.copy_out(0, cells.data(), cells_.data(), cells_.bytes());
-    device_.wait(0);
-    tally_.merge(cells.data(), copies_);
+    tally_ = look(0);
     std::vector<Flying<Real>> flying;
     for (const auto& squad : squads_) {
       if (squad.count == 0) continue;
@@ -318,6 +329,7 @@ class Engine {
   bool busy_[Device::queues] = {};
   int steps_ = first_steps;  ///< of the next slice, the same for both squads: all photons should get on alike
   std::uint64_t next_seen_, granted_;
+  Clock::time_point next_look_ = Clock::now() + std::chrono::seconds(1);
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "thor/config/config.hpp"
+#include "thor/drivers/config.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ dataset:
   step_limiter: 0.05
 generators:
   - type: point
-    position: [1 kpc, 0 kpc, -2 pc]
+    position: [0.5 kpc, 0 kpc, -2 pc]
     velocity: [0 km/s, 100 km/s, 0 km/s]
     photons: 2e5
     luminosity: 1e42 erg/s
@@ -116,10 +116,11 @@ TEST(Config, Defaults) {
   ASSERT_EQ(config.generators.size(), 1u);
   Generator point;
   point.photons = 1000;
+  point.luminosity = 1;
   EXPECT_EQ(config.generators[0], point);
-  EXPECT_EQ(config.core_skip, CoreSkip{});
+  EXPECT_EQ(config.acceleration.core_skip, CoreSkip{});
   EXPECT_EQ(config.physics, Physics{});
-  EXPECT_EQ(config.limits, Limits{});
+  EXPECT_EQ(config.limits, (Limits{2'000'000'000, 2'000'000'000}));
   EXPECT_TRUE(config.spectra.empty());
   EXPECT_FALSE(config.photons);
   EXPECT_EQ(config.output_path, "out.h5");
@@ -141,7 +142,7 @@ TEST(Config, EveryKey) {
 
   ASSERT_EQ(config.generators.size(), 4u);
   const Generator& point = config.generators[0];
-  EXPECT_DOUBLE_EQ(point.position[0], 1e3 * constants::pc);
+  EXPECT_DOUBLE_EQ(point.position[0], 500 * constants::pc);
   EXPECT_DOUBLE_EQ(point.position[2], -2 * constants::pc);
   EXPECT_EQ(point.velocity, (std::array<double, 3>{0, 1e7, 0}));
   EXPECT_EQ(point.photons, 200000u);
@@ -166,7 +167,7 @@ TEST(Config, EveryKey) {
   EXPECT_EQ(config.generators[3].shape, Shape::medium);
   EXPECT_EQ(config.generators[3].spectrum.temperature, 1e4);
 
-  EXPECT_EQ(config.core_skip, (CoreSkip{CoreSkipMode::fixed, 3}));
+  EXPECT_EQ(config.acceleration.core_skip, (CoreSkip{CoreSkipMode::fixed, 3}));
   EXPECT_EQ(config.physics, (Physics{PhaseFunction::dipole, true}));
   EXPECT_EQ(config.limits, (Limits{1'000'000, 2'000'000'000}));
   ASSERT_EQ(config.spectra.size(), 4u);
@@ -188,9 +189,9 @@ TEST(Config, Variants) {
             (Velocity{VelocityProfile::linear, 0, 2e7, {}}));
   EXPECT_EQ(with("dataset.velocity={profile: linear, average: 200 km/s}").dataset.velocity,
             (Velocity{VelocityProfile::linear, 0, {}, 2e7}));
-  EXPECT_EQ(with("acceleration.core_skip=smith15").core_skip.mode, CoreSkipMode::local);
-  EXPECT_EQ(with("acceleration.core_skip=local").core_skip.mode, CoreSkipMode::local);
-  EXPECT_EQ(with("acceleration.core_skip=global").core_skip.mode, CoreSkipMode::global);
+  EXPECT_EQ(with("acceleration.core_skip=smith15").acceleration.core_skip.mode, CoreSkipMode::local);
+  EXPECT_EQ(with("acceleration.core_skip=local").acceleration.core_skip.mode, CoreSkipMode::local);
+  EXPECT_EQ(with("acceleration.core_skip=global").acceleration.core_skip.mode, CoreSkipMode::global);
   EXPECT_EQ(with("physics.phase_function=isotropic").physics.phase_function, PhaseFunction::isotropic);
   EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
   EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 8u);
@@ -257,7 +258,7 @@ TEST(Config, OverridesSetAddAndReplace) {
   EXPECT_EQ(config.generators[0].photons, 10u);
   EXPECT_EQ(config.generators[1].spectrum.range.low, -1e8);
   EXPECT_EQ(config.dataset.dust->albedo, 0.5);
-  EXPECT_EQ(config.core_skip, CoreSkip{});
+  EXPECT_EQ(config.acceleration.core_skip, CoreSkip{});
 }
 
 TEST(Config, AnOverrideLeavesAliasesAlone) {

@@ -1,0 +1,89 @@
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "thor/drivers/estimate.hpp"
+
+namespace thor::command {
+namespace {
+
+struct CheckArguments {
+  std::string config;
+  std::vector<std::string> set;
+  int threads = 0;
+  bool json = false, no_trial = false;
+};
+
+std::string size_text(double bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  int i = 0;
+  while (bytes >= 1000 && i < 4) bytes /= 1000, ++i;
+  return fmt::format("{:.3g} {}", bytes, units[i]);
+}
+
+std::string to_json(const config::Config& config, const std::vector<Derived>& derived, const Estimate* e) {
+  nlohmann::ordered_json out{{"file", config.path}, {"configuration", config.resolved}};
+  for (const Derived& d : derived) {
+    out["derived"][d.name] = {{"value", d.value}, {"units", d.units}, {"meaning", d.meaning}};
+  }
+  if (e) {
+    out["estimate"] = {{"scatterings_per_photon", e->scatterings},
+                       {"photons_of_trial", e->finished},
+                       {"steps_per_second", e->steps_per_second},
+                       {"seconds", e->seconds},
+                       {"memory_bytes", e->memory},
+                       {"file_bytes", e->file_size}};
+  }
+  return out.dump(2) + "\n";
+}
+
+/// The resolved configuration, and the rest as comments: what is printed can be run.
+std::string to_text(const config::Config& config, const std::vector<Derived>& derived, const Estimate* e, int threads) {
+  std::string out = config.resolved + "\n# What it comes to\n";
+  const auto row = [&](const std::string& name, const std::string& value, const std::string& meaning) {
+    out += fmt::format("#   {:<18} {:<20} {}\n", name, value, meaning);
+  };
+  for (const Derived& d : derived) {
+    row(d.name, fmt::format("{:.6g}{}{}", d.value, d.units.empty() ? "" : " ", d.units), d.meaning);
+  }
+  if (!e) return out;
+  const bool known = e->finished > 0;
+  out += fmt::format("# What it takes, by a trial with {} threads of {}\n", threads, cpu::processor_name());
+  row("scatterings", fmt::format("{}{:.2g}", known ? "" : "> ", e->scatterings),
+      known ? fmt::format("of a photon, mean of {}", e->finished) : "of a photon: none of the trial has ended");
+  row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "of all threads");
+  row("time", (known ? "" : "> ") + format_duration(e->seconds),
+      known && e->finished < 30 ? "rough: few photons of the trial have ended" : "rough");
+  row("memory", size_text(e->memory), "rough");
+  row("result file", size_text(e->file_size), "at most");
+  return out;
+}
+
+ExitCode check(CheckArguments& arguments) {
+  const config::Config config = config::load(arguments.config, arguments.set);
+  const Setup setup = build_setup(config);
+  cpu::Options options;
+  options.threads = arguments.threads ? arguments.threads : available_threads();
+  const auto derived = derived_quantities(config, setup);
+  std::optional<Estimate> e;
+  if (!arguments.no_trial) e = estimate(config, setup, options);
+  const Estimate* shown = e ? &*e : nullptr;
+  print(arguments.json ? to_json(config, derived, shown) : to_text(config, derived, shown, options.threads));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<CheckArguments>();
+  CLI::App* command = app.add_subcommand("check", "check a configuration; say what it comes to and what it takes");
+  command->add_option("CONFIG", arguments->config, "configuration (YAML)")->required();
+  command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
+  command->add_option("--threads", arguments->threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
+  command->add_flag("--no-trial", arguments->no_trial, "do not run photons for a second to estimate the time");
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->callback([arguments, &action] { action = [arguments] { return check(*arguments); }; });
+}
+
+}  // namespace thor::command

@@ -1,0 +1,234 @@
+#include <fmt/ranges.h>
+
+#include <map>
+#include <memory>
+
+#include "commands.hpp"
+#include "thor/config/schema.hpp"
+#include "thor/core/version.hpp"
+#include "thor/drivers/config.hpp"
+#include "thor/drivers/templates.hpp"
+
+/// The man page, docs/command-line.md and the shell completions, made from the application's own options.
+namespace thor::command {
+namespace {
+
+struct Row {
+  std::string name, text;
+};
+
+const Row exit_codes[] = {
+    {"0", "done"},
+    {"1", "internal error (please report)"},
+    {"2", "bad usage or configuration (also: configuration file missing)"},
+    {"3", "input data missing or bad"},
+    {"4", "device: no such GPU, out of memory, or a fault on it"},
+    {"5", "stopped early by signal or limit; what was done is written and marked complete = false"},
+    {"6", "output cannot be written (exists, unwritable, disk full)"},
+};
+
+const Row notes[] = {
+    {"Stopping",
+     "Ctrl-C, SIGTERM and --max-walltime start no more photons and give those in flight --drain seconds (5) to end; "
+     "with "
+     "0 the run ends within some hundredths of a second. A second Ctrl-C ends at once and writes nothing. A run that "
+     "was "
+     "cut is marked complete = false: the photons that were in flight are those with long histories, so what has "
+     "escaped "
+     "is a biased sample."},
+    {"Devices",
+     "--device auto is the first GPU there is, or the processor. Photons are the same on both (on processors with "
+     "fused "
+     "multiply-add, since 2013). --lanes bounds the memory on a GPU: 110 bytes a photon in flight in single precision, "
+     "170 in double; the default is all photons, at most 2^20. The last photons of a run on a GPU are finished by "
+     "--threads processors."},
+    {"Output",
+     "Messages go to stderr, data to stdout. On a terminal there is a progress line; elsewhere a line every 10 "
+     "seconds. "
+     "The error it shows is that of the first output: of a bin of the first spectrum, averaged with the flux as "
+     "weight, "
+     "or without a spectrum that of the escape fraction. A result is written as NAME.h5.partial and renamed when it is "
+     "whole. NO_COLOR switches colours off."},
+};
+
+std::vector<CLI::App*> commands_of(CLI::App& app) {
+  return app.get_subcommands([](CLI::App*) { return true; });
+}
+
+std::vector<Row> options_of(const CLI::App& command) {
+  std::vector<Row> rows;
+  for (const CLI::Option* option : command.get_options()) {
+    const bool takes_value = option->get_items_expected_max() > 0 && !option->get_positional();
+    std::string name = option->get_name(option->get_positional(), true);
+    for (std::size_t comma; (comma = name.find(",-")) != std::string::npos;) name.replace(comma, 1, ", ");
+    rows.push_back({name + (takes_value ? " VALUE" : ""), option->get_description()});
+  }
+  return rows;
+}
+
+std::string synopsis(const CLI::App& command) {
+  std::string text = "thor " + command.get_name();
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    const std::string name = option->get_name(true);
+    text += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  return text + " [options]";
+}
+
+std::string to_troff(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+std::string man_page(CLI::App& app) {
+  std::string out = fmt::format(".TH THOR 1 \"\" \"thor {}\" \"User Commands\"\n", version);
+  const auto section = [&](const std::string& title) { out += ".SH " + title + "\n"; };
+  const auto entry = [&](const Row& row) {
+    out += fmt::format(".TP\n.B {}\n{}\n", to_troff(row.name), to_troff(row.text));
+  };
+  section("NAME");
+  out += "thor \\- Monte Carlo radiative transfer of resonant emission lines\n";
+  section("SYNOPSIS");
+  for (const CLI::App* command : commands_of(app)) out += fmt::format(".B {}\n.br\n", to_troff(synopsis(*command)));
+  section("DESCRIPTION");
+  out +=
+      "thor follows photons of a resonant line through gas and writes the spectra that telescopes see. A run is one "
+      "YAML file; every key is in the configuration reference (docs/configuration.md, or\n.BR \"thor schema\" ).\n";
+  for (const CLI::App* command : commands_of(app)) {
+    section("thor " + command->get_name());
+    out += to_troff(command->get_description()) + ".\n";
+    for (const Row& row : options_of(*command)) entry(row);
+  }
+  for (const Row& note : notes) {
+    section(note.name);
+    out += to_troff(note.text) + "\n";
+  }
+  section("EXIT STATUS");
+  for (const Row& row : exit_codes) entry(row);
+  section("SEE ALSO");
+  out += "Byrohl & Nelson (2025), arXiv:2507.11603: the method.\n";
+  return out;
+}
+
+std::string markdown(CLI::App& app) {
+  const auto in_table = [](std::string text) {
+    for (std::size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.insert(i, "\\");
+    return text;
+  };
+  std::string out =
+      "# Command line\n\n<!-- Made by `thor manual --format markdown`; do not edit. -->\n\n"
+      "`thor COMMAND --help` says the same. `man thor` after installation; `thor completion bash` (or `zsh`) prints a "
+      "script that completes commands, options and the keys of `--set`: `source <(thor completion bash)`.\n";
+  for (const CLI::App* command : commands_of(app)) {
+    out += fmt::format("\n## {}\n\n    {}\n\n{}.\n\n| option | meaning |\n|---|---|\n", command->get_name(),
+                       synopsis(*command), command->get_description());
+    for (const Row& row : options_of(*command)) {
+      out += fmt::format("| `{}` | {} |\n", in_table(row.name), in_table(row.text));
+    }
+  }
+  for (const Row& note : notes) out += fmt::format("\n## {}\n\n{}\n", note.name, note.text);
+  out += "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
+  for (const Row& row : exit_codes) out += fmt::format("| {} | {} |\n", row.name, row.text);
+  return out;
+}
+
+std::string joined_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) continue;
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    for (const auto& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// What may follow an option, where it is one of a few words.
+std::string words_after(const CLI::Option& option) {
+  const auto found = choices().find(&option);
+  return found == choices().end() ? "" : fmt::format("{}", fmt::join(found->second, " "));
+}
+
+std::string bash_completion(CLI::App& app) {
+  std::vector<std::string> names;
+  std::string cases;
+  for (const CLI::App* command : commands_of(app)) {
+    names.push_back(command->get_name());
+    for (const CLI::Option* option : command->get_options()) {
+      const std::string words = words_after(*option);
+      if (words.empty()) continue;
+      cases += option->get_positional() ? fmt::format("    \"{}\":[!-]*) words=\"{}\" ;;\n", command->get_name(), words)
+                                        : fmt::format("    \"{}\":{}) words=\"{}\" ;;\n", command->get_name(),
+                                                      "--" + option->get_lnames().front(), words);
+    }
+    cases += fmt::format("    \"{}\":*) words=\"{}\" ;;\n", command->get_name(), joined_names(*command));
+  }
+  return fmt::format(R"(# bash completion of thor: source <(thor completion bash)
+_thor() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=""
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -le 1 ]; then
+    COMPREPLY=($(compgen -W "{} --help --version" -- "$current"))
+    return
+  fi
+  case "$previous" in
+    --set)
+      compopt -o nospace 2> /dev/null
+      COMPREPLY=($(compgen -S = -W "{}" -- "$current"))
+      return ;;
+    -o|--output)
+      COMPREPLY=($(compgen -f -- "$current"))
+      return ;;
+  esac
+  case "${{COMP_WORDS[1]}}":"$previous" in
+{}  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  case "${{COMP_WORDS[1]}}" in
+    run|check|info) [[ "$current" == -* ]] || COMPREPLY+=($(compgen -f -- "$current")) ;;
+  esac
+}}
+complete -o filenames -F _thor thor
+)",
+                     fmt::join(names, " "), fmt::join(config::key_paths(config::schema()), " "), cases);
+}
+
+}  // namespace
+
+std::map<const CLI::Option*, std::vector<std::string>>& choices() {
+  static std::map<const CLI::Option*, std::vector<std::string>> map;
+  return map;
+}
+
+void add_manual(CLI::App& app, Action& action) {
+  const auto format = std::make_shared<std::string>("man");
+  CLI::App* manual = app.add_subcommand("manual", "print the manual page");
+  add_choice(*manual, "--format", *format, {"man", "markdown"}, "man, or markdown (docs/command-line.md)");
+  manual->callback([format, &app, &action] {
+    action = [format, &app] {
+      print(*format == "man" ? man_page(app) : markdown(app));
+      return ExitCode::done;
+    };
+  });
+
+  const auto shell = std::make_shared<std::string>();
+  CLI::App* completion = app.add_subcommand("completion", "print a script by which a shell completes thor's commands");
+  add_choice(*completion, "SHELL", *shell, {"bash", "zsh"}, "bash or zsh")->required();
+  completion->callback([shell, &app, &action] {
+    action = [shell, &app] {
+      if (*shell == "zsh") print("autoload -U +X bashcompinit && bashcompinit\n");
+      print(bash_completion(app));
+      return ExitCode::done;
+    };
+  });
+}
+
+}  // namespace thor::command

@@ -1,0 +1,215 @@
+#pragma once
+#include <array>
+#include <type_traits>
+
+#include "thor/config/schema.hpp"
+
+namespace thor::config {
+
+/// A name for a value, as in "single" for Precision::single_.
+template <class E>
+struct Option {
+  std::string name;
+  E value;
+  std::string meaning;
+};
+
+/// How a struct T is written as a map of keys. A field is a pointer to a member of T, or a function that gives a
+/// reference to where the value belongs.
+template <class T>
+class Section {
+ public:
+  explicit Section(std::string meaning) { schema_.meaning = std::move(meaning); }
+
+  template <class Field>
+  void number(std::string key, Field field, Bounds bounds, Spec spec) {
+    quantity(std::move(key), field, Dimension::none, bounds, std::move(spec));
+  }
+
+  template <class Field>
+  void quantity(std::string key, Field field, Dimension dimension, Bounds bounds, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::quantity, std::move(spec));
+    p.dimensions = {dimension};
+    p.bounds = bounds;
+    set_read(p, [key = p.key, fallback = p.spec.fallback, field, dimension, bounds](Reader& reader, T& object) {
+      std::invoke(field, object) = reader.quantity(key, dimension, bounds, fallback);
+    });
+  }
+
+  template <class Field>
+  void vector(std::string key, Field field, Dimension dimension, Bounds bounds, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::quantities, std::move(spec));
+    p.dimensions = {dimension};
+    p.bounds = bounds;
+    p.size = 3;
+    set_read(p, [key = p.key, fallback = p.spec.fallback, field, dimension, bounds](Reader& reader, T& object) {
+      const auto v = reader.quantities(key, 3, dimension, bounds, fallback);
+      std::invoke(field, object) = {v[0], v[1], v[2]};
+    });
+  }
+
+  /// [low, high] with low < high, in one of the dimensions; `set(object, low, high, dimension)`.
+  template <class Set>
+  void interval(std::string key, Set set, std::vector<Dimension> dimensions, Bounds bounds, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::quantities, std::move(spec));
+    p.dimensions = std::move(dimensions);
+    p.bounds = bounds;
+    p.size = 2;
+    p.increasing = true;
+    set_read(p, [key = p.key, dims = p.dimensions, set, bounds](Reader& reader, T& object) {
+      Dimension dimension = dims.front();
+      for (const Dimension d : dims) {
+        if (reader.dimension(key) == d) dimension = d;
+      }
+      const auto v = reader.quantities(key, 2, dimension, bounds, {});
+      if (v[0] >= v[1]) reader.report(key, "must increase: the first value is not below the second");
+      set(object, v[0], v[1], dimension);
+    });
+  }
+
+  template <class Field>
+  void integer(std::string key, Field field, std::uint64_t low, std::uint64_t high, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::integer, std::move(spec));
+    p.low = low;
+    p.high = high;
+    set_read(p, [key = p.key, fallback = p.spec.fallback, field, low, high](Reader& reader, T& object) {
+      std::invoke(field, object) = reader.integer(key, low, high, fallback);
+    });
+  }
+
+  /// `is_good(text)` decides; `expected` says what it wants.
+  template <class Field, class Good>
+  void text(std::string key, Field field, std::string expected, Good is_good, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::text, std::move(spec));
+    p.expected = std::move(expected);
+    set_read(
+        p, [key = p.key, fallback = p.spec.fallback, field, expected = p.expected, is_good](Reader& reader, T& object) {
+          auto& value = std::invoke(field, object);
+          value = reader.text(key, expected, fallback);
+          if (reader.clean(key) && !is_good(value)) {
+            reader.report(key, "expected " + expected + ", got \"" + value + "\"");
+          }
+        });
+  }
+
+  template <class Field, class E>
+  void choice(std::string key, Field field, std::vector<Option<E>> options, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::choice, std::move(spec));
+    p.words = words(options);
+    set_read(p, [key = p.key, fallback = p.spec.fallback, field, options](Reader& reader, T& object) {
+      const auto index = reader.choice(key, names(options), fallback);
+      if (index) std::invoke(field, object) = options[*index].value;
+    });
+  }
+
+  template <class Field>
+  void boolean(std::string key, Field field, Spec spec) {
+    choice<Field, bool>(std::move(key), field, {{"true", true, ""}, {"false", false, ""}}, std::move(spec));
+  }
+
+  /// Some of the options, each at most once; all of them by default.
+  template <class Field, class E>
+  void choices(std::string key, Field field, std::vector<Option<E>> options, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::choices, std::move(spec));
+    p.words = words(options);
+    p.required = false;
+    set_read(p, [key = p.key, field, options](Reader& reader, T& object) {
+      for (const std::size_t i : reader.choices(key, names(options))) {
+        std::invoke(field, object).push_back(options[i].value);
+      }
+    });
+  }
+
+  /// One of the options, or a map of keys.
+  template <class Field, class E>
+  void choice_or_map(std::string key, Field field, std::vector<Option<E>> options, const Section<E>& section,
+                     Spec spec) {
+    choice(key, field, options, std::move(spec));
+    Parameter& p = schema_.parameters.back();
+    p.section = &section.schema();
+    p.read = [key, field, &section, read_choice = p.read](Reader& reader, void* object) {
+      if (!reader.is_map(key)) return read_choice(reader, object);
+      std::invoke(field, *static_cast<T*>(object)) = section.read(*reader.map(key));
+    };
+  }
+
+  /// A map below this one. Required, or all defaults where it is absent (fallback "{}"), or optional: where the field
+  /// is a std::optional.
+  template <class Field, class U>
+  void map(std::string key, Field field, const Section<U>& section, Spec spec) {
+    constexpr bool optional = !std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Field, T&>>, U>;
+    Parameter& p = add(std::move(key), Kind::section, std::move(spec));
+    p.section = &section.schema();
+    if (optional) p.required = false;
+    set_read(p, [key = p.key, required = p.required, field, &section](Reader& reader, T& object) {
+      const bool is_there = reader.has(key);
+      if (optional && !is_there) return;
+      if (required && !is_there) return reader.report(key, "missing; expected a map of keys");
+      if (auto below = reader.map(key)) std::invoke(field, object) = section.read(*below);
+    });
+  }
+
+  /// A list of maps: at least one, or with a fallback ("[]") any number.
+  template <class Field, class U>
+  void list(std::string key, Field field, const Section<U>& section, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::sections, std::move(spec));
+    p.section = &section.schema();
+    set_read(p, [key = p.key, required = p.required, field, &section](Reader& reader, T& object) {
+      for (Reader& item : reader.list(key, required)) std::invoke(field, object).push_back(section.read(item));
+    });
+  }
+
+  /// Exactly one of these keys is given.
+  void exactly_one(std::vector<std::string> keys) {
+    for (Parameter& p : schema_.parameters) {
+      for (const auto& key : keys) p.required = p.required && p.key != key;
+    }
+    schema_.groups.push_back(std::move(keys));
+  }
+
+  /// Called after all keys are read: `check(reader, object)`.
+  template <class Check>
+  void check(Check check) {
+    checks_.emplace_back(check);
+  }
+
+  T read(Reader reader) const {
+    T object{};
+    read_parameters(schema_, reader, &object);
+    for (const auto& check : checks_) check(reader, object);
+    return object;
+  }
+
+  const Schema& schema() const { return schema_; }
+
+ private:
+  Parameter& add(std::string key, Kind kind, Spec spec) {
+    Parameter p;
+    p.key = std::move(key);
+    p.kind = kind;
+    p.spec = std::move(spec);
+    p.required = !p.spec.fallback;
+    return schema_.parameters.emplace_back(std::move(p));
+  }
+  template <class F>
+  static void set_read(Parameter& p, F read) {
+    p.read = [read](Reader& reader, void* object) { read(reader, *static_cast<T*>(object)); };
+  }
+  template <class E>
+  static std::vector<std::string> names(const std::vector<Option<E>>& options) {
+    std::vector<std::string> result;
+    for (const auto& option : options) result.push_back(option.name);
+    return result;
+  }
+  template <class E>
+  static std::vector<Word> words(const std::vector<Option<E>>& options) {
+    std::vector<Word> result;
+    for (const auto& option : options) result.push_back({option.name, option.meaning});
+    return result;
+  }
+
+  Schema schema_;
+  std::vector<std::function<void(Reader&, T&)>> checks_;
+};
+
+}  // namespace thor::config

@@ -1,0 +1,120 @@
+#include "thor/datasets/parameters.hpp"
+
+#include "thor/config/section.hpp"
+#include "thor/core/constants.hpp"
+
+namespace thor::config {
+namespace {
+
+constexpr Bounds below_light{.low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
+
+const Section<Density>& density_section() {
+  static const Section<Density> section = [] {
+    Section<Density> s("How the density falls with radius.");
+    s.choice("profile", &Density::profile,
+             std::vector<Option<DensityProfile>>{
+                 {"homogeneous", DensityProfile::homogeneous, "the same everywhere"},
+                 {"power_law", DensityProfile::power_law, "n ∝ r^exponent"},
+             },
+             {.meaning = "shape of n(r)", .fallback = "homogeneous"});
+    s.number(
+        "exponent", &Density::exponent, anything,
+        {.meaning = "negative: the density falls outward; a column that diverges at the centre is refused, give an "
+                    "`inner_radius`",
+         .example = "-2",
+         .when = {"profile", {"power_law"}}});
+    return s;
+  }();
+  return section;
+}
+
+const Section<Velocity>& velocity_section() {
+  static const Section<Velocity> section = [] {
+    Section<Velocity> s(
+        "Radial bulk velocity of the gas (in a slab: away from the mid-plane). Exactly one of `max` and `average` is "
+        "given; negative is inflow.");
+    s.choice("profile", &Velocity::profile,
+             std::vector<Option<VelocityProfile>>{
+                 {"static", VelocityProfile::static_, "gas at rest"},
+                 {"linear", VelocityProfile::linear, "v ∝ r (slab: v_z ∝ z), a Hubble-like flow"},
+                 {"power_law", VelocityProfile::power_law, "v ∝ r^exponent"},
+             },
+             {.meaning = "shape of v(r)", .fallback = "static"});
+    s.number("exponent", &Velocity::exponent, anything,
+             {.meaning = "0 is one speed everywhere", .example = "0.5", .when = {"profile", {"power_law"}}});
+    const Condition moving{"profile", {"linear", "power_law"}};
+    s.quantity("max", &Velocity::max, Dimension::velocity, below_light,
+               {.meaning = "the largest speed", .example = "200 km/s", .when = moving});
+    s.quantity("average", &Velocity::average, Dimension::velocity, below_light,
+               {.meaning = "the speed averaged over the distance from the inner to the outer edge",
+                .example = "100 km/s",
+                .when = moving});
+    s.exactly_one({"max", "average"});
+    return s;
+  }();
+  return section;
+}
+
+const Section<Dust>& dust_section() {
+  static const Section<Dust> section = [] {
+    Section<Dust> s("Dust that follows the gas.");
+    s.number("tau", &Dust::tau, non_negative,
+             {.meaning = "extinction (absorption and scattering) along the path of `tau0`", .example = "0.1"});
+    s.number("albedo", &Dust::albedo, {.low = 0, .high = 1},
+             {.meaning = "share of the extinction that is scattering", .fallback = "0.32"});
+    s.number("g", &Dust::g, {.low = -0.9999, .high = 0.9999},
+             {.meaning = "mean cosine of a scattering (Henyey-Greenstein)", .fallback = "0.73"});
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace
+
+const Section<Dataset>& dataset_section() {
+  static const Section<Dataset> section = [] {
+    Section<Dataset> s(
+        "Where the gas is. Exactly one of `tau0`, `column_density` and `number_density` says how much of it there is; "
+        "the first two are counted along a radius from the inner edge (centre, mid-plane) to the outer.");
+    s.choice("type", &Dataset::type,
+             std::vector<Option<DatasetType>>{
+                 {"shell", DatasetType::shell, "a sphere, or a shell around a cavity"},
+                 {"slab", DatasetType::slab, "a slab, infinite in x and y, its mid-plane at z = 0"},
+             },
+             {.meaning = "geometry", .example = "shell"});
+    const Condition shell{"type", {"shell"}}, slab{"type", {"slab"}};
+    s.quantity("inner_radius", &Dataset::inner_radius, Dimension::length, non_negative,
+               {.meaning = "inside there is nothing; less than `outer_radius`", .fallback = "0 cm", .when = shell});
+    s.quantity("outer_radius", &Dataset::outer_radius, Dimension::length, positive,
+               {.meaning = "edge of the gas", .example = "1 kpc", .when = shell});
+    s.map("density", &Dataset::density, density_section(),
+          {.meaning = "density profile", .fallback = "{}", .when = shell});
+    s.quantity("half_thickness", &Dataset::half_thickness, Dimension::length, positive,
+               {.meaning = "from the mid-plane to the surface", .example = "1 kpc", .when = slab});
+    s.quantity("temperature", &Dataset::temperature, Dimension::temperature, positive,
+               {.meaning = "of the gas", .example = "1e4 K"});
+    s.quantity("b_turb", &Dataset::b_turb, Dimension::velocity, {.low = 0, .high = constants::c, .high_open = true},
+               {.meaning = "turbulent broadening, added in quadrature to the thermal speed", .fallback = "0 km/s"});
+    s.number("tau0", &Dataset::tau0, positive,
+             {.meaning = "line-centre optical depth N σ₀, at the gas's own temperature", .example = "1e6"});
+    s.quantity("column_density", &Dataset::column_density, Dimension::column_density, positive,
+               {.meaning = "column density N of the absorbing atoms", .example = "2e20 cm^-2"});
+    s.quantity("number_density", &Dataset::number_density, Dimension::number_density, positive,
+               {.meaning = "density of the absorbing atoms at the outer edge", .example = "1e-2 cm^-3"});
+    s.exactly_one({"tau0", "column_density", "number_density"});
+    s.map("velocity", &Dataset::velocity, velocity_section(), {.meaning = "bulk velocity", .fallback = "{}"});
+    s.map("dust", &Dataset::dust, dust_section(), {.meaning = "none where it is left out"});
+    s.number("step_limiter", &Dataset::step_limiter, {.low = 0, .high = 1, .low_open = true},
+             {.meaning = "f: a sub-step changes velocity by at most f v_th and density by at most a share f",
+              .fallback = "0.1"});
+    s.check([](Reader& reader, const Dataset& d) {
+      if (d.type == DatasetType::shell && d.inner_radius >= d.outer_radius) {
+        reader.report("inner_radius", "must be less than outer_radius");
+      }
+    });
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace thor::config

@@ -1,0 +1,59 @@
+#pragma once
+#include <optional>
+
+namespace thor::config {
+
+template <class T>
+class Section;
+
+enum class DatasetType { shell, slab };
+enum class DensityProfile { homogeneous, power_law };
+enum class VelocityProfile { static_, linear, power_law };
+
+struct Density {
+  DensityProfile profile = DensityProfile::homogeneous;
+  double exponent = 0;  ///< power_law: n ~ r^exponent
+
+  bool operator==(const Density&) const = default;
+};
+
+/// Not static: exactly one of max and average is set; negative is inflow.
+struct Velocity {
+  VelocityProfile profile = VelocityProfile::static_;
+  double exponent = 0;            ///< power_law: v ~ r^exponent
+  std::optional<double> max;      ///< [cm/s]
+  std::optional<double> average;  ///< [cm/s]
+
+  bool operator==(const Velocity&) const = default;
+};
+
+struct Dust {
+  double tau = 0;     ///< extinction along the path of tau0
+  double albedo = 0;  ///< in [0, 1]
+  double g = 0;       ///< mean cosine of a scattering, in (-1, 1)
+
+  bool operator==(const Dust&) const = default;
+};
+
+/// Exactly one of tau0, column_density and number_density is set.
+struct Dataset {
+  DatasetType type = DatasetType::shell;
+  double inner_radius = 0;    ///< shell [cm]
+  double outer_radius = 0;    ///< shell [cm]
+  double half_thickness = 0;  ///< slab [cm]
+  double temperature = 0;     ///< [K]
+  double b_turb = 0;          ///< [cm/s]
+  std::optional<double> tau0;
+  std::optional<double> column_density;  ///< [cm^-2]
+  std::optional<double> number_density;  ///< [cm^-3]
+  Density density;
+  Velocity velocity;
+  std::optional<Dust> dust;
+  double step_limiter = 0;  ///< in (0, 1]
+
+  bool operator==(const Dataset&) const = default;
+};
+
+const Section<Dataset>& dataset_section();
+
+}  // namespace thor::config

@@ -1,0 +1,149 @@
+#include "thor/drivers/config.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <system_error>
+
+#include "thor/config/section.hpp"
+#include "thor/core/error.hpp"
+#include "thor/generators/emitter.hpp"
+#include "thor/line/line.hpp"
+
+namespace thor::config {
+namespace {
+
+struct OutputFile {
+  std::string path;
+};
+
+/// A configuration as it is written, before paths are resolved and outputs sorted by kind.
+struct File {
+  Config config;
+  std::vector<Output> outputs;
+  OutputFile output;
+};
+
+const Section<OutputFile>& output_file_section() {
+  static const Section<OutputFile> section = [] {
+    Section<OutputFile> s("The result file.");
+    s.text("path", &OutputFile::path, "a file name that ends in .h5",
+           [](const std::string& path) { return std::filesystem::path(path).extension() == ".h5"; },
+           {.meaning = "relative to the configuration", .example = "out.h5"});
+    return s;
+  }();
+  return section;
+}
+
+std::vector<Option<std::string>> line_options() {
+  std::vector<Option<std::string>> options;
+  for (const Line& line : lines()) options.push_back({line.name, line.name, line.description});
+  return options;
+}
+
+void sort_outputs(Reader& reader, File& file) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+    const Output& output = file.outputs[i];
+    const auto report = [&](const char* key, const std::string& message) {
+      reader.report(fmt::format("outputs.{}.{}", i, key), message);
+    };
+    if (output.type == OutputType::photons) {
+      if (file.config.photons) report("type", "only one output of type photons is possible");
+      file.config.photons = output.photons;
+    } else {
+      const std::string& name = output.spectrum.name;
+      if (!name.empty() && !names.insert(name).second) report("name", "two outputs are called \"" + name + "\"");
+      file.config.spectra.push_back(output.spectrum);
+    }
+  }
+}
+
+/// What can only be seen by building: profiles that cannot be normalised, sources outside the gas.
+void check_setup(Reader& reader, File& file) {
+  const Config& config = file.config;
+  if (!reader.clean("line") || !reader.clean("dataset")) return;
+  const Refuse report = [&](const std::string& key, const std::string& why) { reader.report(key, why); };
+  const Line& line = find_line(config.line);
+  const Medium medium = build_medium(config.dataset, line, report);
+  if (!reader.clean("dataset") || !reader.clean("generators")) return;
+  build_emitter(config.generators, config.seed, medium, line, report);
+}
+
+const Section<File>& root_section() {
+  static const Section<File> section = [] {
+    Section<File> s("");
+    const auto of_config = [](auto member) {
+      return [member](File & file) -> auto& { return file.config.*member; };
+    };
+    s.choice("driver", of_config(&Config::driver),
+             std::vector<Option<Driver>>{{"mcrt", Driver::mcrt, "Monte Carlo radiative transfer"}},
+             {.meaning = "what is done", .fallback = "mcrt"});
+    s.choice("line", of_config(&Config::line), line_options(), {.meaning = "see `thor lines`", .example = "Lya"});
+    s.integer("seed", of_config(&Config::seed), 0, std::numeric_limits<std::uint64_t>::max(),
+              {.meaning = "with a photon's id it fixes its history", .fallback = "1"});
+    s.choice("precision", of_config(&Config::precision),
+             std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
+                                            {"double", Precision::double_, "64-bit numbers, about half as fast"}},
+             {.meaning = "of the transport", .fallback = "single"});
+    s.map("dataset", of_config(&Config::dataset), dataset_section(), {.meaning = "the gas"});
+    s.list("generators", of_config(&Config::generators), generator_section(), {.meaning = "the sources of light"});
+    s.map("acceleration", of_config(&Config::acceleration), acceleration_section(),
+          {.meaning = "what may be skipped", .fallback = "{}"});
+    s.map("physics", of_config(&Config::physics), physics_section(), {.meaning = "of a scattering", .fallback = "{}"});
+    s.map("limits", of_config(&Config::limits), limits_section(), {.meaning = "caps", .fallback = "{}"});
+    s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
+    s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
+    s.check(sort_outputs);
+    s.check(check_setup);
+    return s;
+  }();
+  return section;
+}
+
+std::string contents(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(ExitCode::usage, path + ": is a directory, not a configuration file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ExitCode::usage, path + ": configuration file missing or not readable (`thor init` writes one)");
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+const Schema& schema() { return root_section().schema(); }
+
+Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
+  Tree tree = read_tree(yaml_text, name);
+  Faults faults;
+  for (const auto& text : overrides) apply_override(tree, text, faults);
+  if (tree.kind != Tree::Kind::map) {
+    faults.push_back({name, "", "expected a map of keys (driver, line, dataset, ...)"});
+  }
+
+  Config config;
+  if (tree.kind == Tree::Kind::map) {
+    Tree resolved;
+    File file = root_section().read(Reader(tree, resolved, faults, "", tree.where));
+    config = std::move(file.config);
+    config.path = name;
+    config.output_path = (std::filesystem::path(name).parent_path() / file.output.path).string();
+    if (faults.empty()) config.resolved = to_yaml(resolved);
+  }
+  if (!faults.empty()) throw Error(ExitCode::usage, to_text(faults));
+  return config;
+}
+
+Config load(const std::string& path, const std::vector<std::string>& overrides) {
+  return parse(contents(path), path, overrides);
+}
+
+}  // namespace thor::config

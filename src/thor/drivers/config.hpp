@@ -1,0 +1,48 @@
+#pragma once
+#include <optional>
+
+#include "thor/datasets/parameters.hpp"
+#include "thor/generators/parameters.hpp"
+#include "thor/interactors/parameters.hpp"
+#include "thor/outputs/parameters.hpp"
+#include "thor/transport/parameters.hpp"
+
+/// What a run is asked to do, checked and in cgs. Built once by load() or parse(), then only read.
+namespace thor::config {
+
+struct Schema;
+
+enum class Driver { mcrt };
+enum class Precision { single_, double_ };
+
+struct Config {
+  std::string path;      ///< of the file, as given to load()
+  std::string resolved;  ///< YAML with every default written out; parses to this same Config
+  Driver driver = Driver::mcrt;
+  std::string line;
+  std::uint64_t seed = 0;
+  Precision precision = Precision::single_;
+  Dataset dataset;
+  std::vector<Generator> generators;
+  Acceleration acceleration;
+  Physics physics;
+  Limits limits;
+  std::vector<SpectrumOutput> spectra;
+  std::optional<PhotonsOutput> photons;
+  std::string output_path;  ///< relative to where thor runs, not to the file
+
+  bool operator==(const Config&) const = default;
+};
+
+/// The declarations of all keys.
+const Schema& schema();
+
+/// Reads a file. An override is "a.b.c=value", list elements by index ("generators.0.photons=10"),
+/// and is checked like the file itself. Throws thor::Error(usage) that names every mistake at once; what it returns can
+/// be built into a Setup.
+Config load(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The same for text in memory; `name` stands for the file in messages and for relative paths.
+Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides = {});
+
+}  // namespace thor::config

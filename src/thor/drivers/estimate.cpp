@@ -1,0 +1,106 @@
+#include "thor/drivers/estimate.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace thor {
+namespace {
+
+constexpr double trial_seconds = 2;
+
+/// Runs the first photons of a configuration for at most some time.
+struct Trial {
+  Tally tally;
+  double seconds;
+};
+Trial try_photons(const config::Config& config, const Setup& setup, const cpu::Options& options, double most_seconds) {
+  config::Config plain = config;
+  plain.spectra.clear();
+  Trial trial{build_tally(plain, setup), 0};
+  Pool pool(0, setup.emitter.count(), 1);
+  Control control;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool done = false;
+  const auto start = std::chrono::steady_clock::now();
+  std::thread timer([&] {
+    std::unique_lock lock(mutex);
+    if (!wake.wait_for(lock, std::chrono::duration<double>(most_seconds), [&] { return done; })) {
+      pool.close();
+      control.abort = true;
+    }
+  });
+  run_problem(plain, setup, pool, {nullptr, {}, options}, control, trial.tally, {});
+  trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  {
+    const std::lock_guard lock(mutex);
+    done = true;
+  }
+  wake.notify_all();
+  timer.join();
+  return trial;
+}
+
+double critical_frequency(const config::Config& config, const Medium& m) {
+  const double a_tau = m.a * m.tau0;
+  const double cap = m.dust.tau > 0 ? 2 : 1e10;
+  switch (config.acceleration.core_skip.mode) {
+    case config::CoreSkipMode::none:
+      return 0;
+    case config::CoreSkipMode::fixed:
+      return config.acceleration.core_skip.x_crit;
+    case config::CoreSkipMode::local:
+    case config::CoreSkipMode::global:
+      return a_tau >= 1 ? std::min(0.2 * std::cbrt(a_tau), cap) : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
+  const Medium& m = setup.medium;
+  const bool slab = config.dataset.type == config::DatasetType::slab;
+  std::vector<Derived> list{
+      {"wavelength0", setup.line.wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
+      {"thermal_speed", m.thermal_speed / constants::km, "km s-1", "v_th = sqrt(2 k T/m + b_turb^2), the unit of x"},
+      {"voigt_parameter", m.a, "", "a"},
+      {"cross_section", m.cross_section, "cm2", "sigma_0 at line centre"},
+      {"tau0", m.tau0, "", "line-centre optical depth along a radius"},
+      {"column_density", m.column_density, "cm-2", "along the same path"},
+      {"number_density", m.number_density, "cm-3", "at the outer edge"},
+      {"a_tau0", m.a * m.tau0, "", "a tau0; above about 1000 the wings carry the light out"},
+  };
+  // Static gas, a tau0 >> 1: Neufeld (1990) for a slab, Dijkstra et al. (2006) for a sphere.
+  const double peak = (slab ? 1.066 : 0.92) * std::cbrt(m.a * m.tau0);
+  list.push_back({"peak_velocity", peak * m.thermal_speed / constants::km, "km s-1",
+                  "distance of the peaks from line centre, were the gas at rest and a tau0 large"});
+  list.push_back({"x_crit", critical_frequency(config, m), "", "of core skipping (local: at the centre); 0 is none"});
+  list.push_back({"photons", double(setup.emitter.count()), "", "of all generators"});
+  list.push_back({"luminosity", setup.emitter.luminosity(), "erg s-1", "of all generators"});
+  return list;
+}
+
+Estimate estimate(const config::Config& config, const Setup& setup, const cpu::Options& options) {
+  const auto photons = double(setup.emitter.count());
+  const Trial trial = try_photons(config, setup, options, trial_seconds);
+  const auto count = [&](Counter c) { return double(trial.tally[c]); };
+  Estimate e;
+  e.finished = trial.tally.photons() - trial.tally[Counter::in_flight];
+  // Work of all histories over the number of those that ended: without bias even where the long ones are cut.
+  const double ended = double(std::max<std::uint64_t>(e.finished, 1));
+  e.scatterings = count(Counter::scatterings) / ended;
+  e.steps_per_second = count(Counter::steps) / trial.seconds;
+  e.seconds = count(Counter::steps) / ended * photons / e.steps_per_second;
+  // Every thread has its own spectra; photons are written in blocks of 65536.
+  const double tally = 8. * double(build_tally(config, setup).plan().cells);
+  const double row = config.photons ? 40. + 8. * double(config.photons->fields.size()) : 0;
+  e.memory = 2e7 + tally * (options.threads + 2) + 65536. * 2 * row;
+  e.file_size = 1e5 + 1.5 * tally + row * photons;
+  return e;
+}
+
+}  // namespace thor

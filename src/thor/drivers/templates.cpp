@@ -1,0 +1,106 @@
+#include "thor/drivers/templates.hpp"
+
+#include <fmt/format.h>
+
+#include "thor/config/nearest.hpp"
+#include "thor/config/schema.hpp"
+#include "thor/core/error.hpp"
+#include "thor/drivers/config.hpp"
+
+namespace thor {
+
+std::span<const Template> templates() {
+  static const Template list[] = {
+      {"sphere",
+       "A static sphere around a Lyα source: the light leaves in two peaks, the farther apart the thicker the gas\n"
+       "(Neufeld 1990; Dijkstra, Haiman & Spaans 2006).",
+       R"(
+line: Lya
+dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e7}
+generators:
+  - {type: point, photons: 20000, luminosity: 1e42 erg/s}
+acceleration: {core_skip: global}
+outputs:
+  - {type: spectrum, name: emergent, axis: x, range: [-40, 40], bins: 100}
+output: {path: sphere.h5}
+)"},
+      {"outflow", "A sphere that expands with v ∝ r: the blue peak is gone, the red one has a long tail.",
+       R"(
+line: Lya
+dataset:
+  type: shell
+  outer_radius: 10 kpc
+  temperature: 1e4 K
+  column_density: 1e18 cm^-2
+  velocity: {profile: linear, max: 200 km/s}
+generators:
+  - {type: point, photons: 10000, luminosity: 1e42 erg/s}
+acceleration: {core_skip: local}
+outputs:
+  - {type: spectrum, name: emergent, axis: velocity, range: [-400 km/s, 800 km/s], bins: 120}
+output: {path: outflow.h5}
+)"},
+      {"shell",
+       "A thin dusty shell that moves outward at one speed around a galaxy with a broad line: the model that is fitted "
+       "to\n"
+       "Lyα spectra (Verhamme et al. 2006).",
+       R"(
+line: Lya
+dataset:
+  type: shell
+  inner_radius: 0.9 kpc
+  outer_radius: 1 kpc
+  temperature: 1e4 K
+  column_density: 1e19 cm^-2
+  velocity: {profile: power_law, exponent: 0, max: 150 km/s}
+  dust: {tau: 0.2}
+generators:
+  - {type: point, photons: 5000, luminosity: 1e42 erg/s, spectrum: {type: gaussian, sigma: 100 km/s}}
+acceleration: {core_skip: local}
+outputs:
+  - {type: spectrum, name: emergent, of: escaped, axis: velocity, range: [-1500 km/s, 2500 km/s], bins: 160}
+  - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-1500 km/s, 2500 km/s], bins: 160}
+output: {path: shell.h5}
+)"},
+      {"slab", "A static slab with a source at its centre (Harrington 1973; Neufeld 1990).",
+       R"(
+line: Lya
+dataset: {type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e7}
+generators:
+  - {type: point, photons: 20000, luminosity: 1e42 erg/s}
+acceleration: {core_skip: global}
+outputs:
+  - {type: spectrum, name: emergent, axis: x, range: [-40, 40], bins: 100}
+output: {path: slab.h5}
+)"},
+      {"dusty_slab", "A slab with dust: how much light gets out (Neufeld 1990, eq. 4.43).",
+       R"(
+line: Lya
+dataset: {type: slab, half_thickness: 1 kpc, temperature: 100 K, tau0: 1e4, dust: {tau: 0.1, albedo: 0}}
+generators:
+  - {type: point, photons: 10000, luminosity: 1e42 erg/s}
+outputs:
+  - {type: spectrum, name: emergent, axis: x, range: [-20, 20], bins: 100}
+  - {type: photons, fields: [id, scatterings, column]}
+output: {path: dusty_slab.h5}
+)"},
+  };
+  return list;
+}
+
+std::string write_template(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Template& t : templates()) {
+    if (t.name == name) {
+      return config::annotated(config::schema(), config::read_tree(t.yaml, t.name),
+                               fmt::format("{}\n\n    thor run {}.yaml\n", t.title, t.name));
+    }
+    names.push_back(t.name);
+  }
+  std::string known;
+  for (const auto& n : names) known += (known.empty() ? "" : ", ") + n;
+  throw Error(ExitCode::usage,
+              fmt::format("there is no template \"{}\"{} (known: {})", name, config::suggestion(name, names), known));
+}
+
+}  // namespace thor

@@ -1,0 +1,108 @@
+#include "thor/generators/parameters.hpp"
+
+#include <cmath>
+
+#include "thor/config/section.hpp"
+#include "thor/core/constants.hpp"
+
+namespace thor::config {
+namespace {
+
+constexpr Bounds wavelength_shift{.low = -constants::c, .low_open = true};  // lambda > 0
+constexpr Bounds width{.low = 0, .high = constants::c, .low_open = true, .high_open = true};
+constexpr Bounds below_light{.low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
+
+const Section<Spectrum>& spectrum_section() {
+  static const Section<Spectrum> section = [] {
+    Section<Spectrum> s(
+        "Spectrum of the source in its own frame. Velocities are c(λ/λ₀ − 1), positive to the red. A continuum is flat "
+        "in λ; with a line, P(line) = EW/(EW + Δλ).");
+    using enum SpectrumType;
+    s.choice("type", &Spectrum::type,
+             std::vector<Option<SpectrumType>>{
+                 {"delta", delta, "one frequency"},
+                 {"gaussian", gaussian, "a Gaussian of standard deviation `sigma`"},
+                 {"thermal", thermal, "a Gaussian by the motion of atoms of this `temperature`"},
+                 {"continuum", continuum, "flat over `range`"},
+                 {"line_and_continuum", line_and_continuum, "a Gaussian on a flat continuum"},
+             },
+             {.meaning = "shape", .fallback = "delta"});
+    s.quantity("sigma", &Spectrum::sigma, Dimension::velocity, width,
+               {.meaning = "standard deviation of the line",
+                .example = "150 km/s",
+                .when = {"type", {"gaussian", "line_and_continuum"}}});
+    s.quantity("temperature", &Spectrum::temperature, Dimension::temperature, positive,
+               {.meaning = "of the emitting atoms", .example = "1e4 K", .when = {"type", {"thermal"}}});
+    s.quantity("equivalent_width", &Spectrum::equivalent_width, Dimension::length, positive,
+               {.meaning = "of the line over the continuum",
+                .example = "2 Angstrom",
+                .when = {"type", {"line_and_continuum"}}});
+    s.interval("range",
+               [](Spectrum& spectrum, double low, double high, Dimension dimension) {
+                 spectrum.range = {low, high, dimension == Dimension::velocity};
+               },
+               {Dimension::velocity, Dimension::wavelength}, wavelength_shift,
+               {.meaning = "of the continuum: velocities or wavelengths",
+                .example = "[-2000 km/s, 2000 km/s]",
+                .when = {"type", {"continuum", "line_and_continuum"}}});
+    s.quantity("offset", &Spectrum::offset, Dimension::velocity, wavelength_shift,
+               {.meaning = "of the line from λ₀",
+                .fallback = "0 km/s",
+                .when = {"type", {"delta", "gaussian", "line_and_continuum"}}});
+    s.check([](Reader& reader, const Spectrum& spectrum) {
+      if (!spectrum.range.is_velocity && spectrum.range.low <= 0) reader.report("range", "wavelengths must be > 0");
+    });
+    return s;
+  }();
+  return section;
+}
+
+/// Makes it a unit vector.
+void normalize(Reader& reader, std::array<double, 3>& d) {
+  const double largest = std::fmax(std::fmax(std::fabs(d[0]), std::fabs(d[1])), std::fabs(d[2]));
+  if (largest == 0) reader.report("direction", "must not be [0, 0, 0]");
+  const double norm = std::hypot(d[0] / largest, d[1] / largest, d[2] / largest);
+  d = {d[0] / largest / norm, d[1] / largest / norm, d[2] / largest / norm};
+}
+
+}  // namespace
+
+const Section<Generator>& generator_section() {
+  static const Section<Generator> section = [] {
+    Section<Generator> s("Where photons start. The photons of all elements are numbered through the list.");
+    s.choice("type", &Generator::type,
+             std::vector<Option<GeneratorType>>{
+                 {"point", GeneratorType::point, "a point, isotropic in its own frame"},
+                 {"extended", GeneratorType::extended, "a volume, a surface or a beam"},
+             },
+             {.meaning = "kind of source", .example = "point"});
+    s.vector(
+        "position", &Generator::position, Dimension::length, anything,
+        {.meaning = "inside the gas or its cavity", .fallback = "[0 kpc, 0 kpc, 0 kpc]", .when = {"type", {"point"}}});
+    s.choice("shape", &Generator::shape,
+             std::vector<Option<Shape>>{
+                 {"medium", Shape::medium, "uniform over the volume of the gas, in the frame of the gas"},
+                 {"surface", Shape::surface, "a sphere of `radius` around the origin, outward"},
+                 {"beam", Shape::beam, "parallel light from outside, `radius` wide, through the origin"},
+             },
+             {.meaning = "of the source", .example = "medium", .when = {"type", {"extended"}}});
+    s.vector("direction", &Generator::direction, Dimension::none, anything,
+             {.meaning = "of the beam; any length", .fallback = "[0, 0, 1]", .when = {"shape", {"beam"}}});
+    s.quantity("radius", &Generator::radius, Dimension::length, positive,
+               {.meaning = "of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
+    s.vector("velocity", &Generator::velocity, Dimension::velocity, below_light,
+             {.meaning = "of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]"});
+    s.integer("photons", &Generator::photons, 1, std::uint64_t{1} << 62,
+              {.meaning = "Monte Carlo photons", .example = "100000"});
+    s.quantity("luminosity", &Generator::luminosity, Dimension::luminosity, positive,
+               {.meaning = "shared equally by the photons", .fallback = "1 erg/s", .example = "1e42 erg/s"});
+    s.map("spectrum", &Generator::spectrum, spectrum_section(), {.meaning = "of the source", .fallback = "{}"});
+    s.check([](Reader& reader, Generator& g) {
+      if (g.type == GeneratorType::extended && g.shape == Shape::beam) normalize(reader, g.direction);
+    });
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace thor::config

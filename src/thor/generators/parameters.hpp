@@ -1,0 +1,52 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace thor::config {
+
+template <class T>
+class Section;
+
+enum class SpectrumType { delta, gaussian, thermal, continuum, line_and_continuum };
+
+/// Velocities c(lambda/lambda0 - 1) [cm/s], positive to the red, or wavelengths [cm]; low < high.
+struct SpectralRange {
+  double low = 0;
+  double high = 0;
+  bool is_velocity = true;
+
+  bool operator==(const SpectralRange&) const = default;
+};
+
+/// The spectrum of a source, in the source's frame.
+struct Spectrum {
+  SpectrumType type = SpectrumType::delta;
+  double offset = 0;            ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
+  double sigma = 0;             ///< [cm/s]; gaussian, line_and_continuum
+  double temperature = 0;       ///< [K]; thermal
+  double equivalent_width = 0;  ///< [cm]; line_and_continuum
+  SpectralRange range;          ///< continuum, line_and_continuum
+
+  bool operator==(const Spectrum&) const = default;
+};
+
+enum class GeneratorType { point, extended };
+enum class Shape { medium, surface, beam };
+
+struct Generator {
+  GeneratorType type = GeneratorType::point;
+  std::array<double, 3> position{};   ///< point [cm]
+  Shape shape = Shape::medium;        ///< extended
+  double radius = 0;                  ///< surface, beam [cm]
+  std::array<double, 3> direction{};  ///< beam, unit vector
+  std::array<double, 3> velocity{};   ///< of the source as a whole [cm/s]
+  std::uint64_t photons = 0;
+  double luminosity = 0;  ///< [erg/s]
+  Spectrum spectrum;
+
+  bool operator==(const Generator&) const = default;
+};
+
+const Section<Generator>& generator_section();
+
+}  // namespace thor::config

@@ -1,0 +1,94 @@
+#include "thor/outputs/parameters.hpp"
+
+#include <algorithm>
+
+#include "thor/config/section.hpp"
+
+namespace thor::config {
+namespace {
+
+bool is_name(const std::string& text) {
+  const auto allowed = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
+}
+
+/// The fields of the spectrum that an output holds.
+template <class M>
+auto of_spectrum(M member) {
+  return [member](Output & output) -> auto& { return output.spectrum.*member; };
+}
+
+void set_range(Output& output, double low, double high, Dimension) {
+  output.spectrum.low = low;
+  output.spectrum.high = high;
+}
+
+void declare_spectrum(Section<Output>& s) {
+  const Condition spectrum{"type", {"spectrum"}};
+  s.text("name", of_spectrum(&SpectrumOutput::name), "a name of letters, digits, _ and -", is_name,
+         {.meaning = "of the group in the result file; each only once", .example = "emergent", .when = spectrum});
+  s.choice("of", of_spectrum(&SpectrumOutput::of),
+           std::vector<Option<Fate>>{
+               {"escaped", Fate::escaped, "photons that left the gas"},
+               {"emitted", Fate::emitted, "all photons, as they started"},
+               {"absorbed", Fate::absorbed, "photons that dust absorbed"},
+           },
+           {.meaning = "which photons", .fallback = "escaped", .when = spectrum});
+  s.choice("axis", of_spectrum(&SpectrumOutput::axis),
+           std::vector<Option<Axis>>{
+               {"x", Axis::x, "(c/v_th) ln(ν/ν₀), positive to the blue"},
+               {"velocity", Axis::velocity, "c(λ/λ₀ − 1), positive to the red"},
+               {"wavelength", Axis::wavelength, "in vacuum"},
+               {"frequency", Axis::frequency, "ν"},
+           },
+           {.meaning = "what is binned", .fallback = "velocity", .when = spectrum});
+  const auto range = [&s](Dimension dimension, Bounds bounds, const char* axis, const char* example) {
+    s.interval("range", set_range, {dimension}, bounds,
+               {.meaning = "of the axis; light beyond is counted apart", .example = example, .when = {"axis", {axis}}});
+  };
+  range(Dimension::none, anything, "x", "[-30, 30]");
+  range(Dimension::velocity, anything, "velocity", "[-1000 km/s, 1000 km/s]");
+  range(Dimension::wavelength, positive, "wavelength", "[1210 Angstrom, 1220 Angstrom]");
+  range(Dimension::frequency, positive, "frequency", "[2.46e15 Hz, 2.47e15 Hz]");
+  s.integer("bins", of_spectrum(&SpectrumOutput::bins), 1, 10'000'000,
+            {.meaning = "of equal width", .example = "200", .when = spectrum});
+}
+
+void declare_photons(Section<Output>& s) {
+  using enum PhotonField;
+  s.choices(
+      "fields", [](Output & output) -> auto& { return output.photons.fields; },
+      std::vector<Option<PhotonField>>{
+          {"id", id, "number of the photon; with the seed it fixes its history"},
+          {"weight", weight, "luminosity that it stands for"},
+          {"velocity_initial", velocity_initial, "c(λ/λ₀ − 1) at emission"},
+          {"velocity_final", velocity_final, "c(λ/λ₀ − 1) at the end"},
+          {"position", position, "where it last scattered, or was emitted"},
+          {"direction", direction, "of its last flight"},
+          {"scatterings", scatterings, "by the line"},
+          {"column", column, "column density along its way"},
+      },
+      {.meaning = "what is kept; all by default", .example = "[id, velocity_final]", .when = {"type", {"photons"}}});
+}
+
+}  // namespace
+
+const Section<Output>& output_section() {
+  static const Section<Output> section = [] {
+    Section<Output> s("What is kept. Any number of spectra, and once the photons themselves.");
+    s.choice("type", &Output::type,
+             std::vector<Option<OutputType>>{
+                 {"spectrum", OutputType::spectrum, "luminosity per bin with its Monte Carlo error"},
+                 {"photons", OutputType::photons, "every photon, one row each"},
+             },
+             {.meaning = "kind of output", .example = "spectrum"});
+    declare_spectrum(s);
+    declare_photons(s);
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace thor::config

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thor::config {
+
+template <class T>
+class Section;
+
+enum class Fate { escaped, emitted, absorbed };
+enum class Axis { x, velocity, wavelength, frequency };
+
+struct SpectrumOutput {
+  std::string name;
+  Fate of = Fate::escaped;
+  Axis axis = Axis::velocity;
+  double low = 0;  ///< dimensionless, [cm/s], [cm] or [Hz], by the axis
+  double high = 0;
+  std::uint64_t bins = 0;
+
+  bool operator==(const SpectrumOutput&) const = default;
+};
+
+enum class PhotonField { id, weight, velocity_initial, velocity_final, position, direction, scatterings, column };
+
+struct PhotonsOutput {
+  std::vector<PhotonField> fields;  ///< each at most once, at least one
+
+  bool operator==(const PhotonsOutput&) const = default;
+};
+
+enum class OutputType { spectrum, photons };
+
+/// One element of the list of outputs.
+struct Output {
+  OutputType type = OutputType::spectrum;
+  SpectrumOutput spectrum;
+  PhotonsOutput photons;
+};
+
+const Section<Output>& output_section();
+
+}  // namespace thor::config

@@ -1,0 +1,55 @@
+#include "thor/transport/parameters.hpp"
+
+#include "thor/config/section.hpp"
+
+namespace thor::config {
+namespace {
+
+const Section<CoreSkip>& fixed_section() {
+  static const Section<CoreSkip> section = [] {
+    Section<CoreSkip> s("A critical frequency by hand.");
+    s.number("fixed", &CoreSkip::x_crit, non_negative, {.meaning = "x_crit", .example = "3"});
+    s.check([](Reader&, CoreSkip& skip) { skip.mode = CoreSkipMode::fixed; });
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace
+
+const Section<Acceleration>& acceleration_section() {
+  static const Section<Acceleration> section = [] {
+    Section<Acceleration> s(
+        "Core skipping leaves out scatterings within |x| < x_crit, and with them path: with dust, absorption on the "
+        "hidden path is made up for ([validation](validation.md#dusty-slab)); the `column` of a photon is not.");
+    using enum CoreSkipMode;
+    s.choice_or_map("core_skip", &Acceleration::core_skip,
+                    std::vector<Option<CoreSkip>>{
+                        {"none", {none, 0}, "every scattering"},
+                        {"local",
+                         {local, 0},
+                         "x_crit = 0.2 (a τ_loc)^{1/3} where a τ_loc ≥ 1, τ_loc over the shortest of the distance to "
+                         "the edge, v_th/|dv/ds| and ρ/|∇ρ| (Smith et al. 2015)"},
+                        {"smith15", {local, 0}, "another name of `local`"},
+                        {"global", {global, 0}, "the same with τ_loc = τ₀"},
+                    },
+                    fixed_section(), {.meaning = "how x_crit is chosen; `{fixed: 3}` sets it", .fallback = "none"});
+    return s;
+  }();
+  return section;
+}
+
+const Section<Limits>& limits_section() {
+  static const Section<Limits> section = [] {
+    Section<Limits> s("A photon beyond these is lost: counted, and reported at the end.");
+    s.integer("max_scatterings", &Limits::max_scatterings, 1, 2'000'000'000,
+              {.meaning = "of one photon", .fallback = "2000000000"});
+    s.integer("max_steps", &Limits::max_steps, 1, 2'000'000'000,
+              {.meaning = "calls of the step for one photon, flights without a scattering included",
+               .fallback = "2000000000"});
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace thor::config

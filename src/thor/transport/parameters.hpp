@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+
+namespace thor::config {
+
+template <class T>
+class Section;
+
+enum class CoreSkipMode { none, local, global, fixed };  ///< `smith15` is local
+
+struct CoreSkip {
+  CoreSkipMode mode = CoreSkipMode::none;
+  double x_crit = 0;  ///< fixed
+
+  bool operator==(const CoreSkip&) const = default;
+};
+
+struct Acceleration {
+  CoreSkip core_skip;
+
+  bool operator==(const Acceleration&) const = default;
+};
+
+/// A photon beyond these is counted as lost.
+struct Limits {
+  std::uint64_t max_scatterings = 0;
+  std::uint64_t max_steps = 0;
+
+  bool operator==(const Limits&) const = default;
+};
+
+const Section<Acceleration>& acceleration_section();
+const Section<Limits>& limits_section();
+
+}  // namespace thor::config
