@@ -1,27 +1,51 @@
-"""Read, compare and plot results of the Monte Carlo line-transfer code thor.
+"""Run the Monte Carlo line-transfer code thor, and read, compare and plot its results.
 
     import thor
 
-    result = thor.open("out.h5")
+    result = thor.run("sphere.yaml", "sphere.h5")  # or thor.open("sphere.h5")
     print(result)                                  # what was run, and what became of the photons
     spectrum = result.spectra["emergent"]
     luminosity, error = spectrum.luminosity()      # erg/s
+    fraction, error = result.escape_fraction()
     thor.plot_spectrum(result, axis="velocity")    # needs matplotlib
-    x = result.photons["x_final"]                  # one number per escaped photon
+    x = result.photons["x_final"]                  # one number per recorded photon
+
+    sweep = thor.sweep("sphere.yaml", {"dataset.tau0": [1e5, 1e6]}, folder="sweep")
+    sweep.plot(over="dataset.tau0")
 """
 
 from . import analytic
-from .plot import plot_spectrum
-from .result import IncompleteRunWarning, Photons, Result, ResultError, open
+from ._version import __version__
+from .binary import find_binary
+from .errors import FailedRunWarning, IncompleteRunWarning, ResultError, RunError, SweepError
+from .line import Line
+from .photons import Photons
+from .plot import PAPER, plot_spectrum
+from .result import Result, open
+from .running import run
 from .spectrum import Spectrum
+from .sweep_plot import plot_sweep
+from .sweep_results import Sweep
+from .sweeping import sweep
 
 __all__ = [
+    "FailedRunWarning",
     "IncompleteRunWarning",
+    "Line",
+    "PAPER",
     "Photons",
     "Result",
     "ResultError",
+    "RunError",
     "Spectrum",
+    "Sweep",
+    "SweepError",
+    "__version__",
     "analytic",
+    "find_binary",
     "open",
     "plot_spectrum",
+    "plot_sweep",
+    "run",
+    "sweep",
 ]

@@ -6,10 +6,11 @@ import argparse
 import sys
 import warnings
 
+from .errors import ResultError
+from .line import AXIS_UNITS
 from .plot import PAPER, plot_spectrum
-from .result import ResultError
+from .result import Result
 from .result import open as open_result
-from .spectrum import AXIS_UNITS
 
 # The exit codes of the thor command.
 DONE, USAGE, INPUT, OUTPUT = 0, 2, 3, 6
@@ -30,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _plot(result, arguments) -> None:
+def _plot(result: Result, arguments: argparse.Namespace) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 

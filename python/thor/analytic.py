@@ -9,22 +9,27 @@ is 7 per cent below the truth, at 4700 2 per cent.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
+
+from .line import Floats
 
 # Means of u^(1/3) for the densities 1 / (1 + cosh u) and (2 / pi) / cosh u, u > 0.
 _SPHERE_MEAN = 1.0211271325752609
 _SLAB_MEAN = 0.957005907467506
 
 
-def _u(x, coefficient: float, a: float, tau0: float) -> np.ndarray:
+def _u(x: npt.ArrayLike, coefficient: float, a: float, tau0: float) -> Floats:
     """u = coefficient |x|^3 / (a tau0), cut where cosh would overflow."""
-    return np.minimum(coefficient * np.abs(np.asarray(x, dtype=float)) ** 3 / (a * tau0), 700.0)
+    cube = np.abs(np.asarray(x, dtype=float)) ** 3
+    u: Floats = np.minimum(coefficient * cube / (a * tau0), 700.0)
+    return u
 
 
 _SPHERE = np.sqrt(2.0 * np.pi**3 / 27.0)
 _SLAB = np.sqrt(np.pi**3 / 54.0)
 
 
-def sphere(x, a: float, tau0: float) -> np.ndarray:
+def sphere(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
     """Emergent spectrum of a sphere with a central source; its integral over x is 1.
 
     J(x) = sqrt(pi^3 / 6) / (a tau0) x^2 / (1 + cosh(sqrt(2 pi^3 / 27) |x|^3 / (a tau0)))
@@ -32,12 +37,15 @@ def sphere(x, a: float, tau0: float) -> np.ndarray:
     Dijkstra, Haiman & Spaans 2006, eq. C17, whose own prefactor makes the integral 1 / (2 pi).
     """
     x = np.asarray(x, dtype=float)
-    return np.sqrt(np.pi**3 / 6.0) / (a * tau0) * x**2 / (1.0 + np.cosh(_u(x, _SPHERE, a, tau0)))
+    fall = 1.0 + np.cosh(_u(x, _SPHERE, a, tau0))
+    density: Floats = np.sqrt(np.pi**3 / 6.0) / (a * tau0) * x**2 / fall
+    return density
 
 
-def sphere_cdf(x, a: float, tau0: float) -> np.ndarray:
+def sphere_cdf(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
     """Fraction of the photons of :func:`sphere` within |x|: tanh(u / 2)."""
-    return np.tanh(0.5 * _u(x, _SPHERE, a, tau0))
+    share: Floats = np.tanh(0.5 * _u(x, _SPHERE, a, tau0))
+    return share
 
 
 def sphere_mean_abs_x(a: float, tau0: float) -> float:
@@ -45,7 +53,7 @@ def sphere_mean_abs_x(a: float, tau0: float) -> float:
     return float(_SPHERE_MEAN * np.cbrt(a * tau0 / _SPHERE))
 
 
-def slab(x, a: float, tau0: float) -> np.ndarray:
+def slab(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
     """Emergent spectrum of a slab with a source in its mid-plane; its integral over x is 1.
 
     J(x) = sqrt(pi / 6) / (a tau0) x^2 / cosh(sqrt(pi^3 / 54) |x|^3 / (a tau0))
@@ -53,12 +61,14 @@ def slab(x, a: float, tau0: float) -> np.ndarray:
     Neufeld 1990, eq. 2.24, for injection at line centre; tau0 is from the mid-plane to a surface.
     """
     x = np.asarray(x, dtype=float)
-    return np.sqrt(np.pi / 6.0) / (a * tau0) * x**2 / np.cosh(_u(x, _SLAB, a, tau0))
+    density: Floats = np.sqrt(np.pi / 6.0) / (a * tau0) * x**2 / np.cosh(_u(x, _SLAB, a, tau0))
+    return density
 
 
-def slab_cdf(x, a: float, tau0: float) -> np.ndarray:
+def slab_cdf(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
     """Fraction of the photons of :func:`slab` within |x|: (4 / pi) arctan(tanh(u / 2))."""
-    return 4.0 / np.pi * np.arctan(np.tanh(0.5 * _u(x, _SLAB, a, tau0)))
+    share: Floats = 4.0 / np.pi * np.arctan(np.tanh(0.5 * _u(x, _SLAB, a, tau0)))
+    return share
 
 
 def slab_mean_abs_x(a: float, tau0: float) -> float:
@@ -66,7 +76,7 @@ def slab_mean_abs_x(a: float, tau0: float) -> float:
     return float(_SLAB_MEAN * np.cbrt(a * tau0 / _SLAB))
 
 
-def slab_escape_fraction(a: float, tau0: float, tau_dust) -> np.ndarray:
+def slab_escape_fraction(a: float, tau0: float, tau_dust: npt.ArrayLike) -> Floats:
     """Fraction of the photons that leave a dusty slab; ``tau_dust`` is absorption, to a surface.
 
     f = 1 / cosh(sqrt(3) / (zeta pi^(5/12)) sqrt((a tau0)^(1/3) tau_dust)), zeta = 0.525
@@ -74,4 +84,6 @@ def slab_escape_fraction(a: float, tau0: float, tau_dust) -> np.ndarray:
     Neufeld 1990, eq. 4.43, for injection at line centre and (a tau0)^(1/3) >> tau_dust.
     """
     root = np.sqrt(np.cbrt(a * tau0) * np.asarray(tau_dust, dtype=float))
-    return 1.0 / np.cosh(np.minimum(np.sqrt(3.0) / (0.525 * np.pi ** (5.0 / 12.0)) * root, 700.0))
+    slope = np.sqrt(3.0) / (0.525 * np.pi ** (5.0 / 12.0))
+    fraction: Floats = 1.0 / np.cosh(np.minimum(slope * root, 700.0))
+    return fraction

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
+from .line import Floats
 from .result import Result
 from .spectrum import Spectrum
 
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
 #: Okabe & Ito's colours, which the colour-blind tell apart too.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-#: matplotlib settings of a figure for a paper, one column wide.
-PAPER = {
-    "font.family": "serif",
-    "font.serif": ["STIXGeneral", "DejaVu Serif"],
+#: matplotlib's settings for figures of a paper, one column wide: plt.style.use(thor.PAPER).
+PAPER: dict[str, Any] = {
+    "font.family": ["STIXGeneral", "DejaVu Serif"],
     "font.size": 10,
     "mathtext.fontset": "stix",
     "figure.figsize": (4.2, 3.1),
@@ -72,6 +72,13 @@ def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
     return {name: source[name]}
 
 
+def new_axes() -> Axes:
+    """Axes of a new pyplot figure, one column wide."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=PAPER["figure.figsize"], constrained_layout=True)[1]
+
+
 def plot_spectrum(
     source: Source,
     ax: Axes | None = None,
@@ -80,9 +87,11 @@ def plot_spectrum(
     name: str | None = None,
     label: str | None = None,
     normalize: bool = False,
-    analytic: Callable[[np.ndarray], np.ndarray] | None = None,
+    analytic: Callable[[Floats], Floats] | None = None,
     analytic_label: str = "analytic",
     color: str | None = None,
+    colors: Sequence[str] = COLORS,
+    legend_title: str | None = None,
 ) -> Axes:
     """Draws spectra as step histograms in a band of one Monte Carlo standard deviation.
 
@@ -93,24 +102,24 @@ def plot_spectrum(
 
         plot_spectrum(result, axis="x", analytic=lambda x: thor.analytic.sphere(x, a, tau0))
 
-    ``ax`` is drawn into if given. Returns the axes.
+    ``ax`` is drawn into if given; ``color`` is for all spectra, ``colors`` one for each. Returns
+    the axes. Fonts are matplotlib's, or those of a paper after ``plt.style.use(thor.PAPER)``.
     """
     chosen = _choose(source, name)
     if not chosen:
         raise ValueError("no spectrum to draw")
     axis = axis or next(iter(chosen.values())).axis
     spectra = {key: spectrum.to(axis) for key, spectrum in chosen.items()}
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=PAPER["figure.figsize"], constrained_layout=True)
+    first_luminosity = next(iter(spectra.values())).luminosity()[0]
+    if normalize:
+        spectra = {key: spectrum.normalised() for key, spectrum in spectra.items()}
+    ax = new_axes() if ax is None else ax
     unit = _TICK_UNIT[axis]
     used = len(ax.patches)
 
     for i, (key, spectrum) in enumerate(spectra.items()):
-        scale = 1.0 / (spectrum.luminosity()[0] or 1.0) if normalize else 1.0
-        flux, error, edges = spectrum.flux * scale, spectrum.error * scale, spectrum.edges / unit
-        hue = color or COLORS[(used // 2 + i) % len(COLORS)]
+        flux, error, edges = spectrum.flux, spectrum.error, spectrum.edges / unit
+        hue = color or colors[(used // 2 + i) % len(colors)]
         band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
         ax.stairs(flux + error, edges, baseline=flux - error, **band)
         text = label if label is not None and len(spectra) == 1 else key
@@ -119,8 +128,7 @@ def plot_spectrum(
     first = next(iter(spectra.values()))
     if analytic is not None:
         fine = np.linspace(first.edges[0], first.edges[-1], 2001)
-        height = 1.0 if normalize else first.luminosity()[0]
-        curve = height * analytic(fine)
+        curve = (1.0 if normalize else first_luminosity) * analytic(fine)
         ax.plot(fine / unit, curve, "--", color="black", lw=1.0, label=analytic_label)
 
     low = min(s.edges[0] for s in spectra.values()) / unit
@@ -130,9 +138,9 @@ def plot_spectrum(
     _dress(ax, axis, (low, high), normalize)
     if len(spectra) > 1 or label or analytic is not None or used:
         # Room for the legend above the line.
-        entries = len(ax.get_legend_handles_labels()[0])
-        ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.08 * entries), auto=None)
-        ax.legend(frameon=False, handlelength=1.6, loc="upper right")
+        rows = len(ax.get_legend_handles_labels()[0]) + (legend_title is not None)
+        ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.08 * rows), auto=None)
+        ax.legend(frameon=False, handlelength=1.6, loc="upper right", title=legend_title)
     return ax
 
 

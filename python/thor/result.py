@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Iterator, Mapping
+from typing import Any
 
 import h5py
 import numpy as np
+import numpy.typing as npt
 
-from .spectrum import AXIS_UNITS, Line, Spectrum
+from .errors import IncompleteRunWarning, ResultError
+from .line import AXIS_UNITS, Floats, Line
+from .photons import FATES, Photons
+from .spectrum import Spectrum
 
 FORMAT_VERSION = 1  # the newest layout of the file that this package reads
 
@@ -22,70 +27,21 @@ _UNITS = {
 }
 
 
-class ResultError(Exception):
-    """The file is missing, damaged, or not a result of thor."""
-
-
-class IncompleteRunWarning(UserWarning):
-    """The run was cut while photons were still flying, so what it gives is biased."""
-
-
-def _plain(value):
+def _plain(value: Any) -> Any:
     """An attribute as Python's own type: fixed-length text comes out of HDF5 as bytes."""
     if isinstance(value, bytes):
         return value.decode("utf-8")
     return value.item() if isinstance(value, np.generic) else value
 
 
-class Photons(Mapping):
-    """The recorded photons, one numpy array per property, read when first asked for.
+class Result:
+    """What a run gave. Use it as is, or in a ``with`` block that closes the file at its end.
 
-    Beside what the file holds (id, weight, velocity_initial, velocity_final, position, direction,
-    scatterings, column) there are ``x_initial`` and ``x_final``, the dimensionless frequencies.
+    ``summary`` and ``attributes`` are the file's (docs/formats.md), ``spectra`` its spectra by
+    name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut.
     """
 
-    def __init__(self, result: Result, group: h5py.Group | None):
-        self._result = result
-        self._group = group
-        self._arrays: dict[str, np.ndarray] = {}
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self._arrays:
-            self._arrays[name] = self._read(name)
-        return self._arrays[name]
-
-    def _read(self, name: str) -> np.ndarray:
-        if name in ("x_initial", "x_final"):
-            return self._result.x(self["velocity" + name[1:]])
-        if self._group is None:
-            raise KeyError(f"'{name}': the run kept no photons (outputs: - {{type: photons}})")
-        if not self._group:
-            raise ResultError(f"{self._result.path}: the file was closed before '{name}' was read")
-        if name not in self._group:
-            raise KeyError(f"'{name}': the file has {', '.join(self._group)}")
-        try:
-            return self._group[name][()]
-        except OSError as error:
-            raise ResultError(f"{self._result.path}: cannot read photons: {error}") from error
-
-    def units(self, name: str) -> str:
-        """Units of a property, as the file gives them."""
-        return _plain(self._group[name].attrs["units"]) if self._group and name in self else ""
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._group if self._group else self._arrays)
-
-    def __len__(self) -> int:
-        return len(self._group if self._group else self._arrays)
-
-    def __repr__(self) -> str:
-        return f"<Photons: {', '.join(self) or 'none'}>"
-
-
-class Result:
-    """What a run gave. Use it as is, or in a ``with`` block that closes the file at its end."""
-
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
         self._file = self._open()
         try:
@@ -98,14 +54,22 @@ class Result:
             reason = error.args[0] if error.args else error
             raise ResultError(f"{self.path}: the file is damaged: {reason}") from error
         if not self.complete:
-            warnings.warn(
+            warnings.warn(self._what_is_missing(), IncompleteRunWarning, stacklevel=3)
+
+    def _what_is_missing(self) -> str:
+        in_flight = self.summary.get("in_flight", 0)
+        if in_flight:
+            return (
                 f"{self.path}: this run was stopped before every photon had finished "
-                f"({self.summary.get('in_flight', 0)} in flight). Those are the long histories, "
-                "which leave far from line centre: the spectra and escape fractions are biased, "
-                "not only noisier.",
-                IncompleteRunWarning,
-                stacklevel=3,
+                f"({in_flight} in flight). Those are the long histories, which leave far from line "
+                "centre: the spectra and escape fractions are biased, not only noisier."
             )
+        return (
+            f"{self.path}: this run was stopped after {self.summary['photons']} of "
+            f"{self.summary.get('photons_requested', 'more')} photons. Those have all finished: "
+            "with one source the shape of the spectra is noisier, not biased; of several sources "
+            "the last ones are missing. Luminosities are those of the photons that were started."
+        )
 
     def _open(self) -> h5py.File:
         if not os.path.isfile(self.path):
@@ -141,6 +105,10 @@ class Result:
         )
         groups = self._file.get("spectra", {})
         self.spectra = {name: self._spectrum(name, group) for name, group in groups.items()}
+        self._beyond = {
+            name: float(group.attrs.get("luminosity_beyond", np.nan))
+            for name, group in groups.items()
+        }
         self.photons = Photons(self, self._file.get("photons/original"))
 
     def _spectrum(self, name: str, group: h5py.Group) -> Spectrum:
@@ -158,9 +126,66 @@ class Result:
     @property
     def config(self) -> str:
         """The resolved configuration of the run, as YAML text: enough to run it again."""
-        return self.attributes.get("config", "")
+        return str(self.attributes.get("config", ""))
 
-    def x(self, velocity) -> np.ndarray:
+    def spectrum(self, name: str | None = None) -> Spectrum:
+        """The spectrum called ``name``; without a name, the first of escaped photons."""
+        if name is None:
+            escaped = [s for s in self.spectra.values() if s.of == "escaped"]
+            if not escaped:
+                raise KeyError(f"{self.path}: the run kept no spectrum of escaped photons")
+            return escaped[0]
+        if name not in self.spectra:
+            raise KeyError(f"no spectrum '{name}': there is {', '.join(self.spectra) or 'none'}")
+        return self.spectra[name]
+
+    def equal_weight(self) -> float | None:
+        """The luminosity [erg/s] that each photon stands for; None where they differ (or may).
+
+        One source shares its luminosity equally among its photons; several need not.
+        """
+        # thor writes the resolved configuration in block style, so items start alike.
+        block = re.search(r"^generators:\n((?:[ -].*\n)+)", self.config, re.MULTILINE)
+        sources = len(re.findall(r"^ *- type:", block.group(1), re.MULTILINE)) if block else 0
+        if sources != 1 or not self.summary["photons"]:
+            return None
+        return float(self.summary["luminosity_emitted"] / self.summary["photons"])
+
+    def escape_fraction(self) -> tuple[float, float]:
+        """The luminosity that escaped over that emitted, and its Monte Carlo error.
+
+        For photons of one source the error is that of a share, sqrt(f (1 - f) / N): it is 0 where
+        none or all of them escape. For several sources, with the squared weights S of those that
+        escaped, it is sqrt(S - L^2 / N) over the luminosity emitted, an upper bound to it; S comes
+        from the recorded weights, or from a spectrum that no photon missed. Where the file has
+        neither the error is nan.
+        """
+        emitted, escaped = self.summary["luminosity_emitted"], self.summary["luminosity_escaped"]
+        if not emitted:
+            return float("nan"), float("nan")
+        if escaped in (0, emitted):
+            return float(escaped / emitted), 0.0
+        variance = self._squared_weights() - escaped**2 / self.summary["photons"]
+        return float(escaped / emitted), float(np.sqrt(np.maximum(variance, 0.0)) / emitted)
+
+    def _squared_weights(self) -> float:
+        """Sum of the squared weights of escaped photons; nan if the file does not say it."""
+        weight = self.equal_weight()
+        if weight is not None:
+            return float(self.summary["escaped"]) * weight**2
+        if "weight" in self.photons:
+            escaped = self.photons["fate"] == FATES["escaped"]
+            return float(np.sum(self.photons["weight"][escaped] ** 2))
+        for name, spectrum in self.spectra.items():
+            if spectrum.of == "escaped" and self._beyond[name] == 0.0:
+                return spectrum.luminosity()[1] ** 2
+        return float("nan")
+
+    def mean_scatterings(self) -> float:
+        """Scatterings by the line per photon."""
+        return float(self.summary["scatterings"] / max(self.summary["photons"], 1))
+
+    def x(self, velocity: npt.ArrayLike) -> Floats:
         """Dimensionless frequency x = (c/v_th) ln(nu/nu0) of a Doppler velocity [km/s].
 
         The velocity is positive to the red, x to the blue.
@@ -174,36 +199,16 @@ class Result:
     def __enter__(self) -> Result:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
-        summary, attributes = self.summary, self.attributes
-        fates = ("escaped", "absorbed", "stopped", "lost", "in_flight")
-        counts = ", ".join(
-            f"{summary[fate]:,} {fate.replace('_', ' ')}"
-            for fate in fates
-            if fate == "escaped" or summary.get(fate)
-        )
-        names = ", ".join(f"{s.name} ({s.of}, {s.axis})" for s in self.spectra.values())
-        rows = {
-            "run": f"thor {attributes['thor_version']} ({attributes.get('git_commit', '?')}), "
-            f"{attributes.get('device', '?')}, {attributes.get('precision', '?')} precision, "
-            f"seed {attributes.get('seed', '?')}",
-            "photons": f"{summary['photons']:,}: {counts}"
-            + ("" if self.complete else "  [INCOMPLETE: biased]"),
-            "luminosity": f"{summary['luminosity_escaped']:.4g} of "
-            f"{summary['luminosity_emitted']:.4g} erg/s escaped",
-            "work": f"{summary['scatterings']:.4g} scatterings in "
-            f"{summary['transport_seconds']:.4g} s on {summary['threads']} threads",
-            "spectra": names or "none",
-            "records": ", ".join(self.photons) or "none",
-        }
-        body = "\n".join(f"  {key:<11} {text}" for key, text in rows.items())
-        return f"thor result {self.path}: {self.line.name}\n{body}"
+        from .describe import describe
+
+        return describe(self)
 
 
-def open(path: str | os.PathLike) -> Result:
+def open(path: str | os.PathLike[str]) -> Result:
     """Opens a result file; warns if the run was cut short, raises :class:`ResultError` if the
     file is missing, damaged, or something else."""
     return Result(path)

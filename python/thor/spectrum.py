@@ -1,67 +1,35 @@
-"""Spectra and the four ways to write their axis."""
+"""Spectra with their Monte Carlo errors."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-C_KMS = 299792.458  # speed of light [km/s]
-C_ANGSTROM = 2.99792458e18  # speed of light [Angstrom/s]
+from .line import AXIS_UNITS, Floats, Line
 
-#: Units of each axis, and of a spectrum over it.
-AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequency": "Hz"}
+#: Units of a spectrum over each axis, and of one with unit integral, as astropy reads them.
 FLUX_UNITS = {
     "x": "erg s-1",
-    "velocity": "erg s-1 (km s-1)-1",
+    "velocity": "erg s-1 / (km s-1)",
     "wavelength": "erg s-1 Angstrom-1",
     "frequency": "erg s-1 Hz-1",
 }
+NORMALISED_UNITS = {
+    "x": "",
+    "velocity": "1 / (km s-1)",
+    "wavelength": "Angstrom-1",
+    "frequency": "Hz-1",
+}
 
 
-@dataclass(frozen=True)
-class Line:
-    """What ties the axes together: the line's first transition, and the gas's thermal speed.
+class Quantities(NamedTuple):
+    """A spectrum as astropy quantities."""
 
-    ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m) that x is counted in;
-    None where no single temperature describes the gas.
-    """
-
-    name: str
-    wavelength0: float  # in vacuum [Angstrom]
-    thermal_velocity: float | None = None
-
-    def _thermal_velocity(self) -> float:
-        if not self.thermal_velocity:
-            raise ValueError("x needs a thermal velocity, and this result has none")
-        return self.thermal_velocity
-
-    def to_velocity(self, values, axis: str) -> np.ndarray:
-        """Doppler velocity c (lambda / lambda0 - 1) [km/s], positive to the red, from any axis."""
-        values = np.asarray(values, dtype=float)
-        if axis == "velocity":
-            return values
-        if axis == "x":
-            return C_KMS * np.expm1(-values * self._thermal_velocity() / C_KMS)
-        if axis == "wavelength":
-            return C_KMS * (values - self.wavelength0) / self.wavelength0
-        if axis == "frequency":
-            nu0 = C_ANGSTROM / self.wavelength0
-            return C_KMS * (nu0 - values) / values
-        raise ValueError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
-
-    def from_velocity(self, velocity, axis: str) -> np.ndarray:
-        """The inverse of :meth:`to_velocity`; x = (c / v_th) ln(nu / nu0), positive to the blue."""
-        velocity = np.asarray(velocity, dtype=float)
-        if axis == "velocity":
-            return velocity
-        if axis == "x":
-            return -C_KMS / self._thermal_velocity() * np.log1p(velocity / C_KMS)
-        if axis == "wavelength":
-            return self.wavelength0 * (1.0 + velocity / C_KMS)
-        if axis == "frequency":
-            return C_ANGSTROM / self.wavelength0 / (1.0 + velocity / C_KMS)
-        raise ValueError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+    edges: Any
+    flux: Any
+    error: Any
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,17 +41,18 @@ class Spectrum:
     """
 
     name: str
-    edges: np.ndarray
-    flux: np.ndarray
-    error: np.ndarray
+    edges: Floats
+    flux: Floats
+    error: Floats
     axis: str
     of: str
     line: Line
+    is_normalised: bool = False
 
     @property
     def units(self) -> str:
         """Units of ``flux`` and ``error``."""
-        return FLUX_UNITS[self.axis]
+        return (NORMALISED_UNITS if self.is_normalised else FLUX_UNITS)[self.axis]
 
     @property
     def axis_units(self) -> str:
@@ -91,17 +60,35 @@ class Spectrum:
         return AXIS_UNITS[self.axis]
 
     @property
-    def widths(self) -> np.ndarray:
-        return np.diff(self.edges)
+    def widths(self) -> Floats:
+        widths: Floats = np.diff(self.edges)
+        return widths
 
     @property
-    def centers(self) -> np.ndarray:
-        return 0.5 * (self.edges[1:] + self.edges[:-1])
+    def centers(self) -> Floats:
+        centers: Floats = 0.5 * (self.edges[1:] + self.edges[:-1])
+        return centers
 
     def luminosity(self) -> tuple[float, float]:
         """The luminosity within the spectrum's range and its Monte Carlo error [erg/s]."""
         luminosity = float(np.sum(self.flux * self.widths))
         return luminosity, float(np.sqrt(np.sum((self.error * self.widths) ** 2)))
+
+    def mean(self) -> tuple[float, float]:
+        """The mean of the axis, weighted by luminosity, and its Monte Carlo error.
+
+        m = sum(L_i c_i) / L, with the error sqrt(sum((c_i - m)^2 dL_i^2)) / L.
+        """
+        total = self.luminosity()[0]
+        if total == 0.0:
+            return float("nan"), float("nan")
+        mean = float(np.sum(self.flux * self.widths * self.centers)) / total
+        spread = (self.centers - mean) * self.error * self.widths
+        return mean, float(np.sqrt(np.sum(spread**2))) / total
+
+    def peak(self) -> float:
+        """Where on the axis the highest bin has its centre; nan for an empty spectrum."""
+        return float(self.centers[np.argmax(self.flux)]) if np.any(self.flux) else float("nan")
 
     def to(self, axis: str) -> Spectrum:
         """The same spectrum over another axis: x, velocity, wavelength or frequency.
@@ -112,22 +99,65 @@ class Spectrum:
         edges = self.line.from_velocity(self.line.to_velocity(self.edges, self.axis), axis)
         order = slice(None, None, 1 if edges[-1] > edges[0] else -1)
         jacobian = self.widths / np.abs(np.diff(edges))
-        return Spectrum(
-            name=self.name,
+        return replace(
+            self,
             edges=edges[order],
             flux=(self.flux * jacobian)[order],
             error=(self.error * jacobian)[order],
             axis=axis,
-            of=self.of,
-            line=self.line,
         )
+
+    def rebin(self, factor: int) -> Spectrum:
+        """Bins merged by ``factor``; what is left over makes a narrower last bin.
+
+        Luminosities add up, and their errors in quadrature, since no photon is in two bins.
+        """
+        if factor != int(factor) or factor < 1:
+            raise ValueError(f"bins are merged by a whole number, not by {factor}")
+        first = np.arange(0, len(self.flux), int(factor))
+        edges = np.append(self.edges[first], self.edges[-1])
+        luminosity = np.add.reduceat(self.flux * self.widths, first)
+        variance = np.add.reduceat((self.error * self.widths) ** 2, first)
+        widths = np.diff(edges)
+        return replace(
+            self, edges=edges, flux=luminosity / widths, error=np.sqrt(variance) / widths
+        )
+
+    def normalised(self) -> Spectrum:
+        """The shape alone, with unit integral.
+
+        The total is as uncertain as the photons that it counts: with f_i = L_i / L,
+        d(f_i)^2 = ((1 - 2 f_i) dL_i^2 + f_i^2 dL^2) / L^2. The shares then add up to 1 and are
+        no longer independent: rebin before, not after.
+        """
+        total, total_error = self.luminosity()
+        if self.is_normalised or total == 0.0:
+            return replace(self, is_normalised=True)
+        share = self.flux * self.widths / total
+        own = self.error * self.widths
+        variance = (1.0 - 2.0 * share) * own**2 + share**2 * total_error**2
+        error = np.sqrt(np.maximum(variance, 0.0)) / total / self.widths
+        return replace(self, flux=self.flux / total, error=error, is_normalised=True)
+
+    def scaled(self, factor: float) -> Spectrum:
+        """Flux and error times a number, such as 1 / (4 pi d^2)."""
+        return replace(self, flux=self.flux * factor, error=self.error * factor)
+
+    def quantity(self) -> Quantities:
+        """Edges, flux and error as astropy quantities. Needs astropy."""
+        from astropy import units
+
+        along, height = units.Unit(self.axis_units), units.Unit(self.units)
+        return Quantities(self.edges * along, self.flux * height, self.error * height)
 
     def __repr__(self) -> str:
         luminosity, error = self.luminosity()
         units = f" {self.axis_units}" if self.axis_units else ""
+        total = f"L = ({luminosity:.4g} +- {error:.1g}) erg/s"
+        if self.is_normalised:
+            total = "normalised"
         return (
             f"<Spectrum '{self.name}' of {self.of} {self.line.name} photons: "
             f"{len(self.flux)} bins, "
-            f"{self.axis} = {self.edges[0]:.6g} to {self.edges[-1]:.6g}{units}, "
-            f"L = ({luminosity:.4g} +- {error:.1g}) erg/s>"
+            f"{self.axis} = {self.edges[0]:.6g} to {self.edges[-1]:.6g}{units}, {total}>"
         )

@@ -44,9 +44,10 @@ THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
   return w;
 }
 
-/// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|); the mid-point rule then errs
-/// by f^2. Where v is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f
-/// max(1, |x|)/|v|) as well.
+/// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|). The mid-point rule errs by
+/// f^2 over a whole sub-step, and by f in one that ends at a collision: docs/physics.md has what that comes to. Where v
+/// is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f max(1,
+/// |x|)/|v|) as well.
 template <class V>
 THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V x) {
   using Real = RealOf<V>;

@@ -16,7 +16,7 @@ inline namespace THOR_ISA {
 template <class V>
 struct SphereSegment {
   V b;  ///< p . d
-  V c;  ///< (1 - r)(1 + r), summed without cancellation
+  V c;  ///< 1 - r^2, by fma from 1 - x^2 - y^2 - z^2
 
   /// |p + s d| >= 1, as s (s + 2 b) >= 1 - r^2: needs neither root nor division.
   THOR_FN MaskOf<V> reaches(V s) const { return s * fma(V(RealOf<V>(2)), b, s) >= c; }

@@ -24,7 +24,7 @@ inline namespace THOR_ISA {
 ///         above the target
 ///
 /// Acceptance is above 0.92 for every x at a < 5e-4, above 0.56 at a = 1e-2; that of the classical split at u_0 (Zheng
-/// & Miralda-Escude 2002), which also needs an arctangent, falls to 0.15 at x = 3.
+/// & Miralda-Escude 2002), which also needs an arctangent, falls to 0.14 at x = 3.
 template <class V>
 struct ParallelVelocity {
   using Real = RealOf<V>;
@@ -87,8 +87,8 @@ struct ParallelVelocity {
         // p at the mode is s e^{-s}; the mass of a half Gaussian is sqrt(pi)/2 sigma times its height.
         const V mass = V(Real(0.8862269254527580)) * s * polynomial(s, 1., -1., 0.5);
         const V left_mass = mass * sigma_left;
-        // The chord's slope here is at most (x e^{2+q^2}/1.054) e^{-x^2}: e^{-u_2^2} = e^{2+q^2-x^2}, q < 0.642, 1/q <
-        // x.
+        // The chord's slope here is at most x (e^{2+q^2} - 1) e^{-x^2} <= 10.16 x e^{-x^2}: e^{-u_2^2} = e^{2+q^2-x^2},
+        // q < 0.642, 1/q < x.
         log_mass = select(in_wing, half * (V(Real(10.2)) * ax * gaussian) * lambda, log_mass);
         const V before_wing = log_mass + peak_mass;
         choice = select(in_wing, draws.choice * fma(mass, sigma_left + sigma_right, before_wing), choice);

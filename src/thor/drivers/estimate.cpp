@@ -74,8 +74,8 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
       {"number_density", m.number_density, "cm-3", "at the outer edge"},
       {"a_tau0", m.a * m.tau0, "", "a tau0; above about 1000 the wings carry the light out"},
   };
-  // Static gas, a tau0 >> 1: Neufeld (1990) for a slab, Dijkstra et al. (2006) for a sphere.
-  const double peak = (slab ? 1.066 : 0.92) * std::cbrt(m.a * m.tau0);
+  // Maxima of the spectra of static gas, a tau0 >> 1: Neufeld (1990) for a slab, Dijkstra et al. (2006) for a sphere.
+  const double peak = (slab ? 1.066 : 0.931) * std::cbrt(m.a * m.tau0);
   list.push_back({"peak_velocity", peak * m.thermal_speed / constants::km, "km s-1",
                   "distance of the peaks from line centre, were the gas at rest and a tau0 large"});
   list.push_back({"x_crit", critical_frequency(config, m), "", "of core skipping (local: at the centre); 0 is none"});

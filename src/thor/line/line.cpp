@@ -19,7 +19,7 @@ double Line::thermal_speed(double temperature, double b_turb) const {
 
 double Line::voigt_parameter(double speed) const { return einstein_A / (4 * pi * frequency()) * c / speed; }
 
-// sigma(x) = sigma_0 H(a, x), sigma_0 = sqrt(pi) e^2 f/(m_e c Delta nu_D) (e.g. Dijkstra 2014, PASA 31, 40, eq. 54)
+// sigma(x) = sigma_0 H(a, x), sigma_0 = sqrt(pi) e^2 f/(m_e c Delta nu_D) (e.g. Dijkstra 2014, PASA 31, 40)
 double Line::cross_section(double speed) const {
   return std::sqrt(pi) * e * e * oscillator_strength / (m_e * c * frequency() * speed / c);
 }

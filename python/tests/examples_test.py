@@ -1,0 +1,39 @@
+"""The examples run: half a minute, so they are not among the tests that discovery finds.
+
+PYTHONPATH=python THOR_BINARY=build/release/thor python3 python/tests/examples_test.py
+"""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import WithFiles, need_thor
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "python"
+
+
+def setUpModule():
+    need_thor()
+
+
+class ExamplesTest(WithFiles):
+    def test_spectra(self):
+        said = self.example("spectra", figures=4)
+        self.assertRegex(said, r"escape fraction: 0\.7\d+ \+- 0\.00\d+")
+
+    def test_sweep(self):
+        said = self.example("sweep", figures=2)
+        self.assertIn("24 models, 0 failures", said)
+
+    def example(self, name, figures):
+        command = [sys.executable, EXAMPLES / f"{name}.py", self.folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("Warning", done.stderr)
+        self.assertEqual(len(list(Path(self.folder).glob("*.png"))), figures)
+        return done.stdout
+
+
+if __name__ == "__main__":
+    unittest.main()

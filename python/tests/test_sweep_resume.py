@@ -1,0 +1,176 @@
+"""Sweeps that go on, that are refused, and whose runs fail; with the thor command."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import warnings
+from pathlib import Path
+
+from support import ENDLESS, FILES, SMALL, WithSweep, need_thor
+
+import thor
+
+
+def setUpModule():
+    need_thor()
+
+
+class ResumeTest(WithSweep):
+    def test_only_what_is_missing_is_run(self):
+        self.sweep()
+        before = self.changes()
+        Path(self.at, FILES[2]).unlink()
+        done, said = self.sweep()
+        after = self.changes()
+        self.assertEqual(len(done), 4)
+        self.assertEqual([name for name in FILES if after[name] != before[name]], [FILES[2]])
+        self.assertIn("3 of 4 runs are there already", said)
+        self.assertIn("4 of 4: tau0 = 100, dust.tau = 0", said)
+
+    def test_more_values(self):
+        self.sweep()
+        before = self.changes()
+        grid = {"dataset.tau0": [100, 1000], "dataset.dust.tau": [0.5]}
+        done, _ = self.sweep(parameters=grid)
+        self.assertEqual([p["dataset.tau0"] for p in done.parameters], [100, 1000])
+        after = self.changes()
+        self.assertEqual({name: after[name] for name in before}, before)
+        self.assertEqual(len(thor.Sweep(self.at)), 5)
+
+    def test_another_configuration_is_refused(self):
+        config = Path(self.folder, "base.yaml")
+        config.write_text(json.dumps(SMALL))
+        self.sweep(config)
+        self.sweep(config)
+        self.refused("another config", {**SMALL, "seed": 2})
+        self.refused("another set", config, set={"seed": 2})
+        self.refused("another precision and another seed", config, precision="double", seed=4)
+        config.write_text(json.dumps(SMALL).replace("0.5", "0.6"))
+        self.refused("choose another folder", config)
+
+    def test_files_of_others_are_not_touched(self):
+        self.at.mkdir()
+        Path(self.at, FILES[0]).write_text("mine")
+        with self.assertRaisesRegex(thor.SweepError, "is there already"):
+            self.sweep()
+        self.assertEqual(os.listdir(self.at), [FILES[0]])
+        Path(self.at, FILES[0]).unlink()
+        self.sweep()
+        thor.run(SMALL, self.at / FILES[1], quiet=True, overwrite=True).close()
+        self.refused("another run was written over")
+
+    def test_a_damaged_file_is_refused(self):
+        self.sweep()
+        os.truncate(self.at / FILES[1], 1000)
+        self.refused("truncated.*Delete it")
+
+    def test_a_file_that_the_index_missed_counts(self):
+        """As after a sweep that was killed between the run and the index."""
+        self.sweep()
+        before = self.changes()
+        index = json.loads(Path(self.at, "index.json").read_text())
+        index["runs"][3].update(state="started", config_sha256="")
+        Path(self.at, "index.json").write_text(json.dumps(index))
+        self.assertEqual(len(self.sweep()[0]), 4)
+        self.assertEqual(self.changes(), before)
+
+    def test_runs_that_were_cut_are_run_again(self):
+        parameters = {"dataset.tau0": [10.0, 1e9], "dataset.temperature": ["10 K"]}
+        limits = {"max_walltime": 0.2, "drain": 0}
+        with self.assertWarnsRegex(thor.IncompleteRunWarning, "1 of 2 runs were cut.*1e9") as c:
+            warnings.filterwarnings("always", category=thor.IncompleteRunWarning)
+            done, _ = self.sweep(ENDLESS, parameters, **limits)
+        self.assertEqual([entry.state for entry in done.entries], ["complete", "incomplete"])
+        before = self.changes()
+        with self.assertWarns(thor.IncompleteRunWarning):
+            self.sweep(ENDLESS, parameters, **limits)
+        after = self.changes()
+        self.assertEqual([after[n] > before[n] for n in sorted(after)], [False, True])
+        with self.assertWarns(thor.IncompleteRunWarning):
+            self.assertEqual(list(done.table()["complete"]), [True, False])
+        self.assertEqual(len(c.warnings), 1)
+
+    def test_two_at_once(self):
+        self.at.mkdir()
+        lock = subprocess.Popen(
+            [sys.executable, "-c", "import sys, thor.sweeping as s, pathlib as p\n"
+             "with s._alone_in(p.Path(sys.argv[1])): print(1, flush=True); sys.stdin.read()",
+             str(self.at)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        self.addCleanup(lock.communicate)
+        lock.stdout.readline()
+        with self.assertRaisesRegex(thor.SweepError, "another sweep is running"):
+            self.sweep()
+
+
+class FailuresTest(WithSweep):
+    def test_one_failure_does_not_lose_the_others(self):
+        grid = {"dataset.tau0": [10, -1, 100]}
+        with self.assertWarnsRegex(thor.FailedRunWarning, "1 of 3 runs failed.*\ntau0 = -1:") as c:
+            done, said = self.sweep(parameters=grid)
+        self.assertEqual([p["dataset.tau0"] for p in done.parameters], [10, 100])
+        ((parameters, why),) = done.failures
+        self.assertEqual(parameters, {"dataset.tau0": -1})
+        self.assertIn("--set dataset.tau0=-1", why)
+        self.assertIn("failed: exit code 2", said)
+        self.assertIn("--set dataset.tau0=-1", str(c.warning))
+        self.assertEqual(len(thor.Sweep(self.at).failures), 1)
+        self.assertIn("tau0 = -1: failed", repr(done))
+        # It is tried again.
+        with self.assertWarns(thor.FailedRunWarning):
+            self.sweep(parameters=grid)
+
+    def test_all_fail(self):
+        with self.assertRaisesRegex(thor.SweepError, "every run failed(?s:.)*unknown key"):
+            self.sweep(parameters={"dataset.tau00": [10, 100]})
+
+    def test_no_binary(self):
+        with self.assertRaisesRegex(thor.RunError, "no such program"):
+            self.sweep(binary="/no/such/thor")
+        self.assertFalse(self.at.exists())
+
+    def test_interrupted(self):
+        script = (
+            f"import thor; thor.sweep({ENDLESS!r}, {{'dataset.tau0': [10.0, 1e9, 20.0], "
+            f"'dataset.temperature': ['10 K']}}, {str(self.at)!r}, drain=0)"
+        )
+        job = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        slow = Path(self.at, "tau0=1e9_temperature=10-K.h5")
+        end = time.monotonic() + 20
+        while not Path(f"{slow}.partial").exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        job.send_signal(signal.SIGINT)
+        self.assertIn(b"KeyboardInterrupt", job.communicate(timeout=20)[1])
+        index = json.loads(Path(self.at, "index.json").read_text())
+        states = [run["state"] for run in index["runs"]]
+        self.assertEqual(states, ["complete", "incomplete", "planned"])
+        with self.assertWarns(thor.IncompleteRunWarning):
+            thor.open(slow).close()
+        # It goes on from there.
+        grid = {"dataset.tau0": [10.0, 20.0], "dataset.temperature": ["10 K"]}
+        _, said = self.sweep(ENDLESS, grid, drain=0)
+        self.assertIn("1 of 2 runs are there already", said)
+
+    def test_configuration_changed_meanwhile(self):
+        config = Path(self.folder, "base.yaml")
+        config.write_text(json.dumps(SMALL))
+        write = thor.sweeping.Index.save
+
+        def change(index):
+            write(index)
+            config.write_text(json.dumps(SMALL) + "\n")
+
+        thor.sweeping.Index.save = change
+        self.addCleanup(setattr, thor.sweeping.Index, "save", write)
+        with self.assertRaisesRegex(thor.SweepError, "changed while"):
+            self.sweep(config)
+
+
+if __name__ == "__main__":
+    unittest.main()

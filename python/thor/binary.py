@@ -1,0 +1,67 @@
+"""Where the thor command is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import RunError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def _candidates() -> Iterator[Path]:
+    """Places to look in, in this order."""
+    yield Path(sys.prefix, "bin", "thor")
+    # A package installed under a prefix lies some folders below it, in lib/ or share/.
+    yield from (parent / "bin" / "thor" for parent in list(_PACKAGE.parents)[:5])
+    on_path = shutil.which("thor")
+    if on_path:
+        yield Path(on_path)
+    yield _PACKAGE.parent.parent / "build" / "release" / "thor"
+
+
+def _is_thor(path: Path) -> bool:
+    """Other programs are called thor too: Ruby has one."""
+    if not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    try:
+        asked = subprocess.run(
+            [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return asked.returncode == 0 and re.match(rb"thor \d+\.\d+\.\d+ \(", asked.stdout) is not None
+
+
+def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
+    """The path of the thor command.
+
+    It is ``binary`` if given, else what the environment variable THOR_BINARY says; else it is
+    looked for in the ``bin`` folder of this Python and of the prefix that the package is installed
+    under, on the PATH, and in ``build/release`` of the checkout that holds the package.
+    """
+    given, source = binary, "binary"
+    if given is None:
+        given, source = os.environ.get("THOR_BINARY") or None, "THOR_BINARY"
+    if given is not None:
+        path = Path(given).expanduser()
+        if not path.is_file() or not os.access(path, os.X_OK):
+            raise RunError(f"{source} = {path}: there is no such program", None, [], "")
+        return str(path.resolve())
+    found = next((path for path in _candidates() if _is_thor(path)), None)
+    if found is None:
+        raise RunError(
+            "the thor command was not found. Build it (cmake --preset release && cmake --build "
+            "--preset release) and say where it is: thor.run(..., binary='build/release/thor'), "
+            "or set the environment variable THOR_BINARY, or put it on the PATH",
+            None,
+            [],
+            "",
+        )
+    return str(found)

@@ -1,0 +1,122 @@
+"""What a run is told: a configuration as thor reads it, and where its result goes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Union
+
+import numpy as np
+
+#: A path, a dict of keys, or YAML text (which has a newline in it).
+Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+def plain(value: Any) -> Any:
+    """A value made of what JSON knows: numpy's numbers, paths and astropy's quantities too."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "unit") and hasattr(value, "value"):  # astropy
+        if np.ndim(value.value):
+            return [plain(item) for item in value]
+        unit = re.sub(r"^1/(\w+?)(\d)$", r"\1^-\2", value.unit.to_string().replace(" ", ""))
+        return f"{number(float(value.value))} {unit}".rstrip()
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def number(value: float) -> str:
+    """A number in its shortest exact form: 1e7, not 10000000.0."""
+    short = re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", f"{value:g}")
+    return short if float(short) == value else repr(value)
+
+
+def to_yaml(value: Any, indent: int | None = None) -> str:
+    """JSON, which is YAML; units, as text, stay legible."""
+    value = plain(value)
+    if isinstance(value, float) and np.isfinite(value):
+        return number(value)
+    return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def is_path(config: Config) -> bool:
+    """Whether a configuration is given by its file; else it is the configuration itself."""
+    return not isinstance(config, Mapping) and "\n" not in os.fspath(config)
+
+
+def text_of(config: Config) -> str:
+    """The configuration as YAML text, whichever way it is given."""
+    if isinstance(config, Mapping):
+        return to_yaml(config, indent=2) + "\n"
+    if not is_path(config):
+        return os.fspath(config)
+    return Path(config).read_text(encoding="utf-8", errors="replace")
+
+
+@contextlib.contextmanager
+def as_file(config: Config) -> Iterator[str]:
+    """A file with the configuration, for as long as it is needed."""
+    if not isinstance(config, Mapping) and is_path(config):
+        yield os.fspath(config)
+        return
+    with tempfile.TemporaryDirectory(prefix="thor-") as folder:
+        path = Path(folder, "config.yaml")
+        path.write_text(text_of(config), encoding="utf-8")
+        yield str(path)
+
+
+def overrides(values: Mapping[str, Any] | None) -> list[str]:
+    """The command line's --set for each key."""
+    pairs = [f"{key}={to_yaml(value)}" for key, value in (values or {}).items()]
+    return [word for pair in pairs for word in ("--set", pair)]
+
+
+_VALUE = r"""(?:"([^"\\\n]+)"|'([^'\n]+)'|([^\s"'{}\[\],#&*!|>%@`][^\n#,{}]*))"""
+_COMMENT = r"[ \t]*(?:#.*)?"
+_FLOW = re.compile(rf"^output\s*:\s*\{{(?:[^{{}}]*,)?\s*path\s*:\s+{_VALUE}\s*[,}}]", re.MULTILINE)
+_BLOCK = re.compile(
+    rf"^output\s*:{_COMMENT}\n(?:[ \t]+.*\n|{_COMMENT}\n)*?[ \t]+path\s*:[ \t]+{_VALUE}{_COMMENT}$",
+    re.MULTILINE,
+)
+
+
+def output_in(text: str) -> str | None:
+    """``output.path`` of a configuration; None if it has none, or is written in a rare form.
+
+    This is no parser of YAML: it knows JSON, and a key ``output`` that starts a line.
+    """
+    with contextlib.suppress(ValueError):
+        return _output_of(json.loads(text))
+    match = _FLOW.search(text) or _BLOCK.search(text)
+    if match is None:
+        return None
+    return next(value.strip() for value in match.groups() if value is not None)
+
+
+def _output_of(config: Any) -> str | None:
+    path = config.get("output") if isinstance(config, Mapping) else None
+    path = path.get("path") if isinstance(path, Mapping) else None
+    return path if isinstance(path, str) else None
+
+
+def output_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
+    """Where a configuration has its result written; None if it does not say so.
+
+    A relative path counts from the configuration's folder, as thor does it; for a dict or a text,
+    which have none, from the current folder.
+    """
+    asked = plain(values or {})
+    path = asked.get("output.path") or _output_of(asked) or output_in(text_of(config))
+    if path is None:
+        return None
+    if isinstance(config, Mapping) or not is_path(config):
+        return Path(path)
+    return Path(config).parent / path

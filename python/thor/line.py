@@ -1,0 +1,63 @@
+"""A line, and the four ways to write the axis of a spectrum around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+#: Arrays of numbers, and arrays of anything (a photon's id is an integer, its position a triple).
+Floats = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
+
+C_KMS = 299792.458  # speed of light [km/s]
+C_ANGSTROM = 2.99792458e18  # speed of light [Angstrom/s]
+
+#: Units of each axis, as astropy reads them.
+AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequency": "Hz"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """What ties the axes together: the line's first transition, and the gas's thermal speed.
+
+    ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m) that x is counted in;
+    None where no single temperature describes the gas.
+    """
+
+    name: str
+    wavelength0: float  # in vacuum [Angstrom]
+    thermal_velocity: float | None = None
+
+    def _thermal_velocity(self) -> float:
+        if not self.thermal_velocity:
+            raise ValueError("x needs a thermal velocity, and this result has none")
+        return self.thermal_velocity
+
+    def to_velocity(self, values: npt.ArrayLike, axis: str) -> Floats:
+        """Doppler velocity c (lambda / lambda0 - 1) [km/s], positive to the red, from any axis."""
+        v: Floats = np.asarray(values, dtype=np.float64)
+        if axis == "x":
+            v = C_KMS * np.expm1(-v * self._thermal_velocity() / C_KMS)
+        elif axis == "wavelength":
+            v = C_KMS * (v - self.wavelength0) / self.wavelength0
+        elif axis == "frequency":
+            v = C_KMS * (C_ANGSTROM / self.wavelength0 - v) / v
+        elif axis != "velocity":
+            raise ValueError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+        return v
+
+    def from_velocity(self, velocity: npt.ArrayLike, axis: str) -> Floats:
+        """The inverse of :meth:`to_velocity`; x = (c / v_th) ln(nu / nu0), positive to the blue."""
+        v: Floats = np.asarray(velocity, dtype=np.float64)
+        if axis == "x":
+            v = -C_KMS / self._thermal_velocity() * np.log1p(v / C_KMS)
+        elif axis == "wavelength":
+            v = self.wavelength0 * (1.0 + v / C_KMS)
+        elif axis == "frequency":
+            v = C_ANGSTROM / self.wavelength0 / (1.0 + v / C_KMS)
+        elif axis != "velocity":
+            raise ValueError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+        return v

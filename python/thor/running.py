@@ -1,0 +1,94 @@
+"""Runs of thor from Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from .binary import find_binary
+from .child import call
+from .configuration import Config, as_file, is_path, output_of, overrides
+from .errors import RunError
+from .result import Result
+
+_DONE, _STOPPED = 0, 5
+
+
+def run(
+    config: Config,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    seed: int | None = None,
+    max_walltime: float | None = None,
+    drain: float | None = None,
+    progress: str = "auto",
+    quiet: bool = False,
+    binary: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Runs thor and opens its result.
+
+    ``config`` is the path of a configuration, a dict of its keys, or its text (a string with a
+    newline in it). Numbers with a unit are text, as in YAML ("10 kpc"), or astropy quantities.
+    ``set`` overrides keys: ``{"dataset.tau0": 1e7}``. The result goes to ``output``, or to the
+    configuration's ``output.path``; one of them is needed. ``output`` counts from the current
+    folder; ``output.path`` from the folder of the configuration, or from the current one for a
+    dict or text. A file that is there already is an error unless ``overwrite`` is true.
+
+    The other arguments are the options of ``thor run``, with its defaults. Progress is shown on
+    ``sys.stderr``: a live line on a terminal, elsewhere (a notebook, a log) a line every ten
+    seconds; none with ``progress="never"``. ``quiet`` leaves only warnings. ``binary`` is the
+    thor command; :func:`thor.find_binary` says how it is found otherwise.
+
+    Raises :class:`RunError` if there is no result. A run that was stopped early (by a signal or by
+    ``max_walltime``) is returned, with an :class:`IncompleteRunWarning`. Ctrl-C stops thor, which
+    writes what it has, marked as incomplete; then KeyboardInterrupt is raised. A second Ctrl-C
+    stops it at once, without a result.
+    """
+    program = find_binary(binary)
+    try:
+        in_config = output_of(config, set)
+    except OSError as error:
+        raise RunError(f"cannot read the configuration: {error}", None, [], "") from error
+    target = in_config if output is None else output
+    if target is None:
+        raise ValueError(
+            "where shall the result go? Give output='NAME.h5', or output.path in the configuration"
+        )
+    target = os.path.abspath(target)
+    values = dict(set or {})
+    if in_config is None:
+        values["output.path"] = os.path.basename(target)  # thor wants it even if it has -o
+    options = {
+        "--threads": threads,
+        "--device": device,
+        "--precision": precision,
+        "--seed": seed,
+        "--max-walltime": max_walltime,
+        "--drain": drain,
+        "--progress": None if progress == "auto" else progress,
+    }
+    flags = {"--overwrite": overwrite, "--quiet": quiet}
+    with as_file(config) as path:
+        command = [program, "run", path, *overrides(values), "--output", target]
+        for name, value in options.items():
+            command += [] if value is None else [name, str(value)]
+        command += [name for name, wanted in flags.items() if wanted]
+        try:
+            code, said = call(command, None if quiet else sys.stderr)
+        except OSError as error:
+            raise RunError(f"cannot start {program}: {error}", None, command, "") from error
+        if not is_path(config):
+            said = said.replace(path, "config")  # the file is gone when this is read
+    if code not in (_DONE, _STOPPED):
+        raise RunError.of(code, command, said)
+    if quiet and said and sys.stderr is not None:
+        sys.stderr.write(said)
+    return Result(target)
+

@@ -1,0 +1,177 @@
+"""Many runs from a grid of parameters."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .binary import find_binary
+from .configuration import Config, plain, text_of
+from .describe import duration
+from .errors import FailedRunWarning, IncompleteRunWarning, ResultError, RunError, SweepError
+from .running import run
+from .sweep_index import Entry, Index, Parameters, combinations, describe, digest, file_names
+from .sweep_results import Sweep
+from .sweep_resume import find, is_done, resume
+
+
+def sweep(
+    config: Config,
+    parameters: Parameters,
+    folder: str | os.PathLike[str] = "sweep",
+    *,
+    set: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    seed: int | None = None,
+    max_walltime: float | None = None,
+    drain: float | None = None,
+    progress: str = "auto",
+    quiet: bool = False,
+    binary: str | os.PathLike[str] | None = None,
+) -> Sweep:
+    """Runs a configuration for many values of its keys, one result file each in ``folder``.
+
+    ``parameters`` maps keys to lists of values, of which every combination is run, or is a list of
+    combinations:
+
+        thor.sweep("shell.yaml", {"dataset.tau0": [1e4, 1e5], "dataset.dust.tau": [0, 0.1]})
+        thor.sweep("shell.yaml", [{"dataset.tau0": 1e4}, {"dataset.tau0": 1e6, "seed": 2}])
+
+    The same call again does only what is missing: a sweep that was interrupted goes on, one with
+    more values runs the new ones, and runs that failed or were cut are run again. What is there is
+    used only if the configuration (its text), ``set``, ``precision`` and ``seed`` are what they
+    were: otherwise nothing is run, nothing is overwritten, and :class:`SweepError` is raised. Then
+    choose another folder, or delete this one. Results of an older thor count as done.
+
+    A run that fails does not end the sweep: it is in ``failures`` of what is returned, and a
+    :class:`FailedRunWarning` tells of it. If all fail, :class:`SweepError` is raised.
+    ``index.json`` in the folder says what was asked for and what each file is; ``Sweep(folder)``
+    opens it later. All runs have the same seed unless it is one of the parameters, so their noise
+    is not independent. The other arguments are those of :func:`thor.run`, for each run.
+    """
+    options = {
+        "threads": threads,
+        "device": device,
+        "precision": precision,
+        "seed": seed,
+        "max_walltime": max_walltime,
+        "drain": drain,
+        "progress": progress,
+        "quiet": quiet,
+        "binary": find_binary(binary),
+    }
+    chosen = combinations(parameters)
+    for key, value in (("precision", precision), ("seed", seed)):
+        if value is not None and any(key in combination for combination in chosen):
+            raise ValueError(f"{key} is one of the parameters: do not give it as an argument too")
+    text = text_of(config)
+    base = {"config": text, "set": plain(set or {}), "precision": precision, "seed": seed}
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone_in(folder):
+        index = resume(folder, base)
+        entries = [find(index, name, p) for name, p in zip(file_names(chosen), chosen)]
+        todo = [entry for entry in entries if not is_done(folder, entry)]
+        index.runs.update({entry.file: entry for entry in entries})
+        index.save()
+        _Runs(index, config, set, options).run(todo, len(entries))
+    return _report(Sweep(folder, entries))
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Two sweeps in one folder would undo each other's index."""
+    import fcntl
+
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SweepError(f"{folder}: another sweep is running in this folder") from None
+        except OSError:
+            pass  # a file system without locks
+        yield
+    finally:
+        os.close(lock)
+
+
+class _Runs:
+    """The runs of a sweep, one after the other: each has all processors to itself."""
+
+    def __init__(
+        self,
+        index: Index,
+        config: Config,
+        set: Mapping[str, Any] | None,
+        options: dict[str, Any],
+    ):
+        self._index = index
+        self._config = config
+        self._set = set or {}
+        self._options = options
+
+    def _say(self, text: str) -> None:
+        if not self._options["quiet"] and sys.stderr is not None:
+            print(f"thor: sweep: {text}", file=sys.stderr, flush=True)
+
+    def run(self, todo: list[Entry], asked: int) -> None:
+        there, start = asked - len(todo), time.monotonic()
+        if there:
+            self._say(f"{there} of {asked} runs are there already")
+        for i, entry in enumerate(todo):
+            left = (time.monotonic() - start) / i * (len(todo) - i) if i else None
+            time_left = "" if left is None else f"; {duration(left)} left"
+            self._say(f"{there + i + 1} of {asked}: {describe(entry.parameters)}{time_left}")
+            self._one(entry)
+
+    def _one(self, entry: Entry) -> None:
+        if text_of(self._config) != self._index.base["config"]:
+            raise SweepError("the configuration was changed while the sweep was running")
+        path = self._index.folder / entry.file
+        entry.state, entry.message, entry.config_sha256 = "started", "", ""
+        self._index.save()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", IncompleteRunWarning)
+                values = {**self._set, **entry.parameters}
+                options = self._options
+                with run(self._config, path, set=values, overwrite=True, **options) as result:
+                    entry.state = "complete" if result.complete else "incomplete"
+                    entry.config_sha256 = digest(result.config)
+        except (RunError, ResultError) as error:
+            entry.state, entry.message = "failed", str(error)
+            self._say(f"failed: {error}")
+        except KeyboardInterrupt:
+            entry.state = "incomplete" if path.exists() else "planned"
+            raise
+        finally:
+            self._index.save()
+
+
+def _report(done: Sweep) -> Sweep:
+    """Warns of what is missing."""
+    total = len(done) + len(done.failures)
+    why = "\n".join(f"{describe(p)}: {message}" for p, message in done.failures)
+    if not len(done):
+        raise SweepError(f"{done.folder}: every run failed\n{why}")
+    if done.failures:
+        text = f"{done.folder}: {len(done.failures)} of {total} runs failed\n{why}"
+        warnings.warn(text, FailedRunWarning, stacklevel=3)
+    cut = [entry for entry in done.entries if entry.state == "incomplete"]
+    if cut:
+        text = (
+            f"{done.folder}: {len(cut)} of {total} runs were cut: "
+            + "; ".join(describe(entry.parameters) for entry in cut)
+            + ". The same call again runs them again"
+        )
+        warnings.warn(text, IncompleteRunWarning, stacklevel=3)
+    return done
