@@ -78,7 +78,7 @@ ExitCode check(CheckArguments& arguments) {
 void add_check(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command = app.add_subcommand("check", "check a configuration; say what it comes to and what it takes");
-  command->add_option("CONFIG", arguments->config, "configuration (YAML)")->required();
+  command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
   command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
   command->add_option("--threads", arguments->threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
   command->add_flag("--no-trial", arguments->no_trial, "do not run photons for a second to estimate the time");

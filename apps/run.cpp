@@ -56,7 +56,7 @@ void add_run(CLI::App& app, Action& action) {
   RunOptions& options = arguments->options;
   options.cpu.threads = 0;
   CLI::App* command = app.add_subcommand("run", "run a configuration and write its result file");
-  command->add_option("CONFIG", arguments->config, "configuration (YAML)")->required();
+  command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
   command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
   command->add_option("-o,--output", options.output, "result file (default: output.path)");
   command->add_flag("--overwrite", options.overwrite, "replace an existing result file");

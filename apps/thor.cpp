@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "thor/config/nearest.hpp"
 #include "thor/core/message.hpp"
 
 namespace {
@@ -11,6 +12,27 @@ void keep_standard_streams() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
   }
+}
+
+/// What is wrong with the command line, the option that may have been meant, and where to read on.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const auto called = app.get_subcommands();
+  const CLI::App& command = called.empty() ? app : *called.front();
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  if (called.empty()) {
+    for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(other->get_name());
+    }
+  }
+  std::string hint;
+  for (const auto& word : command.remaining(true)) {
+    if (hint.empty()) hint = thor::config::suggestion(word.substr(0, word.find('=')), names);
+  }
+  return fmt::format("{}{}\nthor {}{}--help says what there is", error.what(), hint,
+                     called.empty() ? "" : command.get_name(), called.empty() ? "" : " ");
 }
 
 }  // namespace
@@ -40,8 +62,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     return static_cast<int>(action());
   } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    say_error(usage_error(app, e));
+    return static_cast<int>(ExitCode::usage);
   } catch (const Error& e) {
     say_error(e.what());
     return static_cast<int>(e.code());

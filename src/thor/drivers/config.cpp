@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -143,7 +144,8 @@ Config parse(const std::string& yaml_text, const std::string& name, const std::v
 }
 
 Config load(const std::string& path, const std::vector<std::string>& overrides) {
-  return parse(contents(path), path, overrides);
+  if (path != "-") return parse(contents(path), path, overrides);
+  return parse({std::istreambuf_iterator<char>(std::cin), {}}, "<stdin>", overrides);
 }
 
 }  // namespace thor::config

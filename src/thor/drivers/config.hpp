@@ -37,7 +37,7 @@ struct Config {
 /// The declarations of all keys.
 const Schema& schema();
 
-/// Reads a file. An override is "a.b.c=value", list elements by index ("generators.0.photons=10"),
+/// Reads a file, or stdin for "-". An override is "a.b.c=value", list elements by index ("generators.0.photons=10"),
 /// and is checked like the file itself. Throws thor::Error(usage) that names every mistake at once; what it returns can
 /// be built into a Setup.
 Config load(const std::string& path, const std::vector<std::string>& overrides = {});

@@ -214,13 +214,18 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
         "limits.max_scatterings and limits.max_steps, or use core skipping.",
         total[Counter::lost]);
   }
-  if (!complete) {
+  if (!complete && total[Counter::in_flight] > 0) {
     warning(
         "the run was cut: {} of {} photons were started, {} were still in flight. Those are the long histories, so the "
         "result is biased; it is marked complete = false.",
         total.photons(), count, total[Counter::in_flight]);
-    return ExitCode::stopped;
+  } else if (!complete) {
+    warning(
+        "the run was cut: {} of {} photons were started, and all of these have ended. It is marked complete = false; "
+        "with one source it is a fair but smaller sample, with several the last ones are missing.",
+        total.photons(), count);
   }
+  if (!complete) return ExitCode::stopped;
   return ExitCode::done;
 }
 

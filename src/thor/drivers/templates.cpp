@@ -58,8 +58,8 @@ generators:
   - {type: point, photons: 5000, luminosity: 1e42 erg/s, spectrum: {type: gaussian, sigma: 100 km/s}}
 acceleration: {core_skip: local}
 outputs:
-  - {type: spectrum, name: emergent, of: escaped, axis: velocity, range: [-1500 km/s, 2500 km/s], bins: 160}
-  - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-1500 km/s, 2500 km/s], bins: 160}
+  - {type: spectrum, name: emergent, of: escaped, axis: velocity, range: [-400 km/s, 800 km/s], bins: 80}
+  - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-400 km/s, 800 km/s], bins: 80}
 output: {path: shell.h5}
 )"},
       {"slab", "A static slab with a source at its centre (Harrington 1973; Neufeld 1990).",
