@@ -158,7 +158,7 @@ std::string words_after(const CLI::Option& option) {
   return found == choices().end() ? "" : fmt::format("{}", fmt::join(found->second, " "));
 }
 
-std::string bash_completion(CLI::App& app) {
+std::string completion_script(CLI::App& app) {
   std::vector<std::string> names;
   std::string cases;
   for (const CLI::App* command : commands_of(app)) {
@@ -172,8 +172,7 @@ std::string bash_completion(CLI::App& app) {
     }
     cases += fmt::format("    \"{}\":*) words=\"{}\" ;;\n", command->get_name(), joined_names(*command));
   }
-  return fmt::format(R"(# bash completion of thor: source <(thor completion bash)
-_thor() {{
+  return fmt::format(R"(_thor_words() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -le 1 ]; then
@@ -196,7 +195,7 @@ _thor() {{
     run|check|info) [[ "$current" == -* ]] || COMPREPLY+=($(compgen -f -- "$current")) ;;
   esac
 }}
-complete -o filenames -F _thor thor
+complete -o filenames -F _thor_words thor
 )",
                      fmt::join(names, " "), fmt::join(config::key_paths(config::schema()), " "), cases);
 }
@@ -224,8 +223,11 @@ void add_manual(CLI::App& app, Action& action) {
   add_choice(*completion, "SHELL", *shell, {"bash", "zsh"}, "bash or zsh")->required();
   completion->callback([shell, &app, &action] {
     action = [shell, &app] {
-      if (*shell == "zsh") print("autoload -U +X bashcompinit && bashcompinit\n");
-      print(bash_completion(app));
+      const bool zsh = *shell == "zsh";
+      print(zsh ? "#compdef thor\nautoload -U +X bashcompinit && bashcompinit\n" : "# source <(thor completion bash)\n");
+      print(completion_script(app));
+      // Where zsh has loaded this as the function _thor, the first call is this one.
+      if (zsh) print("[ \"${funcstack[1]}\" != _thor ] || _bash_complete -o default -F _thor_words\n");
       return ExitCode::done;
     };
   });

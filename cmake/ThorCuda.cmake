@@ -22,6 +22,7 @@ endif()
 find_package(CUDAToolkit REQUIRED)
 message(STATUS "CUDA backend: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
+# The -O and -g of a build type are the host's: device code is optimised in each of them.
 # As on the CPU: no contraction, correctly rounded division and root, denormal numbers are zero. So photons are the same.
 set(THOR_CUDA_FLAGS -fmad=false -ftz=true -prec-div=true -prec-sqrt=true --expt-relaxed-constexpr)
 if(THOR_WERROR)

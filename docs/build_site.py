@@ -37,6 +37,9 @@ PAGES = (
     ("python/README.md", "python.html", "Python"),
     ("docs/architecture.md", "architecture.html", "Architecture"),
     ("CONTRIBUTING.md", "contributing.html", "Contributing"),
+    ("docs/contributing/line.md", "contributing-line.html", "Add a line"),
+    ("docs/contributing/dataset.md", "contributing-dataset.html", "Add a dataset"),
+    ("docs/contributing/output.md", "contributing-output.html", "Add an output"),
     ("CHANGELOG.md", "changelog.html", "Changelog"),
 )
 

@@ -86,6 +86,8 @@ Json is_one_of(const Schema& schema, const Condition& when) {
     const bool by_default =
         p.spec.fallback && std::find(when.values.begin(), when.values.end(), *p.spec.fallback) != when.values.end();
     if (!by_default) test["required"] = {when.key};
+    // The key that decides may itself exist only with another one.
+    if (!p.spec.when.key.empty()) return {{"allOf", {test, is_one_of(schema, p.spec.when)}}};
   }
   return test;
 }

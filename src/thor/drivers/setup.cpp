@@ -44,9 +44,9 @@ CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
 
 Setup build_setup(const config::Config& config) {
   const Line& line = find_line(config.line);
-  Medium medium = build_medium(config.dataset, line);
+  const Medium medium = build_medium(config.dataset, line);
   Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line);
-  return {line, std::move(medium), std::move(emitter)};
+  return {line, medium, std::move(emitter)};
 }
 
 template <class D>

@@ -18,12 +18,13 @@ std::string read_text(const Id& attribute, const Id& type, bool& good) {
   if (H5Tis_variable_str(type) > 0) {
     char* text = nullptr;
     good = H5Aread(attribute, type, &text) >= 0 && text;
-    const std::string out = good ? text : "";
+    std::string out = good ? text : "";
     if (text) H5free_memory(text);
     return out;
   }
-  std::string text(H5Tget_size(type), '\0');
-  good = text.size() <= longest_text && H5Aread(attribute, type, text.data()) >= 0;
+  const std::size_t size = H5Tget_size(type);
+  std::string text(size <= longest_text ? size : 0, '\0');
+  good = size <= longest_text && H5Aread(attribute, type, text.data()) >= 0;
   text.resize(std::min(text.find('\0'), text.size()));
   return text;
 }

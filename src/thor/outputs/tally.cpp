@@ -11,8 +11,8 @@ namespace {
 /// The cells of one thread.
 struct PlainCells {
   std::uint64_t* cells;
-  void add(int i, std::uint64_t value) { cells[i] += value; }
-  void raise(int i, std::uint64_t value) { cells[i] = std::max(cells[i], value); }
+  void add(int i, std::uint64_t value) const { cells[i] += value; }
+  void raise(int i, std::uint64_t value) const { cells[i] = std::max(cells[i], value); }
 };
 
 struct AxisUnits {

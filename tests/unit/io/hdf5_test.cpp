@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
+#include "thor/io/hdf5_contents.hpp"
 
 namespace thor::io {
 namespace {
@@ -391,6 +392,64 @@ TEST_F(Hdf5, FullDiskAtTheEnd) {
 TEST(Hdf5Library, NamesItsVersion) {
   const std::string text = version();
   EXPECT_EQ(std::count(text.begin(), text.end(), '.'), 2) << text;
+}
+
+const Object& find(const std::vector<Object>& objects, const std::string& path) {
+  const auto found = std::find_if(objects.begin(), objects.end(), [&](const Object& o) { return o.path == path; });
+  if (found == objects.end()) throw std::out_of_range(path);
+  return *found;
+}
+
+TEST_F(Hdf5, ContentsListsWhatWasWritten) {
+  {
+    File file(path);
+    file.attribute("/", "name", std::string("Lyα"));
+    file.attribute("/", "seed", std::uint64_t(18446744073709551615u));
+    file.attribute("/g", "good", true);
+    file.attribute("/g", "depth", -3);
+    file.write("/g/values", std::vector<double>{1, 2, 3}, "cm", "three");
+    file.column<std::int64_t>("/g/h/rows", 3, "", "none yet");
+    file.commit();
+  }
+  const auto objects = contents(path.string());
+  EXPECT_EQ(objects.size(), 5u);
+  EXPECT_EQ(std::get<std::string>(find(objects, "/").attributes.at("name")), "Lyα");
+  EXPECT_EQ(std::get<std::uint64_t>(find(objects, "/").attributes.at("seed")), 18446744073709551615u);
+  EXPECT_TRUE(std::get<bool>(find(objects, "/g").attributes.at("good")));
+  EXPECT_EQ(std::get<std::int64_t>(find(objects, "/g").attributes.at("depth")), -3);
+  const Object& values = find(objects, "/g/values");
+  EXPECT_TRUE(values.is_dataset);
+  EXPECT_EQ(values.type, "float64");
+  EXPECT_EQ(values.shape, (std::vector<std::uint64_t>{3}));
+  EXPECT_EQ(std::get<std::string>(values.attributes.at("units")), "cm");
+  EXPECT_EQ(find(objects, "/g/h/rows").shape, (std::vector<std::uint64_t>{0, 3}));
+}
+
+TEST_F(Hdf5, ContentsOfWhatIsNoWholeFile) {
+  {
+    File file(path);
+    file.write("/values", std::vector<double>(10000, 1.5), "", "many");
+    file.commit();
+  }
+  const auto size = fs::file_size(path);
+  const fs::path text = folder / "text.h5";
+  std::ofstream(text) << "no file";
+  std::vector<fs::path> bad{folder / "none.h5", folder, text};
+  for (const auto length : {size - 1, size / 2, std::uintmax_t(100), std::uintmax_t(0)}) {
+    const fs::path copy = folder / ("cut" + std::to_string(length) + ".h5");
+    fs::copy_file(path, copy);
+    fs::resize_file(copy, length);
+    bad.push_back(copy);
+  }
+  for (const auto& name : bad) {
+    try {
+      contents(name.string());
+      ADD_FAILURE() << name;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::input);
+      EXPECT_EQ(std::string(e.what()).find(name.string() + ": "), 0u);
+    }
+  }
 }
 
 }  // namespace

@@ -71,4 +71,19 @@ TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
   std::filesystem::remove(path);
 }
 
+TEST(Tally, ErrorOfTheFirstOutput) {
+  const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
+  Tally with({output}, {1e6, 1e-5}, 0x1p10, 0x1p20), without({}, {1e6, 1e-5}, 0x1p10, 0x1p20);
+  EXPECT_EQ(with.error(), 0);
+  EXPECT_EQ(without.error(), 0);
+  for (int i = 0; i < 100; ++i) {
+    with.accept(photon(0.5, Phase::escaped, 1));
+    without.accept(photon(0.5, i < 25 ? Phase::escaped : Phase::absorbed, 1));
+  }
+  EXPECT_NEAR(with.error(), 0.1, 1e-12);                      // one bin of 100 photons
+  EXPECT_NEAR(without.error(), std::sqrt(0.75 / 25), 1e-12);  // binomial
+  for (int i = 0; i < 25; ++i) with.accept(photon(-0.5, Phase::escaped, 1));
+  EXPECT_NEAR(with.error(), (10. + 5.) / 125, 1e-12);
+}
+
 }  // namespace

@@ -64,7 +64,7 @@ std::unique_ptr<Device> open(std::string_view name) {
     throw Error(ExitCode::device, fmt::format("--device {}: {}; devices here: {}", name, backend->why_none(), have));
   }
   int index = 0;
-  if (colon != name.npos) {
+  if (colon != std::string_view::npos) {
     const std::string_view number = name.substr(colon + 1);
     const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), index);
     if (error != std::errc() || rest != number.data() + number.size()) index = -1;

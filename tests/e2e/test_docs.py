@@ -1,0 +1,188 @@
+"""The documentation: its links, its site, and that its layers are those the sources are held to.
+
+    /usr/bin/python3 tests/e2e/test_docs.py [-v] [unittest arguments]
+
+Needs no build. The site is built with pandoc; without it those tests are skipped.
+"""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+sys.dont_write_bytecode = True
+
+import check_links  # noqa: E402
+
+NO_PANDOC = "*** SKIPPED: pandoc is not installed (Debian: pandoc): THE SITE IS NOT TESTED ***"
+
+
+def call(*arguments):
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def copy_documentation(folder):
+    """All that the documentation is made of, in a folder of its own, and what it links to as empty files."""
+    root = Path(folder) / "thor"
+    for source in check_links.markdown_files(ROOT):
+        target = root / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        for link in check_links.read_markdown(source.read_text(encoding="utf-8")).links:
+            name = link.target.partition("#")[0]
+            there = (source.parent / name).resolve()
+            if not name or check_links.is_external(name) or not there.is_relative_to(ROOT) or there.suffix == ".md":
+                continue
+            target = root / there.relative_to(ROOT)
+            if there.is_dir():
+                target.mkdir(parents=True, exist_ok=True)
+            elif there.is_file():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.touch()
+    shutil.copyfile(ROOT / "docs/site.css", root / "docs/site.css")
+    return root
+
+
+class Links(unittest.TestCase):
+    def test_the_repository_has_no_broken_links(self):
+        run = call(ROOT / "docs/check_links.py")
+        self.assertEqual(run.returncode, 0, "\n" + run.stdout + run.stderr)
+        files, _ = check_links.check_repository(ROOT)
+        self.assertGreaterEqual(files, 6, "it has hardly looked at anything")
+
+    def test_what_is_planted_is_found(self):
+        planted = {
+            "a file that is not there": ("See [this](no-such-page.md).", "no-such-page.md"),
+            "an anchor that is not there": ("See [this](physics.md#no-such-section).", "no-such-section"),
+            "an anchor of the page itself": ("See [above](#nowhere).", "nowhere"),
+            "a missing image": ("![a figure](figures/no-such-figure.png)", "no-such-figure.png"),
+            "an image inside a link": ("[![a](figures/none.png)](physics.md)", "none.png"),
+            "a link out of the repository": ("See [this](../../elsewhere.md).", "elsewhere.md"),
+            "an absolute path": ("See [this](/docs/physics.md).", "absolute"),
+            "a reference without definition": ("See [this][nobody].", "nobody"),
+            "a definition to nowhere": ("See [this][n].\n\n[n]: nowhere.md", "nowhere.md"),
+            "a link in HTML": ('<img src="figures/nothing.svg">', "nothing.svg"),
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            root = copy_documentation(folder)
+            page = root / "docs/planted.md"
+            page.write_text("# Planted\n\nNothing wrong here: [physics](physics.md#dust).\n", encoding="utf-8")
+            before = call(ROOT / "docs/check_links.py", "--root", root)
+            self.assertNotIn("planted.md", before.stdout)
+            for what, (text, clue) in planted.items():
+                with self.subTest(what):
+                    page.write_text(f"# Planted\n\nFirst line.\n\n{text}\n", encoding="utf-8")
+                    run = call(ROOT / "docs/check_links.py", "--root", root)
+                    self.assertEqual(run.returncode, 1, what)
+                    found = [line for line in run.stdout.splitlines() if line.startswith("docs/planted.md:")]
+                    self.assertEqual(len(found), 1, run.stdout)
+                    self.assertRegex(found[0], r"^docs/planted\.md:(5|7): .*" + re.escape(clue))
+
+    def test_code_is_left_alone(self):
+        text = "# A\n\n`[a](nowhere.md)`\n\n    [b](nowhere.md)\n\n```\n[c](nowhere.md)\n# no heading\n```\n<!-- [d](nowhere.md) -->\n"
+        page = check_links.read_markdown(text)
+        self.assertEqual(page.links, [])
+        self.assertEqual(page.anchors, {"a"})
+
+    def test_anchors_are_those_of_github(self):
+        for heading, anchor in {
+            "The rest": "the-rest",
+            "`dataset`": "dataset",
+            "What `core_skip` does": "what-core_skip-does",
+            "GPU: time, and memory!": "gpu-time-and-memory",
+            "u∥ and *Lyα*": "u-and-lyα",
+            "A [link](there.md) in it": "a-link-in-it",
+            "0.1.0 (unreleased)": "010-unreleased",
+        }.items():
+            self.assertEqual(check_links.slug(heading), anchor)
+        page = check_links.read_markdown("# Same\n\n## Same\n\nSetext\n------\n\n<a id=\"mine\"></a>\n")
+        self.assertEqual(page.anchors, {"same", "same-1", "setext", "mine"})
+
+
+@unittest.skipUnless(shutil.which("pandoc"), NO_PANDOC)
+class Site(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.site = Path(cls.folder.name) / "site"
+        start = time.monotonic()
+        cls.run_of_it = call(ROOT / "docs/build_site.py", cls.site)
+        cls.seconds = time.monotonic() - start
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_it_is_built_soon(self):
+        self.assertEqual(self.run_of_it.returncode, 0, self.run_of_it.stderr)
+        self.assertLess(self.seconds, 60, "20 s on an idle machine")
+        pages = {path.name for path in self.site.glob("*.html")}
+        expected = {"index.html", "changelog.html"} | {path.stem + ".html" for path in (ROOT / "docs").glob("*.md")}
+        self.assertLessEqual(expected, pages)
+
+    def test_its_links_lead_somewhere(self):
+        run = call(ROOT / "docs/check_links.py", self.site)
+        broken = [line for line in run.stdout.splitlines()]
+        self.assertEqual(broken, [], run.stderr)
+        self.assertEqual(run.returncode, 0)
+
+    def test_it_stands_alone(self):
+        for path in self.site.glob("*.html"):
+            text = path.read_text(encoding="utf-8")
+            self.assertNotIn("<script", text, path.name)
+            self.assertNotRegex(text, r'href="[^":#]*\.md[#"]', path.name)
+            self.assertIn('name="viewport"', text)
+            self.assertIn('aria-current="page"', text)
+        self.assertNotRegex((self.site / "site.css").read_text(encoding="utf-8"), r"@import|url\(")
+
+    def test_formulas_are_mathml(self):
+        text = (self.site / "physics.html").read_text(encoding="utf-8")
+        self.assertGreater(text.count("<math"), 100)
+        self.assertNotIn("$$", text)
+        self.assertNotIn('<mstyle mathvariant="normal">', text)
+
+    def test_a_broken_link_in_a_site_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site = Path(folder) / "site"
+            shutil.copytree(self.site, site)
+            for text, clue in (('<a href="none.html">x</a>', "none.html"), ('<a href="physics.html#none">x</a>', '"none"'),
+                               ('<img src="figures/none.png">', "none.png"), ('<img src="https://a.b/c.png">', "network")):
+                (site / "planted.html").write_text(f"<html><body>\n{text}\n</body></html>", encoding="utf-8")
+                run = call(ROOT / "docs/check_links.py", site)
+                self.assertEqual(run.returncode, 1, text)
+                self.assertRegex(run.stdout, r"planted\.html:2: .*" + re.escape(clue))
+
+    def test_it_replaces_nothing_of_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mine = Path(folder) / "thesis.tex"
+            mine.write_text("mine", encoding="utf-8")
+            run = call(ROOT / "docs/build_site.py", folder)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertTrue(mine.exists())
+
+
+class Layers(unittest.TestCase):
+    def test_the_table_is_that_of_the_check(self):
+        """docs/architecture.md has the layers that include_direction.py holds the sources to, without those still to come."""
+        tree = ast.parse((ROOT / "tests/e2e/include_direction.py").read_text(encoding="utf-8"))
+        layers = next(ast.literal_eval(node.value) for node in tree.body
+                      if isinstance(node, ast.Assign) and node.targets[0].id == "LAYERS")
+        there = {path.name for path in (ROOT / "src/thor").iterdir() if path.is_dir()} | {"apps"}
+        text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+        table = text[text.index("| layer | folders |"):].split("\n\n")[0].splitlines()[2:]
+        rows = [re.findall(r"`(\w+)`", line) for line in table]
+        expected = [[folder for folder in layer if folder in there] for layer in layers]
+        self.assertEqual([sorted(row) for row in rows], [sorted(row) for row in expected if row])
+
+
+if __name__ == "__main__":
+    if not shutil.which("pandoc"):
+        print(NO_PANDOC, file=sys.stderr)
+    unittest.main()

@@ -1,0 +1,111 @@
+#!/bin/sh
+# Fuzzes the reader of configurations: tests/fuzz/run.sh BUILD_DIR SECONDS
+#
+# Builds config_fuzz.cpp with what it needs of src/ into BUILD_DIR/fuzz, with clang, since libFuzzer is its own, and with
+# the address and undefined-behaviour sanitizers; compiles only what has changed. BUILD_DIR/thor (or THOR_BINARY) gives the
+# templates to begin with and the words to try. The corpus stays in BUILD_DIR/fuzz/corpus for the next time.
+#
+# Exits with 1 for a finding, which is kept as BUILD_DIR/fuzz/finding-* and tried first the next time; with 77 where there is
+# no clang or no libFuzzer. CLANGXX names another compiler, FUZZ_JOBS how many files are compiled at a time.
+set -eu
+
+if [ "${1:-}" = --compile ]; then # one file, called by xargs below: COMPILER FLAGS SOURCE OBJECT
+  clang=$2 flags=$3 source=$4 object=$5
+  depends=${object%.o}.d
+  if [ -f "$object" ] && [ -f "$depends" ]; then
+    # shellcheck disable=SC2046  # one word a file
+    newer=$(find $(sed 's/^[^:]*://; s/\\$//' "$depends") -newer "$object" 2>&1 | head -n 1)
+    [ -n "$newer" ] || exit 0
+  fi
+  # shellcheck disable=SC2086  # flags are many words
+  "$clang" $flags -MMD -c "$source" -o "$object" || exit 255 # which ends xargs
+  exit 0
+fi
+
+[ $# -eq 2 ] || { echo "usage: $0 BUILD_DIR SECONDS" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+seconds=$2
+thor=${THOR_BINARY:-$build/thor}
+clang=${CLANGXX:-clang++}
+fuzz=$build/fuzz
+mkdir -p "$fuzz/corpus" "$fuzz/seeds" "$fuzz/objects"
+
+skip() {
+  echo "*** SKIPPED: $1: CONFIGURATIONS ARE NOT FUZZED ***" >&2
+  exit 77
+}
+command -v "$clang" > /dev/null || skip "no $clang (Debian: clang)"
+printf '#include <cstddef>\n#include <cstdint>\nextern "C" int LLVMFuzzerTestOneInput(const std::uint8_t*, std::size_t) { return 0; }\n' \
+  > "$fuzz/probe.cpp"
+"$clang" -std=c++20 -fsanitize=fuzzer,address,undefined "$fuzz/probe.cpp" -o "$fuzz/probe" 2> "$fuzz/probe.log" ||
+  skip "no libFuzzer with sanitizers for $clang (Debian: libclang-rt-14-dev), see $fuzz/probe.log"
+
+# What config::parse needs. The generators of documents are declared beside it, but it does not call them.
+sources() {
+  cd "$root"
+  find src/thor/config src/thor/core -name '*.cpp' ! -name annotate.cpp ! -name json_schema.cpp ! -name markdown.cpp
+  printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/datasets/medium.cpp \
+    src/thor/generators/emitter.cpp src/thor/line/line.cpp tests/fuzz/config_fuzz.cpp
+}
+
+# The longest first, so that none is left over at the end.
+compile() {
+  sources | while read -r file; do echo "$(wc -c < "$root/$file") $file"; done | sort -rn | while read -r _ file; do
+    echo "$root/$file $fuzz/objects/$(echo "$file" | tr / _ | sed 's/cpp$/o/')"
+  done | xargs -P "${FUZZ_JOBS:-2}" -L 1 sh "$root/tests/fuzz/run.sh" --compile "$clang" "$flags"
+}
+
+flags="-std=c++20 -O1 -gline-tables-only -ffp-contract=off -fno-omit-frame-pointer -I$root/src"
+flags="$flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
+begin=$(date +%s)
+compile
+objects=$(sources | tr / _ | sed "s|^|$fuzz/objects/|; s/cpp\$/o/")
+# shellcheck disable=SC2086
+"$clang" -fsanitize=fuzzer,address,undefined $objects -lfmt -lyaml-cpp -o "$fuzz/config_fuzz"
+echo "fuzz: built in $(($(date +%s) - begin)) s"
+
+# Seeds: the templates, as written and resolved, the examples, and some of YAML's corners.
+for name in $("$thor" init | cut -d' ' -f1); do
+  "$thor" init "$name" -o - > "$fuzz/seeds/$name.yaml"
+  "$thor" check "$fuzz/seeds/$name.yaml" --no-trial | sed '/^#/d; /^$/d' > "$fuzz/seeds/$name-resolved.yaml"
+done
+for example in "$root"/examples/*/*.yaml; do cp "$example" "$fuzz/seeds/example-$(basename "$example")"; done
+cat > "$fuzz/seeds/small.yaml" <<'END'
+line: Lya
+dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1}
+generators: [&a {type: point, photons: 1}, *a]
+outputs: [{type: spectrum, name: "4", axis: x, range: [-1, 1], bins: 2}]
+output: {path: "a: \x41\u00e9 #.h5"}
+--set dataset.velocity={profile: power_law, exponent: 1, max: 1 km/s}
+--set generators.0.spectrum={type: continuum, range: [1 nm, 2 nm]}
+--set acceleration.core_skip.fixed=3
+END
+
+# Words: the keys, what may be chosen, units, and what YAML and numbers are made of.
+{
+  "$thor" schema --format keys | tr . '\n'
+  "$thor" schema | grep -o '^ *"[a-z_0-9]*",\{0,1\}$' | tr -d ' ",'
+  printf '%s\n' ' kpc' ' Angstrom' ' km/s' ' K' ' cm^-2' ' cm^-3' ' erg/s' ' Hz' '1e999' '-1e-999' nan inf -0 0x1 1e308 5e-324 \
+    18446744073709551616 4611686018427387904 '--set ' '--set generators.0.' '=[' '={' .h5 '&a ' '*a' '<<: ' '!!str ' '? ' '| ' \
+    '>-' '---' '...' '%YAML 1.2' '~' '{}' '[]' '- '
+} | sort -u | grep -v '^[0-9]*$' | sed 's/.*/"&"/' > "$fuzz/words"
+printf '%s\n' '"\xff"' '"\xef\xbb\xbf"' '"\xc2\x85"' '"\xe2\x80\xa8"' '"\x00"' '"\x0d\x0a"' '"\x09"' '"\x5c\x78\x30\x30"' \
+  '"\x22"' '"\x27"' '"\x0a--set "' '"\x0a  - "' >> "$fuzz/words"
+
+failed() {
+  echo "fuzz: FAILED: $1" >&2
+  exit 1
+}
+for finding in "$fuzz"/finding-*; do
+  [ -f "$finding" ] || continue
+  "$fuzz/config_fuzz" -timeout=5 -rss_limit_mb=2000 "$finding" || failed "still found by $fuzz/config_fuzz $finding"
+  rm "$finding"
+done
+"$fuzz/config_fuzz" -dict="$fuzz/words" -max_len=4096 -timeout=5 -rss_limit_mb=2000 -max_total_time="$seconds" \
+  -print_final_stats=1 -artifact_prefix="$fuzz/finding-" "$fuzz/corpus" "$fuzz/seeds" 2> "$fuzz/log" || {
+  grep -v -e '^#[0-9]' -e '^"' "$fuzz/log" | tail -n 80 >&2
+  failed "try $fuzz/config_fuzz $(find "$fuzz" -name 'finding-*' -newer "$fuzz/words")"
+}
+grep -e '^stat::number_of_executed_units' -e '^stat::average' "$fuzz/log"
+echo "fuzz: nothing found in $seconds s"

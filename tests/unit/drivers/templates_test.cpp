@@ -1,0 +1,78 @@
+#include "thor/drivers/templates.hpp"
+
+#include <gtest/gtest.h>
+
+#include "thor/core/error.hpp"
+#include "thor/drivers/config.hpp"
+#include "thor/drivers/estimate.hpp"
+
+namespace thor {
+namespace {
+
+TEST(Templates, AllAreWrittenAndRead) {
+  ASSERT_GE(templates().size(), 5u);
+  for (const Template& t : templates()) {
+    SCOPED_TRACE(t.name);
+    const std::string text = write_template(t.name);
+    const config::Config written = config::parse(text, "f.yaml"), plain = config::parse(t.yaml, "f.yaml");
+    EXPECT_EQ(written, plain);  // comments change nothing
+    EXPECT_EQ(written.output_path, t.name + ".h5");
+    for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
+      EXPECT_LE(end - start, 160u) << text.substr(start, end - start);
+    }
+  }
+}
+
+TEST(Templates, UnknownNameGivesTheNearest) {
+  try {
+    write_template("shel");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::usage);
+    EXPECT_NE(std::string(e.what()).find("did you mean \"shell\"?"), std::string::npos);
+  }
+}
+
+config::Config thin_sphere(const char* tau0) {
+  return config::parse(
+      std::string("line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: ") + tau0 +
+          "}\ngenerators: [{type: point, photons: 100000}]\noutput: {path: x.h5}\n",
+      "f.yaml");
+}
+
+TEST(Estimate, CountsTheScatteringsOfATrial) {
+  const auto config = thin_sphere("1e3");
+  const Estimate e = estimate(config, build_setup(config), {2, false, ""});
+  EXPECT_GT(e.finished, 100u);
+  EXPECT_GT(e.steps_per_second, 1e4);
+  // Mean number of scatterings of a static sphere at tau0 = 1e3: some times tau0.
+  EXPECT_GT(e.scatterings, 500);
+  EXPECT_LT(e.scatterings, 5000);
+  EXPECT_NEAR(e.seconds, e.scatterings * 1e5 / e.steps_per_second, 0.2 * e.seconds);
+}
+
+TEST(Estimate, OfHistoriesThatDoNotEndIsALowerLimit) {
+  const auto config = thin_sphere("1e12");
+  const Estimate e = estimate(config, build_setup(config), {1, false, ""});
+  EXPECT_EQ(e.finished, 0u);
+  EXPECT_GT(e.scatterings, 0);
+}
+
+TEST(Derived, AgreeWithTheFormulas) {
+  const auto config = thin_sphere("1e6");
+  for (const Derived& d : derived_quantities(config, build_setup(config))) {
+    // v_th = 12.845 sqrt(T/1e4 K) km/s, a = 4.72e-4, sigma_0 = 5.90e-14 cm^2 (e.g. Dijkstra 2014, PASA 31, 40)
+    if (d.name == "thermal_speed") {
+      EXPECT_NEAR(d.value, 12.85, 0.01);
+    }
+    if (d.name == "voigt_parameter") {
+      EXPECT_NEAR(d.value, 4.72e-4, 1e-6);
+    }
+    if (d.name == "column_density") {
+      EXPECT_NEAR(d.value / (1e6 / 5.90e-14), 1, 1e-3);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thor
