@@ -55,7 +55,7 @@ void check_error(const thor::Error& error) {
 void check_resolved(const Config& config) {
   try {
     const Config again = thor::config::parse(config.resolved, name);
-    if (!(again == config)) found("the resolved configuration is another one", config.resolved + "---\n" + again.resolved);
+    if (!(again == config)) found("the resolved configuration is another", config.resolved + "---\n" + again.resolved);
   } catch (const thor::Error& error) {
     found("the resolved configuration is refused", config.resolved + "---\n" + error.what());
   }
@@ -76,20 +76,26 @@ std::vector<Piece> values_in(const std::string& text) {
   return pieces;
 }
 
+/// Values to try, with semicolons between them.
+const std::string values =
+    "0;-1;1e-300;1e300;nan;1e999;3 kpc;-2 km/s;1 nm;1e4 K;1e20 cm^-2;1 cm^-3;1 erg/s;1e15 "
+    "Hz;true;x;slab;shell;power_law;"
+    "linear;extended;beam;surface;medium;continuum;thermal;photons;wavelength;{fixed: 3};{profile: linear};[1 nm, 2 "
+    "nm];"
+    "[0, 0, 1];[1 pc, 0 pc, 0 pc];[];{};~;\"\";\"\\x00\";|\n  a;&a b;*a;18446744073709551615;4611686018427387904;\xff";
+
+std::string any_value(Random& random) {
+  const std::size_t before = values.rfind(';', random() % values.size());
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return " " + values.substr(begin, std::min(values.find(';', begin), values.size()) - begin);
+}
+
 /// A value in the place of another keeps the file well-formed more often than a change of bytes does.
 void change_value(std::string& text, Random& random) {
-  static const char* const others[] = {
-      " 0", " -1", " 1e-300", " 1e300", " nan", " 1e999", " 3 kpc", " -2 km/s", " 1 nm", " 1e4 K", " 1e20 cm^-2",
-      " 1 cm^-3", " 1 erg/s", " 1e15 Hz", " true", " x", " slab", " shell", " power_law", " linear", " extended", " beam",
-      " surface", " medium", " continuum", " thermal", " photons", " wavelength", " {fixed: 3}", " {profile: linear}",
-      " [1 nm, 2 nm]", " [0, 0, 1]", " [1 pc, 0 pc, 0 pc]", " []", " {}", " ~", " \"\"", " \"\\x00\"", " |\n  a", " &a b",
-      " *a", " 18446744073709551615", " 4611686018427387904", " \xff"};
   const auto pieces = values_in(text);
   if (pieces.empty()) return;
   const Piece to = pieces[random() % pieces.size()], from = pieces[random() % pieces.size()];
-  const bool own = random() % 2;
-  const std::string value =
-      own ? text.substr(from.begin, from.end - from.begin) : others[random() % (sizeof(others) / sizeof(*others))];
+  const std::string value = random() % 2 ? text.substr(from.begin, from.end - from.begin) : any_value(random);
   text.replace(to.begin, to.end - to.begin, value);
 }
 

@@ -54,9 +54,12 @@ std::string Reader::exactly_one(const Words& keys) {
     if (has(key)) found.push_back(key);
   }
   if (found.size() == 1) return found[0];
-  push({where_, path_.empty() ? "configuration" : path_,
-        fmt::format("expected exactly one of {}; got {}", fmt::join(keys, ", "),
-                    found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", ")))});
+  const std::string all = fmt::format("expected exactly one of {}; got ", fmt::join(keys, ", "));
+  if (found.empty()) {
+    push({where_, path_.empty() ? "configuration" : path_, all + "none"});
+  } else {
+    report(found[1], fmt::format("{}{}: take out all but one", all, fmt::join(found, ", ")));
+  }
   return {};
 }
 

@@ -20,6 +20,15 @@ std::size_t count(const Tree& tree) {
   return nodes;
 }
 
+/// The usual cause of what yaml-cpp says.
+std::string hint(const std::string& message) {
+  const bool structure =
+      message.find("end of map") != std::string::npos || message.find("end of seq") != std::string::npos;
+  return structure ? " (here or just above: a key without its colon, a line indented unlike its neighbours, or an open "
+                     "bracket?)"
+                   : "";
+}
+
 /// Builds a Tree from yaml-cpp's events. Its own nodes would do as well, but YAML::LoadAll never
 /// returns for some broken inputs, as "," (yaml-cpp issue 1040), and YAML::Load reads one document
 /// of several in silence.
@@ -35,7 +44,7 @@ class Builder : public YAML::EventHandler {
       while (parser.HandleNextDocument(*this)) {
       }
     } catch (const YAML::Exception& error) {
-      fail(error.mark, "not valid YAML: " + error.msg);
+      fail(error.mark, "not valid YAML: " + error.msg + hint(error.msg));
     }
     return std::move(root_);
   }
