@@ -122,7 +122,11 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
 ExitCode info(const InfoArguments& arguments) {
   const ResultInfo result = open_result(arguments.file);
   if (arguments.config) {
-    print(get(*result.root, "config"));
+    const auto config = result.root->find("config");
+    if (config == result.root->end() || !std::holds_alternative<std::string>(config->second)) {
+      throw Error(ExitCode::input, arguments.file + ": holds no configuration; the file is damaged");
+    }
+    print(show(config->second));
   } else {
     print(arguments.json ? to_json(arguments.file, result) : to_text(arguments.file, result));
   }

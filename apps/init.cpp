@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,8 +26,10 @@ void write_file(const std::string& path, const std::string& text, bool overwrite
   if (file < 0) fail(std::generic_category().message(errno));
   const ssize_t written = write(file, text.data(), text.size());
   const int error = errno;
+  struct stat status {};
+  const bool is_file = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   if (close(file) < 0 || written != ssize_t(text.size())) {
-    unlink(path.c_str());
+    if (is_file) unlink(path.c_str());
     fail(written < 0 ? std::generic_category().message(error) : "the disk is full");
   }
 }

@@ -160,44 +160,47 @@ std::string words_after(const CLI::Option& option) {
 
 std::string completion_script(CLI::App& app) {
   std::vector<std::string> names;
-  std::string cases;
+  std::string options, values, positionals;
   for (const CLI::App* command : commands_of(app)) {
-    names.push_back(command->get_name());
+    const std::string& name = command->get_name();
+    names.push_back(name);
+    options += fmt::format("      {}) words=\"{}\" ;;\n", name, joined_names(*command));
     for (const CLI::Option* option : command->get_options()) {
       const std::string words = words_after(*option);
-      if (words.empty()) continue;
-      cases += option->get_positional() ? fmt::format("    \"{}\":[!-]*) words=\"{}\" ;;\n", command->get_name(), words)
-                                        : fmt::format("    \"{}\":{}) words=\"{}\" ;;\n", command->get_name(),
-                                                      "--" + option->get_lnames().front(), words);
+      if (option->get_positional()) {
+        positionals += words.empty() ? fmt::format("      {}) files=1 ;;\n", name)
+                                     : fmt::format("      {}) words=\"{}\" ;;\n", name, words);
+      } else if (!words.empty()) {
+        values += fmt::format("      {}:--{}) words=\"{}\" ;;\n", name, option->get_lnames().front(), words);
+      }
     }
-    cases += fmt::format("    \"{}\":*) words=\"{}\" ;;\n", command->get_name(), joined_names(*command));
   }
   return fmt::format(R"(_thor_words() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=""
-  COMPREPLY=()
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}} words="" files=""
   if [ "$COMP_CWORD" -le 1 ]; then
-    COMPREPLY=($(compgen -W "{} --help --version" -- "$current"))
+    words="{} --help --version"
+  elif [ "$previous" = --set ]; then
+    compopt -o nospace 2> /dev/null
+    COMPREPLY=($(compgen -S = -W "{}" -- "$current"))
     return
+  elif [ "$previous" = -o ] || [ "$previous" = --output ]; then
+    files=1
+  elif [[ "$current" == -* ]]; then
+    case "$command" in
+{}    esac
+  else
+    case "$command:$previous" in
+{}      *) case "$command" in
+{}      esac ;;
+    esac
   fi
-  case "$previous" in
-    --set)
-      compopt -o nospace 2> /dev/null
-      COMPREPLY=($(compgen -S = -W "{}" -- "$current"))
-      return ;;
-    -o|--output)
-      COMPREPLY=($(compgen -f -- "$current"))
-      return ;;
-  esac
-  case "${{COMP_WORDS[1]}}":"$previous" in
-{}  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  case "${{COMP_WORDS[1]}}" in
-    run|check|info) [[ "$current" == -* ]] || COMPREPLY+=($(compgen -f -- "$current")) ;;
-  esac
+  [ -z "$files" ] || COMPREPLY=($(compgen -f -- "$current"))
 }}
 complete -o filenames -F _thor_words thor
 )",
-                     fmt::join(names, " "), fmt::join(config::key_paths(config::schema()), " "), cases);
+                     fmt::join(names, " "), fmt::join(config::key_paths(config::schema()), " "), options, values,
+                     positionals);
 }
 
 }  // namespace
@@ -224,7 +227,8 @@ void add_manual(CLI::App& app, Action& action) {
   completion->callback([shell, &app, &action] {
     action = [shell, &app] {
       const bool zsh = *shell == "zsh";
-      print(zsh ? "#compdef thor\nautoload -U +X bashcompinit && bashcompinit\n" : "# source <(thor completion bash)\n");
+      print(zsh ? "#compdef thor\nautoload -U +X bashcompinit && bashcompinit\n"
+                : "# source <(thor completion bash)\n");
       print(completion_script(app));
       // Where zsh has loaded this as the function _thor, the first call is this one.
       if (zsh) print("[ \"${funcstack[1]}\" != _thor ] || _bash_complete -o default -F _thor_words\n");

@@ -26,6 +26,10 @@ _UNITS = {
     "frequency": {"Hz": 1.0, "s-1": 1.0, "GHz": 1e9, "THz": 1e12},
 }
 
+# Of the summary.
+_NEEDED = ("complete", "photons", "escaped", "luminosity_emitted", "luminosity_escaped", "scatterings",
+           "transport_seconds", "threads")
+
 
 def _plain(value: Any) -> Any:
     """An attribute as Python's own type: fixed-length text comes out of HDF5 as bytes."""
@@ -49,7 +53,7 @@ class Result:
         except ResultError:
             self.close()
             raise
-        except (KeyError, OSError, RuntimeError) as error:
+        except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
             self.close()
             reason = error.args[0] if error.args else error
             raise ResultError(f"{self.path}: the file is damaged: {reason}") from error
@@ -90,12 +94,15 @@ class Result:
         version = self.attributes.get("format_version")
         if "thor_version" not in self.attributes or version is None or "summary" not in self._file:
             raise ResultError(f"{self.path}: an HDF5 file, but not a result of thor")
+        if not isinstance(version, int) or version < 1:
+            raise ResultError(f"{self.path}: the file is damaged: its format_version is {version!r}")
         if version > FORMAT_VERSION:
             raise ResultError(
                 f"{self.path}: written by thor {self.attributes['thor_version']} in format "
                 f"{version}; this package reads up to {FORMAT_VERSION}: update it"
             )
         self.summary = {name: _plain(value) for name, value in self._file["summary"].attrs.items()}
+        self._check_summary()
         self.complete: bool = bool(self.summary["complete"])
         thermal = self.attributes.get("thermal_velocity")
         self.line = Line(
@@ -109,7 +116,18 @@ class Result:
             name: float(group.attrs.get("luminosity_beyond", np.nan))
             for name, group in groups.items()
         }
-        self.photons = Photons(self, self._file.get("photons/original"))
+        photons = self._file.get("photons/original")
+        if not isinstance(photons, (h5py.Group, type(None))):
+            raise ResultError(f"{self.path}: the file is damaged: photons/original is no group")
+        self.photons = Photons(self, photons)
+
+    def _check_summary(self) -> None:
+        """Everything that is shown or calculated with must be there, and be a number."""
+        for name in _NEEDED:
+            self.summary[name]
+        for name, value in self.summary.items():
+            if not isinstance(value, (bool, int, float)):
+                raise ResultError(f"{self.path}: the file is damaged: summary {name} is {value!r}")
 
     def _spectrum(self, name: str, group: h5py.Group) -> Spectrum:
         axis = _plain(group.attrs["axis"])

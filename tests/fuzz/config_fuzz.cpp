@@ -78,11 +78,10 @@ std::vector<Piece> values_in(const std::string& text) {
 
 /// Values to try, with semicolons between them.
 const std::string values =
-    "0;-1;1e-300;1e300;nan;1e999;3 kpc;-2 km/s;1 nm;1e4 K;1e20 cm^-2;1 cm^-3;1 erg/s;1e15 "
-    "Hz;true;x;slab;shell;power_law;"
-    "linear;extended;beam;surface;medium;continuum;thermal;photons;wavelength;{fixed: 3};{profile: linear};[1 nm, 2 "
-    "nm];"
-    "[0, 0, 1];[1 pc, 0 pc, 0 pc];[];{};~;\"\";\"\\x00\";|\n  a;&a b;*a;18446744073709551615;4611686018427387904;\xff";
+    "0;-1;1e-300;1e300;nan;1e999;3 kpc;-2 km/s;1 nm;1e4 K;1e20 cm^-2;1 cm^-3;1 erg/s;1e15 Hz;true;x;slab;shell;"
+    "power_law;linear;extended;beam;surface;medium;continuum;thermal;photons;wavelength;{fixed: 3};{profile: linear};"
+    "[1 nm, 2 nm];[0, 0, 1];[1 pc, 0 pc, 0 pc];[];{};~;\"\";\"\\x00\";|\n  a;&a b;*a;18446744073709551615;"
+    "4611686018427387904;\xff";
 
 std::string any_value(Random& random) {
   const std::size_t before = values.rfind(';', random() % values.size());

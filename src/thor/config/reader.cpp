@@ -85,7 +85,7 @@ Reader::Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path
   resolved_->kind = Tree::Kind::map;
   std::set<std::string> seen;
   for (const auto& [key, at, value] : map_->entries) {
-    if (seen.insert(key).second) continue;
+    if (seen.insert(key).second || faults_->size() >= max_faults) continue;
     push({at, full(key), fmt::format("repeated key (first at {})", map_->find(key)->where)});
   }
 }
@@ -114,9 +114,8 @@ void Reader::report(const std::string& key, const std::string& message) {
 
 bool Reader::clean(const std::string& key) const {
   const std::string path = full(key);
-  return std::none_of(faults_->begin(), faults_->end(), [&](const Fault& fault) {
-    return fault.path == path || fault.path.starts_with(path + ".") || fault.path.empty();
-  });
+  return std::none_of(faults_->begin(), faults_->end(),
+                      [&](const Fault& fault) { return fault.path == path || fault.path.starts_with(path + "."); });
 }
 
 const Tree* Reader::find(const std::string& key) {
@@ -220,7 +219,9 @@ std::uint64_t Reader::integer(const std::string& key, std::uint64_t low, std::ui
 }
 
 std::string Reader::text(const std::string& key, const std::string& expected, const Text& fallback) {
-  return scalar(key, expected, fallback).value_or("");
+  const Text value = scalar(key, expected, fallback);
+  if (value) resolved_->entries.back().value.is_text = true;
+  return value.value_or("");
 }
 
 std::optional<std::size_t> Reader::choice(const std::string& key, const Words& names, const Text& fallback) {

@@ -67,6 +67,7 @@ void Reader::elsewhere(const std::string& key, const std::string& owner) { elsew
 
 void Reader::finish(bool all) {
   for (const auto& [key, at, value] : map_->entries) {
+    if (faults_->size() >= max_faults) return;
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     std::string owners;
     for (const auto& [name, owner] : elsewhere_) {

@@ -27,6 +27,7 @@ struct Tree {
   std::string text;          ///< of a scalar
   std::string where;         ///< as in Fault
   std::list<Entry> entries;  ///< of a map or a list (whose keys are "0", "1", ...); addresses stay
+  bool is_text = false;      ///< a scalar that must not be taken for a number when it is written
 
   const Entry* find(const std::string& key) const;
   Entry* find(const std::string& key);

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -18,6 +19,29 @@ std::size_t count(const Tree& tree) {
   std::size_t nodes = 1;
   for (const auto& entry : tree.entries) nodes += count(entry.value);
   return nodes;
+}
+
+/// The place of what is not UTF-8 (RFC 3629), or the size.
+std::size_t first_bad_byte(const std::string& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(i + k < text.size() ? text[i + k] : 0); };
+    const unsigned first = byte(0);
+    const std::size_t length = first < 0x80                    ? 1
+                               : first >= 0xC2 && first < 0xE0 ? 2
+                               : first >> 4 == 0xE             ? 3
+                               : first >= 0xF0 && first < 0xF5 ? 4
+                                                               : 0;
+    bool good = length > 0;
+    for (std::size_t k = 1; k < length; ++k) good = good && (byte(k) & 0xC0) == 0x80;
+    // No longer forms than needed, no surrogates, nothing beyond U+10FFFF.
+    if (first == 0xE0) good = good && byte(1) >= 0xA0;
+    if (first == 0xED) good = good && byte(1) < 0xA0;
+    if (first == 0xF0) good = good && byte(1) >= 0x90;
+    if (first == 0xF4) good = good && byte(1) < 0x90;
+    if (!good) return i;
+    i += length;
+  }
+  return text.size();
 }
 
 /// The usual cause of what yaml-cpp says.
@@ -152,6 +176,9 @@ void emit(YAML::Emitter& out, const Tree& tree) {
       out << YAML::Null;
       break;
     case Tree::Kind::scalar:
+      if (tree.is_text && !std::isalpha(static_cast<unsigned char>(tree.text.empty() ? '1' : tree.text[0]))) {
+        out << YAML::DoubleQuoted;  // else others would read 4 as a number
+      }
       out << tree.text;
       break;
     case Tree::Kind::list:
@@ -173,9 +200,20 @@ void emit(YAML::Emitter& out, const Tree& tree) {
 
 }  // namespace
 
-Tree read_tree(const std::string& yaml_text, const std::string& name) { return Builder(name, {}).build(yaml_text); }
+Tree read_tree(const std::string& yaml_text, const std::string& name) {
+  const std::size_t bad = first_bad_byte(yaml_text);
+  if (bad < yaml_text.size()) {
+    const auto line = 1 + std::count(yaml_text.begin(), yaml_text.begin() + std::ptrdiff_t(bad), '\n');
+    throw Error(ExitCode::usage, fmt::format("{}:{}:{}: not UTF-8 text: save the file in that encoding", name, line,
+                                             bad - (yaml_text.rfind('\n', bad) + 1) + 1));
+  }
+  return Builder(name, {}).build(yaml_text);
+}
 
-Tree read_value(const std::string& yaml_text, const std::string& where) { return Builder({}, where).build(yaml_text); }
+Tree read_value(const std::string& yaml_text, const std::string& where) {
+  if (first_bad_byte(yaml_text) < yaml_text.size()) throw Error(ExitCode::usage, where + ": not UTF-8 text");
+  return Builder({}, where).build(yaml_text);
+}
 
 std::string to_yaml(const Tree& tree) {
   YAML::Emitter out;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
 
 namespace thor {
@@ -73,8 +74,20 @@ Medium build_medium(const config::Dataset& dataset, const Line& line, const Refu
     warning("the Voigt parameter is a = {:.2g}: the profile used (Smith et al. 2015) errs by up to {:.1g} %", m.a,
             400 * m.a * m.a);
   }
+  if (m.thermal_speed > 0.1 * constants::c) {
+    refuse(
+        dataset.b_turb > 0.05 * constants::c ? "dataset.b_turb" : "dataset.temperature",
+        fmt::format("the thermal speed comes to {:.3g} km/s, more than a tenth of that of light; the formulas are not "
+                    "relativistic",
+                    m.thermal_speed / constants::km));
+  }
   m.dust = dataset.dust.value_or(config::Dust{0, 0, 0});
   const double inner = shell ? dataset.inner_radius / m.size : 0;
+  if (shell && 1 - inner < 1e-6) {
+    refuse(
+        "dataset.inner_radius",
+        "a shell thinner than 1e-6 of its radius is not resolved in single precision; it is a slab for all purposes");
+  }
 
   const bool graded = dataset.density.profile == config::DensityProfile::power_law && dataset.density.exponent != 0;
   const double alpha = graded ? dataset.density.exponent : 0;
@@ -91,10 +104,10 @@ Medium build_medium(const config::Dataset& dataset, const Line& line, const Refu
   if (dataset.number_density) m.column_density = *dataset.number_density * m.size * path;
   m.tau0 = m.column_density * m.cross_section;
   m.number_density = m.column_density / (m.size * path);
-  if (std::isfinite(path) && !(m.tau0 > 0 && m.tau0 <= 1e15)) {
+  if (std::isfinite(path) && !(m.tau0 >= 1e-20 && m.tau0 <= 1e15)) {
     const std::string key = dataset.tau0 ? "tau0" : dataset.column_density ? "column_density" : "number_density";
     refuse("dataset." + key,
-           fmt::format("the line-centre optical depth comes to {:.3g}; it must be above 0 and at most 1e15", m.tau0));
+           fmt::format("the line-centre optical depth comes to {:.3g}; it must lie between 1e-20 and 1e15", m.tau0));
   }
 
   Profile<double> p{};

@@ -58,7 +58,7 @@ const Section<Velocity>& velocity_section() {
 const Section<Dust>& dust_section() {
   static const Section<Dust> section = [] {
     Section<Dust> s("Dust that follows the gas.");
-    s.number("tau", &Dust::tau, non_negative,
+    s.number("tau", &Dust::tau, {.low = 0, .high = 1e15},
              {.meaning = "extinction (absorption and scattering) along the path of `tau0`", .example = "0.1"});
     s.number("albedo", &Dust::albedo, {.low = 0, .high = 1},
              {.meaning = "share of the extinction that is scattering", .fallback = "0.32"});
@@ -108,7 +108,7 @@ const Section<Dataset>& dataset_section() {
              {.meaning = "f: a sub-step changes velocity by at most f v_th and density by at most a share f",
               .fallback = "0.1"});
     s.check([](Reader& reader, const Dataset& d) {
-      if (d.type == DatasetType::shell && d.inner_radius >= d.outer_radius) {
+      if (d.outer_radius > 0 && d.inner_radius >= d.outer_radius) {
         reader.report("inner_radius", "must be less than outer_radius");
       }
     });

@@ -33,7 +33,9 @@ const Section<OutputFile>& output_file_section() {
   static const Section<OutputFile> section = [] {
     Section<OutputFile> s("The result file.");
     s.text("path", &OutputFile::path, "a file name that ends in .h5",
-           [](const std::string& path) { return std::filesystem::path(path).extension() == ".h5"; },
+           [](const std::string& path) {
+             return std::filesystem::path(path).extension() == ".h5" && path.find('\0') == std::string::npos;
+           },
            {.meaning = "relative to the configuration", .example = "out.h5"});
     return s;
   }();
@@ -62,6 +64,16 @@ void sort_outputs(Reader& reader, File& file) {
       file.config.spectra.push_back(output.spectrum);
     }
   }
+}
+
+/// Counts must fit the integers that hold them, with room to spare.
+void check_counts(Reader& reader, File& file) {
+  double bins = 0, photons = 0;
+  for (const auto& spectrum : file.config.spectra) bins += double(spectrum.bins);
+  for (const auto& generator : file.config.generators) photons += double(generator.photons);
+  if (bins > 5e7) reader.report("outputs", fmt::format("{:.3g} bins in all; at most 5e7 are possible", bins));
+  if (photons > 0x1p63)
+    reader.report("generators", fmt::format("{:.3g} photons in all; at most 2^63 are possible", photons));
 }
 
 /// What can only be seen by building: profiles that cannot be normalised, sources outside the gas.
@@ -100,6 +112,7 @@ const Section<File>& root_section() {
     s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
     s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
     s.check(sort_outputs);
+    s.check(check_counts);
     s.check(check_setup);
     return s;
   }();

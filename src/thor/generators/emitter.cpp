@@ -18,7 +18,8 @@ double doppler(double value, bool is_velocity, const Line& line) {
   return is_velocity ? value : constants::c * (value / line.wavelength - 1);
 }
 
-void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line) {
+void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line,
+                  const Refuse& refuse, const std::string& key) {
   const double unit = medium.thermal_speed;
   const double low = doppler(spectrum.range.low, spectrum.range.is_velocity, line);
   const double high = doppler(spectrum.range.high, spectrum.range.is_velocity, line);
@@ -37,6 +38,9 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
     case config::SpectrumType::thermal:
       s.spectrum = SourceSpectrum::gaussian;
       s.width = line.thermal_speed(spectrum.temperature, 0) / std::sqrt(2.) / unit;
+      if (s.width * unit > 0.1 * constants::c) {
+        refuse(key + ".spectrum.temperature", "atoms this hot move at more than a tenth of the speed of light");
+      }
       break;
     case config::SpectrumType::continuum:
       s.spectrum = SourceSpectrum::continuum;
@@ -95,8 +99,9 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
   for (std::size_t i = 0; i < generators.size(); ++i) {
     const config::Generator& g = generators[i];
     Source<double> s{};
-    set_place(s, g, medium, refuse, "generators." + std::to_string(i));
-    set_spectrum(s, g.spectrum, medium, line);
+    const std::string key = "generators." + std::to_string(i);
+    set_place(s, g, medium, refuse, key);
+    set_spectrum(s, g.spectrum, medium, line, refuse, key);
     emitter.sources.push_back(s);
     emitter.end.push_back(emitter.count() + g.photons);
     emitter.weight.push_back(g.luminosity / double(g.photons));

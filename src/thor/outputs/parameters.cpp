@@ -1,6 +1,7 @@
 #include "thor/outputs/parameters.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "thor/config/section.hpp"
 
@@ -56,6 +57,17 @@ void declare_spectrum(Section<Output>& s) {
             {.meaning = "of equal width", .example = "200", .when = spectrum});
 }
 
+/// Edges must be numbers, each above the one before.
+void check_bins(Reader& reader, const Output& output) {
+  const auto& [name, of, axis, low, high, bins] = output.spectrum;
+  if (!reader.clean("range") || !reader.clean("bins") || bins == 0) return;
+  if (!(high - low < 1e300)) {
+    reader.report("range", "too wide to be divided into bins");
+  } else if ((high - low) / double(bins) < 1e-13 * std::max(std::abs(low), std::abs(high))) {
+    reader.report("range", "too narrow for so many bins: their edges would be the same number");
+  }
+}
+
 void declare_photons(Section<Output>& s) {
   using enum PhotonField;
   s.choices(
@@ -86,6 +98,7 @@ const Section<Output>& output_section() {
              {.meaning = "kind of output", .example = "spectrum"});
     declare_spectrum(s);
     declare_photons(s);
+    s.check(check_bins);
     return s;
   }();
   return section;

@@ -1,13 +1,18 @@
 #include "thor/parallel/cpu/engine.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+
+#include "thor/core/error.hpp"
 
 namespace thor::cpu {
 namespace {
@@ -174,16 +179,21 @@ void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool&
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < options.threads; ++i) {
-      threads.emplace_back([&] {
-        try {
-          Worker<P>(shared).run();
-        } catch (...) {
-          const std::lock_guard lock(shared.mutex);
-          if (!failure) failure = std::current_exception();
-          control.abort = true;
-        }
-      });
+    const auto work = [&] {
+      try {
+        Worker<P>(shared).run();
+      } catch (...) {
+        const std::lock_guard lock(shared.mutex);
+        if (!failure) failure = std::current_exception();
+        control.abort = true;
+      }
+    };
+    try {
+      for (int i = 0; i < options.threads; ++i) threads.emplace_back(work);
+    } catch (const std::system_error& e) {
+      control.abort = true;
+      throw Error(ExitCode::device,
+                  fmt::format("cannot start {} threads ({}): lower --threads", options.threads, e.what()));
     }
   }
   if (failure) std::rethrow_exception(failure);
