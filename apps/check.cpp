@@ -81,7 +81,7 @@ void add_check(CLI::App& app, Action& action) {
   command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
   command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
   command->add_option("--threads", arguments->threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
-  command->add_flag("--no-trial", arguments->no_trial, "do not run photons for a second to estimate the time");
+  command->add_flag("--no-trial", arguments->no_trial, "do not run photons for two seconds to estimate the time");
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &action] { action = [arguments] { return check(*arguments); }; });
 }

@@ -1,6 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <system_error>
+
 #include "commands.hpp"
 #include "thor/config/nearest.hpp"
 #include "thor/core/message.hpp"
@@ -40,6 +43,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
   using namespace thor;
   keep_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // of `ulimit -f`: the write fails then, as on a full disk
   CLI::App app{
       "Examples:\n"
       "  thor init shell                     write a commented configuration, shell.yaml\n"
@@ -70,6 +74,9 @@ int main(int argc, char** argv) {
     return static_cast<int>(e.code());
   } catch (const std::bad_alloc&) {
     say_error("out of memory; ask for fewer bins, fewer threads (--threads) or fewer lanes (--lanes)");
+    return static_cast<int>(ExitCode::device);
+  } catch (const std::system_error& e) {  // a thread that cannot be started
+    say_error(fmt::format("out of memory or of threads ({}); ask for fewer threads (--threads)", e.code().message()));
     return static_cast<int>(ExitCode::device);
   } catch (const std::exception& e) {
     say_error(fmt::format("internal error: {} (please report)", e.what()));

@@ -953,6 +953,30 @@ class RunFaults(Case):
                     **limited(resource.RLIMIT_AS, 500 << 20))
         self.assertLess(time.monotonic() - begin, 4)
 
+    def test_threads_that_cannot_be_started_for_a_trial(self):
+        done = subprocess.run(command_line("check", self.write(ENDLESS), "--threads", 4096), capture_output=True, text=True,
+                              timeout=30, **limited(resource.RLIMIT_AS, 500 << 20))
+        self.assertEqual(done.returncode, DEVICE, done.stderr)
+        self.assertIn("--threads", done.stderr)
+
+    def test_wherever_memory_ends_there_is_a_message(self):
+        """From less than the libraries need to enough: no crash and no internal error in between."""
+        path, codes = self.write(sphere(1, 100)), set()
+        for megabytes in range(20, 200, 4):
+            for command in ("run", "check"):
+                done = subprocess.run(command_line(command, path, "--threads", 2), capture_output=True, text=True, timeout=30,
+                                      cwd=self.folder, **limited(resource.RLIMIT_AS, megabytes << 20))
+                (self.folder / "out.h5").unlink(missing_ok=True)
+                if "loading shared libraries" not in done.stderr:
+                    codes.add(done.returncode)
+                    self.assertIn(done.returncode, (DONE, DEVICE), f"{command}, {megabytes} MB: {done.stderr}")
+        self.assertEqual(codes, {DONE, DEVICE})
+
+    def test_limit_on_the_size_of_files(self):
+        """As `ulimit -f` sets it: the signal that comes with it does not end the process."""
+        self.refuse(OUTPUT, sphere(1e-3, 5000), says="out.h5.*free some space",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)))
+
     def test_more_bins_than_can_be_counted(self):
         """Cells are numbered by 32-bit integers: 107 spectra of 1e7 bins are too many. 216 wrap around to few."""
         for count in (120, 216):

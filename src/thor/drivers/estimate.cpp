@@ -23,24 +23,18 @@ Trial try_photons(const config::Config& config, const Setup& setup, const cpu::O
   Pool pool(0, setup.emitter.count(), 1);
   Control control;
   std::mutex mutex;
-  std::condition_variable wake;
-  bool done = false;
+  std::condition_variable_any wake;
   const auto start = std::chrono::steady_clock::now();
-  std::thread timer([&] {
+  const std::jthread timer([&](const std::stop_token& stop) {  // which its end wakes and joins, after an error too
     std::unique_lock lock(mutex);
-    if (!wake.wait_for(lock, std::chrono::duration<double>(most_seconds), [&] { return done; })) {
+    if (!wake.wait_for(lock, stop, std::chrono::duration<double>(most_seconds), [&] { return false; }) &&
+        !stop.stop_requested()) {
       pool.close();
       control.abort = true;
     }
   });
   run_problem(plain, setup, pool, {nullptr, {}, options}, control, trial.tally, {});
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  {
-    const std::lock_guard lock(mutex);
-    done = true;
-  }
-  wake.notify_all();
-  timer.join();
   return trial;
 }
 

@@ -82,7 +82,7 @@ const Section<Generator>& generator_section() {
     s.choice("shape", &Generator::shape,
              std::vector<Option<Shape>>{
                  {"medium", Shape::medium, "uniform over the volume of the gas, in the frame of the gas"},
-                 {"surface", Shape::surface, "a sphere of `radius` around the origin, outward"},
+                 {"surface", Shape::surface, "a sphere of `radius` around the origin, isotropic at each point"},
                  {"beam", Shape::beam, "parallel light from outside, `radius` wide, through the origin"},
              },
              {.meaning = "of the source", .example = "medium", .when = {"type", {"extended"}}});

@@ -45,7 +45,7 @@ struct Shared {
   const Tally nothing;  ///< an empty one
   /// Between looks at a thread's counts: so long that merging them, a nanosecond a cell, is a thousandth of it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
-      std::chrono::seconds(1), std::chrono::nanoseconds(1000 * nothing.plan().cells));
+      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * nothing.plan().cells));
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
