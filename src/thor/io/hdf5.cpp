@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t chunk_rows = 65536;
+constexpr std::size_t memory_of_hdf5 = 32 << 20;  ///< more than its caches of some ten datasets
 
 std::string system_error(int code) { return std::generic_category().message(code); }
 
@@ -91,9 +93,13 @@ struct OpenFile {
   fs::path path, partial;
   hid_t id = -1;
   bool partial_is_ours = false;
+  mutable bool abandoned = false;  ///< and not to be touched again
   std::vector<std::shared_ptr<OpenColumn>> columns;
 
   [[noreturn]] void failed(const std::string& what) const { fail(path, what, innermost_error()); }
+  /// Before HDF5 is called. It does not survive that its own allocations fail (1.10.8: a corrupt heap), so there must
+  /// be room enough for all that it may want, or the file is given up.
+  void enter() const;
   template <class Status>
   Status check(Status status, const std::string& what) const {
     if (status < 0) failed(what);
@@ -112,6 +118,19 @@ struct OpenFile {
   herr_t close();
   ~OpenFile();
 };
+
+bool has_room() {
+  void* room = mmap(nullptr, memory_of_hdf5, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, memory_of_hdf5) == 0;
+}
+
+void OpenFile::enter() const {
+  quiet();
+  if (!abandoned && has_room()) return;
+  abandoned = true;
+  throw Error(ExitCode::device, "out of memory: no room to write '" + path.string() +
+                                    "'; ask for fewer bins, or for fewer threads (--threads)");
+}
 
 bool OpenFile::exists(const std::string& object) const {
   // H5Lexists wants every link above the last to be there already.
@@ -193,10 +212,12 @@ void OpenFile::label(const std::string& object, hid_t dataset, std::string_view 
 /// Tried once only: HDF5 writes before it closes, so on a full disk it fails, and what it then
 /// leaves behind is not to be touched again. The space is given back through the descriptor.
 herr_t OpenFile::close() {
+  abandoned = abandoned || !has_room();
   for (const auto& column : columns) {
     column->file = nullptr;
-    if (column->dataset >= 0) H5Dclose(std::exchange(column->dataset, -1));
+    if (column->dataset >= 0 && !abandoned) H5Dclose(std::exchange(column->dataset, -1));
   }
+  if (abandoned) return -1;
   if (id < 0) return 0;
   int* descriptor = nullptr;
   H5Fget_vfd_handle(id, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor));
@@ -239,6 +260,7 @@ void OpenColumn::create(std::uint64_t chunk) {
 }
 
 void OpenColumn::flush() {
+  file->enter();
   if (dataset < 0) create(std::clamp<std::uint64_t>(buffered(), 1, chunk_rows));
   if (buffer.empty()) return;
   const int rank = width == 1 ? 1 : 2;
@@ -315,6 +337,7 @@ void sync(const fs::path& path, const fs::path& partial) {
 File::File(const fs::path& path, bool overwrite) : file_(std::make_unique<detail::OpenFile>()) {
   quiet();
   file_->path = path;
+  file_->enter();
   file_->partial = path;
   file_->partial += ".partial";
   prepare(path, file_->partial, overwrite);
@@ -340,7 +363,7 @@ const fs::path& File::path() const { return file_->path; }
 const fs::path& File::partial_path() const { return file_->partial; }
 
 void File::commit(bool overwrite) {
-  quiet();
+  file_->enter();
   detail::OpenFile& file = *file_;
   for (const auto& column : file.columns) column->flush();
   file.check(H5Fflush(file.id, H5F_SCOPE_LOCAL), file.partial.string());
@@ -360,13 +383,13 @@ void File::commit(bool overwrite) {
 }
 
 void File::set_text(const std::string& object, const std::string& name, std::string_view value) {
-  quiet();
+  file_->enter();
   const std::string path = absolute(object);
   file_->put_text(path, file_->object(path), name, value);
 }
 
 void File::set_bool(const std::string& object, const std::string& name, bool value) {
-  quiet();
+  file_->enter();
   const std::string path = absolute(object);
   const Id type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
   const std::int8_t no = 0, yes = 1;
@@ -377,7 +400,7 @@ void File::set_bool(const std::string& object, const std::string& name, bool val
 
 template <Stored T>
 void File::set_number(const std::string& object, const std::string& name, T value) {
-  quiet();
+  file_->enter();
   const std::string path = absolute(object);
   file_->put(path, file_->object(path), name, memory_type<T>(), disk_type<T>(), &value);
 }
@@ -385,7 +408,7 @@ void File::set_number(const std::string& object, const std::string& name, T valu
 template <Stored T>
 void File::write_values(const std::string& path, std::span<const T> values, std::string_view units,
                         std::string_view description) {
-  quiet();
+  file_->enter();
   const std::string name = absolute(path);
   const std::string what = "dataset " + name;
   file_->require_new(name);
@@ -402,7 +425,7 @@ void File::write_values(const std::string& path, std::span<const T> values, std:
 template <Stored T>
 Column<T> File::column(const std::string& path, std::size_t width, std::string_view units,
                        std::string_view description) {
-  quiet();
+  file_->enter();
   const std::string name = absolute(path);
   file_->require_new(name);
   if (width == 0) throw Error(ExitCode::internal, name + ": a column of width 0");
