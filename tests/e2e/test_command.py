@@ -989,7 +989,7 @@ def main():
             arguments.append(word)
     THOR = os.path.abspath(THOR)
     if not os.access(THOR, os.X_OK):
-        sys.exit(f"test_command: {THOR} cannot be run; give --thor PATH or THOR_BINARY")
+        sys.exit(f"{sys.argv[0]}: {THOR} cannot be run; give --thor PATH or THOR_BINARY")
     unittest.main(argv=arguments)
 
 
