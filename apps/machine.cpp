@@ -11,27 +11,57 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ExitCode show_lines(bool json) {
-  if (json) {
-    Json list = Json::array();
-    for (const Line& line : lines()) {
-      list.push_back({{"name", line.name},
-                      {"description", line.description},
-                      {"wavelength_angstrom", line.wavelength / constants::angstrom},
-                      {"oscillator_strength", line.oscillator_strength},
-                      {"einstein_A_per_second", line.einstein_A},
-                      {"mass_u", line.mass / constants::m_u}});
+Json lines_json(const std::vector<Line>& list) {
+  Json out = Json::array();
+  for (const Line& line : list) {
+    Json transitions = Json::array();
+    for (const auto& t : line.transitions) {
+      transitions.push_back({{"name", t.name},
+                             {"lower", t.lower},
+                             {"upper", t.upper},
+                             {"wavelength_angstrom", t.wavelength / constants::angstrom},
+                             {"oscillator_strength", t.oscillator_strength},
+                             {"einstein_A_per_second", t.einstein_A},
+                             {"branching", t.branching},
+                             {"damping_per_second", t.damping},
+                             {"absorbs", t.population > 0},
+                             {"ion", t.ion},
+                             {"mass_u", t.mass / constants::m_u},
+                             {"E1", t.core}});
     }
-    print(list.dump(2) + "\n");
+    out.push_back({{"name", line.name},
+                   {"description", line.description},
+                   {"source", line.source},
+                   {"transitions", transitions}});
+  }
+  return out;
+}
+
+ExitCode show_lines(bool json, bool yaml, const std::string& file) {
+  if (yaml) {
+    print(lines_text());
     return ExitCode::done;
   }
-  print(fmt::format("{:<8} {:>14} {:>9} {:>12} {:>10}  {}\n", "name", "lambda_0 [A]", "f", "A [1/s]", "mass [u]",
-                    "(wavelength in vacuum)"));
-  for (const Line& line : lines()) {
-    print(fmt::format("{:<8} {:>14.4f} {:>9.5f} {:>12.4e} {:>10.5f}  {}\n", line.name,
-                      line.wavelength / constants::angstrom, line.oscillator_strength, line.einstein_A,
-                      line.mass / constants::m_u, line.description));
+  const std::vector<Line> list = file.empty() ? lines() : read_lines(file);
+  if (json) {
+    print(lines_json(list).dump(2) + "\n");
+    return ExitCode::done;
   }
+  print(fmt::format("{:<10} {:<12} {:>13} {:>9} {:>10} {:>10} {:>9}\n", "line", "transition", "lambda [A]", "f",
+                    "A [1/s]", "branching", "mass [u]"));
+  for (const Line& line : list) {
+    std::string name = line.name;
+    for (const auto& t : line.transitions) {
+      print(fmt::format("{:<10} {:<12} {:>13.4f} {:>9.4g} {:>10.3e} {:>10.4f} {:>9.4f}{}\n", name, t.name,
+                        t.wavelength / constants::angstrom, t.oscillator_strength, t.einstein_A, t.branching,
+                        t.mass / constants::m_u,
+                        t.population > 0 ? ""
+                        : t.ion == "D I" ? "  with physics.deuterium"
+                                         : "  fluorescent"));
+      name.clear();
+    }
+  }
+  print("wavelengths in vacuum; --yaml prints the list itself, with its sources\n");
   return ExitCode::done;
 }
 
@@ -39,8 +69,8 @@ Json devices_json() {
   Json kernels = Json::array();
   for (const auto name : cpu::instruction_sets()) {
     kernels.push_back({{"name", name},
-                       {"lanes_single", cpu::find_kernel<Problem<Sphere<float>>>(name, false).lanes},
-                       {"lanes_double", cpu::find_kernel<Problem<Sphere<double>>>(name, false).lanes}});
+                       {"lanes_single", cpu::find_kernel<LineProblem<Sphere<float>>>(name, false).lanes},
+                       {"lanes_double", cpu::find_kernel<LineProblem<Sphere<double>>>(name, false).lanes}});
   }
   Json out{{"cpu", {{"name", cpu::processor_name()}, {"threads", available_threads()}, {"kernels", kernels}}}};
   out["devices"] = Json::array();
@@ -61,8 +91,8 @@ ExitCode show_devices(bool json) {
   const auto sets = cpu::instruction_sets();
   print(fmt::format("cpu   {}\n      {} threads\n", cpu::processor_name(), available_threads()));
   for (const auto name : sets) {
-    const auto single = cpu::find_kernel<Problem<Sphere<float>>>(name, false);
-    const auto dual = cpu::find_kernel<Problem<Sphere<double>>>(name, false);
+    const auto single = cpu::find_kernel<LineProblem<Sphere<float>>>(name, false);
+    const auto dual = cpu::find_kernel<LineProblem<Sphere<double>>>(name, false);
     print(fmt::format("      kernel {:<10} {:2} lanes single, {:2} lanes double{}\n", name, single.lanes, dual.lanes,
                       name == sets.back() ? "  (default)" : ""));
   }
@@ -75,21 +105,30 @@ ExitCode show_devices(bool json) {
   return ExitCode::done;
 }
 
-void add_listing(CLI::App& app, Action& action, const char* name, const char* what, ExitCode (*show)(bool)) {
-  const auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(name, what);
-  command->add_flag("--json", *json, "print JSON");
-  command->callback([json, show, &action] { action = [json, show] { return show(*json); }; });
-}
-
 }  // namespace
 
 void add_lines(CLI::App& app, Action& action) {
-  add_listing(app, action, "lines", "list the lines that thor knows", show_lines);
+  struct Options {
+    bool json = false, yaml = false;
+    std::string file;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("lines", "list the lines that thor knows");
+  auto* file =
+      command->add_option("FILE", options->file, "a line list: its lines are added, or replace those of the same name");
+  auto* json = command->add_flag("--json", options->json, "print JSON");
+  command->add_flag("--yaml", options->yaml, "print the built-in list as it is, to start one's own from")
+      ->excludes(json)
+      ->excludes(file);
+  command->callback(
+      [options, &action] { action = [options] { return show_lines(options->json, options->yaml, options->file); }; });
 }
 
 void add_devices(CLI::App& app, Action& action) {
-  add_listing(app, action, "devices", "list what thor can run on", show_devices);
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("devices", "list what thor can run on");
+  command->add_flag("--json", *json, "print JSON");
+  command->callback([json, &action] { action = [json] { return show_devices(*json); }; });
 }
 
 std::string version_text() {

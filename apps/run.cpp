@@ -16,7 +16,7 @@ struct RunArguments {
 
 void print_photon(const config::Config& config, const Photon& p) {
   const Setup setup = build_setup(config);
-  const FrequencyAxis axis{setup.medium.thermal_speed, setup.line.wavelength};
+  const FrequencyAxis axis = frequency_axis(setup);
   const char* fate = p.fate == Phase::escaped ? "escaped" : p.fate == Phase::absorbed ? "absorbed" : "lost";
   const double size = setup.medium.size;
   print(fmt::format("id: {}\nfate: {}\nweight: {} erg/s\n", p.id, fate, p.weight));

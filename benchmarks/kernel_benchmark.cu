@@ -41,7 +41,7 @@ class Timer {
 
 /// A photon in the centre at line centre.
 template <class Real>
-__device__ Lane<Real> start(const Problem<Sphere<Real>>& problem, std::uint64_t id) {
+__device__ Lane<Real> start(const LineProblem<Sphere<Real>>& problem, std::uint64_t id) {
   Source<Real> source{};
   source.shape = SourceShape::point, source.spectrum = SourceSpectrum::delta, source.light_speed = Real(1e4);
   const std::uint64_t end = ~0ull;
@@ -52,18 +52,18 @@ __device__ Lane<Real> start(const Problem<Sphere<Real>>& problem, std::uint64_t 
 
 /// T = 2e4 K.
 template <class Real>
-Problem<Sphere<Real>> sphere(double tau0, double x_crit) {
+LineProblem<Sphere<Real>> sphere(double tau0, double x_crit) {
   const double a = 3.32e-4;
   ResonantLine<Real> line{};
   line.a = Real(a), line.inv_a = Real(1 / a), line.log_envelope = Real(std::log1p(4.4 * 4.4 / (a * a)));
   line.core = dipole_mixture<Real>(1. / 12), line.wing = dipole_mixture<Real>(1. / 4);
-  return {{Real(tau0)}, line, {false, Real(x_crit), 0}, {2000000000, 2000000000}};
+  return {{Real(tau0)}, line, {}, {false, Real(x_crit), 0}, {2000000000, 2000000000}, {}};
 }
 
 /// `width` lanes a warp; a lane whose photon ends takes the next.
 template <class Real>
 __global__ void __launch_bounds__(block, sizeof(Real) == 4 ? 8 : 4)
-    run(const __grid_constant__ Problem<Sphere<Real>> problem, int steps, int width, unsigned long long* scatterings,
+    run(const __grid_constant__ LineProblem<Sphere<Real>> problem, int steps, int width, unsigned long long* scatterings,
         unsigned long long* next) {
   if (int(threadIdx.x % 32) >= width) return;
   Lane<Real> lane = start(problem, blockIdx.x * block + threadIdx.x);
@@ -104,13 +104,13 @@ void rate_and_latency(const char* precision) {
   check(cudaFree(counters));
 }
 
-__global__ void fill(LaneArrays<float> lanes, const __grid_constant__ Problem<Sphere<float>> problem) {
+__global__ void fill(LaneArrays<float> lanes, const __grid_constant__ LineProblem<Sphere<float>> problem) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   store_lane<float>(start(problem, i), lanes, i);
 }
 
 __global__ void __launch_bounds__(block, 8)
-    advance(LaneArrays<float> lanes, const __grid_constant__ Problem<Sphere<float>> problem, const std::uint32_t* order,
+    advance(LaneArrays<float> lanes, const __grid_constant__ LineProblem<Sphere<float>> problem, const std::uint32_t* order,
             int steps, float* key) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   Lane<float> lane = load_lane<float>(lanes, order[i]);

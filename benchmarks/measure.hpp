@@ -17,6 +17,8 @@ struct Case {
   double share = 1;  ///< of the photons asked for
   std::string dataset = "";
   std::string cap = "2000000000";  ///< on the scatterings of a photon
+  std::string line = "Lya";
+  std::string numerics = "";  ///< keys of `numerics`
 };
 
 struct Rate {
@@ -29,11 +31,12 @@ inline Rate measure(const Case& c, double photons, const thor::Compute& compute)
   using namespace thor;
   const auto count = std::uint64_t(std::max(1., photons));
   const std::string yaml = fmt::format(
-      "line: Lya\nprecision: {}\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: 2e4 K, tau0: {}{}}}\n"
+      "line: {}\nnumerics: {{{}}}\nprecision: {}\ndataset: {{type: shell, outer_radius: 1 kpc, temperature: 2e4 K, "
+      "tau0: {}{}}}\n"
       "generators: [{{type: point, photons: {}}}]\nacceleration: {{core_skip: {}}}\n"
       "limits: {{max_scatterings: {}}}\n"
       "outputs: [{{type: spectrum, name: s, axis: x, range: [-200, 200], bins: 400}}]\noutput: {{path: none.h5}}\n",
-      c.precision, c.tau0, c.dataset, count, c.skip, c.cap);
+      c.line, c.numerics, c.precision, c.tau0, c.dataset, count, c.skip, c.cap);
   const config::Config config = config::parse(yaml, "benchmark");
   const Setup setup = build_setup(config);
   Pool pool(0, count, std::uint64_t(compute.cpu.threads) * 16);

@@ -20,4 +20,5 @@ install(DIRECTORY python/thor DESTINATION ${THOR_PYTHON_DIR} FILES_MATCHING PATT
 # The folders below docs/ stay as they are, so that the links of the pages hold.
 install(FILES README.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
+install(FILES src/thor/line/lines.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/thor)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/thor PATTERN __pycache__ EXCLUDE)

@@ -1,4 +1,4 @@
-# The transport kernels: parallel/cpu/kernel.cpp once per instruction set, dataset and precision. Each copy lives in an
+# The transport kernels: parallel/cpu/kernel.cpp once per instruction set, problem and precision. Each copy lives in an
 # inline namespace of its own (THOR_ISA); tests/e2e/kernel_symbols.sh checks that they share no weak symbol.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(THOR_ISAS x86_64_v2 x86_64_v3 x86_64_v4)
@@ -12,14 +12,23 @@ else()
   message(FATAL_ERROR "no CPU kernels for ${CMAKE_SYSTEM_PROCESSOR}: add an instruction set here and in dispatch.cpp")
 endif()
 
+# As in transport/problems.hpp.
+set(THOR_PROBLEMS LineProblem/Sphere LineProblem/Shell LineProblem/Slab DoubletProblem/Sphere DoubletProblem/Shell
+                  DoubletProblem/Slab MultipletProblem/Shell MultipletProblem/Slab SelectedProblem/Shell
+                  SelectedProblem/Slab)
+
 function(thor_add_kernels target)
   foreach(isa IN LISTS THOR_ISAS)
-    foreach(dataset Sphere Shell Slab)
+    foreach(name IN LISTS THOR_PROBLEMS)
+      string(REPLACE "/" ";" problem ${name})
+      list(GET problem 1 dataset)
+      list(GET problem 0 problem)
       foreach(real float double)
-        set(kernel thor_kernel_${isa}_${dataset}_${real})
+        set(kernel thor_kernel_${isa}_${problem}_${dataset}_${real})
         add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/thor/parallel/cpu/kernel.cpp)
         target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-        target_compile_definitions(${kernel} PRIVATE THOR_ISA=isa_${isa} THOR_DATASET=${dataset} THOR_REAL=${real})
+        target_compile_definitions(${kernel} PRIVATE THOR_ISA=isa_${isa} THOR_PROBLEM=${problem}
+                                                     THOR_DATASET=${dataset} THOR_REAL=${real})
         # gcc 12's own AVX-512 headers trip -Wmaybe-uninitialized.
         target_compile_options(${kernel} PRIVATE -O3 ${THOR_ISA_FLAGS_${isa}} -Wno-maybe-uninitialized)
         # The kernels touch no memory but the lanes they are given, and gcc needs five minutes for each with a sanitizer:

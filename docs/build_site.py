@@ -30,6 +30,7 @@ PAGES = (
     ("docs/tutorial.md", "tutorial.html", "Tutorial"),
     ("docs/configuration.md", "configuration.html", "Configuration"),
     ("docs/command-line.md", "command-line.html", "Command line"),
+    ("docs/lines.md", "lines.html", "Lines"),
     ("docs/physics.md", "physics.html", "Physics"),
     ("docs/validation.md", "validation.html", "Validation"),
     ("docs/performance.md", "performance.html", "Performance"),

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import subprocess
 import tempfile
@@ -289,6 +290,101 @@ def thin_and_symmetric() -> None:
         note(f"static sphere, {precision}: <x>", f"{case.x.mean():.3f} +- {case.x.std() / np.sqrt(case.n):.3f}", "0")
 
 
+def spectrum_of(text: str, photons: float):
+    """The spectrum, per photon of the continuum, of a run whose one output is called s."""
+    count = max(2000, int(photons * ARGS.scale))
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder) / "c.yaml"
+        config.write_text(text.replace("COUNT", str(count)) + "output: {path: r.h5}\n")
+        subprocess.run([ARGS.thor, "run", config, "--quiet"], check=True, stderr=subprocess.DEVNULL)
+        with thor.open(pathlib.Path(folder) / "r.h5") as result:
+            summary = dict(result.summary)
+            s = result.spectrum("s")
+            edges, flux, error = (np.asarray(v) for v in (s.edges, s.flux, s.error))
+    return edges, flux * (edges[-1] - edges[0]), error * (edges[-1] - edges[0]), summary
+
+
+def multiplets() -> None:
+    fig, axes = plt.subplots(1, 2, figsize=(8.4, 4.0), gridspec_kw={"width_ratios": [3, 2]})
+    shown = {}
+    for i, v_max in enumerate((100, 200, 500, 1000)):
+        edges, flux, error, _ = spectrum_of(
+            "line: MgII\n"
+            "dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, column_density: 3.1622776601683795e14 cm^-2,\n"
+            f"          velocity: {{profile: linear, max: {v_max} km/s}}}}\n"
+            "generators: [{type: point, photons: COUNT, spectrum: {type: continuum, range: [2780 Angstrom, 2820 Angstrom]}}]\n"
+            "outputs: [{type: spectrum, name: s, axis: wavelength, range: [2780 Angstrom, 2820 Angstrom], bins: 400}]\n", 1e7)
+        axes[0].stairs(flux + 1.5 * i, edges, color=COLORS[i], lw=0.9, baseline=None)
+        axes[0].text(2783.2, 1.5 * i + 1.12, f"{v_max} km/s", color=COLORS[i], fontsize=8)
+        middle = (edges[1:] + edges[:-1]) / 2
+        shown[v_max] = middle, flux
+        for code, style in (("lart", ":"), ("rascas", "--")):
+            path = reference(f"{code}_mgii_v{v_max}.csv")
+            if not path:
+                continue
+            data = table(path)
+            wave, width = data["wavelength_A"], data["wavelength_A"][1] - data["wavelength_A"][0]
+            per = round(width / 0.1)
+            ours, ours_error = flux.reshape(-1, per).mean(1), np.sqrt((error.reshape(-1, per) ** 2).sum(1)) / per
+            lines = (wave > 2790) & (wave < 2812)
+            chi2 = ((ours - data["flux"]) ** 2 / (ours_error ** 2 + data["err"] ** 2))[lines].mean()
+            name = {"lart": "LaRT", "rascas": "RASCAS"}[code]
+            axes[0].plot(wave, data["flux"] + 1.5 * i, style, color="k", lw=0.6,
+                         label=name if v_max == 100 else None)
+            note(f"Mg II, {v_max} km/s against {name}: chi2 per bin, 2790-2812 A", f"{chi2:.2f}", "1")
+    for wave in (2796.354, 2803.531):
+        axes[0].axvline(wave, color="0.8", lw=0.7, zorder=0)
+    axes[0].set(xlabel=r"Vacuum wavelength [$\mathrm{\AA}$]", ylabel="Flux over continuum, offset by 1.5", xlim=(2782, 2816), ylim=(0, 8.2))
+    axes[0].legend(fontsize=7, frameon=False, loc="upper right")
+    for v_max, (middle, flux) in shown.items():
+        k, h = ((middle > 2796.354) & (middle < 2800)), ((middle > 2803.531) & (middle < 2813))
+        note(f"Mg II, {v_max} km/s: light above the continuum redward of k and h [A]",
+             f"{(flux[k] - 1).sum() * 0.1:.3f} and {(flux[h] - 1).sum() * 0.1:.3f}", "-",
+             "k is converted to h beyond 770 km/s" if v_max == 1000 else "")
+
+    edges, flux, error, summary = spectrum_of(
+        "line: SiII_1190\n"
+        "dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, column_density: 1e15 cm^-2,\n"
+        "          velocity: {profile: linear, max: 200 km/s}}\n"
+        "generators: [{type: point, photons: COUNT, spectrum: {type: continuum, range: [1186 Angstrom, 1201 Angstrom]}}]\n"
+        "outputs: [{type: spectrum, name: s, axis: wavelength, range: [1186 Angstrom, 1201 Angstrom], bins: 300}]\n", 3e6)
+    axes[1].stairs(flux, edges, color=COLORS[0], lw=0.9)
+    for wave, name in ((1190.416, "1190"), (1193.290, "1193"), (1194.500, "1194*"), (1197.394, "1197*")):
+        axes[1].axvline(wave, color="0.8", lw=0.7, zorder=0)
+        axes[1].text(wave, 2.62 if name != "1194*" else 2.45, name, fontsize=7, ha="center")
+    axes[1].set(xlabel=r"Vacuum wavelength [$\mathrm{\AA}$]", ylabel="Flux over continuum", ylim=(0, 2.8), xlim=(1187, 1200))
+    axes[1].set_title("Si II, 200 km/s; * fluorescent", fontsize=8)
+    note("Si II shell: photons escaped of those emitted", f"{summary['escaped']}", f"{summary['photons']}")
+    for transition in ("SiII_1190", "SiII_1193"):
+        share, expected = thin_branching(transition)
+        note(f"{transition}, thin: share of scattered photons in the fluorescent line", f"{share[0]:.4f} +- {share[1]:.4f}",
+             f"branching {expected:.4f}")
+    fig.tight_layout()
+    save(fig, "multiplets.png")
+
+
+def thin_branching(name: str) -> tuple[tuple[float, float], float]:
+    """What one transition sends into fluorescence, in gas so thin that photons scatter once."""
+    lines = json.loads(subprocess.run([ARGS.thor, "lines", "--json"], check=True, capture_output=True).stdout)
+    line = next(entry for entry in lines if entry["name"] == "SiII_1190")
+    transition = next(t for t in line["transitions"] if t["name"] == name)
+    other = next(t for t in line["transitions"] if t["upper"] == transition["upper"] and t["name"] != name)
+    count = max(2000, int(2e6 * ARGS.scale))
+    text = ("line: SiII_1190\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e-2}\n"
+            f"generators: [{{type: point, photons: {count}, spectrum: {{type: delta, reference: {name}}}}}]\n"
+            "outputs: [{type: photons, fields: [velocity_final, scatterings]}]\noutput: {path: r.h5}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder) / "c.yaml"
+        config.write_text(text)
+        subprocess.run([ARGS.thor, "run", config, "--quiet"], check=True, stderr=subprocess.DEVNULL)
+        with thor.open(pathlib.Path(folder) / "r.h5") as result:
+            scattered = np.asarray(result.photons["scatterings"]) == 1
+            wave = line["transitions"][0]["wavelength_angstrom"] * (1 + np.asarray(result.photons["velocity_final"]) / C_KMS)
+    fluorescent = np.abs(wave[scattered] - other["wavelength_angstrom"]) < 0.5
+    share = float(fluorescent.mean())
+    return (share, float(np.sqrt(share * (1 - share) / fluorescent.size))), other["branching"]
+
+
 def main() -> None:
     global ARGS
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -300,7 +396,7 @@ def main() -> None:
     (HERE / "figures").mkdir(exist_ok=True)
     plt.rcParams.update(PAPER)
     start = time.time()
-    parts = (static_spheres, outflows, dusty_slab, redistribution, core_skipping, thin_and_symmetric)
+    parts = (static_spheres, outflows, dusty_slab, redistribution, core_skipping, thin_and_symmetric, multiplets)
     for part in parts:
         if ARGS.only is None or part.__name__ in ARGS.only:
             part()

@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 from support import SMALL, WithFiles, skip_loudly
 
-from thor.configuration import as_file, output_in, output_of, overrides, plain, text_of, to_yaml
+from thor.configuration import (
+    as_file,
+    line_list_in,
+    line_list_of,
+    output_in,
+    output_of,
+    overrides,
+    plain,
+    text_of,
+    to_yaml,
+)
 
 
 class ValuesTest(unittest.TestCase):
@@ -69,6 +79,28 @@ class ValuesTest(unittest.TestCase):
             ([1, 2] * u.kpc, ["1 kpc", "2 kpc"]),
         ):
             self.assertEqual(plain(quantity), text)
+
+
+class LineListTest(WithFiles):
+    def test_found_in_text(self):
+        for text, name in (
+            ("line: Lya\nline_list: my.yaml\n", "my.yaml"),
+            ("line_list: 'my lines.yaml'  # of mine\nline: Lya\n", "my lines.yaml"),
+            ('{"line": "Lya", "line_list": "a/b.yaml"}', "a/b.yaml"),
+            ('line: Lya\nline_list: ""\n', None),
+            ('{"line_list": ""}', None),
+            ("line: Lya\n# line_list: my.yaml\nx:\n  line_list: no.yaml\n", None),
+        ):
+            self.assertEqual(line_list_in(text), name, text)
+
+    def test_counts_from_the_configuration(self):
+        config = Path(self.folder, "run.yaml")
+        config.write_text("line: Lya\nline_list: my.yaml\n")
+        self.assertEqual(line_list_of(config, None), Path(self.folder, "my.yaml"))
+        self.assertEqual(line_list_of(config, {"line_list": "b.yaml"}), Path(self.folder, "b.yaml"))
+        self.assertEqual(line_list_of(config, {"line_list": ""}), None)
+        self.assertEqual(line_list_of({"line_list": Path("my.yaml")}, {}), Path("my.yaml"))
+        self.assertEqual(line_list_of(SMALL, None), None)
 
 
 class OutputTest(WithFiles):

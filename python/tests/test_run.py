@@ -22,6 +22,25 @@ output: {path: sub.h5}
 """
 
 
+ZINC = """\
+ions: [{name: Zn II, mass: 65.38 u}]
+lines:
+  - name: ZnII
+    description: Zn II doublet
+    ion: Zn II
+    levels:
+      - {name: 4s 2S1/2, J: 0.5, energy: 0 cm^-1}
+      - {name: 4p 2P3/2, J: 1.5, energy: 49355.00 cm^-1}
+      - {name: 4p 2P1/2, J: 0.5, energy: 48481.08 cm^-1}
+    transitions:
+      - {name: ZnII_2026, lower: 4s 2S1/2, upper: 4p 2P3/2, wavelength: 2026.1370 Angstrom,
+         A: 4.07e8 s^-1, f: 0.501, branching: 1}
+      - {name: ZnII_2062, lower: 4s 2S1/2, upper: 4p 2P1/2, wavelength: 2062.6603 Angstrom,
+         A: 3.86e8 s^-1, f: 0.246, branching: 1}
+    source: Morton 2003, ApJS 149, 205
+"""
+
+
 def setUpModule():
     need_thor()
 
@@ -69,6 +88,23 @@ class RunTest(WithFiles):
         mine = result.photons.spectrum("velocity", spectrum.edges)
         np.testing.assert_allclose(mine.flux, spectrum.flux, rtol=1e-9)
         np.testing.assert_allclose(mine.error, spectrum.error, rtol=1e-9)
+
+    def test_a_line_list(self):
+        """Beside the configuration, or in the current folder for a dict and for text."""
+        Path("zinc.yaml").write_text(ZINC)
+        config = {**SMALL, "line": "ZnII", "line_list": "zinc.yaml"}
+        config["outputs"] = [{**SMALL["outputs"][0], "reference": "ZnII_2062"}]
+        result, _ = self.run_thor(config, self.path)
+        self.assertEqual((result.line.name, result.line.wavelength0), ("ZnII", 2026.137))
+        self.assertEqual(result.spectrum().line.wavelength0, 2062.6603)
+        text = TEXT.replace("line: Lya\n", "line: ZnII\nline_list: zinc.yaml\n")
+        self.run_thor(text)
+        os.mkdir("there")
+        Path("there/run.yaml").write_text(text)
+        self.fails(3, "there/zinc.yaml: line list missing", Path("there/run.yaml"))
+        os.rename("zinc.yaml", "there/zinc.yaml")
+        self.run_thor(Path("there/run.yaml"))
+        self.run_thor(SMALL, self.path, set={"line_list": "there/zinc.yaml"}, overwrite=True)
 
     def test_text_and_path(self):
         result, _ = self.run_thor(TEXT)

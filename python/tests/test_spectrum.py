@@ -3,8 +3,11 @@
 import dataclasses
 import unittest
 
+import h5py
 import numpy as np
-from support import LUMINOSITY, THERMAL, WAVELENGTH0, WithFiles, skip_loudly, write_result
+from support import LUMINOSITY, THERMAL, WAVELENGTH0, WithFiles, put, skip_loudly, write_result
+
+import thor
 
 
 class SpectrumTest(WithFiles):
@@ -56,6 +59,63 @@ class SpectrumTest(WithFiles):
         write_result(self.path, thermal_velocity=np.nan)
         with self.assertRaisesRegex(ValueError, "thermal velocity"):
             self.open().x(100.0)
+
+
+class ReferenceTest(WithFiles):
+    """A spectrum about another transition than the line's first: 2803.5315 beside 2796.3543."""
+
+    BLUE, RED = 2796.3543, 2803.5315
+
+    def setUp(self):
+        super().setUp()
+        write_result(self.path, line="MgII", wavelength0=self.BLUE, thermal_velocity=THERMAL)
+        with h5py.File(self.path, "a") as file:
+            put(file["spectra/source"], wavelength0=self.RED)
+        self.result = self.open()
+        self.about_blue, self.about_red = (self.result.spectra[n] for n in ("emergent", "source"))
+
+    def test_each_spectrum_has_its_own(self):
+        self.assertEqual(self.result.line.wavelength0, self.BLUE)
+        self.assertEqual(self.about_blue.line.wavelength0, self.BLUE)  # as files of old have it
+        self.assertEqual(self.about_red.line.wavelength0, self.RED)
+        for spectrum, centre in ((self.about_blue, self.BLUE), (self.about_red, self.RED)):
+            edges = spectrum.to("wavelength").edges
+            expected = centre * np.exp(-spectrum.edges[::-1] * THERMAL / 299792.458)
+            np.testing.assert_allclose(edges, expected, rtol=1e-12)
+            middle = spectrum.to("velocity").edges[50]
+            self.assertAlmostEqual(middle, 0.0, delta=1e-7)
+            np.testing.assert_allclose(spectrum.to("frequency").to("x").edges, spectrum.edges, atol=1e-7)
+        self.assertIn("source (emitted, x about 2803.53 Angstrom)", repr(self.result))
+        self.assertIn("emergent (escaped, x)", repr(self.result))
+
+    def test_about_another_wavelength(self):
+        moved = self.about_blue.about(self.RED)
+        self.assertEqual((moved.axis, moved.line.wavelength0), ("x", self.RED))
+        shift = 299792.458 / THERMAL * np.log(self.RED / self.BLUE)  # 2796 lies to the blue
+        np.testing.assert_allclose(moved.edges, self.about_blue.edges + shift, atol=1e-6)
+        np.testing.assert_allclose(moved.flux, self.about_blue.flux, rtol=1e-7)
+        np.testing.assert_allclose(
+            moved.to("wavelength").edges, self.about_blue.to("wavelength").edges, rtol=1e-13
+        )
+        velocity = self.about_blue.to("velocity").about(self.RED)
+        self.assertAlmostEqual(velocity.edges[50], 299792.458 * (self.BLUE / self.RED - 1), places=4)
+        for got, expected in zip(velocity.luminosity(), self.about_blue.luminosity()):
+            self.assertAlmostEqual(got / expected, 1.0, places=9)
+
+    def test_photons_about_another_wavelength(self):
+        edges = self.about_blue.about(self.RED).edges
+        mine = self.result.photons.spectrum("x", edges, wavelength0=self.RED)
+        self.assertEqual(mine.line.wavelength0, self.RED)
+        self.assertAlmostEqual(mine.luminosity()[0] / self.about_blue.luminosity()[0], 1.0, places=2)
+        np.testing.assert_allclose(mine.flux, self.about_blue.flux, atol=3 * LUMINOSITY / 20000)
+
+    def test_a_damaged_wavelength(self):
+        self.result.close()
+        for bad in (0.0, np.nan, "blue"):
+            with h5py.File(self.path, "a") as file:
+                put(file["spectra/source"], wavelength0=bad)
+            with self.assertRaisesRegex(thor.ResultError, "damaged"):
+                thor.open(self.path)
 
 
 class ErrorsTest(WithFiles):

@@ -52,6 +52,16 @@ class ResumeTest(WithSweep):
         config.write_text(json.dumps(SMALL).replace("0.5", "0.6"))
         self.refused("choose another folder", config)
 
+    def test_another_line_list_is_refused(self):
+        lines = Path(self.folder, "lines.yaml")
+        listed = subprocess.run([need_thor(), "lines", "--yaml"], capture_output=True, text=True)
+        lines.write_text(listed.stdout)
+        config = {**SMALL, "line_list": str(lines)}
+        self.sweep(config)
+        self.sweep(config)
+        lines.write_text(listed.stdout.replace("0.41641", "0.41642"))
+        self.refused("another line_list", config)
+
     def test_files_of_others_are_not_touched(self):
         self.at.mkdir()
         Path(self.at, FILES[0]).write_text("mine")

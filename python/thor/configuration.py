@@ -101,6 +101,32 @@ def output_in(text: str) -> str | None:
     return next(value.strip() for value in match.groups() if value is not None)
 
 
+_LINE_LIST = re.compile(rf"^line_list\s*:[ \t]+{_VALUE}{_COMMENT}$", re.MULTILINE)
+
+
+def line_list_in(text: str) -> str | None:
+    """``line_list`` of a configuration, with the same limits as :func:`output_in`."""
+    with contextlib.suppress(ValueError):
+        config = json.loads(text)
+        name = config.get("line_list") if isinstance(config, Mapping) else None
+        return name if isinstance(name, str) and name else None
+    match = _LINE_LIST.search(text)
+    if match is None:
+        return None
+    return next(value.strip() for value in match.groups() if value is not None)
+
+
+def line_list_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
+    """The file of more lines that a configuration names, by the rule of :func:`output_of`."""
+    asked = plain(values or {}).get("line_list")
+    name = line_list_in(text_of(config)) if asked is None else asked
+    if not name or not isinstance(name, str):
+        return None
+    if isinstance(config, Mapping) or not is_path(config):
+        return Path(name)
+    return Path(config).parent / name
+
+
 def _output_of(config: Any) -> str | None:
     path = config.get("output") if isinstance(config, Mapping) else None
     path = path.get("path") if isinstance(path, Mapping) else None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .line import Line
     from .result import Result
+    from .spectrum import Spectrum
 
 _FATES = ("escaped", "absorbed", "stopped", "lost", "in_flight")
 
@@ -18,7 +20,9 @@ def describe(result: Result) -> str:
         for fate in _FATES
         if fate == "escaped" or summary.get(fate)
     )
-    names = ", ".join(f"{s.name} ({s.of}, {s.axis})" for s in result.spectra.values())
+    names = ", ".join(
+        f"{s.name} ({s.of}, {s.axis}{_reference(s, result.line)})" for s in result.spectra.values()
+    )
     rows = {
         "run": f"thor {attributes['thor_version']} ({attributes.get('git_commit', '?')}), "
         f"{attributes.get('device', '?')}, {attributes.get('precision', '?')} precision, "
@@ -34,6 +38,13 @@ def describe(result: Result) -> str:
     }
     body = "\n".join(f"  {key:<11} {text}" for key, text in rows.items())
     return f"thor result {result.path}: {result.line.name}\n{body}"
+
+
+def _reference(spectrum: Spectrum, line: Line) -> str:
+    """Where a spectrum counts from, if that is not the line's first transition."""
+    if spectrum.line.wavelength0 == line.wavelength0 or spectrum.axis not in ("x", "velocity"):
+        return ""
+    return f" about {spectrum.line.wavelength0:.2f} Angstrom"
 
 
 def duration(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,15 +21,21 @@ AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequenc
 
 @dataclass(frozen=True)
 class Line:
-    """What ties the axes together: the line's first transition, and the gas's thermal speed.
+    """What ties the axes together: the transition that x and velocities are counted from, and the
+    gas's thermal speed.
 
-    ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m) that x is counted in;
+    ``wavelength0`` is that of the line's first transition, or of the one that an output names as
+    its ``reference``. ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m) that x is counted in;
     None where no single temperature describes the gas.
     """
 
     name: str
     wavelength0: float  # in vacuum [Angstrom]
     thermal_velocity: float | None = None
+
+    def about(self, wavelength0: float) -> Line:
+        """The same line, with x and velocities counted from another wavelength [Angstrom]."""
+        return replace(self, wavelength0=wavelength0)
 
     def _thermal_velocity(self) -> float:
         if not self.thermal_velocity:

@@ -146,13 +146,16 @@ class Photons(Mapping[str, Array]):
         *,
         of: str = "escaped",
         name: str = "photons",
+        wavelength0: float | None = None,
     ) -> Spectrum:
         """The spectrum of these photons, or of those where ``mask`` is true.
 
         ``of`` is escaped, absorbed or emitted, as in a configuration: of the photons chosen only
         those count, with their frequency at the end, or all of them with that of emission.
         ``bins`` is a number of bins over ``range`` (in units of the axis; default: all photons),
-        or the edges themselves. The error of a bin is sqrt(sum of squared weights).
+        or the edges themselves. x and velocities are counted from ``wavelength0`` [Angstrom], by
+        default that of the line's first transition. The error of a bin is sqrt(sum of squared
+        weights).
         """
         if of != "emitted" and FATES.get(of) not in (2, 3):
             raise ValueError(f"a spectrum is of escaped, absorbed or emitted photons, not '{of}'")
@@ -160,7 +163,12 @@ class Photons(Mapping[str, Array]):
         if of != "emitted":
             photons = photons.select(photons["fate"] == FATES[of])
         velocity = photons["velocity_initial" if of == "emitted" else "velocity_final"]
-        values = self._result.line.from_velocity(velocity, axis)
+        line = self._result.line
+        if wavelength0 is not None:
+            wavelength = line.from_velocity(velocity, "wavelength")
+            line = line.about(wavelength0)
+            velocity = line.to_velocity(wavelength, "wavelength")
+        values = line.from_velocity(velocity, axis)
         weights = photons.weights()
         counts: Any = bins  # numpy's annotation leaves out that it takes both
         edges: Floats = np.histogram_bin_edges(values, counts, range)
@@ -168,7 +176,7 @@ class Photons(Mapping[str, Array]):
         squares = np.histogram(values, edges, weights=weights**2)[0]
         widths = np.diff(edges)
         flux, error = sums / widths, np.sqrt(squares) / widths
-        return Spectrum(name, edges, flux, error, axis, of, self._result.line)
+        return Spectrum(name, edges, flux, error, axis, of, line)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._group if self._group else self._arrays)

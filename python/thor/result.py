@@ -139,7 +139,12 @@ class Result:
             raise ResultError(f"{self.path}: spectrum '{name}' has its {axis} axis in '{units}'")
         scale = _UNITS[axis][units]
         of = _plain(group.attrs["of"])
-        return Spectrum(name, edges * scale, flux / scale, error / scale, axis, of, self.line)
+        # Files of earlier versions have one wavelength for all spectra.
+        wavelength0 = _plain(group.attrs.get("wavelength0", self.line.wavelength0))
+        if not wavelength0 > 0.0:
+            raise ResultError(f"{self.path}: spectrum '{name}' is damaged: {wavelength0=}")
+        line = self.line.about(float(wavelength0))
+        return Spectrum(name, edges * scale, flux / scale, error / scale, axis, of, line)
 
     @property
     def config(self) -> str:

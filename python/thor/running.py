@@ -9,7 +9,7 @@ from typing import Any
 
 from .binary import find_binary
 from .child import call
-from .configuration import Config, as_file, is_path, output_of, overrides
+from .configuration import Config, as_file, is_path, line_list_of, output_of, overrides
 from .errors import RunError
 from .result import Result
 
@@ -38,8 +38,8 @@ def run(
     newline in it). Numbers with a unit are text, as in YAML ("10 kpc"), or astropy quantities.
     ``set`` overrides keys: ``{"dataset.tau0": 1e7}``. The result goes to ``output``, or to the
     configuration's ``output.path``; one of them is needed. ``output`` counts from the current
-    folder; ``output.path`` from the folder of the configuration, or from the current one for a
-    dict or text. A file that is there already is an error unless ``overwrite`` is true.
+    folder; ``output.path`` and ``line_list`` from the folder of the configuration, or from the
+    current one for a dict or text. A file that is there already is an error unless ``overwrite`` is true.
 
     The other arguments are the options of ``thor run``, with its defaults. Progress is shown on
     ``sys.stderr``: a live line on a terminal, elsewhere (a notebook, a log) a line every ten
@@ -65,6 +65,9 @@ def run(
     values = dict(set or {})
     if in_config is None:
         values["output.path"] = os.path.basename(target)  # thor wants it even if it has -o
+    line_list = None if is_path(config) else line_list_of(config, set)
+    if line_list is not None:  # thor will read the configuration in a folder of its own
+        values["line_list"] = os.path.abspath(line_list)
     options = {
         "--threads": threads,
         "--device": device,

@@ -37,7 +37,8 @@ class Spectrum:
     """A binned spectrum: luminosity per unit of its axis, with its Monte Carlo error.
 
     ``edges`` has one entry more than ``flux`` and ``error`` and increases. ``of`` says which
-    photons were counted: escaped, emitted or absorbed.
+    photons were counted: escaped, emitted or absorbed. x and velocities are counted from
+    ``line.wavelength0``, which may be another one for each spectrum of a run.
     """
 
     name: str
@@ -106,6 +107,12 @@ class Spectrum:
             error=(self.error * jacobian)[order],
             axis=axis,
         )
+
+    def about(self, wavelength0: float) -> Spectrum:
+        """The same light, with x and velocities counted from another wavelength [Angstrom]: that
+        of another transition of the line, or the one of another spectrum."""
+        wavelengths = self.to("wavelength")
+        return replace(wavelengths, line=self.line.about(wavelength0)).to(self.axis)
 
     def rebin(self, factor: int) -> Spectrum:
         """Bins merged by ``factor``; what is left over makes a narrower last bin.

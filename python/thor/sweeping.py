@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .binary import find_binary
-from .configuration import Config, plain, text_of
+from .configuration import Config, line_list_of, plain, text_of
 from .describe import duration
 from .errors import FailedRunWarning, IncompleteRunWarning, ResultError, RunError, SweepError
 from .running import run
@@ -47,8 +47,8 @@ def sweep(
 
     The same call again does only what is missing: a sweep that was interrupted goes on, one with
     more values runs the new ones, and runs that failed or were cut are run again. What is there is
-    used only if the configuration (its text), ``set``, ``precision`` and ``seed`` are what they
-    were: otherwise nothing is run, nothing is overwritten, and :class:`SweepError` is raised. Then
+    used only if the configuration (its text, and that of its line list), ``set``, ``precision``
+    and ``seed`` are what they were: otherwise nothing is run, nothing is overwritten, and :class:`SweepError` is raised. Then
     choose another folder, or delete this one. Results of an older thor count as done.
 
     A run that fails does not end the sweep: it is in ``failures`` of what is returned, and a
@@ -74,6 +74,9 @@ def sweep(
             raise ValueError(f"{key} is one of the parameters: do not give it as an argument too")
     text = text_of(config)
     base = {"config": text, "set": plain(set or {}), "precision": precision, "seed": seed}
+    line_list = line_list_of(config, set)
+    if line_list is not None and line_list.is_file():
+        base["line_list"] = line_list.read_text(encoding="utf-8", errors="replace")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with _alone_in(folder):

@@ -531,7 +531,7 @@ THOR_FN StreamKey key_of(std::uint64_t i) {
 }
 
 template <class Generator>
-THOR_FN Words words_of(Generator random) {
+THOR_FN Words draw_words(Generator random) {
   Words words;
   for (int k = 0; k < draws; ++k) words[k] = random.next();
   return words;
@@ -544,14 +544,14 @@ struct Keys {
 };
 template <class Real>
 struct XoshiroWords {
-  THOR_FN Words operator()(std::uint64_t i) const { return words_of(xoshiro<Real>(key_of(i))); }
+  THOR_FN Words operator()(std::uint64_t i) const { return draw_words(xoshiro<Real>(key_of(i))); }
 };
 template <class Real>
 struct PhiloxWords {
   THOR_FN Words operator()(std::uint64_t i) const {
     auto random = philox<Real>(key_of(i));
     if (i % 4 == 0) random.counter[0] = 0xfffffffeu;  // the carry comes in the third block
-    return words_of(random);
+    return draw_words(random);
   }
 };
 
@@ -568,13 +568,13 @@ TEST_F(DeviceMath, StreamsAreTheHosts) {
 template <class Real>
 struct XoshiroFrom {
   THOR_FN Words operator()(const Row<std::uint32_t, 4>& s) const {
-    return words_of(Xoshiro128<Real>{s[0], s[1], s[2], s[3]});
+    return draw_words(Xoshiro128<Real>{s[0], s[1], s[2], s[3]});
   }
 };
 template <class Real>
 struct PhiloxFrom {
   THOR_FN Words operator()(const Row<std::uint32_t, 6>& s) const {
-    return words_of(Philox4x32<Real>{{s[0], s[1], s[2], s[3]}, {s[4], s[5]}, {0, 0, 0, 0}, 4});
+    return draw_words(Philox4x32<Real>{{s[0], s[1], s[2], s[3]}, {s[4], s[5]}, {0, 0, 0, 0}, 4});
   }
 };
 

@@ -71,7 +71,7 @@ struct PerpendicularDraw {
   Real x_crit;
   THOR_FN Row<Real, 1> operator()(std::uint64_t i) const {
     const auto w = source(i);
-    return {sample_perpendicular_velocity(x_crit, {w[0], w[1]})};
+    return {sample_perpendicular_velocity(x_crit, {uniform_positive<Real>(w[0]), w[1]})};
   }
 };
 template <class Real>

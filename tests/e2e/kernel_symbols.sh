@@ -6,7 +6,7 @@
 #   - no weak symbol is defined in the kernel objects of two instruction sets,
 #   - every weak symbol of a kernel object carries its instruction set's name, so that no other object can share it either,
 #   - no kernel object calls the mathematical library.
-# Kernel objects are found by name: thor_kernel_<isa>_<Dataset>_<real>.dir/**/*.o. Environment: NM.
+# Kernel objects are found by name: thor_kernel_<isa>_<Problem>_<Dataset>_<real>.dir/**/*.o. Environment: NM.
 set -eu
 nm=${NM:-nm}
 [ $# -gt 0 ] || { echo "usage: kernel_symbols.sh OBJECT_OR_DIRECTORY..." >&2; exit 2; }
@@ -19,7 +19,7 @@ for place in "$@"; do find "$place" -type f -name '*.o' -path '*thor_kernel_*.di
 # Lines "isa kind symbol object", kind in {weak, undefined}.
 while read -r object; do
   kernel=$(printf '%s\n' "$object" | sed 's|.*thor_kernel_\([^/]*\)\.dir/.*|\1|')
-  isa=$(printf '%s\n' "$kernel" | sed 's/_[^_]*_[^_]*$//')
+  isa=$(printf '%s\n' "$kernel" | sed 's/_[^_]*_[^_]*_[^_]*$//')
   "$nm" "$object" > "$work/nm" || { echo "kernel_symbols: $nm cannot read $object" >&2; exit 1; }
   [ -s "$work/nm" ] || { echo "kernel_symbols: $object has no symbols" >&2; exit 1; }
   # W, V: weak; u: unique. Undefined references are w, v, U. DW.ref.* points to a runtime routine: data, the same in all.

@@ -112,7 +112,7 @@ QUANTITIES = {
     "dataset.inner_radius": ("kpc", "K", ["-1 kpc", "1e9 kpc"]),
     "dataset.outer_radius": ("kpc", "km/s", ["0 kpc", "-1 kpc"]),
     "dataset.half_thickness": ("pc", "Hz", ["0 pc", "-1 pc"]),
-    "dataset.temperature": ("K", "kpc", ["0 K", "-1 K", "1e-9 K"]),
+    "dataset.temperature": ("K", "kpc", ["0 K", "-1 K"]),
     "dataset.b_turb": ("km/s", "K", ["-1 km/s", "3e5 km/s"]),
     "dataset.tau0": ("", "cm^-2", ["0", "-1", "1e16"]),
     "dataset.column_density": ("cm^-2", "cm^-3", ["0 cm^-2", "-1 cm^-2", "1e40 cm^-2"]),
@@ -122,6 +122,10 @@ QUANTITIES = {
     "dataset.velocity.max": ("km/s", "kpc", ["3e5 km/s", "-3e5 km/s"]),
     "dataset.velocity.average": ("km/s", "kpc", ["3e5 km/s", "-3e5 km/s"]),
     "dataset.dust.tau": ("", "cm", ["-0.1"]),
+    "dataset.dust.metallicity": ("", "K", ["-0.1", "1001"]),
+    "dataset.dust.hydrogen_column": ("cm^-2", "cm^-3", ["-1 cm^-2"]),
+    "dataset.dust.ionized_column": ("cm^-2", "cm^-3", ["-1 cm^-2"]),
+    "dataset.dust.f_ion": ("", "K", ["-0.1", "1.1"]),
     "dataset.dust.albedo": ("", "K", ["-0.1", "1.1"]),
     "dataset.dust.g": ("", "K", ["-1", "1"]),
     "dataset.step_limiter": ("", "kpc", ["0", "-1", "1.1"]),
@@ -132,6 +136,7 @@ QUANTITIES = {
     "generators.spectrum.equivalent_width": ("Angstrom", "km/s", ["0 Angstrom", "-1 nm"]),
     "generators.spectrum.offset": ("km/s", "Angstrom", ["-3e5 km/s"]),
     "acceleration.core_skip.fixed": ("", "km/s", ["-1"]),
+    "physics.deuterium": ("", "cm^-3", ["-1e-5", "1.1"]),
 }
 
 
@@ -144,9 +149,10 @@ WHOLE_NUMBERS = {
 }
 
 
-WORDS = ("driver", "line", "precision", "dataset.type", "dataset.density.profile", "dataset.velocity.profile",
+WORDS = ("driver", "precision", "dataset.type", "dataset.density.profile", "dataset.velocity.profile", "dataset.dust.law",
          "generators.type", "generators.shape", "generators.spectrum.type", "acceleration.core_skip",
-         "physics.phase_function", "physics.recoil", "outputs.type", "outputs.of", "outputs.axis")
+         "physics.phase_function", "physics.recoil", "numerics.voigt", "numerics.u_parallel", "numerics.core_wing",
+         "numerics.generator", "numerics.uniform", "numerics.rejection", "outputs.type", "outputs.of", "outputs.axis")
 
 
 VECTORS = {"generators.position": "K", "generators.velocity": "K", "generators.direction": "K"}
@@ -155,11 +161,12 @@ VECTORS = {"generators.position": "K", "generators.velocity": "K", "generators.d
 RANGES = {"generators.spectrum.range": "K", "outputs.range": "K"}
 
 
-TEXTS = {"outputs.name": ["a b", "a/b", "\u00e4", '""'], "output.path": ["out.txt", "out", '""', '"a\\x00.h5"']}
+TEXTS = {"line": ["nonsense", "Lyb", "lya", '""'], "generators.spectrum.reference": ["Lyb", "MgII_2796"],
+         "outputs.reference": ["Lyb", "MgII_2796"], "outputs.name": ["a b", "a/b", "\u00e4", '""'], "output.path": ["out.txt", "out", '""', '"a\\x00.h5"']}
 
 
 MAPS = ("dataset", "dataset.density", "dataset.velocity", "dataset.dust", "generators.spectrum", "acceleration", "physics",
-        "limits", "output")
+        "numerics", "limits", "output")
 
 
 LISTS = {"generators": ["[]", "point", "{type: point}", "[point]", "~"],
@@ -168,7 +175,7 @@ LISTS = {"generators": ["[]", "point", "{type: point}", "[point]", "~"],
 
 REQUIRED = {
     "line", "dataset", "dataset.type", "dataset.outer_radius", "dataset.half_thickness", "dataset.temperature",
-    "dataset.density.exponent", "dataset.velocity.exponent", "dataset.dust.tau", "generators", "generators.type",
+    "dataset.density.exponent", "dataset.velocity.exponent", "dataset.dust.metallicity", "generators", "generators.type",
     "generators.shape", "generators.radius", "generators.photons", "generators.spectrum.sigma",
     "generators.spectrum.temperature", "generators.spectrum.equivalent_width", "generators.spectrum.range", "outputs.type",
     "outputs.name", "outputs.range", "outputs.bins", "output", "output.path", "acceleration.core_skip.fixed",
@@ -177,7 +184,7 @@ REQUIRED = {
 
 ALTERNATIVES = {"dataset.tau0": "column_density: 1e18 cm^-2", "dataset.column_density": "number_density: 1 cm^-3",
                 "dataset.number_density": "tau0: 1e5", "dataset.velocity.max": "average: 1 km/s",
-                "dataset.velocity.average": "max: 1 km/s"}
+                "dataset.velocity.average": "max: 1 km/s", "dataset.dust.tau": "law: SMC", "dataset.dust.law": "tau: 0.1"}
 
 
 # Where a key has this value, these keys belong to another one.
@@ -193,6 +200,10 @@ ELSEWHERE = {
     ("generators.spectrum.type", "delta"): ["sigma: 1 km/s", "temperature: 1 K", "range: [0 km/s, 1 km/s]"],
     ("generators.spectrum.type", "thermal"): ["sigma: 1 km/s", "offset: 1 km/s"],
     ("generators.spectrum.type", "continuum"): ["equivalent_width: 1 nm", "offset: 1 km/s"],
+    ("dataset.dust.tau", "0.1"): ["metallicity: 1", "f_ion: 0.1"],
+    ("numerics.u_parallel", "thor"): ["core_wing: B25"],
+    ("numerics.u_parallel", "S15"): ["rejection: squeezed"],
+    ("outputs.axis", "wavelength"): ["reference: Lya"],
     ("outputs.type", "photons"): ["bins: 3", "name: a", "range: [0, 1]"],
     ("outputs.type", "spectrum"): ["fields: [id]"],
 }
@@ -308,6 +319,8 @@ CONFLICTS = [
      "generators.0.direction: must not be"),
     ("sphere", "generators.0.luminosity=1e200 erg/s", "generators: all luminosities together"),
     ("sphere", "dataset.temperature=1e-3 K", "dataset.temperature: .*raise the temperature"),
+    ("shell", "generators.0.spectrum.reference=Ly_D", 'reference: line Lya has no transition "Ly_D"; did you mean "Lya_D"'),
+    ("shell", "outputs.0.reference=Lyb", 'outputs.0.reference: line Lya has no .*; did you mean "Lya".*: Lya, Lya_D'),
     ("sphere", r'output.path="a\x00.h5"', "output.path: expected a file name"),
     ("sphere", "line.name=Lya", 'line is a single value and has no key "name"'),
     ("sphere", "generators.7.photons=1", 'generators is a list of 1 and has no element "7"'),

@@ -50,7 +50,7 @@ generators:
     velocity: [0 km/s, 100 km/s, 0 km/s]
     photons: 2e5
     luminosity: 2 erg/s
-    spectrum: {type: gaussian, sigma: 150 km/s, offset: -30 km/s}
+    spectrum: {type: gaussian, sigma: 150 km/s, offset: -30 km/s, reference: Lya_D}
   - type: extended
     shape: surface
     radius: 0.5 kpc
@@ -68,11 +68,12 @@ generators:
       range: [1210 Angstrom, 1220 Angstrom]
   - {type: extended, shape: medium, photons: 5, spectrum: {type: thermal, temperature: 1e4 K}}
 acceleration: {core_skip: {fixed: 3}}
-physics: {phase_function: dipole, recoil: true}
+physics: {phase_function: dipole, recoil: true, deuterium: 2.5e-5}
+numerics: {voigt: H82, u_parallel: S15, core_wing: B25fast, generator: philox4x32, uniform: unbiased}
 limits: {max_scatterings: 1e6, max_steps: 2e9}
 outputs:
   - {type: spectrum, name: emergent, of: escaped, axis: x, range: [-30, 30], bins: 240}
-  - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10}
+  - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10, reference: Lya_D}
   - {type: spectrum, name: l_3, of: absorbed, axis: wavelength, range: [121 nm, 122 nm], bins: 1}
   - {type: spectrum, name: "4", axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 2}
   - {type: photons, fields: [scatterings, id]}
@@ -88,12 +89,13 @@ dataset:
   temperature: 300 K
   number_density: 1e3 cm^-3
   velocity: {profile: linear, max: 20 km/s}
-  dust: {tau: 1e-3}
+  dust: {law: LMC, metallicity: 0.5, hydrogen_column: 2e17 cm^-2, ionized_column: 1e20 cm^-2, f_ion: 0.1}
 generators:
   - {type: extended, shape: beam, radius: 1 au, photons: 3, spectrum: {type: delta, offset: 10 km/s}}
   - {type: extended, shape: medium, photons: 3}
 acceleration: {core_skip: smith15}
 physics: {phase_function: isotropic}
+numerics: {rejection: squeezed}
 outputs:
   - {type: spectrum, name: all, axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 1e3}
   - {type: photons}
@@ -132,7 +134,8 @@ def best_of(count, job):
 def good_texts():
     """Configurations that thor accepts, by name."""
     texts = {name: thor("init", name, "-o", "-").stdout for name in TEMPLATES}
-    texts["example"] = (ROOT / "examples/neufeld/sphere.yaml").read_text()
+    for path in ("neufeld/sphere", "mgii_outflow", "siii_fluorescence"):
+        texts[f"example {path}"] = (ROOT / f"examples/{path}.yaml").read_text()
     return {**texts, "full shell": FULL_SHELL, "full slab": FULL_SLAB}
 
 

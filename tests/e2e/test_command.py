@@ -71,6 +71,15 @@ MEDIA = {
         dust={"tau": 0.5},
     ),
     "dusty slab": slab(1e3, 600, dust={"tau": 0.5, "albedo": 0.5, "g": 0.5}),
+    "fluorescent wind": {
+        **sphere(1e3, 600, b_turb="20 km/s", velocity={"profile": "linear", "max": "100 km/s"}, dust={"tau": 0.1}),
+        "line": "CaII",
+    },
+    "deuterium by other schemes": {
+        **sphere(1e3, 300),
+        "physics": {"deuterium": 1e-2},
+        "numerics": {"voigt": "H82", "u_parallel": "SK20", "generator": "philox4x32", "uniform": "unbiased"},
+    },
 }
 
 # Thick without core skipping: about 1e8 scatterings, many seconds, for each photon.
@@ -304,6 +313,12 @@ class Exactness(Case):
 
     def test_dusty_slab(self):
         self.check("dusty slab")
+
+    def test_fluorescent_wind(self):
+        self.check("fluorescent wind")
+
+    def test_deuterium_by_other_schemes(self):
+        self.check("deuterium by other schemes")
 
     def test_core_skipping(self):
         config = sphere(1e6, 20)

@@ -42,7 +42,7 @@ class Check(Case):
         return {name: entry["value"] for name, entry in self.check(config)["derived"].items()}
 
     def line(self):
-        return json.loads(thor("lines", "--json").stdout)[0]
+        return json.loads(thor("lines", "--json").stdout)[0]["transitions"][0]
 
     def thermal_speed(self, kelvin, b_turb=0.0):
         return math.sqrt(2 * self.K_B * kelvin / (self.line()["mass_u"] * self.M_U) + b_turb**2)
@@ -203,11 +203,44 @@ class Machine(Case):
     def test_lines(self):
         lines = json.loads(thor("lines", "--json").stdout)
         self.assertEqual(lines[0]["name"], "Lya")
-        self.assertAlmostEqual(lines[0]["wavelength_angstrom"], 1215.6701, delta=1e-9)
+        self.assertGreaterEqual({line["name"] for line in lines}, {"MgII", "CIV", "SiII_1190", "FeII_UV", "OVII"})
+        first = lines[0]["transitions"][0]
+        self.assertAlmostEqual(first["wavelength_angstrom"], 1215.6701, delta=1e-9)
+        self.assertAlmostEqual(first["mass_u"], 1.00782503, delta=1e-8)
         printed = thor("lines").stdout
+        rows = iter(printed.splitlines()[1:])
         for line in lines:
-            self.assertIn(line["name"], printed)
-            self.assertIn(f"{line['wavelength_angstrom']:.4f}", printed)
+            self.assertTrue(line["description"] and line["source"], line["name"])
+            self.assertTrue(line["transitions"][0]["absorbs"], line["name"])
+            name = line["name"]
+            for t in line["transitions"]:
+                words = next(rows).split()
+                if name:
+                    self.assertEqual(words.pop(0), name)
+                self.assertEqual((words[0], words[1]), (t["name"], f"{t['wavelength_angstrom']:.4f}"))
+                self.assertAlmostEqual(float(words[2]) / t["oscillator_strength"], 1, delta=1e-3)
+                self.assertEqual(words[6:7] in (["fluorescent"], ["with"]), not t["absorbs"])
+                name = ""
+        upper = {}
+        for t in (t for line in lines if line["name"] == "SiII_1190" for t in line["transitions"]):
+            upper[t["upper"]] = upper.get(t["upper"], 0) + t["branching"]
+        self.assertEqual(len(upper), 2)
+        for share in upper.values():
+            self.assertAlmostEqual(share, 1, delta=1e-12)
+
+    def test_the_list_reads_itself(self):
+        """`thor lines --yaml` is a list to start one's own from."""
+        printed = thor("lines", "--yaml")
+        self.assertEqual((printed.returncode, printed.stderr), (DONE, ""))
+        self.assertEqual(printed.stdout, (ROOT / "src/thor/line/lines.yaml").read_text())
+        path = self.write(printed.stdout, "lines.yaml")
+        for how in ((), ("--json",)):
+            self.assertEqual(thor("lines", path, *how).stdout, thor("lines", *how).stdout)
+        renamed = self.write(printed.stdout.replace("name: MgII\n", "name: Magnesium\n", 1), "renamed.yaml")
+        names = [line["name"] for line in json.loads(thor("lines", renamed, "--json").stdout)]
+        self.assertIn("Magnesium", names)
+        self.assertIn("MgII", names, "the built-in line stays")
+        self.assertEqual(thor("lines", "--yaml", "--json").returncode, USAGE)
 
     def test_devices(self):
         told = json.loads(thor("devices", "--json").stdout)
@@ -247,6 +280,20 @@ class GeneratedDocuments(unittest.TestCase):
 
     def test_command_line(self):
         self.check("docs/command-line.md", "manual", "--format", "markdown")
+
+    def test_lines(self):
+        """The table of docs/lines.md."""
+        def wavelengths(transitions):
+            return ", ".join(f"{t['wavelength_angstrom']:.2f}" + " (D)" * (t["ion"] == "D I") for t in transitions)
+        expected = []
+        for line in json.loads(thor("lines", "--json").stdout):
+            absorbing = [t for t in line["transitions"] if t["absorbs"] or t["ion"] == "D I"]
+            others = [t for t in line["transitions"] if t not in absorbing]
+            expected.append(f"| `{line['name']}` | {line['description']} | {wavelengths(absorbing)} | {wavelengths(others)} |")
+        page = (ROOT / "docs/lines.md").read_text()
+        rows = page.partition("## The lines that thor knows\n")[2].partition("\n##")[0].splitlines()
+        self.assertEqual([row for row in rows if row.startswith("| `")], expected,
+                         "docs/lines.md: the table is not what thor says; it should be\n" + "\n".join(expected))
 
     def test_every_key_is_in_the_reference(self):
         reference = (ROOT / "docs/configuration.md").read_text()

@@ -20,6 +20,8 @@ constexpr double planck = 6.62607015e-27;
 constexpr double hydrogen_mass = 1.6735e-24;
 constexpr double einstein_A = 6.265e8;
 constexpr double nu0 = light_speed / 1215.67e-8;
+constexpr double atomic_mass = 1.66053906660e-24;
+constexpr double angstrom = 1e-8;
 
 using Vector = std::array<double, 3>;
 
@@ -44,10 +46,61 @@ Vector turned(const Vector& k, double mu, detail::Rng& rng) {
   return out;
 }
 
+/// The transitions of a problem, with what follows from the temperature.
+struct Resonance {
+  double nu;        ///< Hz
+  double speed;     ///< thermal, cm/s
+  double x;         ///< where it lies: c ln(nu/nu_0)/v_th
+  double width;     ///< speed/v_th
+  double strength;  ///< opacity at its centre over that of the first
+  double a;
+  double recoil;  ///< h nu/(m c speed)
+  double E, E_wing;
+  std::vector<Channel> fluorescence;
+  detail::ParallelVelocity parallel;
+
+  double detuning(double x_gas) const { return (x_gas - x) / width; }
+};
+
+std::vector<Resonance> resonances(const Problem& p) {
+  const auto share = [&](double E) {
+    return p.phase == Problem::Phase::isotropic ? 0 : p.phase == Problem::Phase::dipole ? 1 : E;
+  };
+  std::vector<Resonance> list;
+  if (p.transitions.empty()) {
+    const double a = damping_parameter(p.temperature);
+    list.push_back({nu0,
+                    thermal_speed(p.temperature),
+                    0,
+                    1,
+                    1,
+                    a,
+                    recoil_parameter(p.temperature),
+                    share(1.0 / 3),
+                    share(1),
+                    {},
+                    detail::ParallelVelocity(a)});
+  }
+  for (const Transition& t : p.transitions) {
+    const double speed = thermal_speed(t, p.temperature), nu = light_speed / (t.wavelength * angstrom);
+    const double a = t.damping / (4 * pi * nu) * light_speed / speed;
+    const Transition& first = p.transitions.front();
+    const double v_th = thermal_speed(first, p.temperature);
+    // sigma_0 ~ f/(Doppler width in frequency)
+    const double strength = t.abundance * t.oscillator_strength / first.oscillator_strength *
+                            (v_th / first.wavelength) / (speed / t.wavelength);
+    list.push_back({nu, speed, light_speed * std::log(first.wavelength / t.wavelength) / v_th, speed / v_th, strength,
+                    a, planck * nu / (t.mass * atomic_mass * light_speed * speed), share(t.E),
+                    share(t.E_wing == -9 ? t.E : t.E_wing), t.fluorescence, detail::ParallelVelocity(a)});
+    for (Channel& channel : list.back().fluorescence) channel.E = share(channel.E);
+  }
+  return list;
+}
+
 /// The gas: all that depends on the problem and a place in it.
 class Medium {
  public:
-  explicit Medium(const Problem& p) : p_(p), v_max_(p.velocity_max / thermal_speed(p.temperature)) {
+  Medium(const Problem& p, double v_th) : p_(p), v_max_(p.velocity_max / v_th) {
     const double alpha = p.density_exponent, inner = p.inner_radius;
     if (!(inner >= 0 && inner < 1)) throw std::invalid_argument("inner_radius");
     if (alpha <= -1 && inner == 0) throw std::invalid_argument("infinite column");
@@ -97,8 +150,8 @@ class Medium {
   }
 
   /// x_crit = 0.2 (a tau)^{1/3}: Smith et al. (2015), MNRAS 449, 4336.
-  double x_crit(const Vector& r, const Vector& k, double a) const {
-    double tau = p_.tau0;
+  double x_crit(const Vector& r, const Vector& k, double a, double strength) const {
+    double tau = p_.tau0 * strength;
     if (p_.skip == Problem::Skip::none) return 0;
     if (p_.skip == Problem::Skip::fixed) return std::min(p_.x_crit_fixed, p_.x_crit_cap);
     if (p_.skip == Problem::Skip::local) {
@@ -112,7 +165,7 @@ class Medium {
     return a * tau < 1 ? 0 : std::min(0.2 * std::cbrt(a * tau), p_.x_crit_cap);
   }
 
-  /// A length over which the opacity at gas-frame frequency x hardly changes. Velocity gradients
+  /// A length over which the opacity hardly changes, x from the nearest resonance. Velocity gradients
   /// of non-linear flows change over r / |exponent - 1|; the centre itself is resolved to 0.01.
   double step(const Vector& r, const Vector& k, double x) const {
     const double power = std::max(std::abs(p_.density_exponent), v_max_ == 0 ? 0 : std::abs(p_.velocity_exponent - 1));
@@ -128,13 +181,17 @@ class Medium {
 
 class History {
  public:
-  History(const Problem& p, const Medium& medium, const detail::ParallelVelocity& parallel, std::uint64_t seed,
+  History(const Problem& p, const Medium& medium, const std::vector<Resonance>& lines, std::uint64_t seed,
           std::uint64_t index)
-      : p_(p), medium_(medium), parallel_(parallel), a_(damping_parameter(p.temperature)) {
+      : p_(p), medium_(medium), lines_(lines) {
     std::seed_seq sequence{seed & 0xffffffffu, seed >> 32, index & 0xffffffffu, index >> 32};
     rng_.seed(sequence);
     k_ = turned({0, 0, 1}, 2 * detail::uniform(rng_) - 1, rng_);
     x_lab_ = p.x_source;
+    if (p.continuum[0] != p.continuum[1]) {
+      const double v = p.continuum[0] + (p.continuum[1] - p.continuum[0]) * detail::uniform(rng_);
+      x_lab_ = -light_speed * std::log(1 + v / light_speed) / lines.front().speed;
+    }
     in_cavity_ = p.inner_radius > 0;
   }
 
@@ -145,7 +202,7 @@ class History {
       if (escaped) break;
       last_ = r_;
       double x = x_lab_ - medium_.velocity_along(r_, k_);
-      const double line = p_.tau0 * voigt_H(a_, x);
+      const double line = p_.tau0 * cross_section(x);
       if (p_.dust_tau > 0 && detail::uniform(rng_) * (line + p_.dust_tau) < p_.dust_tau) {
         alive = detail::uniform(rng_) < p_.albedo;
         if (alive) k_ = turned(k_, detail::henyey_greenstein_cosine(p_.g, rng_), rng_);
@@ -168,9 +225,22 @@ class History {
     column_ += s * density;
   }
 
+  /// All transitions together.
+  double cross_section(double x) const {
+    double sum = 0;
+    for (const Resonance& line : lines_) sum += line.strength * voigt_H(line.a, line.detuning(x));
+    return sum;
+  }
+
+  double nearest_detuning(double x) const {
+    double nearest = infinity;
+    for (const Resonance& line : lines_) nearest = std::min(nearest, std::abs(line.detuning(x)));
+    return nearest;
+  }
+
   double opacity(const Vector& r) const {
     const double x = x_lab_ - medium_.velocity_along(r, k_);
-    return medium_.density(r) * (p_.tau0 * voigt_H(a_, x) + p_.dust_tau);
+    return medium_.density(r) * (p_.tau0 * cross_section(x) + p_.dust_tau);
   }
 
   /// Spends the optical depth tau along k; true at a collision, false outside.
@@ -201,7 +271,7 @@ class History {
       // No longer than the collision is away by the opacity here, so that the mid-point rule is
       // centred on what is really flown.
       const double x = x_lab_ - medium_.velocity_along(r_, k_);
-      const double h = std::min({face, medium_.step(r_, k_, x), tau / opacity(r_)});
+      const double h = std::min({face, medium_.step(r_, k_, nearest_detuning(x)), tau / opacity(r_)});
       Vector mid = r_;
       for (int i = 0; i < 3; ++i) mid[i] += 0.5 * h * k_[i];
       const double kappa = opacity(mid);
@@ -216,38 +286,60 @@ class History {
     return false;
   }
 
-  /// Coherent in the atom's frame: x' = x + u.(k' - k) - recoil (1 - mu). Core skipping draws the
+  /// The transition that absorbs: by its share of the opacity.
+  const Resonance& absorber(double x) {
+    if (lines_.size() == 1) return lines_.front();
+    double rest = detail::uniform(rng_) * cross_section(x);
+    for (const Resonance& line : lines_) {
+      rest -= line.strength * voigt_H(line.a, line.detuning(x));
+      if (rest < 0) return line;
+    }
+    return lines_.back();
+  }
+
+  /// The channel by which it decays; none: back.
+  const Channel* decay(const Resonance& line) {
+    if (line.fluorescence.empty()) return nullptr;
+    double rest = detail::uniform(rng_);
+    for (const Channel& channel : line.fluorescence) {
+      rest -= channel.probability;
+      if (rest < 0) return &channel;
+    }
+    return nullptr;
+  }
+
+  /// In the atom's frame the frequency is kept but for the difference of the levels:
+  /// nu' = nu (1 - u.k/c) - (nu_i - nu_f), and back with the new direction. Core skipping draws the
   /// perpendicular velocity beyond x_crit: Dijkstra, Haiman & Spaans (2006), ApJ 649, 14.
   double scatter_on_line(double x) {
-    const double u_parallel = parallel_(x, rng_);
-    const double x_crit = medium_.x_crit(r_, k_, a_);
-    const double x_min = std::abs(x) < x_crit ? x_crit : 0;
+    const Resonance& line = absorber(x);
+    const double y = line.detuning(x);
+    const double u_parallel = line.parallel(y, rng_);
+    const double x_crit = medium_.x_crit(r_, k_, line.a, line.strength);
+    const double x_min = std::abs(y) < x_crit ? x_crit : 0;
     const double size = std::sqrt(x_min * x_min - std::log(detail::uniform(rng_)));
     const double angle = 2 * pi * detail::uniform(rng_);
     Vector e1, e2, u;
     complete_frame(k_, e1, e2);
     for (int i = 0; i < 3; ++i) u[i] = u_parallel * k_[i] + size * (std::cos(angle) * e1[i] + std::sin(angle) * e2[i]);
 
-    const Vector out = turned(k_, line_cosine(x - u_parallel), rng_);
+    const Channel* channel = decay(line);
+    const double E = channel ? channel->E : std::abs(y - u_parallel) < 0.2 ? line.E : line.E_wing;
+    const Vector out = turned(k_, detail::share_cosine(E, rng_), rng_);
     const double mu = dot(k_, out);
-    const double recoil = p_.recoil ? recoil_parameter(p_.temperature) * (1 - mu) : 0;
-    x += dot(u, out) - u_parallel - recoil;
+    const double recoil = p_.recoil ? line.recoil * (1 - mu) : 0;
     k_ = out;
-    return x;
-  }
-
-  /// Core, |x_atom| < 0.2: 11/24 + mu^2/8 = 2/3 isotropic + 1/3 dipole; wing: dipole.
-  double line_cosine(double x_atom) {
-    const bool core = p_.phase == Problem::Phase::lya && std::abs(x_atom) < 0.2;
-    if (p_.phase == Problem::Phase::isotropic || (core && detail::uniform(rng_) < 2.0 / 3))
-      return 2 * detail::uniform(rng_) - 1;
-    return detail::dipole_cosine(rng_);
+    if (!channel) return line.x + line.width * (y + dot(u, out) - u_parallel - recoil);
+    const double nu_f = light_speed / (channel->wavelength * angstrom);
+    const double in_atom = line.nu * (y - u_parallel) * line.speed / light_speed;  // nu - nu_i
+    const double v =
+        light_speed * std::log(nu_f / line.nu) + light_speed * in_atom / nu_f + (dot(u, out) - recoil) * line.speed;
+    return line.x + v / lines_.front().speed;
   }
 
   const Problem& p_;
   const Medium& medium_;
-  const detail::ParallelVelocity& parallel_;
-  double a_;
+  const std::vector<Resonance>& lines_;
   detail::Rng rng_;
   Vector r_{}, k_{}, last_{};
   bool in_cavity_ = false;
@@ -257,6 +349,10 @@ class History {
 }  // namespace
 
 double thermal_speed(double temperature) { return std::sqrt(2 * boltzmann * temperature / hydrogen_mass); }
+
+double thermal_speed(const Transition& transition, double temperature) {
+  return std::sqrt(2 * boltzmann * temperature / (transition.mass * atomic_mass));
+}
 
 double damping_parameter(double temperature) {
   return einstein_A / (4 * pi * nu0) * light_speed / thermal_speed(temperature);
@@ -300,11 +396,11 @@ double voigt_H(double a, double x) {
 }
 
 std::vector<Photon> run(const Problem& problem, std::uint64_t seed, std::size_t n) {
-  const Medium medium(problem);
-  const detail::ParallelVelocity parallel(damping_parameter(problem.temperature));
+  const std::vector<Resonance> lines = resonances(problem);
+  const Medium medium(problem, lines.front().speed);
   std::vector<Photon> photons;
   photons.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) photons.push_back(History(problem, medium, parallel, seed, i).follow());
+  for (std::size_t i = 0; i < n; ++i) photons.push_back(History(problem, medium, lines, seed, i).follow());
   return photons;
 }
 
@@ -346,6 +442,18 @@ double dipole_cosine(Rng& rng) {
   while (true) {
     const double mu = 2 * uniform(rng) - 1;
     if (2 * uniform(rng) < 1 + mu * mu) return mu;
+  }
+}
+
+/// E > 0: isotropic with 1 - E, dipole with E. E < 0: by rejection from the flat function above it.
+double share_cosine(double E, Rng& rng) {
+  if (E >= 0) {
+    const bool isotropic = E == 0 || (E != 1 && uniform(rng) < 1 - E);
+    return isotropic ? 2 * uniform(rng) - 1 : dipole_cosine(rng);
+  }
+  while (true) {
+    const double mu = 2 * uniform(rng) - 1, most = 1 - E / 4;
+    if (uniform(rng) * most < 1 + E / 4 * (3 * mu * mu - 1)) return mu;
   }
 }
 

@@ -1,6 +1,6 @@
-// A slow, plain, double-precision Monte Carlo transport of Lyman-alpha, history by history, as a
-// textbook writes it. Tests compare thor with it, so it shares nothing with src/thor: no constant,
-// no profile, no sampler.
+// A slow, plain, double-precision Monte Carlo transport of Lyman-alpha or of a multiplet, history by
+// history, as a textbook writes it. Tests compare thor with it, so it shares nothing with src/thor: no
+// constant, no profile, no sampler.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,25 @@
 #include <vector>
 
 namespace oracle {
+
+/// A decay to another level than that from which was absorbed.
+struct Channel {
+  double wavelength;   ///< Angstrom
+  double probability;  ///< among all decays of the upper level
+  double E = 0;        ///< share of dipole scattering, p(mu) = 1/2 (1 + E/2 P_2)
+};
+
+/// An absorbing transition of a multiplet.
+struct Transition {
+  double wavelength;           ///< in vacuum, Angstrom
+  double oscillator_strength;  ///< of absorption
+  double damping;              ///< sum of all Einstein A of the upper level, 1/s
+  double mass;                 ///< of the atom, u
+  double E = 0;                ///< as above, of the decay back
+  double E_wing = -9;          ///< beyond 0.2 thermal widths in the atom's frame; -9: as E
+  double abundance = 1;        ///< by number, of the first transition's
+  std::vector<Channel> fluorescence = {};
+};
 
 /// A sphere (or shell) of outer radius 1, or an infinite slab |z| < 1, with a central point source.
 /// Lengths are in units of the outer radius or half thickness R.
@@ -32,7 +51,12 @@ struct Problem {
 
   bool recoil = false;
   enum class Phase { lya, isotropic, dipole } phase = Phase::lya;
-  double x_source = 0;          ///< lab frame, units of v_th
+  double x_source = 0;           ///< lab frame, units of v_th
+  double continuum[2] = {0, 0};  ///< if not both 0: a source flat in wavelength between these Doppler
+                                 ///< velocities c (lambda/lambda_0 - 1), cm/s
+  /// Of a multiplet. x is c ln(nu/nu_0) in units of v_th, and tau0 is counted, with nu_0, v_th and sigma_0
+  /// of the first. Empty: Lyman-alpha.
+  std::vector<Transition> transitions = {};
   double step_fraction = 0.02;  ///< of the scale on which the opacity changes along a ray
   double max_scatterings = 1e12;
 };
@@ -56,6 +80,7 @@ double voigt_H(double a, double x);
 double thermal_speed(double temperature);      ///< sqrt(2 k T / m), cm/s
 double damping_parameter(double temperature);  ///< A / (4 pi nu0) c / v_th
 double recoil_parameter(double temperature);   ///< h nu0 / (m c v_th)
+double thermal_speed(const Transition& transition, double temperature);
 
 namespace detail {
 
@@ -75,8 +100,10 @@ class ParallelVelocity {
   std::vector<double> u0_;  // where the two halves of the envelope meet, tabulated in |x|
 };
 
-/// Cosine of the scattering angle for p(mu) = 3/8 (1 + mu^2), and for Henyey & Greenstein (1941).
+/// Cosine of the scattering angle for p(mu) = 3/8 (1 + mu^2), for 1/2 (1 + E/2 P_2), and for Henyey &
+/// Greenstein (1941).
 double dipole_cosine(Rng& rng);
+double share_cosine(double E, Rng& rng);
 double henyey_greenstein_cosine(double g, Rng& rng);
 
 }  // namespace detail

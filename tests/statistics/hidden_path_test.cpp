@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "thor/datasets/sphere.hpp"
+#include "thor/interactors/numerics.hpp"
 #include "thor/transport/step.hpp"
 
 namespace {
@@ -20,13 +21,14 @@ double simulated(double a, double x_crit) {
     double x = (2 * uniform<double>(random.next()) - 1) * std::min(x_crit, 1.);
     for (;; ++work) {
       const auto choice = random.next(), proposal = random.next();
-      const auto atom = view.prepare(x, std::exp(-x * x), {choice, proposal}, random);
+      const auto target = view.target(x);
+      const auto atom = view.prepare(DefaultSchemes{}, target, std::exp(-x * x), {choice, proposal}, {}, random);
       const double speed = std::sqrt(-std::log(uniform_positive<double>(random.next())));
       const double across = speed * std::cos(2 * std::numbers::pi * uniform<double>(random.next()));
       const auto first = random.next(), second = random.next();
       if (!atom.accepted) continue;
       if (speed > x_crit) break;
-      x = view.sample(x, atom, across, {first, second}).x;
+      x = view.sample(target, atom, across, {first, second}, {}).x;
       if (std::abs(x) > x_crit) break;
       sum += 1 / Voigt::eval(a, x).H;
     }

@@ -7,6 +7,7 @@
 
 #include "support/statistics.hpp"
 #include "support/stream.hpp"
+#include "thor/interactors/numerics.hpp"
 #include "thor/interactors/resonant_line.hpp"
 #include "thor/random/xoshiro.hpp"
 #ifndef THOR_SHARED
@@ -54,12 +55,14 @@ Scatterings scatter(const Case& c, std::size_t size, std::uint64_t seed) {
   while (s.x.size() < size) {
     const auto choice = random.next(), proposal = random.next();
     const auto radius = random.next(), angle = random.next(), first = random.next(), second = random.next();
-    const auto atom = view.prepare(x, gaussian, {choice, proposal}, random);
-    const V perpendicular = thor::sample_perpendicular_velocity(V(Real(0)), {radius, angle});
-    const auto out = view.sample(x, atom, perpendicular, {first, second});
-    const auto same = view.eval(x, atom, perpendicular, out.mu);
+    const auto target = view.target(x);
+    const auto more = view.draw(random);
+    const auto atom = view.prepare(thor::DefaultSchemes{}, target, gaussian, {choice, proposal}, more, random);
+    const V perpendicular = thor::sample_perpendicular_velocity(V(Real(0)), {thor::uniform_positive<V>(radius), angle});
+    const auto out = view.sample(target, atom, perpendicular, {first, second}, more);
+    const auto same = view.eval(target, atom, perpendicular, out.mu);
     const V even = thor::fma(thor::uniform<V>(random.next()), V(Real(2)), V(Real(-1)));
-    const auto look = view.eval(x, atom, perpendicular, even);
+    const auto look = view.eval(target, atom, perpendicular, even);
 
     Real lanes[9][n];
     const V accepted = thor::select(atom.accepted, V(Real(1)), V(Real(0)));

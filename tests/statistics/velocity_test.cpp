@@ -50,7 +50,7 @@ class VelocityTest : public testing::Test {
     auto random = stream<V>(seed);
     return draw<V>(size, [&] {
       const auto radius = random.next(), angle = random.next();
-      return thor::sample_perpendicular_velocity(V(Real(x_crit)), {radius, angle});
+      return thor::sample_perpendicular_velocity(V(Real(x_crit)), {thor::uniform_positive<V>(radius), angle});
     });
   }
   /// p-value of velocities for a given x_crit. A bin ends at the pdf's kink, u = x_crit.
@@ -106,14 +106,14 @@ TYPED_TEST(VelocityTest, PerpendicularMagnitudeIsNeverBelowTheCut) {
     const V cut = V(Real(x_crit));
     // Angle word 0 is along the plane, up to the sign: the projection is the magnitude itself.
     const auto magnitude_of = [&](Word radius) {
-      return thor::abs(thor::sample_perpendicular_velocity(cut, {radius, Word(0u)}));
+      return thor::abs(thor::sample_perpendicular_velocity(cut, {thor::uniform_positive<V>(radius), Word(0u)}));
     };
     auto random = stream<V>(33);
     vector<double> magnitude;
     const auto u = draw<V>(this->size, [&] {
       const auto radius = random.next(), angle = random.next();
       for (const double m : draw<V>(1, [&] { return magnitude_of(radius); })) magnitude.push_back(m);
-      return thor::sample_perpendicular_velocity(cut, {radius, angle});
+      return thor::sample_perpendicular_velocity(cut, {thor::uniform_positive<V>(radius), angle});
     });
     const auto [lowest, highest] = std::minmax_element(magnitude.begin(), magnitude.end());
     EXPECT_GE(*lowest, x_crit * (1 - rounding));

@@ -35,8 +35,8 @@ void advance_lanes(const thor::device::Program<P>& program, thor::device::Shape 
 
 }  // namespace
 
-#define THOR_ADVANCE(dataset, real)                                                                       \
-  void HostDevice::advance(int, const thor::device::Program<thor::Problem<thor::dataset<real>>>& program, \
+#define THOR_ADVANCE(problem, dataset, real)                                                                       \
+  void HostDevice::advance(int, const thor::device::Program<thor::problem<thor::dataset<real>>>& program, \
                            thor::device::Shape shape) {                                                   \
     advance_lanes(program, shape);                                                                        \
   }

@@ -33,8 +33,8 @@ class HostDevice final : public thor::device::Device {
   void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
   void wait(int) override {}
 
-#define THOR_ADVANCE(dataset, real) \
-  void advance(int, const thor::device::Program<thor::Problem<thor::dataset<real>>>&, thor::device::Shape) override;
+#define THOR_ADVANCE(problem, dataset, real) \
+  void advance(int, const thor::device::Program<thor::problem<thor::dataset<real>>>&, thor::device::Shape) override;
   THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
 #undef THOR_ADVANCE
 

@@ -62,7 +62,7 @@ Json value(const Parameter& p) {
                {{{"type", "integer"}, {"minimum", p.low}, {"maximum", p.high}},
                 {{"type", "string"}, {"pattern", fmt::format("^\\s*{}\\s*$", number_pattern)}}}}};
     case Kind::text:
-      return {{"type", "string"}, {"minLength", 1}};
+      return {{"type", "string"}, {"minLength", p.spec.fallback == "" ? 0 : 1}};
     case Kind::choice:
       return p.section ? Json{{"anyOf", {words(p), object(*p.section)}}} : words(p);
     case Kind::choices:

@@ -32,6 +32,12 @@ const char* name_of(Dimension dimension) {
       return "luminosity";
     case Dimension::frequency:
       return "frequency";
+    case Dimension::rate:
+      return "rate";
+    case Dimension::wavenumber:
+      return "wavenumber";
+    case Dimension::mass:
+      return "mass";
   }
   return "";
 }
@@ -75,7 +81,7 @@ std::string value_of(const Parameter& p, const std::string& path) {
 
 std::string default_of(const Parameter& p, const Schema& schema) {
   if (p.kind == Kind::choices) return "all";
-  if (p.spec.fallback) return code(*p.spec.fallback);
+  if (p.spec.fallback) return p.spec.fallback->empty() ? "none" : code(*p.spec.fallback);
   for (const auto& group : schema.groups) {
     for (const auto& key : group) {
       if (key == p.key) return fmt::format("one of `{}`", fmt::join(group, "`, `"));

@@ -53,7 +53,10 @@ void read_parameters(const Schema& schema, Reader& reader, void* object) {
         std::find_if(schema.groups.begin(), schema.groups.end(), [&](const auto& keys) { return holds(keys, p.key); });
     if (group != schema.groups.end()) {
       if (!given.count(&*group)) given[&*group] = reader.exactly_one(*group);
-      if (given[&*group] != p.key) continue;
+      if (given[&*group] != p.key) {
+        if (p.kind == Kind::choice) chosen[p.key] = "(none)";
+        continue;
+      }
     }
     p.read(reader, object);
     if (p.kind == Kind::choice) chosen[p.key] = reader.resolved_word(p.key);

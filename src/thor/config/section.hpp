@@ -36,6 +36,17 @@ class Section {
     });
   }
 
+  /// A quantity that may be left out; the field is a std::optional.
+  template <class Field>
+  void optional_quantity(std::string key, Field field, Dimension dimension, Bounds bounds, Spec spec) {
+    quantity(std::move(key), field, dimension, bounds, std::move(spec));
+    Parameter& p = schema_.parameters.back();
+    p.required = false;
+    p.read = [key = p.key, read = p.read](Reader& reader, void* object) {
+      if (reader.has(key)) read(reader, object);
+    };
+  }
+
   template <class Field>
   void vector(std::string key, Field field, Dimension dimension, Bounds bounds, Spec spec) {
     Parameter& p = add(std::move(key), Kind::quantities, std::move(spec));

@@ -44,6 +44,14 @@ constexpr Unit units[] = {
     {"1/cm**3", Dimension::number_density, 1, false},
     {"erg/s", Dimension::luminosity, 1},
     {"Hz", Dimension::frequency, 1},
+    {"s^-1", Dimension::rate, 1},
+    {"s-1", Dimension::rate, 1, false},
+    {"1/s", Dimension::rate, 1, false},
+    {"cm^-1", Dimension::wavenumber, 1},
+    {"cm-1", Dimension::wavenumber, 1, false},
+    {"1/cm", Dimension::wavenumber, 1, false},
+    {"u", Dimension::mass, constants::m_u},
+    {"g", Dimension::mass, 1},
 };
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -81,6 +89,12 @@ std::string example(Dimension dimension) {
       return "a luminosity such as \"1e42 erg/s\"";
     case Dimension::frequency:
       return "a frequency such as \"2.4e15 Hz\"";
+    case Dimension::rate:
+      return "a rate such as \"6.26e8 s^-1\"";
+    case Dimension::wavenumber:
+      return "a wavenumber such as \"35760.88 cm^-1\"";
+    case Dimension::mass:
+      return "a mass such as \"24.305 u\"";
   }
   return {};
 }
@@ -129,6 +143,12 @@ std::string_view shown_unit(Dimension dimension) {
       return "erg/s";
     case Dimension::frequency:
       return "Hz";
+    case Dimension::rate:
+      return "s^-1";
+    case Dimension::wavenumber:
+      return "cm^-1";
+    case Dimension::mass:
+      return "g";
   }
   return "";
 }

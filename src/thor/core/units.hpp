@@ -15,6 +15,9 @@ enum class Dimension {
   number_density,  ///< [cm^-3]
   luminosity,      ///< [erg/s]
   frequency,       ///< [Hz]
+  rate,            ///< [1/s]
+  wavenumber,      ///< [1/cm]
+  mass,            ///< [g]
   wavelength = length,
 };
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "thor/core/constants.hpp"
-#include "thor/core/message.hpp"
 
 namespace thor {
 namespace {
@@ -56,24 +55,29 @@ double outer_speed(const Refuse& refuse, const config::Velocity& v, double inner
   return *v.average * (1 - inner) / integral;
 }
 
+/// tau_d = sigma_d (N_HI + f_ion N_HII) Z/Z_0 (Laursen et al. 2009, eq. 15).
+double dust_depth(const config::Dust& dust, const Line& line, const Medium& m, const Refuse& refuse) {
+  if (dust.tau) return *dust.tau;
+  if (!dust.hydrogen_column && line.first().ion != "H I") {
+    refuse("dataset.dust.hydrogen_column",
+           "missing: the gas of line " + line.name + " is not hydrogen, and a dust law counts per hydrogen atom");
+  }
+  const double hydrogen = dust.hydrogen_column.value_or(m.column_density) + dust.f_ion * dust.ionized_column;
+  return dust_cross_section(*dust.law, line.first().wavelength) * hydrogen * dust.metallicity /
+         dust_metallicity(*dust.law);
+}
+
 }  // namespace
 
 Medium build_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   const bool shell = dataset.type == config::DatasetType::shell;
   Medium m{};
   m.size = shell ? dataset.outer_radius : dataset.half_thickness;
-  m.thermal_speed = line.thermal_speed(dataset.temperature, dataset.b_turb);
-  m.a = line.voigt_parameter(m.thermal_speed);
-  m.cross_section = line.cross_section(m.thermal_speed);
-  if (m.a > 0.1) {
-    refuse("dataset.temperature",
-           fmt::format("the Voigt parameter comes to a = {:.3g}; the profile used (Smith et al. 2015) errs by more "
-                       "than 3 % above 0.1: raise the temperature, or add b_turb",
-                       m.a));
-  } else if (m.a > 0.01) {  // measured: 7e-4 at 0.01, 5e-3 at 0.03, 3.3e-2 at 0.1
-    warning("the Voigt parameter is a = {:.2g}: the profile used (Smith et al. 2015) errs by up to {:.1g} %", m.a,
-            400 * m.a * m.a);
-  }
+  const AtomicTransition& first = line.first();
+  m.temperature = dataset.temperature, m.b_turb = dataset.b_turb;
+  m.thermal_speed = first.thermal_speed(dataset.temperature, dataset.b_turb);
+  m.a = first.voigt_parameter(m.thermal_speed);
+  m.cross_section = first.population * first.cross_section(m.thermal_speed);
   if (m.thermal_speed > 0.1 * constants::c) {
     refuse(
         dataset.b_turb > 0.05 * constants::c ? "dataset.b_turb" : "dataset.temperature",
@@ -81,7 +85,6 @@ Medium build_medium(const config::Dataset& dataset, const Line& line, const Refu
                     "relativistic",
                     m.thermal_speed / constants::km));
   }
-  m.dust = dataset.dust.value_or(config::Dust{0, 0, 0});
   const double inner = shell ? dataset.inner_radius / m.size : 0;
   if (shell && 1 - inner < 1e-6) {
     refuse(
@@ -110,11 +113,17 @@ Medium build_medium(const config::Dataset& dataset, const Line& line, const Refu
            fmt::format("the line-centre optical depth comes to {:.3g}; it must lie between 1e-20 and 1e15", m.tau0));
   }
 
+  if (dataset.dust) m.dust = {dust_depth(*dataset.dust, line, m, refuse), dataset.dust->albedo, dataset.dust->g};
+
   Profile<double> p{};
   p.opacity = m.tau0 / path;
   p.density_exponent = alpha;
   p.graded = graded;
   p.step_limiter = dataset.step_limiter;
+  for (const AtomicTransition* t : line.absorbing()) {  // of the narrowest of isotopes
+    const double width = t->thermal_speed(m.temperature, m.b_turb) / m.thermal_speed;
+    p.step_limiter = std::min(p.step_limiter, dataset.step_limiter * width);
+  }
   p.velocity_exponent = dataset.velocity.profile == config::VelocityProfile::power_law ? dataset.velocity.exponent : 1;
   p.linear = p.velocity_exponent == 1;
   if (dataset.velocity.profile != config::VelocityProfile::static_) {

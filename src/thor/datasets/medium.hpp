@@ -13,13 +13,17 @@ namespace thor {
 /// The gas of a run: its normalisation in cgs and the dataset that the kernel sees.
 struct Medium {
   double size;            ///< outer radius or half-thickness, the unit of length [cm]
-  double thermal_speed;   ///< incl. turbulence, the unit of velocity [cm/s]
-  double a;               ///< Voigt parameter
-  double cross_section;   ///< sigma_0 [cm^2]
-  double tau0;            ///< line-centre optical depth along a radius
+  double temperature;     ///< [K]
+  double b_turb;          ///< [cm/s]
+  double thermal_speed;   ///< incl. turbulence, of the first transition: the unit of velocity [cm/s]
+  double a;               ///< Voigt parameter of the first transition
+  double cross_section;   ///< its sigma_0 [cm^2]
+  double tau0;            ///< its line-centre optical depth along a radius
   double column_density;  ///< along the same path [cm^-2]
   double number_density;  ///< at the outer edge [cm^-3]
-  config::Dust dust;
+  struct {
+    double tau, albedo, g;
+  } dust;  ///< extinction along the same path, share of scattering, mean cosine
   std::variant<Sphere<double>, Shell<double>, Slab<double>> dataset;
 };
 

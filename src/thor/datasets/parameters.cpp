@@ -57,9 +57,28 @@ const Section<Velocity>& velocity_section() {
 
 const Section<Dust>& dust_section() {
   static const Section<Dust> section = [] {
-    Section<Dust> s("Dust that follows the gas.");
+    Section<Dust> s(
+        "Dust that follows the gas: its optical depth, or a `law` that gives σ_d at the line's wavelength and with it "
+        "τ_d = σ_d (N_HI + f_ion N_HII) Z/Z₀ (Laursen et al. 2009).");
     s.number("tau", &Dust::tau, {.low = 0, .high = 1e15},
              {.meaning = "extinction (absorption and scattering) along the path of `tau0`", .example = "0.1"});
+    s.choice("law", &Dust::law,
+             std::vector<Option<DustLaw>>{{"SMC", DustLaw::smc, "Small Magellanic Cloud, Z₀ = 10^-0.6 solar"},
+                                          {"LMC", DustLaw::lmc, "Large Magellanic Cloud, Z₀ = 10^-0.3 solar"}},
+             {.meaning = "cross-section per hydrogen atom", .example = "SMC"});
+    s.exactly_one({"tau", "law"});
+    const Condition by_law{"law", {"SMC", "LMC"}};
+    s.number("metallicity", &Dust::metallicity, {.low = 0, .high = 1e3},
+             {.meaning = "Z of the gas, in units of the solar one", .example = "0.3", .when = by_law});
+    s.optional_quantity("hydrogen_column", &Dust::hydrogen_column, Dimension::column_density, non_negative,
+                        {.meaning = "N_HI along the path of `tau0`; needed where the line is not one of hydrogen",
+                         .example = "1e20 cm^-2",
+                         .when = by_law});
+    s.quantity("ionized_column", &Dust::ionized_column, Dimension::column_density, non_negative,
+               {.meaning = "N_HII along the same path", .fallback = "0 cm^-2", .when = by_law});
+    s.number(
+        "f_ion", &Dust::f_ion, {.low = 0, .high = 1},
+        {.meaning = "share of the dust that survives where hydrogen is ionised", .fallback = "0.01", .when = by_law});
     s.number("albedo", &Dust::albedo, {.low = 0, .high = 1},
              {.meaning = "share of the extinction that is scattering", .fallback = "0.32"});
     s.number("g", &Dust::g, {.low = -0.9999, .high = 0.9999},

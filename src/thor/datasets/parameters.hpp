@@ -1,6 +1,8 @@
 #pragma once
 #include <optional>
 
+#include "thor/datasets/dust_law.hpp"
+
 namespace thor::config {
 
 template <class T>
@@ -27,10 +29,16 @@ struct Velocity {
   bool operator==(const Velocity&) const = default;
 };
 
+/// Exactly one of tau and law is set.
 struct Dust {
-  double tau = 0;     ///< extinction along the path of tau0
-  double albedo = 0;  ///< in [0, 1]
-  double g = 0;       ///< mean cosine of a scattering, in (-1, 1)
+  std::optional<double> tau;              ///< extinction along the path of tau0
+  std::optional<DustLaw> law;             ///< or from a law:
+  double metallicity = 0;                 ///< in units of the solar one
+  std::optional<double> hydrogen_column;  ///< [cm^-2]; by default that of the gas, where the gas is H I
+  double ionized_column = 0;              ///< [cm^-2]
+  double f_ion = 0;                       ///< share of dust that survives where hydrogen is ionised
+  double albedo = 0;                      ///< in [0, 1]
+  double g = 0;                           ///< mean cosine of a scattering, in (-1, 1)
 
   bool operator==(const Dust&) const = default;
 };

@@ -1,6 +1,5 @@
 #pragma once
 #include "thor/random/uniform.hpp"
-#include "thor/random/xoshiro.hpp"
 
 namespace thor {
 inline namespace THOR_ISA {
@@ -45,9 +44,10 @@ struct ParallelVelocity {
 
     Draws() = default;
     THOR_FN Draws(Word choice_word, Word proposal_word)
-        : choice(uniform_positive<V>(choice_word)),
-          r(uniform_positive<V>(proposal_word)),
-          cotangent(random_sign(divide(cos_quarter_turn(r), sin_quarter_turn(r)), proposal_word)) {}
+        : Draws(uniform_positive<V>(choice_word), uniform_positive<V>(proposal_word), proposal_word) {}
+    /// From uniforms on (0, 1]; the lowest bit of the word is the sign.
+    THOR_FN Draws(V choice, V r, Word sign)
+        : choice(choice), r(r), cotangent(random_sign(divide(cos_quarter_turn(r), sin_quarter_turn(r)), sign)) {}
   };
   struct Proposal {
     V u;
@@ -55,7 +55,10 @@ struct ParallelVelocity {
   };
 
   /// `gaussian` is e^{-x^2}, which the caller has from the Voigt profile. In the wing one more word is drawn.
-  THOR_FN Proposal propose(V x, V gaussian, const Draws& draws, Xoshiro128<V>& random) const {
+  /// `squeezed`: the exponential of the test is at first taken to 7.6e-5 only, and in full where that cannot decide:
+  /// the outcome is the same.
+  template <bool squeezed = false, class Random>
+  THOR_FN Proposal propose(V x, V gaussian, const Draws& draws, Random& random) const {
     const V zero(Real(0)), one(Real(1)), half(Real(0.5)), inverse_pi(Real(0.3183098861837907));
     const V ax = abs(x);
     const Mask in_wing = ax >= V(wing_from);
@@ -97,7 +100,7 @@ struct ParallelVelocity {
         lowest = select(in_wing, u_2, lowest);
         possible = !in_wing || u >= u_2;
 
-        Xoshiro128<V> next = random;
+        Random next = random;
         const Word word = next.next();
         random = select(in_wing, next, random);
         const Mask wing = in_wing && choice >= before_wing;
@@ -123,10 +126,19 @@ struct ParallelVelocity {
         possible = (logarithmic && u_log >= lowest) || (!logarithmic && possible);
       }
     }
-    const V ratio = exp_bounded(fma(deviate, deviate, -u * u)) - floor;
+    const V exponent = fma(deviate, deviate, -u * u);
     // No choice is so lucky as to accept a velocity beyond 8.
-    const Mask accepted = possible && ratio >= max(threshold, V(Real(1e-30)));
-    return {copysign(one, x) * u, accepted};
+    const V least = max(threshold, V(Real(1e-30)));
+    Mask above;
+    if constexpr (squeezed) {
+      const V about = fast_exp(exponent);
+      above = fma(about, V(Real(1 - 1e-4)), -floor) >= least;
+      const Mask unsure = possible && !above && fma(about, V(Real(1 + 1e-4)), -floor) >= least;
+      if (any(unsure)) above = above || (unsure && exp_bounded(exponent) - floor >= least);
+    } else {
+      above = exp_bounded(exponent) - floor >= least;
+    }
+    return {copysign(one, x) * u, possible && above};
   }
 };
 

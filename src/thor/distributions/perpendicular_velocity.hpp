@@ -13,9 +13,9 @@ struct PerpendicularDraws {
   V cosine;     ///< of the angle to the plane, with its sign
 
   PerpendicularDraws() = default;
-  THOR_FN PerpendicularDraws(WordOf<V> radius_word, WordOf<V> angle_word)
-      : minus_log(-log(uniform_positive<V>(radius_word))),
-        cosine(random_sign(cos_quarter_turn(uniform<V>(angle_word)), angle_word)) {}
+  /// `r` is uniform on (0, 1].
+  THOR_FN PerpendicularDraws(V r, WordOf<V> angle_word)
+      : minus_log(-log(r)), cosine(random_sign(cos_quarter_turn(uniform<V>(angle_word)), angle_word)) {}
 };
 template <class V>
 THOR_FN V sample_perpendicular_velocity(V x_crit, const PerpendicularDraws<V>& draws) {

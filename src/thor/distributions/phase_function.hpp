@@ -20,12 +20,13 @@ struct Deflection {
 template <class R>
 struct DipoleMixture {
   R quarter_E;  ///< E/4
-  R inverse;    ///< 4/E, or 0
+  R inverse;    ///< of the probability of the peaked part: 4/E, 2/|E| for E < 0, or 0
 };
 template <class V>
 THOR_FN DipoleMixture<V> dipole_mixture(double quarter_E) {
   using Real = RealOf<V>;
-  return {V(Real(quarter_E)), V(Real(quarter_E > 0 ? 1 / quarter_E : 0))};
+  const double peaked = quarter_E < 0 ? -2 * quarter_E : quarter_E;
+  return {V(Real(quarter_E)), V(Real(peaked > 0 ? 1 / peaked : 0))};
 }
 
 template <class V>
@@ -48,6 +49,20 @@ THOR_FN Deflection<V> sample_dipole_mixture(const DipoleMixture<V>& mixture, con
   const auto peaked = draws.choice < mixture.quarter_E;
   const V largest = copysign(max(draws.choice * mixture.inverse, abs(draws.larger)), draws.larger);
   const V mu = select(peaked, largest, draws.flat);
+  return {mu, sqrt(max((one - mu) * (one + mu), zero))};
+}
+
+/// The same for a share E of either sign, as fluorescence has it: with E < 0 the flat part 1/2 is left with 1 - |E|/2,
+/// and |E|/2 goes to 3/4 (1 - mu^2), the height of a point uniform in a ball: a radius that is the largest of three
+/// uniforms, times a cosine `flat`, uniform on [-1, 1).
+template <class V>
+THOR_FN Deflection<V> sample_signed_dipole(const DipoleMixture<V>& mixture, const DipoleDraws<V>& draws, V flat) {
+  using Real = RealOf<V>;
+  const V one(Real(1)), zero(Real(0));
+  const auto across = mixture.quarter_E < zero;
+  const auto peaked = draws.choice < select(across, V(Real(-2)) * mixture.quarter_E, mixture.quarter_E);
+  const V largest = copysign(max(draws.choice * mixture.inverse, abs(draws.larger)), draws.larger);
+  const V mu = select(peaked, select(across, flat * largest, largest), draws.flat);
   return {mu, sqrt(max((one - mu) * (one + mu), zero))};
 }
 

@@ -12,8 +12,8 @@
 
 #include "thor/config/section.hpp"
 #include "thor/core/error.hpp"
-#include "thor/generators/emitter.hpp"
-#include "thor/line/line.hpp"
+#include "thor/drivers/setup.hpp"
+#include "thor/interactors/build.hpp"
 
 namespace thor::config {
 namespace {
@@ -40,12 +40,6 @@ const Section<OutputFile>& output_file_section() {
     return s;
   }();
   return section;
-}
-
-std::vector<Option<std::string>> line_options() {
-  std::vector<Option<std::string>> options;
-  for (const Line& line : lines()) options.push_back({line.name, line.name, line.description});
-  return options;
 }
 
 void sort_outputs(Reader& reader, File& file) {
@@ -79,10 +73,18 @@ void check_counts(Reader& reader, File& file) {
 /// What can only be seen by building: profiles that cannot be normalised, sources outside the gas.
 void check_setup(Reader& reader, File& file) {
   const Config& config = file.config;
-  if (!reader.clean("line") || !reader.clean("dataset")) return;
+  if (!reader.clean("line")) return;
   const Refuse report = [&](const std::string& key, const std::string& why) { reader.report(key, why); };
-  const Line& line = find_line(config.line);
+  const Line line = choose_line(config, report);
+  if (!reader.clean("line")) return;
+  for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+    const std::string& name = file.outputs[i].spectrum.reference;
+    if (!name.empty() && !line.find(name))
+      report(fmt::format("outputs.{}.reference", i), unknown_transition(line, name));
+  }
+  if (!reader.clean("dataset")) return;
   const Medium medium = build_medium(config.dataset, line, report);
+  if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
   if (!reader.clean("dataset") || !reader.clean("generators")) return;
   build_emitter(config.generators, config.seed, medium, line, report);
 }
@@ -96,7 +98,11 @@ const Section<File>& root_section() {
     s.choice("driver", of_config(&Config::driver),
              std::vector<Option<Driver>>{{"mcrt", Driver::mcrt, "Monte Carlo radiative transfer"}},
              {.meaning = "what is done", .fallback = "mcrt"});
-    s.choice("line", of_config(&Config::line), line_options(), {.meaning = "see `thor lines`", .example = "Lya"});
+    s.text("line", of_config(&Config::line), "the name of a line",
+           [](const std::string& name) { return !name.empty(); },
+           {.meaning = "one of `thor lines`, or of `line_list`", .example = "Lya"});
+    s.text("line_list", of_config(&Config::line_list), "a file name", [](const std::string&) { return true; },
+           {.meaning = "a file of more lines ([lines](lines.md)), relative to the configuration", .fallback = ""});
     s.integer("seed", of_config(&Config::seed), 0, std::numeric_limits<std::uint64_t>::max(),
               {.meaning = "with a photon's id it fixes its history", .fallback = "1"});
     s.choice("precision", of_config(&Config::precision),
@@ -108,12 +114,12 @@ const Section<File>& root_section() {
     s.map("acceleration", of_config(&Config::acceleration), acceleration_section(),
           {.meaning = "what may be skipped", .fallback = "{}"});
     s.map("physics", of_config(&Config::physics), physics_section(), {.meaning = "of a scattering", .fallback = "{}"});
+    s.map("numerics", of_config(&Config::numerics), numerics_section(), {.meaning = "schemes", .fallback = "{}"});
     s.map("limits", of_config(&Config::limits), limits_section(), {.meaning = "caps", .fallback = "{}"});
     s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
     s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
     s.check(sort_outputs);
     s.check(check_counts);
-    s.check(check_setup);
     return s;
   }();
   return section;
@@ -146,10 +152,16 @@ Config parse(const std::string& yaml_text, const std::string& name, const std::v
   Config config;
   if (tree.kind == Tree::Kind::map) {
     Tree resolved;
-    File file = root_section().read(Reader(tree, resolved, faults, "", tree.where));
+    Reader reader(tree, resolved, faults, "", tree.where);
+    File file = root_section().read(reader);
+    const auto beside = [&](const std::string& path) {
+      return (std::filesystem::path(name).parent_path() / path).string();
+    };
+    file.config.path = name;
+    file.config.output_path = beside(file.output.path);
+    if (!file.config.line_list.empty()) file.config.line_list = beside(file.config.line_list);
+    check_setup(reader, file);
     config = std::move(file.config);
-    config.path = name;
-    config.output_path = (std::filesystem::path(name).parent_path() / file.output.path).string();
     if (faults.empty()) config.resolved = to_yaml(resolved);
   }
   if (!faults.empty()) throw Error(ExitCode::usage, to_text(faults));

@@ -20,12 +20,14 @@ struct Config {
   std::string resolved;  ///< YAML with every default written out; parses to this same Config
   Driver driver = Driver::mcrt;
   std::string line;
+  std::string line_list;  ///< a file of more lines, relative to where thor runs; "" is none
   std::uint64_t seed = 0;
   Precision precision = Precision::single_;
   Dataset dataset;
   std::vector<Generator> generators;
   Acceleration acceleration;
   Physics physics;
+  Numerics numerics;
   Limits limits;
   std::vector<SpectrumOutput> spectra;
   std::optional<PhotonsOutput> photons;

@@ -38,28 +38,13 @@ Trial try_photons(const config::Config& config, const Setup& setup, const cpu::O
   return trial;
 }
 
-double critical_frequency(const config::Config& config, const Medium& m) {
-  const double a_tau = m.a * m.tau0;
-  const double cap = m.dust.tau > 0 ? 2 : 1e10;
-  switch (config.acceleration.core_skip.mode) {
-    case config::CoreSkipMode::none:
-      return 0;
-    case config::CoreSkipMode::fixed:
-      return config.acceleration.core_skip.x_crit;
-    case config::CoreSkipMode::local:
-    case config::CoreSkipMode::global:
-      return a_tau >= 1 ? std::min(0.2 * std::cbrt(a_tau), cap) : 0;
-  }
-  return 0;
-}
-
 }  // namespace
 
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
   const Medium& m = setup.medium;
   const bool slab = config.dataset.type == config::DatasetType::slab;
   std::vector<Derived> list{
-      {"wavelength0", setup.line.wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
+      {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
       {"thermal_speed", m.thermal_speed / constants::km, "km s-1", "v_th = sqrt(2 k T/m + b_turb^2), the unit of x"},
       {"voigt_parameter", m.a, "", "a"},
       {"cross_section", m.cross_section, "cm2", "sigma_0 at line centre"},
@@ -68,11 +53,17 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
       {"number_density", m.number_density, "cm-3", "at the outer edge"},
       {"a_tau0", m.a * m.tau0, "", "a tau0; above about 1000 the wings carry the light out"},
   };
+  for (const AtomicTransition* t : setup.line.absorbing()) {
+    if (t == &setup.line.first()) continue;
+    const double sigma = t->population * t->cross_section(t->thermal_speed(m.temperature, m.b_turb));
+    list.push_back({"tau0_" + t->name, m.column_density * sigma, "", "that of " + t->name});
+  }
   // Maxima of the spectra of static gas, a tau0 >> 1: Neufeld (1990) for a slab, Dijkstra et al. (2006) for a sphere.
   const double peak = (slab ? 1.066 : 0.931) * std::cbrt(m.a * m.tau0);
   list.push_back({"peak_velocity", peak * m.thermal_speed / constants::km, "km s-1",
                   "distance of the peaks from line centre, were the gas at rest and a tau0 large"});
-  list.push_back({"x_crit", critical_frequency(config, m), "", "of core skipping (local: at the centre); 0 is none"});
+  list.push_back({"x_crit", largest_critical_frequency(config.acceleration.core_skip, m.a * m.tau0, m), "",
+                  "of core skipping (local: at the centre); 0 is none"});
   list.push_back({"photons", double(setup.emitter.count()), "", "of all generators"});
   list.push_back({"luminosity", setup.emitter.luminosity(), "erg s-1", "of all generators"});
   return list;

@@ -115,11 +115,32 @@ void write_header(io::File& file, const config::Config& config, const Setup& set
   set("device", device);
   set("precision", std::string(config.precision == config::Precision::single_ ? "single" : "double"));
   set("line", setup.line.name);
-  set("wavelength0", setup.line.wavelength / constants::angstrom);
+  set("wavelength0", setup.line.first().wavelength / constants::angstrom);
   set("thermal_velocity", setup.medium.thermal_speed / constants::km);
   set("voigt_parameter", setup.medium.a);
   set("tau0", setup.medium.tau0);
   set("column_density", setup.medium.column_density);
+}
+
+/// The atomic data that the run used, which a line list of the user's may have changed.
+void write_line(io::File& file, const Line& line) {
+  file.attribute("/line", "name", line.name);
+  file.attribute("/line", "source", line.source);
+  for (const AtomicTransition& t : line.transitions) {
+    const auto set = [&](const char* name, const auto& value) { file.attribute("/line/" + t.name, name, value); };
+    set("lower", t.lower);
+    set("upper", t.upper);
+    set("ion", t.ion);
+    set("mass_u", t.mass / constants::m_u);
+    set("wavelength_angstrom", t.wavelength / constants::angstrom);
+    set("oscillator_strength", t.oscillator_strength);
+    set("einstein_A_per_second", t.einstein_A);
+    set("branching", t.branching);
+    set("damping_per_second", t.damping);
+    set("population", t.population);
+    set("E1", t.core);
+    set("E1_wing", t.wing);
+  }
 }
 
 /// In every run: see Tally::conserves.
@@ -167,7 +188,7 @@ int available_threads() {
 
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const Setup setup = build_setup(config);
-  const FrequencyAxis axis{setup.medium.thermal_speed, setup.line.wavelength};
+  const FrequencyAxis axis = frequency_axis(setup);
   const std::unique_ptr<device::Device> device = choose_device(options);
   const SignalGuard guard;  // until the file is in its place
   io::File file(options.output, options.overwrite);
@@ -192,6 +213,7 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
 
   const std::string where = describe(device.get(), options.cpu);
   write_header(file, config, setup, where);
+  write_line(file, setup.line);
   total.write(file);
   file.attribute("/summary", "photons_requested", count);
   file.attribute("/summary", "complete", complete);

@@ -1,94 +1,152 @@
 #include "thor/drivers/setup.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
+
+#include "thor/config/nearest.hpp"
+#include "thor/core/message.hpp"
+#include "thor/interactors/build.hpp"
 
 namespace thor {
 namespace {
 
-/// E/4 of the dipole share E in core and wing.
-struct DipoleShare {
-  double core, wing;
-};
-DipoleShare dipole_share(config::PhaseFunction phase) {
-  switch (phase) {
-    case config::PhaseFunction::default_:
-      return {1. / 12, 1. / 4};
-    case config::PhaseFunction::isotropic:
-      return {0, 0};
-    case config::PhaseFunction::dipole:
-      return {1. / 4, 1. / 4};
-  }
-  return {};
-}
+/// What is hidden is made up for only on average (hidden_path in transport/step.hpp), which is good up to here.
+double cap_of(const Medium& m) { return m.dust.tau > 0 ? 2 : 1e10; }
 
 template <class Real>
 CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
-  // What is hidden is made up for only on average (hidden_path in transport/step.hpp), which is good up to here.
-  const double cap = m.dust.tau > 0 ? 2 : 1e10;
-  switch (skip.mode) {
-    case config::CoreSkipMode::none:
-      return {false, 0, 0};
-    case config::CoreSkipMode::local:
-      return {true, 0, Real(cap)};
-    case config::CoreSkipMode::global: {
-      const double a_tau = m.a * m.tau0;
-      return {false, Real(a_tau >= 1 ? std::min(0.2 * std::cbrt(a_tau), cap) : 0), 0};
-    }
-    case config::CoreSkipMode::fixed:
-      return {false, Real(skip.x_crit), 0};
-  }
-  return {};
+  if (skip.mode == config::CoreSkipMode::local) return {true, 0, Real(cap_of(m))};
+  return {false, Real(largest_critical_frequency(skip, m.a * m.tau0, m)), 0};
 }
 
 }  // namespace
 
-Setup build_setup(const config::Config& config) {
-  const Line& line = find_line(config.line);
-  const Medium medium = build_medium(config.dataset, line);
-  Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line);
-  return {line, medium, std::move(emitter)};
+double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, const Medium& m) {
+  switch (skip.mode) {
+    case config::CoreSkipMode::none:
+      return 0;
+    case config::CoreSkipMode::fixed:
+      return skip.x_crit;
+    case config::CoreSkipMode::local:
+    case config::CoreSkipMode::global:
+      return a_tau >= 1 ? std::min(0.2 * std::cbrt(a_tau), cap_of(m)) : 0;
+  }
+  return 0;
 }
 
-template <class D>
-Problem<D> build_problem(const config::Config& config, const Setup& setup, const D& dataset) {
+Line choose_line(const config::Config& config, const Refuse& refuse) {
+  const std::vector<Line> list = config.line_list.empty() ? lines() : read_lines(config.line_list);
+  const Line* found = find_line(list, config.line);
+  if (!found) {
+    std::vector<std::string> names;
+    for (const Line& line : list) names.push_back(line.name);
+    refuse("line", fmt::format("expected a line of the line list, got \"{}\"{} (lines: {})", config.line,
+                               config::suggestion(config.line, names), fmt::join(names, ", ")));
+    return list.front();
+  }
+  Line line = *found;
+  if (config.physics.deuterium > 0 && !line.set_deuterium(config.physics.deuterium)) {
+    refuse("physics.deuterium", "line " + line.name + " has no transition of deuterium");
+  }
+  if (config.acceleration.core_skip.mode != config::CoreSkipMode::none) {
+    for (const AtomicTransition* t : line.absorbing()) {
+      if (line.fluorescence(*t).empty()) continue;
+      refuse("acceleration.core_skip", "leaves out scatterings, each of which could end in fluorescence of " + t->name +
+                                           ": must be none with line " + line.name);
+      break;
+    }
+  }
+  return line;
+}
+
+Setup build_setup(const config::Config& config) {
+  Line line = choose_line(config);
+  Medium medium = build_medium(config.dataset, line);
+  Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line);
+  double farthest = 0;  // of all transitions, in thermal widths
+  for (const AtomicTransition& t : line.transitions) {
+    farthest = std::max(farthest, std::abs(frequency_offset(t, line, medium)));
+  }
+  if (config.precision == config::Precision::single_ && farthest > 1e5) {
+    warning(
+        "the lines of {} lie up to {:.1g} thermal widths apart, where single precision resolves {:.1g} of a width: "
+        "precision: double does better",
+        line.name, farthest, farthest * 0x1p-24);
+  }
+  const config::Numerics numerics = build_numerics(config.numerics, line, medium);
+  return {std::move(line), medium, std::move(emitter), numerics};
+}
+
+FrequencyAxis frequency_axis(const Setup& setup, const std::string& reference) {
+  const AtomicTransition* found = setup.line.find(reference);
+  const AtomicTransition& t = found ? *found : setup.line.first();
+  return {setup.medium.thermal_speed, t.wavelength, frequency_offset(t, setup.line, setup.medium)};
+}
+
+template <class P, class D>
+P build_problem(const config::Config& config, const Setup& setup, const D& dataset) {
   using Real = typename D::Real;
   const Medium& m = setup.medium;
-  const DipoleShare share = dipole_share(config.physics.phase_function);
-  const double reach = ParallelVelocity<Real>::log_reach;
-  ResonantLine<Real> line{};
-  line.a = Real(m.a);
-  line.inv_a = Real(1 / m.a);
-  line.log_envelope = Real(std::log1p(reach * reach / (m.a * m.a)));
-  line.recoil = Real(config.physics.recoil ? setup.line.recoil(m.thermal_speed) : 0);
-  line.core = dipole_mixture<Real>(share.core);
-  line.wing = dipole_mixture<Real>(share.wing);
-  line.dust_ratio = Real(m.dust.tau / m.tau0);
-  line.albedo = Real(m.dust.albedo);
-  line.g = Real(m.dust.g);
-  const Caps caps{std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};
-  return {dataset, line, build_core_skip<Real>(config.acceleration.core_skip, m), caps};
+  P problem{};
+  problem.dataset = dataset;
+  if constexpr (P::Interactor::multiplet) {
+    constexpr bool pair = std::is_same_v<typename P::Interactor, Multiplet<Real, true>>;
+    problem.line = build_multiplet<Real, pair>(setup.line, m, config.physics);
+    for (int i = 0; i < problem.line.transitions; ++i) {  // of the opacity of each
+      auto& t = problem.line.transition[i];
+      const double a_tau = double(t.a) * double(t.strength) * m.tau0;
+      t.x_crit = Real(largest_critical_frequency(config.acceleration.core_skip, a_tau, m));
+    }
+  } else {
+    problem.line = build_resonant_line<Real>(setup.line, m, config.physics);
+  }
+  problem.dust = build_dust<Real>(m);
+  problem.core_skip = build_core_skip<Real>(config.acceleration.core_skip, m);
+  if constexpr (std::is_same_v<typename P::Numerics, SelectedNumerics>) problem.numerics.choice = setup.numerics;
+  problem.caps = {std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};
+  return problem;
 }
 
 Tally build_tally(const config::Config& config, const Setup& setup) {
-  return {config.spectra,
-          {setup.medium.thermal_speed, setup.line.wavelength},
-          setup.emitter.luminosity(),
-          setup.emitter.luminosity_squared()};
+  return {config.spectra, [&](const std::string& reference) { return frequency_axis(setup, reference); },
+          setup.emitter.luminosity(), setup.emitter.luminosity_squared()};
 }
 
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
                  Tally& tally, const Sink& sink) {
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
+    const auto transport = [&]<class P>(const P& problem) {
+      if (compute.device) {
+        device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink);
+      } else {
+        cpu::transport<P>(problem, emitter, pool, compute.cpu, control, tally, sink);
+      }
+    };
+    const auto any_line = [&]<class D>(const D& dataset) {
+      if (setup.numerics != config::Numerics{}) {
+        transport(build_problem<SelectedProblem<D>>(config, setup, dataset));
+      } else {
+        transport(build_problem<MultipletProblem<D>>(config, setup, dataset));
+      }
+    };
     std::visit(
-        [&](const auto& dataset) {
-          const auto problem = build_problem(config, setup, convert<Real>(dataset));
-          if (compute.device) {
-            device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally,
-                              sink);
+        [&](const auto& data) {
+          const auto dataset = convert<Real>(data);
+          using D = std::remove_const_t<decltype(dataset)>;
+          const bool selected = setup.numerics != config::Numerics{};
+          if (!selected && is_single(setup.line)) {
+            transport(build_problem<LineProblem<D>>(config, setup, dataset));
+          } else if (!selected && is_pair(setup.line, config.physics)) {
+            transport(build_problem<DoubletProblem<D>>(config, setup, dataset));
+          } else if constexpr (std::is_same_v<D, Sphere<Real>>) {  // the shell's simplest case
+            Shell<Real> shell{};
+            shell.profile.opacity = dataset.kappa;
+            any_line(shell);
           } else {
-            cpu::transport<std::remove_const_t<decltype(problem)>>(problem, emitter, pool, compute.cpu, control, tally,
-                                                                   sink);
+            any_line(dataset);
           }
         },
         setup.medium.dataset);

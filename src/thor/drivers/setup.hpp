@@ -11,13 +11,20 @@ struct Setup {
   Line line;
   Medium medium;
   Emitter<double> emitter;
+  config::Numerics numerics;
 };
+
+/// The line of a configuration, from the list that it names.
+Line choose_line(const config::Config& config, const Refuse& refuse = refuse_at_once);
 
 Setup build_setup(const config::Config& config);
 
-/// The kernel's view of the problem for a dataset of this precision.
-template <class D>
-Problem<D> build_problem(const config::Config& config, const Setup& setup, const D& dataset);
+/// x_crit of core skipping for a transition with this a tau0; the local one at the centre, where it is largest. 0 is
+/// none.
+double largest_critical_frequency(const config::CoreSkip& skip, double a_tau0, const Medium& medium);
+
+/// Frequencies about a transition of the line, "" for the first.
+FrequencyAxis frequency_axis(const Setup& setup, const std::string& reference = "");
 
 /// Where a run computes.
 struct Compute {

@@ -13,18 +13,29 @@ namespace {
 /// c ln(nu/nu_0) of a Doppler velocity [cm/s].
 double log_velocity(double v) { return -constants::c * std::log1p(v / constants::c); }
 
-/// A range of wavelengths or velocities as c (lambda/lambda_0 - 1).
-double doppler(double value, bool is_velocity, const Line& line) {
-  return is_velocity ? value : constants::c * (value / line.wavelength - 1);
-}
+/// Wavelengths or velocities c (lambda/lambda_ref - 1) as c (lambda/lambda_0 - 1).
+struct Doppler {
+  double reference, first;  ///< wavelengths
+  bool is_velocity;
+  double operator()(double value) const {
+    const double wavelength = is_velocity ? reference * (1 + value / constants::c) : value;
+    return is_velocity && reference == first ? value : constants::c * (wavelength / first - 1);
+  }
+};
 
 void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line,
                   const Refuse& refuse, const std::string& key) {
   const double unit = medium.thermal_speed;
-  const double low = doppler(spectrum.range.low, spectrum.range.is_velocity, line);
-  const double high = doppler(spectrum.range.high, spectrum.range.is_velocity, line);
+  const AtomicTransition* reference = spectrum.reference.empty() ? &line.first() : line.find(spectrum.reference);
+  if (!reference) {
+    refuse(key + ".spectrum.reference", unknown_transition(line, spectrum.reference));
+    return;
+  }
+  const double first = line.first().wavelength;
+  const Doppler doppler{reference->wavelength, first, spectrum.range.is_velocity};
+  const double low = doppler(spectrum.range.low), high = doppler(spectrum.range.high);
   s.light_speed = constants::c / unit;
-  s.centre = log_velocity(spectrum.offset) / unit;
+  s.centre = (log_velocity(spectrum.offset) + constants::c * std::log(first / reference->wavelength)) / unit;
   s.width = spectrum.sigma / unit;
   s.range[0] = low / unit;
   s.range[1] = high / unit;
@@ -37,7 +48,7 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
       break;
     case config::SpectrumType::thermal:
       s.spectrum = SourceSpectrum::gaussian;
-      s.width = line.thermal_speed(spectrum.temperature, 0) / std::sqrt(2.) / unit;
+      s.width = reference->thermal_speed(spectrum.temperature, 0) / std::sqrt(2.) / unit;
       if (s.width * unit > 0.1 * constants::c) {
         refuse(key + ".spectrum.temperature", "atoms this hot move at more than a tenth of the speed of light");
       }
@@ -47,7 +58,7 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
       break;
     case config::SpectrumType::line_and_continuum: {
       s.spectrum = SourceSpectrum::line_and_continuum;
-      const double width = line.wavelength * (high - low) / constants::c;
+      const double width = first * (high - low) / constants::c;
       s.line_share = spectrum.equivalent_width / (spectrum.equivalent_width + width);
       break;
     }

@@ -49,6 +49,8 @@ const Section<Spectrum>& spectrum_section() {
                {.meaning = "of the line from λ₀",
                 .fallback = "0 km/s",
                 .when = {"type", {"delta", "gaussian", "line_and_continuum"}}});
+    s.text("reference", &Spectrum::reference, "the name of a transition", [](const std::string&) { return true; },
+           {.meaning = "the transition of λ₀, as in `thor lines`; by default the line's first", .fallback = ""});
     s.check([](Reader& reader, const Spectrum& spectrum) {
       if (!spectrum.range.is_velocity && spectrum.range.low <= 0) reader.report("range", "wavelengths must be > 0");
     });

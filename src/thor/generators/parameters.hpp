@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace thor::config {
 
@@ -26,6 +27,7 @@ struct Spectrum {
   double temperature = 0;       ///< [K]; thermal
   double equivalent_width = 0;  ///< [cm]; line_and_continuum
   SpectralRange range;          ///< continuum, line_and_continuum
+  std::string reference;        ///< the transition of lambda0; "" is the line's first
 
   bool operator==(const Spectrum&) const = default;
 };

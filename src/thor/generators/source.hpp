@@ -2,7 +2,6 @@
 #include "thor/datasets/dataset.hpp"
 #include "thor/math/functions.hpp"
 #include "thor/random/uniform.hpp"
-#include "thor/random/xoshiro.hpp"
 
 namespace thor {
 
@@ -48,8 +47,8 @@ THOR_FN V log_frequency(V v, V c) {
   return select(abs(beta) < V(Real(0.01)), series, full);
 }
 
-template <class V>
-THOR_FN V sample_spectrum(const Source<V>& s, Xoshiro128<V>& random) {
+template <class V, class Random>
+THOR_FN V sample_spectrum(const Source<V>& s, Random& random) {
   const auto choice = random.next(), first = random.next(), second = random.next();
   const V gauss = s.centre + s.width * V(1.4142135623730951) * gaussian_pair<V>(first, second).first;
   const V flat = log_frequency(s.range[0] + uniform<V>(first) * (s.range[1] - s.range[0]), s.light_speed);
@@ -67,8 +66,8 @@ THOR_FN V sample_spectrum(const Source<V>& s, Xoshiro128<V>& random) {
 }
 
 /// A photon from this source; V is a single value, on a CPU too. Emission from the medium is in the frame of the gas.
-template <class V, class D>
-THOR_FN Birth<V> emit(const Source<V>& s, const D& data, Xoshiro128<V>& random) {
+template <class V, class D, class Random>
+THOR_FN Birth<V> emit(const Source<V>& s, const D& data, Random& random) {
   const auto dataset = view<V>(data);
   const auto place = random.next(), mu = random.next(), phi = random.next();
   const Vec3<V> n = isotropic_direction<V>(mu, phi);

@@ -1,24 +1,23 @@
 #pragma once
-#include "thor/distributions/henyey_greenstein.hpp"
 #include "thor/distributions/parallel_velocity.hpp"
 #include "thor/distributions/perpendicular_velocity.hpp"
 #include "thor/distributions/phase_function.hpp"
+#include "thor/interactors/core_skip.hpp"
+#include "thor/interactors/interaction.hpp"
 
 namespace thor {
 
-/// A single resonant line with dust, as the kernel sees it. Frequencies and atom velocities are in thermal units.
+/// A single resonant line, as the kernel sees it. Frequencies and atom velocities are in thermal units.
 template <class R>
 struct ResonantLine {
   using Real = R;
+  static constexpr bool multiplet = false;
   Real a;                    ///< Voigt parameter
   Real inv_a;                ///< 1/a
   Real log_envelope;         ///< ln(1 + Y^2/a^2), see ParallelVelocity
   Real recoil;               ///< h nu_0/(m c v_th), 0 without recoil
   DipoleMixture<Real> core;  ///< phase function within |x_atom| < 0.2: E/4 = 1/12 for Lya
   DipoleMixture<Real> wing;  ///< and outside: 1/4
-  Real dust_ratio;           ///< dust extinction over n sigma_0
-  Real albedo;               ///< share of scattering in the dust's extinction
-  Real g;                    ///< <cos> of dust scattering
 };
 
 inline namespace THOR_ISA {
@@ -33,22 +32,47 @@ struct ResonantLineView {
   using Mask = MaskOf<V>;
   const ResonantLine<Real>& data;
 
+  /// What a collision draws beside the words of every collision: nothing.
+  struct Draws {};
+  template <class Random>
+  THOR_FN Draws draw(Random&) const {
+    return {};
+  }
+
+  /// How the gas absorbs at a frequency.
+  struct Absorption {
+    V gaussian, cross_section;  ///< e^{-x^2}; over that at line centre
+  };
+  template <class Schemes, class Random>
+  THOR_FN Absorption absorb(const Schemes& schemes, V x, Random&) const {
+    const auto profile = schemes.voigt(V(data.a), x);
+    return {profile.gaussian, profile.H};
+  }
+  /// The distance to the nearest resonance, where it is large.
+  THOR_FN V detuning(V x) const { return x; }
+
+  /// What was hit, and where the photon lies with respect to it.
+  struct Target {
+    V x, a;
+  };
+  THOR_FN Target target(V x) const { return {x, V(data.a)}; }
+  THOR_FN V strength(const Target&) const { return V(Real(1)); }  ///< over that of the first transition
+  THOR_FN V x_crit(const CoreSkip<Real>& skip, const Target&) const { return V(skip.x_crit); }
+
   /// The atom that the photon meets.
   struct Atom {
     V parallel;              ///< velocity along the photon
     DipoleMixture<V> phase;  ///< phase function at this detuning in the atom's frame
     Mask accepted;           ///< false: another proposal is needed
   };
-  struct Outcome {
-    V mu, sine;  ///< scattering angle
-    V x;         ///< new frequency in the gas frame
-  };
 
-  THOR_FN Atom prepare(V x, V gaussian, const typename ParallelVelocity<V>::Draws& draws, Xoshiro128<V>& random) const {
+  template <class Schemes, class Random>
+  THOR_FN Atom prepare(const Schemes& schemes, const Target& target, V gaussian,
+                       const typename Schemes::template ParallelDraws<V>& draws, const Draws&, Random& random) const {
     const ParallelVelocity<V> distribution{V(data.a), V(data.inv_a), V(data.log_envelope)};
-    const auto proposal = distribution.propose(x, gaussian, draws, random);
+    const auto proposal = schemes.propose(distribution, target.x, gaussian, draws, random);
     // Core and wing by the detuning in the atom's frame (Dijkstra & Loeb 2008, MNRAS 386, 492).
-    const auto core = abs(x - proposal.u) < V(Real(0.2));
+    const auto core = abs(target.x - proposal.u) < V(Real(0.2));
     return {proposal.u,
             {select(core, V(data.core.quarter_E), V(data.wing.quarter_E)),
              select(core, V(data.core.inverse), V(data.wing.inverse))},
@@ -56,33 +80,30 @@ struct ResonantLineView {
   }
 
   /// x_out = x_in + u.(k_out - k_in) - recoil (1 - mu)   (paper, eq. doublelorentztransform)
-  THOR_FN V frequency(V x, const Atom& atom, V perpendicular, V mu, V sine) const {
+  THOR_FN V frequency(const Target& target, const Atom& atom, V perpendicular, V mu, V sine) const {
     const V one(Real(1));
-    return fma(perpendicular, sine, fma(atom.parallel + V(data.recoil), mu - one, x));
+    return fma(perpendicular, sine, fma(atom.parallel + V(data.recoil), mu - one, target.x));
   }
 
-  THOR_FN Outcome sample(V x, const Atom& atom, V perpendicular, const DipoleDraws<V>& draws) const {
-    const Deflection<V> turn = sample_dipole_mixture(atom.phase, draws);
-    return {turn.mu, turn.sine, frequency(x, atom, perpendicular, turn.mu, turn.sine)};
+  THOR_FN Outcome<V> sample(const Target& target, const Atom& atom, V perpendicular, const DipoleDraws<V>& angle,
+                            const Draws&) const {
+    const Deflection<V> turn = sample_dipole_mixture(atom.phase, angle);
+    return {turn.mu, turn.sine, frequency(target, atom, perpendicular, turn.mu, turn.sine)};
   }
 
-  struct Look {
-    V weight;  ///< probability per unit solid angle, times 4 pi
-    V x;
-  };
   /// Towards a direction at cosine mu; `perpendicular` is the atom's velocity across the photon in the plane of both.
-  THOR_FN Look eval(V x, const Atom& atom, V perpendicular, V mu) const {
+  THOR_FN Look<V> eval(const Target& target, const Atom& atom, V perpendicular, V mu) const {
     const V one(Real(1));
     const V sine = sqrt(max((one - mu) * (one + mu), V(Real(0))));
-    return {V(Real(2)) * dipole_mixture_pdf(atom.phase.quarter_E, mu), frequency(x, atom, perpendicular, mu, sine)};
-  }
-
-  /// Dust scatters without change of frequency in the gas frame.
-  THOR_FN Outcome sample_dust(V x, Word word) const {
-    const Deflection<V> turn = sample_henyey_greenstein(V(data.g), word);
-    return {turn.mu, turn.sine, x};
+    return {V(Real(2)) * dipole_mixture_pdf(atom.phase.quarter_E, mu),
+            frequency(target, atom, perpendicular, mu, sine)};
   }
 };
+
+template <class V>
+THOR_FN ResonantLineView<V> view(const ResonantLine<RealOf<V>>& data) {
+  return {data};
+}
 
 }  // namespace THOR_ISA
 }  // namespace thor

@@ -2,10 +2,41 @@
 #include "thor/math/functions.hpp"
 
 /// The core-wing boundary x_cw: where the Gaussian core e^{-x^2} meets the Lorentzian wing a/(sqrt(pi) x^2).
-/// Byrohl & Nelson 2025 (appendix A.2), a fourth-order polynomial in ln a; within 0.6 % of the exact root (Lambert W)
-/// for Lya from 1 K to 1e7 K.
+/// Schemes of the paper's appendix A.2; Byrohl & Nelson 2025 is a fourth-order polynomial in ln a, within 0.6 % of the
+/// exact root (Lambert W) for Lya from 1 K to 1e7 K.
 namespace thor {
 inline namespace THOR_ISA {
+
+/// The root itself. With w = x^2, w e^{-w} = a/sqrt(pi) =: e^{-L}, so w = -W_{-1}(-e^{-L}) solves w - ln w = L. From
+/// 1 + sqrt(2u) + 2u/3, u = L - 1, which lies below it (Chatzigeorgiou 2013, IEEE Commun. Lett. 17, 1505), three of
+/// Halley's steps are at full precision. For a > 0.65 the two never meet: there x = 1, where they come closest.
+template <class V>
+THOR_FN V core_wing_exact(V a) {
+  using Real = RealOf<V>;
+  const V one(Real(1)), half(Real(0.5));
+  const V u = max(V(Real(-0.4276350570752999)) - log(a), V(Real(1e-6)));  // ln sqrt(pi) - 1 - ln a
+  const V L = one + u;
+  V w = fma(V(Real(2. / 3)), u, one + sqrt(u + u));
+  THOR_UNROLL
+  for (int step = 0; step < 3; ++step) {
+    // f = w - ln w - L, f' = 1 - 1/w, f'' = 1/w^2: w -= f f'/(f'^2 - f f''/2), here times w^2 above and below.
+    const V f = w - log(w) - L, d = w - one;
+    w = w - divide(f * w * d, fma(d, d, -half * f));
+  }
+  return sqrt(w);
+}
+
+/// Scheme S15: Smith et al. 2015 (MNRAS 449, 4336, eq. 21), a hyperbola in ln a; from its values the logarithm is the
+/// natural one.
+template <class V>
+THOR_FN V core_wing_hyperbola(V ln_a) {
+  using Real = RealOf<V>;
+  return V(Real(6.9184721)) + divide(V(Real(81.766279)), ln_a - V(Real(14.651253)));
+}
+template <class V>
+THOR_FN V core_wing_s15(V a) {
+  return core_wing_hyperbola(log(a));
+}
 
 template <class V>
 THOR_FN V core_wing_polynomial(V ln_a) {

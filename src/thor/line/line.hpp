@@ -1,30 +1,91 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace thor {
 
-/// A resonant line of one absorbing species (cgs).
+/// A transition between two levels of an ion (cgs).
+struct AtomicTransition {
+  std::string name;
+  std::string lower, upper;        ///< levels
+  double wavelength = 0;           ///< in vacuum, lambda [cm]
+  double einstein_A = 0;           ///< A [1/s]
+  double oscillator_strength = 0;  ///< of absorption, f
+  double branching = 1;            ///< share of this among the decays of the upper level
+  std::string ion;                 ///< whose it is
+  double mass = 0;                 ///< of that ion [g]
+  double population = 1;  ///< ions in the lower level, over all ions of the line; 0: it is seen in emission only
+  double damping = 0;     ///< Gamma: all decays of the upper level [1/s]
+  double core = 0;        ///< E of the phase function where the upper level decays back, see phase_function.hpp
+  double wing = 0;        ///< and for |x| > 0.2 in the atom's frame
+
+  double frequency() const;                                       ///< nu = c/lambda [Hz]
+  double photon_energy() const;                                   ///< h nu [erg]
+  double thermal_speed(double temperature, double b_turb) const;  ///< sqrt(2 k T/m + b_turb^2) [cm/s]
+  double voigt_parameter(double speed) const;                     ///< a = Gamma/(4 pi nu) c/v
+  double cross_section(double speed) const;                       ///< at line centre, sigma_0 [cm^2], H(a,0) = 1
+  double recoil(double speed) const;                              ///< h nu/(m c v), in units of x
+};
+
+/// A decay of a transition's upper level that leads elsewhere.
+struct Fluorescence {
+  const AtomicTransition* transition;
+  double E;  ///< of its phase function
+};
+
+struct Level {
+  std::string name;
+  std::optional<double> J;
+  double energy = 0;      ///< [1/cm]
+  double population = 0;  ///< share of the ions
+};
+
+/// What the kernel holds: transitions of a line that absorb, and decays of their upper levels that lead elsewhere.
+inline constexpr int most_transitions = 8, most_channels = 32;
+
+/// A line: the transitions that absorb side by side, and those into which they decay. The first is the reference of
+/// frequencies and velocities, and it absorbs.
 struct Line {
   std::string name;
   std::string description;
-  double wavelength;           ///< vacuum wavelength lambda_0 [cm]
-  double oscillator_strength;  ///< f
-  double einstein_A;           ///< A [1/s]
-  double mass;                 ///< of the atom [g]
+  std::string source;  ///< of the numbers
+  std::vector<Level> levels;
+  std::vector<AtomicTransition> transitions;
 
-  double frequency() const;                                       ///< nu_0 = c/lambda_0 [Hz]
-  double photon_energy() const;                                   ///< h nu_0 [erg]
-  double thermal_speed(double temperature, double b_turb) const;  ///< sqrt(2 k T/m + b_turb^2) [cm/s]
-  double voigt_parameter(double speed) const;                     ///< a = A/(4 pi nu_0) c/v
-  double cross_section(double speed) const;                       ///< line-centre sigma_0 [cm^2], H(a,0) = 1
-  double recoil(double speed) const;                              ///< h nu_0/(m c v), in units of x
+  const AtomicTransition& first() const { return transitions.front(); }
+  /// Nothing where there is no transition of this name.
+  const AtomicTransition* find(const std::string& transition) const;
+  std::vector<const AtomicTransition*> absorbing() const;
+  std::vector<Fluorescence> fluorescence(const AtomicTransition& absorbing) const;
+  /// Sets the number of deuterium atoms per hydrogen atom; false where the line has no transition of deuterium.
+  bool set_deuterium(double ratio);
 };
 
-/// All lines that thor knows.
-std::span<const Line> lines();
+/// The share E of dipole scattering, p(mu) = 1/2 (1 + E/2 P_2(mu)), of an absorption J_l -> J_u and a decay J_u -> J_f:
+/// the product w(J_u, J_l) w(J_u, J_f) of what each orients (Hamilton 1947, ApJ 106, 457; Landi Degl'Innocenti &
+/// Landolfi 2004, table 10.1). For J_f = J_l it is the E_1 of Chandrasekhar (1960, section 19); in fluorescence it may
+/// be negative.
+double dipole_share(double J_lower, double J_upper, double J_final);
 
-/// The line of this name; throws Error(usage) with the known names.
+/// The lines that thor comes with: lines.yaml.
+const std::vector<Line>& lines();
+/// The file itself.
+const std::string& lines_text();
+
+/// The lines of a file, added to those that thor comes with or in place of them. Throws Error(input) that names file,
+/// line and key of every mistake.
+std::vector<Line> read_lines(const std::string& path);
+/// The same for text; `name` stands for the file in messages. The ions of `known` need not be declared again.
+std::vector<Line> parse_lines(const std::string& yaml_text, const std::string& name, const std::vector<Line>& known);
+
+/// What to say where a line has no transition of this name.
+std::string unknown_transition(const Line& line, const std::string& name);
+
+/// The line of this name, or nothing.
+const Line* find_line(std::span<const Line> list, const std::string& name);
+/// The built-in line of this name; throws Error(usage) with the known names.
 const Line& find_line(const std::string& name);
 
 }  // namespace thor

@@ -55,11 +55,17 @@ void declare_spectrum(Section<Output>& s) {
   range(Dimension::frequency, positive, "frequency", "[2.46e15 Hz, 2.47e15 Hz]");
   s.integer("bins", of_spectrum(&SpectrumOutput::bins), 1, 10'000'000,
             {.meaning = "of equal width", .example = "200", .when = spectrum});
+  s.text("reference", of_spectrum(&SpectrumOutput::reference), "the name of a transition",
+         [](const std::string&) { return true; },
+         {.meaning = "the transition that x and velocities are counted from, as in `thor lines`; by default the line's "
+                     "first",
+          .fallback = "",
+          .when = {"axis", {"x", "velocity"}}});
 }
 
 /// Edges must be numbers, each above the one before.
 void check_bins(Reader& reader, const Output& output) {
-  const auto& [name, of, axis, low, high, bins] = output.spectrum;
+  const auto& [name, of, axis, low, high, bins, reference] = output.spectrum;
   if (!reader.clean("range") || !reader.clean("bins") || bins == 0) return;
   if (!(high - low < 1e300)) {
     reader.report("range", "too wide to be divided into bins");

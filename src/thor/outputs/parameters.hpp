@@ -18,6 +18,7 @@ struct SpectrumOutput {
   double low = 0;  ///< dimensionless, [cm/s], [cm] or [Hz], by the axis
   double high = 0;
   std::uint64_t bins = 0;
+  std::string reference{};  ///< the transition of lambda0; "" is the line's first
 
   bool operator==(const SpectrumOutput&) const = default;
 };

@@ -52,13 +52,13 @@ const char* name_of(config::Fate fate) {
 
 }  // namespace
 
-Tally::Tally(const std::vector<config::SpectrumOutput>& spectra, const FrequencyAxis& axis, double luminosity,
-             double luminosity_squared)
+Tally::Tally(const std::vector<config::SpectrumOutput>& spectra,
+             const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared)
     : quantum_(std::ldexp(luminosity, -62)), quantum_squared_(std::ldexp(luminosity_squared, -62)) {
   int cells = int(Counter::count);
   for (const auto& s : spectra) {
     names_.push_back(s.name);
-    spectra_.push_back({axis, s.axis, s.of, s.low, s.high, int(s.bins), cells});
+    spectra_.push_back({axis(s.reference), s.axis, s.of, s.low, s.high, int(s.bins), cells});
     cells += spectra_.back().cells();
   }
   cells_.resize(std::size_t(cells));
@@ -145,6 +145,7 @@ void Tally::write_spectrum(io::File& file, const std::string& name, const Spectr
   file.write(group + "/error", error, axis.flux_unit, "Monte Carlo standard error of flux: that of a weighted count");
   file.attribute(group, "axis", std::string(axis.name));
   file.attribute(group, "of", std::string(name_of(s.of)));
+  file.attribute(group, "wavelength0", s.frequency.wavelength / constants::angstrom);
   file.attribute(group, "luminosity_beyond", double(cells_[std::size_t(s.first)]) * quantum_);
 }
 

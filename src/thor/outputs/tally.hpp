@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "thor/io/hdf5.hpp"
@@ -9,9 +10,10 @@ namespace thor {
 /// What a run has counted: photons by fate, their light, and the spectra. See TallyPlan.
 class Tally {
  public:
-  /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`.
-  Tally(const std::vector<config::SpectrumOutput>& spectra, const FrequencyAxis& axis, double luminosity,
-        double luminosity_squared);
+  /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`; `axis(reference)` is
+  /// the frequency axis about a transition.
+  Tally(const std::vector<config::SpectrumOutput>& spectra,
+        const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared);
 
   void start(double weight);          ///< a photon of this weight has been started
   void accept(const Photon& photon);  ///< and this is its end

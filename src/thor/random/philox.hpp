@@ -5,6 +5,12 @@
 namespace thor {
 inline namespace THOR_ISA {
 
+/// What a Philox stream is between the steps of a photon: its key and the lower half of its counter.
+template <class V>
+struct PhiloxState {
+  WordOf<V> s0, s1, s2, s3;
+};
+
 /// Philox4x32-10 (Salmon et al. 2011, SC'11): a counter-based generator, four words per block of ten rounds.
 template <class V>
 struct Philox4x32 {
@@ -39,7 +45,7 @@ struct Philox4x32 {
     block[0] = c0, block[1] = c1, block[2] = c2, block[3] = c3;
     counter[0] += Word(1u);
     const auto carry = counter[0] == Word(0u);
-    counter[1] += select(carry, Word(1u), Word(0u));  // 2^66 words a stream: no carry into the upper half
+    counter[1] += select(carry, Word(1u), Word(0u));  // 2^64 blocks a key: no carry into the upper half
     used = 0;
   }
 
@@ -47,17 +53,26 @@ struct Philox4x32 {
     if (used == 4) refill();
     return block[used++];
   }
+
+  /// In four words, for streams whose upper counter is zero. The rest of a begun block is dropped.
+  THOR_FN PhiloxState<V> to_words() const { return {key[0], key[1], counter[0], counter[1]}; }
+  static THOR_FN Philox4x32 from_words(Word s0, Word s1, Word s2, Word s3) {
+    const Word zero(0u);
+    return {{s2, s3, zero, zero}, {s0, s1}, {zero, zero, zero, zero}, 4};
+  }
 };
 
-/// Key and upper counter from the stream key, lower counter from zero.
+/// The key from the first half of the stream key, the counter from the second: it starts anywhere in its 2^64 blocks,
+/// so that streams are apart even where their keys agree.
 template <class V>
 THOR_FN Philox4x32<V> philox(const StreamKey& key) {
   using Word = WordOf<V>;
-  const Word zero(0u);
-  return {{zero, zero, Word(key.word[2]), Word(key.word[3])},
-          {Word(key.word[0]), Word(key.word[1])},
-          {zero, zero, zero, zero},
-          4};
+  return Philox4x32<V>::from_words(Word(key.word[0]), Word(key.word[1]), Word(key.word[2]), Word(key.word[3]));
+}
+
+template <class V>
+THOR_FN PhiloxState<V> words_of(const Philox4x32<V>& random) {
+  return random.to_words();
 }
 
 /// The rest of a begun block is dropped, so that the lanes stay in step.

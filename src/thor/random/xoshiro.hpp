@@ -32,6 +32,12 @@ THOR_FN Xoshiro128<V> xoshiro(const StreamKey& key) {
   return {Word(key.word[0]), Word(key.word[1]), Word(key.word[2]), Word(key.word[3])};
 }
 
+/// The state as it is kept between steps, in four words.
+template <class V>
+THOR_FN const Xoshiro128<V>& words_of(const Xoshiro128<V>& random) {
+  return random;
+}
+
 template <class M, class V>
 THOR_FN Xoshiro128<V> select(M m, const Xoshiro128<V>& a, const Xoshiro128<V>& b) {
   return {select(m, a.s0, b.s0), select(m, a.s1, b.s1), select(m, a.s2, b.s2), select(m, a.s3, b.s3)};

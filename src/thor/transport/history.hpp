@@ -16,16 +16,11 @@ struct Origin {
 
 inline namespace THOR_ISA {
 
-template <class V>
-THOR_FN bool in_flight(const Lane<V>& lane) {
-  return lane.phase == Phase::fly || lane.phase == Phase::collide;
-}
-
 /// Photon `id` at the start of its first flight. One that never meets the medium has escaped.
 template <class Real, class P>
 THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin) {
   const int source = source_of(emitter, id);
-  auto random = xoshiro<Real>(stream_key(emitter.seed, id));
+  auto random = schemes(problem.numerics).template start<Real>(stream_key(emitter.seed, id));
   const Birth<Real> b = emit(emitter.sources[source], problem.dataset, random);
   Lane<Real> lane;
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
@@ -36,7 +31,8 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
   lane.cell = b.cell;
   lane.scatterings = lane.steps = 0;
-  lane.s0 = random.s0, lane.s1 = random.s1, lane.s2 = random.s2, lane.s3 = random.s3;
+  const auto words = words_of(random);
+  lane.s0 = words.s0, lane.s1 = words.s1, lane.s2 = words.s2, lane.s3 = words.s3;
   origin = {id, emitter.weight[source], double(b.frequency)};
   return lane;
 }
@@ -61,7 +57,7 @@ THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origi
   p.position[2] = lane.pz - flown * p.direction[2];
   p.column = double(lane.column) - double(lane.column_low);
   p.scatterings = lane.scatterings, p.steps = lane.steps;
-  p.fate = static_cast<Phase>(lane.phase);
+  p.fate = static_cast<Phase>(lane.phase < 0 ? int(lane.phase) : int(lane.phase) % (1 << phase_bits));
   return p;
 }
 

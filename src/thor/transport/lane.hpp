@@ -6,8 +6,11 @@
 
 namespace thor {
 
-/// What a lane is doing.
+/// What a lane is doing. One that collides with transition k of a multiplet has the phase collide + 8 k: what it hit is
+/// chosen once, and kept until a proposal for the atom's velocity is accepted.
 enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, idle = -1 };
+inline constexpr int phase_bits = 3;
+inline constexpr bool is_in_flight(std::int64_t phase) { return (phase & 6) == 0; }
 
 /// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
 template <class R, class I, class W>
@@ -59,6 +62,12 @@ THOR_FN LaneArrays<Real> lane_arrays(void* memory, std::size_t count) {
 
 template <class V>
 using Lane = LaneFields<V, IntOf<V>, WordOf<V>>;
+
+/// In flight: fly, or collide with any transition.
+template <class V>
+THOR_FN MaskOf<V> in_flight(const Lane<V>& lane) {
+  return equal<V>(lane.phase & IntOf<V>(6), 0);
+}
 
 /// Adds to the lane's column, with compensation (Kahan 1965).
 template <class V>

@@ -1,18 +1,13 @@
 #pragma once
 #include <cstdint>
 
+#include "thor/interactors/core_skip.hpp"
+#include "thor/interactors/dust.hpp"
+#include "thor/interactors/multiplet.hpp"
 #include "thor/interactors/resonant_line.hpp"
+#include "thor/interactors/selected_numerics.hpp"
 
 namespace thor {
-
-/// Core skipping: scatterings within |x| < x_crit draw the atom's perpendicular speed beyond x_crit.
-/// `local`: x_crit = 0.2 (a tau_loc)^{1/3} for a tau_loc >= 1 (Smith et al. 2015), else the number `x_crit`.
-template <class Real>
-struct CoreSkip {
-  bool local;
-  Real x_crit;  ///< 0: none
-  Real cap;     ///< an upper limit on the local value
-};
 
 /// A photon beyond these is lost.
 struct Caps {
@@ -21,14 +16,29 @@ struct Caps {
 };
 
 /// Everything that a step reads: plain data, copied to a device as it is.
-template <class D>
+template <class D, class I, class N>
 struct Problem {
   using Dataset = D;
+  using Interactor = I;
+  using Numerics = N;
   using Real = typename D::Real;
   D dataset;
-  ResonantLine<Real> line;
+  I line;
+  Dust<Real> dust;
   CoreSkip<Real> core_skip;
   Caps caps;
+  N numerics;
 };
+
+template <class D>
+using LineProblem = Problem<D, ResonantLine<typename D::Real>, DefaultNumerics>;
+/// Two transitions, nothing else.
+template <class D>
+using DoubletProblem = Problem<D, Multiplet<typename D::Real, true>, DefaultNumerics>;
+template <class D>
+using MultipletProblem = Problem<D, Multiplet<typename D::Real>, DefaultNumerics>;
+/// Any line, any scheme.
+template <class D>
+using SelectedProblem = Problem<D, Multiplet<typename D::Real>, SelectedNumerics>;
 
 }  // namespace thor

@@ -1,7 +1,7 @@
 #pragma once
+#include <utility>
+
 #include "thor/datasets/dataset.hpp"
-#include "thor/distributions/exponential.hpp"
-#include "thor/line/voigt.hpp"
 #include "thor/transport/lane.hpp"
 #include "thor/transport/problem.hpp"
 
@@ -10,16 +10,20 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// The critical frequency of core skipping at the lane's place.
-template <class V, class D>
-THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, const Lane<V>& lane, V a,
-                             Vec3<V> position, Vec3<V> direction) {
+/// The critical frequency of core skipping at the lane's place, for what it hit.
+template <class V, class D, class I>
+THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, const I& interactor,
+                             const typename I::Target& target, const Lane<V>& lane, Vec3<V> position,
+                             Vec3<V> direction) {
   using Real = RealOf<V>;
-  V x_crit(skip.x_crit);
+  V x_crit(Real(0));
   if (skip.local) {
-    const V a_tau = a * dataset.opacity(lane.cell, position) * dataset.core_scale(position, direction);
+    const V a_tau = target.a * interactor.strength(target) * dataset.opacity(lane.cell, position) *
+                    dataset.core_scale(position, direction);
     const V root = fast_cbrt(max(a_tau, V(Real(1))));
     x_crit = select(a_tau >= V(Real(1)), min(V(Real(0.2)) * root, V(skip.cap)), V(Real(0)));
+  } else if (skip.x_crit > Real(0)) {
+    x_crit = interactor.x_crit(skip, target);
   }
   return x_crit;
 }
@@ -41,54 +45,61 @@ THOR_FN V hidden_path(V x_crit, V a) {
 
 /// What a collision draws, as far as it depends neither on where the photon is nor on its frequency. Drawn before the
 /// flight, so that a processor has it to do while it waits for the flight's own chain of results.
-template <class V>
+template <class V, class P>
 struct Draws {
-  typename ParallelVelocity<V>::Draws parallel;
+  using Interactor = decltype(view<V>(std::declval<const typename P::Interactor&>()));
+  using Schemes = SchemesOf<typename P::Numerics>;
+  using Random = typename Schemes::template Random<V>;
+  typename Schemes::template ParallelDraws<V> parallel;
   PerpendicularDraws<V> perpendicular;
   DipoleDraws<V> angle;
   WordOf<V> angle_word, second_word, dust_word, hidden_word;
   SinCos<V> azimuth;
-  V tau;                 ///< the next optical depth
-  Xoshiro128<V> random;  ///< the state after it
+  V tau;  ///< the next optical depth
+  typename Interactor::Draws more;
+  Random random;  ///< the state after it
 };
 
-template <class V, class D>
-THOR_FN Draws<V> draw_collision(const Lane<V>& lane, const ResonantLine<RealOf<V>>& line,
-                                const CoreSkip<RealOf<V>>& core_skip) {
+template <class V, class D, class P>
+THOR_FN Draws<V, P> draw_collision(const Lane<V>& lane, const P& problem) {
   using Real = RealOf<V>;
-  Draws<V> draws;
-  Xoshiro128<V> random{lane.s0, lane.s1, lane.s2, lane.s3};
+  Draws<V, P> draws;
+  const auto numerics = schemes(problem.numerics);
+  auto random = numerics.template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
   const auto choice = random.next(), proposal = random.next();
   const auto radius = random.next(), across = random.next();
   draws.angle_word = random.next();
   draws.second_word = random.next();
   const auto azimuth = random.next(), tau = random.next();
   if constexpr (D::dusty) {
-    if (line.dust_ratio > Real(0)) {
+    if (problem.dust.ratio > Real(0)) {
       draws.dust_word = random.next();
-      if (core_skip.local || core_skip.x_crit > Real(0)) draws.hidden_word = random.next();
+      if (problem.core_skip.local || problem.core_skip.x_crit > Real(0)) draws.hidden_word = random.next();
     }
   }
-  draws.parallel = {choice, proposal};
-  draws.perpendicular = {radius, across};
+  draws.more = view<V>(problem.line).draw(random);
+  draws.parallel = {numerics.template positive<V>(choice, random), numerics.template positive<V>(proposal, random),
+                    proposal};
+  draws.perpendicular = {numerics.template positive<V>(radius, random), across};
   draws.angle = {draws.angle_word, draws.second_word};
   draws.azimuth = random_angle<V>(azimuth);
-  draws.tau = sample_exponential<V>(tau);
+  draws.tau = -log(numerics.template positive<V>(tau, random));
   draws.random = random;
   return draws;
 }
 
 /// Where a flight leaves the lane.
-template <class V>
+template <class V, class I>
 struct Flight {
   MaskOf<V> hit;  ///< at its collision point, in this call
   V x;            ///< frequency in the gas frame where the opacity was taken
-  VoigtProfile<V> profile;
+  typename I::Absorption absorption;
 };
 
 /// FLY: spend optical depth up to the collision, the end of a sub-step, a face, or the way out.
-template <class V, class D>
-THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<RealOf<V>>& line) {
+template <class V, class D, class I, class P>
+THOR_FN Flight<V, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dataset, const I& interactor,
+                              const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const V zero(Real(0)), half(Real(0.5));
@@ -102,14 +113,15 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
   if constexpr (!D::uniform) {
     limit = segment.length();
     if (dataset.varies()) {
-      limit = min(dataset.max_step(lane.cell, p, d, x - dataset.velocity_along(p, d)), limit);
+      const V detuning = interactor.detuning(x - dataset.velocity_along(p, d));
+      limit = min(dataset.max_step(lane.cell, p, d, detuning), limit);
       middle = along(p, half * limit, d);
       x = x - dataset.velocity_along(middle, d);
     }
   }
-  const VoigtProfile<V> profile = Voigt::eval(V(line.a), x);
-  V cross_section = profile.H;
-  if constexpr (D::dusty) cross_section = cross_section + V(line.dust_ratio);
+  const auto absorption = interactor.absorb(schemes(problem.numerics), x, draws.random);
+  V cross_section = absorption.cross_section;
+  if constexpr (D::dusty) cross_section = cross_section + V(problem.dust.ratio);
   const V density = dataset.opacity(lane.cell, middle);
   const V kappa = density * cross_section;
   const V to_collision = divide(lane.tau, max(kappa, V(Real(1e-30))));
@@ -137,58 +149,77 @@ THOR_FN Flight<V> fly_step(Lane<V>& lane, const D& dataset, const ResonantLine<R
   lane.px = q.x, lane.py = q.y, lane.pz = q.z;
   lane.flown = lane.flown + s;
   add_column(lane, s * density);
-  return {hit, x, profile};
+  return {hit, x, absorption};
 }
 
 /// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.
-template <class V, class D>
-THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>& draws, const D& dataset,
-                          const ResonantLine<RealOf<V>>& line, const CoreSkip<RealOf<V>>& core_skip) {
+template <class V, class D, class I, class P>
+THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws<V, P>& draws, const D& dataset,
+                          const I& interactor, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
+  constexpr bool multiplet = P::Interactor::multiplet;
   const V zero(Real(0));
-  const auto colliding = flight.hit || equal<V>(lane.phase, Phase::collide);
+  const auto& core_skip = problem.core_skip;
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
-  const ResonantLineView<V> interactor{line};
 
   V x = flight.x;
-  V gaussian = flight.profile.gaussian;
   if constexpr (!D::uniform) {
-    if (dataset.varies()) {  // the opacity was taken at mid-step
-      x = lane.frequency - dataset.velocity_along(p, d);
-      gaussian = exp(-x * x);
+    if (dataset.varies()) x = lane.frequency - dataset.velocity_along(p, d);  // the opacity was taken at mid-step
+  }
+  MaskOf<V> colliding = flight.hit;
+  typename I::Target target;
+  V gaussian;
+  Int rejected(Phase::collide);
+  if constexpr (multiplet) {
+    colliding = colliding || equal<V>(lane.phase & Int((1 << phase_bits) - 1), Phase::collide);
+    const Int index = select(flight.hit, flight.absorption.chosen, lane.phase >> phase_bits);
+    target = interactor.target(x, index);
+    rejected = rejected + (index << phase_bits);
+    gaussian = flight.absorption.gaussian;
+    MaskOf<V> other = colliding && !flight.hit;  // that of a transition chosen before
+    if constexpr (!D::uniform) other = other || MaskOf<V>(dataset.varies());
+    if (any(other)) gaussian = select(other, exp(-target.x * target.x), gaussian);
+  } else {
+    colliding = colliding || equal<V>(lane.phase, Phase::collide);
+    target = interactor.target(x);
+    gaussian = flight.absorption.gaussian;
+    if constexpr (!D::uniform) {
+      if (dataset.varies()) gaussian = exp(-x * x);
     }
   }
-  V x_crit = critical_frequency(core_skip, dataset, lane, V(line.a), p, d);
-  x_crit = select(abs(x) < x_crit, x_crit, zero);
+  V x_crit = critical_frequency(core_skip, dataset, interactor, target, lane, p, d);
+  x_crit = select(abs(target.x) < x_crit, x_crit, zero);
 
-  Xoshiro128<V> random = draws.random;
-  const auto atom = interactor.prepare(x, gaussian, draws.parallel, random);
+  auto random = draws.random;
+  const auto atom = interactor.prepare(schemes(problem.numerics), target, gaussian, draws.parallel, draws.more, random);
   const V perpendicular = sample_perpendicular_velocity(x_crit, draws.perpendicular);
-  auto outcome = interactor.sample(x, atom, perpendicular, draws.angle);
+  auto outcome = interactor.sample(target, atom, perpendicular, draws.angle, draws.more);
   auto scattered = colliding && atom.accepted;
   auto by_line = scattered;
   MaskOf<V> destroyed(false);
   if constexpr (D::dusty) {
-    if (line.dust_ratio > Real(0)) {
+    const Dust<Real>& data = problem.dust;
+    if (data.ratio > Real(0)) {
       // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
       // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
-      const V share = divide(V(line.dust_ratio), flight.profile.H + V(line.dust_ratio));
+      const V share = divide(V(data.ratio), flight.absorption.cross_section + V(data.ratio));
       const V fine = uniform_fine<V>(draws.dust_word, draws.second_word);
       const auto dust = flight.hit && fine <= share;
-      if (any(dust)) {
-        const auto reflected = interactor.sample_dust(x, draws.angle_word);
-        outcome.mu = select(dust, reflected.mu, outcome.mu);
-        outcome.sine = select(dust, reflected.sine, outcome.sine);
-        outcome.x = select(dust, reflected.x, outcome.x);
-        destroyed = dust && fine > V(line.albedo) * share;
+      if (any(dust)) {  // it scatters without change of frequency in the gas frame
+        const Deflection<V> turn = sample_henyey_greenstein(V(data.g), draws.angle_word);
+        outcome.mu = select(dust, turn.mu, outcome.mu);
+        outcome.sine = select(dust, turn.sine, outcome.sine);
+        outcome.x = select(dust, x, outcome.x);
+        destroyed = dust && fine > V(data.albedo) * share;
         by_line = by_line && !dust;
         scattered = (scattered || dust) && !destroyed;
       }
       if (core_skip.local || core_skip.x_crit > Real(0)) {
         // Absorption on the hidden path: their number is geometric, so the share that survives is 1/(1 + depth).
-        const V depth = V(line.dust_ratio * (Real(1) - line.albedo)) * hidden_path(x_crit, V(line.a));
-        const auto caught = by_line && x_crit > zero && abs(x - atom.parallel) < V(Real(0.2)) &&
+        const V ratio = divide(V(data.ratio * (Real(1) - data.albedo)), interactor.strength(target));
+        const V depth = ratio * hidden_path(x_crit, target.a);
+        const auto caught = by_line && x_crit > zero && abs(target.x - atom.parallel) < V(Real(0.2)) &&
                             uniform_fine<V>(draws.hidden_word, draws.second_word) * (V(Real(1)) + depth) <= depth;
         destroyed = destroyed || caught;
         by_line = by_line && !caught;
@@ -206,10 +237,11 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V>& flight, const Draws<V>
   lane.tau = select(scattered, draws.tau, lane.tau);
   lane.flown = select(scattered, zero, lane.flown);
   lane.scatterings = lane.scatterings + select(by_line, Int(1), Int(0));
-  lane.phase = select(colliding, select(scattered, Int(Phase::fly), Int(Phase::collide)), lane.phase);
+  lane.phase = select(colliding, select(scattered, Int(Phase::fly), rejected), lane.phase);
   if constexpr (D::dusty) lane.phase = select(destroyed, Int(Phase::absorbed), lane.phase);
-  lane.s0 = select(colliding, random.s0, lane.s0), lane.s1 = select(colliding, random.s1, lane.s1);
-  lane.s2 = select(colliding, random.s2, lane.s2), lane.s3 = select(colliding, random.s3, lane.s3);
+  const auto words = words_of(random);
+  lane.s0 = select(colliding, words.s0, lane.s0), lane.s1 = select(colliding, words.s1, lane.s1);
+  lane.s2 = select(colliding, words.s2, lane.s2), lane.s3 = select(colliding, words.s3, lane.s3);
 }
 
 /// One step of every lane; true where a lane has ended.
@@ -217,13 +249,14 @@ template <class V, class P>
 THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
-  const auto active = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
-  const Draws<V> draws = draw_collision<V, decltype(dataset)>(lane, problem.line, problem.core_skip);
-  const Flight<V> flight = fly_step(lane, dataset, problem.line);
-  collide_step(lane, flight, draws, dataset, problem.line, problem.core_skip);
+  const auto interactor = view<V>(problem.line);
+  const auto active = in_flight(lane);
+  auto draws = draw_collision<V, decltype(dataset)>(lane, problem);
+  const auto flight = fly_step(lane, draws, dataset, interactor, problem);
+  collide_step(lane, flight, draws, dataset, interactor, problem);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
-  const auto live = equal<V>(lane.phase, Phase::fly) || equal<V>(lane.phase, Phase::collide);
+  const auto live = in_flight(lane);
   const auto too_many = at_least<V>(lane.scatterings, problem.caps.scatterings);
   const auto too_long = at_least<V>(lane.steps, problem.caps.steps);
   const auto over = live && (too_many || too_long);

@@ -44,7 +44,7 @@ generators:
     velocity: [0 km/s, 100 km/s, 0 km/s]
     photons: 2e5
     luminosity: 1e42 erg/s
-    spectrum: {type: gaussian, sigma: 150 km/s, offset: -30 km/s}
+    spectrum: {type: gaussian, sigma: 150 km/s, offset: -30 km/s, reference: Lya_D}
   - type: extended
     shape: surface
     radius: 0.5 kpc
@@ -62,11 +62,12 @@ generators:
       range: [1210 Angstrom, 1220 Angstrom]
   - {type: extended, shape: medium, photons: 5, spectrum: {type: thermal, temperature: 1e4 K}}
 acceleration: {core_skip: {fixed: 3}}
-physics: {phase_function: dipole, recoil: true}
+physics: {phase_function: dipole, recoil: true, deuterium: 2.5e-5}
+numerics: {voigt: S18, u_parallel: S15, core_wing: B25, generator: philox4x32, uniform: unbiased}
 limits: {max_scatterings: 1e6, max_steps: 2e9}
 outputs:
   - {type: spectrum, name: emergent, of: escaped, axis: x, range: [-30, 30], bins: 240}
-  - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10}
+  - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10, reference: Lya_D}
   - {type: spectrum, name: l_3, of: absorbed, axis: wavelength, range: [121 nm, 122 nm], bins: 1}
   - {type: spectrum, name: "4", axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 2}
   - {type: photons, fields: [scatterings, id]}
@@ -120,6 +121,8 @@ TEST(Config, Defaults) {
   EXPECT_EQ(config.generators[0], point);
   EXPECT_EQ(config.acceleration.core_skip, CoreSkip{});
   EXPECT_EQ(config.physics, Physics{});
+  EXPECT_EQ(config.numerics, Numerics{});
+  EXPECT_EQ(config.line_list, "");
   EXPECT_EQ(config.limits, (Limits{2'000'000'000, 2'000'000'000}));
   EXPECT_TRUE(config.spectra.empty());
   EXPECT_FALSE(config.photons);
@@ -137,7 +140,11 @@ TEST(Config, EveryKey) {
   EXPECT_FALSE(gas.tau0);
   EXPECT_EQ(gas.density, (Density{DensityProfile::power_law, -2}));
   EXPECT_EQ(gas.velocity, (Velocity{VelocityProfile::power_law, 0.5, {}, -2e7}));
-  EXPECT_EQ(gas.dust, (Dust{0.1, 0.32, 0.73}));
+  ASSERT_TRUE(gas.dust);
+  EXPECT_EQ(gas.dust->tau, 0.1);
+  EXPECT_FALSE(gas.dust->law);
+  EXPECT_EQ(gas.dust->albedo, 0.32);
+  EXPECT_EQ(gas.dust->g, 0.73);
   EXPECT_EQ(gas.step_limiter, 0.05);
 
   ASSERT_EQ(config.generators.size(), 4u);
@@ -150,6 +157,7 @@ TEST(Config, EveryKey) {
   EXPECT_EQ(point.spectrum.type, SpectrumType::gaussian);
   EXPECT_EQ(point.spectrum.sigma, 1.5e7);
   EXPECT_EQ(point.spectrum.offset, -3e6);
+  EXPECT_EQ(point.spectrum.reference, "Lya_D");
   const Generator& surface = config.generators[1];
   EXPECT_EQ(surface.type, GeneratorType::extended);
   EXPECT_EQ(surface.shape, Shape::surface);
@@ -168,11 +176,13 @@ TEST(Config, EveryKey) {
   EXPECT_EQ(config.generators[3].spectrum.temperature, 1e4);
 
   EXPECT_EQ(config.acceleration.core_skip, (CoreSkip{CoreSkipMode::fixed, 3}));
-  EXPECT_EQ(config.physics, (Physics{PhaseFunction::dipole, true}));
+  EXPECT_EQ(config.physics, (Physics{PhaseFunction::dipole, true, 2.5e-5}));
+  EXPECT_EQ(config.numerics, (Numerics{VoigtScheme::s18, ParallelScheme::s15, CoreWingScheme::b25,
+                                       RandomGenerator::philox, Uniforms::unbiased, Rejection::full}));
   EXPECT_EQ(config.limits, (Limits{1'000'000, 2'000'000'000}));
   ASSERT_EQ(config.spectra.size(), 4u);
   EXPECT_EQ(config.spectra[0], (SpectrumOutput{"emergent", Fate::escaped, Axis::x, -30, 30, 240}));
-  EXPECT_EQ(config.spectra[1], (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10}));
+  EXPECT_EQ(config.spectra[1], (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10, "Lya_D"}));
   EXPECT_EQ(config.spectra[2].axis, Axis::wavelength);
   EXPECT_EQ(config.spectra[2].of, Fate::absorbed);
   EXPECT_EQ(config.spectra[3].high, 2.5e15);
@@ -193,6 +203,16 @@ TEST(Config, Variants) {
   EXPECT_EQ(with("acceleration.core_skip=local").acceleration.core_skip.mode, CoreSkipMode::local);
   EXPECT_EQ(with("acceleration.core_skip=global").acceleration.core_skip.mode, CoreSkipMode::global);
   EXPECT_EQ(with("physics.phase_function=isotropic").physics.phase_function, PhaseFunction::isotropic);
+  EXPECT_EQ(with("numerics.generator=sfc32").numerics.generator, RandomGenerator::sfc);
+  EXPECT_EQ(with("numerics.rejection=squeezed").numerics.rejection, Rejection::squeezed);
+  EXPECT_EQ(with("line=MgII").line, "MgII");
+  const Dust dust = *with("dataset.dust={law: LMC, metallicity: 0.5, ionized_column: 1e20 cm^-2}").dataset.dust;
+  EXPECT_FALSE(dust.tau);
+  EXPECT_EQ(dust.law, DustLaw::lmc);
+  EXPECT_EQ(dust.metallicity, 0.5);
+  EXPECT_FALSE(dust.hydrogen_column);
+  EXPECT_EQ(dust.ionized_column, 1e20);
+  EXPECT_EQ(dust.f_ion, 0.01);
   EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
   EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 8u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
@@ -204,7 +224,10 @@ TEST(Config, ResolvedParsesToTheSame) {
   const std::string beam = "generators.0={type: extended, shape: beam, radius: 1 pc, photons: 1}";
   for (const Config& config :
        {parse(minimal, "x/f.yaml"), parse(full, "x/f.yaml"), parse(odd, "f.yaml"),
-        parse(minimal, "f.yaml", {beam, "dataset.dust.tau=0", "acceleration.core_skip=smith15"})}) {
+        parse(minimal, "f.yaml", {beam, "dataset.dust.tau=0", "acceleration.core_skip=smith15"}),
+        parse(minimal, "f.yaml",
+              {"dataset.dust={law: SMC, metallicity: 1, hydrogen_column: 1e20 cm^-2}", "line=SiII_1190",
+               "outputs=[{type: spectrum, name: s, range: [0 km/s, 1 km/s], bins: 1, reference: SiII_1197}]"})}) {
     SCOPED_TRACE(config.resolved);
     EXPECT_EQ(parse(config.resolved, config.path), config);
   }
@@ -213,6 +236,7 @@ TEST(Config, ResolvedParsesToTheSame) {
 TEST(Config, ResolvedHasEveryDefaultInOrder) {
   EXPECT_EQ(parse(minimal, "f.yaml").resolved, R"(driver: mcrt
 line: Lya
+line_list: ""
 seed: 1
 precision: single
 dataset:
@@ -236,11 +260,19 @@ generators:
     spectrum:
       type: delta
       offset: 0 km/s
+      reference: ""
 acceleration:
   core_skip: none
 physics:
   phase_function: default
   recoil: false
+  deuterium: 0
+numerics:
+  voigt: default
+  u_parallel: thor
+  generator: xoshiro128++
+  uniform: fixed
+  rejection: full
 limits:
   max_scatterings: 2000000000
   max_steps: 2000000000
@@ -269,9 +301,10 @@ TEST(Config, AnOverrideLeavesAliasesAlone) {
 }
 
 TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
-  EXPECT_EQ(failure(minimal + "sed: 3\n"),
-            "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
-            "seed, precision, dataset, generators, acceleration, physics, limits, outputs, output)");
+  EXPECT_EQ(
+      failure(minimal + "sed: 3\n"),
+      "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
+      "line_list, seed, precision, dataset, generators, acceleration, physics, numerics, limits, outputs, output)");
   expect_failure("f.yaml:7:3: dataset.velocty: unknown key; did you mean \"velocity\"?",
                  edited("tau0: 1e6", "tau0: 1e6\n  velocty: {profile: static}"));
   expect_failure("f.yaml:8:19: generators.0.photon: unknown key; did you mean \"photons\"?",
@@ -301,7 +334,9 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
                  edited("type: shell", "type: slab\n  half_thickness: 1 pc"));
   expect_failure("f.yaml:8:36: generators.0.position.1: expected a length such as",
                  edited("photons: 1000", "position: [0 pc, 1, 2 K], photons: 1000"));
-  expect_failure("f.yaml:1:7: line: expected Lya, got \"MgII\"", edited("Lya", "MgII"));
+  expect_failure(
+      "f.yaml:1:7: line: expected a line of the line list, got \"MgI\"; did you mean \"MgII\"? (lines: Lya, MgII, ",
+      edited("Lya", "MgI"));
 }
 
 TEST(Config, AllErrorsAtOnce) {
@@ -310,6 +345,31 @@ TEST(Config, AllErrorsAtOnce) {
   for (const char* key : {" line:", " dataset.outer_radius:", " dataset.temperature:", " x:"}) {
     EXPECT_NE(what.find(key), std::string::npos) << what;
   }
+}
+
+TEST(Config, WhatTheLineRefuses) {
+  const auto expect = [](const std::vector<std::string>& set, const std::string& message) {
+    expect_failure(message, minimal, set);
+  };
+  expect({"line=MgII", "physics.deuterium=2.5e-5"}, "physics.deuterium: line MgII has no transition of deuterium");
+  expect(
+      {"line=SiII_1190", "acceleration.core_skip=global"},
+      "acceleration.core_skip: leaves out scatterings, each of which could end in fluorescence of SiII_1190: must be "
+      "none with line SiII_1190");
+  EXPECT_NO_THROW(parse(minimal, "f", {"line=MgII", "acceleration.core_skip=global"}));
+  expect({"line=MgII", "generators.0.spectrum.reference=MgII_2800"},
+         "generators.0.spectrum.reference: line MgII has no transition \"MgII_2800\"; did you mean");
+  expect({"line=MgII",
+          "outputs=[{type: spectrum, name: s, axis: x, range: [0, 1], bins: 1}, "
+          "{type: spectrum, name: t, axis: x, range: [0, 1], bins: 1, reference: MgI_2803}]"},
+         "outputs.1.reference: line MgII has no transition \"MgI_2803\"; did you mean \"MgII_2803\"? (transitions: "
+         "MgII_2796, MgII_2803)");
+  expect({"line=MgII", "dataset.dust={law: SMC, metallicity: 1}"},
+         "dataset.dust.hydrogen_column: missing: the gas of line MgII is not hydrogen");
+  // Of Lya at 10 K a = 0.015; of O VII at 1 K it is 18, more than any profile here is made for.
+  EXPECT_NO_THROW(parse(minimal, "f", {"dataset.temperature=10 K", "numerics.voigt=H82"}));
+  expect({"line=OVII", "dataset.temperature=1 K"},
+         "dataset.temperature: the Voigt parameter comes to a = 17.7; at most 1");
 }
 
 TEST(Config, OverrideErrorsNameTheOverride) {
@@ -361,6 +421,9 @@ TEST(Config, BrokenValues) {
   const Broken table[] = {
       {"driver", "raytrace"},
       {"line", "lya"},
+      {"line", ""},
+      {"line", "[Lya]"},
+      {"line_list", "[a]"},
       {"seed", "-1"},
       {"seed", "1.5"},
       {"seed", "18446744073709551616"},
@@ -398,6 +461,13 @@ TEST(Config, BrokenValues) {
       {"dataset.velocity", "{profile: linear, max: 4e5 km/s}"},
       {"dataset.dust", "{albedo: 0.3}"},
       {"dataset.dust", "{tau: -0.1}"},
+      {"dataset.dust", "{tau: 1, law: SMC, metallicity: 1}"},
+      {"dataset.dust", "{tau: 1, metallicity: 1}"},
+      {"dataset.dust", "{law: MW, metallicity: 1}"},
+      {"dataset.dust", "{law: SMC}"},
+      {"dataset.dust", "{law: SMC, metallicity: -1}"},
+      {"dataset.dust", "{law: SMC, metallicity: 1, hydrogen_column: 1e20}"},
+      {"dataset.dust", "{law: SMC, metallicity: 1, f_ion: 1.1}"},
       {"dataset.dust", "{tau: 1, albedo: 1.1}"},
       {"dataset.dust", "{tau: 1, g: 1}"},
       {"dataset.dust", "{tau: 1, g: -1}"},
@@ -434,6 +504,7 @@ TEST(Config, BrokenValues) {
       {"generators.0.spectrum", "{type: lorentz}"},
       {"generators.0.spectrum", "{type: delta, sigma: 1 km/s}"},
       {"generators.0.spectrum", "{type: delta, offset: -3e5 km/s}"},
+      {"generators.0.spectrum", "{type: delta, reference: Lyb}"},
       {"generators.0.spectrum", "{type: gaussian}"},
       {"generators.0.spectrum", "{type: gaussian, sigma: 0 km/s}"},
       {"generators.0.spectrum", "{type: thermal}"},
@@ -453,6 +524,16 @@ TEST(Config, BrokenValues) {
       {"acceleration.core_skip", "{fixd: 1}"},
       {"physics.phase_function", "rayleigh"},
       {"physics.recoil", "1"},
+      {"physics.deuterium", "-1e-5"},
+      {"physics.deuterium", "1.1"},
+      {"numerics", "fast"},
+      {"numerics.voigt", "s18"},
+      {"numerics.u_parallel", "zheng"},
+      {"numerics.core_wing", "B25"},
+      {"numerics", "{u_parallel: S15, core_wing: b25}"},
+      {"numerics.generator", "mt19937"},
+      {"numerics.uniform", "true"},
+      {"numerics", "{u_parallel: S07, rejection: squeezed}"},
       {"limits.max_scatterings", "0"},
       {"limits.max_steps", "2000000001"},
       {"outputs", "{type: photons}"},
@@ -472,6 +553,8 @@ TEST(Config, BrokenValues) {
       {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 0}]"},
       {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 10000001}]"},
       {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1]}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 1, reference: MgII_2796}]"},
+      {"outputs", "[{type: spectrum, name: a, axis: wavelength, range: [1 nm, 2 nm], bins: 1, reference: Lya}]"},
       {"outputs", "[{type: spectrum, name: a, axis: x, bins: 1}]"},
       {"outputs", "[{type: spectrum, name: a, axis: y, range: [0, 1], bins: 1}]"},
       {"outputs", "[{type: spectrum, name: a, range: [0, 1], bins: 1}]"},
@@ -525,6 +608,36 @@ TEST_F(ConfigFile, LoadsAndResolvesPathsAgainstTheFile) {
   EXPECT_EQ(config.path, path);
   EXPECT_EQ(config.seed, 3u);
   EXPECT_EQ(config.output_path, (folder_ / "out.h5").string());
+}
+
+TEST_F(ConfigFile, TheLineListLiesBesideTheFile) {
+  const std::string path = (folder_ / "run.yaml").string(), list = (folder_ / "zinc.yaml").string();
+  std::ofstream(path) << edited("line: Lya", "line: ZnII\nline_list: zinc.yaml");
+  std::ofstream(list) << R"(ions: [{name: Zn II, mass: 65.38 u}]
+lines:
+  - name: ZnII
+    description: the stronger line of the doublet
+    ion: Zn II
+    levels: [{name: 4s, J: 0.5, energy: 0 cm^-1}, {name: 4p, J: 1.5, energy: 49355 cm^-1}]
+    transitions:
+      - {name: ZnII_2026, lower: 4s, upper: 4p, wavelength: 2026.137 Angstrom, A: 4.07e8 s^-1, f: 0.501, branching: 1}
+    source: Morton 2003
+)";
+  const Config config = load(path);
+  EXPECT_EQ(config.line_list, list);
+  EXPECT_NE(config.resolved.find("line_list: zinc.yaml\n"), std::string::npos) << config.resolved;
+  EXPECT_EQ(parse(config.resolved, path), config);
+  EXPECT_NO_THROW(load(path, {"line=Lya"})) << "the built-in lines stay";
+  EXPECT_NO_THROW(load(path, {"line_list=" + list}));
+  for (const std::string bad : {"none.yaml", "run.yaml", "."}) {
+    try {
+      load(path, {"line_list=" + bad});
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input) << bad;
+      EXPECT_EQ(std::string(error.what()).find((folder_ / bad).string()), 0u) << error.what();
+    }
+  }
 }
 
 TEST_F(ConfigFile, MissingFileAndDirectory) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <hdf5.h>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
@@ -25,6 +26,15 @@ std::vector<double> read(const std::string& path, const char* name) {
   return v;
 }
 
+double attribute(const std::string& path, const char* group, const char* name) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t found = H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  double value = NAN;
+  H5Aread(found, H5T_NATIVE_DOUBLE, &value);
+  H5Aclose(found), H5Fclose(file);
+  return value;
+}
+
 TEST(FrequencyAxis, AllAxesOfTheSameLight) {
   const FrequencyAxis axis{12.85e5, 1215.67e-8};
   const double w = 10;  // to the blue
@@ -35,9 +45,14 @@ TEST(FrequencyAxis, AllAxesOfTheSameLight) {
               constants::c, 1);
 }
 
+/// Nothing but the line's first transition.
+auto only(FrequencyAxis axis) {
+  return [axis](const std::string&) { return axis; };
+}
+
 TEST(SpectrumOutput, SumsLuminosityWithItsError) {
   const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
-  Tally a({output}, {1e6, 1e-5}, 0x1p10, 0x1p20), b = a;  // quanta that are powers of two
+  Tally a({output}, only({1e6, 1e-5}), 0x1p10, 0x1p20), b = a;  // quanta that are powers of two
   a.accept(photon(-1.5, Phase::escaped, 2)), a.accept(photon(0.5, Phase::escaped, 3));
   b.accept(photon(0.5, Phase::escaped, 4)), b.accept(photon(7, Phase::escaped, 5));
   b.accept(photon(0.5, Phase::absorbed, 100)), b.accept(photon(0.5, Phase::lost, 100));
@@ -60,7 +75,7 @@ TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
   io::File file(path, true);
   for (const auto fate : {config::Fate::emitted, config::Fate::absorbed}) {
     Tally s({{fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2}},
-            {1e4, 1e-5}, 4, 16);
+            only({1e4, 1e-5}), 4, 16);
     s.accept(photon(5, Phase::absorbed, 1, -5)), s.accept(photon(5, Phase::escaped, 2, -5));
     s.write(file);
   }
@@ -71,9 +86,33 @@ TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
   std::filesystem::remove(path);
 }
 
+// The same light, counted from one transition and from another 100 thermal units to the red of it.
+TEST(SpectrumOutput, CountsFromItsReference) {
+  const auto path =
+      (std::filesystem::temp_directory_path() / ("thor_reference_" + std::to_string(getpid()) + ".h5")).string();
+  const FrequencyAxis blue{1e6, 2796e-8}, red{1e6, 2796e-8 * std::exp(100 * 1e6 / constants::c), -100};
+  Tally tally(
+      {{"x", config::Fate::escaped, config::Axis::x, -2, 2, 4},
+       {"red_x", config::Fate::escaped, config::Axis::x, -2, 2, 4, "red"},
+       {"red_velocity", config::Fate::escaped, config::Axis::velocity, -2e6, 2e6, 4, "red"},
+       {"wavelength", config::Fate::escaped, config::Axis::wavelength, 2805e-8, 2806e-8, 1, "red"}},
+      [&](const std::string& reference) { return reference.empty() ? blue : red; }, 4, 16);
+  tally.accept(photon(0.5, Phase::escaped, 1)), tally.accept(photon(-100.5, Phase::escaped, 2));
+  io::File file(path, true);
+  tally.write(file);
+  file.commit(true);
+  EXPECT_EQ(read(path, "/spectra/x/flux"), (std::vector<double>{0, 0, 1, 0}));
+  EXPECT_EQ(read(path, "/spectra/red_x/flux"), (std::vector<double>{0, 2, 0, 0}));
+  EXPECT_EQ(read(path, "/spectra/red_velocity/flux"), (std::vector<double>{0, 0, 0.2, 0}));  // per km/s
+  EXPECT_NEAR(read(path, "/spectra/wavelength/flux")[0], 2, 1e-9);                           // at 2805.36 Angstrom
+  EXPECT_EQ(attribute(path, "/spectra/x", "wavelength0"), 2796);
+  EXPECT_NEAR(attribute(path, "/spectra/red_x", "wavelength0"), 2805.342, 1e-3);
+  std::filesystem::remove(path);
+}
+
 TEST(Tally, ErrorOfTheFirstOutput) {
   const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
-  Tally with({output}, {1e6, 1e-5}, 0x1p10, 0x1p20), without({}, {1e6, 1e-5}, 0x1p10, 0x1p20);
+  Tally with({output}, only({1e6, 1e-5}), 0x1p10, 0x1p20), without({}, only({1e6, 1e-5}), 0x1p10, 0x1p20);
   EXPECT_EQ(with.error(), 0);
   EXPECT_EQ(without.error(), 0);
   for (int i = 0; i < 100; ++i) {

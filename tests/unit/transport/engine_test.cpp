@@ -9,8 +9,10 @@ namespace {
 
 using namespace thor;
 
-std::string yaml(const std::string& dataset, int photons, const std::string& more = "") {
-  return "line: Lya\ndataset: {" + dataset + "}\ngenerators: [{type: point, photons: " + std::to_string(photons) +
+std::string yaml(const std::string& dataset, int photons, const std::string& more = "",
+                 const std::string& line = "Lya") {
+  return "line: " + line + "\ndataset: {" + dataset +
+         "}\ngenerators: [{type: point, photons: " + std::to_string(photons) +
          ", luminosity: 1e42 erg/s}]\noutput: {path: x.h5}\n" + more;
 }
 const std::string media[] = {
@@ -50,6 +52,41 @@ TEST(Engine, SamePhotonsForAnyThreadsAndLanes) {
   }
   const auto other = test::run(yaml(media[0], 200, "seed: 2\n"));
   EXPECT_NE(other[0].scatterings, test::run(yaml(media[0], 200))[0].scatterings);
+}
+
+// Doublets, isotopes and fluorescence, at line centre and over a continuum of all lines.
+TEST(Engine, SamePhotonsOfMultipletsForAnyThreadsAndLanes) {
+  struct {
+    const char *line, *continuum, *more;
+    bool skips;  ///< core skipping is possible
+  } const lines[] = {{"MgII", "[2793 Angstrom, 2806 Angstrom]", "physics: {recoil: true}\n", true},
+                     {"Lya", "[-120 km/s, 30 km/s]", "physics: {deuterium: 1e-2}\n", true},
+                     {"SiII_1190", "[1189 Angstrom, 1195 Angstrom]", "", false},
+                     {"FeII_UV", "[2340 Angstrom, 2605 Angstrom]", "", false}};
+  for (const auto& medium : media) {
+    for (const auto& c : lines) {
+      for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+        const std::string text = yaml(medium, 150, precision + std::string(c.more), c.line);
+        std::vector<std::string> set;
+        const auto compare = [&] {
+          const auto reference = test::run(text, set, {1, true, ""});
+          expect_identical(reference, test::run(text, set, {1, false, ""}));
+          expect_identical(reference, test::run(text, set, {2, false, ""}));
+          for (const auto& p : reference) {
+            ASSERT_TRUE(p.fate == Phase::escaped || p.fate == Phase::absorbed) << c.line;
+            ASSERT_TRUE(std::isfinite(p.frequency_final) && std::isfinite(p.column)) << c.line;
+          }
+        };
+        compare();
+        set = {"generators.0.spectrum={type: continuum, range: " + std::string(c.continuum) + "}"};
+        compare();
+        if (c.skips) {
+          set.push_back("acceleration.core_skip=local");
+          compare();
+        }
+      }
+    }
+  }
 }
 
 TEST(Engine, EveryPhotonHasOneFate) {

@@ -66,7 +66,7 @@ Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
   throw Error(ExitCode::device, "instruction set \"" + std::string(isa) + "\" is not here; this machine has:" + known);
 }
 
-#define THOR_FIND(dataset, real) template Kernel<Problem<dataset<real>>> find_kernel(std::string_view, bool);
+#define THOR_FIND(problem, dataset, real) template Kernel<problem<dataset<real>>> find_kernel(std::string_view, bool);
 THOR_FOR_EACH_PROBLEM(THOR_FIND)
 #undef THOR_FIND
 

@@ -84,7 +84,7 @@ class Worker {
   void collect() {
     for (int lane = 0; lane < shared_.kernel.lanes; ++lane) {
       const auto phase = lanes_.phase[lane];
-      if (phase == Phase::fly || phase == Phase::collide || phase == Phase::idle) continue;
+      if (is_in_flight(phase) || phase == Phase::idle) continue;
       record(lane);
       refill(lane);
     }
@@ -93,7 +93,7 @@ class Worker {
   /// Puts photons into this lane until one meets the medium, or leaves it idle.
   void refill(int l) {
     while (take_flying(l)) {
-      if (lanes_.phase[l] == Phase::fly || lanes_.phase[l] == Phase::collide) return;
+      if (is_in_flight(lanes_.phase[l])) return;
       record(l);
     }
     for (;;) {
@@ -199,8 +199,8 @@ void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool&
   if (failure) std::rethrow_exception(failure);
 }
 
-#define THOR_TRANSPORT(dataset, real)                                                                           \
-  template void transport(const Problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, Control&, \
+#define THOR_TRANSPORT(problem, dataset, real)                                                                           \
+  template void transport(const problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, Control&, \
                           Tally&, const Sink&, std::span<const Flying<real>>);
 THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)
 #undef THOR_TRANSPORT

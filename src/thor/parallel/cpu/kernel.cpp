@@ -43,7 +43,7 @@ int pack_lanes() {
   return Value<NativePack<typename P::Real>>::lanes;
 }
 
-using ThisProblem = Problem<THOR_DATASET<THOR_REAL>>;
+using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 template bool advance_pack(const LaneArrays<THOR_REAL>&, const ThisProblem&, int);
 template bool advance_one(const LaneArrays<THOR_REAL>&, const ThisProblem&, int);
 template void start_lane(const LaneArrays<THOR_REAL>&, int, const ThisProblem&, const EmitterView<THOR_REAL>&,

@@ -28,7 +28,7 @@ class CudaDevice final : public device::Device {
     check(cudaSetDevice(index), "cudaSetDevice");
     // The host sleeps while it waits: its processors have other work.
     check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags");
-    if (probe<Problem<Sphere<float>>>() != cudaSuccess) {
+    if (probe<LineProblem<Sphere<float>>>() != cudaSuccess) {
       throw Error(ExitCode::device,
                   fmt::format("cuda device {} ({}): this build has no kernels for {}; configure with "
                               "-DCMAKE_CUDA_ARCHITECTURES={}",
@@ -73,8 +73,8 @@ class CudaDevice final : public device::Device {
   }
   void wait(int queue) override { check(cudaStreamSynchronize(streams_[queue]), "cudaStreamSynchronize"); }
 
-#define THOR_ADVANCE(dataset, real)                                                                               \
-  void advance(int queue, const device::Program<Problem<dataset<real>>>& program, device::Shape shape) override { \
+#define THOR_ADVANCE(problem, dataset, real)                                                                               \
+  void advance(int queue, const device::Program<problem<dataset<real>>>& program, device::Shape shape) override { \
     check(launch(program, shape, streams_[queue]), "launch of the lane kernel");                                  \
   }
   THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)

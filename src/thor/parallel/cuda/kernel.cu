@@ -52,7 +52,7 @@ cudaError_t launch(const device::Program<P>& program, device::Shape shape, cudaS
   return cudaGetLastError();
 }
 
-template cudaError_t probe<Problem<THOR_DATASET<THOR_REAL>>>();
-template cudaError_t launch(const device::Program<Problem<THOR_DATASET<THOR_REAL>>>&, device::Shape, cudaStream_t);
+template cudaError_t probe<THOR_PROBLEM<THOR_DATASET<THOR_REAL>>>();
+template cudaError_t launch(const device::Program<THOR_PROBLEM<THOR_DATASET<THOR_REAL>>>&, device::Shape, cudaStream_t);
 
 }  // namespace thor::cuda

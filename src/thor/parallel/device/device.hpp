@@ -49,8 +49,8 @@ class Device {
   virtual void fill(int queue, void* device, int byte, std::size_t bytes) = 0;
   virtual void wait(int queue) = 0;  ///< until everything in the queue is done
 
-#define THOR_ADVANCE(dataset, real) \
-  virtual void advance(int queue, const Program<Problem<dataset<real>>>& program, Shape shape) = 0;
+#define THOR_ADVANCE(problem, dataset, real) \
+  virtual void advance(int queue, const Program<problem<dataset<real>>>& program, Shape shape) = 0;
   THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
 #undef THOR_ADVANCE
 };

@@ -1,0 +1,115 @@
+"""The random streams of thor before dieharder (R. G. Brown), and weak ones that it must fail.
+
+    /usr/bin/python3 tests/e2e/dieharder.py --words build/dev/tests/e2e/random_words
+    /usr/bin/python3 tests/e2e/dieharder.py --words ... --full [--generator xoshiro] [--layout interleaved] [--seed 1]
+
+The first takes half a minute: a few tests with fewer samples than dieharder's own choice. --full takes hours: all tests,
+where WEAK gets more samples until it is PASSED or FAILED. Exit 0: nothing FAILED; 77: dieharder is not installed.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+NO_DIEHARDER = "*** SKIPPED: dieharder is not installed (Debian: dieharder): THE STREAMS ARE NOT TESTED WITH IT ***"
+
+# Tests that read few numbers, as options of dieharder, and a weak generator that each must fail. 100 p-values of a test go
+# into one by Kolmogorov-Smirnov.
+QUICK = {
+    "-d 0": ("twice16", "interleaved"),  # birthday spacings
+    "-d 2 -t 4000": ("xorshift32", "long"),  # rank of 32 x 32 matrices
+    "-d 3 -t 10000": ("lcg32", "long"),  # rank of 6 x 8 matrices
+    "-d 8": ("minus_id", "interleaved"),  # counts of ones
+    "-d 15": ("overlapping", "interleaved"),  # runs
+    "-d 200 -n 4 -t 10000": ("lcg32", "long"),  # distribution of groups of 4 bits
+    "-d 202 -n 5 -t 10000": ("minus_id", "interleaved"),  # order of 5 words
+}
+MORE = "-p 400"
+
+COLUMNS = "504"  # name, ntuple, tsamples, psamples, p-value, assessment
+
+
+@dataclass
+class Result:
+    test: str
+    p: float
+    assessment: str
+
+
+def dieharder(words, generator, layout, seed, options, echo=False):
+    """The results of dieharder with these options on a sequence of words."""
+    source = subprocess.Popen([words, generator, layout, str(seed)], stdout=subprocess.PIPE)
+    judge = subprocess.Popen(["dieharder", "-g", "200", "-D", COLUMNS, *options.split()], stdin=source.stdout,
+                             stdout=subprocess.PIPE, text=True)
+    source.stdout.close()  # the source ends when dieharder does
+    results = []
+    for line in judge.stdout:
+        if echo:
+            print(line, end="", flush=True)
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) == 6:
+            results.append(Result(f"{fields[0]} {fields[1]}", float(fields[4]), fields[5]))
+    source.wait()
+    if judge.wait() != 0 or not results:
+        sys.exit(f"dieharder {options} gave no result for {generator}, {layout}")
+    return results
+
+
+def quick(words, generators):
+    """What is wrong, in lines of text."""
+    wrong = []
+    for generator in generators:
+        for options in QUICK:
+            results = dieharder(words, generator, "interleaved", 1, options)
+            repeated = any(result.assessment == "WEAK" for result in results)
+            if repeated:
+                again = dieharder(words, generator, "interleaved", 2, f"{options} {MORE}")
+                results = [r for r in results if r.assessment == "FAILED"] + again
+            for result in results:
+                print(f"{generator:12} {result.test:28} p = {result.p:.4f}  {result.assessment}"
+                      f"{' after WEAK' if repeated else ''}", flush=True)
+                if result.assessment != "PASSED":
+                    wrong.append(f"{generator}: {result}")
+    for options, (generator, layout) in QUICK.items():
+        results = dieharder(words, generator, layout, 1, options)
+        for result in results:
+            print(f"{generator:12} {result.test:28} p = {result.p:.4f}  {result.assessment}", flush=True)
+        if not any(result.assessment == "FAILED" for result in results):
+            wrong.append(f"weak {generator} is not failed by dieharder {options}: {results}")
+    return wrong
+
+
+def full(words, generator, layout, seed):
+    print(f"{generator}, {layout}, seed {seed}", flush=True)
+    results = dieharder(words, generator, layout, seed, "-a -k 2 -Y 1", echo=True)
+    return [f"{generator}: {result}" for result in results if result.assessment == "FAILED"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", required=True, help="the program random_words")
+    parser.add_argument("--full", action="store_true", help="all tests of dieharder")
+    parser.add_argument("--generator", help="only this one")
+    parser.add_argument("--layout", default="interleaved", help="for --full: the order of words, see random_words")
+    parser.add_argument("--seed", type=int, default=1, help="for --full")
+    arguments = parser.parse_args()
+    if shutil.which("dieharder") is None:
+        print(NO_DIEHARDER, file=sys.stderr)
+        return 77
+    listed = subprocess.run([arguments.words], capture_output=True, text=True, check=True).stdout.splitlines()
+    if arguments.generator and arguments.generator not in f"{listed[0]} {listed[1]}".split():
+        parser.error(f"no generator is called {arguments.generator}: {listed[0]}{listed[1]}")
+    generators = [arguments.generator] if arguments.generator else listed[0].split()
+    if arguments.full:
+        wrong = [line for g in generators for line in full(arguments.words, g, arguments.layout, arguments.seed)]
+    else:
+        wrong = quick(arguments.words, generators)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
