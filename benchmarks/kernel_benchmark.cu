@@ -63,8 +63,8 @@ LineProblem<Sphere<Real>> sphere(double tau0, double x_crit) {
 /// `width` lanes a warp; a lane whose photon ends takes the next.
 template <class Real>
 __global__ void __launch_bounds__(block, sizeof(Real) == 4 ? 8 : 4)
-    run(const __grid_constant__ LineProblem<Sphere<Real>> problem, int steps, int width, unsigned long long* scatterings,
-        unsigned long long* next) {
+    run(const __grid_constant__ LineProblem<Sphere<Real>> problem, int steps, int width,
+        unsigned long long* scatterings, unsigned long long* next) {
   if (int(threadIdx.x % 32) >= width) return;
   Lane<Real> lane = start(problem, blockIdx.x * block + threadIdx.x);
   unsigned long long count = 0;
@@ -110,8 +110,8 @@ __global__ void fill(LaneArrays<float> lanes, const __grid_constant__ LineProble
 }
 
 __global__ void __launch_bounds__(block, 8)
-    advance(LaneArrays<float> lanes, const __grid_constant__ LineProblem<Sphere<float>> problem, const std::uint32_t* order,
-            int steps, float* key) {
+    advance(LaneArrays<float> lanes, const __grid_constant__ LineProblem<Sphere<float>> problem,
+            const std::uint32_t* order, int steps, float* key) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
   Lane<float> lane = load_lane<float>(lanes, order[i]);
   for (int k = 0; k < steps; ++k) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int block = 128;
 constexpr int turns = 128;         // evaluations a thread
-constexpr int entries = 4;         // frequencies a thread
+constexpr int entries = 4;         // frequencies a thread, in a list that all walk through
 constexpr int steps = 256;         // of u_parallel a thread, one proposal each
 constexpr int draws = 32;          // of u_parallel a thread, each a loop of proposals
 constexpr int most = 1024;         // proposals of the loops of a thread: then it gives up the rest of its draws
@@ -51,49 +51,44 @@ __global__ void __launch_bounds__(block) core_wing_kernel(const Real* a, Real ze
   evaluate<latency>(a, zero, sink, [](Real ai, Real&) { return Scheme::eval(ai); });
 }
 
-/// step: one proposal a turn, and a thread whose proposal is accepted goes on with its next x. loop: until accepted, so
-/// that the threads of a warp wait for each other at the end of every draw.
+/// step: one proposal a turn, and a thread whose proposal is accepted goes on with the next x. loop: until accepted, so
+/// that the threads of a warp wait for each other at the end of every draw. The next x is 32 on in the list: in a
+/// sorted one neighbours are neighbours in a warp.
 template <class Scheme, bool loop, class Real>
-__global__ void __launch_bounds__(block)
-    velocity_kernel(Real a, const Real* x, unsigned long long* counters, Real* sink) {
-  __shared__ Real x_of[entries][block], gaussian_of[entries][block];
+__global__ void __launch_bounds__(block) velocity_kernel(Real a, const Real* x, const Real* gaussian, unsigned length,
+                                                         unsigned long long* counters, Real* sink) {
   __shared__ unsigned count[2];
-  const int t = threadIdx.x;
-  if (t < 2) count[t] = 0;
+  const unsigned thread = blockIdx.x * block + threadIdx.x;
+  if (threadIdx.x < 2) count[threadIdx.x] = 0;
   __syncthreads();
-  const unsigned warp = (blockIdx.x * block + t) / 32;
-  for (int k = 0; k < entries; ++k) {  // neighbours in a sorted list are neighbours in a warp
-    x_of[k][t] = x[(warp * entries + k) * 32 + t % 32];
-    gaussian_of[k][t] = exp_bounded(-x_of[k][t] * x_of[k][t]);
-  }
+  unsigned i = thread / 32 * 32 * entries + thread % 32;
   const auto sampler = Scheme::template On<Real>::make(a);
-  Xoshiro128<Real> random = xoshiro<Real>(stream_key(2, blockIdx.x * block + t));
+  Xoshiro128<Real> random = xoshiro<Real>(stream_key(2, thread));
   int done = 0, proposals = 0;
-  Real sum = 0;
+  Real sum = 0, xi = x[i], gaussian_i = gaussian[i];
+  const auto accept = [&](Real u) {
+    sum = sum + u, ++done;
+    i = i + 32 < length ? i + 32 : thread % 32;
+    xi = x[i], gaussian_i = gaussian[i];
+  };
   if constexpr (loop) {
-    for (; done < draws && proposals < most; ++done) {
-      const Real xi = x_of[done % entries][t], gaussian = gaussian_of[done % entries][t];
-      auto proposal = propose<Real>(sampler, xi, gaussian, random);
+    while (done < draws && proposals < most) {
+      auto proposal = propose<Real>(sampler, xi, gaussian_i, random);
       for (++proposals; !proposal.accepted && proposals < most; ++proposals) {
-        proposal = propose<Real>(sampler, xi, gaussian, random);
+        proposal = propose<Real>(sampler, xi, gaussian_i, random);
       }
-      if (!proposal.accepted) break;
-      sum = sum + proposal.u;
+      if (proposal.accepted) accept(proposal.u);
     }
   } else {
-    Real xi = x_of[0][t], gaussian = gaussian_of[0][t];
     for (; proposals < steps; ++proposals) {
-      const auto proposal = propose<Real>(sampler, xi, gaussian, random);
-      if (proposal.accepted) {
-        sum = sum + proposal.u, ++done;
-        xi = x_of[done % entries][t], gaussian = gaussian_of[done % entries][t];
-      }
+      const auto proposal = propose<Real>(sampler, xi, gaussian_i, random);
+      if (proposal.accepted) accept(proposal.u);
     }
   }
-  sink[blockIdx.x * block + t] = sum;
+  sink[thread] = sum;
   atomicAdd(&count[0], proposals), atomicAdd(&count[1], done);  // all threads to one address would take the longest
   __syncthreads();
-  if (t < 2) atomicAdd(&counters[t], count[t]);
+  if (threadIdx.x < 2) atomicAdd(&counters[threadIdx.x], count[threadIdx.x]);
 }
 
 template <class Generator, class Kind, int count, class Real>
@@ -121,18 +116,25 @@ class Gpu {
     sorted_ = random_;
     std::sort(sorted_.begin(), sorted_.end());
     check(cudaMalloc(&values_, random_.size() * sizeof(Real))), check(cudaMalloc(&sink_, threads() * sizeof(Real)));
+    check(cudaMalloc(&gaussian_, random_.size() * sizeof(Real)));
     check(cudaMalloc(&counters_, 16)), check(cudaEventCreate(&start_)), check(cudaEventCreate(&end_));
     row(name, precision, "width", "", "", 0, 0, double(threads()));
   }
-  ~Gpu() { cudaFree(values_), cudaFree(sink_), cudaFree(counters_), cudaEventDestroy(start_), cudaEventDestroy(end_); }
+  ~Gpu() {
+    cudaFree(values_), cudaFree(gaussian_), cudaFree(sink_), cudaFree(counters_);
+    cudaEventDestroy(start_), cudaEventDestroy(end_);
+  }
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
   void set_frequencies(Order order, double x) {
-    fill(order == Order::sorted ? sorted_ : random_, [=](double r) { return order == Order::fixed ? x : x * r; });
+    const auto& numbers = order == Order::sorted ? sorted_ : random_;
+    const auto frequency = [=](double r) { return order == Order::fixed ? x : x * r; };
+    fill(values_, numbers, frequency);
+    fill(gaussian_, numbers, [=](double r) { return exp_bounded(Real(-frequency(r) * frequency(r))); });
   }
   void set_parameters(double a_min, double a_max) {
-    fill(random_, [=](double r) { return a_min * std::pow(a_max / a_min, r); });
+    fill(values_, random_, [=](double r) { return a_min * std::pow(a_max / a_min, r); });
   }
 
   template <class Scheme, bool latency, bool both>
@@ -152,8 +154,10 @@ class Gpu {
   template <class Scheme, bool loop>
   Sample velocity(double a) {
     check(cudaMemset(counters_, 0, 16));
-    const double time =
-        seconds([&] { velocity_kernel<Scheme, loop><<<blocks_, block>>>(Real(a), values_, counters_, sink_); });
+    const double time = seconds([&] {
+      velocity_kernel<Scheme, loop>
+          <<<blocks_, block>>>(Real(a), values_, gaussian_, unsigned(random_.size()), counters_, sink_);
+    });
     unsigned long long count[2];
     check(cudaMemcpy(count, counters_, 16, cudaMemcpyDeviceToHost));
     return {time, double(count[0]), double(count[1])};
@@ -162,17 +166,17 @@ class Gpu {
  private:
   int blocks_;
   std::vector<double> random_, sorted_;
-  Real *values_, *sink_;
+  Real *values_, *gaussian_, *sink_;
   unsigned long long* counters_;
   cudaEvent_t start_, end_;
 
   std::size_t threads() const { return std::size_t(blocks_) * block; }
 
   template <class F>
-  void fill(const std::vector<double>& numbers, F f) {
+  static void fill(Real* to, const std::vector<double>& numbers, F f) {
     std::vector<Real> values(numbers.size());
     std::transform(numbers.begin(), numbers.end(), values.begin(), [&](double r) { return Real(f(r)); });
-    check(cudaMemcpy(values_, values.data(), values.size() * sizeof(Real), cudaMemcpyHostToDevice));
+    check(cudaMemcpy(to, values.data(), values.size() * sizeof(Real), cudaMemcpyHostToDevice));
   }
 
   template <class F>

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Remakes the figures and tables of docs/performance-critical-functions.md from what the benchmarks printed.
 
-    PYTHONPATH=python python3 docs/performance_critical_functions.py --accuracy FILE --cpu LABEL=FILE ... [--gpu LABEL=FILE ...]
+    PYTHONPATH=python python3 docs/performance_critical_functions.py --accuracy FILE --cpu LABEL=FILE[,FILE...] ... [--gpu ...]
 
-The files come from voigt_accuracy, scheme_benchmark and scheme_benchmark_cuda. Tables go between the markers of the page and to
-the terminal. Proposals and errors of the core-wing boundary are taken from the first --cpu file.
+The files come from voigt_accuracy, scheme_benchmark and scheme_benchmark_cuda; of several runs the shortest times count. Tables
+go between the markers of the page and to the terminal. Proposals and errors of the core-wing boundary are taken from the first
+--cpu file.
 """
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ VOIGT = ("H82", "T06", "S15", "S18", "thor4", "thor")
 NAME = {"thor4": "thor 4", "thor": "thor 2"}  # of the schemes of the Voigt profile: the order in a
 LARGEST_A = {"thor4": 0.1, "thor": 0.02}
 SAMPLERS = ("S07", "L09", "S15", "D20", "SK20", "thor", "thor squeezed")
+MIXED = SAMPLERS[2:]  # for mixed x: a draw of S07 and L09 is rarely finished within a measurement
 CORE_WING = ("S15", "B25", "B25fast", "exact")
 GENERATORS = ("xoshiro128++", "sfc32", "Philox4x32-10")
 COLOR = {"H82": COLORS[4], "T06": COLORS[5], "S15": COLORS[1], "S18": COLORS[2], "thor4": COLORS[3], "thor": COLORS[0],
@@ -40,20 +42,24 @@ LINE = {"lanes": {"ls": "-", "lw": 1.4}, "gpu": {"ls": "-", "lw": 1.4}, "one lan
 
 
 class Machine:
-    """What one program printed: value[backend, precision, quantity, scheme, mode, a, x]."""
+    """What one program printed: value[backend, precision, quantity, scheme, mode, a, x]; times are the shortest of all runs."""
 
     def __init__(self, argument: str):
-        self.label, path = argument.split("=", 1)
+        self.label, paths = argument.split("=", 1)
         self.value: dict[tuple, float] = {}
         self.x: dict[tuple, list[float]] = defaultdict(list)
-        with open(path) as file:
-            for row in csv.DictReader(file):
-                key = tuple(row[name] for name in ("backend", "precision", "quantity", "scheme", "mode")) + (float(row["a"]),)
-                self.value[key + (float(row["x"]),)] = float(row["value"])
-                self.x[key].append(float(row["x"]))
+        for path in paths.split(","):
+            with open(path) as file:
+                for row in csv.DictReader(file):
+                    series = *(row[name] for name in ("backend", "precision", "quantity", "scheme", "mode")), float(row["a"])
+                    key, value = (*series, float(row["x"])), float(row["value"])
+                    if key not in self.value:
+                        self.x[series].append(float(row["x"]))
+                        self.value[key] = value
+                    elif row["quantity"] in ("voigt", "u_parallel", "core_wing", "generator"):
+                        self.value[key] = min(self.value[key], value)
         self.backends = [b for b in ("gpu", "lanes", "one lane") if self.width(b, "single")]
-        # One lane in double precision says what one lane in single does.
-        self.kinds = [(b, p) for b in self.backends for p in ("single", "double") if (b, p) != ("one lane", "double")]
+        self.kinds = [(b, p) for b in self.backends for p in ("single", "double") if b != "one lane"]  # rows of most tables
 
     def width(self, backend: str, precision: str) -> int:
         return int(self.value.get((backend, precision, "width", "", "", 0.0, 0.0), 0))
@@ -99,10 +105,10 @@ def draw_accuracy(accuracy: dict[str, np.ndarray]) -> None:
     save(fig, "voigt_accuracy.png")
 
 
-def panels(machines: list[Machine], rows: tuple[str, ...]):
+def panels(machines: list[Machine], rows: tuple[str, ...], **options):
     """A column for each machine, a row for each way to choose x."""
     fig, axes = plt.subplots(len(rows), len(machines), figsize=(2.6 + 3.2 * len(machines), 2.7 * len(rows)), sharex=True,
-                             sharey="col", squeeze=False)
+                             squeeze=False, **options)
     for ax, machine in zip(axes[0], machines):
         ax.set_title(machine.label, fontsize=10)
     for ax, label in zip(axes[:, 0], rows):
@@ -120,19 +126,21 @@ def legend(ax, schemes: dict[str, str], lines: dict[str, str]) -> None:
 
 def lines_of(machines: list[Machine]) -> dict[str, str]:
     backends = {b for m in machines for b in m.backends}
-    lines = {"lanes": "all lanes", "one lane": "one lane"} if "lanes" in backends else {}
+    lines = {"lanes": "all lanes, threads", "one lane": "one lane"} if "lanes" in backends else {}
     return lines | ({"loop": "loop until accepted", "sorted": "the same, $x$ sorted"} if "gpu" in backends else {})
 
 
 def draw_voigt_speed(machines: list[Machine]) -> None:
-    fig, axes = panels(machines, ("ns per evaluation at $x$", "ns per evaluation in $[0, x]$"))
+    fig, axes = panels(machines, ("time per evaluation at $x$", "time per evaluation in $[0, x]$"), sharey="col")
+    for ax, machine in zip(axes[0], machines):
+        ax.set_title(f"{machine.label} [{'ps' if 'gpu' in machine.backends else 'ns'}]", fontsize=10)
     for row, order in zip(axes, ("fixed", "random")):
         for ax, machine in zip(row, machines):
             for backend in machine.backends:
                 for scheme in VOIGT:
-                    ax.plot(*machine.curve(backend, "single", "voigt", scheme, f"latency {order} H", 1e-3),
-                            color=COLOR[scheme], **LINE[backend])
-            ax.set(yscale="log")
+                    x, ns = machine.curve(backend, "single", "voigt", scheme, f"latency {order} H", 1e-3)
+                    ax.plot(x, ns * (1e3 if backend == "gpu" else 1), color=COLOR[scheme], **LINE[backend])
+            ax.set(yscale="log", xlim=(0, 40))
             low, high = ax.get_ylim()
             ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
             ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -149,7 +157,7 @@ def draw_velocity_speed(machines: list[Machine]) -> None:
             curves = [(backend, f"step {order}", LINE[backend]) for backend in machine.backends]
             if "gpu" in machine.backends:
                 curves += [("gpu", f"loop {order}", LINE["loop"])] + [("gpu", "loop sorted", LINE["sorted"])] * (order == "random")
-            for scheme in schemes:
+            for scheme in schemes if order == "fixed" else [s for s in schemes if s in MIXED]:
                 for backend, mode, style in curves:
                     x, ns = machine.curve(backend, "single", "u_parallel", scheme, mode, 1e-3)
                     ax.plot(x, 1e9 / ns, color=COLOR[scheme], **style)
@@ -157,7 +165,7 @@ def draw_velocity_speed(machines: list[Machine]) -> None:
                         others = [machine.curve(backend, "single", "u_parallel", scheme, mode, a) for a in (1e-2, 1e-3, 1e-4)]
                         rates = np.array([np.interp(x, other_x, 1e9 / other_ns) for other_x, other_ns in others])
                         ax.fill_between(x, rates.min(0), rates.max(0), color=COLOR[scheme], alpha=0.2, lw=0)
-            ax.set(yscale="log")
+            ax.set(yscale="log", xlim=(0, 10))
     for ax in axes[0]:
         top = ax.get_ylim()[1]
         ax.set_ylim(1e-4 * top, top)
@@ -244,9 +252,8 @@ def table_voigt(machines: list[Machine]) -> str:
     rows = []
     for name, mode, x in (("0 to 4", "random H+gaussian", 4.0), ("20, H alone", "fixed H", 20.0)):
         for machine in machines:
-            for backend, precision in machine.kinds:
-                if x > 4 and (backend == "one lane" or precision == "double"):
-                    continue
+            kinds = machine.kinds + [(b, "single") for b in machine.backends if b == "one lane"]
+            for backend, precision in kinds if x == 4 else machine.kinds[:1]:
                 cells = [pair(tuple(machine.value.get((backend, precision, "voigt", scheme, f"{kind} {mode}", 1e-3, x))
                                     for kind in ("throughput", "latency")), 1e3 if backend == "gpu" else 1) for scheme in VOIGT]
                 rows.append([name, machine.row(backend, precision, "ps")] + cells)
@@ -258,24 +265,22 @@ def table_velocity(machines: list[Machine]) -> str:
     rows = []
     for machine in machines:
         for backend, precision in machine.kinds:
-            every = precision == "single" and backend != "one lane"
-            for name, order, x in ([("2", "fixed", 2.0), ("10", "fixed", 10.0), ("0 to 20", "random", 10.0)] if every else []) + [
-                    ("0 to 4", "random", 2.0)]:
-                times = [machine.value.get((backend, precision, "u_parallel", s, f"step {order}", 1e-3, x)) for s in SAMPLERS]
+            points = [("2", "fixed", 2.0), ("10", "fixed", 10.0), ("0 to 20", "random", 10.0)]
+            for name, order, x in points if precision == "single" else points[2:]:
+                times = [machine.value.get((backend, precision, "u_parallel", s, f"step {order}", 1e-3, x)) for s in MIXED]
                 unit = 1 if backend == "gpu" else 1e3
                 rows.append([machine.row(backend, precision, "10⁹"), name] + [number(unit / t) if t else "" for t in times])
-    return markdown(["machine", "x", *SAMPLERS], rows)
+    return markdown(["machine", "x", *MIXED], rows)
 
 
 def table_shapes(machines: list[Machine]) -> str:
-    """Thousands of millions of draws a second on GPUs, in both shapes, sorted and not."""
+    """Thousands of millions of draws a second on GPUs for x up to 4, in both shapes, sorted and not."""
     rows = []
     for machine in machines:
-        for x in (2.0, 10.0):
-            for mode in ("step random", "loop random", "loop sorted"):
-                times = [machine.value.get(("gpu", "single", "u_parallel", s, mode, 1e-3, x)) for s in SAMPLERS]
-                rows.append([f"{machine.label}, {mode}", f"0 to {2 * x:g}"] + [number(1 / t) if t else "" for t in times])
-    return markdown(["machine, shape", "x", *SAMPLERS], rows) if rows else "Not measured yet: no `--gpu` file."
+        for mode in ("step random", "loop random", "loop sorted"):
+            times = [machine.value.get(("gpu", "single", "u_parallel", s, mode, 1e-3, 2.0)) for s in MIXED]
+            rows.append([f"{machine.label}, {mode}"] + [number(1 / t) if t else "" for t in times])
+    return markdown(["machine, shape", *MIXED], rows) if rows else "Not measured yet: no `--gpu` file."
 
 
 def table_proposals(machine: Machine) -> str:
@@ -293,17 +298,18 @@ def table_core_wing(machines: list[Machine]) -> str:
     worst = {s: max(abs(v) for k, v in machines[0].value.items() if k[1:4] == ("single", "core_wing_error", s)) for s in CORE_WING}
     rows = [["largest error, 1 to 1e7 K"] + [f"{100 * worst[s]:.2g} %" for s in CORE_WING]]
     for machine in machines:
-        for backend, precision in machine.kinds:
+        for backend, precision in machine.kinds[:1]:
             rows.append([machine.row(backend, precision, "ps")] +
                         [pair(tuple(machine.value.get((backend, precision, "core_wing", scheme, mode, 0.0, 0.0))
-                                    for mode in ("throughput", "latency")), 1e3 if backend == "gpu" else 1) for scheme in CORE_WING])
+                                    for mode in ("throughput", "latency")), 1e3 if backend == "gpu" else 1)
+                         for scheme in CORE_WING])
     return markdown(["", *CORE_WING], rows)
 
 
 def table_generators(machines: list[Machine]) -> str:
     rows = []
     for machine in machines:
-        for backend, precision in machine.kinds:
+        for backend, precision in machine.kinds[:1]:
             rows.append([machine.row(backend, precision, "ps")] +
                         [pair(tuple(machine.value.get((backend, precision, "generator", g, mode, 0.0, 8.0))
                                     for mode in ("words", "fixed uniform", "unbiased uniform")), 1e3 if backend == "gpu" else 1)
@@ -316,7 +322,7 @@ def write(tables: dict[str, str]) -> None:
     text = PAGE.read_text() if PAGE.exists() else ""
     for name, table in tables.items():
         print(f"{name}\n\n{table}\n")
-        text = re.sub(rf"(<!-- table: {name} -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{table}\n\n{m[2]}", text, flags=re.S)
+        text = re.sub(rf"(<!-- table: {name} -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}{table}\n{m[2]}", text, flags=re.S)
     if text:
         PAGE.write_text(text)
 
@@ -324,8 +330,8 @@ def write(tables: dict[str, str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--accuracy", required=True, metavar="FILE")
-    parser.add_argument("--cpu", action="append", required=True, metavar="LABEL=FILE")
-    parser.add_argument("--gpu", action="append", default=[], metavar="LABEL=FILE")
+    parser.add_argument("--cpu", action="append", required=True, metavar="LABEL=FILES")
+    parser.add_argument("--gpu", action="append", default=[], metavar="LABEL=FILES")
     args = parser.parse_args()
     cpus, gpus = [Machine(a) for a in args.cpu], [Machine(a) for a in args.gpu]
     machines = cpus + gpus

@@ -351,8 +351,8 @@ def multiplets() -> None:
     axes[1].stairs(flux, edges, color=COLORS[0], lw=0.9)
     for wave, name in ((1190.416, "1190"), (1193.290, "1193"), (1194.500, "1194*"), (1197.394, "1197*")):
         axes[1].axvline(wave, color="0.8", lw=0.7, zorder=0)
-        axes[1].text(wave, 2.62 if name != "1194*" else 2.45, name, fontsize=7, ha="center")
-    axes[1].set(xlabel=r"Vacuum wavelength [$\mathrm{\AA}$]", ylabel="Flux over continuum", ylim=(0, 2.8), xlim=(1187, 1200))
+        axes[1].text(wave, 4.75, name, fontsize=7, ha="right" if name == "1193" else "center")
+    axes[1].set(xlabel=r"Vacuum wavelength [$\mathrm{\AA}$]", ylabel="Flux over continuum", ylim=(0, 5), xlim=(1187, 1200))
     axes[1].set_title("Si II, 200 km/s; * fluorescent", fontsize=8)
     note("Si II shell: photons escaped of those emitted", f"{summary['escaped']}", f"{summary['photons']}")
     for transition in ("SiII_1190", "SiII_1193"):

@@ -35,7 +35,7 @@ void advance_lanes(const thor::device::Program<P>& program, thor::device::Shape 
 
 }  // namespace
 
-#define THOR_ADVANCE(problem, dataset, real)                                                                       \
+#define THOR_ADVANCE(problem, dataset, real)                                                              \
   void HostDevice::advance(int, const thor::device::Program<thor::problem<thor::dataset<real>>>& program, \
                            thor::device::Shape shape) {                                                   \
     advance_lanes(program, shape);                                                                        \
