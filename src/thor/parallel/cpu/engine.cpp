@@ -199,7 +199,7 @@ void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool&
   if (failure) std::rethrow_exception(failure);
 }
 
-#define THOR_TRANSPORT(problem, dataset, real)                                                                           \
+#define THOR_TRANSPORT(problem, dataset, real)                                                                  \
   template void transport(const problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, Control&, \
                           Tally&, const Sink&, std::span<const Flying<real>>);
 THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)

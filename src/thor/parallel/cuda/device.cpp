@@ -73,7 +73,7 @@ class CudaDevice final : public device::Device {
   }
   void wait(int queue) override { check(cudaStreamSynchronize(streams_[queue]), "cudaStreamSynchronize"); }
 
-#define THOR_ADVANCE(problem, dataset, real)                                                                               \
+#define THOR_ADVANCE(problem, dataset, real)                                                                      \
   void advance(int queue, const device::Program<problem<dataset<real>>>& program, device::Shape shape) override { \
     check(launch(program, shape, streams_[queue]), "launch of the lane kernel");                                  \
   }

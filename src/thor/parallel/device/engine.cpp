@@ -355,7 +355,7 @@ void transport(Device& device, const P& problem, const Emitter<typename P::Real>
   cpu::transport<P>(problem, emitter, nobody, here, control, tally, sink, flying);
 }
 
-#define THOR_TRANSPORT(problem, dataset, real)                                                                          \
+#define THOR_TRANSPORT(problem, dataset, real)                                                                 \
   template void transport(Device&, const problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, \
                           const cpu::Options&, Control&, Tally&, const Sink&);
 THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)
