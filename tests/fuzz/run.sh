@@ -45,8 +45,9 @@ printf '#include <cstddef>\n#include <cstdint>\nextern "C" int LLVMFuzzerTestOne
 sources() {
   cd "$root"
   find src/thor/config src/thor/core -name '*.cpp' ! -name annotate.cpp ! -name json_schema.cpp ! -name markdown.cpp
-  printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/datasets/medium.cpp \
-    src/thor/generators/emitter.cpp src/thor/line/line.cpp tests/fuzz/config_fuzz.cpp
+  printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/drivers/choose_line.cpp \
+    src/thor/datasets/medium.cpp src/thor/datasets/dust_law.cpp src/thor/generators/emitter.cpp \
+    src/thor/interactors/build.cpp src/thor/line/line.cpp src/thor/line/line_list.cpp tests/fuzz/config_fuzz.cpp
 }
 
 # The longest first, so that none is left over at the end.
@@ -60,9 +61,11 @@ flags="-std=c++20 -O1 -gline-tables-only -ffp-contract=off -fno-omit-frame-point
 flags="$flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 begin=$(date +%s)
 compile
+# shellcheck disable=SC2086
+"$clang" $flags -c "$build/lines.cpp" -o "$fuzz/objects/lines.o" # the line list, which CMake has made a source of
 objects=$(sources | tr / _ | sed "s|^|$fuzz/objects/|; s/cpp\$/o/")
 # shellcheck disable=SC2086
-"$clang" -fsanitize=fuzzer,address,undefined $objects -lfmt -lyaml-cpp -o "$fuzz/config_fuzz"
+"$clang" -fsanitize=fuzzer,address,undefined $objects "$fuzz/objects/lines.o" -lfmt -lyaml-cpp -o "$fuzz/config_fuzz"
 echo "fuzz: built in $(($(date +%s) - begin)) s"
 
 # Seeds: the templates, as written and resolved, the examples, and some of YAML's corners.

@@ -1,11 +1,7 @@
 #include "thor/drivers/setup.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cmath>
 
-#include "thor/config/nearest.hpp"
 #include "thor/core/message.hpp"
 #include "thor/interactors/build.hpp"
 
@@ -34,31 +30,6 @@ double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, co
       return a_tau >= 1 ? std::min(0.2 * std::cbrt(a_tau), cap_of(m)) : 0;
   }
   return 0;
-}
-
-Line choose_line(const config::Config& config, const Refuse& refuse) {
-  const std::vector<Line> list = config.line_list.empty() ? lines() : read_lines(config.line_list);
-  const Line* found = find_line(list, config.line);
-  if (!found) {
-    std::vector<std::string> names;
-    for (const Line& line : list) names.push_back(line.name);
-    refuse("line", fmt::format("expected a line of the line list, got \"{}\"{} (lines: {})", config.line,
-                               config::suggestion(config.line, names), fmt::join(names, ", ")));
-    return list.front();
-  }
-  Line line = *found;
-  if (config.physics.deuterium > 0 && !line.set_deuterium(config.physics.deuterium)) {
-    refuse("physics.deuterium", "line " + line.name + " has no transition of deuterium");
-  }
-  if (config.acceleration.core_skip.mode != config::CoreSkipMode::none) {
-    for (const AtomicTransition* t : line.absorbing()) {
-      if (line.fluorescence(*t).empty()) continue;
-      refuse("acceleration.core_skip", "leaves out scatterings, each of which could end in fluorescence of " + t->name +
-                                           ": must be none with line " + line.name);
-      break;
-    }
-  }
-  return line;
 }
 
 Setup build_setup(const config::Config& config) {
