@@ -47,6 +47,7 @@ Input split(const std::string& bytes) {
 /// A message without the place of the mistake helps nobody.
 void check_error(const thor::Error& error) {
   const std::string what = error.what();
+  if (error.code() == thor::ExitCode::input) return;  // of a line list, which names its own file
   if (error.code() != thor::ExitCode::usage) found("an error that is not about usage", what);
   if (!what.starts_with(name) && !what.starts_with("--set ")) found("a message without a place", what);
 }

@@ -321,11 +321,10 @@ std::string unknown_transition(const Line& line, const std::string& name) {
 }
 
 std::vector<Line> read_lines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw Error(ExitCode::input, path + ": line list missing or not readable");
-  }
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);  // a pipe would wait
+  if (!file.is_open()) throw Error(ExitCode::input, path + ": line list missing or not readable");
   return parse_lines({std::istreambuf_iterator<char>(file), {}}, path, lines());
 }
 
