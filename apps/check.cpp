@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "thor/core/memory.hpp"
 #include "thor/drivers/estimate.hpp"
 
 namespace thor::command {
@@ -14,13 +15,6 @@ struct CheckArguments {
   int threads = 0;
   bool json = false, no_trial = false;
 };
-
-std::string size_text(double bytes) {
-  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
-  int i = 0;
-  while (bytes >= 1000 && i < 4) bytes /= 1000, ++i;
-  return fmt::format("{:.3g} {}", bytes, units[i]);
-}
 
 std::string to_json(const config::Config& config, const std::vector<Derived>& derived, const Estimate* e) {
   nlohmann::ordered_json out{{"file", config.path}, {"configuration", config.resolved}};

@@ -19,6 +19,8 @@ void add_init(CLI::App& app, Action& action);
 void add_schema(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_lines(CLI::App& app, Action& action);
+void add_grid(CLI::App& app, Action& action);
+void add_mock(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 /// `manual` and `completion`, which are made from the application itself.
 void add_manual(CLI::App& app, Action& action);

@@ -13,9 +13,9 @@ else()
 endif()
 
 # As in transport/problems.hpp.
-set(THOR_PROBLEMS LineProblem/Sphere LineProblem/Shell LineProblem/Slab DoubletProblem/Sphere DoubletProblem/Shell
-                  DoubletProblem/Slab MultipletProblem/Shell MultipletProblem/Slab SelectedProblem/Shell
-                  SelectedProblem/Slab)
+set(THOR_PROBLEMS LineProblem/Sphere LineProblem/Shell LineProblem/Slab LineProblem/UniformGrid
+                  DoubletProblem/Sphere DoubletProblem/Shell MultipletProblem/Shell MultipletProblem/Slab
+                  MultipletProblem/UniformGrid SelectedProblem/Shell SelectedProblem/Slab)
 
 function(thor_add_kernels target)
   foreach(isa IN LISTS THOR_ISAS)

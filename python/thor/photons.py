@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from .result import Result
 
 #: What became of a photon: the values of ``fate``.
-FATES = {"escaped": 2, "absorbed": 3, "lost": 4}
+FATES = {"escaped": 2, "absorbed": 3, "lost": 4, "stopped": 5}
 
 
 class Photons(Mapping[str, Array]):
     """The recorded photons, one numpy array per property, read when first asked for.
 
     Beside what the file holds (``fate``, and of id, weight, velocity_initial, velocity_final,
-    position, direction, scatterings, column what was asked for) there are ``x_initial`` and
+    velocity_scattered, position, direction, scatterings, column what was asked for) there are ``x_initial`` and
     ``x_final``, the dimensionless frequencies. As a mapping it goes over the properties;
     ``count`` is the number of photons.
 
@@ -150,19 +150,21 @@ class Photons(Mapping[str, Array]):
     ) -> Spectrum:
         """The spectrum of these photons, or of those where ``mask`` is true.
 
-        ``of`` is escaped, absorbed or emitted, as in a configuration: of the photons chosen only
-        those count, with their frequency at the end, or all of them with that of emission.
+        ``of`` is escaped, absorbed, stopped or emitted, as in a configuration: of the photons chosen
+        only those count, with their frequency at the end (stopped: of the last scattering), or all
+        of them with that of emission.
         ``bins`` is a number of bins over ``range`` (in units of the axis; default: all photons),
         or the edges themselves. x and velocities are counted from ``wavelength0`` [Angstrom], by
         default that of the line's first transition. The error of a bin is sqrt(sum of squared
         weights).
         """
-        if of != "emitted" and FATES.get(of) not in (2, 3):
-            raise ValueError(f"a spectrum is of escaped, absorbed or emitted photons, not '{of}'")
+        if of != "emitted" and FATES.get(of) not in (2, 3, 5):
+            raise ValueError(f"a spectrum is of escaped, absorbed, stopped or emitted photons, not '{of}'")
         photons = self if mask is None else self.select(mask)
         if of != "emitted":
             photons = photons.select(photons["fate"] == FATES[of])
-        velocity = photons["velocity_initial" if of == "emitted" else "velocity_final"]
+        when = {"emitted": "initial", "stopped": "scattered"}.get(of, "final")
+        velocity = photons[f"velocity_{when}"]
         line = self._result.line
         if wavelength0 is not None:
             wavelength = line.from_velocity(velocity, "wavelength")

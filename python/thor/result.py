@@ -41,8 +41,8 @@ def _plain(value: Any) -> Any:
 class Result:
     """What a run gave. Use it as is, or in a ``with`` block that closes the file at its end.
 
-    ``summary`` and ``attributes`` are the file's (docs/formats.md), ``spectra`` its spectra by
-    name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut.
+    ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
+    each generator, in the order of the configuration, ``spectra`` its spectra by name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -103,6 +103,10 @@ class Result:
             )
         self.summary = {name: _plain(value) for name, value in self._file["summary"].attrs.items()}
         self._check_summary()
+        generators = self._file.get("generators", {})
+        self.generators = [
+            {key: _plain(value) for key, value in generators[name].attrs.items()} for name in sorted(generators, key=int)
+        ]
         self.complete: bool = bool(self.summary["complete"])
         thermal = self.attributes.get("thermal_velocity")
         self.line = Line(

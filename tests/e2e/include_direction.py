@@ -14,7 +14,7 @@ LAYERS = [
     ["parallel"],
     ["outputs", "operators"],
     ["transport"],
-    ["generators", "interactors"],
+    ["generators", "interactors", "gridding", "mock"],
     ["datasets", "emission"],
     ["distributions", "line"],
     ["random"],

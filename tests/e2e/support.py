@@ -25,7 +25,8 @@ INTERNAL, INPUT = 1, 3
 NOBODY = 65534
 
 
-TEMPLATES = ("sphere", "outflow", "shell", "slab", "dusty_slab")
+TEMPLATES = ("sphere", "outflow", "shell", "slab", "dusty_slab", "doublet")
+TEMPLATES_OF_GRIDS = ("galaxy",)  # which need a file beside them
 
 
 FULL_SHELL = """

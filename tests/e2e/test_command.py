@@ -176,7 +176,8 @@ class ResultFile(Case):
     ROOT_TEXT = ("thor_version", "git_commit", "config", "device", "precision")
     COUNTS = ("photons", "escaped", "absorbed", "stopped", "lost", "in_flight", "scatterings", "steps", "threads")
     REALS = ("luminosity_emitted", "luminosity_escaped", "luminosity_absorbed", "transport_seconds")
-    FIELDS = {"id": "u", "weight": "f", "velocity_initial": "f", "velocity_final": "f", "position": "f",
+    FIELDS = {"id": "u", "weight": "f", "velocity_initial": "f", "velocity_final": "f",
+              "velocity_scattered": "f", "position": "f",
               "direction": "f", "scatterings": "i", "column": "f"}
 
     def setUp(self):

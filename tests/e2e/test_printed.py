@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import test_command  # noqa: E402
 from test_command import Case, DONE, ENDLESS, OUTPUT, ROOT, USAGE, main, slab, sphere, thor  # noqa: E402
 from support import (  # noqa: E402
-    FULL_SLAB, TEMPLATES, best_of, command_line, commands,
+    FULL_SLAB, TEMPLATES, TEMPLATES_OF_GRIDS, best_of, command_line, commands,
     good_texts, mounted, skip_loudly, wide_spectra)
 
 
@@ -148,7 +148,7 @@ class Init(Case):
     def test_lists_the_templates(self):
         done = thor("init")
         self.assertEqual(done.returncode, DONE)
-        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], list(TEMPLATES))
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], list(TEMPLATES + TEMPLATES_OF_GRIDS))
 
     def test_every_template_checks_and_runs(self):
         for name in TEMPLATES:
@@ -339,7 +339,7 @@ class Completion(Case):
         self.assertEqual(self.ask("thor", "completion", ""), ["bash", "zsh"])
 
     def test_templates_and_files(self):
-        self.assertEqual(self.ask("thor", "init", ""), list(TEMPLATES))
+        self.assertEqual(self.ask("thor", "init", ""), list(TEMPLATES + TEMPLATES_OF_GRIDS))
         self.assertEqual(self.ask("thor", "init", "du"), ["dusty_slab"])
         self.write("", "some.yaml")
         self.assertEqual(self.ask("thor", "run", "so"), ["some.yaml"])

@@ -1,6 +1,7 @@
 #pragma once
 #include <concepts>
 
+#include "thor/datasets/width.hpp"
 #include "thor/math/vec3.hpp"
 
 /// Where the gas is. Inside a dataset lengths are in units of its size (outer radius, half-thickness) and velocities in
@@ -37,17 +38,45 @@ struct FaceSegment {
   THOR_FN IntOf<V> next() const { return behind; }
 };
 
-/// `uniform`: gas at rest and of one density, so that a flight needs no sub-steps. `dusty`: may hold dust.
+/// What the datasets without a grid have in common: one thermal width, and a cell that is all there is to know.
+template <class V>
+struct Meshless {
+  static constexpr bool grid = false;
+  using Here = IntOf<V>;
+  template <class Lane>
+  THOR_FN Here here(const Lane& lane) const {
+    return lane.cell;
+  }
+  THOR_FN SameWidth<V> width(const Here&) const { return {}; }
+  template <class Dust>
+  THOR_FN V dust_ratio(const Here&, const Dust& dust) const {
+    return V(dust.ratio);
+  }
+  template <class Lane, class Segment>
+  THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const Segment& segment) const {
+    const IntOf<V> next = segment.next();
+    lane.cell = select(face, next, lane.cell);
+    return face && equal<V>(next, outside);
+  }
+};
+
+/// `uniform`: gas at rest and of one density, so that a flight needs no sub-steps. `dusty`: may hold dust. `grid`: gas
+/// in cells, each with its own temperature; a position is then an offset in a cell.
+///
+///   here(lane)                 what is known of the gas at the lane's place, asked for once a step
+///   cross(lane, face, segment) puts lanes that arrive at a face into the cell behind it; true where that is outside
 template <class D, class V>
-concept DatasetFor = requires(const D dataset, IntOf<V> cell, Vec3<V> position, Vec3<V> direction, V x) {
+concept DatasetFor = requires(const D dataset, typename D::Here here, Vec3<V> position, Vec3<V> direction, V x) {
   { D::uniform } -> std::convertible_to<bool>;
   { D::dusty } -> std::convertible_to<bool>;
+  { D::grid } -> std::convertible_to<bool>;
   { dataset.varies() } -> std::convertible_to<bool>;  // density or velocity change along a flight
-  { dataset.segment(cell, position, direction) } -> SegmentOf<V>;
-  { dataset.opacity(cell, position) } -> std::convertible_to<V>;                 // n sigma_0 per unit length
-  { dataset.velocity_along(position, direction) } -> std::convertible_to<V>;     // v . n
-  { dataset.max_step(cell, position, direction, x) } -> std::convertible_to<V>;  // the step limiter
-  { dataset.core_scale(position, direction) } -> std::convertible_to<V>;         // the length l of core skipping
+  { dataset.segment(here, position, direction) } -> SegmentOf<V>;
+  { dataset.opacity(here, position) } -> std::convertible_to<V>;                    // n sigma_0 per unit length
+  { dataset.velocity_along(here, position, direction) } -> std::convertible_to<V>;  // v . n
+  { dataset.max_step(here, position, direction, x) } -> std::convertible_to<V>;     // the step limiter
+  { dataset.core_scale(here, position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
+  {dataset.width(here)};                                                            // SameWidth or CellWidth
 };
 
 /// What a source asks, one photon at a time.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "thor/core/constants.hpp"
+#include "thor/datasets/grid_file.hpp"
 
 namespace thor {
 namespace {
@@ -63,13 +64,81 @@ double dust_depth(const config::Dust& dust, const Line& line, const Medium& m, c
            "missing: the gas of line " + line.name + " is not hydrogen, and a dust law counts per hydrogen atom");
   }
   const double hydrogen = dust.hydrogen_column.value_or(m.column_density) + dust.f_ion * dust.ionized_column;
-  return dust_cross_section(*dust.law, line.first().wavelength) * hydrogen * dust.metallicity /
+  return dust_cross_section(*dust.law, line.first().wavelength) * hydrogen * dust.metallicity.value_or(0) /
          dust_metallicity(*dust.law);
+}
+
+/// A grid's own temperature is that of each cell; the unit of velocity is the thermal speed at this one.
+constexpr double grid_temperature = 1e4;
+
+Medium build_grid(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+  Medium m{};
+  m.grid = read_grid_shape(dataset, line);
+  m.size = m.grid.cell_size;
+  m.temperature = grid_temperature, m.b_turb = dataset.b_turb;
+  const AtomicTransition& first = line.first();
+  m.thermal_speed = first.thermal_speed(m.temperature, 0);
+  m.a = first.voigt_parameter(m.thermal_speed);
+  m.cross_section = first.population * first.cross_section(m.thermal_speed);
+  if (dataset.dust) m.dust = {1, dataset.dust->albedo, dataset.dust->g};
+  for (const AtomicTransition* t : line.absorbing()) {
+    if (t->ion == first.ion || dataset.b_turb == 0) continue;
+    refuse("dataset.b_turb", "must be 0 in a grid with isotopes: their widths would not keep their ratio");
+    break;
+  }
+  if (m.grid.periodic && !(dataset.stop_shift && m.grid.hubble > 0)) {
+    refuse("dataset.stop_shift",
+           "a periodic box has no way out: give a stop_shift, with the Hubble flow of a cosmological snapshot; or set "
+           "boundary: open");
+  }
+  UniformGrid<double> g{};
+  for (int k = 0; k < 3; ++k) {
+    g.shape[k] = int(m.grid.count[std::size_t(k)]);
+    g.zero[k] = -m.grid.origin[std::size_t(k)] / m.size;
+  }
+  m.dataset = g;
+  return m;
 }
 
 }  // namespace
 
+void load_cells(Medium& m, const config::Dataset& dataset, const Line& line, bool core_skip, int threads) {
+  if (!dataset.is_grid()) return;
+  UniformGrid<double> g{};
+  if (dataset.cells > 0) {
+    m.cells = realise_shell(m, std::int64_t(dataset.cells), core_skip, threads);
+    m.grid = m.cells->shape();
+    m.size = m.grid.cell_size;
+    g = m.cells->dataset();
+  } else {
+    const AtomicTransition& first = line.first();
+    CellUnits units{m.thermal_speed,          first.thermal_speed(1, 0), dataset.b_turb,
+                    m.cross_section * m.size, 0,                         m.a};
+    if (dataset.dust) {
+      units.dust =
+          dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
+    }
+    m.cells = read_cells(dataset, line, m.grid, units, core_skip, threads);
+    g = m.cells->dataset();
+    m.number_density = m.cells->statistics().mean_density;
+    m.column_density = m.number_density * m.size * double(m.grid.count[2]);
+    m.tau0 = m.column_density * m.cross_section;
+    double narrowest = 1, reddest = 0;
+    for (const AtomicTransition* t : line.absorbing()) {
+      narrowest = std::min(narrowest, t->thermal_speed(1, 0) / first.thermal_speed(1, 0));
+      reddest = std::min(reddest, std::log(first.wavelength / t->wavelength));
+    }
+    g.hubble = m.grid.hubble * m.size / m.thermal_speed;
+    g.step_scale = dataset.step_limiter * narrowest / std::max(g.hubble, 1e-30);
+    if (dataset.stop_shift) {
+      g.stop = constants::c * (std::log1p(*dataset.stop_shift / first.wavelength) - reddest) / m.thermal_speed;
+    }
+  }
+  m.dataset = g;
+}
+
 Medium build_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+  if (dataset.type == config::DatasetType::uniform_grid) return build_grid(dataset, line, refuse);
   const bool shell = dataset.type == config::DatasetType::shell;
   Medium m{};
   m.size = shell ? dataset.outer_radius : dataset.half_thickness;

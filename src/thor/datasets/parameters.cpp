@@ -68,8 +68,12 @@ const Section<Dust>& dust_section() {
              {.meaning = "cross-section per hydrogen atom", .example = "SMC"});
     s.exactly_one({"tau", "law"});
     const Condition by_law{"law", {"SMC", "LMC"}};
-    s.number("metallicity", &Dust::metallicity, {.low = 0, .high = 1e3},
-             {.meaning = "Z of the gas, in units of the solar one", .example = "0.3", .when = by_law});
+    s.optional_quantity(
+        "metallicity", &Dust::metallicity, Dimension::none, {.low = 0, .high = 1e3},
+        {.meaning = "Z of the gas, in units of the solar one; needed but in a `uniform_grid`, whose file "
+                    "holds it",
+         .example = "0.3",
+         .when = by_law});
     s.optional_quantity("hydrogen_column", &Dust::hydrogen_column, Dimension::column_density, non_negative,
                         {.meaning = "N_HI along the path of `tau0`; needed where the line is not one of hydrogen",
                          .example = "1e20 cm^-2",
@@ -93,15 +97,18 @@ const Section<Dust>& dust_section() {
 const Section<Dataset>& dataset_section() {
   static const Section<Dataset> section = [] {
     Section<Dataset> s(
-        "Where the gas is. Exactly one of `tau0`, `column_density` and `number_density` says how much of it there is; "
-        "the first two are counted along a radius from the inner edge (centre, mid-plane) to the outer.");
+        "Where the gas is. In a shell or slab exactly one of `tau0`, `column_density` and `number_density` says how "
+        "much of it there is; the first two are counted along a radius from the inner edge (centre, mid-plane) to the "
+        "outer.");
     s.choice("type", &Dataset::type,
              std::vector<Option<DatasetType>>{
                  {"shell", DatasetType::shell, "a sphere, or a shell around a cavity"},
                  {"slab", DatasetType::slab, "a slab, infinite in x and y, its mid-plane at z = 0"},
+                 {"uniform_grid", DatasetType::uniform_grid, "cubic cells from a file ([grids](formats.md#grids))"},
              },
              {.meaning = "geometry", .example = "shell"});
-    const Condition shell{"type", {"shell"}}, slab{"type", {"slab"}};
+    const Condition shell{"type", {"shell"}}, slab{"type", {"slab"}}, grid{"type", {"uniform_grid"}};
+    const Condition model{"type", {"shell", "slab"}};
     s.quantity("inner_radius", &Dataset::inner_radius, Dimension::length, non_negative,
                {.meaning = "inside there is nothing; less than `outer_radius`", .fallback = "0 cm", .when = shell});
     s.quantity("outer_radius", &Dataset::outer_radius, Dimension::length, positive,
@@ -111,25 +118,71 @@ const Section<Dataset>& dataset_section() {
     s.quantity("half_thickness", &Dataset::half_thickness, Dimension::length, positive,
                {.meaning = "from the mid-plane to the surface", .example = "1 kpc", .when = slab});
     s.quantity("temperature", &Dataset::temperature, Dimension::temperature, positive,
-               {.meaning = "of the gas", .example = "1e4 K"});
+               {.meaning = "of the gas", .example = "1e4 K", .when = model});
     s.quantity("b_turb", &Dataset::b_turb, Dimension::velocity, {.low = 0, .high = constants::c, .high_open = true},
                {.meaning = "turbulent broadening, added in quadrature to the thermal speed", .fallback = "0 km/s"});
-    s.number("tau0", &Dataset::tau0, positive,
-             {.meaning = "line-centre optical depth N σ₀, at the gas's own temperature", .example = "1e6"});
+    s.number(
+        "tau0", &Dataset::tau0, positive,
+        {.meaning = "line-centre optical depth N σ₀, at the gas's own temperature", .example = "1e6", .when = model});
     s.quantity("column_density", &Dataset::column_density, Dimension::column_density, positive,
-               {.meaning = "column density N of the absorbing atoms", .example = "2e20 cm^-2"});
+               {.meaning = "column density N of the absorbing atoms", .example = "2e20 cm^-2", .when = model});
     s.quantity("number_density", &Dataset::number_density, Dimension::number_density, positive,
-               {.meaning = "density of the absorbing atoms at the outer edge", .example = "1e-2 cm^-3"});
+               {.meaning = "density of the absorbing atoms at the outer edge", .example = "1e-2 cm^-3", .when = model});
     s.exactly_one({"tau0", "column_density", "number_density"});
-    s.map("velocity", &Dataset::velocity, velocity_section(), {.meaning = "bulk velocity", .fallback = "{}"});
+    s.map("velocity", &Dataset::velocity, velocity_section(),
+          {.meaning = "bulk velocity", .fallback = "{}", .when = model});
     s.map("dust", &Dataset::dust, dust_section(), {.meaning = "none where it is left out"});
     s.number("step_limiter", &Dataset::step_limiter, {.low = 0, .high = 1, .low_open = true},
              {.meaning = "f: a sub-step changes velocity by at most f v_th and density by at most a share f",
               .fallback = "0.1"});
+    s.integer("cells", &Dataset::cells, 0, 4096,
+              {.meaning = "realised on a grid of so many cells along its diameter, for comparison; 0 is not",
+               .fallback = "0",
+               .when = shell});
+    s.text("path", &Dataset::path, "a file name", [](const std::string& path) { return !path.empty(); },
+           {.meaning = "a grid file, as `thor grid` writes it; relative to the configuration",
+            .example = "galaxy_grid.h5",
+            .when = grid});
+    s.text("density_field", &Dataset::density_field, "the name of an array", [](const std::string&) { return true; },
+           {.meaning = "number density of the absorber; by default that of the line's ion, as in `HI_density`",
+            .fallback = "",
+            .when = grid});
+    s.choice("boundary", &Dataset::boundary,
+             std::vector<Option<Boundary>>{{"file", Boundary::file, "as the file says"},
+                                           {"open", Boundary::open, "photons leave at the faces"},
+                                           {"periodic", Boundary::periodic, "they enter again on the other side"}},
+             {.meaning = "of the box", .fallback = "file", .when = grid});
+    s.boolean("hubble_flow", &Dataset::hubble_flow,
+              {.meaning = "redshift along the path by H(z) of the file; a step shifts by at most f v_th",
+               .fallback = "true",
+               .when = grid});
+    s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
+                        {.meaning = "a photon this far to the red of the line is stopped, and counted as such; needed "
+                                    "with periodic boundaries",
+                         .example = "5 Angstrom",
+                         .when = grid});
+    s.boolean("packed", &Dataset::packed,
+              {.meaning = "12 bytes a cell in place of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
+               .fallback = "false",
+               .when = grid});
+    s.choice("bad_cells", &Dataset::bad_cells,
+             std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
+                                           {"drop", BadCells::drop, "they are empty, and counted"}},
+             {.meaning = "what becomes of NaN, negative densities and temperatures of 0 or less",
+              .fallback = "error",
+              .when = grid});
     s.check([](Reader& reader, const Dataset& d) {
       if (d.outer_radius > 0 && d.inner_radius >= d.outer_radius) {
         reader.report("inner_radius", "must be less than outer_radius");
       }
+      const bool grid = d.type == DatasetType::uniform_grid;
+      if (d.dust && grid && d.dust->tau) {
+        reader.report("dust.tau", "has no meaning in a grid, whose file says how much dust there is: give a `law`");
+      }
+      if (d.dust && d.dust->law && d.dust->metallicity.has_value() == grid) {
+        reader.report("dust.metallicity", grid ? "is in the file of the grid: take it out" : "missing");
+      }
+      if (d.cells == 1) reader.report("cells", "must be 0 or at least 2");
     });
     return s;
   }();

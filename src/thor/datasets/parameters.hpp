@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "thor/datasets/dust_law.hpp"
 
@@ -8,9 +10,11 @@ namespace thor::config {
 template <class T>
 class Section;
 
-enum class DatasetType { shell, slab };
+enum class DatasetType { shell, slab, uniform_grid };
 enum class DensityProfile { homogeneous, power_law };
 enum class VelocityProfile { static_, linear, power_law };
+enum class Boundary { file, open, periodic };
+enum class BadCells { error, drop };
 
 struct Density {
   DensityProfile profile = DensityProfile::homogeneous;
@@ -33,7 +37,7 @@ struct Velocity {
 struct Dust {
   std::optional<double> tau;              ///< extinction along the path of tau0
   std::optional<DustLaw> law;             ///< or from a law:
-  double metallicity = 0;                 ///< in units of the solar one
+  std::optional<double> metallicity;      ///< in units of the solar one; not in a grid, which has its own
   std::optional<double> hydrogen_column;  ///< [cm^-2]; by default that of the gas, where the gas is H I
   double ionized_column = 0;              ///< [cm^-2]
   double f_ion = 0;                       ///< share of dust that survives where hydrogen is ionised
@@ -43,7 +47,7 @@ struct Dust {
   bool operator==(const Dust&) const = default;
 };
 
-/// Exactly one of tau0, column_density and number_density is set.
+/// Exactly one of tau0, column_density and number_density is set, but for a grid.
 struct Dataset {
   DatasetType type = DatasetType::shell;
   double inner_radius = 0;    ///< shell [cm]
@@ -58,6 +62,18 @@ struct Dataset {
   Velocity velocity;
   std::optional<Dust> dust;
   double step_limiter = 0;  ///< in (0, 1]
+  std::uint64_t cells = 0;  ///< shell: realised on a grid of so many along a side; 0: not
+
+  // uniform_grid
+  std::string path;           ///< relative to where thor runs
+  std::string density_field;  ///< "" is that of the line's ion
+  Boundary boundary = Boundary::file;
+  BadCells bad_cells = BadCells::error;
+  bool packed = false;
+  bool hubble_flow = true;
+  std::optional<double> stop_shift;  ///< [cm], of wavelength
+
+  bool is_grid() const { return type == DatasetType::uniform_grid || cells > 0; }
 
   bool operator==(const Dataset&) const = default;
 };

@@ -16,7 +16,7 @@ struct Shell {
 inline namespace THOR_ISA {
 
 template <class V>
-struct ShellView {
+struct ShellView : Meshless<V> {
   static constexpr bool uniform = false;
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
@@ -52,7 +52,7 @@ struct ShellView {
     if (data.inner > Real(0)) k = select(equal<V>(cell, cavity), V(Real(0)), k);
     return k;
   }
-  THOR_FN V velocity_along(Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V velocity_along(Int, Vec3<V> p, Vec3<V> d) const {
     V v(Real(0));
     if (data.profile.moving) v = speed_over_radius(data.profile, sqrt(dot(p, p))) * dot(p, d);
     return v;
@@ -68,7 +68,7 @@ struct ShellView {
     const V limit = limited_step(data.profile, r, gradient(w, r, dot(p, d)), w * r, x);
     return select(equal<V>(cell, cavity), V(no_limit<Real>), limit);
   }
-  THOR_FN V core_scale(Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V core_scale(IntOf<V>, Vec3<V> p, Vec3<V> d) const {
     const V r = sqrt(dot(p, p));
     V scale = divide(SphereView<V>::one_minus_r2(p), V(Real(1)) + r);
     if (data.inner > Real(0)) scale = min(scale, abs(r - V(data.inner)));
@@ -89,7 +89,7 @@ struct ShellView {
 
 template <class V>
 THOR_FN ShellView<V> view(const Shell<RealOf<V>>& data) {
-  return {data};
+  return {{}, data};
 }
 static_assert(DatasetFor<ShellView<float>, float> && PlaceableIn<ShellView<float>, float>);
 

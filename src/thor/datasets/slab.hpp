@@ -14,7 +14,7 @@ struct Slab {
 inline namespace THOR_ISA {
 
 template <class V>
-struct SlabView {
+struct SlabView : Meshless<V> {
   static constexpr bool uniform = false;
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
@@ -29,7 +29,7 @@ struct SlabView {
     return {divide(to_face, max(abs(d.z), V(Real(1e-20)))), Int(outside)};
   }
   THOR_FN V opacity(Int, Vec3<V>) const { return V(data.profile.opacity); }
-  THOR_FN V velocity_along(Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V velocity_along(Int, Vec3<V> p, Vec3<V> d) const {
     V v(Real(0));
     if (data.profile.moving) v = speed_over_radius(data.profile, abs(p.z)) * p.z * d.z;
     return v;
@@ -40,7 +40,7 @@ struct SlabView {
     const V w = speed_over_radius(data.profile, abs(p.z));
     return limited_step(data.profile, abs(p.z), gradient(w, d.z), w * p.z, x);
   }
-  THOR_FN V core_scale(Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V core_scale(IntOf<V>, Vec3<V> p, Vec3<V> d) const {
     V scale = max(V(Real(1)) - abs(p.z), V(Real(0)));
     if (varies()) {
       const V w = speed_over_radius(data.profile, abs(p.z));
@@ -58,7 +58,7 @@ struct SlabView {
 
 template <class V>
 THOR_FN SlabView<V> view(const Slab<RealOf<V>>& data) {
-  return {data};
+  return {{}, data};
 }
 static_assert(DatasetFor<SlabView<float>, float> && PlaceableIn<SlabView<float>, float>);
 

@@ -32,7 +32,7 @@ struct SphereSegment {
 };
 
 template <class V>
-struct SphereView {
+struct SphereView : Meshless<V> {
   static constexpr bool uniform = true;
   static constexpr bool dusty = false;
   using Real = RealOf<V>;
@@ -44,10 +44,12 @@ struct SphereView {
   }
   THOR_FN SphereSegment<V> segment(IntOf<V>, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), one_minus_r2(p)}; }
   THOR_FN V opacity(IntOf<V>, Vec3<V>) const { return V(data.kappa); }
-  THOR_FN V velocity_along(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
+  THOR_FN V velocity_along(IntOf<V>, Vec3<V>, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V max_step(IntOf<V>, Vec3<V>, Vec3<V>, V) const { return V(no_limit<Real>); }
   /// The distance to the edge, 1 - r = (1 - r^2)/(1 + r).
-  THOR_FN V core_scale(Vec3<V> p, Vec3<V>) const { return divide(one_minus_r2(p), V(Real(1)) + sqrt(dot(p, p))); }
+  THOR_FN V core_scale(IntOf<V>, Vec3<V> p, Vec3<V>) const {
+    return divide(one_minus_r2(p), V(Real(1)) + sqrt(dot(p, p)));
+  }
 
   THOR_FN int locate(Vec3<V> p) const { return dot(p, p) <= V(1) ? gas : outside; }
   static THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) {
@@ -65,7 +67,7 @@ struct SphereView {
 
 template <class V>
 THOR_FN SphereView<V> view(const Sphere<RealOf<V>>& data) {
-  return {data};
+  return {{}, data};
 }
 static_assert(DatasetFor<SphereView<float>, float> && PlaceableIn<SphereView<float>, float>);
 

@@ -85,6 +85,18 @@ void check_setup(Reader& reader, File& file) {
   if (!reader.clean("dataset")) return;
   const Medium medium = build_medium(config.dataset, line, report);
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
+  if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
+    report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");
+  }
+  const bool grid = config.dataset.type == DatasetType::uniform_grid;
+  if (grid && config.acceleration.core_skip.mode == CoreSkipMode::global) {
+    report("acceleration.core_skip", "a grid has no one tau0: take `local`, which knows each cell's surroundings");
+  }
+  for (std::size_t i = 0; config.dataset.cells > 0 && i < config.generators.size(); ++i) {
+    if (config.generators[i].type == GeneratorType::extended && config.generators[i].shape == Shape::medium) {
+      report(fmt::format("generators.{}.shape", i), "a shell on a grid cannot shine as a whole: take dataset.cells out");
+    }
+  }
   if (!reader.clean("dataset") || !reader.clean("generators")) return;
   build_emitter(config.generators, config.seed, medium, line, report);
 }
@@ -160,6 +172,9 @@ Config parse(const std::string& yaml_text, const std::string& name, const std::v
     file.config.path = name;
     file.config.output_path = beside(file.output.path);
     if (!file.config.line_list.empty()) file.config.line_list = beside(file.config.line_list);
+    Dataset& dataset = file.config.dataset;
+    if (!dataset.path.empty()) dataset.path = beside(dataset.path);
+    for (Generator& g : file.config.generators) g.path = g.path.empty() ? dataset.path : beside(g.path);
     check_setup(reader, file);
     config = std::move(file.config);
     if (faults.empty()) config.resolved = to_yaml(resolved);

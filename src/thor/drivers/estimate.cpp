@@ -1,5 +1,7 @@
 #include "thor/drivers/estimate.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -38,10 +40,40 @@ Trial try_photons(const config::Config& config, const Setup& setup, const cpu::O
   return trial;
 }
 
+std::vector<Derived> quantities_of_grid(const Setup& setup) {
+  const Medium& m = setup.medium;
+  const CellStatistics& s = m.cells->statistics();
+  std::vector<Derived> list{
+      {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
+      {"thermal_speed", m.thermal_speed / constants::km, "km s-1", "v_th at 1e4 K, the unit of x"},
+      {"cells", double(m.grid.cells()), "", "in all"},
+      {"cell_size", m.grid.cell_size / (1e3 * constants::pc), "kpc", "side of a cell"},
+      {"redshift", m.grid.redshift, "", "of the snapshot"},
+      {"hubble", m.grid.hubble * 1e6 * constants::pc / constants::km, "km s-1 Mpc-1", "H(z) along the paths; 0 is none"},
+      {"number_density", m.number_density, "cm-3", "of the absorber, the mean"},
+      {"column_density", m.column_density, "cm-2", "along z, the mean"},
+      {"largest_tau", s.largest_opacity, "", "line-centre optical depth of one cell, the largest"},
+      {"largest_a", s.largest_a, "", "Voigt parameter of the coldest cell"},
+      {"x_crit", s.largest_x_crit, "", "of core skipping, the largest of all cells; 0 is none"},
+      {"velocity_jumps", s.jumps, "", "share of faces between cells of tau > 1e-3 where v differs by more than v_th"},
+      {"largest_jump", s.largest_jump, "", "of v between two such cells, in units of v_th"},
+      {"cells_memory", double(m.grid.cells()) * m.cells->layout().bytes() / 1e9, "GB", "of the cells"},
+  };
+  for (std::size_t i = 0; i < setup.emitter.light.size(); ++i) {
+    const Light& light = setup.emitter.light[i];
+    const std::string name = "generator_" + std::to_string(i);
+    list.push_back({name, light.luminosity, "erg s-1", fmt::format("of its {} sources", light.sources)});
+  }
+  list.push_back({"photons", double(setup.emitter.count()), "", "of all generators"});
+  list.push_back({"luminosity", setup.emitter.luminosity(), "erg s-1", "of all generators"});
+  return list;
+}
+
 }  // namespace
 
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
   const Medium& m = setup.medium;
+  if (config.dataset.type == config::DatasetType::uniform_grid) return quantities_of_grid(setup);
   const bool slab = config.dataset.type == config::DatasetType::slab;
   std::vector<Derived> list{
       {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
@@ -84,6 +116,7 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   const double tally = 8. * double(build_tally(config, setup).plan().cells);
   const double row = config.photons ? 40. + 8. * double(config.photons->fields.size()) : 0;
   e.memory = 2e7 + tally * (options.threads + 2) + 65536. * 2 * row;
+  if (const auto& cells = setup.medium.cells) e.memory += double(cells->shape().cells()) * cells->layout().bytes();
   e.file_size = 1e5 + 1.5 * tally + row * photons;
   return e;
 }

@@ -120,6 +120,29 @@ void write_header(io::File& file, const config::Config& config, const Setup& set
   set("voigt_parameter", setup.medium.a);
   set("tau0", setup.medium.tau0);
   set("column_density", setup.medium.column_density);
+  if (!setup.medium.cells) return;
+  const GridShape& grid = setup.medium.grid;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::string axis(1, "xyz"[k]);
+    file.attribute("/grid", "cells_" + axis, grid.count[k]);
+    file.attribute("/grid", "origin_" + axis, grid.origin[k]);
+  }
+  file.attribute("/grid", "cell_size", grid.cell_size);
+  file.attribute("/grid", "periodic", grid.periodic);
+  file.attribute("/grid", "redshift", grid.redshift);
+  file.attribute("/grid", "hubble", grid.hubble);
+}
+
+/// What the user should know of a grid before its photons are run.
+void warn_of_grid(const Setup& setup) {
+  if (!setup.medium.cells) return;
+  const CellStatistics& s = setup.medium.cells->statistics();
+  if (s.jumps > 0.01) {
+    warning(
+        "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by up "
+        "to {:.0f} times): a line photon can slip through where real gas would have caught it. A finer grid does better.",
+        100 * s.jumps, s.largest_jump);
+  }
 }
 
 /// The atomic data that the run used, which a line list of the user's may have changed.
@@ -188,6 +211,7 @@ int available_threads() {
 
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const Setup setup = build_setup(config);
+  warn_of_grid(setup);
   const FrequencyAxis axis = frequency_axis(setup);
   const std::unique_ptr<device::Device> device = choose_device(options);
   const SignalGuard guard;  // until the file is in its place
@@ -228,6 +252,12 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
         total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
         double(total[Counter::scatterings]) / seconds, seconds, where, total[Counter::escaped],
         total[Counter::absorbed], options.output);
+    for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
+      const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
+      message("thor:   generator {}: {:.4g} erg/s emitted, {:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i, emitted,
+              total.light(int(i), GeneratorCounter::light_escaped), total.light(int(i), GeneratorCounter::light_absorbed),
+              total.light(int(i), GeneratorCounter::light_stopped));
+    }
   }
   repeat_warnings();
   if (total[Counter::lost] > 0) {

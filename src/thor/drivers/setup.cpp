@@ -1,6 +1,7 @@
 #include "thor/drivers/setup.hpp"
 
 #include <cmath>
+#include <thread>
 
 #include "thor/core/message.hpp"
 #include "thor/interactors/build.hpp"
@@ -35,6 +36,8 @@ double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, co
 Setup build_setup(const config::Config& config) {
   Line line = choose_line(config);
   Medium medium = build_medium(config.dataset, line);
+  load_cells(medium, config.dataset, line, config.acceleration.core_skip.mode == config::CoreSkipMode::local,
+             std::max(1, int(std::thread::hardware_concurrency())));
   Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line);
   double farthest = 0;  // of all transitions, in thermal widths
   for (const AtomicTransition& t : line.transitions) {
@@ -62,6 +65,7 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
   const Medium& m = setup.medium;
   P problem{};
   problem.dataset = dataset;
+  problem.core_skip = build_core_skip<Real>(config.acceleration.core_skip, m);
   if constexpr (P::Interactor::multiplet) {
     constexpr bool pair = std::is_same_v<typename P::Interactor, Multiplet<Real, true>>;
     problem.line = build_multiplet<Real, pair>(setup.line, m, config.physics);
@@ -74,7 +78,6 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
     problem.line = build_resonant_line<Real>(setup.line, m, config.physics);
   }
   problem.dust = build_dust<Real>(m);
-  problem.core_skip = build_core_skip<Real>(config.acceleration.core_skip, m);
   if constexpr (std::is_same_v<typename P::Numerics, SelectedNumerics>) problem.numerics.choice = setup.numerics;
   problem.caps = {std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};
   return problem;
@@ -82,7 +85,7 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
 
 Tally build_tally(const config::Config& config, const Setup& setup) {
   return {config.spectra, [&](const std::string& reference) { return frequency_axis(setup, reference); },
-          setup.emitter.luminosity(), setup.emitter.luminosity_squared()};
+          setup.emitter.luminosity(), setup.emitter.luminosity_squared(), int(setup.emitter.sources.size())};
 }
 
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
@@ -109,9 +112,15 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
           using D = std::remove_const_t<decltype(dataset)>;
           const bool selected = setup.numerics != config::Numerics{};
           if (!selected && is_single(setup.line)) {
-            transport(build_problem<LineProblem<D>>(config, setup, dataset));
-          } else if (!selected && is_pair(setup.line, config.physics)) {
-            transport(build_problem<DoubletProblem<D>>(config, setup, dataset));
+            return transport(build_problem<LineProblem<D>>(config, setup, dataset));
+          }
+          if constexpr (std::is_same_v<D, Sphere<Real>> || std::is_same_v<D, Shell<Real>>) {
+            if (!selected && is_pair(setup.line, config.physics)) {
+              return transport(build_problem<DoubletProblem<D>>(config, setup, dataset));
+            }
+          }
+          if constexpr (std::is_same_v<D, UniformGrid<Real>>) {
+            transport(build_problem<MultipletProblem<D>>(config, setup, dataset));
           } else if constexpr (std::is_same_v<D, Sphere<Real>>) {  // the shell's simplest case
             Shell<Real> shell{};
             shell.profile.opacity = dataset.kappa;

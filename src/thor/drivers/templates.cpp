@@ -84,6 +84,42 @@ outputs:
   - {type: photons, fields: [id, scatterings, column]}
 output: {path: dusty_slab.h5}
 )"},
+      {"doublet",
+       "Mg II 2796 and 2803 in an outflow before a flat continuum: two P Cygni profiles (Prochaska et al. 2011).",
+       R"(
+line: MgII
+dataset:
+  type: shell
+  outer_radius: 10 kpc
+  temperature: 1e4 K
+  column_density: 3e14 cm^-2
+  velocity: {profile: linear, max: 300 km/s}
+generators:
+  - {type: point, photons: 50000, luminosity: 1e42 erg/s, spectrum: {type: continuum, range: [2785 Angstrom, 2815 Angstrom]}}
+outputs:
+  - {type: spectrum, name: emergent, axis: wavelength, range: [2785 Angstrom, 2815 Angstrom], bins: 150}
+output: {path: doublet.h5}
+)"},
+      {"galaxy",
+       "A simulated galaxy on a grid, lit by its stars and by its gas. The grid is made by\n"
+       "    thor mock galaxy -o snapshot.hdf5\n"
+       "    thor grid snapshot.hdf5 --size \"60 kpc\" --cells 128 --sources stars -o galaxy_grid.h5",
+       R"(
+line: Lya
+dataset:
+  type: uniform_grid
+  path: galaxy_grid.h5
+  dust: {law: SMC}
+generators:
+  - {type: sources, brightness: ionizing_rate, photons: 20000, spectrum: {type: gaussian, sigma: 30 km/s}}
+  - {type: gas, emission: collisional, photons: 10000, spectrum: {type: thermal}}
+acceleration: {core_skip: {fixed: 3}}
+outputs:
+  - {type: spectrum, name: emergent, axis: velocity, range: [-1500 km/s, 1500 km/s], bins: 100}
+  - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-1500 km/s, 1500 km/s], bins: 100}
+  - {type: photons}
+output: {path: galaxy.h5}
+)"},
   };
   return list;
 }

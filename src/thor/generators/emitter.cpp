@@ -6,6 +6,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
+#include "thor/generators/source_list.hpp"
 
 namespace thor {
 namespace {
@@ -22,6 +23,21 @@ struct Doppler {
     return is_velocity && reference == first ? value : constants::c * (wavelength / first - 1);
   }
 };
+
+/// The transitions that absorb, by their oscillator strengths.
+void set_members(Source<double>& s, const Medium& medium, const Line& line) {
+  const auto absorbing = line.absorbing();
+  if (absorbing.size() < 2) return;
+  double sum = 0;
+  for (const AtomicTransition* t : absorbing) sum += t->population * t->oscillator_strength;
+  double before = 0;
+  for (const AtomicTransition* t : absorbing) {
+    before += t->population * t->oscillator_strength / sum;
+    s.member[s.members] = constants::c * std::log(line.first().wavelength / t->wavelength) / medium.thermal_speed;
+    s.share[s.members++] = before;
+  }
+  s.share[s.members - 1] = 2;  // whatever rounding left
+}
 
 void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line,
                   const Refuse& refuse, const std::string& key) {
@@ -47,8 +63,12 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
       s.spectrum = SourceSpectrum::gaussian;
       break;
     case config::SpectrumType::thermal:
+      if (!spectrum.temperature) {
+        s.spectrum = SourceSpectrum::gas;
+        break;
+      }
       s.spectrum = SourceSpectrum::gaussian;
-      s.width = reference->thermal_speed(spectrum.temperature, 0) / std::sqrt(2.) / unit;
+      s.width = reference->thermal_speed(*spectrum.temperature, 0) / std::sqrt(2.) / unit;
       if (s.width * unit > 0.1 * constants::c) {
         refuse(key + ".spectrum.temperature", "atoms this hot move at more than a tenth of the speed of light");
       }
@@ -65,6 +85,26 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
   }
 }
 
+/// Whether the medium has this place; in a grid the position becomes a cell and an offset.
+bool place_point(Source<double>& s, const Medium& medium) {
+  if (const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset)) {
+    for (int k = 0; k < 3; ++k) {
+      const double place = s.position[k] + grid->zero[k];
+      if (!(place >= 0 && place <= grid->shape[k])) return false;
+      s.cell[k] = std::min(int(place), grid->shape[k] - 1);
+      s.position[k] = place - s.cell[k];
+    }
+    return true;
+  }
+  const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
+  return std::visit(
+      [&]<class D>(const D& data) {
+        if constexpr (std::is_same_v<D, UniformGrid<double>>) return false;
+        else return view<double>(data).locate(p) != outside;
+      },
+      medium.dataset);
+}
+
 void set_place(Source<double>& s, const config::Generator& g, const Medium& medium, const Refuse& refuse,
                const std::string& key) {
   const bool slab = std::holds_alternative<Slab<double>>(medium.dataset);
@@ -74,11 +114,10 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
     s.direction[i] = g.direction[i];
   }
   s.radius = g.radius / medium.size;
+  const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset);
   if (g.type == config::GeneratorType::point) {
     s.shape = SourceShape::point;
-    const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
-    const int cell = std::visit([&](const auto& data) { return view<double>(data).locate(p); }, medium.dataset);
-    if (cell == outside) {
+    if (!place_point(s, medium)) {
       refuse(key + ".position",
              "the source lies outside the gas; move it inside, or use an extended source of shape beam");
     }
@@ -87,12 +126,24 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
   switch (g.shape) {
     case config::Shape::medium:
       s.shape = SourceShape::medium;
+      s.in_gas = true;
+      if (grid) refuse(key + ".shape", "a grid shines by a generator of type gas");
       break;
     case config::Shape::surface:
       s.shape = SourceShape::surface;
+      if (grid) {
+        double room = 1e300;
+        for (int k = 0; k < 3; ++k) room = std::min({room, grid->zero[k], grid->shape[k] - grid->zero[k]});
+        if (s.radius > room) refuse(key + ".radius", "the surface reaches beyond the grid");
+      }
       break;
     case config::Shape::beam:
       s.shape = SourceShape::beam;
+      if (grid) {  // upstream of all of it
+        s.distance = s.radius;
+        for (int k = 0; k < 3; ++k) s.distance += std::abs(grid->zero[k]) + grid->shape[k];
+        break;
+      }
       if (slab && std::abs(s.direction[2]) < 1e-6) {
         refuse(key + ".direction", "a beam along the slab never meets it; give it a z component");
       }
@@ -106,52 +157,85 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
 
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
                               const Line& line, const Refuse& refuse) {
-  Emitter<double> emitter{seed, {}, {}, {}};
+  Emitter<double> emitter{seed, {}, {}, {}, {}, {}};
   for (std::size_t i = 0; i < generators.size(); ++i) {
     const config::Generator& g = generators[i];
     Source<double> s{};
     const std::string key = "generators." + std::to_string(i);
-    set_place(s, g, medium, refuse, key);
     set_spectrum(s, g.spectrum, medium, line, refuse, key);
+    Light light;
+    std::uint64_t photons = g.photons;
+    std::shared_ptr<const SourceList> list;
+    if (g.type == config::GeneratorType::point || g.type == config::GeneratorType::extended) {
+      set_place(s, g, medium, refuse, key);
+      light.add(g.escape_fraction * g.luminosity / double(g.photons), g.photons);
+    } else {
+      s.shape = SourceShape::table;
+      s.in_gas = true;
+      if (!std::holds_alternative<UniformGrid<double>>(medium.dataset)) {
+        refuse(key + ".type", "needs the cells of a uniform_grid");
+        continue;
+      }
+      if (g.type == config::GeneratorType::gas && g.spectrum.reference.empty()) set_members(s, medium, line);
+      list = build_source_list(g, medium, seed + i, light);
+      if (list) s.table = list->table();
+      photons = list && !list->end.empty() ? list->end.back() : 0;
+    }
+    if (s.spectrum == SourceSpectrum::gas && !s.in_gas) refuse(key + ".spectrum.temperature", "missing");
     emitter.sources.push_back(s);
-    emitter.end.push_back(emitter.count() + g.photons);
-    emitter.weight.push_back(g.luminosity / double(g.photons));
+    emitter.end.push_back(emitter.count() + photons);
+    emitter.weight.push_back(photons > 0 ? light.luminosity / double(photons) : 0);
+    emitter.light.push_back(light);
+    emitter.lists.push_back(list);
   }
+  if (std::holds_alternative<UniformGrid<double>>(medium.dataset) && !medium.cells) return emitter;
   const double luminosity = emitter.luminosity();
   if (!(luminosity > 1e-100 && luminosity < 1e100)) {
     refuse("generators", "all luminosities together must lie between 1e-100 and 1e100 erg/s");
   }
   // A tally counts squares of weights in 2^-62 of their sum: less than 1e3 of that would be too coarse for an error.
-  const double faintest = *std::ranges::min_element(emitter.weight);
+  double faintest = 1e300, brightest = 0;
+  for (const Light& light : emitter.light) {
+    faintest = std::min(faintest, light.faintest), brightest = std::max(brightest, light.brightest);
+  }
   if (faintest * faintest < 1e3 * 0x1p-62 * emitter.luminosity_squared()) {
     warning(
-        "a photon of the faintest generator is {:.1g} of one of the brightest: the errors of bins that hold such "
-        "photons "
-        "only are not resolved. Give the faint one fewer photons.",
-        faintest / *std::ranges::max_element(emitter.weight));
+        "a photon of the faintest source is {:.1g} of one of the brightest: the errors of bins that hold such "
+        "photons only are not resolved. Give the faint one fewer photons.",
+        faintest / brightest);
   }
   return emitter;
+}
+
+void Light::add(double weight, std::uint64_t photons) {
+  luminosity += weight * double(photons);
+  squares += weight * weight * double(photons);
+  faintest = std::min(faintest, weight);
+  brightest = std::max(brightest, weight);
 }
 
 template <class Real>
 double Emitter<Real>::luminosity() const {
   double sum = 0;
-  for (std::size_t i = 0; i < end.size(); ++i) sum += weight[i] * double(end[i] - (i ? end[i - 1] : 0));
+  for (const Light& l : light) sum += l.luminosity;
   return sum;
 }
 template <class Real>
 double Emitter<Real>::luminosity_squared() const {
   double sum = 0;
-  for (std::size_t i = 0; i < end.size(); ++i) sum += weight[i] * weight[i] * double(end[i] - (i ? end[i - 1] : 0));
+  for (const Light& l : light) sum += l.squares;
   return sum;
 }
 
 template <class Real>
 Emitter<Real> convert(const Emitter<double>& emitter) {
-  Emitter<Real> r{emitter.seed, {}, emitter.end, emitter.weight};
+  Emitter<Real> r{emitter.seed, {}, emitter.end, emitter.weight, emitter.light, emitter.lists};
   for (const Source<double>& s : emitter.sources) {
     Source<Real> t{};
-    t.shape = s.shape, t.spectrum = s.spectrum;
+    t.shape = s.shape, t.spectrum = s.spectrum, t.in_gas = s.in_gas, t.table = s.table;
+    t.members = s.members;
+    for (int i = 0; i < s.members; ++i) t.member[i] = Real(s.member[i]), t.share[i] = Real(s.share[i]);
+    for (int i = 0; i < 3; ++i) t.cell[i] = s.cell[i];
     for (int i = 0; i < 3; ++i) {
       t.position[i] = Real(s.position[i]), t.direction[i] = Real(s.direction[i]), t.velocity[i] = Real(s.velocity[i]);
     }

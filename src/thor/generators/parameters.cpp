@@ -31,8 +31,11 @@ const Section<Spectrum>& spectrum_section() {
                {.meaning = "standard deviation of the line",
                 .example = "150 km/s",
                 .when = {"type", {"gaussian", "line_and_continuum"}}});
-    s.quantity("temperature", &Spectrum::temperature, Dimension::temperature, positive,
-               {.meaning = "of the emitting atoms", .example = "1e4 K", .when = {"type", {"thermal"}}});
+    s.optional_quantity(
+        "temperature", &Spectrum::temperature, Dimension::temperature, positive,
+        {.meaning = "of the emitting atoms; light of the gas itself has that of the gas, if it is left out",
+         .example = "1e4 K",
+         .when = {"type", {"thermal"}}});
     s.quantity("equivalent_width", &Spectrum::equivalent_width, Dimension::length, positive,
                {.meaning = "of the line over the continuum",
                 .example = "2 Angstrom",
@@ -76,6 +79,8 @@ const Section<Generator>& generator_section() {
              std::vector<Option<GeneratorType>>{
                  {"point", GeneratorType::point, "a point, isotropic in its own frame"},
                  {"extended", GeneratorType::extended, "a volume, a surface or a beam"},
+                 {"gas", GeneratorType::gas, "every cell of a grid, in the frame of its gas"},
+                 {"sources", GeneratorType::sources, "points of a file, in the frame of the gas around each"},
              },
              {.meaning = "kind of source", .example = "point"});
     s.vector(
@@ -94,13 +99,65 @@ const Section<Generator>& generator_section() {
                {.meaning = "of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
     s.vector("velocity", &Generator::velocity, Dimension::velocity, below_light,
              {.meaning = "of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]"});
+    const Condition one{"type", {"point", "extended"}}, many{"type", {"gas", "sources"}};
+    const Condition gas{"type", {"gas"}}, sources{"type", {"sources"}};
     s.integer("photons", &Generator::photons, 1, std::uint64_t{1} << 62,
-              {.meaning = "Monte Carlo photons", .example = "100000"});
-    s.quantity("luminosity", &Generator::luminosity, Dimension::luminosity, positive,
-               {.meaning = "shared equally by the photons", .fallback = "1 erg/s", .example = "1e42 erg/s"});
+              {.meaning = "Monte Carlo photons", .example = "100000", .when = one});
+    s.integer("photons", &Generator::photons, 0, std::uint64_t{1} << 62,
+              {.meaning = "in all, by luminosity and of one weight; or `photons_per_1e42`",
+               .fallback = "0",
+               .example = "100000",
+               .when = many});
+    s.number("photons_per_1e42", &Generator::photons_per_1e42, {.low = 0, .high = 1e15},
+             {.meaning = "of a source per 1e42 erg/s; weights keep its luminosity",
+              .fallback = "0",
+              .example = "1e6",
+              .when = many});
+    s.integer("min_photons", &Generator::min_photons, 1, 1u << 30,
+              {.meaning = "of a source, with `photons_per_1e42`", .fallback = "1", .when = many});
+    s.integer("max_photons", &Generator::max_photons, 1, std::uint64_t{1} << 40,
+              {.meaning = "of a source, with `photons_per_1e42`", .fallback = "1000000", .when = many});
+    s.quantity(
+        "luminosity", &Generator::luminosity, Dimension::luminosity, positive,
+        {.meaning = "shared equally by the photons", .fallback = "1 erg/s", .example = "1e42 erg/s", .when = one});
+    s.choice("emission", &Generator::emission,
+             std::vector<Option<Emission>>{
+                 {"recombination", Emission::recombination, "Lyα of recombining hydrogen, case B"},
+                 {"collisional", Emission::collisional, "Lyα of hydrogen excited by electrons"},
+                 {"field", Emission::field, "an array of the grid file, in erg s-1 cm-3"},
+             },
+             {.meaning = "what shines ([emission](emission.md))", .example = "recombination", .when = gas});
+    s.text("field", &Generator::field, "the name of an array", [](const std::string& name) { return !name.empty(); },
+           {.meaning = "of the grid file", .example = "emissivity_MgII", .when = {"emission", {"field"}}});
+    s.text("path", &Generator::path, "a file name", [](const std::string&) { return true; },
+           {.meaning = "a list of sources ([sources](formats.md#sources)); by default that of the grid file",
+            .fallback = "",
+            .when = sources});
+    s.text("group", &Generator::group, "a group", [](const std::string&) { return true; },
+           {.meaning = "of the file", .fallback = "/sources", .when = sources});
+    s.choice("brightness", &Generator::brightness,
+             std::vector<Option<Brightness>>{
+                 {"luminosity", Brightness::luminosity, "erg/s"},
+                 {"ionizing_rate", Brightness::ionizing_rate, "Q, ionising photons per second: L = 0.68 E_Lyα Q"},
+                 {"sfr", Brightness::sfr, "M_sun/yr: L = efficiency SFR 1e42 erg/s"},
+             },
+             {.meaning = "which column says how bright a source is", .fallback = "luminosity", .when = sources});
+    s.number("efficiency", &Generator::efficiency, positive,
+             {.meaning = "f_eff of the scaling with the star formation rate",
+              .fallback = "1",
+              .when = {"brightness", {"sfr"}}});
+    s.quantity("minimum_luminosity", &Generator::minimum_luminosity, Dimension::luminosity, non_negative,
+               {.meaning = "fainter cells or sources are left out", .fallback = "0 erg/s", .when = many});
+    s.number("escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
+             {.meaning = "factor on all luminosities, for dust that is not in the gas", .fallback = "1"});
     s.map("spectrum", &Generator::spectrum, spectrum_section(), {.meaning = "of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
       if (g.type == GeneratorType::extended && g.shape == Shape::beam) normalize(reader, g.direction);
+      const bool many = g.type == GeneratorType::gas || g.type == GeneratorType::sources;
+      if (many && (g.photons > 0) == (g.photons_per_1e42 > 0)) {
+        reader.report("photons", "expected exactly one of photons and photons_per_1e42");
+      }
+      if (g.min_photons > g.max_photons) reader.report("min_photons", "must not be more than max_photons");
     });
     return s;
   }();

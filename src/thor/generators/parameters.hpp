@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace thor::config {
@@ -24,7 +25,7 @@ struct Spectrum {
   SpectrumType type = SpectrumType::delta;
   double offset = 0;            ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
   double sigma = 0;             ///< [cm/s]; gaussian, line_and_continuum
-  double temperature = 0;       ///< [K]; thermal
+  std::optional<double> temperature;  ///< [K]; thermal; none: that of the gas there
   double equivalent_width = 0;  ///< [cm]; line_and_continuum
   SpectralRange range;          ///< continuum, line_and_continuum
   std::string reference;        ///< the transition of lambda0; "" is the line's first
@@ -32,7 +33,9 @@ struct Spectrum {
   bool operator==(const Spectrum&) const = default;
 };
 
-enum class GeneratorType { point, extended };
+enum class GeneratorType { point, extended, gas, sources };
+enum class Emission { recombination, collisional, field };
+enum class Brightness { luminosity, ionizing_rate, sfr };
 enum class Shape { medium, surface, beam };
 
 struct Generator {
@@ -42,8 +45,21 @@ struct Generator {
   double radius = 0;                  ///< surface, beam [cm]
   std::array<double, 3> direction{};  ///< beam, unit vector
   std::array<double, 3> velocity{};   ///< of the source as a whole [cm/s]
-  std::uint64_t photons = 0;
-  double luminosity = 0;  ///< [erg/s]
+  std::uint64_t photons = 0;  ///< in all; gas, sources: 0 where photons_per_1e42 is given
+  double luminosity = 0;      ///< [erg/s]; point, extended
+  double escape_fraction = 1;
+
+  // gas, sources
+  double photons_per_1e42 = 0;  ///< of each source with this many times 1e42 erg/s,
+  std::uint64_t min_photons = 0, max_photons = 0;
+  double minimum_luminosity = 0;  ///< fainter sources are left out [erg/s]
+  // gas
+  Emission emission = Emission::recombination;
+  std::string field;
+  // sources
+  std::string path, group;
+  Brightness brightness = Brightness::luminosity;
+  double efficiency = 1;
   Spectrum spectrum;
 
   bool operator==(const Generator&) const = default;

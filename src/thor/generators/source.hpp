@@ -1,19 +1,31 @@
 #pragma once
-#include "thor/datasets/dataset.hpp"
+#include "thor/datasets/uniform_grid.hpp"
 #include "thor/math/functions.hpp"
 #include "thor/random/uniform.hpp"
 
 namespace thor {
 
 /// Where photons start, as plain data: lengths in units of the dataset's size, velocities in thermal units.
-enum class SourceShape : int { point, medium, surface, beam };
-enum class SourceSpectrum : int { delta, gaussian, continuum, line_and_continuum };
+/// `table`: many points or cells, see SourceTable.
+enum class SourceShape : int { point, medium, surface, beam, table };
+/// `gas`: by the motion of the atoms of the gas there.
+enum class SourceSpectrum : int { delta, gaussian, continuum, line_and_continuum, gas };
+
+/// Many sources in a grid that differ in place and light alone: its cells, stars, galaxies.
+struct SourceTable {
+  std::uint64_t count;
+  const std::uint64_t* end;   ///< first photon after each, counted from the first of the generator
+  const double* weight;       ///< luminosity per photon [erg/s]
+  const std::int32_t* cell;   ///< three each
+  const float* offset;        ///< in the cell, three each; none: anywhere in it
+};
 
 template <class R>
 struct Source {
   using Real = R;
   SourceShape shape;
-  Real position[3];   ///< point
+  Real position[3];   ///< point; in a grid the offset in its cell
+  int cell[3];        ///< point in a grid
   Real radius;        ///< surface, beam
   Real direction[3];  ///< beam
   Real distance;      ///< beam: how far upstream it starts, outside the medium
@@ -24,7 +36,21 @@ struct Source {
   Real range[2];     ///< of the continuum, as c (lambda/lambda_0 - 1)
   Real line_share;   ///< probability of the line in line_and_continuum
   Real light_speed;  ///< c
+  bool in_gas;       ///< in the frame of the gas there
+  int members;       ///< of a multiplet that emit, by their oscillator strengths; 0: the one of `centre`
+  Real member[8];    ///< c ln(nu/nu_0) of each
+  Real share[8];     ///< of this one and those before it
+  SourceTable table;
 };
+
+/// Calls f(pointer, count) on every array that a source points to: a device has its own copies.
+template <class Real, class F>
+void for_each_array(Source<Real>& source, F f) {
+  SourceTable& t = source.table;
+  if (t.count == 0) return;
+  f(t.end, t.count), f(t.weight, t.count), f(t.cell, 3 * t.count);
+  if (t.offset) f(t.offset, 3 * t.count);
+}
 
 inline namespace THOR_ISA {
 
@@ -33,9 +59,23 @@ template <class V>
 struct Birth {
   Vec3<V> position, direction;
   V frequency;
-  IntOf<V> cell;
+  IntOf<V> cell, cell_y, cell_z;
   bool misses;  ///< never meets the medium
 };
+
+/// The first of `count` ends that lies beyond a number, by bisection.
+template <class Index>
+THOR_FN Index first_beyond(const std::uint64_t* end, Index count, std::uint64_t number) {
+  Index low = 0, high = count - 1;
+  while (low < high) {
+    const Index middle = (low + high) / 2;
+    if (end[middle] > number)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
 
 /// c ln(nu/nu_0) of a Doppler velocity v = c (lambda/lambda_0 - 1): -c ln(1 + v/c), by its series where v << c.
 template <class V>
@@ -47,66 +87,128 @@ THOR_FN V log_frequency(V v, V c) {
   return select(abs(beta) < V(Real(0.01)), series, full);
 }
 
+/// `gas_width`: thermal speed of the gas there.
 template <class V, class Random>
-THOR_FN V sample_spectrum(const Source<V>& s, Random& random) {
+THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
   const auto choice = random.next(), first = random.next(), second = random.next();
-  const V gauss = s.centre + s.width * V(1.4142135623730951) * gaussian_pair<V>(first, second).first;
+  V centre = s.centre;
+  if (s.members > 0) {
+    const V r = uniform<V>(random.next());
+    for (int i = s.members - 1; i >= 0; --i) {
+      if (r < s.share[i]) centre = s.member[i] + s.centre;
+    }
+  }
+  const V width = s.spectrum == SourceSpectrum::gas ? gas_width * V(0.7071067811865476) : s.width;
+  const V gauss = centre + width * V(1.4142135623730951) * gaussian_pair<V>(first, second).first;
   const V flat = log_frequency(s.range[0] + uniform<V>(first) * (s.range[1] - s.range[0]), s.light_speed);
   switch (s.spectrum) {
     case SourceSpectrum::delta:
-      return s.centre;
+      return centre;
     case SourceSpectrum::gaussian:
+    case SourceSpectrum::gas:
       return gauss;
     case SourceSpectrum::continuum:
       return flat;
     case SourceSpectrum::line_and_continuum:
       return uniform<V>(choice) < s.line_share ? gauss : flat;
   }
-  return s.centre;
+  return centre;
 }
 
-/// A photon from this source; V is a single value, on a CPU too. Emission from the medium is in the frame of the gas.
+/// A position in units of the dataset's size, from the origin of the coordinates, as a cell and an offset.
+template <class V>
+THOR_FN void place_in_grid(const UniformGrid<V>& grid, Birth<V>& birth) {
+  const V from_corner[3] = {birth.position.x + grid.zero[0], birth.position.y + grid.zero[1],
+                            birth.position.z + grid.zero[2]};
+  IntOf<V>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
+  V* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
+  for (int k = 0; k < 3; ++k) {
+    const IntOf<V> last = grid.shape[k] - 1;
+    IntOf<V> cell = IntOf<V>(from_corner[k]);
+    cell = cell < 0 ? 0 : cell > last ? last : cell;
+    *cells[k] = cell;
+    *offsets[k] = min(max(from_corner[k] - V(cell), V(0)), V(1));
+  }
+}
+
+/// From a point outside a grid to where the ray enters it; negative: it misses.
+template <class V>
+THOR_FN V distance_to_grid(const UniformGrid<V>& grid, Vec3<V> p, Vec3<V> d) {
+  const V position[3] = {p.x, p.y, p.z}, slope[3] = {d.x, d.y, d.z};
+  V enters = 0, leaves = no_limit<V>;
+  for (int k = 0; k < 3; ++k) {
+    const V low = -grid.zero[k] - position[k], high = low + V(grid.shape[k]);
+    const V inverse = V(1) / (abs(slope[k]) > V(1e-20) ? slope[k] : V(1e-20));
+    enters = max(enters, min(low * inverse, high * inverse));
+    leaves = min(leaves, max(low * inverse, high * inverse));
+  }
+  return enters <= leaves ? enters : V(-1);
+}
+
+/// A photon from this source, number `index` of those that it has; V is a single value, on a CPU too. Emission from the
+/// medium is in the frame of the gas.
 template <class V, class D, class Random>
-THOR_FN Birth<V> emit(const Source<V>& s, const D& data, Random& random) {
+THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random) {
   const auto dataset = view<V>(data);
+  constexpr bool grid = decltype(dataset)::grid;
   const auto place = random.next(), mu = random.next(), phi = random.next();
   const Vec3<V> n = isotropic_direction<V>(mu, phi);
   const auto out_mu = random.next(), out_phi = random.next();
   Birth<V> birth;
   birth.direction = isotropic_direction<V>(out_mu, out_phi);
-  birth.frequency = sample_spectrum(s, random);
   birth.misses = false;
+  birth.cell = gas, birth.cell_y = birth.cell_z = 0;
   switch (s.shape) {
     case SourceShape::point:
       birth.position = {s.position[0], s.position[1], s.position[2]};
+      if constexpr (grid) birth.cell = s.cell[0], birth.cell_y = s.cell[1], birth.cell_z = s.cell[2];
       break;
     case SourceShape::medium:
-      birth.position = dataset.sample_position(uniform<V>(place), n);
+      if constexpr (!grid) birth.position = dataset.sample_position(uniform<V>(place), n);
       break;
+    case SourceShape::table: {
+      const std::int32_t* cell = s.table.cell + 3 * index;
+      birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+      birth.position = {uniform<V>(place), uniform<V>(mu), uniform<V>(phi)};
+      if (s.table.offset) {
+        const float* offset = s.table.offset + 3 * index;
+        birth.position = {V(offset[0]), V(offset[1]), V(offset[2])};
+      }
+      break;
+    }
     case SourceShape::surface:
       birth.position = s.radius * n;
+      if constexpr (grid) place_in_grid(data, birth);
       break;
     case SourceShape::beam: {
       birth.direction = {s.direction[0], s.direction[1], s.direction[2]};
       const SinCos<V> azimuth = random_angle<V>(phi);
       const Vec3<V> across = turn(birth.direction, V(0), V(1), azimuth.cos, azimuth.sin);
       birth.position = along(s.radius * sqrt(uniform<V>(place)) * across, -s.distance, birth.direction);
+      if constexpr (grid) {
+        const V distance = distance_to_grid(data, birth.position, birth.direction);
+        birth.misses = distance < V(0);
+        birth.position = along(birth.position, max(distance, V(0)), birth.direction);
+        place_in_grid(data, birth);
+      }
       break;
     }
   }
-  birth.frequency = birth.frequency + dot({s.velocity[0], s.velocity[1], s.velocity[2]}, birth.direction);
-  birth.cell = gas;
-  if (s.shape == SourceShape::medium) {
-    birth.frequency = birth.frequency + dataset.velocity_along(birth.position, birth.direction);
-  } else {
-    birth.cell = dataset.locate(birth.position);
-    if (birth.cell == outside) {
-      const V distance = dataset.distance_from_outside(birth.position, birth.direction);
-      birth.misses = distance < V(0);
-      birth.position = along(birth.position, max(distance, V(0)), birth.direction);
-      birth.cell = gas;
+  if constexpr (!grid) {
+    if (s.shape != SourceShape::medium) {
+      birth.cell = dataset.locate(birth.position);
+      if (birth.cell == outside) {
+        const V distance = dataset.distance_from_outside(birth.position, birth.direction);
+        birth.misses = distance < V(0);
+        birth.position = along(birth.position, max(distance, V(0)), birth.direction);
+        birth.cell = gas;
+      }
     }
   }
+  const auto here = dataset.here(birth);
+  birth.frequency = sample_spectrum(s, dataset.width(here).times(V(1)), random);
+  birth.frequency = birth.frequency + dot({s.velocity[0], s.velocity[1], s.velocity[2]}, birth.direction);
+  if (s.in_gas) birth.frequency = birth.frequency + dataset.velocity_along(here, birth.position, birth.direction);
   return birth;
 }
 

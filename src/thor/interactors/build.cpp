@@ -120,10 +120,21 @@ double voigt_error(config::VoigtScheme scheme, double a) {
 config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const Medium& m,
                                 const Refuse& refuse) {
   double a = 0;
+  const bool grid = std::holds_alternative<UniformGrid<double>>(m.dataset);
   for (const AtomicTransition* t : line.absorbing()) {
     a = std::max(a, t->voigt_parameter(t->thermal_speed(m.temperature, m.b_turb)));
   }
   config::Numerics chosen = numerics;
+  if (grid) {
+    if (numerics != config::Numerics{}) refuse("numerics", "a uniform_grid has the default schemes only");
+    if (m.cells) a *= m.cells->statistics().largest_a / m.a;
+    const double error = m.cells ? 8.4e-5 * std::pow(std::max(a / Voigt::largest_a, 1.), 4) : 0;
+    if (error > 1e-3) {
+      warning("the coldest cells have a Voigt parameter of {:.2g}, where the profile errs by up to {:.1g} %", a,
+              100 * error);
+    }
+    return config::Numerics{};
+  }
   if (chosen.voigt == config::VoigtScheme::default_ && a > Voigt::largest_a) {
     chosen.voigt = a > VoigtThor::largest_a ? config::VoigtScheme::s18 : config::VoigtScheme::thor;
   }

@@ -28,9 +28,11 @@ Multiplet<Real, Pair> build_multiplet(const Line& line, const Medium& medium, co
 config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const Medium& medium,
                                 const Refuse& refuse = refuse_at_once);
 
+/// In a grid each cell has its own ratio; the number then only says that there is dust.
 template <class Real>
 Dust<Real> build_dust(const Medium& medium) {
-  return {Real(medium.dust.tau / medium.tau0), Real(medium.dust.albedo), Real(medium.dust.g)};
+  const double ratio = medium.cells ? (medium.dust.tau > 0 ? 1 : 0) : medium.dust.tau / medium.tau0;
+  return {Real(ratio), Real(medium.dust.albedo), Real(medium.dust.g)};
 }
 
 }  // namespace thor

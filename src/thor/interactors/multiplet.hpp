@@ -1,4 +1,5 @@
 #pragma once
+#include "thor/datasets/width.hpp"
 #include "thor/distributions/parallel_velocity.hpp"
 #include "thor/distributions/perpendicular_velocity.hpp"
 #include "thor/distributions/phase_function.hpp"
@@ -86,19 +87,19 @@ struct MultipletView {
     V cross_section;
     Int chosen;  ///< that transition
   };
-  THOR_FN V local(V x, const Transition<Real>& t) const {
-    const V y = x - V(t.offset);
+  THOR_FN V local(V x, const Transition<Real>& t, const auto& width) const {
+    const V y = x - width.over(V(t.offset));
     return isotopes() ? y * V(t.inverse_width) : y;
   }
   /// One pass: transition i takes the choice from those before it with its share of the sum so far.
-  template <class Schemes, class Random>
-  THOR_FN Absorption absorb(const Schemes& schemes, V x, Random& random) const {
+  template <class Schemes, class Random, class Width = SameWidth<V>>
+  THOR_FN Absorption absorb(const Schemes& schemes, V x, Random& random, const Width& width = {}) const {
     const Transition<Real>& first = data.transition[0];
-    const auto profile = schemes.voigt(V(first.a), local(x, first));
+    const auto profile = schemes.voigt(width.over(V(first.a)), local(x, first, width));
     Absorption sum{profile.gaussian, V(first.strength) * profile.H, Int(0)};
     for (int i = 1; i < transitions(); ++i) {
       const Transition<Real>& t = data.transition[i];
-      const auto other = schemes.voigt(V(t.a), local(x, t));
+      const auto other = schemes.voigt(width.over(V(t.a)), local(x, t, width));
       const V more = V(t.strength) * other.H;
       sum.cross_section = sum.cross_section + more;
       const Mask takes = uniform_positive<V>(random.next()) * sum.cross_section <= more;
@@ -107,43 +108,48 @@ struct MultipletView {
     }
     return sum;
   }
-  THOR_FN V detuning(V x) const {
-    V nearest = abs(x - V(data.transition[0].offset));
-    for (int i = 1; i < transitions(); ++i) nearest = min(nearest, abs(x - V(data.transition[i].offset)));
+  template <class Width = SameWidth<V>>
+  THOR_FN V detuning(V x, const Width& width = {}) const {
+    V nearest = abs(x - width.over(V(data.transition[0].offset)));
+    for (int i = 1; i < transitions(); ++i) nearest = min(nearest, abs(x - width.over(V(data.transition[i].offset))));
     return nearest;
   }
 
   /// What was hit: the transition of each lane.
+  template <class Width>
   struct Target {
     Int index;
     V x;  ///< y_i
     V offset, width, a, inv_a, log_envelope, recoil;
     DipoleMixture<V> core, wing;
+    Width gas;
   };
-  THOR_FN Target target(V x, Int index) const {
+  template <class Width = SameWidth<V>>
+  THOR_FN Target<Width> target(V x, Int index, const Width& gas = {}) const {
     const auto of = [&](Real Transition<Real>::*member) { return value_of(member, index); };
     using T = Transition<Real>;
-    Target t;
+    Target<Width> t;
+    t.gas = gas;
     t.index = index;
-    t.offset = of(&T::offset);
+    t.offset = gas.over(of(&T::offset));
     t.x = x - t.offset;
     t.width = V(Real(1));
     if (isotopes()) {
       t.width = of(&T::width);
       t.x = t.x * of(&T::inverse_width);
     }
-    t.a = of(&T::a);
-    t.inv_a = of(&T::inv_a);
-    t.log_envelope = of(&T::log_envelope);
+    t.a = gas.over(of(&T::a));
+    t.inv_a = gas.times(of(&T::inv_a));
+    t.log_envelope = gas.envelope(of(&T::log_envelope));
     t.recoil = V(Real(0));
-    if (recoils()) t.recoil = of(&T::recoil);
+    if (recoils()) t.recoil = gas.over(of(&T::recoil));
     t.core = phase(&T::core, index);
     t.wing = t.core;
     if (core_wing()) t.wing = phase(&T::wing, index);
     return t;
   }
-  THOR_FN V strength(const Target& target) const { return value_of(&Transition<Real>::strength, target.index); }
-  THOR_FN V x_crit(const CoreSkip<Real>&, const Target& target) const {
+  THOR_FN V strength(const auto& target) const { return value_of(&Transition<Real>::strength, target.index); }
+  THOR_FN V x_crit(const CoreSkip<Real>&, const auto& target) const {
     return value_of(&Transition<Real>::x_crit, target.index);
   }
 
@@ -155,7 +161,7 @@ struct MultipletView {
     Mask accepted;
   };
   template <class Schemes, class Random>
-  THOR_FN Atom prepare(const Schemes& schemes, const Target& target, V gaussian,
+  THOR_FN Atom prepare(const Schemes& schemes, const auto& target, V gaussian,
                        const typename Schemes::template ParallelDraws<V>& parallel, const Draws& draws,
                        Random& random) const {
     const ParallelVelocity<V> distribution{target.a, target.inv_a, target.log_envelope};
@@ -179,21 +185,21 @@ struct MultipletView {
   }
 
   /// y_out = (nu_i/nu_f)(y_in - u.k_in) + u.k_out - recoil (1 - mu), about the line of the channel.
-  THOR_FN V frequency(const Target& target, const Atom& atom, V perpendicular, V mu, V sine) const {
+  THOR_FN V frequency(const auto& target, const Atom& atom, V perpendicular, V mu, V sine) const {
     const V one(Real(1));
     const V detuning = atom.stretch * (target.x - atom.parallel);
     const V y = fma(perpendicular, sine, fma(atom.parallel, mu, fma(target.recoil, mu - one, detuning)));
-    return fma(target.width, y, target.offset + atom.shift);
+    return fma(target.width, y, target.offset + target.gas.over(atom.shift));
   }
 
-  THOR_FN Outcome<V> sample(const Target& target, const Atom& atom, V perpendicular, const DipoleDraws<V>& angle,
+  THOR_FN Outcome<V> sample(const auto& target, const Atom& atom, V perpendicular, const DipoleDraws<V>& angle,
                             const Draws& draws) const {
     const Deflection<V> turn =
         channels() > 0 ? sample_signed_dipole(atom.phase, angle, draws.flat) : sample_dipole_mixture(atom.phase, angle);
     return {turn.mu, turn.sine, frequency(target, atom, perpendicular, turn.mu, turn.sine)};
   }
 
-  THOR_FN Look<V> eval(const Target& target, const Atom& atom, V perpendicular, V mu) const {
+  THOR_FN Look<V> eval(const auto& target, const Atom& atom, V perpendicular, V mu) const {
     const V one(Real(1));
     const V sine = sqrt(max((one - mu) * (one + mu), V(Real(0))));
     return {V(Real(2)) * dipole_mixture_pdf(atom.phase.quarter_E, mu),

@@ -1,4 +1,5 @@
 #pragma once
+#include "thor/datasets/width.hpp"
 #include "thor/distributions/parallel_velocity.hpp"
 #include "thor/distributions/perpendicular_velocity.hpp"
 #include "thor/distributions/phase_function.hpp"
@@ -7,7 +8,8 @@
 
 namespace thor {
 
-/// A single resonant line, as the kernel sees it. Frequencies and atom velocities are in thermal units.
+/// A single resonant line, as the kernel sees it. Frequencies and atom velocities are in thermal units; the numbers
+/// here are those of the run's own thermal speed, which the width of the gas at the photon's place scales.
 template <class R>
 struct ResonantLine {
   using Real = R;
@@ -43,21 +45,29 @@ struct ResonantLineView {
   struct Absorption {
     V gaussian, cross_section;  ///< e^{-x^2}; over that at line centre
   };
-  template <class Schemes, class Random>
-  THOR_FN Absorption absorb(const Schemes& schemes, V x, Random&) const {
-    const auto profile = schemes.voigt(V(data.a), x);
+  template <class Schemes, class Random, class Width = SameWidth<V>>
+  THOR_FN Absorption absorb(const Schemes& schemes, V x, Random&, const Width& width = {}) const {
+    const auto profile = schemes.voigt(width.over(V(data.a)), x);
     return {profile.gaussian, profile.H};
   }
   /// The distance to the nearest resonance, where it is large.
-  THOR_FN V detuning(V x) const { return x; }
+  template <class Width = SameWidth<V>>
+  THOR_FN V detuning(V x, const Width& = {}) const {
+    return x;
+  }
 
   /// What was hit, and where the photon lies with respect to it.
+  template <class Width>
   struct Target {
     V x, a;
+    Width width;
   };
-  THOR_FN Target target(V x) const { return {x, V(data.a)}; }
-  THOR_FN V strength(const Target&) const { return V(Real(1)); }  ///< over that of the first transition
-  THOR_FN V x_crit(const CoreSkip<Real>& skip, const Target&) const { return V(skip.x_crit); }
+  template <class Width = SameWidth<V>>
+  THOR_FN Target<Width> target(V x, const Width& width = {}) const {
+    return {x, width.over(V(data.a)), width};
+  }
+  THOR_FN V strength(const auto&) const { return V(Real(1)); }  ///< over that of the first transition
+  THOR_FN V x_crit(const CoreSkip<Real>& skip, const auto&) const { return V(skip.x_crit); }
 
   /// The atom that the photon meets.
   struct Atom {
@@ -67,9 +77,10 @@ struct ResonantLineView {
   };
 
   template <class Schemes, class Random>
-  THOR_FN Atom prepare(const Schemes& schemes, const Target& target, V gaussian,
+  THOR_FN Atom prepare(const Schemes& schemes, const auto& target, V gaussian,
                        const typename Schemes::template ParallelDraws<V>& draws, const Draws&, Random& random) const {
-    const ParallelVelocity<V> distribution{V(data.a), V(data.inv_a), V(data.log_envelope)};
+    const ParallelVelocity<V> distribution{target.a, target.width.times(V(data.inv_a)),
+                                           target.width.envelope(V(data.log_envelope))};
     const auto proposal = schemes.propose(distribution, target.x, gaussian, draws, random);
     // Core and wing by the detuning in the atom's frame (Dijkstra & Loeb 2008, MNRAS 386, 492).
     const auto core = abs(target.x - proposal.u) < V(Real(0.2));
@@ -80,19 +91,19 @@ struct ResonantLineView {
   }
 
   /// x_out = x_in + u.(k_out - k_in) - recoil (1 - mu)   (paper, eq. doublelorentztransform)
-  THOR_FN V frequency(const Target& target, const Atom& atom, V perpendicular, V mu, V sine) const {
+  THOR_FN V frequency(const auto& target, const Atom& atom, V perpendicular, V mu, V sine) const {
     const V one(Real(1));
-    return fma(perpendicular, sine, fma(atom.parallel + V(data.recoil), mu - one, target.x));
+    return fma(perpendicular, sine, fma(atom.parallel + target.width.over(V(data.recoil)), mu - one, target.x));
   }
 
-  THOR_FN Outcome<V> sample(const Target& target, const Atom& atom, V perpendicular, const DipoleDraws<V>& angle,
+  THOR_FN Outcome<V> sample(const auto& target, const Atom& atom, V perpendicular, const DipoleDraws<V>& angle,
                             const Draws&) const {
     const Deflection<V> turn = sample_dipole_mixture(atom.phase, angle);
     return {turn.mu, turn.sine, frequency(target, atom, perpendicular, turn.mu, turn.sine)};
   }
 
   /// Towards a direction at cosine mu; `perpendicular` is the atom's velocity across the photon in the plane of both.
-  THOR_FN Look<V> eval(const Target& target, const Atom& atom, V perpendicular, V mu) const {
+  THOR_FN Look<V> eval(const auto& target, const Atom& atom, V perpendicular, V mu) const {
     const V one(Real(1));
     const V sine = sqrt(max((one - mu) * (one + mu), V(Real(0))));
     return {V(Real(2)) * dipole_mixture_pdf(atom.phase.quarter_E, mu),

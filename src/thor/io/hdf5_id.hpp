@@ -1,6 +1,7 @@
 #pragma once
 #include <hdf5.h>
 
+#include <string>
 #include <utility>
 
 namespace thor::io {
@@ -28,5 +29,12 @@ inline void quiet() {
   static_cast<void>(once);
   static_cast<void>(here);
 }
+
+/// The innermost entry of HDF5's error stack; of an I/O error only what the system said.
+std::string innermost_error();
+
+/// Whether there is memory for all that HDF5 may want, and for `more`. It does not survive that its own allocations
+/// fail (1.10.8: a corrupt heap), so this comes before it is called.
+bool has_room(std::size_t more = 0);
 
 }  // namespace thor::io

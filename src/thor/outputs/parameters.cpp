@@ -35,6 +35,8 @@ void declare_spectrum(Section<Output>& s) {
                {"escaped", Fate::escaped, "photons that left the gas"},
                {"emitted", Fate::emitted, "all photons, as they started"},
                {"absorbed", Fate::absorbed, "photons that dust absorbed"},
+               {"stopped", Fate::stopped,
+                "photons that were shifted beyond `stop_shift` of a grid, as they left their last scattering"},
            },
            {.meaning = "which photons", .fallback = "escaped", .when = spectrum});
   s.choice("axis", of_spectrum(&SpectrumOutput::axis),
@@ -83,6 +85,8 @@ void declare_photons(Section<Output>& s) {
           {"weight", weight, "luminosity that it stands for"},
           {"velocity_initial", velocity_initial, "c(λ/λ₀ − 1) at emission"},
           {"velocity_final", velocity_final, "c(λ/λ₀ − 1) at the end"},
+          {"velocity_scattered", velocity_scattered,
+           "c(λ/λ₀ − 1) as it left its last scattering: before the Hubble flow to the end"},
           {"position", position, "where it last scattered, or was emitted"},
           {"direction", direction, "of its last flight"},
           {"scatterings", scatterings, "by the line"},

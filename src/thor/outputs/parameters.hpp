@@ -8,7 +8,7 @@ namespace thor::config {
 template <class T>
 class Section;
 
-enum class Fate { escaped, emitted, absorbed };
+enum class Fate { escaped, emitted, absorbed, stopped };
 enum class Axis { x, velocity, wavelength, frequency };
 
 struct SpectrumOutput {
@@ -23,7 +23,17 @@ struct SpectrumOutput {
   bool operator==(const SpectrumOutput&) const = default;
 };
 
-enum class PhotonField { id, weight, velocity_initial, velocity_final, position, direction, scatterings, column };
+enum class PhotonField {
+  id,
+  weight,
+  velocity_initial,
+  velocity_final,
+  velocity_scattered,
+  position,
+  direction,
+  scatterings,
+  column
+};
 
 struct PhotonsOutput {
   std::vector<PhotonField> fields;  ///< each at most once, at least one

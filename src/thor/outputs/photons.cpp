@@ -22,11 +22,16 @@ PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& me
   if (wants(F::velocity_final)) {
     open(velocity_final_, "velocity_final", 1, "km s-1", "c (lambda/lambda_0 - 1) at the end");
   }
+  if (wants(F::velocity_scattered)) {
+    open(velocity_scattered_, "velocity_scattered", 1, "km s-1",
+         "c (lambda/lambda_0 - 1) as it left its last scattering");
+  }
   if (wants(F::position)) open(position_, "position", 3, "cm", "where it last scattered, or was emitted");
   if (wants(F::direction)) open(direction_, "direction", 3, "", "unit vector of its last flight");
   if (wants(F::scatterings)) open(scatterings_, "scatterings", 1, "", "scatterings by the line");
   if (wants(F::column)) open(column_, "column", 1, "cm-2", "column density of the absorber along its way");
-  open(fate_, "fate", 1, "", "2 escaped, 3 absorbed, 4 lost (over a cap), 0 or 1 still in flight");
+  open(fate_, "fate", 1, "",
+       "2 escaped, 3 absorbed, 4 lost (over a cap), 5 stopped (by its shift), 0 or 1 still in flight");
 }
 
 void PhotonStream::accept(std::span<const Photon> photons) {
@@ -48,6 +53,7 @@ void PhotonStream::accept(std::span<const Photon> photons) {
   append(weight_, [](const Photon& p) { return p.weight; });
   append(velocity_initial_, [&](const Photon& p) { return velocity(axis_, p.frequency_initial) / constants::km; });
   append(velocity_final_, [&](const Photon& p) { return velocity(axis_, p.frequency_final) / constants::km; });
+  append(velocity_scattered_, [&](const Photon& p) { return velocity(axis_, p.frequency_scattered) / constants::km; });
   append3(position_, size_, &Photon::position);
   append3(direction_, 1, &Photon::direction);
   append(scatterings_, [](const Photon& p) { return p.scatterings; });

@@ -26,7 +26,7 @@ class PhotonStream {
   double size_, cross_section_;
   Field<std::uint64_t> id_;
   Field<std::int64_t> scatterings_, fate_;
-  Field<double> weight_, velocity_initial_, velocity_final_, position_, direction_, column_;
+  Field<double> weight_, velocity_initial_, velocity_final_, velocity_scattered_, position_, direction_, column_;
 };
 
 }  // namespace thor

@@ -9,8 +9,8 @@ struct Quanta {
   std::uint64_t weight, square;
 };
 
-/// A histogram of luminosity over frequency, of photons that escaped, were absorbed, or of all as they were emitted: as
-/// plain data, with its cells in a tally: the light beyond the range, the sums, the sums of squares.
+/// A histogram of luminosity over frequency, of photons that escaped, were absorbed or stopped, or of all as they were
+/// emitted: as plain data, with its cells in a tally: the light beyond the range, the sums, the sums of squares.
 struct SpectrumBins {
   FrequencyAxis frequency;
   config::Axis axis;
@@ -31,7 +31,11 @@ THOR_FN void count_in_spectrum(const SpectrumBins& s, const Photon& photon, Quan
   const bool emitted = s.of == config::Fate::emitted;
   if (s.of == config::Fate::escaped && photon.fate != Phase::escaped) return;
   if (s.of == config::Fate::absorbed && photon.fate != Phase::absorbed) return;
-  const double value = axis_value(s.frequency, s.axis, emitted ? photon.frequency_initial : photon.frequency_final);
+  if (s.of == config::Fate::stopped && photon.fate != Phase::stopped) return;
+  const double frequency = emitted                         ? photon.frequency_initial
+                           : s.of == config::Fate::stopped ? photon.frequency_scattered
+                                                           : photon.frequency_final;
+  const double value = axis_value(s.frequency, s.axis, frequency);
   const double place = (value - s.low) / (s.high - s.low) * double(s.bins);
   if (place >= 0 && place < double(s.bins)) {
     const int bin = static_cast<int>(place);

@@ -46,6 +46,8 @@ const char* name_of(config::Fate fate) {
       return "emitted";
     case config::Fate::absorbed:
       return "absorbed";
+    case config::Fate::stopped:
+      return "stopped";
   }
   return "";
 }
@@ -53,9 +55,10 @@ const char* name_of(config::Fate fate) {
 }  // namespace
 
 Tally::Tally(const std::vector<config::SpectrumOutput>& spectra,
-             const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared)
-    : quantum_(std::ldexp(luminosity, -62)), quantum_squared_(std::ldexp(luminosity_squared, -62)) {
-  int cells = int(Counter::count);
+             const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared,
+             int generators)
+    : generators_(generators), quantum_(std::ldexp(luminosity, -62)), quantum_squared_(std::ldexp(luminosity_squared, -62)) {
+  int cells = cell_of(generators, GeneratorCounter(0));
   for (const auto& s : spectra) {
     names_.push_back(s.name);
     spectra_.push_back({axis(s.reference), s.axis, s.of, s.low, s.high, int(s.bins), cells});
@@ -68,7 +71,7 @@ TallyPlan Tally::plan() const {
   return {1 / quantum_, 1 / quantum_squared_, spectra_.data(), int(spectra_.size()), int(cells_.size())};
 }
 
-void Tally::start(double weight) { count_start(plan(), weight, PlainCells{cells_.data()}); }
+void Tally::start(double weight, int generator) { count_start(plan(), weight, generator, PlainCells{cells_.data()}); }
 
 void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainCells{cells_.data()}); }
 
@@ -84,13 +87,15 @@ void Tally::merge(const std::uint64_t* cells, int copies) {
 void Tally::clear() { std::ranges::fill(cells_, 0); }
 
 std::uint64_t Tally::photons() const {
-  return (*this)[Counter::escaped] + (*this)[Counter::absorbed] + (*this)[Counter::lost] + (*this)[Counter::in_flight];
+  return (*this)[Counter::escaped] + (*this)[Counter::absorbed] + (*this)[Counter::lost] + (*this)[Counter::stopped] +
+         (*this)[Counter::in_flight];
 }
 
 bool Tally::conserves() const {
   return photons() == (*this)[Counter::started] &&
          (*this)[Counter::light_emitted] == (*this)[Counter::light_escaped] + (*this)[Counter::light_absorbed] +
-                                                (*this)[Counter::light_lost] + (*this)[Counter::light_in_flight];
+                                                (*this)[Counter::light_lost] + (*this)[Counter::light_stopped] +
+                                                (*this)[Counter::light_in_flight];
 }
 
 double Tally::error() const {
@@ -113,7 +118,7 @@ void Tally::write(io::File& file) const {
   set("photons", photons());
   set("escaped", (*this)[Counter::escaped]);
   set("absorbed", (*this)[Counter::absorbed]);
-  set("stopped", std::uint64_t(0));  // no stopping surface yet
+  set("stopped", (*this)[Counter::stopped]);
   set("lost", (*this)[Counter::lost]);
   set("in_flight", (*this)[Counter::in_flight]);
   set("scatterings", (*this)[Counter::scatterings]);
@@ -123,8 +128,23 @@ void Tally::write(io::File& file) const {
   set("luminosity_escaped", light(Counter::light_escaped));
   set("luminosity_absorbed", light(Counter::light_absorbed));
   set("luminosity_lost", light(Counter::light_lost));
+  set("luminosity_stopped", light(Counter::light_stopped));
   set("luminosity_in_flight", light(Counter::light_in_flight));
+  for (int g = 0; g < generators_; ++g) {
+    const std::string group = "/generators/" + std::to_string(g);
+    const auto set_light = [&](const char* name, GeneratorCounter c) { file.attribute(group, name, light(g, c)); };
+    file.attribute(group, "photons", cells_[std::size_t(cell_of(g, GeneratorCounter::started))]);
+    set_light("luminosity_emitted", GeneratorCounter::light_emitted);
+    set_light("luminosity_escaped", GeneratorCounter::light_escaped);
+    set_light("luminosity_absorbed", GeneratorCounter::light_absorbed);
+    set_light("luminosity_lost", GeneratorCounter::light_lost);
+    set_light("luminosity_stopped", GeneratorCounter::light_stopped);
+  }
   for (std::size_t i = 0; i < spectra_.size(); ++i) write_spectrum(file, names_[i], spectra_[i]);
+}
+
+double Tally::light(int generator, GeneratorCounter c) const {
+  return double(cells_[std::size_t(cell_of(generator, c))]) * quantum_;
 }
 
 void Tally::write_spectrum(io::File& file, const std::string& name, const SpectrumBins& s) const {

@@ -13,9 +13,10 @@ class Tally {
   /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`; `axis(reference)` is
   /// the frequency axis about a transition.
   Tally(const std::vector<config::SpectrumOutput>& spectra,
-        const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared);
+        const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared,
+        int generators = 1);
 
-  void start(double weight);          ///< a photon of this weight has been started
+  void start(double weight, int generator = 0);  ///< a photon of this weight has been started
   void accept(const Photon& photon);  ///< and this is its end
   /// Adds the cells of another tally of the same plan, each of them in `copies` neighbouring parts.
   void merge(const std::uint64_t* cells, int copies = 1);
@@ -28,6 +29,7 @@ class Tally {
   std::uint64_t operator[](Counter c) const { return cells_[std::size_t(c)]; }
   std::uint64_t photons() const;  ///< that have a fate, or were cut in flight
   double light(Counter c) const { return double((*this)[c]) * quantum_; }
+  double light(int generator, GeneratorCounter c) const;
   /// The relative Monte Carlo error of the first output: of a bin of the first spectrum, averaged with the flux as
   /// weight; without a spectrum that of the escape fraction. 0 where nothing has been counted.
   double error() const;
@@ -39,6 +41,7 @@ class Tally {
 
   std::vector<std::string> names_;
   std::vector<SpectrumBins> spectra_;
+  int generators_;
   std::vector<std::uint64_t> cells_;
   double quantum_, quantum_squared_;
 };

@@ -6,15 +6,17 @@
 /// of 1e9 is 4e9 quanta: its weight is rounded to 1e-10.)
 namespace thor {
 
-/// The cells of a tally, before those of the spectra.
+/// The cells of a tally, before those of the generators and the spectra. Fates are in the order of their phases.
 enum class Counter : int {
   escaped,
   absorbed,
   lost,
+  stopped,
   in_flight,
   light_escaped,
   light_absorbed,
   light_lost,
+  light_stopped,
   light_in_flight,
   started,
   light_emitted,
@@ -23,6 +25,9 @@ enum class Counter : int {
   longest,  ///< scatterings of the longest history: a maximum, not a sum
   count
 };
+
+/// The cells of each generator, which follow.
+enum class GeneratorCounter : int { started, light_emitted, light_escaped, light_absorbed, light_lost, light_stopped, count };
 
 /// How to count: plain data.
 struct TallyPlan {
@@ -34,25 +39,33 @@ struct TallyPlan {
 
 inline namespace THOR_ISA {
 
+THOR_FN int cell_of(int generator, GeneratorCounter counter) {
+  return int(Counter::count) + generator * int(GeneratorCounter::count) + int(counter);
+}
+
 THOR_FN Quanta quanta_of(const TallyPlan& plan, double weight) {
   return {static_cast<std::uint64_t>(weight * plan.quanta_per_light + 0.5),
           static_cast<std::uint64_t>(weight * weight * plan.quanta_per_square + 0.5)};
 }
 
 template <class Cells>
-THOR_FN void count_start(const TallyPlan& plan, double weight, Cells cells) {
+THOR_FN void count_start(const TallyPlan& plan, double weight, int generator, Cells cells) {
+  const std::uint64_t light = quanta_of(plan, weight).weight;
   cells.add(int(Counter::started), 1);
-  cells.add(int(Counter::light_emitted), quanta_of(plan, weight).weight);
+  cells.add(int(Counter::light_emitted), light);
+  cells.add(cell_of(generator, GeneratorCounter::started), 1);
+  cells.add(cell_of(generator, GeneratorCounter::light_emitted), light);
 }
 
 /// `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least that.
 template <class Cells>
 THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
   const Quanta quanta = quanta_of(plan, photon.weight);
-  const int fate = photon.fate >= Phase::escaped && photon.fate <= Phase::lost ? int(photon.fate) - int(Phase::escaped)
-                                                                               : int(Counter::in_flight);
+  const bool ended = photon.fate >= Phase::escaped && photon.fate <= Phase::stopped;
+  const int fate = ended ? int(photon.fate) - int(Phase::escaped) : int(Counter::in_flight);
   cells.add(fate, 1);
   cells.add(int(Counter::light_escaped) + fate, quanta.weight);
+  if (ended) cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, quanta.weight);
   cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));

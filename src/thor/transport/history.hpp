@@ -12,6 +12,7 @@ struct Origin {
   std::uint64_t id;
   double weight;     ///< luminosity that it stands for [erg/s]
   double frequency;  ///< c ln(nu/nu_0)
+  int generator;
 };
 
 inline namespace THOR_ISA {
@@ -19,9 +20,9 @@ inline namespace THOR_ISA {
 /// Photon `id` at the start of its first flight. One that never meets the medium has escaped.
 template <class Real, class P>
 THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin) {
-  const int source = source_of(emitter, id);
+  const Place place = place_of(emitter, id);
   auto random = schemes(problem.numerics).template start<Real>(stream_key(emitter.seed, id));
-  const Birth<Real> b = emit(emitter.sources[source], problem.dataset, random);
+  const Birth<Real> b = emit(emitter.sources[place.generator], problem.dataset, place.index, random);
   Lane<Real> lane;
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
@@ -29,12 +30,27 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
   lane.tau = sample_exponential<Real>(random.next());
   lane.flown = lane.column = lane.column_low = 0;
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
-  lane.cell = b.cell;
+  lane.cell = b.cell, lane.cell_y = b.cell_y, lane.cell_z = b.cell_z;
   lane.scatterings = lane.steps = 0;
   const auto words = words_of(random);
   lane.s0 = words.s0, lane.s1 = words.s1, lane.s2 = words.s2, lane.s3 = words.s3;
-  origin = {id, emitter.weight[source], double(b.frequency)};
+  origin = {id, place.weight, double(b.frequency), place.generator};
   return lane;
+}
+
+/// From cells to coordinates; in a periodic box it is the place in the box, not that of an image.
+template <class Real>
+THOR_FN void to_coordinates(const UniformGrid<Real>& grid, const Lane<Real>& lane, double (&position)[3]) {
+  const IntOf<Real> cells[3] = {lane.cell, lane.cell_y, lane.cell_z};
+  for (int k = 0; k < 3; ++k) {
+    double place = position[k] + double(cells[k]);
+    if (grid.periodic) {
+      const double turns = place / double(grid.shape[k]);
+      const double whole = double(std::int64_t(turns)) - (turns < 0 ? 1 : 0);
+      place -= whole * double(grid.shape[k]);
+    }
+    position[k] = place - double(grid.zero[k]);
+  }
 }
 
 /// The photon of a lane, whether its life is over or not.
@@ -49,12 +65,16 @@ THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origi
   }
   const double flown = lane.flown;
   Photon p;
-  p.id = origin.id, p.weight = origin.weight;
-  p.frequency_initial = origin.frequency, p.frequency_final = lane.frequency;
+  p.id = origin.id, p.weight = origin.weight, p.generator = origin.generator;
+  p.frequency_initial = origin.frequency, p.frequency_final = p.frequency_scattered = lane.frequency;
   p.direction[0] = lane.dx, p.direction[1] = lane.dy, p.direction[2] = lane.dz;
   p.position[0] = lane.px - flown * p.direction[0];
   p.position[1] = lane.py - flown * p.direction[1];
   p.position[2] = lane.pz - flown * p.direction[2];
+  if constexpr (decltype(dataset)::grid) {
+    to_coordinates(problem.dataset, lane, p.position);
+    p.frequency_scattered = p.frequency_final + double(problem.dataset.hubble) * flown;
+  }
   p.column = double(lane.column) - double(lane.column_low);
   p.scatterings = lane.scatterings, p.steps = lane.steps;
   p.fate = static_cast<Phase>(lane.phase < 0 ? int(lane.phase) : int(lane.phase) % (1 << phase_bits));

@@ -11,12 +11,14 @@ struct Photon {
   double weight;             ///< luminosity that it stands for [erg/s]
   double frequency_initial;  ///< c ln(nu/nu_0)
   double frequency_final;
-  double position[3];  ///< of the last scattering, or of emission
+  double frequency_scattered;  ///< as it left its last scattering (or emission): another one only in the Hubble flow
+  double position[3];          ///< of the last scattering, or of emission
   double direction[3];
   double column;  ///< n sigma_0 summed along its way
   std::int64_t scatterings;
   std::int64_t steps;
-  Phase fate;  ///< escaped, absorbed or lost; fly or collide if it was still in flight
+  int generator;
+  Phase fate;  ///< escaped, absorbed, stopped or lost; fly or collide if it was still in flight
 };
 
 }  // namespace thor

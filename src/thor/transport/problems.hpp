@@ -2,6 +2,7 @@
 #include "thor/datasets/shell.hpp"
 #include "thor/datasets/slab.hpp"
 #include "thor/datasets/sphere.hpp"
+#include "thor/datasets/uniform_grid.hpp"
 #include "thor/transport/problem.hpp"
 
 /// The closed set of problems that kernels exist for: f(problem, dataset, real). CMake has the same list
@@ -13,8 +14,9 @@
   THOR_FOR_EACH_REAL(f, LineProblem, Slab)       \
   THOR_FOR_EACH_REAL(f, DoubletProblem, Sphere)  \
   THOR_FOR_EACH_REAL(f, DoubletProblem, Shell)   \
-  THOR_FOR_EACH_REAL(f, DoubletProblem, Slab)    \
   THOR_FOR_EACH_REAL(f, MultipletProblem, Shell) \
   THOR_FOR_EACH_REAL(f, MultipletProblem, Slab)  \
   THOR_FOR_EACH_REAL(f, SelectedProblem, Shell)  \
-  THOR_FOR_EACH_REAL(f, SelectedProblem, Slab)
+  THOR_FOR_EACH_REAL(f, SelectedProblem, Slab)   \
+  THOR_FOR_EACH_REAL(f, LineProblem, UniformGrid) \
+  THOR_FOR_EACH_REAL(f, MultipletProblem, UniformGrid)

@@ -12,14 +12,13 @@ inline namespace THOR_ISA {
 
 /// The critical frequency of core skipping at the lane's place, for what it hit.
 template <class V, class D, class I>
-THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, const I& interactor,
-                             const typename I::Target& target, const Lane<V>& lane, Vec3<V> position,
-                             Vec3<V> direction) {
+THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, const I& interactor, const auto& target,
+                             const typename D::Here& here, Vec3<V> position, Vec3<V> direction) {
   using Real = RealOf<V>;
   V x_crit(Real(0));
   if (skip.local) {
-    const V a_tau = target.a * interactor.strength(target) * dataset.opacity(lane.cell, position) *
-                    dataset.core_scale(position, direction);
+    const V a_tau = target.a * interactor.strength(target) * dataset.opacity(here, position) *
+                    dataset.core_scale(here, position, direction);
     const V root = fast_cbrt(max(a_tau, V(Real(1))));
     x_crit = select(a_tau >= V(Real(1)), min(V(Real(0.2)) * root, V(skip.cap)), V(Real(0)));
   } else if (skip.x_crit > Real(0)) {
@@ -89,40 +88,50 @@ THOR_FN Draws<V, P> draw_collision(const Lane<V>& lane, const P& problem) {
 }
 
 /// Where a flight leaves the lane.
-template <class V, class I>
+template <class V, class D, class I>
 struct Flight {
   MaskOf<V> hit;  ///< at its collision point, in this call
   V x;            ///< frequency in the gas frame where the opacity was taken
   typename I::Absorption absorption;
+  typename D::Here here;  ///< the gas of a lane that collides, or has been colliding
 };
 
 /// FLY: spend optical depth up to the collision, the end of a sub-step, a face, or the way out.
 template <class V, class D, class I, class P>
-THOR_FN Flight<V, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dataset, const I& interactor,
-                              const P& problem) {
+THOR_FN Flight<V, D, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dataset, const I& interactor,
+                                 const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const V zero(Real(0)), half(Real(0.5));
   const auto flying = equal<V>(lane.phase, Phase::fly);
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
-  const auto segment = dataset.segment(lane.cell, p, d);
+  const auto here = dataset.here(lane);
+  const auto width = dataset.width(here);
+  const auto segment = dataset.segment(here, p, d);
 
   V x = lane.frequency;
   V limit(no_limit<Real>);
   Vec3<V> middle = p;
-  if constexpr (!D::uniform) {
+  if constexpr (D::grid) {
+    x = width.over(x - dataset.velocity_along(here, p, d));
+    limit = segment.length();
+    if (dataset.varies()) {  // by the Hubble flow
+      limit = min(dataset.max_step(here, p, d, interactor.detuning(x, width)), limit);
+      x = x - width.over(half * limit * V(dataset.data.hubble));
+    }
+  } else if constexpr (!D::uniform) {
     limit = segment.length();
     if (dataset.varies()) {
-      const V detuning = interactor.detuning(x - dataset.velocity_along(p, d));
-      limit = min(dataset.max_step(lane.cell, p, d, detuning), limit);
+      const V detuning = interactor.detuning(x - dataset.velocity_along(here, p, d));
+      limit = min(dataset.max_step(here, p, d, detuning), limit);
       middle = along(p, half * limit, d);
-      x = x - dataset.velocity_along(middle, d);
+      x = x - dataset.velocity_along(here, middle, d);
     }
   }
-  const auto absorption = interactor.absorb(schemes(problem.numerics), x, draws.random);
+  const auto absorption = interactor.absorb(schemes(problem.numerics), x, draws.random, width);
   V cross_section = absorption.cross_section;
-  if constexpr (D::dusty) cross_section = cross_section + V(problem.dust.ratio);
-  const V density = dataset.opacity(lane.cell, middle);
+  if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);
+  const V density = dataset.opacity(here, middle);
   const V kappa = density * cross_section;
   const V to_collision = divide(lane.tau, max(kappa, V(Real(1e-30))));
 
@@ -138,23 +147,30 @@ THOR_FN Flight<V, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& datase
     const auto ends = to_collision >= limit;
     hit = flying && !ends;
     s = select(ends, limit, to_collision);
-    const auto face = flying && ends && segment.reaches(limit);
-    const Int next = segment.next();
-    lane.phase = select(face && equal<V>(next, outside), Int(Phase::escaped), lane.phase);
-    lane.cell = select(face, next, lane.cell);
     lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);
     s = select(flying, s, zero);
   }
   const Vec3<V> q = along(p, s, d);
   lane.px = q.x, lane.py = q.y, lane.pz = q.z;
   lane.flown = lane.flown + s;
-  add_column(lane, s * density);
-  return {hit, x, absorption};
+  add_column(lane, width.times(s * density));
+  if constexpr (!D::uniform) {
+    const auto face = flying && !hit && segment.reaches(limit);
+    lane.phase = select(dataset.cross(lane, face, segment), Int(Phase::escaped), lane.phase);
+  }
+  if constexpr (D::grid) {
+    if (dataset.varies()) lane.frequency = fma(V(-dataset.data.hubble), s, lane.frequency);
+    if (dataset.data.stop > Real(0)) {
+      const auto beyond = equal<V>(lane.phase, Phase::fly) && !hit && lane.frequency < V(-dataset.data.stop);
+      lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+    }
+  }
+  return {hit, x, absorption, here};
 }
 
 /// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.
 template <class V, class D, class I, class P>
-THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws<V, P>& draws, const D& dataset,
+THOR_FN void collide_step(Lane<V>& lane, const Flight<V, D, I>& flight, const Draws<V, P>& draws, const D& dataset,
                           const I& interactor, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
@@ -163,18 +179,22 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws
   const auto& core_skip = problem.core_skip;
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
 
+  const auto& here = flight.here;
+  const auto width = dataset.width(here);
   V x = flight.x;
   if constexpr (!D::uniform) {
-    if (dataset.varies()) x = lane.frequency - dataset.velocity_along(p, d);  // the opacity was taken at mid-step
+    if (dataset.varies()) {  // the opacity was taken at mid-step
+      x = width.over(lane.frequency - dataset.velocity_along(here, p, d));
+    }
   }
   MaskOf<V> colliding = flight.hit;
-  typename I::Target target;
+  typename I::template Target<std::remove_const_t<decltype(width)>> target;
   V gaussian;
   Int rejected(Phase::collide);
   if constexpr (multiplet) {
     colliding = colliding || equal<V>(lane.phase & Int((1 << phase_bits) - 1), Phase::collide);
     const Int index = select(flight.hit, flight.absorption.chosen, lane.phase >> phase_bits);
-    target = interactor.target(x, index);
+    target = interactor.target(x, index, width);
     rejected = rejected + (index << phase_bits);
     gaussian = flight.absorption.gaussian;
     MaskOf<V> other = colliding && !flight.hit;  // that of a transition chosen before
@@ -182,13 +202,13 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws
     if (any(other)) gaussian = select(other, exp(-target.x * target.x), gaussian);
   } else {
     colliding = colliding || equal<V>(lane.phase, Phase::collide);
-    target = interactor.target(x);
+    target = interactor.target(x, width);
     gaussian = flight.absorption.gaussian;
     if constexpr (!D::uniform) {
       if (dataset.varies()) gaussian = exp(-x * x);
     }
   }
-  V x_crit = critical_frequency(core_skip, dataset, interactor, target, lane, p, d);
+  V x_crit = critical_frequency(core_skip, dataset, interactor, target, here, p, d);
   x_crit = select(abs(target.x) < x_crit, x_crit, zero);
 
   auto random = draws.random;
@@ -203,7 +223,8 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws
     if (data.ratio > Real(0)) {
       // One choice per collision, by share of opacity, in the call that arrives there. In the core the share may be
       // 1e-10, hence the fine draw; its second word counts only where the first is zero, so it need not be its own.
-      const V share = divide(V(data.ratio), flight.absorption.cross_section + V(data.ratio));
+      const V dust_ratio = dataset.dust_ratio(here, data);
+      const V share = divide(dust_ratio, flight.absorption.cross_section + dust_ratio);
       const V fine = uniform_fine<V>(draws.dust_word, draws.second_word);
       const auto dust = flight.hit && fine <= share;
       if (any(dust)) {  // it scatters without change of frequency in the gas frame
@@ -217,7 +238,7 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws
       }
       if (core_skip.local || core_skip.x_crit > Real(0)) {
         // Absorption on the hidden path: their number is geometric, so the share that survives is 1/(1 + depth).
-        const V ratio = divide(V(data.ratio * (Real(1) - data.albedo)), interactor.strength(target));
+        const V ratio = divide(dust_ratio * V(Real(1) - data.albedo), interactor.strength(target));
         const V depth = ratio * hidden_path(x_crit, target.a);
         const auto caught = by_line && x_crit > zero && abs(target.x - atom.parallel) < V(Real(0.2)) &&
                             uniform_fine<V>(draws.hidden_word, draws.second_word) * (V(Real(1)) + depth) <= depth;
@@ -229,8 +250,8 @@ THOR_FN void collide_step(Lane<V>& lane, const Flight<V, I>& flight, const Draws
   }
 
   const Vec3<V> n = turn(d, outcome.mu, outcome.sine, draws.azimuth.cos, draws.azimuth.sin);
-  V frequency = outcome.x;
-  if constexpr (!D::uniform) frequency = frequency + dataset.velocity_along(p, n);
+  V frequency = width.times(outcome.x);
+  if constexpr (!D::uniform) frequency = frequency + dataset.velocity_along(here, p, n);
 
   lane.dx = select(scattered, n.x, d.x), lane.dy = select(scattered, n.y, d.y), lane.dz = select(scattered, n.z, d.z);
   lane.frequency = select(scattered, frequency, lane.frequency);

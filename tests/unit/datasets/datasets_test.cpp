@@ -83,7 +83,7 @@ Radial along_radius(const Shell<double>& shell) {
   for (int i = 0; i < n; ++i) {
     const Vec3<double> p{shell.inner + (i + 0.5) * width, 0, 0};
     r.tau += data.opacity(gas, p) * width;
-    r.speed += data.velocity_along(p, {1, 0, 0}) / n;
+    r.speed += data.velocity_along(gas, p, {1, 0, 0}) / n;
   }
   return r;
 }
@@ -146,7 +146,7 @@ TEST(StepLimiter, BoundsTheChangeOfVelocity) {
   const Vec3<double> p{0.3, 0.1, 0}, d{0, 0.6, 0.8};
   for (const double x : {0., 0.5, 10.}) {
     const double step = shell.max_step(gas, p, d, x);
-    const double change = std::abs(shell.velocity_along(along(p, step, d), d) - shell.velocity_along(p, d));
+    const double change = std::abs(shell.velocity_along(gas, along(p, step, d), d) - shell.velocity_along(gas, p, d));
     EXPECT_NEAR(change, 0.1 * std::max(1., x), 1e-9);
   }
   const Shell<double> hollow{0.5, std::get<Shell<double>>(m.dataset).profile};

@@ -214,7 +214,7 @@ TEST(Config, Variants) {
   EXPECT_EQ(dust.ionized_column, 1e20);
   EXPECT_EQ(dust.f_ion, 0.01);
   EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
-  EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 8u);
+  EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 9u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
   EXPECT_EQ(parse(minimal, "/a/b.yaml").output_path, "/a/out.h5");
 }
@@ -251,12 +251,14 @@ dataset:
   velocity:
     profile: static
   step_limiter: 0.1
+  cells: 0
 generators:
   - type: point
     position: [0 kpc, 0 kpc, 0 kpc]
     velocity: [0 km/s, 0 km/s, 0 km/s]
     photons: 1000
     luminosity: 1 erg/s
+    escape_fraction: 1
     spectrum:
       type: delta
       offset: 0 km/s
@@ -312,7 +314,7 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   expect_failure("f.yaml:8:5: generators.0.photons: missing; expected a whole number from 1 to",
                  edited("photons", "photon"));
   expect_failure(
-      "f.yaml:3:9: dataset.type: expected one of shell, slab, got \"shel\"; did you "
+      "f.yaml:3:9: dataset.type: expected one of shell, slab, uniform_grid, got \"shel\"; did you "
       "mean \"shell\"?",
       edited("shell", "shel"));
   expect_failure(

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "support/grid.hpp"
 #include "support/host_device.hpp"
 #include "support/run.hpp"
 #include "support/statistics.hpp"
@@ -30,7 +31,8 @@ const std::string media[] = {
     "type: shell, inner_radius: 0.3 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, density: {profile: "
     "power_law, exponent: -2}, velocity: {profile: power_law, exponent: 0.5, max: 80 km/s}, dust: {tau: 0.5}",
     "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, "
-    "dust: {tau: 0.5}"};
+    "dust: {tau: 0.5}",
+    sphere + ", velocity: {profile: linear, max: 50 km/s}, dust: {tau: 0.5}, cells: 12"};
 
 class DeviceEngine : public testing::TestWithParam<const char*> {
  protected:
@@ -88,6 +90,29 @@ TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
         expect_identical(expected, test::run_all(text, set, compute()));
       }
     }
+  }
+}
+
+/// Cells and tables of sources are copied to a device.
+TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
+  test::GridOptions o;
+  o.shape = {9, 8, 11};
+  o.dust = o.emissivity = o.periodic = true;
+  o.hubble = 3e-15;
+  o.gas = [](int x, int y, int z) {
+    const int h = (x * 7 + y * 5 + z * 3) % 11;
+    return test::GridCell{1e-6 * (1 + h), 1e4 + 500. * h, {5. * h, -3. * h, 0}, 1e-9 * h, 1e-25 * h};
+  };
+  const test::GridFile file(o);
+  for (const char* packed : {"false", "true"}) {
+    const std::string text =
+        "line: Lya\ndataset: {type: uniform_grid, path: " + file.path() +
+        ", dust: {law: SMC}, stop_shift: 1 Angstrom, packed: " + packed +
+        "}\ngenerators: [{type: point, photons: 100}, {type: gas, emission: recombination, photons: 500, "
+        "spectrum: {type: thermal}}]\nacceleration: {core_skip: local}\noutput: {path: x.h5}\n";
+    const auto expected = test::run_all(text, {}, processor());
+    expect_identical(expected, test::run_all(text, {}, compute()));
+    EXPECT_GT(expected.tally[Counter::stopped], 0u);
   }
 }
 

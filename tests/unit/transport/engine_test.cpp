@@ -22,7 +22,9 @@ const std::string media[] = {
     "exponent: -2}, velocity: {profile: power_law, exponent: 0.5, max: 80 km/s}, dust: {tau: 0.5}",
     "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, "
     "dust: "
-    "{tau: 0.5}"};
+    "{tau: 0.5}",
+    "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, velocity: {profile: linear, max: 50 km/s}, dust: "
+    "{tau: 0.5}, cells: 12"};
 
 void expect_identical(const std::vector<Photon>& a, const std::vector<Photon>& b) {
   ASSERT_EQ(a.size(), b.size());

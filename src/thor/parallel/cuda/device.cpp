@@ -75,12 +75,23 @@ class CudaDevice final : public device::Device {
 
 #define THOR_ADVANCE(problem, dataset, real)                                                                      \
   void advance(int queue, const device::Program<problem<dataset<real>>>& program, device::Shape shape) override { \
-    check(launch(program, shape, streams_[queue]), "launch of the lane kernel");                                  \
+    start(program, shape, queue);                                                                                 \
   }
   THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
 #undef THOR_ADVANCE
 
  private:
+  template <class P>
+  void start(const device::Program<P>& program, device::Shape shape, int queue) {
+    if constexpr (sizeof(typename P::Real) == 8 && !THOR_CUDA_DOUBLE) {
+      throw Error(
+          ExitCode::device,
+          "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or run with "
+          "--precision single or --device cpu");
+    } else {
+      check(launch(program, shape, streams_[queue]), "launch of the lane kernel");
+    }
+  }
   void check(cudaError_t error, const char* call) const {
     if (error == cudaSuccess) return;
     throw Error(ExitCode::device, fmt::format("cuda device {} ({}): {}: {} ({})", info_.index, info_.name, call,

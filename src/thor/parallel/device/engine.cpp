@@ -107,7 +107,7 @@ class Engine {
         sink_(sink),
         ids_(pool.take_rest()),
         schedulers_(device.info().schedulers),
-        sources_(upload<Source<Real>>(device, emitter.sources)),
+        sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
         ends_(upload<std::uint64_t>(device, emitter.end)),
         weights_(upload<double>(device, emitter.weight)),
         spectra_(upload<SpectrumBins>(device, {tally.plan().spectra, std::size_t(tally.plan().spectra_count)})),
@@ -119,6 +119,7 @@ class Engine {
     device.fill(0, cells_.data(), 0, cells_.bytes());
     device.wait(0);
     program_.problem = problem;
+    mirror(program_.problem.dataset);
     program_.emitter = {emitter.seed, sources_.data(), ends_.data(), weights_.data(), int(emitter.sources.size())};
     program_.plan = tally.plan();
     program_.plan.spectra = spectra_.data();
@@ -168,6 +169,20 @@ class Engine {
   }
 
  private:
+  /// Gives the device its own copy of what something points to.
+  template <class T>
+  void mirror(T& data) {
+    for_each_array(data, [this]<class U>(const U*& array, std::size_t count) {
+      const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(array), count * sizeof(U));
+      arrays_.push_back(upload<std::byte>(device_, bytes));
+      array = reinterpret_cast<const U*>(arrays_.back().data());
+    });
+  }
+  std::vector<Source<Real>> mirrored(std::vector<Source<Real>> sources) {
+    for (auto& source : sources) mirror(source);
+    return sources;
+  }
+
   /// Allocates the lanes: as many as asked for, or as many as pay and have room.
   std::uint64_t place_squads() {
     const std::uint64_t photons = ids_.end - ids_.next;
@@ -258,7 +273,8 @@ class Engine {
       return std::accumulate(parts, parts + copies_, std::uint64_t(0));
     };
     const std::uint64_t* longest = squad.counters.data() + std::size_t(Counter::longest) * std::size_t(copies_);
-    control_.finished = sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost);
+    control_.finished =
+        sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost) + sum(Counter::stopped);
     control_.scatterings = sum(Counter::scatterings);
     control_.longest = *std::max_element(longest, longest + copies_);
     if (Clock::now() < next_look_) return;
@@ -316,6 +332,7 @@ class Engine {
   const Pool::Block ids_;
   const int schedulers_;
   const Report nothing_{0, 0, no_photon};
+  std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
   Buffer<std::uint64_t> ends_;
   Buffer<double> weights_;
@@ -345,7 +362,9 @@ void transport(Device& device, const P& problem, const Emitter<typename P::Real>
     flying = engine.run(hands_over ? std::uint32_t(cpu.threads * kernel.lanes) : 0);
   } catch (const OutOfMemory& e) {
     throw Error(ExitCode::device,
-                describe(device.info(), e) + " for the spectra; ask for fewer bins, or run with --device cpu");
+                describe(device.info(), e) +
+                    " for the grid, the sources and the spectra; take fewer cells (or dataset.packed), ask for fewer bins, "
+                    "or run with --device cpu");
   }
   if (flying.empty()) return;
   // A history goes on here as it would there: photons are the same on every device.

@@ -71,7 +71,7 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
     if (origin.id >= program.granted) return false;
     if (origin.id == program.fault) Atomic::fault();
     lane = start_photon(program.problem, program.emitter, origin.id, origin);
-    count_start(program.plan, origin.weight, cells);
+    count_start(program.plan, origin.weight, origin.generator, cells);
     if (lane.phase == Phase::fly) return true;
   }
 }
@@ -80,12 +80,13 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
 template <class Atomic, class P>
 THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy) {
   using Real = typename P::Real;
-  Lane<Real> lane = load_lane<Real>(program.lanes, slot);
+  constexpr bool grid = decltype(view<Real>(program.problem.dataset))::grid;
+  Lane<Real> lane = load_lane<Real, grid>(program.lanes, slot);
   bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, program.origins[slot], copy);
   for (int i = 0; i < program.steps && going; ++i) {
     if (step(lane, program.problem)) going = renew<Atomic>(program, lane, program.origins[slot], copy);
   }
-  store_lane<Real>(lane, program.lanes, slot);
+  store_lane<Real, grid>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
   const bool goes_on = lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);

@@ -1,0 +1,257 @@
+#include <memory>
+
+#include "commands.hpp"
+#include "thor/core/cosmology.hpp"
+#include "thor/core/units.hpp"
+#include "thor/drivers/mcrt.hpp"
+#include "thor/gridding/cube.hpp"
+#include "thor/gridding/grid_snapshot.hpp"
+
+namespace thor::command {
+namespace {
+
+using namespace gridding;
+
+/// As they are written; what has a unit is text.
+struct GridArguments {
+  GridOptions options;
+  std::string centre = "box", size, cells = "128", rotate, orient = "as-is", subtract_bulk = "no", boundary = "auto";
+  std::string method = "kernel", kernel_size = "auto", ionization = "auto", emission = "lya", sources = "auto";
+  std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, eos_temperature, temperature_floor;
+  std::string ions, lines, fields;
+  bool no_self_shielding = false;
+};
+
+template <class T>
+T choice(const std::string& word, const std::vector<std::pair<std::string, T>>& words) {
+  for (const auto& [name, value] : words) {
+    if (name == word) return value;
+  }
+  throw Error(ExitCode::internal, "no such choice: " + word);
+}
+
+double quantity(const std::string& text, Dimension dimension, const char* option) {
+  try {
+    return parse_quantity(text, dimension).value;
+  } catch (const std::invalid_argument& e) {
+    throw Error(ExitCode::usage, fmt::format("{} {}: {}", option, text, e.what()));
+  }
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::int64_t> parse_cells(const std::string& text) {
+  std::vector<std::int64_t> cells;
+  for (const auto& part : split(text)) {
+    const double n = quantity(part, Dimension::none, "--cells");
+    if (n < 1 || n > 1e6 || n != std::floor(n)) {
+      throw Error(ExitCode::usage, fmt::format("--cells {}: whole numbers from 1 to 1000000", text));
+    }
+    cells.push_back(std::int64_t(n));
+  }
+  if (cells.size() != 1 && cells.size() != 3) {
+    throw Error(ExitCode::usage, fmt::format("--cells {}: expected one number, or three for x, y and z", text));
+  }
+  return cells;
+}
+
+void read_region(const GridArguments& a, RegionOptions& region) {
+  if (a.centre == "box") {
+    region.centre = Centre::box;
+  } else if (a.centre == "densest") {
+    region.centre = Centre::densest;
+  } else {
+    region.centre = parse_vector(a.centre, false, "--centre");
+  }
+  if (!a.size.empty()) region.size = parse_lengths(a.size, "--size");
+  region.cells = parse_cells(a.cells);
+  if (!a.rotate.empty()) region.rotation = parse_rotation(a.rotate, "--rotate");
+  region.orientation = choice<Orientation>(
+      a.orient, {{"as-is", Orientation::as_is}, {"face-on", Orientation::face_on}, {"edge-on", Orientation::edge_on}});
+  if (a.subtract_bulk == "no" || a.subtract_bulk == "gas") {
+    region.velocity = a.subtract_bulk == "gas" ? Bulk::subtract : Bulk::keep;
+  } else {
+    region.velocity = parse_vector(a.subtract_bulk, true, "--subtract-bulk");
+  }
+  if (a.boundary != "auto") region.periodic = a.boundary == "periodic";
+  if (region.size.empty() && region.is_rotated()) {
+    throw Error(ExitCode::usage, "--rotate and --orient need a region: give its --size");
+  }
+}
+
+void read_options(GridArguments& a) {
+  GridOptions& o = a.options;
+  read_region(a, o.region);
+  o.method = choice<Method>(a.method, {{"kernel", Method::kernel}, {"nearest", Method::nearest}});
+  o.kernel_size = choice<KernelSize>(
+      a.kernel_size,
+      {{"auto", KernelSize::automatic}, {"volume", KernelSize::volume}, {"smoothing", KernelSize::smoothing}});
+  o.neutral = choice<NeutralFraction>(a.ionization, {{"auto", NeutralFraction::automatic},
+                                                     {"snapshot", NeutralFraction::snapshot},
+                                                     {"equilibrium", NeutralFraction::equilibrium},
+                                                     {"table", NeutralFraction::table},
+                                                     {"collisional", NeutralFraction::collisional}});
+  o.self_shielding = !a.no_self_shielding;
+  o.emission = a.emission == "lya";
+  o.sources_asked = a.sources != "auto";
+  o.sources = choice<SourceKind>(a.sources, {{"auto", SourceKind::stars},
+                                             {"stars", SourceKind::stars},
+                                             {"sfr", SourceKind::sfr},
+                                             {"none", SourceKind::none}});
+  o.on_bad_cells = choice<OnBadCells>(
+      a.on_bad_cells, {{"error", OnBadCells::error}, {"drop", OnBadCells::drop}, {"floor", OnBadCells::floor}});
+  o.single = a.precision == "single";
+  if (a.comoving != "auto") o.read.comoving = a.comoving == "yes";
+  if (!a.box.empty()) o.read.box = quantity(a.box, Dimension::length, "--box");
+  if (!a.eos_temperature.empty()) {
+    o.eos_temperature = quantity(a.eos_temperature, Dimension::temperature, "--eos-temperature");
+    if (*o.eos_temperature <= 0) throw Error(ExitCode::usage, "--eos-temperature: must be above 0 K");
+  }
+  if (!a.temperature_floor.empty()) {
+    o.temperature_floor = quantity(a.temperature_floor, Dimension::temperature, "--temperature-floor");
+    if (o.temperature_floor <= 0) throw Error(ExitCode::usage, "--temperature-floor: must be above 0 K");
+  }
+  o.ions = split(a.ions);
+  o.lines = split(a.lines);
+  if (o.threads == 0) o.threads = available_threads();
+}
+
+ExitCode cube(const GridArguments& a) {
+  const GridOptions& o = a.options;
+  CubeOptions c;
+  c.input = o.snapshot;
+  c.output = o.output;
+  c.fields = parse_cube_fields(a.fields);
+  if (o.region.size.size() != 1) throw Error(ExitCode::usage, "--fields: give the side of the cube along x, --size");
+  c.size = o.region.size[0];
+  c.periodic = a.boundary == "periodic";
+  c.redshift = o.read.redshift.value_or(0);
+  if (o.read.redshift) {
+    Cosmology cosmology;
+    cosmology.h = o.read.h.value_or(cosmology.h);
+    cosmology.omega_m = o.read.omega_m.value_or(cosmology.omega_m);
+    cosmology.omega_lambda = o.read.omega_lambda.value_or(cosmology.omega_lambda);
+    c.hubble = cosmology.hubble(c.redshift);
+  }
+  c.ionization = choose_ionization(o, c.redshift);
+  c.emission = o.emission, c.overwrite = o.overwrite, c.dry_run = o.dry_run, c.compression = o.compression;
+  c.solar_metallicity = o.solar_metallicity, c.f_ion = o.f_ion;
+  print(grid_cube(c));
+  return ExitCode::done;
+}
+
+ExitCode grid(GridArguments& a) {
+  GridOptions& o = a.options;
+  read_options(a);
+  if (!o.dry_run && o.output.empty()) throw Error(ExitCode::usage, "--output: give the grid file to write");
+  if (!o.output.empty() && !o.output.ends_with(".h5") && !o.output.ends_with(".hdf5") && !o.output.ends_with(".zarr")) {
+    throw Error(ExitCode::usage, fmt::format("--output {}: a grid file ends in .h5, .hdf5 or .zarr", o.output));
+  }
+  if (!a.fields.empty()) return cube(a);
+  print(grid_snapshot(o));
+  return ExitCode::done;
+}
+
+void add_reading(CLI::App& command, GridArguments& a) {
+  io::SnapshotOptions& read = a.options.read;
+  command.add_option("--unit-length", read.unit_length, "code length in cm, where the file does not say it");
+  command.add_option("--unit-mass", read.unit_mass, "code mass in g");
+  command.add_option("--unit-velocity", read.unit_velocity, "code velocity in cm/s");
+  command.add_flag("--assume-tng-units", read.assume_tng_units,
+                   "kpc/h, 1e10 Msun/h and km/s where the file has no units");
+  command.add_option("--hubble", read.h, "h = H0/(100 km/s/Mpc)");
+  command.add_option("--omega-m", read.omega_m, "matter density");
+  command.add_option("--omega-lambda", read.omega_lambda, "density of the cosmological constant");
+  command.add_option("--redshift", read.redshift, "redshift of the snapshot");
+  command.add_option("--box", a.box, "side of the box, physical: \"50 Mpc\"");
+  add_choice(command, "--comoving", a.comoving, {"auto", "yes", "no"}, "lengths have the factor a: auto, yes or no");
+}
+
+void add_region(CLI::App& command, GridArguments& a) {
+  command.add_option("--centre,--center", a.centre, "box, densest, or a place: \"1 Mpc, 2 Mpc, 3 Mpc\" (default: box)");
+  command.add_option("--size", a.size, "side of the region, physical; one or three lengths (default: the box)");
+  command.add_option("--cells", a.cells, "cells along x, or along x,y,z; cells are cubic (default: 128)");
+  command.add_option("--rotate", a.rotate, "turn about the centre, degrees: x:30,z:-90");
+  add_choice(command, "--orient", a.orient, {"as-is", "face-on", "edge-on"},
+             "by the gas's angular momentum, seen from +z: as-is, face-on or edge-on (default: as-is)");
+  command.add_option("--subtract-bulk", a.subtract_bulk,
+                     "velocity to take off: no, gas (that of the region's gas) or vx,vy,vz (default: no)");
+  add_choice(command, "--boundary", a.boundary, {"auto", "periodic", "open"},
+             "of the box: periodic, open or auto (periodic if cosmological)");
+  command.add_flag("--allow-outside", a.options.region.allow_outside, "the region may reach beyond an open box");
+}
+
+void add_gas(CLI::App& command, GridArguments& a) {
+  GridOptions& o = a.options;
+  add_choice(command, "--method", a.method, {"kernel", "nearest"},
+             "kernel (cubic spline, conserves) or nearest (Voronoi sampling) (default: kernel)");
+  add_choice(command, "--kernel-size", a.kernel_size, {"auto", "volume", "smoothing"},
+             "volume: 2.5 (3V/4pi)^(1/3); smoothing: the smoothing length; auto: that if there is one");
+  add_choice(command, "--ionization", a.ionization, {"auto", "snapshot", "equilibrium", "table", "collisional"},
+             "neutral fraction: snapshot, equilibrium, table, collisional; auto is snapshot, and an error without it");
+  command.add_option("--uvb", o.uv_background, "UV background for equilibrium (TREECOOL file)");
+  command.add_flag("--no-self-shielding", a.no_self_shielding, "equilibrium without self-shielding");
+  command.add_option("--table", o.ionization_table, "neutral fractions for table (HDF5)");
+  command.add_option("--ion-table", o.ion_table, "ions and emissivities of metals (HDF5)");
+  command.add_option("--ions", a.ions, "ions of that table to write: MgII,CIV");
+  command.add_option("--emissivity", a.lines, "lines of that table whose emissivity to write");
+  add_choice(command, "--emission", a.emission, {"lya", "none"}, "emissivities of the gas: lya or none (default: lya)");
+  command.add_option("--eos-temperature", a.eos_temperature, "temperature of star-forming gas, e.g. \"1e4 K\"");
+  command.add_option("--metallicity", o.metallicity, "mass fraction of metals, where the gas has none")
+      ->check(CLI::Range(0., 1.));
+  command.add_option("--solar-metallicity", o.solar_metallicity, "mass fraction that is solar (default: 0.0127)")
+      ->check(CLI::Range(1e-4, 1.));
+  command.add_option("--f-ion", o.f_ion, "dust of ionised gas, as a share of that of neutral gas (default: 0.01)")
+      ->check(CLI::Range(0., 1.));
+  add_choice(command, "--sources", a.sources, {"auto", "stars", "sfr", "none"},
+             "points of light: stars, sfr (star-forming gas) or none (default: stars if there are any)");
+  command.add_option("--sfr-efficiency", o.sfr_efficiency, "f_eff in L = f_eff SFR 1e42 erg/s (default: 1)")
+      ->check(CLI::Range(0., 1e6));
+}
+
+void add_faults(CLI::App& command, GridArguments& a) {
+  GridOptions& o = a.options;
+  add_choice(command, "--on-bad-cells", a.on_bad_cells, {"error", "drop", "floor"},
+             "gas with NaN, zero or negative numbers: error, drop or floor (default: error)");
+  command.add_option("--density-floor", o.density_floor, "of floor, in g/cm^3 (default: the mass in one cell)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--temperature-floor", a.temperature_floor, "of floor (default: 10 K)");
+  command.add_option("--tolerance", o.tolerance, "largest relative difference of totals (default: 1e-6)")
+      ->check(CLI::Range(0., 1.));
+}
+
+}  // namespace
+
+void add_grid(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<GridArguments>();
+  GridOptions& o = arguments->options;
+  o.threads = 0;
+  CLI::App* command = app.add_subcommand("grid", "put a simulation snapshot, or a cube, on a grid that a run can read");
+  command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, one of a split one, or its directory")->required();
+  command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)");
+  command->add_flag("--overwrite", o.overwrite, "replace an existing file");
+  command->add_flag("--dry-run", o.dry_run, "say what it comes to and the memory it needs; write nothing");
+  add_region(*command, *arguments);
+  add_gas(*command, *arguments);
+  add_faults(*command, *arguments);
+  add_reading(*command, *arguments);
+  command->add_option("--fields", arguments->fields,
+                      "SNAPSHOT is a cube; its fields: density=rho:g/cm3,temperature=T:K,velocity_x=0,...");
+  add_choice(*command, "--precision", arguments->precision, {"single", "double"},
+             "of the sums: double, or single in half the memory (default: double)");
+  command->add_option("--compress", o.compression, "deflate level of the arrays, 0 to 9 (default: 0)")
+      ->check(CLI::Range(0, 9));
+  command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
+  command->add_flag("--quiet", o.quiet, "no notes, no progress");
+  command->callback([arguments, &action] { action = [arguments] { return grid(*arguments); }; });
+}
+
+}  // namespace thor::command

@@ -1,0 +1,67 @@
+#include "thor/core/cosmology.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor {
+namespace {
+
+[[noreturn]] void refuse(const Cosmology& c, const std::string& why) {
+  throw Error(ExitCode::input, fmt::format("cosmology with h = {:g}, Omega_m = {:g}, Omega_Lambda = {:g}: {}", c.h,
+                                           c.omega_m, c.omega_lambda, why));
+}
+
+double curvature(const Cosmology& c) {
+  const double k = 1 - c.omega_m - c.omega_lambda;
+  return std::abs(k) < 1e-9 ? 0 : k;  // 0.3089 + 0.6911 is not 1 in every rounding
+}
+
+double hubble_today(const Cosmology& c, double redshift) {
+  if (!(c.h > 0) || !(c.omega_m >= 0) || !std::isfinite(c.h + c.omega_m + c.omega_lambda)) {
+    refuse(c, "h must be positive and Omega_m not negative");
+  }
+  if (!(redshift > -1) || !std::isfinite(redshift)) {
+    refuse(c, fmt::format("there is no redshift {:g}; it must be above -1", redshift));
+  }
+  return 100 * c.h * constants::km / (1e6 * constants::pc);
+}
+
+/// The integral of da/(a E(a)) from 0 to 1/(1+z). With a = x^2 it is that of 2 x^2/sqrt(Om + Ok x^2 + OL x^6), smooth
+/// at the beginning; Simpson's rule.
+double integrated_age(const Cosmology& c, double redshift) {
+  const double end = 1 / std::sqrt(1 + redshift), k = curvature(c);
+  const int steps = 2000;
+  const double width = end / steps;
+  double sum = 0;
+  for (int i = 1; i <= steps; ++i) {
+    const double x = i * width, x2 = x * x;
+    const double square = c.omega_m + k * x2 + c.omega_lambda * x2 * x2 * x2;
+    if (!(square > 0)) refuse(c, fmt::format("it did not expand from a beginning to redshift {:g}", redshift));
+    sum += (i == steps ? 1 : i % 2 ? 4 : 2) * 2 * x2 / std::sqrt(square);
+  }
+  return sum * width / 3;
+}
+
+}  // namespace
+
+double Cosmology::hubble(double redshift) const {
+  const double today = hubble_today(*this, redshift), stretch = 1 + redshift;
+  const double square = stretch * stretch * (omega_m * stretch + curvature(*this)) + omega_lambda;
+  if (!(square >= 0)) refuse(*this, fmt::format("it was never as small as at redshift {:g}", redshift));
+  return today * std::sqrt(square);
+}
+
+double Cosmology::age(double redshift) const {
+  const double today = hubble_today(*this, redshift);
+  if (!(omega_m > 0)) refuse(*this, "it has no matter, hence no age; Omega_m must be positive");
+  if (curvature(*this) != 0 || omega_lambda < 0) return integrated_age(*this, redshift) / today;
+  if (omega_lambda == 0) return 2 / (3 * hubble(redshift));
+  const double root = std::sqrt(omega_lambda);
+  return 2 / (3 * today * root) * std::asinh(std::sqrt(omega_lambda / omega_m) * std::pow(1 + redshift, -1.5));
+}
+
+}  // namespace thor

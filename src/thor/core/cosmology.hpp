@@ -1,0 +1,17 @@
+#pragma once
+
+namespace thor {
+
+/// A flat or curved universe of matter and a cosmological constant, without radiation (which makes it 5e6 years
+/// younger); Planck Collaboration (2016, A&A 594, A13, table 4, last column) by default.
+struct Cosmology {
+  double h = 0.6774, omega_m = 0.3089, omega_lambda = 0.6911;
+
+  /// H(z) = H0 sqrt(Om (1+z)^3 + Ok (1+z)^2 + OL) with Ok = 1 - Om - OL [1/s].
+  double hubble(double redshift) const;
+  /// Of the universe [s]: the integral of da/(a H) from the beginning. Where there was none (no matter, or a bounce) it
+  /// is an Error(input), as is a redshift of -1 or less.
+  double age(double redshift) const;
+};
+
+}  // namespace thor

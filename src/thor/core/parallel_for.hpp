@@ -1,0 +1,40 @@
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace thor {
+
+/// body(begin, end) for pieces of [0, count) of at most `piece`, by several threads and in any order. The first
+/// exception ends it and is thrown here.
+template <class Body>
+void parallel_for(int threads, std::size_t count, std::size_t piece, const Body& body) {
+  if (count == 0) return;
+  const std::size_t pieces = (count + piece - 1) / piece;
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < pieces; i = next++) body(i * piece, std::min(count, (i + 1) * piece));
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = pieces;
+    }
+  };
+  {
+    std::vector<std::jthread> team;
+    for (std::size_t t = 1; t < std::min<std::size_t>(std::size_t(std::max(threads, 1)), pieces); ++t) {
+      team.emplace_back(work);
+    }
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace thor

@@ -1,0 +1,164 @@
+#include "thor/datasets/cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "thor/core/error.hpp"
+#include "thor/core/memory.hpp"
+#include "thor/core/parallel_for.hpp"
+#include "thor/datasets/neighbourhood.hpp"
+
+namespace thor {
+namespace {
+
+/// No cell is emptier: dust is counted relative to the gas.
+constexpr float least_opacity = 1e-20f;
+
+float bits_to_float(std::uint32_t bits) { return from_bits(bits); }
+
+constexpr std::size_t cells_at_a_time = 1 << 16;
+
+}  // namespace
+
+Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity)
+    : shape_(shape), layout_(layout), units_(units) {
+  UniformGrid<double>& g = dataset_;
+  g.tile = std::ranges::min(shape.count) >= 8 ? 2 : 0;
+  double room = 1;  // for so many cells, with those that fill the last tiles
+  for (std::size_t k = 0; k < 3; ++k) {
+    g.shape[k] = int(shape.count[k]);
+    g.tiles[k] = int((shape.count[k] + (1 << g.tile) - 1) >> g.tile);
+    g.zero[k] = -shape.origin[k] / shape.cell_size;
+    room *= double(g.tiles[k]) * (1 << g.tile);
+  }
+  const double bytes = room * layout.bytes(), available = available_memory();
+  if (bytes > available) {
+    throw Error(ExitCode::input,
+                fmt::format("a grid of {} x {} x {} cells takes {} at {:.0f} bytes a cell, {} are free: {}take fewer "
+                            "cells, or a machine with more memory",
+                            shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes(),
+                            size_text(available), layout.packed ? "" : "set dataset.packed: true (12 bytes), "));
+  }
+  g.stride = layout.stride(), g.dust = layout.dust_at(), g.core_scale = layout.core_scale_at();
+  g.packed = layout.packed, g.periodic = shape.periodic;
+  g.velocity_step = float(std::max(largest_velocity / units.reference_speed, 1e-30) / 32767);
+  numbers_ = std::make_unique_for_overwrite<float[]>(std::size_t(room) * std::size_t(layout.stride()));
+  g.cells = numbers_.get();
+}
+
+float* Cells::record(std::int64_t i) const {
+  const auto [nx, ny, nz] = shape_.count;
+  return numbers_.get() + place_of_cell(dataset_, i / (ny * nz), i / nz % ny, i % nz) * layout_.stride();
+}
+
+void Cells::set_density(std::int64_t i, double n) { record(i)[0] = float(n); }
+
+void Cells::set_temperature(std::int64_t i, double temperature) {
+  float* r = record(i);
+  const double thermal = units_.speed_per_root_kelvin * std::sqrt(temperature);
+  const double inverse = units_.reference_speed / std::hypot(thermal, units_.b_turb);
+  const float opacity = std::max(float(double(r[0]) * units_.opacity * inverse), least_opacity);
+  if (layout_.packed) {
+    r[0] = bits_to_float((pack_wide(opacity) << 16) | pack_narrow(float(inverse)));
+    r[1] = r[2] = 0;
+  } else {
+    r[0] = opacity;
+    r[1] = float(inverse);
+  }
+}
+
+void Cells::set_velocity(std::int64_t i, int axis, double velocity) {
+  float* r = record(i);
+  const double v = velocity / units_.reference_speed;
+  if (!layout_.packed) {
+    r[2 + axis] = float(v);
+    return;
+  }
+  const std::uint32_t bits = pack_signed(float(std::clamp(v / double(dataset_.velocity_step), -32767., 32767.)));
+  float& word = r[1 + axis / 2];
+  word = bits_to_float(axis == 1 ? (to_bits(word) & 0xffff0000u) | bits : (to_bits(word) & 0xffffu) | (bits << 16));
+}
+
+void Cells::set_dust(std::int64_t i, double dust) {
+  float* r = record(i);
+  const auto ratio = float(dust * units_.dust / gas(i).opacity);
+  if (layout_.packed) {
+    r[2] = bits_to_float((to_bits(r[2]) & 0xffff0000u) | (dust > 0 ? pack_wide(ratio) : 0u));
+  } else {
+    r[layout_.dust_at()] = ratio;
+  }
+}
+
+void Cells::clear(std::int64_t i) {
+  set_density(i, 0);
+  set_temperature(i, 1e4);
+  for (int axis = 0; axis < 3; ++axis) set_velocity(i, axis, 0);
+  if (layout_.dust) set_dust(i, 0);
+}
+
+CellGas<double> Cells::gas(std::int64_t i) const {
+  const auto [nx, ny, nz] = shape_.count;
+  return view<double>(dataset_).at(i / (ny * nz), i / nz % ny, i % nz);
+}
+
+void Cells::finish(int threads) {
+  if (layout_.core_skip) {
+    const int at = layout_.core_scale_at();
+    const std::vector<float> scale = neighbourhood_scale(*this, threads);
+    parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
+    });
+  }
+  look(threads);
+}
+
+void Cells::look(int threads) {
+  struct Part {
+    double density = 0, opacity = 0, inverse = 0, faces = 0, jumps = 0, largest = 0, x_crit = 0;
+  };
+  Part sum;
+  std::mutex mutex;
+  const auto [nx, ny, nz] = shape_.count;
+  const std::int64_t step[3] = {ny * nz, nz, 1};
+  parallel_for(threads, std::size_t(shape_.cells()), cells_at_a_time,
+               [&, ny = ny, nz = nz](std::size_t first, std::size_t end) {
+                 Part p;
+                 for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
+                   const CellGas<double> g = gas(i);
+                   p.density += g.opacity / g.inverse_width;
+                   p.opacity = std::max(p.opacity, g.opacity);
+                   p.inverse = std::max(p.inverse, g.inverse_width);
+                   const double a_tau = units_.a * g.inverse_width * g.opacity * (g.core_scale + 0.5);
+                   if (layout_.core_skip) p.x_crit = std::max(p.x_crit, 0.2 * std::cbrt(a_tau));
+                   const std::int64_t index[3] = {i / step[0], i / nz % ny, i % nz};
+                   for (std::size_t k = 0; k < 3; ++k) {
+                     if (index[k] + 1 >= shape_.count[k] || g.opacity < 1e-3)
+                       continue;  // thin cells are passed through
+                     const CellGas<double> other = gas(i + step[k]);
+                     if (other.opacity < 1e-3) continue;
+                     const double jump = std::hypot(g.velocity.x - other.velocity.x, g.velocity.y - other.velocity.y,
+                                                    g.velocity.z - other.velocity.z) *
+                                         std::max(g.inverse_width, other.inverse_width);
+                     p.faces += 1;
+                     p.jumps += jump > 1 ? 1 : 0;
+                     p.largest = std::max(p.largest, jump);
+                   }
+                 }
+                 const std::lock_guard lock(mutex);
+                 sum.density += p.density, sum.faces += p.faces, sum.jumps += p.jumps;
+                 sum.opacity = std::max(sum.opacity, p.opacity), sum.inverse = std::max(sum.inverse, p.inverse);
+                 sum.largest = std::max(sum.largest, p.largest), sum.x_crit = std::max(sum.x_crit, p.x_crit);
+               });
+  statistics_ = {sum.density / units_.opacity / double(shape_.cells()),
+                 sum.opacity,
+                 units_.a * sum.inverse,
+                 sum.faces > 0 ? sum.jumps / sum.faces : 0,
+                 sum.largest,
+                 sum.x_crit};
+}
+
+}  // namespace thor

@@ -1,0 +1,86 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "thor/datasets/uniform_grid.hpp"
+
+namespace thor {
+
+/// Where the cells of a grid lie.
+struct GridShape {
+  std::array<std::int64_t, 3> count{};
+  double cell_size = 0;            ///< [cm]
+  std::array<double, 3> origin{};  ///< of the lower corner [cm]
+  bool periodic = false;
+  double redshift = 0, hubble = 0;  ///< H(z) [1/s]; 0: no expansion
+
+  std::int64_t cells() const { return count[0] * count[1] * count[2]; }
+};
+
+/// What a run needs of each cell.
+struct CellLayout {
+  bool packed = false, dust = false, core_skip = false;
+  int dust_at() const { return dust && !packed ? 5 : 0; }
+  int core_scale_at() const { return core_skip ? (packed ? 3 : 5 + int(dust)) : 0; }
+  int stride() const { return packed ? 3 + int(core_skip) : 5 + int(dust) + int(core_skip); }
+  double bytes() const { return 4. * stride(); }  ///< of a cell
+};
+
+/// The gas in units of a run: see UniformGrid.
+struct CellUnits {
+  double reference_speed;        ///< thermal speed of the run [cm/s]
+  double speed_per_root_kelvin;  ///< thermal speed at 1 K [cm/s]
+  double b_turb;                 ///< [cm/s]
+  double opacity;                ///< of one atom per cm^3 at the reference speed, per cell
+  double dust;                   ///< extinction of dust = 1 cm^-3, per cell
+  double a;                      ///< Voigt parameter at the reference speed
+};
+
+/// What is seen when all cells are looked at.
+struct CellStatistics {
+  double mean_density = 0;     ///< of the absorber [cm^-3]
+  double largest_opacity = 0;  ///< line-centre optical depth of one cell
+  double largest_a = 0;        ///< Voigt parameter
+  double jumps = 0;            ///< share of faces between cells with gas across which v differs by more than v_th
+  double largest_jump = 0;     ///< in units of v_th
+  double largest_x_crit = 0;
+};
+
+/// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
+/// dust; then finish().
+class Cells {
+ public:
+  /// An error where there is not the memory for it.
+  Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity);
+
+  void set_density(std::int64_t i, double n);                    ///< [cm^-3]
+  void set_temperature(std::int64_t i, double temperature);      ///< [K]; after the density
+  void set_velocity(std::int64_t i, int axis, double velocity);  ///< [cm/s]
+  void set_dust(std::int64_t i, double dust);                    ///< [cm^-3]; after the temperature
+  void clear(std::int64_t i);                                    ///< nothing there
+
+  /// Core skipping's lengths, where the layout has them, and the statistics.
+  void finish(int threads);
+
+  const GridShape& shape() const { return shape_; }
+  const CellLayout& layout() const { return layout_; }
+  const CellStatistics& statistics() const { return statistics_; }
+  CellGas<double> gas(std::int64_t i) const;
+  /// The kernel's view; `zero` and the physics of a run are set by the caller.
+  const UniformGrid<double>& dataset() const { return dataset_; }
+
+ private:
+  float* record(std::int64_t i) const;
+  void look(int threads);
+
+  GridShape shape_;
+  CellLayout layout_;
+  CellUnits units_;
+  UniformGrid<double> dataset_{};
+  std::unique_ptr<float[]> numbers_;
+  CellStatistics statistics_;
+};
+
+}  // namespace thor

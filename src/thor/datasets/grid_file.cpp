@@ -1,0 +1,203 @@
+#include "thor/datasets/grid_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+
+#include "thor/config/nearest.hpp"
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+#include "thor/core/message.hpp"
+#include "thor/io/input.hpp"
+
+namespace thor {
+namespace {
+
+const char* const velocity_fields[] = {"velocity_x", "velocity_y", "velocity_z"};
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error(ExitCode::input, path + ": " + what);
+}
+
+std::vector<std::string> fields_of(const config::Dataset& dataset, const Line& line) {
+  std::vector<std::string> fields{density_field(dataset, line), "temperature"};
+  fields.insert(fields.end(), std::begin(velocity_fields), std::end(velocity_fields));
+  if (dataset.dust) fields.emplace_back("dust");
+  return fields;
+}
+
+double attribute(const io::Input& file, const char* name) {
+  const auto value = file.number("/", name);
+  if (!value) {
+    fail(file.path().string(),
+         fmt::format("no attribute \"{}\" at its root: not a grid file (`thor grid` makes one of a snapshot or a cube)",
+                     name));
+  }
+  if (!std::isfinite(*value)) fail(file.path().string(), fmt::format("attribute \"{}\" is not a number", name));
+  return *value;
+}
+
+/// Counts what cannot be gas, and remembers where the first one is.
+class BadCounter {
+ public:
+  void add(const char* what, std::int64_t cell, double value) {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    if (first_.empty() || cell < cell_) first_ = fmt::format("{} = {}", what, value), cell_ = cell;
+  }
+  std::int64_t count() const { return count_; }
+  std::string text(const GridShape& shape) const {
+    const auto [nx, ny, nz] = shape.count;
+    return fmt::format("{} of {} cells are bad, the first is [{}, {}, {}] with {}", count_, shape.cells(),
+                       cell_ / (ny * nz), cell_ / nz % ny, cell_ % nz, first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::int64_t count_ = 0, cell_ = 0;
+  std::string first_;
+};
+
+/// Velocities of a file in cm/s.
+double velocity_unit(const std::string& path, const std::string& field) {
+  const std::string units = io::Input(path).text("/" + field, "units").value_or("");
+  if (units == "km s-1" || units == "km/s") return constants::km;
+  if (units == "cm s-1" || units == "cm/s") return 1;
+  fail(path, fmt::format("array {}: units \"{}\" are neither \"km s-1\" nor \"cm s-1\"", field, units));
+}
+
+}  // namespace
+
+std::string density_field(const config::Dataset& dataset, const Line& line) {
+  if (!dataset.density_field.empty()) return dataset.density_field;
+  std::string ion = line.first().ion;
+  std::erase(ion, ' ');
+  return ion + "_density";
+}
+
+GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
+  const io::Input file(dataset.path);
+  GridShape shape;
+  shape.cell_size = attribute(file, "cell_size");
+  const char* const origins[] = {"origin_x", "origin_y", "origin_z"};
+  for (std::size_t k = 0; k < 3; ++k) shape.origin[k] = attribute(file, origins[k]);
+  if (!(shape.cell_size > 0)) fail(dataset.path, fmt::format("cell_size is {}; it must be > 0", shape.cell_size));
+  shape.periodic = file.number("/", "periodic").value_or(0) != 0;
+  shape.redshift = file.number("/", "redshift").value_or(0);
+  shape.hubble = dataset.hubble_flow ? file.number("/", "hubble").value_or(0) : 0;
+  if (!(shape.hubble >= 0 && shape.hubble < 1)) fail(dataset.path, fmt::format("hubble is {} per s", shape.hubble));
+  if (dataset.boundary != config::Boundary::file) shape.periodic = dataset.boundary == config::Boundary::periodic;
+
+  const std::vector<std::string> there = file.children("/");
+  for (const std::string& field : fields_of(dataset, line)) {
+    if (!file.has(field)) {
+      fail(dataset.path, fmt::format("no array \"{}\"{} (there are: {}){}", field, config::suggestion(field, there),
+                                     fmt::join(there, ", "),
+                                     field == "dust" ? "; take dataset.dust out, or grid with a metallicity" : ""));
+    }
+    const io::ArrayInfo info = file.array(field);
+    if (!info.numeric || info.shape.size() != 3) {
+      fail(dataset.path, fmt::format("array \"{}\" is {} of {} dimensions; expected numbers, [x, y, z]", field,
+                                     info.type, info.shape.size()));
+    }
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (info.shape[k] == 0 || info.shape[k] > (1u << 30)) {
+        fail(dataset.path, fmt::format("array \"{}\" has {} cells along one side", field, info.shape[k]));
+      }
+      if (shape.count[k] == 0) shape.count[k] = std::int64_t(info.shape[k]);
+      if (shape.count[k] != std::int64_t(info.shape[k])) {
+        fail(dataset.path, fmt::format("array \"{}\" is {} and \"{}\" is {}: they must have the same shape", field,
+                                       fmt::join(info.shape, " x "), density_field(dataset, line),
+                                       fmt::join(shape.count, " x ")));
+      }
+    }
+  }
+  return shape;
+}
+
+void read_field(const std::string& path, const std::string& field, const GridShape& shape, int threads,
+                const std::function<void(std::int64_t, double)>& take) {
+  const auto [nx, ny, nz] = shape.count;
+  io::Input(path).read_blocks<float>(field, threads, [&, ny = ny, nz = nz](const io::Block<float>& block) {
+    const float* value = block.values.data();
+    for (std::uint64_t x = 0; x < block.count[0]; ++x) {
+      for (std::uint64_t y = 0; y < block.count[1]; ++y) {
+        const std::int64_t first = (std::int64_t(block.first[0] + x) * ny + std::int64_t(block.first[1] + y)) * nz +
+                                   std::int64_t(block.first[2]);
+        for (std::uint64_t z = 0; z < block.count[2]; ++z) take(first + std::int64_t(z), double(*value++));
+      }
+    }
+  });
+}
+
+std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& shape,
+                                        const CellUnits& units, bool core_skip, int threads) {
+  const std::string& path = dataset.path;
+  BadCounter bad;
+  std::vector<bool> dropped;
+  std::mutex mutex;
+  const auto refuse = [&](const char* what, std::int64_t i, double value) {
+    bad.add(what, i, value);
+    if (dataset.bad_cells != config::BadCells::drop) return;
+    const std::lock_guard lock(mutex);
+    if (dropped.empty()) dropped.resize(std::size_t(shape.cells()));
+    dropped[std::size_t(i)] = true;
+  };
+
+  double unit[3];
+  for (int k = 0; k < 3; ++k) unit[k] = velocity_unit(path, velocity_fields[k]);
+  std::atomic<double> largest{0};
+  if (dataset.packed) {
+    for (int k = 0; k < 3; ++k) {
+      read_field(path, velocity_fields[k], shape, threads, [&](std::int64_t, double v) {
+        const double speed = std::abs(v * unit[k]);
+        for (double seen = largest; speed > seen && speed < constants::c && !largest.compare_exchange_weak(seen, speed);)
+          ;
+      });
+    }
+  }
+  auto cells =
+      std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), core_skip}, units, largest);
+  read_field(path, density_field(dataset, line), shape, threads, [&](std::int64_t i, double n) {
+    const bool good = n >= 0 && n < 1e30;
+    if (!good) refuse("density", i, n);
+    cells->set_density(i, good ? n : 0);
+  });
+  read_field(path, "temperature", shape, threads, [&](std::int64_t i, double temperature) {
+    const bool good = temperature > 0 && temperature < 1e12;
+    if (!good) refuse("temperature", i, temperature);
+    cells->set_temperature(i, good ? temperature : 1e4);
+  });
+  for (int k = 0; k < 3; ++k) {
+    read_field(path, velocity_fields[k], shape, threads, [&](std::int64_t i, double v) {
+      const bool good = std::abs(v * unit[k]) < constants::c;
+      if (!good) refuse(velocity_fields[k], i, v);
+      cells->set_velocity(i, k, good ? v * unit[k] : 0);
+    });
+  }
+  if (dataset.dust) {
+    read_field(path, "dust", shape, threads, [&](std::int64_t i, double dust) {
+      const bool good = dust >= 0 && dust < 1e30;
+      if (!good) refuse("dust", i, dust);
+      cells->set_dust(i, good ? dust : 0);
+    });
+  }
+  if (bad.count() > 0) {
+    if (dataset.bad_cells == config::BadCells::error) {
+      fail(path, bad.text(shape) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
+    }
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < shape.cells(); ++i) {
+      if (dropped[std::size_t(i)]) cells->clear(i), ++count;
+    }
+    warning("{}: {} cells are dropped as bad, and empty now", path, count);
+  }
+  cells->finish(threads);
+  return cells;
+}
+
+}  // namespace thor

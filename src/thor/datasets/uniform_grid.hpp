@@ -1,0 +1,206 @@
+#pragma once
+#include "thor/datasets/dataset.hpp"
+#include "thor/datasets/packed_cell.hpp"
+
+namespace thor {
+
+/// Cubic cells, each with its own density, temperature, velocity and dust. The unit of length is a cell, that of
+/// velocity the thermal speed of the run. A position is a cell and an offset in it, from 0 to 1.
+///
+/// The numbers of a cell lie side by side, so that a photon that enters it waits for memory once:
+///
+///   n sigma_0 per cell length at the cell's own temperature, 1/w, v_x, v_y, v_z [, dust ratio] [, core scale]
+///
+/// w is the thermal speed, the dust ratio the extinction over n sigma_0, the core scale the length of core skipping at
+/// a face (neighbourhood.hpp). Packed they are 12 bytes (packed_cell.hpp), 16 with the core scale. Cells lie in memory
+/// by tiles of 4 x 4 x 4, so that three of four steps to a neighbour stay within some lines of the cache; in thin gas
+/// that is 9 % faster (docs/performance.md).
+template <class R>
+struct UniformGrid {
+  using Real = R;
+  const float* cells;
+  int shape[3];
+  int tile;        ///< cells along a tile are 2^tile; 0 in small grids
+  int tiles[3];    ///< along each axis, the last index the fastest in memory, as in a tile
+  int stride;      ///< numbers of a cell
+  int dust;        ///< which of them is the dust ratio; 0: none
+  int core_scale;  ///< and the core scale
+  bool packed;
+  bool periodic;
+  float velocity_step;  ///< packed: the unit of velocities
+  Real zero[3];         ///< where the origin of the coordinates lies [cells from the corner]
+  Real hubble;          ///< H per cell
+  Real step_scale;      ///< f/H, the longest step in units of w max(1, |x|)
+  Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is
+};
+
+inline namespace THOR_ISA {
+
+/// The place of a cell in memory, counted in cells; 64 bits wide, for grids of more than 2^31 cells.
+template <class Real>
+THOR_FN std::int64_t place_of_cell(const UniformGrid<Real>& g, std::int64_t x, std::int64_t y, std::int64_t z) {
+  const int b = g.tile;
+  const std::int64_t within = (std::int64_t(1) << b) - 1;
+  const std::int64_t tile = ((x >> b) * g.tiles[1] + (y >> b)) * g.tiles[2] + (z >> b);
+  return (((((tile << b) + (x & within)) << b) + (y & within)) << b) + (z & within);
+}
+
+/// Where the numbers of each lane's cell begin.
+template <class V>
+struct CellAddress {
+  std::int64_t of[Value<V>::lanes];
+};
+template <class Int>
+THOR_FN std::int64_t lane_of(const Int& value, int lane) {
+  if constexpr (std::is_arithmetic_v<Int>) {
+    return value;
+  } else {
+    return value.v[std::size_t(lane)];
+  }
+}
+template <class V>
+THOR_FN CellAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x, IntOf<V> y, IntOf<V> z) {
+  CellAddress<V> address;
+  THOR_UNROLL
+  for (int l = 0; l < Value<V>::lanes; ++l) {
+    address.of[l] = place_of_cell(g, lane_of(x, l), lane_of(y, l), lane_of(z, l)) * g.stride;
+  }
+  return address;
+}
+
+/// f(address) of each lane.
+template <class V, class F>
+THOR_FN V gather(const CellAddress<V>& address, F f) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    return V(f(address.of[0]));
+  } else {
+    return V(typename V::Simd([&](auto l) { return RealOf<V>(f(address.of[l])); }));
+  }
+}
+
+/// The gas of a cell.
+template <class V>
+struct CellGas {
+  V opacity, inverse_width;
+  Vec3<V> velocity;
+  V dust_ratio, core_scale;
+};
+
+/// The way to the nearest of the three faces ahead.
+template <class V>
+struct CellSegment {
+  Vec3<V> to_face;
+  V distance;
+  THOR_FN MaskOf<V> reaches(V s) const { return s >= distance; }
+  THOR_FN V length() const { return distance; }
+  THOR_FN IntOf<V> next() const { return IntOf<V>(outside); }
+};
+
+template <class V>
+struct UniformGridView {
+  static constexpr bool uniform = false, dusty = true, grid = true;
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  using Mask = MaskOf<V>;
+  using Here = CellGas<V>;
+  const UniformGrid<Real>& data;
+
+  THOR_FN bool varies() const { return data.hubble > Real(0); }
+
+  THOR_FN Here at(Int x, Int y, Int z) const {
+    const auto address = cell_address<V>(data, x, y, z);
+    const auto number = [&](int k) { return gather(address, [&](std::int64_t i) { return data.cells[i + k]; }); };
+    Here h;
+    if (data.packed) {
+      const auto part = [&](auto unpack, int k) {
+        return gather(address, [&](std::int64_t i) { return unpack(to_bits(data.cells[i + k])); });
+      };
+      const V step(Real(data.velocity_step));
+      h.opacity = part([](std::uint32_t word) { return unpack_wide(word >> 16); }, 0);
+      h.inverse_width = part([](std::uint32_t word) { return unpack_narrow(word & 0xffff); }, 0);
+      h.velocity.x = step * part([](std::uint32_t word) { return unpack_signed(word >> 16); }, 1);
+      h.velocity.y = step * part([](std::uint32_t word) { return unpack_signed(word & 0xffff); }, 1);
+      h.velocity.z = step * part([](std::uint32_t word) { return unpack_signed(word >> 16); }, 2);
+      h.dust_ratio = part([](std::uint32_t word) { return unpack_wide(word & 0xffff); }, 2);
+    } else {
+      h.opacity = number(0), h.inverse_width = number(1);
+      h.velocity = {number(2), number(3), number(4)};
+      h.dust_ratio = V(Real(0));
+      if (data.dust > 0) h.dust_ratio = number(data.dust);
+    }
+    h.core_scale = V(Real(0));
+    if (data.core_scale > 0) h.core_scale = number(data.core_scale);
+    return h;
+  }
+  template <class Lane>
+  THOR_FN Here here(const Lane& lane) const {
+    return at(lane.cell, lane.cell_y, lane.cell_z);
+  }
+
+  THOR_FN CellWidth<V> width(const Here& h) const { return {divide(V(Real(1)), h.inverse_width), h.inverse_width}; }
+  THOR_FN V opacity(const Here& h, Vec3<V>) const { return h.opacity; }
+  THOR_FN V velocity_along(const Here& h, Vec3<V>, Vec3<V> d) const { return dot(h.velocity, d); }
+  template <class Dust>
+  THOR_FN V dust_ratio(const Here& h, const Dust&) const {
+    return h.dust_ratio;
+  }
+  /// The Hubble flow shifts the frequency by at most f w max(1, |x|) in a step.
+  THOR_FN V max_step(const Here& h, Vec3<V>, Vec3<V>, V x) const {
+    return V(data.step_scale) * max(V(Real(1)), abs(x)) * divide(V(Real(1)), h.inverse_width);
+  }
+
+  /// In cells: that at a face, and the way to the nearest of the six.
+  THOR_FN V core_scale(const Here& h, Vec3<V> p, Vec3<V>) const {
+    const V half(Real(0.5));
+    const V off_centre = max(abs(p.x - half), max(abs(p.y - half), abs(p.z - half)));
+    return h.core_scale + max(half - off_centre, V(Real(0)));
+  }
+
+  THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {
+    const V one(Real(1)), zero(Real(0)), tiny(Real(1e-20));
+    const auto ahead = [&](V offset, V slope) {
+      return divide(select(slope > zero, one - offset, offset), max(abs(slope), tiny));
+    };
+    const Vec3<V> to_face{ahead(p.x, d.x), ahead(p.y, d.y), ahead(p.z, d.z)};
+    return {to_face, min(to_face.x, min(to_face.y, to_face.z))};
+  }
+
+  template <class Lane>
+  THOR_FN Mask cross(Lane& lane, Mask face, const CellSegment<V>& s) const {
+    const V one(Real(1)), zero(Real(0));
+    const Mask x = face && s.to_face.x <= s.to_face.y && s.to_face.x <= s.to_face.z;
+    const Mask y = face && !x && s.to_face.y <= s.to_face.z;
+    const Mask z = face && !x && !y;
+    Mask leaves(false);
+    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int count) {
+      const Mask up = slope > zero;
+      Int next = cell + select(through, select(up, Int(1), Int(-1)), Int(0));
+      Mask out(false);
+      if (data.periodic) {
+        next = select(at_least<V>(next, count), Int(0), next);
+        next = select(at_least<V>(next, 0), next, Int(count - 1));
+      } else {
+        out = at_least<V>(next, count) || !at_least<V>(next, 0);
+        next = select(out, cell, next);
+      }
+      offset = min(max(offset, zero), one);
+      // At the face exactly; one that leaves stays at the outer one.
+      offset = select(through, select(up == out, one, zero), offset);
+      cell = next;
+      leaves = leaves || out;
+    };
+    enter(x, lane.dx, lane.px, lane.cell, data.shape[0]);
+    enter(y, lane.dy, lane.py, lane.cell_y, data.shape[1]);
+    enter(z, lane.dz, lane.pz, lane.cell_z, data.shape[2]);
+    return leaves;
+  }
+};
+
+template <class V>
+THOR_FN UniformGridView<V> view(const UniformGrid<RealOf<V>>& data) {
+  return {data};
+}
+static_assert(DatasetFor<UniformGridView<float>, float>);
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,22 @@
+#pragma once
+#include <array>
+#include <vector>
+
+#include "thor/generators/parameters.hpp"
+
+namespace thor {
+
+struct PointSource {
+  std::array<double, 3> position;  ///< [cm]
+  double brightness;               ///< in the unit of the generator's `brightness`: erg/s, 1/s or M_sun/yr
+};
+
+/// The sources of a generator's file: a group of HDF5 or zarr with `position` [cm] and a column named as the
+/// brightness, or a text table whose first line names the columns with their units, as in
+///
+///   # x[kpc] y[kpc] z[kpc] luminosity[erg/s]
+///
+/// Every failure is an Error(input) that names file and line or array.
+std::vector<PointSource> read_sources(const config::Generator& generator);
+
+}  // namespace thor

@@ -1,0 +1,116 @@
+#include "thor/gridding/bad_cells.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "thor/gridding/gas_state.hpp"
+#include "thor/gridding/spline.hpp"
+
+namespace thor::gridding {
+namespace {
+
+constexpr std::size_t shown = 5;
+constexpr const char* quantity_names[quantities] = {
+    "position", "velocity", "mass", "density", "internal energy or temperature", "fraction", "kernel size"};
+constexpr const char* fault_names[faults] = {"not a number", "zero", "negative", "too large"};
+constexpr double rounding = 1e-4;  ///< fractions that single precision puts a little outside of 0..1
+
+/// A number that must be above zero.
+bool positive(double value, Quantity quantity, Defect& defect) {
+  if (value > 0 && std::isfinite(value)) return true;
+  defect = {quantity, !std::isfinite(value) ? Fault::not_finite : value == 0 ? Fault::zero : Fault::negative};
+  return false;
+}
+
+bool fraction(double value, double most, Defect& defect) {
+  if (value >= -rounding && value <= most) return true;
+  defect = {Quantity::fraction, !std::isfinite(value) ? Fault::not_finite
+                                : value < 0           ? Fault::negative
+                                                      : Fault::too_large};
+  return false;
+}
+
+template <class F>
+void for_each_fraction(F&& f) {
+  f(&io::GasBlock::neutral, 1 + rounding);
+  f(&io::GasBlock::electrons, 10.);
+  f(&io::GasBlock::hydrogen, 1 + rounding);
+  f(&io::GasBlock::metallicity, 1 + rounding);
+  f(&io::GasBlock::sfr, 1e300);
+}
+
+std::vector<double> io::GasBlock::*energy_field(const io::GasBlock& block) {
+  return block.temperature.empty() ? &io::GasBlock::internal_energy : &io::GasBlock::temperature;
+}
+
+}  // namespace
+
+void BadCells::add(Defect defect, std::uint64_t element) {
+  const auto q = std::size_t(defect.quantity), f = std::size_t(defect.fault);
+  ++count[q][f];
+  if (first[q][f].size() < shown) first[q][f].push_back(element);
+}
+
+std::uint64_t BadCells::total() const {
+  std::uint64_t sum = 0;
+  for (const auto& row : count) sum = std::accumulate(row.begin(), row.end(), sum);
+  return sum;
+}
+
+std::string BadCells::describe() const {
+  std::string out;
+  for (std::size_t q = 0; q < std::size_t(quantities); ++q) {
+    for (std::size_t f = 0; f < std::size_t(faults); ++f) {
+      if (count[q][f] == 0) continue;
+      out += fmt::format("  {:>10} with {} {} (elements {}{})\n", count[q][f], quantity_names[q], fault_names[f],
+                         fmt::join(first[q][f], ", "), count[q][f] > first[q][f].size() ? ", ..." : "");
+    }
+  }
+  return out;
+}
+
+bool is_sound(const io::GasBlock& block, std::size_t i, const Limits& limits, Defect& defect) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!std::isfinite(block.position[3 * i + a])) return defect = {Quantity::position, Fault::not_finite}, false;
+    if (!std::isfinite(block.velocity[3 * i + a])) return defect = {Quantity::velocity, Fault::not_finite}, false;
+  }
+  if (!positive(block.mass[i], Quantity::mass, defect) || !positive(block.density[i], Quantity::density, defect) ||
+      !positive((block.*energy_field(block))[i], Quantity::energy, defect)) {
+    return false;
+  }
+  if (limits.smoothing && !positive(block.smoothing_length[i], Quantity::kernel, defect)) return false;
+  bool sound = true;
+  for_each_fraction([&](auto member, double most) {
+    const auto& values = block.*member;
+    if (sound && !values.empty()) sound = fraction(values[i], most, defect);
+  });
+  if (!sound) return false;
+  const double radius = limits.smoothing ? block.smoothing_length[i] : kernel_radius(block.mass[i] / block.density[i]);
+  if (!(radius <= limits.widest)) return defect = {Quantity::kernel, Fault::too_large}, false;
+  return true;
+}
+
+bool repair(io::GasBlock& block, std::size_t i, const Limits& limits) {
+  if (block.density[i] <= 0) block.density[i] = limits.density.value_or(block.mass[i] / limits.cell_volume);
+  if (!block.temperature.empty()) {
+    if (block.temperature[i] <= 0) block.temperature[i] = limits.temperature;
+  } else if (block.internal_energy[i] <= 0) {
+    const double X = block.hydrogen.empty() ? default_hydrogen : block.hydrogen[i];
+    const double x_e = block.electrons.empty() ? 0 : block.electrons[i];
+    block.internal_energy[i] = thermal_energy(limits.temperature, X, x_e);
+  }
+  if (limits.smoothing && block.smoothing_length[i] <= 0) {
+    block.smoothing_length[i] = kernel_radius(block.mass[i] / block.density[i]);
+  }
+  for_each_fraction([&](auto member, double most) {
+    auto& values = block.*member;
+    if (!values.empty() && std::isfinite(values[i])) values[i] = std::clamp(values[i], 0., most);
+  });
+  Defect ignored;
+  return is_sound(block, i, limits, ignored);
+}
+
+}  // namespace thor::gridding

@@ -1,0 +1,46 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "thor/core/constants.hpp"
+
+namespace thor::gridding {
+
+inline constexpr double hydrogen_mass = 1.00782503 * constants::m_u;  ///< of an atom [g]
+
+/// What every gas element brings, in cgs: mass, momentum, thermal energy, numbers of atoms, ions and electrons. All are
+/// extensive, so that a sum over elements means something. Those of FieldList follow.
+enum Field : int { mass, momentum_x, momentum_y, momentum_z, energy, HI, HII, electrons, fixed_fields };
+
+/// The fields of a grid: the fixed ones, then those that the run asks for, -1 where it does not.
+struct FieldList {
+  int metals = -1;         ///< their mass [g]
+  int dust = -1;           ///< (N_HI + f_ion N_HII) Z/Z_sun
+  int recombination = -1;  ///< luminosities [erg/s]
+  int collisional = -1;
+  std::vector<std::string> ions, lines;  ///< numbers of ions; luminosities of lines
+  int first_ion = fixed_fields, first_line = fixed_fields;
+  int count = fixed_fields;
+
+  FieldList() = default;
+  FieldList(bool with_metals, bool with_emission, std::vector<std::string> with_ions = {},
+            std::vector<std::string> with_lines = {})
+      : ions(std::move(with_ions)), lines(std::move(with_lines)) {
+    if (with_metals) metals = count++, dust = count++;
+    if (with_emission) recombination = count++, collisional = count++;
+    first_ion = count, count += int(ions.size());
+    first_line = count, count += int(lines.size());
+  }
+
+  bool is_luminosity(int field) const {
+    return (recombination >= 0 && (field == recombination || field == collisional)) || field >= first_line;
+  }
+  /// Sums are kept in these units per cm^3, so that single precision holds them: 1e-38 is the least it can.
+  double unit(int field) const {
+    if (field == mass || field == metals || (field >= momentum_x && field <= momentum_z)) return hydrogen_mass;
+    return is_luminosity(field) ? 1e-20 : 1;
+  }
+};
+
+}  // namespace thor::gridding

@@ -1,0 +1,27 @@
+#pragma once
+#include "thor/gridding/plan.hpp"
+#include "thor/io/array_output.hpp"
+
+/// The head of a grid file: docs/formats.md.
+namespace thor::gridding {
+
+struct GridFileInfo {
+  Lattice lattice;
+  double redshift = 0, hubble = 0;  ///< H(z) [1/s]; 0: not cosmological
+};
+void write_head(io::ArrayOutput& file, const GridFileInfo& info);
+
+/// How the grid was made, and what became of the gas.
+struct Provenance {
+  const io::Snapshot& snapshot;
+  const GridOptions& options;
+  const GasOptions& gas;
+  const Region& region;
+  const Budget& budget;
+  const BadCells& bad_cells;
+  const Totals& totals;
+  std::uint64_t empty_cells = 0;
+};
+void write_provenance(io::ArrayOutput& file, const Provenance& p);
+
+}  // namespace thor::gridding

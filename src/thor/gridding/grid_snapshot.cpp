@@ -1,0 +1,178 @@
+#include "thor/gridding/grid_snapshot.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "thor/core/cosmology.hpp"
+#include "thor/core/error.hpp"
+#include "thor/core/message.hpp"
+#include "thor/emission/stars.hpp"
+#include "thor/gridding/cell_values.hpp"
+#include "thor/gridding/grid_file.hpp"
+#include "thor/gridding/nearest.hpp"
+#include "thor/gridding/progress.hpp"
+#include "thor/gridding/survey.hpp"
+
+namespace thor::gridding {
+namespace {
+
+struct Job {
+  const GridOptions& options;
+  const io::Snapshot& snapshot;
+  const Region& region;
+  const GasOptions& gas;
+};
+
+[[noreturn]] void refuse(const Job& job, const std::string& why) {
+  throw Error(ExitCode::input, job.options.snapshot + ": " + why);
+}
+
+void refuse_bad_cells(const Job& job, const BadCells& bad) {
+  if (job.options.on_bad_cells != OnBadCells::error || bad.total() == 0) return;
+  refuse(job,
+         fmt::format("{} gas elements have numbers that cannot be:\n{}--on-bad-cells drop leaves them out, "
+                     "--on-bad-cells floor puts floors in place of zeros and negative numbers and leaves out the rest",
+                     bad.total(), bad.describe()));
+}
+
+/// All gas, into the cells.
+template <class T>
+void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& sources) {
+  const GridOptions& o = job.options;
+  Progress progress(o.quiet, job.snapshot.gas_count());
+  NearestSampler sampler(job.gas.fields.count);
+  std::uint64_t done = 0;
+  job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
+    const Particles particles = gatherer.gather(block);
+    if (o.method == Method::kernel) {
+      const Shares s = shares(job.region.lattice, particles, o.threads);
+      gatherer.count_cut(particles, s.inside);
+      deposit(sums, particles, s, o.threads);
+    } else {
+      gatherer.count_cut(particles, centres_inside(job.region.lattice, particles));
+      sampler.add(particles);
+    }
+    if (o.sources == SourceKind::sfr) add_star_forming(block, job.region, o.sfr_efficiency, sources);
+    progress.update(done += block.count);
+  });
+  refuse_bad_cells(job, gatherer.bad_cells());
+  if (o.method == Method::nearest) sampler.fill(sums, o.threads);
+}
+
+void find_sources(const Job& job, Sources& sources) {
+  const GridOptions& o = job.options;
+  if (o.sources == SourceKind::sfr && !job.snapshot.has("sfr")) {
+    refuse(job, "--sources sfr: the gas has no star-formation rate");
+  }
+  if (o.sources == SourceKind::stars) {
+    try {
+      job.snapshot.for_each_star(block_size,
+                                 [&](const io::StarBlock& block) { add_stars(block, job.region, sources); });
+    } catch (const Error& e) {
+      if (o.sources_asked) throw;
+      warning("no sources are written: {}", e.what());
+      sources = {};
+    }
+    if (sources.found == 0 && o.sources_asked) refuse(job, "--sources stars: there are no stars");
+  }
+}
+
+std::string describe_sources(const GridOptions& o, const Sources& s) {
+  if (o.sources == SourceKind::none || s.found == 0) return "sources      none\n";
+  return fmt::format("sources      {} of {} {} ({:.6g} erg/s written, {:.6g} outside the region{})\n", s.count(),
+                     s.found, o.sources == SourceKind::stars ? "stars" : "star-forming gas elements", s.input - s.cut,
+                     s.cut, s.bad ? fmt::format(", {} left out: bad numbers", s.bad) : "");
+}
+
+std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::uint64_t empty) {
+  const Totals& t = gatherer.totals();
+  const BadCells& bad = gatherer.bad_cells();
+  std::string out = fmt::format("gas elements {}, of which {} form stars{}\n", t.elements, t.star_forming,
+                                t.star_forming == 0 ? ""
+                                : job.gas.model.eos_temperature
+                                    ? fmt::format(" and were set to {:.6g} K", *job.gas.model.eos_temperature)
+                                    : " and keep the temperature of the snapshot (--eos-temperature)");
+  if (bad.total() > 0) {
+    out += fmt::format("bad cells    {}: {} left out with a mass of {:.6g} Msun, {} set to a floor\n{}", bad.total(),
+                       bad.dropped, bad.mass_dropped / emission::solar_mass, bad.floored, bad.describe());
+  }
+  return out +
+         fmt::format("empty cells  {} of {}, set to {:.0e} K\n", empty, job.region.lattice.count(), empty_temperature);
+}
+
+template <class T>
+std::string run(const Job& job, io::ArrayOutput& file) {
+  const GridOptions& o = job.options;
+  const FieldList& fields = job.gas.fields;
+  Sources sources;
+  find_sources(job, sources);
+  CellSums<T> sums(job.region.lattice, fields.count);
+  Gatherer gatherer(job.region, job.gas, o.threads);
+  fill(job, sums, gatherer, sources);
+  if (sources.bad > 0 && o.on_bad_cells == OnBadCells::error) {
+    refuse(job, fmt::format("{} of {} sources have numbers that cannot be; --on-bad-cells drop leaves them out",
+                            sources.bad, sources.found));
+  }
+  const std::vector<double> gridded = sum_cells(sums, fields, o.threads);
+  if (gridded[mass] == 0) refuse(job, "there is no gas in the region");
+  const Budget budget = make_budget(gatherer.totals(), gridded, fields);
+  if (o.method == Method::kernel && !(budget.worst() <= o.tolerance)) {
+    refuse(job, fmt::format("the grid does not conserve what it was given, to {:.1e} (--tolerance):\n{}", o.tolerance,
+                            budget.to_text()));
+  }
+  const std::uint64_t empty = finish(sums, fields, o.solar_metallicity, o.threads);
+
+  const io::SnapshotHeader& header = job.snapshot.header();
+  GridFileInfo info{job.region.lattice, 0, 0};
+  if (header.cosmological) {
+    info.redshift = header.redshift;
+    info.hubble = Cosmology{header.h, header.omega_m, header.omega_lambda}.hubble(header.redshift);
+  }
+  write_head(file, info);
+  const auto& cells = job.region.lattice.cells;
+  const std::vector<std::uint64_t> shape{std::uint64_t(cells[0]), std::uint64_t(cells[1]), std::uint64_t(cells[2])};
+  const std::unique_ptr<float[]> values(new float[job.region.lattice.count()]);
+  const auto arrays = cell_arrays(fields);
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    copy_array(sums, int(a), values.get(), o.threads);
+    file.write<float>(arrays[a].name, std::span<const float>(values.get(), job.region.lattice.count()), shape,
+                      arrays[a].units, arrays[a].description, o.compression);
+  }
+  write_sources(file, sources, o.sources);
+  write_provenance(file,
+                   {job.snapshot, o, job.gas, job.region, budget, gatherer.bad_cells(), gatherer.totals(), empty});
+  file.commit(o.overwrite);
+
+  std::string clamped;
+  if (job.gas.model.ionization && job.gas.model.ionization->clamped() > 0) {
+    clamped =
+        fmt::format("ionisation   {} look-ups beyond the table took its edge\n", job.gas.model.ionization->clamped());
+  }
+  if (job.gas.model.table && job.gas.model.table->clamped() > 0) {
+    clamped += fmt::format("ion table    {} look-ups beyond the table took its edge\n", job.gas.model.table->clamped());
+  }
+  return describe_gas_found(job, gatherer, empty) + clamped + describe_sources(o, sources) + budget.to_text();
+}
+
+}  // namespace
+
+std::string grid_snapshot(const GridOptions& options) {
+  const io::Snapshot snapshot(options.snapshot, options.read);
+  const GasOptions gas = plan_gas(snapshot, options);
+  if (!options.quiet) {
+    for (const auto& line : describe_gas(snapshot, options, gas)) message("thor: {}\n", line);
+  }
+  const Lattice lattice = choose_lattice(snapshot.header(), options.region);
+  const MemoryPlan memory = plan_memory(snapshot, options, lattice, gas.fields);
+  if (!options.dry_run) require(memory, available_memory());
+  const Region region = choose_region(snapshot, options.region);
+  const std::string text = describe_plan(region, memory, gas.fields);
+  if (options.dry_run) return text;
+  io::ArrayOutput file(options.output, options.overwrite);
+  const Job job{options, snapshot, region, gas};
+  return text + (options.single ? run<float>(job, file) : run<double>(job, file));
+}
+
+}  // namespace thor::gridding

@@ -1,0 +1,21 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace thor::gridding {
+
+using Vector = std::array<double, 3>;
+
+/// The cells of a grid: cubic, in C order (z fastest). Its coordinates are those of the run: the centre of the region
+/// is 0.
+struct Lattice {
+  std::array<std::int64_t, 3> cells{};
+  double cell = 0;        ///< side of a cell [cm]
+  bool periodic = false;  ///< what leaves at one side comes back at the other
+
+  std::uint64_t count() const { return std::uint64_t(cells[0]) * std::uint64_t(cells[1]) * std::uint64_t(cells[2]); }
+  double volume() const { return cell * cell * cell; }                                     ///< of a cell [cm^3]
+  double lower(int axis) const { return -0.5 * cell * double(cells[std::size_t(axis)]); }  ///< corner [cm]
+};
+
+}  // namespace thor::gridding

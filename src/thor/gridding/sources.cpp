@@ -1,0 +1,86 @@
+#include "thor/gridding/sources.hpp"
+
+#include <cmath>
+#include <span>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+#include "thor/emission/stars.hpp"
+
+namespace thor::gridding {
+namespace {
+
+Vector three(const std::vector<double>& values, std::size_t i) {
+  return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
+}
+
+void add(const Region& region, const Vector& position, const Vector& velocity, double luminosity, double made_from,
+         Sources& sources) {
+  ++sources.found;
+  if (!std::isfinite(dot(position, position) + dot(velocity, velocity)) || !(luminosity >= 0) ||
+      !std::isfinite(luminosity)) {
+    ++sources.bad;
+    return;
+  }
+  if (luminosity == 0) return;
+  sources.input += luminosity;
+  const Lattice& lattice = region.lattice;
+  const Vector d = region.frame.rotation * region.frame.from_centre(position);
+  bool inside = true;
+  for (int a = 0; a < 3; ++a) inside = inside && std::abs(d[std::size_t(a)]) <= -lattice.lower(a);
+  if (!inside) {
+    sources.cut += luminosity;
+    return;
+  }
+  const Vector v = region.frame.turned(velocity);
+  for (std::size_t a = 0; a < 3; ++a) {
+    sources.position.push_back(d[a]);
+    sources.velocity.push_back(v[a] / constants::km);
+  }
+  sources.luminosity.push_back(luminosity);
+  sources.made_from.push_back(made_from);
+}
+
+}  // namespace
+
+void add_stars(const io::StarBlock& block, const Region& region, Sources& sources) {
+  const bool known = !block.ionizing_rate.empty();
+  const auto& mass = block.initial_mass.empty() ? block.mass : block.initial_mass;
+  if (block.count > 0 && !known && (block.age.empty() || mass.empty())) {
+    throw Error(ExitCode::input, "the stars of the snapshot have neither an ionising rate nor an age: --sources none");
+  }
+  for (std::size_t i = 0; i < block.count; ++i) {
+    const double Z = block.metallicity.empty() ? 0 : block.metallicity[i];
+    const double rate = known ? block.ionizing_rate[i] : emission::ionizing_rate(mass[i], block.age[i], Z);
+    const Vector velocity = block.velocity.empty() ? region.frame.velocity : three(block.velocity, i);
+    add(region, three(block.position, i), velocity, emission::lya_of_ionizing_rate(rate), rate, sources);
+  }
+}
+
+void add_star_forming(const io::GasBlock& block, const Region& region, double efficiency, Sources& sources) {
+  for (std::size_t i = 0; i < block.sfr.size(); ++i) {
+    if (block.sfr[i] == 0) continue;
+    add(region, three(block.position, i), three(block.velocity, i), emission::lya_of_sfr(block.sfr[i], efficiency),
+        block.sfr[i], sources);
+  }
+}
+
+void write_sources(io::ArrayOutput& file, const Sources& sources, SourceKind kind) {
+  if (kind == SourceKind::none || sources.count() == 0) return;
+  const std::uint64_t n = sources.count();
+  const auto write = [&](const char* name, const std::vector<double>& values, std::vector<std::uint64_t> shape,
+                         const char* units, const char* description) {
+    file.write<double>(std::string("/sources/") + name, std::span<const double>(values), shape, units, description);
+  };
+  write("position", sources.position, {n, 3}, "cm", "from the centre of the grid");
+  write("velocity", sources.velocity, {n, 3}, "km s-1", "peculiar velocity");
+  write("luminosity", sources.luminosity, {n}, "erg s-1", "Lya");
+  if (kind == SourceKind::stars) {
+    write("ionizing_rate", sources.made_from, {n}, "s-1", "photons that ionise hydrogen");
+  } else {
+    write("sfr", sources.made_from, {n}, "Msun yr-1", "star-formation rate");
+  }
+  file.attribute("/sources", "luminosity_cut_off", sources.cut);
+}
+
+}  // namespace thor::gridding

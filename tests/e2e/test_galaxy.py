@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""test_galaxy.py --thor PROGRAM: from a snapshot to a spectrum, as a user goes: thor mock, thor grid, thor run; and the snapshots
+beside the checkout. A projection of a gridded snapshot is held against yt's of the same file where yt is installed."""
+
+import os
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from test_command import Case, DONE, ROOT, USAGE, main, thor  # noqa: E402
+from support import INPUT, skip_loudly  # noqa: E402
+
+SHARED = ROOT.parent / "shared/data"
+
+
+def shared(case, name):
+    path = SHARED / name
+    if not path.exists():
+        skip_loudly(case, f"no {name} beside the checkout")
+    return path
+
+
+class Pipeline(Case):
+    def good(self, *arguments):
+        done = thor(*arguments, cwd=self.folder)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        return done
+
+    def run_grid(self, grid, generator, *more, dataset=""):
+        (self.folder / "run.yaml").write_text(
+            f"line: Lya\ndataset: {{type: uniform_grid, path: {grid}{dataset}}}\ngenerators: [{generator}]\n"
+            "acceleration: {core_skip: local}\noutputs:\n"
+            "  - {type: spectrum, name: emergent, axis: velocity, range: [-2000 km/s, 2000 km/s], bins: 40}\n"
+            "  - {type: photons, fields: [id, weight, position, scatterings]}\noutput: {path: out.h5}\n")
+        self.good("run", "run.yaml", "--overwrite", *more)
+        return self.summary(self.folder / "out.h5")
+
+    def test_mock_galaxy(self):
+        self.good("mock", "galaxy", "--gas-particles", "20000", "--seed", "3", "-o", "s.hdf5")
+        self.good("grid", "s.hdf5", "--size", "40 kpc", "--cells", "48", "--sources", "stars", "-o", "g.h5")
+        with h5py.File(self.folder / "g.h5") as file:
+            self.assertEqual(file["HI_density"].shape, (48, 48, 48))
+            stars = file["sources/luminosity"][()].sum()
+            self.assertGreater(stars, 1e41)
+            cells = file["emissivity_collisional"][()].sum(dtype=float) * file.attrs["cell_size"] ** 3
+        summary = self.run_grid("g.h5", "{type: sources, photons: 600}, {type: gas, emission: collisional, photons: 400}",
+                                dataset=", dust: {law: SMC}")
+        self.assertEqual(summary["photons"], 1000)
+        self.assertAlmostEqual(summary["luminosity_emitted"] / (stars + cells), 1, delta=1e-3)
+        self.assertGreater(summary["absorbed"], 0)
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertAlmostEqual(file["generators/0"].attrs["luminosity_emitted"] / stars, 1, delta=1e-3)
+            self.assertAlmostEqual(file["generators/1"].attrs["luminosity_emitted"] / cells, 1, delta=1e-3)
+            self.assertEqual(file["generators/1"].attrs["photons"], 400)
+            self.assertEqual(file["grid"].attrs["cells_x"], 48)
+
+    def test_mock_box(self):
+        self.good("mock", "box", "--particles-per-side", "32", "--seed", "3", "-o", "s.hdf5")
+        self.good("grid", "s.hdf5", "--cells", "32", "--sources", "stars", "-o", "g.zarr")
+        summary = self.run_grid("g.zarr", "{type: sources, photons: 500}", dataset=", stop_shift: 5 Angstrom")
+        self.assertEqual(summary["stopped"], 500)
+        refused = thor("run", "run.yaml", "--overwrite", "--set", "dataset.hubble_flow=false", cwd=self.folder)
+        self.assertEqual(refused.returncode, USAGE)
+        self.assertIn("stop_shift", refused.stderr)
+
+    def test_gadget_boxes(self):
+        for name in ("gadget4_gas32_z2.hdf5", "gadget4_gas32_z3.hdf5"):
+            with self.subTest(name):
+                snapshot, uvb = shared(self, name), shared(self, "uvb_treecool_puchwein2018.txt")
+                refused = thor("grid", snapshot, "--cells", "32", "-o", "no.h5", cwd=self.folder)
+                self.assertNotEqual(refused.returncode, DONE)
+                self.assertIn("--ionization", refused.stderr)
+                self.assertFalse((self.folder / "no.h5").exists())
+                self.good("grid", snapshot, "--cells", "32", "--ionization", "equilibrium", "--uvb", uvb, "-o", f"{name}.h5")
+                summary = self.run_grid(f"{name}.h5", "{type: gas, emission: recombination, photons: 300}",
+                                        dataset=", stop_shift: 5 Angstrom")
+                self.assertEqual(summary["stopped"], 300)
+
+    def test_yt_projects_the_same(self):
+        snapshot, uvb = shared(self, "gadget4_gas32_z3.hdf5"), shared(self, "uvb_treecool_puchwein2018.txt")
+        try:
+            import yt
+        except ImportError:
+            skip_loudly(self, "no yt (python3-yt)")
+        self.good("grid", snapshot, "--cells", "32", "--ionization", "equilibrium", "--uvb", uvb, "-o", "g.h5")
+        with h5py.File(self.folder / "g.h5") as file:
+            ours = file["density"][()].sum(axis=2, dtype=float) * file.attrs["cell_size"]
+        yt.set_log_level("error")
+        data = yt.load(str(snapshot))
+        projected = data.proj(("gas", "density"), "z").to_frb(data.domain_width[0], 32)
+        theirs = np.array(projected[("gas", "density")].in_units("g/cm**2")).T
+        self.assertAlmostEqual(ours.mean() / theirs.mean(), 1, delta=0.02)
+        correlation = np.corrcoef(np.log10(ours).ravel(), np.log10(theirs).ravel())[0, 1]
+        self.assertGreater(correlation, 0.95)
+        shifted = np.corrcoef(np.log10(np.roll(ours, 4, axis=0)).ravel(), np.log10(theirs).ravel())[0, 1]
+        self.assertLess(shifted, 0.8)
+
+
+class BadGrids(Case):
+    """Each an error that names what is wrong, exit code 3, and no result."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.folder / "g.h5"
+        rng = np.random.default_rng(1)
+        with h5py.File(self.path, "w") as file:
+            file.attrs.update(cell_size=1e20, origin_x=-4e20, origin_y=-4e20, origin_z=-4e20, periodic=False, hubble=0.0)
+            for name in ("HI_density", "temperature", "velocity_x", "velocity_y", "velocity_z"):
+                file[name] = np.float32(1e4 if name == "temperature" else 1e-6 * rng.random((8, 8, 8))) * np.ones((8, 8, 8), "f4")
+                if name.startswith("velocity"):
+                    file[name].attrs["units"] = "km s-1"
+        (self.folder / "run.yaml").write_text(
+            "line: Lya\ndataset: {type: uniform_grid, path: g.h5}\ngenerators: [{type: point, photons: 10}]\noutput: {path: out.h5}\n")
+
+    def refused(self, text, *more, code=INPUT):
+        done = thor("run", "run.yaml", *more, cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertRegex(done.stderr, text)
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith("out")], [])
+
+    def change(self, job):
+        with h5py.File(self.path, "r+") as file:
+            job(file)
+
+    def test_a_good_one_runs(self):
+        self.assertEqual(thor("run", "run.yaml", cwd=self.folder).returncode, DONE)
+        told = thor("check", "run.yaml", "--no-trial", cwd=self.folder)
+        self.assertEqual(told.returncode, DONE, told.stderr)
+        for part in ("cells_memory", "velocity_jumps", "largest_tau"):
+            self.assertIn(part, told.stdout)
+
+    def test_missing_file(self):
+        self.refused("none.h5", "--set", "dataset.path=none.h5")
+
+    def test_missing_field(self):
+        self.change(lambda f: f.move("HI_density", "H_density"))
+        self.refused('no array "HI_density".*H_density')
+
+    def test_wrong_shape(self):
+        def job(file):
+            del file["temperature"]
+            file["temperature"] = np.ones((8, 8, 7), "f4")
+        self.change(job)
+        self.refused('"temperature" is 8 x 8 x 7.*same shape')
+
+    def test_wrong_type(self):
+        def job(file):
+            del file["temperature"]
+            file["temperature"] = np.full((8, 8, 8), b"hot")
+        self.change(job)
+        self.refused('"temperature"')
+
+    def test_no_cell_size(self):
+        self.change(lambda f: f.attrs.pop("cell_size"))
+        self.refused("cell_size.*thor grid")
+
+    def test_nan(self):
+        def job(file):
+            file["velocity_y"][1, 2, 3] = np.nan
+        self.change(job)
+        self.refused(r"1 of 512 cells are bad, the first is \[1, 2, 3\] with velocity_y = nan.*bad_cells: drop")
+        done = thor("run", "run.yaml", "--set", "dataset.bad_cells=drop", cwd=self.folder)
+        self.assertEqual(done.returncode, DONE)
+        self.assertIn("1 cells are dropped", done.stderr)
+
+    def test_truncated(self):
+        size = self.path.stat().st_size
+        os.truncate(self.path, size - 2000)
+        self.refused("truncated")
+
+    def test_source_outside(self):
+        self.refused("outside", "--set", "generators.0.position=[1 Mpc, 0 kpc, 0 kpc]", code=USAGE)
+
+    def test_dust_without_its_field(self):
+        self.refused('no array "dust"', "--set", "dataset.dust={law: SMC}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#include "thor/core/cosmology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor {
+namespace {
+
+constexpr double gigayear = 1e9 * 365.25 * 86400;
+constexpr double km_s_mpc = constants::km / (1e6 * constants::pc);
+
+// Planck Collaboration (2016), table 4, TT,TE,EE+lowP+lensing+ext: H0 = 67.74, Omega_m = 0.3089, age 13.799 +- 0.021
+// Gyr.
+TEST(Cosmology, TheDefaultIsAsOldAsPlanckSays) {
+  EXPECT_NEAR(Cosmology{}.age(0) / gigayear, 13.799, 0.021);
+  EXPECT_NEAR(Cosmology{}.hubble(0) / km_s_mpc, 67.74, 1e-9);
+  // One per cent in h is seen, and the WMAP7 values (13.75 Gyr) are.
+  EXPECT_GT(std::abs(Cosmology{0.6842, 0.3089, 0.6911}.age(0) / gigayear - 13.799), 0.021);
+  EXPECT_GT(std::abs(Cosmology{0.704, 0.272, 0.728}.age(0) / gigayear - 13.799), 0.021);
+}
+
+struct Universe {
+  Cosmology cosmology;
+  double redshift, age, hubble;  ///< [Gyr], [km/s/Mpc]
+};
+
+// astropy 5.2, FlatLambdaCDM and LambdaCDM with Tcmb0 = 0: flat, open, closed, without Lambda, Einstein-de Sitter.
+constexpr Universe known[] = {
+    {{0.6774, 0.3089, 0.6911}, 0, 13.8027183, 67.74},
+    {{0.6774, 0.3089, 0.6911}, 2, 3.28772754, 203.574197},
+    {{0.6774, 0.3089, 0.6911}, 6, 0.933862868, 699.540718},
+    {{0.6774, 0.3089, 0.6911}, 20, 0.179909769, 3623.5607},
+    {{0.7, 0.3, 0.6}, 0, 13.0616954, 70},
+    {{0.7, 0.3, 0.6}, 3, 2.06445301, 323.820938},
+    {{0.7, 0.3, 0.6}, 20, 0.175831543, 3719.23379},
+    {{0.7, 0.3, 0.9}, 0, 14.4407086, 70},
+    {{0.7, 0.3, 0.9}, 2, 3.44329066, 187.82971},
+    {{0.7, 0.3, 0.9}, 6, 0.944164955, 678.67518},
+    {{0.7, 0.3, 0.0}, 0, 11.2975965, 70},
+    {{0.7, 0.3, 0.0}, 6, 0.839739857, 819.926826},
+    {{0.7, 1.0, 0.0}, 0, 9.31230687, 70},
+    {{0.7, 1.0, 0.0}, 3, 1.16403836, 560},
+};
+
+TEST(Cosmology, AgreesWithAstropy) {
+  for (const auto& [c, z, age, hubble] : known) {
+    EXPECT_NEAR(c.age(z) / gigayear / age, 1, 2e-8) << c.omega_m << " " << c.omega_lambda << " z = " << z;
+    EXPECT_NEAR(c.hubble(z) / km_s_mpc / hubble, 1, 2e-8) << c.omega_m << " " << c.omega_lambda << " z = " << z;
+  }
+  // The same universe with its curvature left out is another one.
+  EXPECT_GT(std::abs(Cosmology{0.7, 0.3, 0.7}.age(0) / gigayear / 13.0616954 - 1), 1e-2);
+}
+
+TEST(Cosmology, TheIntegralMeetsTheClosedForm) {
+  for (const double z : {0.0, 1.0, 10.0, 100.0}) {
+    const double closed = Cosmology{0.7, 0.3, 0.7}.age(z), integral = Cosmology{0.7, 0.3, 0.7 + 1e-8}.age(z);
+    EXPECT_NEAR(integral / closed, 1, 2e-8) << z;
+    EXPECT_NE(integral, closed);
+  }
+}
+
+TEST(Cosmology, RefusesWhatNeverWas) {
+  const auto refused = [](const Cosmology& c, double z) {
+    try {
+      c.age(z);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+      return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused({}, 0));
+  EXPECT_TRUE(refused({}, -1));
+  EXPECT_TRUE(refused({}, std::nan("")));
+  EXPECT_TRUE(refused({0.7, 0, 1}, 0));
+  EXPECT_TRUE(refused({0.7, -0.1, 1.1}, 0));
+  EXPECT_TRUE(refused({0, 0.3, 0.7}, 0));
+  EXPECT_TRUE(refused({0.7, 0.1, 2.5}, 0));  // bounced
+  EXPECT_THROW((Cosmology{0.7, 0.1, 2.5}.hubble(1)), Error);
+}
+
+}  // namespace
+}  // namespace thor

@@ -1,0 +1,245 @@
+#include "thor/datasets/uniform_grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/grid.hpp"
+#include "support/stream.hpp"
+#include "thor/core/error.hpp"
+#include "thor/datasets/grid_file.hpp"
+#include "thor/datasets/medium.hpp"
+#include "thor/datasets/neighbourhood.hpp"
+#include "thor/random/uniform.hpp"
+#include "thor/transport/lane.hpp"
+
+namespace thor {
+namespace {
+
+TEST(PackedCell, KeepsItsBounds) {
+  double wide = 0, narrow = 0, units = 0;
+  for (double e = -69.9; e < 56.9; e += 0.00137) {
+    const auto v = float(std::exp2(e));
+    wide = std::max(wide, std::abs(double(unpack_wide(pack_wide(v))) / v - 1));
+  }
+  for (double e = -15.9; e < 15.9; e += 0.00037) {
+    const auto v = float(std::exp2(e));
+    narrow = std::max(narrow, std::abs(double(unpack_narrow(pack_narrow(v))) / v - 1));
+  }
+  for (double v = -32767; v <= 32767; v += 0.37) {
+    units = std::max(units, std::abs(double(unpack_signed(pack_signed(float(v)))) - v));
+  }
+  EXPECT_LT(wide, 0x1p-10);
+  EXPECT_GT(wide, 0x1p-11) << "the bound is the bound";
+  EXPECT_LT(narrow, 0x1p-12);
+  EXPECT_GT(narrow, 0x1p-13);
+  EXPECT_LE(units, 0.503);
+}
+
+TEST(PackedCell, EndsOfTheRange) {
+  EXPECT_LT(unpack_wide(pack_wide(0)), 1e-21f);
+  EXPECT_LT(unpack_wide(pack_wide(1e-30f)), 1e-21f);
+  EXPECT_GT(unpack_wide(pack_wide(1e30f)), 1e17f);
+  EXPECT_FLOAT_EQ(unpack_signed(pack_signed(-32767)), -32767);
+}
+
+GridShape cube(std::int64_t n) {
+  GridShape s;
+  s.count = {n, n, n};
+  s.cell_size = 1;
+  return s;
+}
+
+/// v_th = 1 at T = 1, sigma_0 = 1 per cell.
+constexpr CellUnits plain{1, 1, 0, 1, 1, 1e-3};
+
+TEST(Cells, KeepWhatIsPutIn) {
+  for (const bool packed : {false, true}) {
+    Cells cells(cube(3), {packed, true, false}, plain, 50);
+    for (std::int64_t i = 0; i < 27; ++i) {
+      cells.set_density(i, 2. + double(i));
+      cells.set_temperature(i, 1 + 0.5 * double(i));
+      for (int k = 0; k < 3; ++k) cells.set_velocity(i, k, double(k + 1) * double(i - 13));
+      cells.set_dust(i, 0.01 * double(i));
+    }
+    cells.finish(2);
+    const double tolerance = packed ? 2e-3 : 1e-6;
+    for (std::int64_t i = 0; i < 27; ++i) {
+      const CellGas<double> g = cells.gas(i);
+      const double w = std::sqrt(1 + 0.5 * double(i));
+      EXPECT_NEAR(g.inverse_width * w, 1, tolerance);
+      EXPECT_NEAR(g.opacity * w / (2. + double(i)), 1, tolerance) << "sigma_0 goes as 1/w";
+      EXPECT_NEAR(g.velocity.x, double(i - 13), packed ? 50. / 65534 * 1.01 : 1e-6);
+      EXPECT_NEAR(g.velocity.y, 2. * double(i - 13), packed ? 50. / 65534 * 1.01 : 1e-5);
+      EXPECT_NEAR(g.velocity.z, 3. * double(i - 13), packed ? 50. / 65534 * 1.01 : 1e-5);
+      EXPECT_NEAR(g.dust_ratio * g.opacity, 0.01 * double(i), tolerance * 0.3 + 1e-7);
+    }
+    EXPECT_EQ(cells.layout().bytes(), packed ? 12 : 24);
+    EXPECT_GT(cells.statistics().jumps, 0.5);
+  }
+  EXPECT_EQ((CellLayout{false, false, false}.bytes()), 20);
+}
+
+TEST(Cells, TooManyAreAnErrorThatSaysHowMuch) {
+  GridShape huge = cube(100000);
+  try {
+    const Cells cells(huge, {}, plain, 0);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::input);
+    EXPECT_NE(std::string(e.what()).find("20 PB"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("packed"), std::string::npos) << e.what();
+  }
+}
+
+/// Follows a ray through cells of a given side in long double, and the lane beside it.
+template <class V>
+void follow_rays(bool periodic) {
+  Cells cells(cube(7), {}, plain, 0);
+  for (std::int64_t i = 0; i < 343; ++i) cells.clear(i);
+  cells.finish(1);
+  UniformGrid<double> data = cells.dataset();
+  data.periodic = periodic;
+  const UniformGrid<RealOf<V>> converted = convert<RealOf<V>>(data);
+  const auto grid = view<V>(converted);
+  const double tolerance = sizeof(RealOf<V>) == 4 ? 2e-5 : 1e-12;
+  auto random = xoshiro<double>(stream_key(5, 1));
+  for (int ray = 0; ray < 300; ++ray) {
+    const auto d = isotropic_direction<double>(random.next(), random.next());
+    double start[3];
+    Lane<V> lane{};
+    for (double& s : start) s = 3 + double(uniform<V>(random.next()));
+    lane.cell = lane.cell_y = lane.cell_z = 3;
+    lane.px = V(start[0] - 3), lane.py = V(start[1] - 3), lane.pz = V(start[2] - 3);
+    lane.dx = V(d.x), lane.dy = V(d.y), lane.dz = V(d.z);
+    double way = 0;
+    bool out = false;
+    for (int step = 0; step < 100 && !out; ++step) {
+      const auto here = grid.here(lane);
+      const Vec3<V> p{lane.px, lane.py, lane.pz}, n{lane.dx, lane.dy, lane.dz};
+      const auto segment = grid.segment(here, p, n);
+      const V s = segment.length();
+      const auto q = along(p, s, n);
+      lane.px = q.x, lane.py = q.y, lane.pz = q.z;
+      way += double(s);
+      out = grid.cross(lane, true, segment);
+      const double offsets[3] = {double(lane.px), double(lane.py), double(lane.pz)};
+      const std::int64_t cell[3] = {lane.cell, lane.cell_y, lane.cell_z};
+      const double slope[3] = {d.x, d.y, d.z};
+      for (int k = 0; k < 3; ++k) {
+        ASSERT_GE(cell[k], 0);
+        ASSERT_LT(cell[k], 7);
+        double gap = double(cell[k]) + offsets[k] - (start[k] + way * slope[k]);
+        if (periodic) gap -= 7 * std::round(gap / 7);
+        ASSERT_NEAR(gap, 0, tolerance * (1 + way)) << "step " << step;
+      }
+      ASSERT_FALSE(periodic && out);
+    }
+    EXPECT_EQ(out, !periodic);
+  }
+}
+TEST(UniformGrid, ARayGoesStraight) {
+  follow_rays<float>(false), follow_rays<double>(false);
+  follow_rays<float>(true), follow_rays<double>(true);
+}
+
+TEST(Neighbourhood, IsTheWayToTheEdgeOfABall) {
+  constexpr int n = 33;
+  Cells cells(cube(n), {false, false, true}, plain, 0);
+  for (std::int64_t i = 0; i < n * n * n; ++i) {
+    const double x = double(i / (n * n)) - 16, y = double(i / n % n) - 16, z = double(i % n) - 16;
+    cells.clear(i);
+    cells.set_density(i, x * x + y * y + z * z < 144 ? 1 : 0);
+    cells.set_temperature(i, 1);
+  }
+  const auto scale = neighbourhood_scale(cells, 2);
+  const auto at = [&](int x, int y, int z) { return double(scale[std::size_t((x * n + y) * n + z)]); };
+  EXPECT_NEAR(at(16, 16, 16), 12, 1.5);
+  EXPECT_NEAR(at(22, 16, 16), 6, 1.5);
+  EXPECT_NEAR(at(16, 16, 26), 2, 1.5);
+  EXPECT_NEAR(at(20, 20, 20), 12 - 4 * std::sqrt(3.), 1.5);
+  cells.finish(2);
+  EXPECT_NEAR(cells.gas((16 * n + 16) * n + 16).core_scale, 12, 1.5);
+  const auto grid = view<double>(cells.dataset());
+  const auto here = grid.at(16, 16, 16);
+  EXPECT_NEAR(grid.core_scale(here, {0.5, 0.5, 0.5}, {}) - grid.core_scale(here, {0.5, 0.9, 0.5}, {}), 0.4, 1e-12);
+}
+
+TEST(Neighbourhood, DenserGasDoesNot) {
+  constexpr int n = 17;
+  const auto centre = [&](double middle) {
+    Cells cells(cube(n), {false, false, true}, plain, 0);
+    for (std::int64_t i = 0; i < n * n * n; ++i) {
+      cells.clear(i);
+      cells.set_density(i, i == (8 * n + 8) * n + 8 ? middle : 1);
+      cells.set_temperature(i, 1);
+    }
+    return neighbourhood_scale(cells, 1)[std::size_t((8 * n + 8) * n + 8)];
+  };
+  EXPECT_NEAR(centre(1e-3), 1.5, 0.01) << "its neighbours are at an edge";
+  EXPECT_NEAR(centre(1), 8.5, 0.01);
+  EXPECT_NEAR(centre(1e3), 0.5, 0.01);
+}
+
+TEST(Neighbourhood, AVelocityGradientLimitsIt) {
+  Cells cells(cube(9), {false, false, true}, plain, 0);
+  for (std::int64_t i = 0; i < 729; ++i) {
+    cells.clear(i);
+    cells.set_density(i, 1);
+    cells.set_temperature(i, 4);  // v_th = 2
+    cells.set_velocity(i, 0, double(i / 81));
+  }
+  float longest = 0;
+  for (const float s : neighbourhood_scale(cells, 1)) longest = std::max(longest, s);
+  EXPECT_NEAR(longest, 1.5, 0.01) << "v_th/|grad v| is two cells";
+}
+
+std::string problem_of(const std::function<void(test::GridOptions&)>& change, const std::string& dataset = "") {
+  test::GridOptions o;
+  o.shape = {4, 4, 4};
+  o.gas = [](int, int, int) { return test::GridCell{1, 1e4, {}, 0, 0}; };
+  change(o);
+  const test::GridFile file(o);
+  config::Dataset d;
+  d.type = config::DatasetType::uniform_grid;
+  d.path = file.path();
+  d.step_limiter = 0.1;
+  if (dataset == "drop") d.bad_cells = config::BadCells::drop;
+  const Line line = *find_line(lines(), "Lya");
+  try {
+    Medium m = build_medium(d, line);
+    load_cells(m, d, line, false, 2);
+    return "none";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::input);
+    return e.what();
+  }
+}
+
+TEST(GridFileOnDisk, BadCellsAreNamedOrDropped) {
+  EXPECT_EQ(problem_of([](auto&) {}), "none");
+  const auto with = [](double density, double temperature, double velocity) {
+    return [=](test::GridOptions& o) {
+      o.gas = [=](int x, int y, int z) {
+        const bool bad = x == 1 && y == 2 && z == 3;
+        return test::GridCell{bad ? density : 1, bad ? temperature : 1e4, {0, bad ? velocity : 0, 0}, 0, 0};
+      };
+    };
+  };
+  const struct {
+    double density, temperature, velocity;
+    const char* says;
+  } cases[] = {{NAN, 1e4, 0, "density = nan"},       {-1, 1e4, 0, "density = -1"},
+               {1, 0, 0, "temperature = 0"},         {1, -5, 0, "temperature = -5"},
+               {1, NAN, 0, "temperature = nan"},     {1, 1e4, NAN, "velocity_y = nan"},
+               {1, 1e4, 1e6, "velocity_y = 1000000"}};
+  for (const auto& c : cases) {
+    const std::string text = problem_of(with(c.density, c.temperature, c.velocity));
+    EXPECT_NE(text.find("1 of 64 cells are bad, the first is [1, 2, 3]"), std::string::npos) << text;
+    EXPECT_NE(text.find(c.says), std::string::npos) << text;
+    EXPECT_EQ(problem_of(with(c.density, c.temperature, c.velocity), "drop"), "none");
+  }
+}
+
+}  // namespace
+}  // namespace thor

@@ -1,0 +1,39 @@
+#include "thor/gridding/cube.hpp"
+
+#include <gtest/gtest.h>
+
+#include "thor/core/error.hpp"
+
+namespace thor::gridding {
+namespace {
+
+TEST(Cube, ReadsItsFields) {
+  const auto fields = parse_cube_fields("density=/gas/rho:kg/m3,temperature=T,velocity_x=0,velocity_y=-1.5e2:m/s");
+  EXPECT_EQ(fields.at("density").array, "/gas/rho");
+  EXPECT_EQ(fields.at("density").unit, "kg/m3");
+  EXPECT_EQ(fields.at("temperature").array, "T");
+  EXPECT_FALSE(fields.at("temperature").unit);
+  EXPECT_EQ(fields.at("velocity_y").array, "");
+  EXPECT_EQ(fields.at("velocity_y").constant, -150);
+  for (const char* bad : {"", "density", "density=", "rho=x", "density=a,density=b", "_density=a"}) {
+    EXPECT_THROW(parse_cube_fields(bad), Error) << bad;
+  }
+}
+
+TEST(Cube, KnowsUnitsInTheirSpellings) {
+  for (const char* same : {"g/cm3", "g cm-3", "g cm^-3", "g/cm**3", "g / cm^3"}) {
+    EXPECT_EQ(cube_factor("density", same, 1), 1) << same;
+  }
+  EXPECT_EQ(cube_factor("density", "kg/m3", 1), 1e-3);
+  EXPECT_NEAR(cube_factor("density", "Msun/kpc3", 1), 6.768e-32, 1e-34);
+  EXPECT_EQ(cube_factor("velocity_z", "cm s-1", 1), 1e-5);
+  EXPECT_EQ(cube_factor("HI_density", "m-3", 1), 1e-6);
+  EXPECT_EQ(cube_factor("emissivity_recombination", "erg cm-3 s-1", 1), 1);
+  EXPECT_EQ(cube_factor("metallicity", "", 1), 1);
+  EXPECT_EQ(cube_factor("metallicity", "mass_fraction", 0.02), 50);
+  EXPECT_THROW(cube_factor("density", "K", 1), Error);
+  EXPECT_THROW(cube_factor("density", "", 1), Error);
+}
+
+}  // namespace
+}  // namespace thor::gridding

@@ -1,0 +1,271 @@
+#include "thor/io/array_output.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "thor/io/hdf5.hpp"
+#include "unit/io/input_support.hpp"
+
+namespace thor::io {
+namespace {
+
+/// Every test is done with both formats.
+class ArrayOutputTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    version();
+    std::string name = (fs::temp_directory_path() / "thor_arrays_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+    path = folder / (std::string("out") + GetParam());
+    partial = path.string() + ".partial";
+  }
+  void TearDown() override {
+    fs::permissions(folder, fs::perms::owner_all);
+    fs::remove_all(folder);
+  }
+
+  template <class T>
+  void round_trip(const std::vector<T>& values, const Shape& shape, int level) {
+    {
+      ArrayOutput output(path, true);
+      output.write<T>("group/below/values", values, shape, "km s-1", "speed of the gas", level);
+      output.commit(true);
+    }
+    const Input input(path);
+    EXPECT_EQ(input.array("group/below/values").shape, shape);
+    EXPECT_EQ(input.read_all<T>("group/below/values"), values);
+    EXPECT_EQ(join_blocks<T>(input, "group/below/values", 2), values);
+    EXPECT_EQ(input.text("group/below/values", "units"), "km s-1");
+    EXPECT_EQ(input.text("group/below/values", "description"), "speed of the gas");
+  }
+
+  bool is_zarr() const { return path.extension() == ".zarr"; }
+
+  fs::path folder, path, partial;
+};
+
+template <class T>
+std::vector<T> many(std::size_t size) {
+  std::vector<T> values(size);
+  for (std::size_t i = 0; i < size; ++i) values[i] = T(i % 1009) + T(i / 1000003);
+  values.back() = std::numeric_limits<T>::max();
+  values.front() = std::numeric_limits<T>::lowest();
+  return values;
+}
+
+TEST_P(ArrayOutputTest, EveryTypeIsReadAsItWasWritten) {
+  for (const int level : {0, 4}) {
+    round_trip(many<float>(5 * 6 * 7), {5, 6, 7}, level);
+    round_trip(many<double>(30), {30}, level);
+    round_trip(many<std::int64_t>(30), {10, 3}, level);
+    round_trip(many<std::uint64_t>(30), {1, 30}, level);
+    round_trip(std::vector<float>{}, {0, 3}, level);
+  }
+}
+
+TEST_P(ArrayOutputTest, LargeArraysAreChunked) {
+  for (const int level : {0, 1}) {
+    round_trip(many<float>(100 * 130 * 150), {100, 130, 150}, level);  // with edges that are not whole chunks
+    round_trip(many<double>(300'000 * 3), {300'000, 3}, level);
+  }
+  if (is_zarr()) {
+    const fs::path last = path / "group/below/values/3.0";
+    EXPECT_TRUE(fs::exists(last));
+    EXPECT_FALSE(fs::exists(path / "group/below/values/4.0"));
+  }
+}
+
+TEST_P(ArrayOutputTest, DeflateMakesItSmaller) {
+  const std::vector<float> values = many<float>(1 << 21);
+  const auto size_at = [&](int level) {
+    ArrayOutput output(path, true);
+    output.write<float>("values", values, {values.size()}, "", "", level);
+    output.commit(true);
+    std::uintmax_t size = 0;
+    if (!is_zarr()) return fs::file_size(path);
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file()) size += entry.file_size();
+    }
+    return size;
+  };
+  EXPECT_GT(size_at(0), 4 * values.size());
+  EXPECT_LT(size_at(4), values.size());
+}
+
+TEST_P(ArrayOutputTest, EqualArraysGiveEqualFiles) {
+  const auto bytes = [&] {
+    {
+      std::vector<std::byte> dirt(4 << 20, std::byte{0xa5});  // in the heap, where a chunk's padding may come from
+    }
+    ArrayOutput output(path, true);
+    output.write<float>("values", many<float>(130 * 130 * 70), {130, 130, 70}, "", "", 0);
+    output.commit(true);
+    std::ifstream file(is_zarr() ? path / "values/2.2.1" : path, std::ios::binary);
+    EXPECT_TRUE(file);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string first = bytes();
+  EXPECT_EQ(first, bytes());
+  if (is_zarr()) {
+    EXPECT_EQ(first.substr(first.size() - 4), std::string(4, '\0'));  // beyond the edge
+  }
+}
+
+TEST_P(ArrayOutputTest, Attributes) {
+  {
+    ArrayOutput output(path);
+    output.attribute("/", "format", std::string_view("thor grid"));
+    output.attribute("/", "format_version", std::int64_t{1});
+    output.attribute("/", "cell_size", 1e21);
+    output.attribute("/", "periodic", true);
+    output.attribute("/", "periodic", false);  // the later one counts
+    const std::vector<double> list{1.5, -2, std::numeric_limits<double>::infinity()};
+    output.attribute("/notes/deep", "list", std::span<const double>(list));
+    output.write<float>("values", std::vector<float>{1, 2}, {2}, "K", "temperature");
+    output.attribute("values", "floor", 10.0);
+    output.commit();
+  }
+  const Input input(path);
+  EXPECT_EQ(input.text("/", "format"), "thor grid");
+  EXPECT_EQ(input.number("/", "format_version"), 1.0);
+  EXPECT_EQ(input.number("/", "cell_size"), 1e21);
+  EXPECT_EQ(input.number("/", "periodic"), 0.0);
+  EXPECT_EQ(input.numbers("notes/deep", "list"), (std::vector<double>{1.5, -2, INFINITY}));
+  EXPECT_EQ(input.number("values", "floor"), 10.0);
+  EXPECT_EQ(input.text("values", "units"), "K");
+  EXPECT_EQ(input.children("/"), (std::vector<std::string>{"notes", "values"}));
+}
+
+TEST_P(ArrayOutputTest, NothingIsThereBeforeCommit) {
+  {
+    ArrayOutput output(path);
+    output.write<float>("values", std::vector<float>{1, 2}, {2}, "", "");
+    EXPECT_TRUE(fs::exists(partial));
+    EXPECT_FALSE(fs::exists(path));
+  }
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+TEST_P(ArrayOutputTest, OldResultStaysUntilTheNewOneIsWhole) {
+  const auto write = [&](float value, bool commit) {
+    ArrayOutput output(path, true);
+    output.write<float>("values", std::vector<float>{value}, {1}, "", "");
+    if (commit) output.commit(true);
+  };
+  write(1, true);
+  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "--overwrite"));
+  write(2, false);
+  EXPECT_EQ(Input(path).read_all<float>("values")[0], 1.0F);
+  write(3, true);
+  EXPECT_EQ(Input(path).read_all<float>("values")[0], 3.0F);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+}
+
+TEST_P(ArrayOutputTest, ResultThatAppearsMeanwhileIsKeptAndSoIsOurs) {
+  {
+    ArrayOutput output(path);
+    output.write<float>("values", std::vector<float>{1}, {1}, "", "");
+    std::ofstream(path) << "precious";
+    EXPECT_TRUE(contains(message([&] { output.commit(); }, ExitCode::output), partial.string()));
+  }
+  EXPECT_EQ(fs::file_size(path), 8u);
+  EXPECT_EQ(Input(partial).read_all<float>("values")[0], 1.0F);
+}
+
+TEST_P(ArrayOutputTest, WhatIsNoResultOfThisKindIsNotReplaced) {
+  fs::create_directory(path);
+  std::ofstream(path / "precious") << "data";
+  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path, true); }, ExitCode::output), "is a directory"));
+  EXPECT_TRUE(fs::exists(path / "precious"));
+}
+
+TEST_P(ArrayOutputTest, WhatAnotherRunWritesIsNotTouched) {
+  if (is_zarr()) {
+    fs::create_directory(partial);
+    std::ofstream(partial / ".zgroup") << "{}";
+  } else {
+    std::ofstream(partial) << "running";
+  }
+  const int descriptor = open(partial.c_str(), O_RDONLY);
+  ASSERT_EQ(flock(descriptor, LOCK_EX), 0);
+  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "another run"));
+  close(descriptor);
+  ArrayOutput output(path);  // what a killed run left is replaced
+  output.commit();
+  EXPECT_TRUE(Input(path).children("/").empty());
+}
+
+TEST_P(ArrayOutputTest, UnusableNamesAreRefused) {
+  const auto refused = [](const fs::path& name) {
+    return message([&] { ArrayOutput output(name); }, ExitCode::output);
+  };
+  EXPECT_TRUE(contains(refused(folder / "no" / path.filename()), "no directory"));
+  EXPECT_TRUE(contains(refused("/proc" / path.filename()), "no file can be created"));
+  const bool root = geteuid() == 0;  // root may write everywhere: be "nobody" for a moment
+  fs::permissions(folder, fs::perms(0555));
+  if (root && seteuid(65534) != 0) GTEST_SKIP() << "root, and nobody else can be";
+  const std::string text = refused(path);
+  ASSERT_TRUE(!root || seteuid(0) == 0);
+  EXPECT_TRUE(contains(text, "Permission denied")) << text;
+}
+
+TEST_P(ArrayOutputTest, MisuseIsAnError) {
+  ArrayOutput output(path);
+  const std::vector<float> two{1, 2};
+  output.write<float>("values", two, {2}, "", "");
+  EXPECT_TRUE(contains(message([&] { output.write<float>("/values", two, {2}, "", ""); }, ExitCode::output), "twice"));
+  message([&] { output.write<float>("other", two, {3}, "", ""); }, ExitCode::internal);
+  message([&] { output.write<float>("other", two, {}, "", ""); }, ExitCode::internal);
+  message([&] { output.write<float>("other", two, {2}, "", "", 10); }, ExitCode::internal);
+  if (is_zarr()) {
+    message([&] { output.write<float>("../other", two, {2}, "", ""); }, ExitCode::internal);
+    message([&] { output.attribute("a/../../b", "name", 1.0); }, ExitCode::internal);
+  }
+}
+
+/// In a child whose files may not grow past some size: Error(output), and nothing is left.
+TEST_P(ArrayOutputTest, FullDisk) {
+  for (const int level : {0, 1}) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit small{10'000, 10'000};
+      setrlimit(RLIMIT_FSIZE, &small);
+      int status = 1;
+      try {
+        ArrayOutput output(path);
+        output.write<float>("values", many<float>(3 << 20), {3 << 20}, "", "", level);
+        output.commit();
+      } catch (const Error& error) {
+        const bool good = error.code() == ExitCode::output && contains(error.what(), path.string()) &&
+                          contains(error.what(), "File too large; free some space");
+        status = good ? 42 : 2;
+        if (!good) std::fprintf(stderr, "%s\n", error.what());
+      }
+      std::exit(status);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 42);
+    EXPECT_TRUE(fs::is_empty(folder));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, ArrayOutputTest, ::testing::Values(".h5", ".zarr"),
+                         [](const auto& info) { return info.param[1] == 'h' ? "Hdf5" : "Zarr"; });
+
+}  // namespace
+}  // namespace thor::io
