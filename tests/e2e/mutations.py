@@ -175,9 +175,9 @@ LISTS = {"generators": ["[]", "point", "{type: point}", "[point]", "~"],
 
 REQUIRED = {
     "line", "dataset", "dataset.type", "dataset.outer_radius", "dataset.half_thickness", "dataset.temperature",
-    "dataset.density.exponent", "dataset.velocity.exponent", "dataset.dust.metallicity", "generators", "generators.type",
+    "dataset.density.exponent", "dataset.velocity.exponent", "generators", "generators.type",
     "generators.shape", "generators.radius", "generators.photons", "generators.spectrum.sigma",
-    "generators.spectrum.temperature", "generators.spectrum.equivalent_width", "generators.spectrum.range", "outputs.type",
+    "generators.spectrum.equivalent_width", "generators.spectrum.range", "outputs.type",
     "outputs.name", "outputs.range", "outputs.bins", "output", "output.path", "acceleration.core_skip.fixed",
 }
 

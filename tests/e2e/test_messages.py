@@ -49,7 +49,7 @@ class Messages(Case):
     def test_warnings_come_again_after_the_summary(self):
         self.run_thor(self.unequal())
         lines = self.done.stderr.splitlines()
-        warned = [i for i, line in enumerate(lines) if "faintest generator" in line]
+        warned = [i for i, line in enumerate(lines) if "faintest source" in line]
         summary = [i for i, line in enumerate(lines) if "scatterings/s in" in line]
         self.assertEqual((len(warned), len(summary)), (2, 1), self.done.stderr)
         self.assertLess(warned[0], summary[0])
@@ -60,7 +60,7 @@ class Messages(Case):
 
     def test_a_check_warns_once(self):
         done = thor("check", self.write(self.unequal()), "--no-trial")
-        self.assertEqual(done.stderr.count("faintest generator"), 1)
+        self.assertEqual(done.stderr.count("faintest source"), 1)
         self.assertNotIn("warning", done.stdout)
 
     def test_quiet_is_silent_but_for_warnings(self):

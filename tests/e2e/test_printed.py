@@ -323,7 +323,8 @@ class Completion(Case):
         for command in commands():
             with self.subTest(command):
                 told = thor(command, "--help").stdout
-                listed = {"--help", *re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", told, re.M)}
+                options = re.findall(r"^ +((?:-\w,)?--[a-z-]+(?:,--[a-z-]+)*)", told, re.M)
+                listed = {"--help", *(word for option in options for word in option.split(",") if word.startswith("--"))}
                 self.assertEqual({w for w in self.ask("thor", command, "-") if w.startswith("--")}, listed)
 
     def test_keys(self):
