@@ -25,10 +25,13 @@ int main(int argc, char** argv) {
     const char* tau0;
     std::string dataset;
     double more;  ///< photons
-  } const rows[] = {{"sphere, tau0 = 1e4", "1e4", "", 1},          {"grid, tau0 = 1e4", "1e4", grid, 1},
-                    {"grid, 1e4, 200 km/s", "1e4", flow + grid, 4}, {"grid, tau0 = 1e2", "1e2", grid, 60},
+  } const rows[] = {{"sphere, tau0 = 1e4", "1e4", "", 1},
+                    {"grid, tau0 = 1e4", "1e4", grid, 1},
+                    {"grid, 1e4, 200 km/s", "1e4", flow + grid, 4},
+                    {"grid, tau0 = 1e2", "1e2", grid, 60},
                     {"grid, tau0 = 1e6", "1e6", grid, 0.01}};
-  fmt::print("{:<22} {:<8} {:>12} {:>14} {:>14} {:>10}\n", "case", "", "scatterings", "scatterings/s", "steps/s", "seconds");
+  fmt::print("{:<22} {:<8} {:>12} {:>14} {:>14} {:>10}\n", "case", "", "scatterings", "scatterings/s", "steps/s",
+             "seconds");
   for (const char* precision : {"single", "double"}) {
     for (const Row& row : rows) {
       Case c{row.name, precision, row.tau0, skip};

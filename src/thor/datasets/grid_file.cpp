@@ -110,9 +110,9 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
       }
       if (shape.count[k] == 0) shape.count[k] = std::int64_t(info.shape[k]);
       if (shape.count[k] != std::int64_t(info.shape[k])) {
-        fail(dataset.path, fmt::format("array \"{}\" is {} and \"{}\" is {}: they must have the same shape", field,
-                                       fmt::join(info.shape, " x "), density_field(dataset, line),
-                                       fmt::join(shape.count, " x ")));
+        fail(dataset.path,
+             fmt::format("array \"{}\" is {} and \"{}\" is {}: they must have the same shape", field,
+                         fmt::join(info.shape, " x "), density_field(dataset, line), fmt::join(shape.count, " x ")));
       }
     }
   }
@@ -155,7 +155,8 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     for (int k = 0; k < 3; ++k) {
       read_field(path, velocity_fields[k], shape, threads, [&](std::int64_t, double v) {
         const double speed = std::abs(v * unit[k]);
-        for (double seen = largest; speed > seen && speed < constants::c && !largest.compare_exchange_weak(seen, speed);)
+        for (double seen = largest;
+             speed > seen && speed < constants::c && !largest.compare_exchange_weak(seen, speed);)
           ;
       });
     }

@@ -112,8 +112,7 @@ void load_cells(Medium& m, const config::Dataset& dataset, const Line& line, boo
     g = m.cells->dataset();
   } else {
     const AtomicTransition& first = line.first();
-    CellUnits units{m.thermal_speed,          first.thermal_speed(1, 0), dataset.b_turb,
-                    m.cross_section * m.size, 0,                         m.a};
+    CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
     if (dataset.dust) {
       units.dust =
           dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;

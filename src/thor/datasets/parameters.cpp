@@ -180,7 +180,8 @@ const Section<Dataset>& dataset_section() {
         reader.report("dust.tau", "has no meaning in a grid, whose file says how much dust there is: give a `law`");
       }
       if (d.dust && d.dust->law && d.dust->metallicity.has_value() == grid) {
-        reader.report("dust.metallicity", grid ? "is in the file of the grid: take it out" : "missing; expected a number such as 0.3");
+        reader.report("dust.metallicity",
+                      grid ? "is in the file of the grid: take it out" : "missing; expected a number such as 0.3");
       }
       if (d.cells == 1) reader.report("cells", "must be 0 or at least 2");
     });

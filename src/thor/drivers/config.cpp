@@ -94,7 +94,8 @@ void check_setup(Reader& reader, File& file) {
   }
   for (std::size_t i = 0; config.dataset.cells > 0 && i < config.generators.size(); ++i) {
     if (config.generators[i].type == GeneratorType::extended && config.generators[i].shape == Shape::medium) {
-      report(fmt::format("generators.{}.shape", i), "a shell on a grid cannot shine as a whole: take dataset.cells out");
+      report(fmt::format("generators.{}.shape", i),
+             "a shell on a grid cannot shine as a whole: take dataset.cells out");
     }
   }
   if (!reader.clean("dataset") || !reader.clean("generators")) return;

@@ -139,8 +139,10 @@ void warn_of_grid(const Setup& setup) {
   const CellStatistics& s = setup.medium.cells->statistics();
   if (s.jumps > 0.01) {
     warning(
-        "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by up "
-        "to {:.0f} times): a line photon can slip through where real gas would have caught it. A finer grid does better.",
+        "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
+        "up "
+        "to {:.0f} times): a line photon can slip through where real gas would have caught it. A finer grid does "
+        "better.",
         100 * s.jumps, s.largest_jump);
   }
 }
@@ -254,8 +256,9 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
         total[Counter::absorbed], options.output);
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
-      message("thor:   generator {}: {:.4g} erg/s emitted, {:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i, emitted,
-              total.light(int(i), GeneratorCounter::light_escaped), total.light(int(i), GeneratorCounter::light_absorbed),
+      message("thor:   generator {}: {:.4g} erg/s emitted, {:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
+              emitted, total.light(int(i), GeneratorCounter::light_escaped),
+              total.light(int(i), GeneratorCounter::light_absorbed),
               total.light(int(i), GeneratorCounter::light_stopped));
     }
   }

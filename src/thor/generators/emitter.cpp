@@ -99,8 +99,10 @@ bool place_point(Source<double>& s, const Medium& medium) {
   const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
   return std::visit(
       [&]<class D>(const D& data) {
-        if constexpr (std::is_same_v<D, UniformGrid<double>>) return false;
-        else return view<double>(data).locate(p) != outside;
+        if constexpr (std::is_same_v<D, UniformGrid<double>>)
+          return false;
+        else
+          return view<double>(data).locate(p) != outside;
       },
       medium.dataset);
 }

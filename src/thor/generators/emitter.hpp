@@ -12,8 +12,8 @@ namespace thor {
 
 /// The light of a generator, as its photons carry it.
 struct Light {
-  double luminosity = 0;                    ///< that they stand for together [erg/s]
-  double squares = 0;                       ///< sum of the squares of their weights
+  double luminosity = 0;                   ///< that they stand for together [erg/s]
+  double squares = 0;                      ///< sum of the squares of their weights
   double faintest = 1e300, brightest = 0;  ///< of one
   std::uint64_t sources = 1;
 

@@ -23,12 +23,12 @@ struct SpectralRange {
 /// The spectrum of a source, in the source's frame.
 struct Spectrum {
   SpectrumType type = SpectrumType::delta;
-  double offset = 0;            ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
-  double sigma = 0;             ///< [cm/s]; gaussian, line_and_continuum
+  double offset = 0;                  ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
+  double sigma = 0;                   ///< [cm/s]; gaussian, line_and_continuum
   std::optional<double> temperature;  ///< [K]; thermal; none: that of the gas there
-  double equivalent_width = 0;  ///< [cm]; line_and_continuum
-  SpectralRange range;          ///< continuum, line_and_continuum
-  std::string reference;        ///< the transition of lambda0; "" is the line's first
+  double equivalent_width = 0;        ///< [cm]; line_and_continuum
+  SpectralRange range;                ///< continuum, line_and_continuum
+  std::string reference;              ///< the transition of lambda0; "" is the line's first
 
   bool operator==(const Spectrum&) const = default;
 };
@@ -45,8 +45,8 @@ struct Generator {
   double radius = 0;                  ///< surface, beam [cm]
   std::array<double, 3> direction{};  ///< beam, unit vector
   std::array<double, 3> velocity{};   ///< of the source as a whole [cm/s]
-  std::uint64_t photons = 0;  ///< in all; gas, sources: 0 where photons_per_1e42 is given
-  double luminosity = 0;      ///< [erg/s]; point, extended
+  std::uint64_t photons = 0;          ///< in all; gas, sources: 0 where photons_per_1e42 is given
+  double luminosity = 0;              ///< [erg/s]; point, extended
   double escape_fraction = 1;
 
   // gas, sources

@@ -14,10 +14,10 @@ enum class SourceSpectrum : int { delta, gaussian, continuum, line_and_continuum
 /// Many sources in a grid that differ in place and light alone: its cells, stars, galaxies.
 struct SourceTable {
   std::uint64_t count;
-  const std::uint64_t* end;   ///< first photon after each, counted from the first of the generator
-  const double* weight;       ///< luminosity per photon [erg/s]
-  const std::int32_t* cell;   ///< three each
-  const float* offset;        ///< in the cell, three each; none: anywhere in it
+  const std::uint64_t* end;  ///< first photon after each, counted from the first of the generator
+  const double* weight;      ///< luminosity per photon [erg/s]
+  const std::int32_t* cell;  ///< three each
+  const float* offset;       ///< in the cell, three each; none: anywhere in it
 };
 
 template <class R>

@@ -71,8 +71,11 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
   }
   for (int k = 0; k < 4; ++k) {
     if (column[k] < 0) {
-      fail(path + ":1", fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]", names[k],
-                                    wanted, wanted == "sfr" ? "Msun/yr" : wanted == "luminosity" ? "erg/s" : "1/s"));
+      fail(path + ":1",
+           fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]", names[k], wanted,
+                       wanted == "sfr"          ? "Msun/yr"
+                       : wanted == "luminosity" ? "erg/s"
+                                                : "1/s"));
     }
   }
   std::vector<PointSource> sources;
@@ -127,8 +130,9 @@ std::vector<PointSource> read_sources(const config::Generator& g) {
     const bool good = std::isfinite(x) && std::isfinite(y) && std::isfinite(z) && sources[i].brightness >= 0 &&
                       sources[i].brightness < 1e100;
     if (!good) {
-      fail(g.path, fmt::format("source {} is at ({}, {}, {}) cm with {} = {}: these must be numbers, the last not negative",
-                               i, x, y, z, wanted, sources[i].brightness));
+      fail(g.path,
+           fmt::format("source {} is at ({}, {}, {}) cm with {} = {}: these must be numbers, the last not negative", i,
+                       x, y, z, wanted, sources[i].brightness));
     }
   }
   return sources;

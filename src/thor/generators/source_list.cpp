@@ -123,10 +123,11 @@ class ListBuilder {
   }
   std::shared_ptr<const SourceList> finish(Light& light, const std::string& what) {
     if (cut_sources_ > 0) {
-      message("thor: {}: {} sources below {:.3g} erg/s are left out, {:.3g} of {:.3g} erg/s in all\n", what, cut_sources_,
-              generator_.minimum_luminosity, cut_, cut_ + sum_);
+      message("thor: {}: {} sources below {:.3g} erg/s are left out, {:.3g} of {:.3g} erg/s in all\n", what,
+              cut_sources_, generator_.minimum_luminosity, cut_, cut_ + sum_);
     }
-    if (count_ == 0) fail(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
+    if (count_ == 0)
+      fail(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
     std::uint64_t before = 0;
     light.sources = list_.end.size();
     for (std::size_t i = 0; i < list_.end.size(); ++i) {

@@ -57,7 +57,9 @@ const char* name_of(config::Fate fate) {
 Tally::Tally(const std::vector<config::SpectrumOutput>& spectra,
              const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared,
              int generators)
-    : generators_(generators), quantum_(std::ldexp(luminosity, -62)), quantum_squared_(std::ldexp(luminosity_squared, -62)) {
+    : generators_(generators),
+      quantum_(std::ldexp(luminosity, -62)),
+      quantum_squared_(std::ldexp(luminosity_squared, -62)) {
   int cells = cell_of(generators, GeneratorCounter(0));
   for (const auto& s : spectra) {
     names_.push_back(s.name);

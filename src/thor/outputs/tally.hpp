@@ -17,7 +17,7 @@ class Tally {
         int generators = 1);
 
   void start(double weight, int generator = 0);  ///< a photon of this weight has been started
-  void accept(const Photon& photon);  ///< and this is its end
+  void accept(const Photon& photon);             ///< and this is its end
   /// Adds the cells of another tally of the same plan, each of them in `copies` neighbouring parts.
   void merge(const std::uint64_t* cells, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }

@@ -27,7 +27,15 @@ enum class Counter : int {
 };
 
 /// The cells of each generator, which follow.
-enum class GeneratorCounter : int { started, light_emitted, light_escaped, light_absorbed, light_lost, light_stopped, count };
+enum class GeneratorCounter : int {
+  started,
+  light_emitted,
+  light_escaped,
+  light_absorbed,
+  light_lost,
+  light_stopped,
+  count
+};
 
 /// How to count: plain data.
 struct TallyPlan {

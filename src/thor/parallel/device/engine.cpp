@@ -273,8 +273,7 @@ class Engine {
       return std::accumulate(parts, parts + copies_, std::uint64_t(0));
     };
     const std::uint64_t* longest = squad.counters.data() + std::size_t(Counter::longest) * std::size_t(copies_);
-    control_.finished =
-        sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost) + sum(Counter::stopped);
+    control_.finished = sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost) + sum(Counter::stopped);
     control_.scatterings = sum(Counter::scatterings);
     control_.longest = *std::max_element(longest, longest + copies_);
     if (Clock::now() < next_look_) return;
@@ -361,10 +360,11 @@ void transport(Device& device, const P& problem, const Emitter<typename P::Real>
     Engine<P> engine(device, problem, emitter, pool, options, control, tally, sink);
     flying = engine.run(hands_over ? std::uint32_t(cpu.threads * kernel.lanes) : 0);
   } catch (const OutOfMemory& e) {
-    throw Error(ExitCode::device,
-                describe(device.info(), e) +
-                    " for the grid, the sources and the spectra; take fewer cells (or dataset.packed), ask for fewer bins, "
-                    "or run with --device cpu");
+    throw Error(
+        ExitCode::device,
+        describe(device.info(), e) +
+            " for the grid, the sources and the spectra; take fewer cells (or dataset.packed), ask for fewer bins, "
+            "or run with --device cpu");
   }
   if (flying.empty()) return;
   // A history goes on here as it would there: photons are the same on every device.
