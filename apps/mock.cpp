@@ -27,7 +27,7 @@ struct MockArguments {
 
 /// A number in `unit`, or one with any unit of the dimension.
 double read_quantity(const std::string& option, const std::string& text, Dimension dimension, double unit) {
-  Quantity quantity;
+  thor::Quantity quantity;
   try {
     quantity = parse_quantity(text);
     if (quantity.dimension != Dimension::none) quantity = parse_quantity(text, dimension);

@@ -26,9 +26,9 @@ std::shared_ptr<const Cells> realise_shell(const Medium& m, std::int64_t count, 
       constexpr int sub = 4;  // points along a side: cells at the edge are filled in part
       double opacity = 0;
       for (int k = 0; k < sub * sub * sub; ++k) {
-        const Vec3<double> p{(double(index[0]) + (k / (sub * sub) + 0.5) / sub) * side - 1,
-                             (double(index[1]) + (k / sub % sub + 0.5) / sub) * side - 1,
-                             (double(index[2]) + (k % sub + 0.5) / sub) * side - 1};
+        const int along[3] = {k / (sub * sub), k / sub % sub, k % sub};
+        const auto place_of = [&](int axis) { return (double(index[axis]) + (along[axis] + 0.5) / sub) * side - 1; };
+        const Vec3<double> p{place_of(0), place_of(1), place_of(2)};
         const int place = gas_at.locate(p);
         if (place != outside) opacity += gas_at.opacity(place, p) / (sub * sub * sub);
       }

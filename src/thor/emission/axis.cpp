@@ -6,14 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "thor/core/error.hpp"
+#include "thor/emission/refuse.hpp"
 
 namespace thor::emission {
 namespace {
-
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
-  throw Error(ExitCode::input, fmt::format("{}: {}", file, why));
-}
 
 std::vector<std::uint64_t> shape_of(const io::Input& file, const std::string& name) {
   const std::string path = file.path().string();

@@ -10,13 +10,13 @@
 #include <limits>
 #include <map>
 
-#include "thor/core/error.hpp"
 #include "thor/emission/axis.hpp"
+#include "thor/emission/refuse.hpp"
 
 namespace thor::emission {
 namespace {
 
-constexpr const char* axis_names[] = {"log_hydrogen_density", "log_temperature", "log_metallicity", "redshift"};
+constexpr const char* ion_table_axes[] = {"log_hydrogen_density", "log_temperature", "log_metallicity", "redshift"};
 constexpr const char* line_units = "log10(erg cm3 s-1)";
 constexpr double smallest_fraction = -30, smallest_emissivity = -100;
 
@@ -44,9 +44,7 @@ struct IonTable::Impl {
   std::map<std::string, std::vector<double>> lines;  ///< log10 of emissivity/n_H^2
   mutable std::atomic<std::uint64_t> clamped{0};
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ExitCode::input, fmt::format("{}: {}", path, why));
-  }
+  [[noreturn]] void refuse(const std::string& why) const { emission::refuse(path, why); }
 
   template <class Map>
   const auto& find(const Map& map, const char* kind, const std::string& name) const {
@@ -67,7 +65,7 @@ struct IonTable::Impl {
     source = file.text("/", "source").value_or("");
     if (source.empty()) refuse("no attribute `source`, which must say what made the table");
     for (std::size_t i = 0; i < 4; ++i) {
-      axes.push_back(read_axis(file, axis_names[i]));
+      axes.push_back(read_axis(file, ion_table_axes[i]));
       lengths[i] = axes[i].values.size();
     }
   }

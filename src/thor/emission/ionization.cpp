@@ -30,7 +30,7 @@ double balance(double rate, double hydrogen_density, double temperature) {
 }
 
 /// "Ion fraction as a function of (logd, logt, redshift)" names the axes in their order.
-std::vector<std::string> axis_names(const std::string& path, const std::string& info) {
+std::vector<std::string> axes_in_info(const std::string& path, const std::string& info) {
   const auto open = info.rfind('('), close = info.rfind(')');
   std::vector<std::string> names;
   if (open != std::string::npos && close != std::string::npos && open < close) {
@@ -108,7 +108,7 @@ Ionization Ionization::table(const std::string& path, double redshift) {
                                              "axes \"logd\", \"logt\" and \"redshift\"",
                                              path));
   }
-  const std::vector<std::string> names = axis_names(path, info);
+  const std::vector<std::string> names = axes_in_info(path, info);
   std::array<std::size_t, 3> order{}, lengths{};
   std::vector<Axis> stored;
   for (std::size_t i = 0; i < 3; ++i) {

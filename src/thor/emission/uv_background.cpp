@@ -11,7 +11,7 @@
 #include <sstream>
 #include <vector>
 
-#include "thor/core/error.hpp"
+#include "thor/emission/refuse.hpp"
 
 namespace thor::emission {
 namespace {
@@ -22,10 +22,6 @@ constexpr double rounding = 1e-6;  ///< in log10(1+z): a snapshot of a = 0.99999
 struct Row {
   double log_z, rate;  ///< log10(1+z), of HI [1/s]
 };
-
-[[noreturn]] void refuse(const std::string& where, const std::string& why) {
-  throw Error(ExitCode::input, fmt::format("{}: {}", where, why));
-}
 
 std::optional<double> number(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);

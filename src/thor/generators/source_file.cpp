@@ -15,10 +15,6 @@
 namespace thor {
 namespace {
 
-[[noreturn]] void fail(const std::string& where, const std::string& what) {
-  throw Error(ExitCode::input, where + ": " + what);
-}
-
 const char* column_of(config::Brightness brightness) {
   switch (brightness) {
     case config::Brightness::luminosity:
@@ -36,20 +32,21 @@ double unit_of(const std::string& where, const std::string& column, const std::s
   if (column == "sfr" || column == "ionizing_rate") {
     const bool good = column == "sfr" ? unit == "Msun/yr" : unit == "1/s" || unit == "s-1";
     if (!good) {
-      fail(where, fmt::format("column {}: unit \"{}\" is not {}", column, unit, column == "sfr" ? "Msun/yr" : "1/s"));
+      refuse_source(where,
+                    fmt::format("column {}: unit \"{}\" is not {}", column, unit, column == "sfr" ? "Msun/yr" : "1/s"));
     }
     return 1;
   }
   try {
     return parse_quantity("1 " + unit, column == "luminosity" ? Dimension::luminosity : Dimension::length).value;
   } catch (const std::invalid_argument& e) {
-    fail(where, fmt::format("column {}: {}", column, e.what()));
+    refuse_source(where, fmt::format("column {}: {}", column, e.what()));
   }
 }
 
 std::vector<PointSource> read_table(const std::string& path, const std::string& wanted) {
   std::ifstream file(path);
-  if (!file) fail(path, "cannot be read");
+  if (!file) refuse_source(path, "cannot be read");
   std::string line;
   std::getline(file, line);
   std::istringstream header(line.starts_with("#") ? line.substr(1) : line);
@@ -63,7 +60,8 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
     for (int k = 0; k < 4; ++k) {
       if (name != names[k]) continue;
       if (bracket == std::string::npos || word.back() != ']') {
-        fail(path + ":1", fmt::format("column {} has no unit, as in {}[{}]", name, name, k < 3 ? "kpc" : "erg/s"));
+        refuse_source(path + ":1",
+                      fmt::format("column {} has no unit, as in {}[{}]", name, name, k < 3 ? "kpc" : "erg/s"));
       }
       column[k] = count;
       unit[k] = unit_of(path + ":1", name, word.substr(bracket + 1, word.size() - bracket - 2));
@@ -71,11 +69,11 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
   }
   for (int k = 0; k < 4; ++k) {
     if (column[k] < 0) {
-      fail(path + ":1",
-           fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]", names[k], wanted,
-                       wanted == "sfr"          ? "Msun/yr"
-                       : wanted == "luminosity" ? "erg/s"
-                                                : "1/s"));
+      refuse_source(path + ":1", fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]",
+                                             names[k], wanted,
+                                             wanted == "sfr"          ? "Msun/yr"
+                                             : wanted == "luminosity" ? "erg/s"
+                                                                      : "1/s"));
     }
   }
   std::vector<PointSource> sources;
@@ -85,7 +83,7 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
     std::vector<double> values;
     for (double value; row >> value;) values.push_back(value);
     if (!row.eof() || int(values.size()) != count) {
-      fail(fmt::format("{}:{}", path, number), fmt::format("expected {} numbers, got \"{}\"", count, line));
+      refuse_source(fmt::format("{}:{}", path, number), fmt::format("expected {} numbers, got \"{}\"", count, line));
     }
     PointSource s{};
     for (std::size_t k = 0; k < 3; ++k) s.position[k] = values[std::size_t(column[k])] * unit[k];
@@ -101,14 +99,14 @@ std::vector<PointSource> read_arrays(const config::Generator& g, const std::stri
   const std::string places = group + "/position", light = group + "/" + wanted;
   for (const auto& name : {places, light}) {
     if (!file.has(name)) {
-      fail(g.path, fmt::format("no array \"{}\": a list of sources has position [cm] and {} in its group ({})", name,
-                               wanted, "`thor grid --sources` writes one"));
+      refuse_source(g.path, fmt::format("no array \"{}\": a list of sources has position [cm] and {} in its group ({})",
+                                        name, wanted, "`thor grid --sources` writes one"));
     }
   }
   const auto shape = file.array(places).shape;
-  if (shape.size() != 2 || shape[1] != 3) fail(g.path, fmt::format("array \"{}\" is not [n, 3]", places));
+  if (shape.size() != 2 || shape[1] != 3) refuse_source(g.path, fmt::format("array \"{}\" is not [n, 3]", places));
   if (file.array(light).shape != std::vector<std::uint64_t>{shape[0]}) {
-    fail(g.path, fmt::format("array \"{}\" has not one number for each of {} positions", light, shape[0]));
+    refuse_source(g.path, fmt::format("array \"{}\" has not one number for each of {} positions", light, shape[0]));
   }
   const auto position = file.read_all<double>(places), brightness = file.read_all<double>(light);
   std::vector<PointSource> sources;
@@ -120,6 +118,10 @@ std::vector<PointSource> read_arrays(const config::Generator& g, const std::stri
 
 }  // namespace
 
+void refuse_source(const std::string& where, const std::string& why) {
+  throw Error(ExitCode::input, where + ": " + why);
+}
+
 std::vector<PointSource> read_sources(const config::Generator& g) {
   const std::string wanted = column_of(g.brightness);
   const std::string extension = std::filesystem::path(g.path).extension().string();
@@ -130,9 +132,10 @@ std::vector<PointSource> read_sources(const config::Generator& g) {
     const bool good = std::isfinite(x) && std::isfinite(y) && std::isfinite(z) && sources[i].brightness >= 0 &&
                       sources[i].brightness < 1e100;
     if (!good) {
-      fail(g.path,
-           fmt::format("source {} is at ({}, {}, {}) cm with {} = {}: these must be numbers, the last not negative", i,
-                       x, y, z, wanted, sources[i].brightness));
+      refuse_source(
+          g.path,
+          fmt::format("source {} is at ({}, {}, {}) cm with {} = {}: these must be numbers, the last not negative", i,
+                      x, y, z, wanted, sources[i].brightness));
     }
   }
   return sources;

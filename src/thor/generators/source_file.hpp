@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <string>
 #include <vector>
 
 #include "thor/generators/parameters.hpp"
@@ -18,5 +19,8 @@ struct PointSource {
 ///
 /// Every failure is an Error(input) that names file and line or array.
 std::vector<PointSource> read_sources(const config::Generator& generator);
+
+/// Throws that Error; `where` is a file, maybe with a line.
+[[noreturn]] void refuse_source(const std::string& where, const std::string& why);
 
 }  // namespace thor

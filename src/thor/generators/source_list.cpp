@@ -22,10 +22,6 @@ namespace {
 /// Luminosities are kept in single precision in this unit [erg/s].
 constexpr double light_unit = 1e30;
 
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw Error(ExitCode::input, path + ": " + what);
-}
-
 /// Multiplies every cell's number by f(value of a field there).
 void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const GridShape& shape,
               int threads, const std::function<double(double)>& f) {
@@ -42,22 +38,24 @@ void multiply(std::vector<float>& cells, const std::string& path, const std::str
     }
   });
   if (bad > 0) {
-    fail(path, fmt::format("array \"{}\": {} cells are NaN or negative, {} for example; mend the file (`thor grid` has "
-                           "--on-bad-cells)",
-                           field, bad, example));
+    refuse_source(
+        path, fmt::format("array \"{}\": {} cells are NaN or negative, {} for example; mend the file (`thor grid` has "
+                          "--on-bad-cells)",
+                          field, bad, example));
   }
 }
 
 void check_field(const io::Input& file, const std::string& field, const GridShape& shape) {
   if (!file.has(field)) {
-    fail(file.path().string(),
-         fmt::format("no array \"{}\", which the gas generator needs: grid with --emission lya, or name a `field`",
-                     field));
+    refuse_source(
+        file.path().string(),
+        fmt::format("no array \"{}\", which the gas generator needs: grid with --emission lya, or name a `field`",
+                    field));
   }
   const io::ArrayInfo info = file.array(field);
   for (std::size_t k = 0; k < 3; ++k) {
     if (info.shape.size() != 3 || !info.numeric || std::int64_t(info.shape[k]) != shape.count[k]) {
-      fail(file.path().string(), fmt::format("array \"{}\" has not the shape of the grid", field));
+      refuse_source(file.path().string(), fmt::format("array \"{}\" has not the shape of the grid", field));
     }
   }
 }
@@ -127,7 +125,7 @@ class ListBuilder {
               cut_sources_, generator_.minimum_luminosity, cut_, cut_ + sum_);
     }
     if (count_ == 0)
-      fail(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
+      refuse_source(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
     std::uint64_t before = 0;
     light.sources = list_.end.size();
     for (std::size_t i = 0; i < list_.end.size(); ++i) {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t piece = 4096;
 
-Vector three(const std::vector<double>& values, std::size_t i) {
-  return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
-}
-
 void add(std::vector<double>& to, const std::vector<double>& what) {
   for (std::size_t f = 0; f < to.size(); ++f) to[f] += what[f];
 }
@@ -90,9 +86,9 @@ Particles Gatherer::gather(const io::GasBlock& original) {
       if (touches(p, r / lattice.cell)) take(p, r / lattice.cell);
     };
     if (lattice.periodic) {
-      here(region_.frame.from_centre(three(block.position, i)));
+      here(region_.frame.from_centre(vector_at(block.position, i)));
     } else {
-      region_.frame.for_each_image(three(block.position, i), r, here);
+      region_.frame.for_each_image(vector_at(block.position, i), r, here);
     }
   };
   // Where the images of each element come to stand.
@@ -120,7 +116,7 @@ Particles Gatherer::gather(const io::GasBlock& original) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!use[i]) continue;
       amounts(block, i, gas_state(block, i, options_.model), options_.model, options_.fields, amount.data());
-      const Vector p = region_.frame.turned(three(block.velocity, i));
+      const Vector p = region_.frame.turned(vector_at(block.velocity, i));
       for (std::size_t a = 0; a < 3; ++a) amount[momentum_x + a] = block.mass[i] * p[a];
       ++sum.elements;
       if (!block.sfr.empty() && block.sfr[i] > 0) ++sum.star_forming;

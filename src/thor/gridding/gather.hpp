@@ -36,7 +36,7 @@ class Gatherer {
   /// The particles of the block that may touch the grid (an element may come as several images); an amount is in
   /// FieldList::unit, divided by the volume of a cell. With OnBadCells::error and a bad element, now or before, there
   /// are none.
-  Particles gather(const io::GasBlock& block);
+  Particles gather(const io::GasBlock& original);
 
   /// Once the shares of those particles are known.
   void count_cut(const Particles& particles, const std::vector<double>& inside);

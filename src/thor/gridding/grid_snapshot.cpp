@@ -168,7 +168,7 @@ std::string grid_snapshot(const GridOptions& options) {
   const MemoryPlan memory = plan_memory(snapshot, options, lattice, gas.fields);
   if (!options.dry_run) require(memory, available_memory());
   const Region region = choose_region(snapshot, options.region);
-  const std::string text = describe_plan(region, memory, gas.fields);
+  std::string text = describe_plan(region, memory, gas.fields);
   if (options.dry_run) return text;
   io::ArrayOutput file(options.output, options.overwrite);
   const Job job{options, snapshot, region, gas};

@@ -1,10 +1,17 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace thor::gridding {
 
 using Vector = std::array<double, 3>;
+
+/// The i-th vector of x0, y0, z0, x1, ...
+inline Vector vector_at(const std::vector<double>& values, std::size_t i) {
+  return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
+}
 
 /// The cells of a grid: cubic, in C order (z fastest). Its coordinates are those of the run: the centre of the region
 /// is 0.

@@ -45,7 +45,7 @@ class NearestSampler {
   void fill(CellSums<T>& sums, int threads);
 
   /// [bytes] for each element
-  static std::size_t bytes(int fields) { return 3 * 3 * sizeof(double) + 16 + std::size_t(fields) * sizeof(float); }
+  static std::size_t bytes(int fields) { return 9 * sizeof(double) + 16 + std::size_t(fields) * sizeof(float); }
 
  private:
   std::size_t fields_;

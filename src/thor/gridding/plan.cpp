@@ -133,7 +133,7 @@ MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options,
   MemoryPlan plan;
   // In floating point: the number of cells may be beyond any integer.
   const double cells = double(lattice.cells[0]) * double(lattice.cells[1]) * double(lattice.cells[2]);
-  plan.grid = cells * fields.count * (options.single ? sizeof(float) : sizeof(double));
+  plan.grid = cells * fields.count * double(options.single ? sizeof(float) : sizeof(double));
   plan.field = cells * sizeof(float);
   plan.per_cell = (plan.grid + plan.field) / cells;
   const double read = 18 * sizeof(double), made = double(6 + fields.count) * sizeof(double) + 36;

@@ -129,7 +129,7 @@ Vector parse_vector(const std::string& text, bool velocity, const std::string& o
 }
 
 std::vector<double> parse_lengths(const std::string& text, const std::string& option) {
-  const auto values = parse_quantities(text, Dimension::length, option);
+  auto values = parse_quantities(text, Dimension::length, option);
   const bool positive = std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
   if ((values.size() != 1 && values.size() != 3) || !positive) {
     throw Error(ExitCode::usage, fmt::format("{} {}: expected one length or three, above 0", option, text));

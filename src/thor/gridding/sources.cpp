@@ -10,10 +10,6 @@
 namespace thor::gridding {
 namespace {
 
-Vector three(const std::vector<double>& values, std::size_t i) {
-  return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
-}
-
 void add(const Region& region, const Vector& position, const Vector& velocity, double luminosity, double made_from,
          Sources& sources) {
   ++sources.found;
@@ -52,23 +48,23 @@ void add_stars(const io::StarBlock& block, const Region& region, Sources& source
   for (std::size_t i = 0; i < block.count; ++i) {
     const double Z = block.metallicity.empty() ? 0 : block.metallicity[i];
     const double rate = known ? block.ionizing_rate[i] : emission::ionizing_rate(mass[i], block.age[i], Z);
-    const Vector velocity = block.velocity.empty() ? region.frame.velocity : three(block.velocity, i);
-    add(region, three(block.position, i), velocity, emission::lya_of_ionizing_rate(rate), rate, sources);
+    const Vector velocity = block.velocity.empty() ? region.frame.velocity : vector_at(block.velocity, i);
+    add(region, vector_at(block.position, i), velocity, emission::lya_of_ionizing_rate(rate), rate, sources);
   }
 }
 
 void add_star_forming(const io::GasBlock& block, const Region& region, double efficiency, Sources& sources) {
   for (std::size_t i = 0; i < block.sfr.size(); ++i) {
     if (block.sfr[i] == 0) continue;
-    add(region, three(block.position, i), three(block.velocity, i), emission::lya_of_sfr(block.sfr[i], efficiency),
-        block.sfr[i], sources);
+    add(region, vector_at(block.position, i), vector_at(block.velocity, i),
+        emission::lya_of_sfr(block.sfr[i], efficiency), block.sfr[i], sources);
   }
 }
 
 void write_sources(io::ArrayOutput& file, const Sources& sources, SourceKind kind) {
   if (kind == SourceKind::none || sources.count() == 0) return;
   const std::uint64_t n = sources.count();
-  const auto write = [&](const char* name, const std::vector<double>& values, std::vector<std::uint64_t> shape,
+  const auto write = [&](const char* name, const std::vector<double>& values, const std::vector<std::uint64_t>& shape,
                          const char* units, const char* description) {
     file.write<double>(std::string("/sources/") + name, std::span<const double>(values), shape, units, description);
   };

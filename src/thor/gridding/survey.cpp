@@ -7,10 +7,6 @@
 namespace thor::gridding {
 namespace {
 
-Vector three(const std::vector<double>& values, std::size_t i) {
-  return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
-}
-
 void add(Vector& sum, double factor, const Vector& v) {
   for (std::size_t a = 0; a < 3; ++a) sum[a] += factor * v[a];
 }
@@ -23,7 +19,7 @@ Vector densest(const io::Snapshot& snapshot) {
   snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
     for (std::size_t i = 0; i < block.density.size(); ++i) {
       if (!(block.density[i] > most) || !std::isfinite(block.density[i])) continue;
-      const Vector here = three(block.position, i);
+      const Vector here = vector_at(block.position, i);
       if (!std::isfinite(dot(here, here))) continue;
       most = block.density[i], place = here;
     }
@@ -35,7 +31,7 @@ Vector densest(const io::Snapshot& snapshot) {
 void MotionSums::add(const io::GasBlock& block, const Frame& frame, double radius) {
   for (std::size_t i = 0; i < block.count && !block.velocity.empty(); ++i) {
     const double m = block.mass[i];
-    const Vector d = frame.from_centre(three(block.position, i)), v = three(block.velocity, i);
+    const Vector d = frame.from_centre(vector_at(block.position, i)), v = vector_at(block.velocity, i);
     if (!(m > 0 && dot(d, d) < radius * radius && std::isfinite(m * dot(v, v)))) continue;
     mass += m;
     gridding::add(momentum, m, v);

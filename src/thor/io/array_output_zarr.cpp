@@ -170,7 +170,7 @@ class ZarrSink final : public ArraySink {
   }
 
   std::string checked(const std::string& object) const {
-    const std::string path = relative(object);
+    std::string path = relative(object);
     if (!zarr::is_safe(path)) throw Error(ExitCode::internal, "'" + object + "' is no name of a zarr group or array");
     return path;
   }

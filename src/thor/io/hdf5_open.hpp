@@ -72,7 +72,7 @@ struct OpenFile {
   void put_bool(const std::string& object, hid_t target, const std::string& name, bool value) const;
   void put_text(const std::string& object, hid_t target, const std::string& name, std::string_view value) const;
   void label(const std::string& object, hid_t dataset, std::string_view units, std::string_view description) const;
-  void create(const std::filesystem::path& path, bool overwrite);
+  void create(const std::filesystem::path& name, bool overwrite);
   void commit(bool overwrite);
   herr_t close();
   ~OpenFile();

@@ -16,7 +16,7 @@ T as(S value) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
   } else if constexpr (std::is_floating_point_v<S>) {
-    if (!(value == value)) return 0;
+    if (std::isnan(value)) return 0;
     // The upper limit itself rounds up to a power of two, which T cannot hold.
     if (value >= static_cast<S>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
     if (value <= static_cast<S>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();

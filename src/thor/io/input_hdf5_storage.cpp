@@ -80,9 +80,9 @@ struct Filter {
 };
 
 /// Chunks as they are in the file; only finding them needs HDF5.
-class Chunks final : public Storage {
+class Hdf5Chunks final : public Storage {
  public:
-  Chunks(Id dataset, int descriptor, std::vector<Filter> filters)
+  Hdf5Chunks(Id dataset, int descriptor, std::vector<Filter> filters)
       : dataset_(std::move(dataset)), descriptor_(descriptor), filters_(std::move(filters)) {}
 
   void prepare() const override {
@@ -251,20 +251,23 @@ std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name)
   const auto number = plain_number(type);
   const int descriptor = descriptor_of(dataset);
   const auto filters = known_filters(properties);
+  const bool plain = number && descriptor >= 0;
+  const bool contiguous = plain && layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0;
+  const bool chunked = plain && layout == H5D_CHUNKED && filters;
   std::shared_ptr<Storage> storage;
-  if (number && descriptor >= 0 && layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0) {
+  if (contiguous) {
     storage = std::make_shared<Contiguous>(std::move(dataset), descriptor);
     storage->seekable = true;
-  } else if (number && descriptor >= 0 && layout == H5D_CHUNKED && filters) {
-    storage = std::make_shared<Chunks>(std::move(dataset), descriptor, *filters);
-  }
-  if (storage) {
-    storage->number = *number;
-    storage->fill.resize(number->bytes);
-    H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero where none is set
+  } else if (chunked) {
+    storage = std::make_shared<Hdf5Chunks>(std::move(dataset), descriptor, *filters);
   } else {
     storage = std::make_shared<Library>(std::move(dataset), type);
     if (layout != H5D_CHUNKED) chunk = slab_of(shape, block_bytes / storage->number.bytes);
+  }
+  if (contiguous || chunked) {
+    storage->number = *number;
+    storage->fill.resize(number->bytes);
+    H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero where none is set
   }
   storage->name = name;
   storage->shape = shape;

@@ -31,7 +31,7 @@ struct Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 };
 
-class Chunks final : public Storage {
+class ZarrChunks final : public Storage {
  public:
   fs::path folder;
   char separator = '.';
@@ -98,7 +98,7 @@ std::string id_of(const json& codec) {
   return id.is_string() ? id.get<std::string>() : codec.dump();
 }
 
-void set_codecs(Chunks& chunks, const json& meta) {
+void set_codecs(ZarrChunks& chunks, const json& meta) {
   const json compressor = meta.value("compressor", json());
   if (!compressor.is_null()) {
     const std::string id = id_of(compressor);
@@ -155,7 +155,7 @@ static_assert(std::endian::native == std::endian::little);
 }  // namespace
 
 std::shared_ptr<const Storage> zarr_storage(const fs::path& folder, const json& meta, const std::string& name) {
-  const auto chunks = std::make_shared<Chunks>();
+  const auto chunks = std::make_shared<ZarrChunks>();
   chunks->name = name;
   chunks->folder = folder;
   const ZarrType type = zarr_type(meta.value("dtype", json()));

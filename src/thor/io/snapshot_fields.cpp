@@ -8,20 +8,17 @@
 #include <span>
 
 #include "thor/core/error.hpp"
+#include "thor/io/snapshot_error.hpp"
 
 namespace thor::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& file, const std::string& why) {
-  throw Error(ExitCode::input, file.string() + ": " + why);
-}
-
 std::uint64_t width_of(const Input& input, const std::string& path, const ArrayInfo& info) {
-  if (!info.numeric) fail(input.path(), fmt::format("{} holds {}, not numbers", path, info.type));
+  if (!info.numeric) fail_snapshot(input.path(), fmt::format("{} holds {}, not numbers", path, info.type));
   if (info.shape.empty() || info.shape.size() > 2) {
-    fail(input.path(), fmt::format("{} has {} dimensions; 1 or 2 are expected", path, info.shape.size()));
+    fail_snapshot(input.path(), fmt::format("{} has {} dimensions; 1 or 2 are expected", path, info.shape.size()));
   }
   return info.shape.size() == 2 ? info.shape[1] : 1;
 }
@@ -66,8 +63,8 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
     const auto time = input.numbers("/Header", "Time");
     if (&file == files.data()) times = time;
     if (time != times)
-      fail(file, "its /Header@Time is not that of " + files.front().filename().string() +
-                     ": the files are not of one snapshot");
+      fail_snapshot(file, "its /Header@Time is not that of " + files.front().filename().string() +
+                              ": the files are not of one snapshot");
     for (int i = 0; i < 2; ++i) {
       Particles& type = *types[i];
       const std::uint64_t rows = rows_of(input, type.group);
@@ -100,7 +97,8 @@ std::optional<Field> find_field(const Input& input, const Particles& particles, 
     if (!input.has(field.path)) continue;
     field.width = width_of(input, field.path, input.array(field.path));
     if (field.width < wanted.components || (wanted.components > 1 && field.width != wanted.components)) {
-      fail(input.path(), fmt::format("{} has {} columns; {} are expected", field.path, field.width, wanted.components));
+      fail_snapshot(input.path(),
+                    fmt::format("{} has {} columns; {} are expected", field.path, field.width, wanted.components));
     }
     field.factor = cgs_factor(input, field.path, wanted.quantity, units);
     return field;
@@ -111,7 +109,7 @@ std::optional<Field> find_field(const Input& input, const Particles& particles, 
 std::optional<Field> find_metallicity(const Input& input, const Particles& particles, const SnapshotUnits& units,
                                       std::vector<std::string>& notes) {
   // All metals are a column of their own, or the first one (GIZMO); in SWIFT's GEAR model the first is iron.
-  const auto field = find_field(input, particles, {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}}, units);
+  auto field = find_field(input, particles, {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}}, units);
   if (field && field->width > 1 && field->path.ends_with("/MetalMassFractions")) {
     notes.push_back(
         fmt::format("{} has {} columns, the order of which is not known: not used", field->path, field->width));
@@ -124,17 +122,17 @@ void check_fields(const Input& input, std::size_t file, const Particles& particl
   if (particles.counts[file] == 0) return;
   for (const Field& field : fields) {
     if (!input.has(field.path))
-      fail(input.path(), fmt::format("it has no {}, as other files of the snapshot", field.path));
+      fail_snapshot(input.path(), fmt::format("it has no {}, as other files of the snapshot", field.path));
     const ArrayInfo info = input.array(field.path);
     const std::uint64_t width = width_of(input, field.path, info);
     if (width != field.width) {
-      fail(input.path(),
-           fmt::format("{} has {} columns, in another file of the snapshot {}", field.path, width, field.width));
+      fail_snapshot(input.path(), fmt::format("{} has {} columns, in another file of the snapshot {}", field.path,
+                                              width, field.width));
     }
     if (info.shape[0] != particles.counts[file]) {
-      fail(input.path(),
-           fmt::format("{} has {} rows, {}/Coordinates has {}: the file is damaged, or was not written whole",
-                       field.path, info.shape[0], particles.group, particles.counts[file]));
+      fail_snapshot(input.path(),
+                    fmt::format("{} has {} rows, {}/Coordinates has {}: the file is damaged, or was not written whole",
+                                field.path, info.shape[0], particles.group, particles.counts[file]));
     }
   }
 }

@@ -9,8 +9,8 @@
 #include <map>
 #include <optional>
 
-#include "thor/core/error.hpp"
 #include "thor/io/input.hpp"
+#include "thor/io/snapshot_error.hpp"
 
 namespace thor::io {
 namespace {
@@ -18,10 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t most_files = 1'000'000;
-
-[[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw Error(ExitCode::input, path.string() + ": " + why);
-}
 
 /// "snap_099.12.hdf5" is number 12 of "snap_099"; "snap_099.hdf5" has none.
 struct Name {
@@ -55,7 +51,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     list.push_back(it->path());
   }
-  if (error) fail(folder, "the directory cannot be read: " + error.message());
+  if (error) fail_snapshot(folder, "the directory cannot be read: " + error.message());
   std::ranges::sort(list);
   return list;
 }
@@ -79,7 +75,7 @@ std::optional<std::uint64_t> files_per_snapshot(const fs::path& path) {
     const auto numbers = input.numbers(group, "NumFilesPerSnapshot");
     if (numbers.size() != 1) continue;
     if (!(numbers[0] >= 0 && numbers[0] <= double(most_files))) {
-      fail(path, fmt::format("{}@NumFilesPerSnapshot is {:g}: that is no number of files", group, numbers[0]));
+      fail_snapshot(path, fmt::format("{}@NumFilesPerSnapshot is {:g}: that is no number of files", group, numbers[0]));
     }
     if (numbers[0] >= 1) return static_cast<std::uint64_t>(numbers[0]);
   }
@@ -94,14 +90,16 @@ fs::path choose(const fs::path& folder) {
     const Name name = split(entry);
     sets.emplace(name.stem + (name.number ? ".*" : "") + name.extension, entry);
   }
-  if (sets.empty()) fail(folder, "this directory has no snapshot: no file ends in .hdf5 or .h5");
+  if (sets.empty()) fail_snapshot(folder, "this directory has no snapshot: no file ends in .hdf5 or .h5");
   if (sets.size() > 1) {
     std::vector<std::string> names;
     for (const auto& [name, first] : sets) names.push_back(name);
     const std::size_t shown = std::min<std::size_t>(names.size(), 8);
-    fail(folder,
-         fmt::format("this directory has {} snapshots ({}{}): name a file of the one that is meant", names.size(),
-                     fmt::join(names.begin(), names.begin() + shown, ", "), shown < names.size() ? ", ..." : ""));
+    fail_snapshot(
+        folder,
+        fmt::format("this directory has {} snapshots ({}{}): name a file of the one that is meant", names.size(),
+                    fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                    shown < names.size() ? ", ..." : ""));
   }
   return sets.begin()->second;
 }
@@ -113,9 +111,9 @@ fs::path choose(const fs::path& folder) {
     if (found.contains(i)) continue;
     if (++number_missing <= 8) missing.push_back(fmt::format("{}.{}{}", name.stem, i, name.extension));
   }
-  fail(path, fmt::format("the snapshot has {} files, and of these {} {} missing: {}{}", count, number_missing,
-                         number_missing == 1 ? "is" : "are", fmt::join(missing, ", "),
-                         number_missing > missing.size() ? ", ..." : ""));
+  fail_snapshot(path, fmt::format("the snapshot has {} files, and of these {} {} missing: {}{}", count, number_missing,
+                                  number_missing == 1 ? "is" : "are", fmt::join(missing, ", "),
+                                  number_missing > missing.size() ? ", ..." : ""));
 }
 
 }  // namespace
@@ -127,9 +125,9 @@ std::vector<fs::path> snapshot_files(const fs::path& given, std::vector<std::str
   if (!fs::exists(path, ignored)) {
     fs::path first = path;
     first.replace_extension(".0" + path.extension().string());
-    fail(path, fs::exists(first, ignored)
-                   ? "there is no such file; the snapshot is split: name '" + first.string() + "'"
-                   : "there is no such file");
+    fail_snapshot(path, fs::exists(first, ignored)
+                            ? "there is no such file; the snapshot is split: name '" + first.string() + "'"
+                            : "there is no such file");
   }
 
   const Name name = split(path);
@@ -145,7 +143,7 @@ std::vector<fs::path> snapshot_files(const fs::path& given, std::vector<std::str
 
   Numbered found = siblings(path, name);
   const std::uint64_t count = said.value_or(found.rbegin()->first + 1);
-  if (count > most_files) fail(path, fmt::format("number {} of a snapshot's files is too high", count - 1));
+  if (count > most_files) fail_snapshot(path, fmt::format("number {} of a snapshot's files is too high", count - 1));
   std::vector<fs::path> files;
   for (const auto& [number, file] : found) {
     if (number < count) files.push_back(file);

@@ -35,7 +35,7 @@ bool is_mesh(const Input& input) {
 GasFields::GasFields(const Input& input, const Particles& particles, const SnapshotUnits& units,
                      std::vector<std::string>& notes) {
   const auto add = [&](const char* name, std::vector<double> GasBlock::*member, const Wanted& wanted) {
-    const auto field = find_field(input, particles, wanted, units);
+    auto field = find_field(input, particles, wanted, units);
     if (field) columns_.push_back({name, member, *field});
     return field;
   };

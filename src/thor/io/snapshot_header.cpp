@@ -7,6 +7,7 @@
 
 #include "thor/core/cosmology.hpp"
 #include "thor/core/error.hpp"
+#include "thor/io/snapshot_error.hpp"
 
 namespace thor::io {
 namespace {
@@ -41,9 +42,7 @@ class Header {
   void note(fmt::format_string<T...> format, T&&... arguments) {
     header_.notes.push_back(fmt::format(format, std::forward<T>(arguments)...));
   }
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ExitCode::input, input_.path().string() + ": " + why);
-  }
+  [[noreturn]] void fail(const std::string& why) const { fail_snapshot(input_.path(), why); }
 
   std::optional<Found> first(const Places& places) const {
     for (const auto& [group, name] : places) {

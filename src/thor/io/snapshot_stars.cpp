@@ -34,7 +34,7 @@ StarFields::StarFields(const Input& input, const Particles& particles, const Sna
                        SnapshotHeader& header)
     : cosmological_(header.cosmological) {
   const auto add = [&](std::vector<double> StarBlock::*member, const Wanted& wanted) {
-    const auto field = find_field(input, particles, wanted, units);
+    auto field = find_field(input, particles, wanted, units);
     if (field) columns_.push_back({member, *field});
     return field;
   };

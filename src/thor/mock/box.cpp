@@ -10,7 +10,7 @@
 namespace thor::mock {
 namespace {
 
-constexpr int neighbours = 16;
+constexpr int intergalactic_neighbours = 16;
 
 /// The Zel'dovich approximation goes wrong where streams have crossed: waves that have collapsed are damped (Coles,
 /// Melott & Shandarin 1993, MNRAS 260, 765).
@@ -30,7 +30,7 @@ void set_intergalactic(Snapshot& snapshot, double mean_density, int threads) {
     positions.push_back(snapshot.gas[i].position);
     places.push_back(i);
   }
-  const std::vector<double> room = volumes(positions, snapshot.box, neighbours, threads);
+  const std::vector<double> room = volumes(positions, snapshot.box, intergalactic_neighbours, threads);
   for (std::size_t i = 0; i < places.size(); ++i) {
     GasElement& g = snapshot.gas[places[i]];
     g.density = g.mass / room[i];

@@ -157,11 +157,11 @@ void add_stars(Snapshot& snapshot, const LinearField& field, const std::vector<P
 
 void gather_gas(Snapshot& snapshot, const LinearField& field, const std::vector<PeakGalaxy>& galaxies, double speed,
                 const BoxOptions& options) {
-  const int n = int(field.n);
-  const auto around = sites_around(std::min(16, n / 2 - 1));
+  const auto n = std::ptrdiff_t(field.n);
+  const auto around = sites_around(int(std::min<std::ptrdiff_t>(16, n / 2 - 1)));
   for (std::size_t i = 0; i < galaxies.size(); ++i) {
     const Disc disc(field, galaxies[i], i, speed, options);
-    const int x = int(galaxies[i].site) / (n * n), y = int(galaxies[i].site) / n % n, z = int(galaxies[i].site) % n;
+    const auto site = std::ptrdiff_t(galaxies[i].site), x = site / (n * n), y = site / n % n, z = site % n;
     const auto wanted = std::max<std::size_t>(1, std::size_t(std::round(galaxies[i].mass / snapshot.gas[0].mass)));
     std::vector<GasElement*> members;
     for (const auto& step : around) {

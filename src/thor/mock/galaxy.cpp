@@ -9,7 +9,7 @@
 namespace thor::mock {
 namespace {
 
-constexpr int neighbours = 32;
+constexpr int galaxy_neighbours = 32;
 
 Vector operator+(const Vector& a, const Vector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 Vector operator*(double s, const Vector& a) { return {s * a[0], s * a[1], s * a[2]}; }
@@ -195,7 +195,7 @@ class Galaxy {
     std::vector<Vector> positions;
     positions.reserve(snapshot_.gas.size());
     for (const GasElement& g : snapshot_.gas) positions.push_back(g.position);
-    const std::vector<double> room = volumes(positions, model_.box, neighbours, threads);
+    const std::vector<double> room = volumes(positions, model_.box, galaxy_neighbours, threads);
     for (std::size_t i = 0; i < room.size(); ++i) snapshot_.gas[i].density = snapshot_.gas[i].mass / room[i];
   }
 

@@ -39,13 +39,13 @@ double photoionization_rate(double redshift) {
 
 double hydrogen_density(double density) { return hydrogen_share * density / proton_mass; }
 
-double neutral_fraction(double n, double temperature, double rate) {
+double neutral_fraction(double hydrogen_density, double temperature, double rate) {
   const double threshold = 6.73e-3 * std::pow(temperature / 1e4, 0.17) * std::pow(rate / 1e-12, 2. / 3);
-  const double ratio = n / threshold;
+  const double ratio = hydrogen_density / threshold;
   const double shielded =
       rate * (0.98 * std::pow(1 + std::pow(ratio, 1.64), -2.28) + 0.02 * std::pow(1 + ratio, -0.84));
   // With n_e = e (1 - x) n_H: x (shielded + b e n (1 - x)) = a e n (1 - x)^2, a quadratic equation of x.
-  const double e = (1 + helium_number) * n;
+  const double e = (1 + helium_number) * hydrogen_density;
   const double a = recombination(temperature) * e, b = collisional_ionization(temperature) * e;
   const double p = a + b, q = shielded + b + 2 * a;
   return 2 * a / (q + std::sqrt(std::max(q * q - 4 * p * a, 0.)));
@@ -55,10 +55,12 @@ double electron_abundance(double neutral, double temperature) {
   return (1 - neutral) * (1 + helium_number * (temperature > 1e5 ? 2 : 1));
 }
 
-double molecular_weight(double electrons) { return 4 / (1 + 3 * hydrogen_share + 4 * hydrogen_share * electrons); }
+double molecular_weight(double electron_abundance) {
+  return 4 / (1 + 3 * hydrogen_share + 4 * hydrogen_share * electron_abundance);
+}
 
-double internal_energy(double temperature, double electrons) {
-  return 1.5 * constants::k_B * temperature / (molecular_weight(electrons) * proton_mass);
+double internal_energy(double temperature, double electron_abundance) {
+  return 1.5 * constants::k_B * temperature / (molecular_weight(electron_abundance) * proton_mass);
 }
 
 }  // namespace thor::mock

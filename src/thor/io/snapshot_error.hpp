@@ -1,0 +1,14 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "thor/core/error.hpp"
+
+namespace thor::io {
+
+/// A file or directory of a snapshot cannot be used.
+[[noreturn]] inline void fail_snapshot(const std::filesystem::path& path, const std::string& why) {
+  throw Error(ExitCode::input, path.string() + ": " + why);
+}
+
+}  // namespace thor::io
