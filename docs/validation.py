@@ -389,9 +389,9 @@ def grids() -> None:
     """A sphere and an outflow on a grid of 128^3 beside the same gas without one."""
     fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.2))
     flow = ", velocity: {profile: linear, max: 200 km/s}"
-    for ax, name, more, bins in ((axes[0], "static", "", np.linspace(-7, 7, 71)), (axes[1], "200 km/s", flow, np.linspace(-8, 16, 73))):
+    for ax, name, more, bins in ((axes[0], "static", "", np.linspace(-7, 7, 71)), (axes[1], "200 km/s", flow, np.linspace(-2, 8, 51))):
         gas = sphere(1e4, 2e4).rstrip().rstrip("}")
-        plain = Case(gas + more + "}", 20000, "none", seed=1)
+        plain = Case(gas + more + ", step_limiter: 0.02}", 20000, "none", seed=1)
         grid = Case(gas + more + ", cells: 128}", 20000, "none", seed=2)
         skipped = Case(gas + more + ", cells: 128}", 20000, "local", seed=3)
         wrong = Case(sphere(1.2e4, 2e4).rstrip().rstrip("}") + more + ", cells: 128}", 20000, "none", seed=2)
@@ -402,7 +402,7 @@ def grids() -> None:
         ax.set_title(name, fontsize=9)
         note(f"grid of 128^3, tau0 = 1e4, {name}: KS to the sphere itself", f"{ks(plain.x, grid.x):.4f}",
              "< 0.0163 (99 %)", f"core skipping {ks(plain.x, skipped.x):.4f}; 20 % more gas {ks(plain.x, wrong.x):.4f}")
-    axes[0].legend(fontsize=7, frameon=False)
+    axes[0].legend(fontsize=7, frameon=False, loc="upper center")
     axes[0].set(xlabel="$x$", ylabel=r"$L^{-1}\,\mathrm{d}L/\mathrm{d}x$")
     axes[1].set(xlabel="$-x$")
     save(fig, "grid.png")
