@@ -40,23 +40,23 @@ class Pipeline(Case):
         return self.summary(self.folder / "out.h5")
 
     def test_mock_galaxy(self):
-        self.good("mock", "galaxy", "--gas-particles", "20000", "--seed", "3", "-o", "s.hdf5")
-        self.good("grid", "s.hdf5", "--size", "40 kpc", "--cells", "48", "--sources", "stars", "-o", "g.h5")
+        self.good("mock", "galaxy", "--gas-particles", "8000", "--seed", "3", "-o", "s.hdf5")
+        self.good("grid", "s.hdf5", "--size", "40 kpc", "--cells", "32", "--sources", "stars", "-o", "g.h5")
         with h5py.File(self.folder / "g.h5") as file:
-            self.assertEqual(file["HI_density"].shape, (48, 48, 48))
+            self.assertEqual(file["HI_density"].shape, (32, 32, 32))
             stars = file["sources/luminosity"][()].sum()
             self.assertGreater(stars, 1e41)
             cells = file["emissivity_collisional"][()].sum(dtype=float) * file.attrs["cell_size"] ** 3
-        summary = self.run_grid("g.h5", "{type: sources, photons: 600}, {type: gas, emission: collisional, photons: 400}",
+        summary = self.run_grid("g.h5", "{type: sources, photons: 300}, {type: gas, emission: collisional, photons: 200}",
                                 dataset=", dust: {law: SMC}")
-        self.assertEqual(summary["photons"], 1000)
+        self.assertEqual(summary["photons"], 500)
         self.assertAlmostEqual(summary["luminosity_emitted"] / (stars + cells), 1, delta=1e-3)
         self.assertGreater(summary["absorbed"], 0)
         with h5py.File(self.folder / "out.h5") as file:
             self.assertAlmostEqual(file["generators/0"].attrs["luminosity_emitted"] / stars, 1, delta=1e-3)
             self.assertAlmostEqual(file["generators/1"].attrs["luminosity_emitted"] / cells, 1, delta=1e-3)
-            self.assertEqual(file["generators/1"].attrs["photons"], 400)
-            self.assertEqual(file["grid"].attrs["cells_x"], 48)
+            self.assertEqual(file["generators/1"].attrs["photons"], 200)
+            self.assertEqual(file["grid"].attrs["cells_x"], 32)
 
     def test_mock_box(self):
         self.good("mock", "box", "--particles-per-side", "32", "--seed", "3", "-o", "s.hdf5")

@@ -29,7 +29,7 @@ double neufeld(double a_tau0, double tau_dust) {
 
 // Every scattering followed, both precisions, with and without scattering dust, against the oracle.
 TEST(DustySlab, EscapeFractionOfTheOracle) {
-  const int n = 900, m = 20000;
+  const int n = 600, m = 20000;
   for (const double albedo : {0., 0.5}) {
     oracle::Problem p;
     p.geometry = oracle::Problem::Geometry::slab;
@@ -67,7 +67,7 @@ TEST(DustySlab, EscapeFractionOfTheAnalyticCurve) {
 
 // Skipping hides the path in the core, on which dust absorbs: what is hidden is made up for.
 TEST(DustySlab, CoreSkippingIsUnbiased) {
-  const int n = 2500, m = 20000;
+  const int n = 1800, m = 15000;
   const double none = escape_fraction(run(slab(1e5, 0.3, n, "none")));
   for (const char* skip : {"local", "global", "{fixed: 1.5}", "{fixed: 2}"}) {
     const double f = escape_fraction(run(slab(1e5, 0.3, m, skip, "seed: 2\n")));

@@ -115,11 +115,11 @@ TEST(CoreSkipping, MatchesTheOracle) {
     oracle::Problem::Skip skip;
     const char* name;
     int ours, theirs;
-  } const cases[] = {{1e4, oracle::Problem::Skip::none, "none", 4000, 300},
-                     {1e5, oracle::Problem::Skip::fixed, "{fixed: 2}", 4000, 1200},
-                     {1e6, oracle::Problem::Skip::fixed, "{fixed: 3}", 4000, 1200},
-                     {1e7, oracle::Problem::Skip::global, "global", 4000, 1200},
-                     {1e8, oracle::Problem::Skip::local, "local", 4000, 150}};
+  } const cases[] = {{1e4, oracle::Problem::Skip::none, "none", 2000, 200},
+                     {1e5, oracle::Problem::Skip::fixed, "{fixed: 2}", 3000, 800},
+                     {1e6, oracle::Problem::Skip::fixed, "{fixed: 3}", 3000, 800},
+                     {1e7, oracle::Problem::Skip::global, "global", 3000, 800},
+                     {1e8, oracle::Problem::Skip::local, "local", 3000, 100}};
   for (const auto& c : cases) {
     const auto ours = run(sphere(c.tau0, 1e4, c.ours, c.name));
     const auto theirs = oracle::run(oracle_sphere(c.tau0, c.skip, std::string(c.name) == "{fixed: 3}" ? 3 : 2), 1,
@@ -129,7 +129,7 @@ TEST(CoreSkipping, MatchesTheOracle) {
     EXPECT_GT(ks_p(ks_distance(magnitudes(frequencies(ours)), x), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
     const auto scatterings = collect(ours, [](const auto& p) { return double(p.scatterings); });
     EXPECT_GT(ks_p(ks_distance(scatterings, n), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
-    if (c.skip != oracle::Problem::Skip::local) {  // that one has a tail no mean of 200 can tell
+    if (c.skip != oracle::Problem::Skip::local) {  // that one has a tail no mean of 100 can tell
       EXPECT_NEAR(moments(scatterings).mean / moments(n).mean, 1, 0.2) << c.name << c.tau0;
     }
   }
@@ -153,8 +153,8 @@ TEST(CoreSkipping, ScatteringsOfTheLocalScheme) {
     return moments(collect(run(sphere(tau0, 1e4, n, "local")), [](const auto& p) { return double(p.scatterings); }))
         .mean;
   };
-  EXPECT_NEAR(mean(1e6, 400) / 2.7e5, 1, 0.2);
-  EXPECT_NEAR(mean(1e7, 2000) / 7.1e4, 1, 0.2);
+  EXPECT_NEAR(mean(1e6, 250) / 2.7e5, 1, 0.2);
+  EXPECT_NEAR(mean(1e7, 1200) / 7.1e4, 1, 0.2);
   EXPECT_NEAR(mean(1e8, 8000) / 1.21e4, 1, 0.2);
 }
 
