@@ -20,7 +20,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
 find_package(CUDAToolkit REQUIRED)
-option(THOR_CUDA_DOUBLE "Build the GPU's kernels in double precision too" ON)
+option(THOR_CUDA_DOUBLE "Build the GPU's kernels in double precision too; OFF leaves out its tests and benchmarks" ON)
 message(STATUS "CUDA backend: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
 # The -O and -g of a build type are the host's: device code is optimised in each of them.

@@ -21,7 +21,6 @@ QUICK = {
     "-d 0": ("twice16", "interleaved"),  # birthday spacings
     "-d 2 -t 4000": ("xorshift32", "long"),  # rank of 32 x 32 matrices
     "-d 3 -t 10000": ("lcg32", "long"),  # rank of 6 x 8 matrices
-    "-d 8": ("minus_id", "interleaved"),  # counts of ones
     "-d 15": ("overlapping", "interleaved"),  # runs
     "-d 200 -n 4 -t 10000": ("lcg32", "long"),  # distribution of groups of 4 bits
     "-d 202 -n 5 -t 10000": ("minus_id", "interleaved"),  # order of 5 words

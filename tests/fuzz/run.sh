@@ -58,7 +58,7 @@ compile() {
   done | xargs -P "${FUZZ_JOBS:-2}" -L 1 sh "$root/tests/fuzz/run.sh" --compile "$clang" "$flags"
 }
 
-flags="-std=c++20 -O1 -gline-tables-only -ffp-contract=off -fno-omit-frame-pointer -I$root/src"
+flags="-std=c++20 -O0 -gline-tables-only -ffp-contract=off -fno-omit-frame-pointer -I$root/src"
 flags="$flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 begin=$(date +%s)
 compile

@@ -50,11 +50,11 @@ INSTANTIATE_TEST_SUITE_P(Outflow, AgainstOtherCodes,
 
 TEST(Outflow, SkippedRunsAgreeWithUnskipped) {
   for (const double v_max : {200., 2000.}) {
-    const auto none = velocities(run(outflow(v_max, 150, "none")));
+    const auto none = velocities(run(outflow(v_max, 180, "none")));
     const auto skipped = velocities(run(outflow(v_max, 6000, "global", "seed: 2\n")));
-    EXPECT_GT(ks_p(ks_distance(none, skipped), 150, 6000), 1e-3) << v_max;
-    const auto wrong = velocities(run(outflow(2 * v_max, 6000, "global", "seed: 2\n")));
-    EXPECT_LT(ks_p(ks_distance(none, wrong), 150, 6000), 1e-4) << v_max;
+    EXPECT_GT(ks_p(ks_distance(none, skipped), 180, 6000), 1e-3) << v_max;
+    const auto wrong = velocities(run(outflow(3 * v_max, 6000, "global", "seed: 2\n")));
+    EXPECT_LT(ks_p(ks_distance(none, wrong), 180, 6000), 1e-4) << v_max;
   }
 }
 

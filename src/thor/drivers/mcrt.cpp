@@ -212,6 +212,9 @@ int available_threads() {
 }
 
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
+  if (!options.quiet && config.dataset.type == config::DatasetType::uniform_grid) {
+    message("thor: reading {}\n", config.dataset.path);
+  }
   const Setup setup = build_setup(config);
   warn_of_grid(setup);
   const FrequencyAxis axis = frequency_axis(setup);

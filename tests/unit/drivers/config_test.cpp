@@ -1,6 +1,7 @@
 #include "thor/drivers/config.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -596,7 +597,7 @@ TEST(Config, MissingSections) {
 class ConfigFile : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "thor_config_test";
+    folder_ = std::filesystem::path(testing::TempDir()) / ("thor_config_test_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -1,6 +1,7 @@
 #include "thor/generators/source_list.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -117,7 +118,8 @@ TEST(GasGenerator, WithoutEmissivityItIsAnError) {
 
 class Table {
  public:
-  explicit Table(const std::string& text) : path_(testing::TempDir() + "thor_sources.txt") {
+  explicit Table(const std::string& text)
+      : path_(testing::TempDir() + "thor_sources_" + std::to_string(getpid()) + ".txt") {
     std::ofstream(path_) << text;
   }
   ~Table() { std::remove(path_.c_str()); }
