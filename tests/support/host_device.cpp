@@ -23,11 +23,16 @@ struct Plain {
   static void fault() { throw thor::Error(thor::ExitCode::device, "host device: a fault"); }
 };
 
+/// A group of one.
+struct Alone {
+  bool any(bool going) const { return going; }
+};
+
 template <class P>
 void advance_lanes(const thor::device::Program<P>& program, thor::device::Shape shape) {
   for (std::uint32_t i = 0; i < shape.lanes; ++i) {
     const std::uint32_t slot = program.live[i];
-    if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies)) {
+    if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies, Alone())) {
       program.next_live[program.report->live++] = slot;
     }
   }

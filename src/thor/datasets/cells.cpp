@@ -27,7 +27,7 @@ constexpr std::size_t cells_at_a_time = 1 << 16;
 Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity)
     : shape_(shape), layout_(layout), units_(units) {
   UniformGrid<double>& g = dataset_;
-  g.tile = std::ranges::min(shape.count) >= 8 ? 2 : 0;
+  g.tile = std::ranges::min(shape.count) >= 8 || shape.cells() > 1'000'000'000 ? 2 : 0;
   double room = 1;  // for so many cells, with those that fill the last tiles
   for (std::size_t k = 0; k < 3; ++k) {
     g.shape[k] = int(shape.count[k]);
@@ -43,16 +43,18 @@ Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& 
                             shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes(),
                             size_text(available), layout.packed ? "" : "set dataset.packed: true (12 bytes), "));
   }
+  if (room > std::exp2(32 + 3 * g.tile)) throw Error(ExitCode::input, "a grid has at most 2^32 blocks of 4 x 4 x 4 cells");
   g.stride = layout.stride(), g.dust = layout.dust_at(), g.core_scale = layout.core_scale_at();
   g.packed = layout.packed, g.periodic = shape.periodic;
   g.velocity_step = float(std::max(largest_velocity / units.reference_speed, 1e-30) / 32767);
-  numbers_ = std::make_unique_for_overwrite<float[]>(std::size_t(room) * std::size_t(layout.stride()));
+  numbers_ = std::make_unique_for_overwrite<float[]>(std::size_t(room) * std::size_t(layout.stride()) +
+                                                      3);  // which Numbers may read
   g.cells = numbers_.get();
 }
 
 float* Cells::record(std::int64_t i) const {
   const auto [nx, ny, nz] = shape_.count;
-  return numbers_.get() + place_of_cell(dataset_, i / (ny * nz), i / nz % ny, i % nz) * layout_.stride();
+  return numbers_.get() + cell_address<double>(dataset_, i / (ny * nz), i / nz % ny, i % nz).of[0];
 }
 
 void Cells::set_density(std::int64_t i, double n) { record(i)[0] = float(n); }

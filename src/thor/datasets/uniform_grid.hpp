@@ -1,6 +1,7 @@
 #pragma once
 #include "thor/datasets/dataset.hpp"
 #include "thor/datasets/packed_cell.hpp"
+#include "thor/math/gather.hpp"
 
 namespace thor {
 
@@ -36,46 +37,26 @@ struct UniformGrid {
 
 inline namespace THOR_ISA {
 
-/// The place of a cell in memory, counted in cells; 64 bits wide, for grids of more than 2^31 cells.
-template <class Real>
-THOR_FN std::int64_t place_of_cell(const UniformGrid<Real>& g, std::int64_t x, std::int64_t y, std::int64_t z) {
-  const int b = g.tile;
-  const std::int64_t within = (std::int64_t(1) << b) - 1;
-  const std::int64_t tile = ((x >> b) * g.tiles[1] + (y >> b)) * g.tiles[2] + (z >> b);
-  return (((((tile << b) + (x & within)) << b) + (y & within)) << b) + (z & within);
-}
-
-/// Where the numbers of each lane's cell begin.
-template <class V>
-struct CellAddress {
-  std::int64_t of[Value<V>::lanes];
+/// The tile of a cell, and its place there; B: an unsigned integer, or a pack of them.
+template <class B>
+struct CellPlace {
+  B tile, within;
 };
-template <class Int>
-THOR_FN std::int64_t lane_of(const Int& value, int lane) {
-  if constexpr (std::is_arithmetic_v<Int>) {
-    return value;
-  } else {
-    return value.v[std::size_t(lane)];
-  }
+template <class B, class Real>
+THOR_FN CellPlace<B> place_of_cell(const UniformGrid<Real>& g, B x, B y, B z) {
+  const int b = g.tile;
+  const B last((1u << b) - 1), tiles_y(static_cast<unsigned>(g.tiles[1])), tiles_z(static_cast<unsigned>(g.tiles[2]));
+  return {((x >> b) * tiles_y + (y >> b)) * tiles_z + (z >> b),
+          (((((x & last) << b) + (y & last)) << b) + (z & last))};
 }
+/// Where each lane's cell begins; only this takes 64 bits, so that a grid may have 2^32 tiles.
 template <class V>
-THOR_FN CellAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x, IntOf<V> y, IntOf<V> z) {
-  CellAddress<V> address;
-  THOR_UNROLL
-  for (int l = 0; l < Value<V>::lanes; ++l) {
-    address.of[l] = place_of_cell(g, lane_of(x, l), lane_of(y, l), lane_of(z, l)) * g.stride;
-  }
-  return address;
-}
-
-/// f(address) of each lane.
-template <class V, class F>
-THOR_FN V gather(const CellAddress<V>& address, F f) {
-  if constexpr (std::is_arithmetic_v<V>) {
-    return V(f(address.of[0]));
-  } else {
-    return V(typename V::Simd([&](auto l) { return RealOf<V>(f(address.of[l])); }));
-  }
+THOR_FN LaneAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x, IntOf<V> y, IntOf<V> z) {
+  using Bits = BitsOf<V>;
+  const auto place =
+      place_of_cell(g, __builtin_bit_cast(Bits, x), __builtin_bit_cast(Bits, y), __builtin_bit_cast(Bits, z));
+  const unsigned stride = static_cast<unsigned>(g.stride);
+  return lane_address<V>(place.tile, stride << (3 * g.tile), place.within * Bits(stride));
 }
 
 /// The gas of a cell.
@@ -109,8 +90,9 @@ struct UniformGridView {
 
   THOR_FN Here at(Int x, Int y, Int z) const {
     const auto address = cell_address<V>(data, x, y, z);
-    const auto number = [&](int k) { return gather(address, [&](std::int64_t i) { return data.cells[i + k]; }); };
+    const Numbers<V> numbers{data.cells, address};
     Here h;
+    h.dust_ratio = h.core_scale = V(Real(0));
     if (data.packed) {
       const auto part = [&](auto unpack, int k) {
         return gather(address, [&](std::int64_t i) { return unpack(to_bits(data.cells[i + k])); });
@@ -122,14 +104,13 @@ struct UniformGridView {
       h.velocity.y = step * part([](std::uint32_t word) { return unpack_signed(word & 0xffff); }, 1);
       h.velocity.z = step * part([](std::uint32_t word) { return unpack_signed(word >> 16); }, 2);
       h.dust_ratio = part([](std::uint32_t word) { return unpack_wide(word & 0xffff); }, 2);
+      if (data.core_scale > 0) h.core_scale = numbers[3];
     } else {
-      h.opacity = number(0), h.inverse_width = number(1);
-      h.velocity = {number(2), number(3), number(4)};
-      h.dust_ratio = V(Real(0));
-      if (data.dust > 0) h.dust_ratio = number(data.dust);
+      h.opacity = numbers[0], h.inverse_width = numbers[1];
+      h.velocity = {numbers[2], numbers[3], numbers[4]};
+      if (data.dust > 0) h.dust_ratio = numbers[5];
+      if (data.core_scale > 0) h.core_scale = data.dust > 0 ? numbers[6] : numbers[5];
     }
-    h.core_scale = V(Real(0));
-    if (data.core_scale > 0) h.core_scale = number(data.core_scale);
     return h;
   }
   template <class Lane>

@@ -16,12 +16,18 @@ struct Atomic {
   static __device__ void fault() { __trap(); }
 };
 
+/// The threads of a warp that have a lane.
+struct Group {
+  unsigned mask;
+  __device__ bool any(bool going) const { return __any_sync(mask, going); }
+};
+
 /// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks).
 template <class P>
 constexpr int blocks_held() {
   using Real = typename P::Real;
-  constexpr bool uniform = decltype(view<Real>(typename P::Dataset{}))::uniform;
-  return sizeof(Real) == 4 ? (uniform ? 8 : 6) : (uniform ? 4 : 3);
+  using Dataset = decltype(view<Real>(typename P::Dataset{}));
+  return sizeof(Real) == 4 ? (Dataset::uniform ? 8 : Dataset::grid ? 5 : 6) : (Dataset::uniform ? 4 : 3);
 }
 
 template <class P>
@@ -29,9 +35,11 @@ __global__ void __launch_bounds__(block, blocks_held<P>())
     advance_lanes(const __grid_constant__ device::Program<P> program, device::Shape shape) {
   const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
   const std::uint32_t within = thread % 32, index = thread / 32 * std::uint32_t(shape.width) + within;
-  if (within >= std::uint32_t(shape.width) || index >= shape.lanes) return;
+  const bool has_lane = within < std::uint32_t(shape.width) && index < shape.lanes;
+  const Group group{__ballot_sync(~0u, has_lane)};
+  if (!has_lane) return;
   const std::uint32_t slot = program.live[index];
-  if (device::advance_lane<Atomic>(program, slot, int(blockIdx.x) % program.copies)) {
+  if (device::advance_lane<Atomic>(program, slot, int(blockIdx.x) % program.copies, group)) {
     program.next_live[atomicAdd(&program.report->live, 1u)] = slot;
   }
 }

@@ -77,14 +77,16 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
 }
 
 /// Lane `slot` for one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
+/// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon would
+/// otherwise go on alone, and the others after it.
 template <class Atomic, class P>
-THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy) {
+THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy, const auto& group) {
   using Real = typename P::Real;
   constexpr bool grid = decltype(view<Real>(program.problem.dataset))::grid;
   Lane<Real> lane = load_lane<Real, grid>(program.lanes, slot);
   bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, program.origins[slot], copy);
-  for (int i = 0; i < program.steps && going; ++i) {
-    if (step(lane, program.problem)) going = renew<Atomic>(program, lane, program.origins[slot], copy);
+  for (int i = 0; i < program.steps && group.any(going); ++i) {
+    if (going && step(lane, program.problem)) going = renew<Atomic>(program, lane, program.origins[slot], copy);
   }
   store_lane<Real, grid>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
