@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "thor/core/cosmology.hpp"
+#include "thor/core/interrupt.hpp"
 #include "thor/core/units.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/gridding/cube.hpp"
@@ -144,6 +145,7 @@ ExitCode cube(const GridArguments& a) {
   c.ionization = choose_ionization(o, c.redshift);
   c.emission = o.emission, c.overwrite = o.overwrite, c.dry_run = o.dry_run, c.compression = o.compression;
   c.solar_metallicity = o.solar_metallicity, c.f_ion = o.f_ion;
+  c.on_bad_cells = o.on_bad_cells, c.temperature_floor = o.temperature_floor, c.density_floor = o.density_floor;
   print(grid_cube(c));
   return ExitCode::done;
 }
@@ -155,6 +157,7 @@ ExitCode grid(GridArguments& a) {
   if (!o.output.empty() && !o.output.ends_with(".h5") && !o.output.ends_with(".hdf5") && !o.output.ends_with(".zarr")) {
     throw Error(ExitCode::usage, fmt::format("--output {}: a grid file ends in .h5, .hdf5 or .zarr", o.output));
   }
+  const SignalGuard guard;
   if (!a.fields.empty()) return cube(a);
   print(grid_snapshot(o));
   return ExitCode::done;

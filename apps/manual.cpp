@@ -23,7 +23,9 @@ const Row exit_codes[] = {
     {"2", "bad usage or configuration (also: configuration file missing)"},
     {"3", "input data missing or bad"},
     {"4", "device: no such GPU, out of memory, or a fault on it"},
-    {"5", "stopped early by signal or limit; what was done is written and marked complete = false"},
+    {"5",
+     "stopped early by signal or limit; what was done is written and marked complete = false (thor grid and thor mock "
+     "write nothing then)"},
     {"6", "output cannot be written (exists, unwritable, disk full)"},
 };
 

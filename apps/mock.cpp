@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/units.hpp"
 #include "thor/drivers/mcrt.hpp"
@@ -54,6 +55,7 @@ ExitCode make(const MockArguments& arguments) {
                                                option->get_name(), galaxy ? "box" : "galaxy", arguments.kind));
     }
   }
+  const SignalGuard guard;
   mock::GalaxyOptions galaxy_options = arguments.galaxy;
   mock::BoxOptions box_options = arguments.box;
   galaxy_options.redshift = arguments.redshift.value_or(galaxy_options.redshift);

@@ -6,7 +6,10 @@ The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py
 """
 
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import h5py
@@ -14,7 +17,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, KPC, OUTPUT, ROOT, USAGE, main, text, thor  # noqa: E402
+import test_command as command  # noqa: E402
+from test_command import Case, DONE, KPC, OUTPUT, ROOT, STOPPED, USAGE, main, text, thor  # noqa: E402
 from support import INPUT, skip_loudly  # noqa: E402
 
 DATA = ROOT.parent / "shared/data"
@@ -430,11 +434,56 @@ class Cubes(GridCase):
         def spoil(arrays):
             arrays["T"][3, 2, 1] = np.nan
         self.grid(self.cube(edit=spoil), "--fields", self.FIELDS, *good, expect=INPUT)
-        self.assertIn("temperature is nan in plane 3", self.done.stderr)
+        self.assertIn("1 with temperature not a number, the first is [3, 2, 1]", self.done.stderr)
 
         def reshape(arrays):
             arrays["v"] = arrays["v"][:5]
         self.grid(self.cube(edit=reshape), "--fields", self.FIELDS, *good, expect=INPUT)
+
+    def test_bad_cells(self):
+        good = ("--fields", self.FIELDS, "--size", "6 kpc", "--ionization", "collisional")
+
+        def spoil(arrays):
+            arrays["T"][3, 2, 1], arrays["T"][0, 0, 0], arrays["T"][5, 3, 7] = np.nan, 0, -4
+            arrays["rho"][1, 1, 1], arrays["v"][3, 2, 1] = -1e-24, np.inf
+        path = self.cube(edit=spoil)
+        self.grid(path, *good, expect=INPUT)
+        for words in ("4 cells have numbers that cannot be", "1 with temperature zero, the first is [0, 0, 0]",
+                      "1 with density negative, the first is [1, 1, 1]", "--on-bad-cells drop"):
+            self.assertIn(words, self.done.stderr)
+        bad = ([0, 1, 3, 5], [0, 1, 2, 3], [0, 1, 1, 7])
+        with h5py.File(self.grid(path, *good, "--on-bad-cells", "drop")) as file:
+            self.assertEqual(file["gridding"].attrs["bad_cells_dropped"], 4)
+            np.testing.assert_array_equal(file["density"][()][bad], 0)
+            np.testing.assert_array_equal(file["temperature"][()][bad], 1e4)
+            self.assertTrue(np.isfinite(file["velocity_x"]).all())
+            self.assertEqual((file["HI_density"][()] > 0).sum(), 6 * 4 * 8 - 4)
+        floors = ("--temperature-floor", "30 K", "--density-floor", "1e-28")
+        with h5py.File(self.grid(path, *good, "--on-bad-cells", "floor", *floors, output="floor.h5")) as file:
+            self.assertEqual(file["gridding"].attrs["bad_cells_dropped"], 1)
+            self.assertEqual(file["gridding"].attrs["bad_cells_floored"], 3)
+            np.testing.assert_allclose(file["temperature"][()][bad], [30, 2e4, 1e4, 30])
+            np.testing.assert_allclose(file["density"][()][bad], [self.rho[0, 0, 0] * 1e-3, 1e-28, 0,
+                                                                   self.rho[5, 3, 7] * 1e-3], rtol=1e-6)
+        self.assertIn("bad cells    4: 1 left empty, 3 set to a floor", self.done.stdout)
+
+
+class Signals(GridCase):
+    def test_ctrl_c_leaves_nothing_behind(self):
+        snapshot = self.snapshot()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            path = self.folder / "grid.h5"
+            partial = path.with_name("grid.h5.partial")
+            process = subprocess.Popen([command.THOR, "grid", snapshot, "-o", path, "--cells", "200", "--precision", "single"],
+                                       stderr=subprocess.PIPE, text=True)
+            while not partial.exists() and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(0.2)
+            process.send_signal(number)
+            said = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, STOPPED, said)
+            self.assertIn("nothing is written", said)
+            self.assertFalse(path.exists() or partial.exists())
 
 
 class SharedData(GridCase):

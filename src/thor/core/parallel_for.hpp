@@ -7,10 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "thor/core/interrupt.hpp"
+
 namespace thor {
 
 /// body(begin, end) for pieces of [0, count) of at most `piece`, by several threads and in any order. The first
-/// exception ends it and is thrown here.
+/// exception ends it and is thrown here; a signal (interrupt.hpp) is one.
 template <class Body>
 void parallel_for(int threads, std::size_t count, std::size_t piece, const Body& body) {
   if (count == 0) return;
@@ -20,7 +22,10 @@ void parallel_for(int threads, std::size_t count, std::size_t piece, const Body&
   std::mutex mutex;
   const auto work = [&] {
     try {
-      for (std::size_t i = next++; i < pieces; i = next++) body(i * piece, std::min(count, (i + 1) * piece));
+      for (std::size_t i = next++; i < pieces; i = next++) {
+        stop_if_interrupted();
+        body(i * piece, std::min(count, (i + 1) * piece));
+      }
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();

@@ -43,12 +43,13 @@ Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& 
                             shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes(),
                             size_text(available), layout.packed ? "" : "set dataset.packed: true (12 bytes), "));
   }
-  if (room > std::exp2(32 + 3 * g.tile)) throw Error(ExitCode::input, "a grid has at most 2^32 blocks of 4 x 4 x 4 cells");
+  if (room > std::exp2(32 + 3 * g.tile))
+    throw Error(ExitCode::input, "a grid has at most 2^32 blocks of 4 x 4 x 4 cells");
   g.stride = layout.stride(), g.dust = layout.dust_at(), g.core_scale = layout.core_scale_at();
   g.packed = layout.packed, g.periodic = shape.periodic;
   g.velocity_step = float(std::max(largest_velocity / units.reference_speed, 1e-30) / 32767);
   numbers_ = std::make_unique_for_overwrite<float[]>(std::size_t(room) * std::size_t(layout.stride()) +
-                                                      3);  // which Numbers may read
+                                                     3);  // which Numbers may read
   g.cells = numbers_.get();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "thor/core/parallel_for.hpp"
 #include "thor/datasets/cells.hpp"
@@ -42,39 +43,46 @@ void set_gradients(const Cells& cells, std::vector<float>& scale, int threads) {
   });
 }
 
-/// One sweep over all cells, forward or backward, looking at the 13 neighbours that it has passed.
+/// row[z] = min(row[z], other[z + side] + distance).
+void lower(std::span<float> row, std::span<const float> other, int side, float distance, bool periodic) {
+  const auto n = std::int64_t(row.size());
+  const auto one = [&](std::int64_t z, std::int64_t from) {
+    row[std::size_t(z)] = std::min(row[std::size_t(z)], other[std::size_t(from)] + distance);
+  };
+  for (std::int64_t z = std::max(0, -side); z < n - std::max(0, side); ++z) one(z, z + side);
+  if (periodic && side < 0) one(0, n - 1);
+  if (periodic && side > 0) one(n - 1, 0);
+}
+
+/// One sweep over all cells, forward or backward, looking at the 13 neighbours that it has passed: those in four rows,
+/// then that in its own.
 void sweep(const GridShape& shape, std::vector<float>& scale, bool forward) {
   const auto [nx, ny, nz] = shape.count;
-  struct Neighbour {
-    std::int64_t x, y, z;
-    float distance;
+  const auto row = [&, ny = ny, nz = nz](std::int64_t x, std::int64_t y) {
+    return std::span(scale).subspan(std::size_t((x * ny + y) * nz), std::size_t(nz));
   };
-  std::vector<Neighbour> passed;
-  for (int x = -1; x <= 1; ++x) {
-    for (int y = -1; y <= 1; ++y) {
-      for (int z = -1; z <= 1; ++z) {
-        const bool before = x != 0 ? x < 0 : y != 0 ? y < 0 : z < 0;
-        if ((x || y || z) && before == forward) {
-          passed.push_back({x, y, z, std::sqrt(float(x * x + y * y + z * z))});
-        }
-      }
-    }
-  }
-  const std::int64_t count = shape.cells();
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t i = forward ? k : count - 1 - k;
-    const std::int64_t x = i / (ny * nz), y = i / nz % ny, z = i % nz;
-    float least = scale[std::size_t(i)];
-    for (const Neighbour& n : passed) {
-      std::int64_t jx = x + n.x, jy = y + n.y, jz = z + n.z;
+  const int back = forward ? -1 : 1;
+  const std::array<int, 2> passed[] = {{back, -1}, {back, 0}, {back, 1}, {0, back}};
+  const std::int64_t rows = nx * ny;
+  for (std::int64_t k = 0; k < rows; ++k) {
+    const std::int64_t i = forward ? k : rows - 1 - k, x = i / ny, y = i % ny;
+    const std::span<float> here = row(x, y);
+    for (const auto& [dx, dy] : passed) {
+      std::int64_t jx = x + dx, jy = y + dy;
       if (shape.periodic) {
-        jx = (jx + nx) % nx, jy = (jy + ny) % ny, jz = (jz + nz) % nz;
-      } else if (jx < 0 || jy < 0 || jz < 0 || jx >= nx || jy >= ny || jz >= nz) {
+        jx = (jx + nx) % nx, jy = (jy + ny) % ny;
+      } else if (jx < 0 || jy < 0 || jx >= nx || jy >= ny) {
         continue;
       }
-      least = std::min(least, scale[std::size_t((jx * ny + jy) * nz + jz)] + n.distance);
+      for (const int dz : {-1, 0, 1}) {
+        lower(here, row(jx, jy), dz, std::sqrt(float(dx * dx + dy * dy + dz * dz)), shape.periodic);
+      }
     }
-    scale[std::size_t(i)] = least;
+    float last = shape.periodic ? here[std::size_t(forward ? nz - 1 : 0)] : here[std::size_t(forward ? 0 : nz - 1)];
+    for (std::int64_t z = 0; z < nz; ++z) {
+      float& value = here[std::size_t(forward ? z : nz - 1 - z)];
+      last = value = std::min(value, last + 1);
+    }
   }
 }
 

@@ -46,8 +46,7 @@ template <class B, class Real>
 THOR_FN CellPlace<B> place_of_cell(const UniformGrid<Real>& g, B x, B y, B z) {
   const int b = g.tile;
   const B last((1u << b) - 1), tiles_y(static_cast<unsigned>(g.tiles[1])), tiles_z(static_cast<unsigned>(g.tiles[2]));
-  return {((x >> b) * tiles_y + (y >> b)) * tiles_z + (z >> b),
-          (((((x & last) << b) + (y & last)) << b) + (z & last))};
+  return {((x >> b) * tiles_y + (y >> b)) * tiles_z + (z >> b), (((((x & last) << b) + (y & last)) << b) + (z & last))};
 }
 /// Where each lane's cell begins; only this takes 64 bits, so that a grid may have 2^32 tiles.
 template <class V>

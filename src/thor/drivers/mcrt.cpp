@@ -4,43 +4,17 @@
 
 #include <cmath>
 #include <condition_variable>
-#include <csignal>
 #include <ctime>
 #include <mutex>
 #include <thread>
 
+#include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/outputs/photons.hpp"
 
 namespace thor {
 namespace {
-
-std::atomic<int> signals{0};
-
-/// SIGINT and SIGTERM ask for an orderly end; the second one ends the process.
-class SignalGuard {
- public:
-  SignalGuard() {
-    signals = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int number) {
-      if (signals.fetch_add(1) > 0) {
-        std::signal(number, SIG_DFL);
-        std::raise(number);
-      }
-    };
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~SignalGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-
- private:
-  struct sigaction old_int_, old_term_;
-};
 
 /// Watches a run from a thread of its own: progress, signals, the wall-clock limit.
 class Watch {
@@ -69,7 +43,7 @@ class Watch {
     while (!wake_.wait_for(lock, std::chrono::milliseconds(50), [this] { return done_; })) {
       const double now = progress_.seconds();
       const bool over_time = options_.max_walltime > 0 && now > options_.max_walltime;
-      if (closed_at < 0 && (signals > 0 || over_time)) {
+      if (closed_at < 0 && (is_interrupted() || over_time)) {
         pool_.close();
         closed_at = now;
         progress_.finish();

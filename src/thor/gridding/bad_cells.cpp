@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t shown = 5;
 constexpr const char* quantity_names[quantities] = {
     "position", "velocity", "mass", "density", "internal energy or temperature", "fraction", "kernel size"};
-constexpr const char* fault_names[faults] = {"not a number", "zero", "negative", "too large"};
 constexpr double rounding = 1e-4;  ///< fractions that single precision puts a little outside of 0..1
 
 /// A number that must be above zero.
@@ -48,6 +47,15 @@ std::vector<double> io::GasBlock::*energy_field(const io::GasBlock& block) {
 
 }  // namespace
 
+const char* fault_name(Fault fault) {
+  constexpr const char* names[faults] = {"not a number", "zero", "negative", "too large"};
+  return names[int(fault)];
+}
+const char* policy_name(OnBadCells policy) {
+  constexpr const char* names[] = {"error", "drop", "floor"};
+  return names[int(policy)];
+}
+
 void BadCells::add(Defect defect, std::uint64_t element) {
   const auto q = std::size_t(defect.quantity), f = std::size_t(defect.fault);
   ++count[q][f];
@@ -65,7 +73,7 @@ std::string BadCells::describe() const {
   for (std::size_t q = 0; q < std::size_t(quantities); ++q) {
     for (std::size_t f = 0; f < std::size_t(faults); ++f) {
       if (count[q][f] == 0) continue;
-      out += fmt::format("  {:>10} with {} {} (elements {}{})\n", count[q][f], quantity_names[q], fault_names[f],
+      out += fmt::format("  {:>10} with {} {} (elements {}{})\n", count[q][f], quantity_names[q], fault_name(Fault(f)),
                          fmt::join(first[q][f], ", "), count[q][f] > first[q][f].size() ? ", ..." : "");
     }
   }

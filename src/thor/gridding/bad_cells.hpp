@@ -16,6 +16,8 @@ enum class Quantity : int { position, velocity, mass, density, energy, fraction,
 inline constexpr int quantities = 7;
 enum class Fault : int { not_finite, zero, negative, too_large };
 inline constexpr int faults = 4;
+const char* fault_name(Fault fault);  ///< "not a number"
+const char* policy_name(OnBadCells policy);
 
 /// What is wrong with an element. Only the first one counts.
 struct Defect {

@@ -6,10 +6,12 @@
 #include <set>
 
 #include "thor/core/error.hpp"
+#include "thor/core/interrupt.hpp"
 #include "thor/emission/collisional_excitation.hpp"
 #include "thor/emission/recombination.hpp"
 #include "thor/emission/stars.hpp"
 #include "thor/gridding/cell_values.hpp"
+#include "thor/gridding/cube_faults.hpp"
 #include "thor/gridding/gas_state.hpp"
 #include "thor/gridding/grid_file.hpp"
 #include "thor/io/input.hpp"
@@ -20,9 +22,6 @@ namespace {
 [[noreturn]] void refuse(const CubeOptions& o, const std::string& why) {
   throw Error(ExitCode::input, o.input + ": " + why);
 }
-
-/// Values by field, of one plane of cells.
-using Plane = std::map<std::string, std::vector<float>>;
 
 Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
   Lattice lattice;
@@ -93,13 +92,16 @@ void read_plane(const CubeOptions& o, const io::Input& input, const std::map<std
       input.read<double>(field.array, x, 1, raw);
       for (std::size_t c = 0; c < cells; ++c) values[c] = float(raw[c] * factor.at(name));
     }
-    const bool may_be_negative = name.starts_with("velocity_");
-    for (std::size_t c = 0; c < cells; ++c) {
-      if (std::isfinite(values[c]) && (may_be_negative || values[c] > 0 || (values[c] == 0 && name != "temperature")))
-        continue;
-      refuse(o, fmt::format("{} is {} in plane {}, cell {}: repair the cube first", name, values[c], x, c));
-    }
   }
+}
+
+void refuse_bad_cells(const CubeOptions& o, const CubeFaults& faults) {
+  if (o.on_bad_cells != OnBadCells::error || faults.total() == 0) return;
+  refuse(o,
+         fmt::format("{} cells have numbers that cannot be:\n{}--on-bad-cells drop leaves them empty, --on-bad-cells "
+                     "floor puts floors in place of negative numbers and of a temperature of zero, and leaves cells "
+                     "empty where something is not a number",
+                     faults.total(), faults.describe()));
 }
 
 void derive(const CubeOptions& o, const std::vector<std::string>& outputs, std::size_t cells, Plane& p) {
@@ -161,17 +163,30 @@ std::string grid_cube(const CubeOptions& o) {
   std::map<std::string, double> sum;
   for (const auto& name : outputs) grid[name].reserve(lattice.count());
   const auto cells = std::size_t(lattice.cells[1] * lattice.cells[2]);
-  Plane plane;
+  CubeFaults faults(o.on_bad_cells, o.temperature_floor, o.density_floor);
   for (std::uint64_t x = 0; x < std::uint64_t(lattice.cells[0]); ++x) {
+    stop_if_interrupted();
+    Plane plane;
     read_plane(o, input, factor, x, cells, plane);
+    faults.look(plane, x, std::size_t(lattice.cells[2]));
+    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // only to count the others
     derive(o, outputs, cells, plane);
     for (const auto& name : outputs) {
       grid[name].insert(grid[name].end(), plane[name].begin(), plane[name].end());
       for (const float v : plane[name]) sum[name] += double(v);
     }
   }
+  refuse_bad_cells(o, faults);
   write_head(file, {lattice, o.redshift, o.hubble});
   file.attribute("/gridding", "cube", std::string_view(o.input));
+  file.attribute("/gridding", "on_bad_cells", std::string_view(policy_name(o.on_bad_cells)));
+  file.attribute("/gridding", "bad_cells_dropped", std::int64_t(faults.dropped()));
+  file.attribute("/gridding", "bad_cells_floored", std::int64_t(faults.floored()));
+  if (faults.total() > 0) {
+    file.attribute("/gridding", "bad_cells_by_kind", std::string_view(faults.describe()));
+    text += fmt::format("bad cells    {}: {} left empty, {} set to a floor\n{}", faults.total(), faults.dropped(),
+                        faults.floored(), faults.describe());
+  }
   const std::vector<std::uint64_t> shape{std::uint64_t(lattice.cells[0]), std::uint64_t(lattice.cells[1]),
                                          std::uint64_t(lattice.cells[2])};
   for (const auto& name : outputs) {

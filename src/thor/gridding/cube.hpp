@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "thor/emission/ionization.hpp"
+#include "thor/gridding/bad_cells.hpp"
 #include "thor/gridding/fields.hpp"
 #include "thor/gridding/lattice.hpp"
 
@@ -28,6 +29,9 @@ struct CubeOptions {
   double solar_metallicity = 0.0127, f_ion = 0.01;
   std::optional<emission::Ionization> ionization;  ///< where there is no HI_density
   int compression = 0;
+  OnBadCells on_bad_cells = OnBadCells::error;
+  double temperature_floor = 10;        ///< [K]
+  std::optional<double> density_floor;  ///< [g/cm^3], in place of a negative one; none: zero
 };
 
 /// "density=rho:g/cm3,temperature=/gas/T:K,velocity_x=0": NAME=ARRAY[:UNIT] or NAME=NUMBER[:UNIT]. Error(usage).
@@ -36,7 +40,8 @@ std::map<std::string, CubeField> parse_cube_fields(const std::string& text);
 /// One number in `unit` is this much in the unit of a grid file. Error(input) where `unit` is none of the field's.
 double cube_factor(const std::string& field, const std::string& unit, double solar_metallicity);
 
-/// Comes back with what is to be printed. Values that cannot be are an Error(input) with their count and the first one.
+/// Comes back with what is to be printed. Values that cannot be are an Error(input) with their counts and the first of
+/// each kind, unless `on_bad_cells` asks for a repair.
 std::string grid_cube(const CubeOptions& options);
 
 }  // namespace thor::gridding

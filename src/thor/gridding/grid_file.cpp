@@ -53,8 +53,7 @@ void write_provenance(io::ArrayOutput& file, const Provenance& p) {
   if (p.options.eos_temperature) file.attribute(how, "eos_temperature", *p.options.eos_temperature);
   file.attribute(how, "empty_cells", std::int64_t(p.empty_cells));
   file.attribute(how, "empty_temperature", empty_temperature);
-  const char* policy[] = {"error", "drop", "floor"};
-  file.attribute(how, "on_bad_cells", std::string_view(policy[int(p.options.on_bad_cells)]));
+  file.attribute(how, "on_bad_cells", std::string_view(policy_name(p.options.on_bad_cells)));
   file.attribute(how, "bad_cells", std::int64_t(p.bad_cells.total()));
   file.attribute(how, "bad_cells_dropped", std::int64_t(p.bad_cells.dropped));
   file.attribute(how, "bad_cells_floored", std::int64_t(p.bad_cells.floored));

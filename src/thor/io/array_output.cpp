@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "thor/core/error.hpp"
+#include "thor/core/interrupt.hpp"
 #include "thor/io/array_sink.hpp"
 
 namespace thor::io {
@@ -70,6 +71,7 @@ void ArrayOutput::attribute(const std::string& object, const std::string& name, 
 template <class T>
 void ArrayOutput::write(const std::string& path, std::span<const T> values, const std::vector<std::uint64_t>& shape,
                         std::string_view units, std::string_view description, int level) {
+  stop_if_interrupted();
   std::uint64_t size = 1;
   for (const auto n : shape) size *= n;
   if (shape.empty() || size != values.size()) {

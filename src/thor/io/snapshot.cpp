@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "thor/core/error.hpp"
+#include "thor/core/interrupt.hpp"
 #include "thor/io/snapshot_files.hpp"
 #include "thor/io/snapshot_gas.hpp"
 #include "thor/io/snapshot_stars.hpp"
@@ -87,6 +88,7 @@ void Snapshot::for_each_gas(std::size_t size, const std::function<void(const Gas
   if (!s.gas.missing().empty()) throw Error(ExitCode::input, s.gas.missing());
   GasBlock block;
   s.for_each(s.counts.gas, size, [&](const Input& input, std::uint64_t first, std::uint64_t count) {
+    stop_if_interrupted();
     s.gas.read(input, first, count, block);
     take(block);
   });
@@ -97,6 +99,7 @@ void Snapshot::for_each_star(std::size_t size, const std::function<void(const St
   if (!s.stars.missing().empty()) throw Error(ExitCode::input, s.stars.missing());
   StarBlock block;
   s.for_each(s.counts.stars, size, [&](const Input& input, std::uint64_t first, std::uint64_t count) {
+    stop_if_interrupted();
     s.stars.read(input, first, count, block);
     if (block.count > 0) take(block);
   });

@@ -40,8 +40,8 @@ struct Numbers {
 
 /// By halves: few instruction sets multiply 64 bits.
 template <class V>
-requires(!std::is_arithmetic_v<V>) THOR_FN
-    LaneAddress<V> lane_address(BitsOf<V> block, unsigned size, BitsOf<V> offset) {
+requires(!std::is_arithmetic_v<V>) THOR_FN LaneAddress<V> lane_address(BitsOf<V> block, unsigned size,
+                                                                       BitsOf<V> offset) {
   using Bits = BitsOf<V>;
   using Narrow __attribute__((vector_size(sizeof(Bits)))) = BitsOf<RealOf<V>>;
   using Wide __attribute__((vector_size(8 * Value<V>::lanes))) = std::uint64_t;
@@ -90,7 +90,7 @@ requires(Value<Pack<T, Abi>>::lanes >= 4) struct Numbers<Pack<T, Abi>> {
   THOR_FN V operator[](int k) const {
     constexpr int lanes = Value<V>::lanes;
     using Reals __attribute__((vector_size(sizeof(V)))) = T;
-    const float* m = memory + k / 4 * 4;
+    const float* m = memory + (k - k % 4);
     const auto all = std::make_index_sequence<lanes>();
     const auto a = load_fours<lanes>(m, address.of), b = load_fours<lanes>(m, address.of + 1);
     const auto c = load_fours<lanes>(m, address.of + 2), d = load_fours<lanes>(m, address.of + 3);

@@ -77,8 +77,8 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
 }
 
 /// Lane `slot` for one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
-/// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon would
-/// otherwise go on alone, and the others after it.
+/// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
+/// would otherwise go on alone, and the others after it.
 template <class Atomic, class P>
 THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy, const auto& group) {
   using Real = typename P::Real;
