@@ -133,6 +133,13 @@ class BadGrids(Case):
         for part in ("cells_memory", "velocity_jumps", "largest_tau"):
             self.assertIn(part, told.stdout)
 
+    def test_keys_of_dust_that_the_file_has(self):
+        self.change(lambda f: f.create_dataset("dust", data=np.zeros((8, 8, 8), "f4")))
+        self.assertEqual(thor("run", "run.yaml", "--set", "dataset.dust={law: SMC}", cwd=self.folder).returncode, DONE)
+        (self.folder / "out.h5").unlink()
+        for key, value in (("f_ion", 0.5), ("metallicity", 1), ("ionized_column", "1e20 cm^-2"), ("hydrogen_column", "1e20 cm^-2")):
+            self.refused(f"dataset.dust.{key}", "--set", f"dataset.dust={{law: SMC, {key}: {value}}}", code=USAGE)
+
     def test_missing_file(self):
         self.refused("none.h5", "--set", "dataset.path=none.h5")
 

@@ -51,11 +51,16 @@ sources() {
     tests/fuzz/no_files.cpp
 }
 
-# The longest first, so that none is left over at the end.
+# The files of a folder are compiled as one; the longest first, so that none is left over at the end.
+units() { sources | xargs -n 1 dirname | sort -u | tr / _; }
 compile() {
-  sources | while read -r file; do echo "$(wc -c < "$root/$file") $file"; done | sort -rn | while read -r _ file; do
-    echo "$root/$file $fuzz/objects/$(echo "$file" | tr / _ | sed 's/cpp$/o/')"
-  done | xargs -P "${FUZZ_JOBS:-2}" -L 1 sh "$root/tests/fuzz/run.sh" --compile "$clang" "$flags"
+  for folder in $(sources | xargs -n 1 dirname | sort -u); do
+    unit=$fuzz/objects/$(echo "$folder" | tr / _)
+    sources | grep "^$folder/[^/]*\$" | sed "s|.*|#include \"$root/&\"|" > "$unit.new"
+    cmp -s "$unit.new" "$unit.cpp" || cp "$unit.new" "$unit.cpp"
+    echo "$(sed 's/.*"\(.*\)"/\1/' "$unit.new" | xargs cat | wc -c) $unit.cpp $unit.o"
+  done | sort -rn | sed 's/^[0-9]* //' |
+    xargs -P "${FUZZ_JOBS:-2}" -L 1 sh "$root/tests/fuzz/run.sh" --compile "$clang" "$flags"
 }
 
 flags="-std=c++20 -O0 -gline-tables-only -ffp-contract=off -fno-omit-frame-pointer -I$root/src"
@@ -64,7 +69,7 @@ begin=$(date +%s)
 compile
 # shellcheck disable=SC2086
 "$clang" $flags -c "$build/lines.cpp" -o "$fuzz/objects/lines.o" # the line list, which CMake has made a source of
-objects=$(sources | tr / _ | sed "s|^|$fuzz/objects/|; s/cpp\$/o/")
+objects=$(units | sed "s|.*|$fuzz/objects/&.o|")
 # shellcheck disable=SC2086
 "$clang" -fsanitize=fuzzer,address,undefined $objects "$fuzz/objects/lines.o" -lfmt -lyaml-cpp -o "$fuzz/config_fuzz"
 echo "fuzz: built in $(($(date +%s) - begin)) s"

@@ -132,6 +132,13 @@ TEST(GridOfCells, HoldsDoublets) {
   const double a = scattered(shell("temperature: 2e4 K, number_density: 1e-6 cm^-3", 8000, "", "MgII"));
   EXPECT_NEAR(scattered(grid(file, "", 8000, "seed: 2\n", "MgII")), a, 4 * std::sqrt(2 * a));
   EXPECT_GT(std::abs(scattered(grid(dense, "", 8000, "seed: 2\n", "MgII")) - a), 4 * std::sqrt(2 * a));
+  // Turbulence widens the line and thins it: once, not twice.
+  const GridFile thin(ball(3e-8, 2e4));
+  const std::string wide = ", b_turb: 20 km/s";
+  const double b = scattered(shell("temperature: 2e4 K, number_density: 3e-8 cm^-3" + wide, 20000, "", "MgII"));
+  EXPECT_NEAR(scattered(grid(thin, wide, 20000, "seed: 2\n", "MgII")), b, 4 * std::sqrt(2 * b));
+  const GridFile thinner(ball(1.5e-8, 2e4));
+  EXPECT_LT(scattered(grid(thinner, wide, 20000, "seed: 2\n", "MgII")), b - 4 * std::sqrt(2 * b));
 }
 
 TEST(HubbleFlow, RedshiftsByHTimesTheWay) {

@@ -25,6 +25,7 @@ struct GridOptions {
   bool periodic = false, dust = false, emissivity = false;
   double hubble = 0;
   std::function<GridCell(int, int, int)> gas;
+  std::map<std::string, std::string> units;  ///< where they are others than usual
 };
 
 class GridFile {
@@ -61,7 +62,8 @@ class GridFile {
     const std::vector<std::uint64_t> shape(o.shape.begin(), o.shape.end());
     for (const auto& [name, values] : fields) {
       const bool velocity = name.starts_with("velocity");
-      file.write<float>(name, values, shape, velocity ? "km s-1" : name == "temperature" ? "K" : "cm-3", "made up");
+      const char* const usual = velocity ? "km s-1" : name == "temperature" ? "K" : "cm-3";
+      file.write<float>(name, values, shape, o.units.contains(name) ? o.units.at(name) : usual, "made up");
     }
     file.commit(true);
   }

@@ -35,12 +35,12 @@ Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& 
     g.zero[k] = -shape.origin[k] / shape.cell_size;
     room *= double(g.tiles[k]) * (1 << g.tile);
   }
-  const double bytes = room * layout.bytes(), available = available_memory();
+  const double bytes = room * layout.bytes_at_most(), available = available_memory();
   if (bytes > available) {
     throw Error(ExitCode::input,
                 fmt::format("a grid of {} x {} x {} cells takes {} at {:.0f} bytes a cell, {} are free: {}take fewer "
                             "cells, or a machine with more memory",
-                            shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes(),
+                            shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes_at_most(),
                             size_text(available), layout.packed ? "" : "set dataset.packed: true (12 bytes), "));
   }
   if (room > std::exp2(32 + 3 * g.tile))
@@ -88,7 +88,12 @@ void Cells::set_velocity(std::int64_t i, int axis, double velocity) {
 
 void Cells::set_dust(std::int64_t i, double dust) {
   float* r = record(i);
-  const auto ratio = float(dust * units_.dust / gas(i).opacity);
+  const double extinction = dust * units_.dust;
+  if (layout_.packed && extinction > gas(i).opacity * largest_wide) {  // so little gas that the ratio has no room
+    const auto opacity = float(extinction / (0.99 * largest_wide));
+    r[0] = bits_to_float((pack_wide(opacity) << 16) | (to_bits(r[0]) & 0xffffu));
+  }
+  const auto ratio = float(extinction / gas(i).opacity);
   if (layout_.packed) {
     r[2] = bits_to_float((to_bits(r[2]) & 0xffff0000u) | (dust > 0 ? pack_wide(ratio) : 0u));
   } else {
@@ -127,6 +132,7 @@ void Cells::look(int threads) {
   std::mutex mutex;
   const auto [nx, ny, nz] = shape_.count;
   const std::int64_t step[3] = {ny * nz, nz, 1};
+  const double hubble = shape_.hubble * shape_.cell_size / units_.reference_speed;
   parallel_for(threads, std::size_t(shape_.cells()), cells_at_a_time,
                [&, ny = ny, nz = nz](std::size_t first, std::size_t end) {
                  Part p;
@@ -135,7 +141,8 @@ void Cells::look(int threads) {
                    p.density += g.opacity / g.inverse_width;
                    p.opacity = std::max(p.opacity, g.opacity);
                    p.inverse = std::max(p.inverse, g.inverse_width);
-                   const double a_tau = units_.a * g.inverse_width * g.opacity * (g.core_scale + 0.5);
+                   const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
+                   const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
                    if (layout_.core_skip) p.x_crit = std::max(p.x_crit, 0.2 * std::cbrt(a_tau));
                    const std::int64_t index[3] = {i / step[0], i / nz % ny, i % nz};
                    for (std::size_t k = 0; k < 3; ++k) {
@@ -161,7 +168,8 @@ void Cells::look(int threads) {
                  units_.a * sum.inverse,
                  sum.faces > 0 ? sum.jumps / sum.faces : 0,
                  sum.largest,
-                 sum.x_crit};
+                 sum.x_crit,
+                 layout_.packed ? double(dataset_.velocity_step) * sum.inverse : 0};
 }
 
 }  // namespace thor

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "thor/datasets/uniform_grid.hpp"
 
@@ -25,7 +26,8 @@ struct CellLayout {
   int dust_at() const { return dust && !packed ? 5 : 0; }
   int core_scale_at() const { return core_skip ? (packed ? 3 : 5 + int(dust)) : 0; }
   int stride() const { return packed ? 3 + int(core_skip) : 5 + int(dust) + int(core_skip); }
-  double bytes() const { return 4. * stride(); }  ///< of a cell
+  double bytes() const { return 4. * stride(); }                            ///< of a cell
+  double bytes_at_most() const { return bytes() + (core_skip ? 4. : 0.); }  ///< while lengths are worked out
 };
 
 /// The gas in units of a run: see UniformGrid.
@@ -46,6 +48,7 @@ struct CellStatistics {
   double jumps = 0;            ///< share of faces between cells with gas across which v differs by more than v_th
   double largest_jump = 0;     ///< in units of v_th
   double largest_x_crit = 0;
+  double velocity_step = 0;  ///< of a packed grid, in units of the smallest v_th
 };
 
 /// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
@@ -60,10 +63,13 @@ class Cells {
   void set_velocity(std::int64_t i, int axis, double velocity);  ///< [cm/s]
   void set_dust(std::int64_t i, double dust);                    ///< [cm^-3]; after the temperature
   void clear(std::int64_t i);                                    ///< nothing there
+  void set_dropped(std::vector<bool> cells) { dropped_ = std::move(cells); }
 
   /// Core skipping's lengths, where the layout has them, and the statistics.
   void finish(int threads);
 
+  /// Whether a cell was bad, and is empty now.
+  bool is_dropped(std::int64_t i) const { return !dropped_.empty() && dropped_[std::size_t(i)]; }
   const GridShape& shape() const { return shape_; }
   const CellLayout& layout() const { return layout_; }
   const CellStatistics& statistics() const { return statistics_; }
@@ -80,6 +86,7 @@ class Cells {
   CellUnits units_;
   UniformGrid<double> dataset_{};
   std::unique_ptr<float[]> numbers_;
+  std::vector<bool> dropped_;
   CellStatistics statistics_;
 };
 

@@ -12,7 +12,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
-#include "thor/io/input.hpp"
+#include "thor/io/array_units.hpp"
 
 namespace thor {
 namespace {
@@ -62,12 +62,12 @@ class BadCounter {
   std::string first_;
 };
 
-/// Velocities of a file in cm/s.
-double velocity_unit(const std::string& path, const std::string& field) {
-  const std::string units = io::Input(path).text("/" + field, "units").value_or("");
-  if (units == "km s-1" || units == "km/s") return constants::km;
-  if (units == "cm s-1" || units == "cm/s") return 1;
-  fail(path, fmt::format("array {}: units \"{}\" are neither \"km s-1\" nor \"cm s-1\"", field, units));
+/// Of velocities, which have no default.
+double velocity_unit(const io::Input& file, const std::string& field) {
+  if (file.text(field, "units").value_or("").empty()) {
+    fail(file.path().string(), fmt::format("array {} has no attribute units; give it \"km s-1\" or \"cm s-1\"", field));
+  }
+  return io::cgs_unit(file, field, Dimension::velocity);
 }
 
 }  // namespace
@@ -148,8 +148,12 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     dropped[std::size_t(i)] = true;
   };
 
+  const io::Input file(path);
   double unit[3];
-  for (int k = 0; k < 3; ++k) unit[k] = velocity_unit(path, velocity_fields[k]);
+  for (int k = 0; k < 3; ++k) unit[k] = velocity_unit(file, velocity_fields[k]);
+  const double per_volume = io::cgs_unit(file, density_field(dataset, line), Dimension::number_density);
+  const double kelvin = io::cgs_unit(file, "temperature", Dimension::temperature);
+  const double dust_unit = dataset.dust ? io::cgs_unit(file, "dust", Dimension::number_density) : 1;
   std::atomic<double> largest{0};
   if (dataset.packed) {
     for (int k = 0; k < 3; ++k) {
@@ -163,12 +167,14 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   }
   auto cells =
       std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), core_skip}, units, largest);
-  read_field(path, density_field(dataset, line), shape, threads, [&](std::int64_t i, double n) {
+  read_field(path, density_field(dataset, line), shape, threads, [&](std::int64_t i, double value) {
+    const double n = value * per_volume;
     const bool good = n >= 0 && n < 1e30;
     if (!good) refuse("density", i, n);
     cells->set_density(i, good ? n : 0);
   });
-  read_field(path, "temperature", shape, threads, [&](std::int64_t i, double temperature) {
+  read_field(path, "temperature", shape, threads, [&](std::int64_t i, double value) {
+    const double temperature = value * kelvin;
     const bool good = temperature > 0 && temperature < 1e12;
     if (!good) refuse("temperature", i, temperature);
     cells->set_temperature(i, good ? temperature : 1e4);
@@ -181,7 +187,8 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     });
   }
   if (dataset.dust) {
-    read_field(path, "dust", shape, threads, [&](std::int64_t i, double dust) {
+    read_field(path, "dust", shape, threads, [&](std::int64_t i, double value) {
+      const double dust = value * dust_unit;
       const bool good = dust >= 0 && dust < 1e30;
       if (!good) refuse("dust", i, dust);
       cells->set_dust(i, good ? dust : 0);
@@ -196,6 +203,7 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
       if (dropped[std::size_t(i)]) cells->clear(i), ++count;
     }
     warning("{}: {} cells are dropped as bad, and empty now", path, count);
+    cells->set_dropped(std::move(dropped));
   }
   cells->finish(threads);
   return cells;

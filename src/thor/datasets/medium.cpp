@@ -75,7 +75,7 @@ Medium build_grid(const config::Dataset& dataset, const Line& line, const Refuse
   Medium m{};
   m.grid = read_grid_shape(dataset, line);
   m.size = m.grid.cell_size;
-  m.temperature = grid_temperature, m.b_turb = dataset.b_turb;
+  m.temperature = grid_temperature;  // and no turbulence: the width of each cell has it
   const AtomicTransition& first = line.first();
   m.thermal_speed = first.thermal_speed(m.temperature, 0);
   m.a = first.voigt_parameter(m.thermal_speed);

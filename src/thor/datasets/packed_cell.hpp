@@ -4,12 +4,13 @@
 /// Numbers of a cell in 16 bits each. Positive numbers are floating-point numbers of their own, without a sign: what is
 /// below the range becomes its lower end, which stands for nothing.
 ///
-///   wide    7 bits of exponent, 9 of mantissa: 2^-70 = 8.5e-22 to 1.4e17, relative error < 2^-10 = 0.1 %
+///   wide    7 bits of exponent, 9 of mantissa: 2^-70 = 8.5e-22 to 2.9e17, relative error < 2^-10 = 0.1 %
 ///   narrow  5 bits of exponent, 11 of mantissa: 2^-16 to 6.5e4, relative error < 2^-12 = 0.025 %
 ///   signed  integers, in units of 1/32767 of the largest; error < half a unit
 namespace thor {
 inline namespace THOR_ISA {
 
+inline constexpr double largest_wide = 0x1.ff8p57;
 THOR_FN float unpack_wide(std::uint32_t bits) { return from_bits((bits << 14) + (57u << 23)); }
 THOR_FN float unpack_narrow(std::uint32_t bits) { return from_bits((bits << 12) + (111u << 23)); }
 THOR_FN float unpack_signed(std::uint32_t bits) { return float(std::int32_t(bits << 16) >> 16); }

@@ -6,6 +6,8 @@
 namespace thor::config {
 namespace {
 
+constexpr double usual_f_ion = 0.01;
+
 constexpr Bounds below_light{.low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
 
 const Section<Density>& density_section() {
@@ -80,9 +82,10 @@ const Section<Dust>& dust_section() {
                          .when = by_law});
     s.quantity("ionized_column", &Dust::ionized_column, Dimension::column_density, non_negative,
                {.meaning = "N_HII along the same path", .fallback = "0 cm^-2", .when = by_law});
-    s.number(
-        "f_ion", &Dust::f_ion, {.low = 0, .high = 1},
-        {.meaning = "share of the dust that survives where hydrogen is ionised", .fallback = "0.01", .when = by_law});
+    s.number("f_ion", &Dust::f_ion, {.low = 0, .high = 1},
+             {.meaning = "share of the dust that survives where hydrogen is ionised",
+              .fallback = "0.01",
+              .when = by_law});  // usual_f_ion
     s.number("albedo", &Dust::albedo, {.low = 0, .high = 1},
              {.meaning = "share of the extinction that is scattering", .fallback = "0.32"});
     s.number("g", &Dust::g, {.low = -0.9999, .high = 0.9999},
@@ -182,6 +185,13 @@ const Section<Dataset>& dataset_section() {
       if (d.dust && d.dust->law && d.dust->metallicity.has_value() == grid) {
         reader.report("dust.metallicity",
                       grid ? "is in the file of the grid: take it out" : "missing; expected a number such as 0.3");
+      }
+      if (d.dust && grid && (d.dust->hydrogen_column || d.dust->ionized_column > 0)) {
+        reader.report(d.dust->hydrogen_column ? "dust.hydrogen_column" : "dust.ionized_column",
+                      "has no meaning in a grid, whose file says how much dust there is");
+      }
+      if (d.dust && grid && d.dust->law && d.dust->f_ion != usual_f_ion) {
+        reader.report("dust.f_ion", "is in the dust of the grid's file: give it to `thor grid --f-ion`");
       }
       if (d.cells == 1) reader.report("cells", "must be 0 or at least 2");
     });

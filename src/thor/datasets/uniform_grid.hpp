@@ -129,11 +129,14 @@ struct UniformGridView {
     return V(data.step_scale) * max(V(Real(1)), abs(x)) * divide(V(Real(1)), h.inverse_width);
   }
 
-  /// In cells: that at a face, and the way to the nearest of the six.
+  /// In cells: that at a face, and the way to the nearest of the six; but no longer than the Hubble flow takes for a
+  /// thermal width.
   THOR_FN V core_scale(const Here& h, Vec3<V> p, Vec3<V>) const {
     const V half(Real(0.5));
     const V off_centre = max(abs(p.x - half), max(abs(p.y - half), abs(p.z - half)));
-    return h.core_scale + max(half - off_centre, V(Real(0)));
+    V scale = h.core_scale + max(half - off_centre, V(Real(0)));
+    if (varies()) scale = min(scale, divide(V(Real(1)), h.inverse_width * V(data.hubble)));
+    return scale;
   }
 
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {

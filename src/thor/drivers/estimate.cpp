@@ -117,7 +117,9 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   const double tally = 8. * double(build_tally(config, setup).plan().cells);
   const double row = config.photons ? 40. + 8. * double(config.photons->fields.size()) : 0;
   e.memory = 2e7 + tally * (options.threads + 2) + 65536. * 2 * row;
-  if (const auto& cells = setup.medium.cells) e.memory += double(cells->shape().cells()) * cells->layout().bytes();
+  if (const auto& cells = setup.medium.cells) {
+    e.memory += double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // the light of each, in turn
+  }
   e.file_size = 1e5 + 1.5 * tally + row * photons;
   return e;
 }

@@ -119,6 +119,12 @@ void warn_of_grid(const Setup& setup) {
         "better.",
         100 * s.jumps, s.largest_jump);
   }
+  if (s.velocity_step > 0.1) {
+    warning(
+        "packed velocities are kept in steps of {:.2g} of the smallest thermal speed, since one of them is very large: "
+        "take out the fast cells, or dataset.packed",
+        s.velocity_step);
+  }
 }
 
 /// The atomic data that the run used, which a line list of the user's may have changed.

@@ -10,7 +10,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/units.hpp"
-#include "thor/io/input.hpp"
+#include "thor/io/array_units.hpp"
 
 namespace thor {
 namespace {
@@ -109,9 +109,17 @@ std::vector<PointSource> read_arrays(const config::Generator& g, const std::stri
     refuse_source(g.path, fmt::format("array \"{}\" has not one number for each of {} positions", light, shape[0]));
   }
   const auto position = file.read_all<double>(places), brightness = file.read_all<double>(light);
+  const double length = io::cgs_unit(file, places, Dimension::length);
+  const double unit =
+      wanted == "sfr" ? 1 : io::cgs_unit(file, light, wanted == "luminosity" ? Dimension::luminosity : Dimension::rate);
+  if (const auto units = file.text(light, "units");
+      wanted == "sfr" && units && *units != "Msun/yr" && *units != "Msun yr-1") {
+    refuse_source(g.path, fmt::format("array \"{}\": units \"{}\" are not \"Msun yr-1\"", light, *units));
+  }
   std::vector<PointSource> sources;
   for (std::size_t i = 0; i < brightness.size(); ++i) {
-    sources.push_back({{position[3 * i], position[3 * i + 1], position[3 * i + 2]}, brightness[i]});
+    const double* p = &position[3 * i];
+    sources.push_back({{p[0] * length, p[1] * length, p[2] * length}, brightness[i] * unit});
   }
   return sources;
 }

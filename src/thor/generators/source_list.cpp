@@ -22,14 +22,14 @@ namespace {
 /// Luminosities are kept in single precision in this unit [erg/s].
 constexpr double light_unit = 1e30;
 
-/// Multiplies every cell's number by f(value of a field there).
-void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const GridShape& shape,
+/// Multiplies every cell's number by f(value of a field there); what was dropped as bad gas is dark.
+void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const Cells& gas,
               int threads, const std::function<double(double)>& f) {
   std::mutex mutex;
   std::int64_t bad = 0;
   double example = 0;
-  read_field(path, field, shape, threads, [&](std::int64_t i, double value) {
-    const double factor = f(value);
+  read_field(path, field, gas.shape(), threads, [&](std::int64_t i, double value) {
+    const double factor = gas.is_dropped(i) ? 0 : f(value);
     if (factor >= 0 && std::isfinite(factor)) {
       cells[std::size_t(i)] = float(double(cells[std::size_t(i)]) * factor);
     } else {
@@ -61,7 +61,8 @@ void check_field(const io::Input& file, const std::string& field, const GridShap
 }
 
 /// The luminosity of every cell, in light_unit.
-std::vector<float> cell_light(const config::Generator& g, const GridShape& shape, int threads) {
+std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int threads) {
+  const GridShape& shape = gas.shape();
   const io::Input file(g.path);
   const double volume = std::pow(shape.cell_size, 3);
   std::vector<float> light(std::size_t(shape.cells()), 1.f);
@@ -71,16 +72,16 @@ std::vector<float> cell_light(const config::Generator& g, const GridShape& shape
   if (g.emission == config::Emission::field || file.has(field)) {
     check_field(file, field, shape);
     const double scale = volume / light_unit;
-    multiply(light, g.path, field, shape, threads, [&](double emissivity) { return emissivity * scale; });
+    multiply(light, g.path, field, gas, threads, [&](double emissivity) { return emissivity * scale; });
     return light;
   }
   const std::string with = recombination ? "HII_density" : "HI_density";
   for (const auto& name : {std::string("electron_density"), with, std::string("temperature")}) {
     check_field(file, name, shape);
   }
-  multiply(light, g.path, "electron_density", shape, threads, [](double n) { return n; });
-  multiply(light, g.path, with, shape, threads, [](double n) { return n; });
-  multiply(light, g.path, "temperature", shape, threads, [&](double temperature) {
+  multiply(light, g.path, "electron_density", gas, threads, [](double n) { return n; });
+  multiply(light, g.path, with, gas, threads, [](double n) { return n; });
+  multiply(light, g.path, "temperature", gas, threads, [&](double temperature) {
     const double rate = recombination ? emission::recombination_emissivity(temperature, 1, 1)
                                       : emission::collisional_emissivity(temperature, 1, 1);
     return rate * volume / light_unit;
@@ -147,7 +148,7 @@ class ListBuilder {
 std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Medium& m, std::uint64_t seed,
                                            Light& light) {
   const int threads = std::max(1, int(std::thread::hardware_concurrency()));
-  const std::vector<float> cells = cell_light(g, m.grid, threads);
+  const std::vector<float> cells = cell_light(g, *m.cells, threads);
   const double unit = light_unit * g.escape_fraction;
   ListBuilder builder(g, seed);
   for (const float l : cells) builder.look(double(l) * unit);

@@ -80,6 +80,19 @@ TEST(Cells, KeepWhatIsPutIn) {
   EXPECT_EQ((CellLayout{false, false, false}.bytes()), 20);
 }
 
+TEST(Cells, PackedDustNeedsNoGas) {
+  Cells cells(cube(2), {true, true, false}, plain, 1);
+  for (std::int64_t i = 0; i < 8; ++i) {
+    cells.clear(i);
+    cells.set_dust(i, 1.4 * double(i));
+  }
+  for (std::int64_t i = 0; i < 8; ++i) {
+    const CellGas<double> g = cells.gas(i);
+    EXPECT_NEAR(g.dust_ratio * g.opacity, 1.4 * double(i), 2.8e-3 * double(i) + 1e-20);
+    EXPECT_LT(g.opacity, 1e-15);
+  }
+}
+
 TEST(Cells, TooManyAreAnErrorThatSaysHowMuch) {
   GridShape huge = cube(100000);
   try {
@@ -194,6 +207,28 @@ TEST(Neighbourhood, AVelocityGradientLimitsIt) {
   EXPECT_NEAR(longest, 1.5, 0.01) << "v_th/|grad v| is two cells";
 }
 
+TEST(Neighbourhood, SoDoesTheHubbleFlow) {
+  GridShape shape = cube(9);
+  shape.periodic = true, shape.hubble = 0.1;  // v_th = 2 takes 20 cells; without it the gas is the same everywhere
+  Cells cells(shape, {false, false, true}, plain, 0);
+  for (std::int64_t i = 0; i < 729; ++i) {
+    cells.clear(i);
+    cells.set_density(i, 1e6);
+    cells.set_temperature(i, 4);
+  }
+  cells.finish(1);
+  UniformGrid<double> data = cells.dataset();
+  const auto scale = [&](double hubble) {
+    data.hubble = hubble;
+    const auto grid = view<double>(data);
+    return grid.core_scale(grid.at(4, 4, 4), {0.5, 0.5, 0.5}, {});
+  };
+  EXPECT_GT(scale(0), 1e6);
+  EXPECT_NEAR(scale(0.1), 20, 1e-6);
+  EXPECT_NEAR(scale(10), 0.2, 1e-6) << "also within a cell";
+  EXPECT_NEAR(cells.statistics().largest_x_crit, 0.2 * std::cbrt(1e-3 / 2 * 1e6 / 2 * 20), 1e-5);
+}
+
 std::string problem_of(const std::function<void(test::GridOptions&)>& change, const std::string& dataset = "") {
   test::GridOptions o;
   o.shape = {4, 4, 4};
@@ -239,6 +274,19 @@ TEST(GridFileOnDisk, BadCellsAreNamedOrDropped) {
     EXPECT_NE(text.find(c.says), std::string::npos) << text;
     EXPECT_EQ(problem_of(with(c.density, c.temperature, c.velocity), "drop"), "none");
   }
+}
+
+TEST(GridFileOnDisk, UnitsAreThoseOfTheArrays) {
+  EXPECT_EQ(problem_of([](test::GridOptions& o) { o.units["HI_density"] = "1/cm^3"; }), "none");
+  EXPECT_EQ(problem_of([](test::GridOptions& o) { o.units["velocity_x"] = "m/s"; }), "none");
+  for (const auto& [field, units] : {std::pair("HI_density", "m-3"), {"temperature", "keV"}, {"velocity_y", "kpc"}}) {
+    const std::string text = problem_of([&](test::GridOptions& o) { o.units[field] = units; });
+    EXPECT_NE(text.find(fmt::format("array {}: its attribute units is \"{}\"", field, units)), std::string::npos)
+        << text;
+  }
+  EXPECT_NE(
+      problem_of([](test::GridOptions& o) { o.units["velocity_z"] = ""; }).find("velocity_z has no attribute units"),
+      std::string::npos);
 }
 
 }  // namespace

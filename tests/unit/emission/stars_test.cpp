@@ -42,6 +42,8 @@ TEST(Stars, BeyondTheTable) {
   EXPECT_EQ(ionizing_rate(solar_mass, megayear, 0.05), ionizing_rate(solar_mass, megayear, 0.02));
   EXPECT_NEAR(ionizing_rate(3 * solar_mass, megayear, 0.01) / q, 3, 1e-12);
   EXPECT_TRUE(std::isnan(ionizing_rate(std::nan(""), megayear, 0.01)));
+  EXPECT_TRUE(std::isnan(ionizing_rate(solar_mass, std::nan(""), 0.01)));
+  EXPECT_TRUE(std::isnan(ionizing_rate(solar_mass, -megayear, 0.01))) << "born after the snapshot";
 }
 
 // Photons/s per M_sun/yr of constant star formation: 10^(53.3 +- 0.2) (Topping & Shull 2015, ApJ 800, 97; rotating

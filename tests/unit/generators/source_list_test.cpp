@@ -116,6 +116,43 @@ TEST(GasGenerator, WithoutEmissivityItIsAnError) {
   }
 }
 
+TEST(GasGenerator, WhatIsDroppedIsDark) {
+  auto o = lamps();
+  const auto gas = o.gas;
+  o.gas = [gas](int x, int y, int z) {
+    auto cell = gas(x, y, z);
+    if (x == 1 && y == 2 && z == 3) cell.velocity[1] = NAN;
+    if (x == 0 && y == 0 && z == 0) cell.temperature = -1, cell.emissivity = NAN;
+    return cell;
+  };
+  const test::GridFile file(o);
+  const std::string text =
+      "line: Lya\ndataset: {type: uniform_grid, bad_cells: drop, path: " + file.path() +
+      "}\ngenerators: [{type: gas, emission: recombination, photons: 1000}]\noutput: {path: x.h5}\n";
+  const auto out = test::run_all(text, {}, {});
+  const double all = cell_luminosity(1e-22) + 189 * cell_luminosity(1e-27);
+  EXPECT_NEAR(out.tally.light(Counter::light_emitted) / all, 1, 1e-6);
+}
+
+TEST(SourcesGenerator, ArraysHaveUnits) {
+  const std::string path = testing::TempDir() + "thor_sources_" + std::to_string(getpid()) + ".h5";
+  const auto read = [&](const char* length, const char* light) {
+    io::ArrayOutput file(path, true);
+    file.write<double>("/sources/position", std::vector{1., 2., 3.}, {1, 3}, length, "");
+    file.write<double>("/sources/luminosity", std::vector{7.}, {1}, light, "");
+    file.commit(true);
+    config::Generator g;
+    g.path = path, g.group = "/sources";
+    return read_sources(g);
+  };
+  EXPECT_EQ(read("cm", "erg s-1")[0].position[2], 3);
+  EXPECT_NEAR(read("kpc", "erg/s")[0].position[1] / (2e3 * constants::pc), 1, 1e-12);
+  EXPECT_EQ(read("", "")[0].brightness, 7);
+  EXPECT_THROW(read("parrots", ""), Error);
+  EXPECT_THROW(read("kpc", "W"), Error);
+  std::remove(path.c_str());
+}
+
 class Table {
  public:
   explicit Table(const std::string& text)
