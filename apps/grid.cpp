@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "thor/core/cosmology.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/units.hpp"
 #include "thor/drivers/mcrt.hpp"
@@ -21,6 +22,9 @@ struct GridArguments {
   std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, eos_temperature, temperature_floor;
   std::string ions, lines, fields;
   bool no_self_shielding = false;
+  const CLI::App* command = nullptr;
+
+  bool has(const char* option) const { return command->count(option) > 0; }
 };
 
 template <class T>
@@ -80,12 +84,21 @@ void read_region(const GridArguments& a, RegionOptions& region) {
   if (a.subtract_bulk == "no" || a.subtract_bulk == "gas") {
     region.velocity = a.subtract_bulk == "gas" ? Bulk::subtract : Bulk::keep;
   } else {
-    region.velocity = parse_vector(a.subtract_bulk, true, "--subtract-bulk");
+    const auto velocity = parse_vector(a.subtract_bulk, true, "--subtract-bulk");
+    for (const double v : velocity) {
+      if (std::abs(v) >= constants::c) throw Error(ExitCode::usage, "--subtract-bulk: faster than light");
+    }
+    region.velocity = velocity;
   }
   if (a.boundary != "auto") region.periodic = a.boundary == "periodic";
   if (region.size.empty() && region.is_rotated()) {
     throw Error(ExitCode::usage, "--rotate and --orient need a region: give its --size");
   }
+}
+
+void check_temperature(const char* option, double temperature) {
+  if (temperature >= coldest_gas && temperature <= hottest_gas) return;
+  throw Error(ExitCode::usage, fmt::format("{}: must lie between {:g} K and {:g} K", option, coldest_gas, hottest_gas));
 }
 
 void read_options(GridArguments& a) {
@@ -114,11 +127,28 @@ void read_options(GridArguments& a) {
   if (!a.box.empty()) o.read.box = quantity(a.box, Dimension::length, "--box");
   if (!a.eos_temperature.empty()) {
     o.eos_temperature = quantity(a.eos_temperature, Dimension::temperature, "--eos-temperature");
-    if (*o.eos_temperature <= 0) throw Error(ExitCode::usage, "--eos-temperature: must be above 0 K");
+    check_temperature("--eos-temperature", *o.eos_temperature);
   }
   if (!a.temperature_floor.empty()) {
     o.temperature_floor = quantity(a.temperature_floor, Dimension::temperature, "--temperature-floor");
-    if (o.temperature_floor <= 0) throw Error(ExitCode::usage, "--temperature-floor: must be above 0 K");
+    check_temperature("--temperature-floor", o.temperature_floor);
+  }
+  const auto needs = [&](const char* option, bool good, const char* what) {
+    if (a.has(option) && !good)
+      throw Error(ExitCode::usage, fmt::format("{}: has no meaning without {}", option, what));
+  };
+  needs("--uvb", o.neutral == NeutralFraction::equilibrium, "--ionization equilibrium");
+  needs("--no-self-shielding", o.neutral == NeutralFraction::equilibrium, "--ionization equilibrium");
+  needs("--table", o.neutral == NeutralFraction::table, "--ionization table");
+  needs("--ion-table", a.has("--ions") || a.has("--emissivity"), "--ions or --emissivity");
+  needs("--sfr-efficiency", o.sources == SourceKind::sfr, "--sources sfr");
+  for (const auto& [option, value] : {std::pair("--solar-metallicity", o.solar_metallicity),
+                                      {"--f-ion", o.f_ion},
+                                      {"--tolerance", o.tolerance},
+                                      {"--sfr-efficiency", o.sfr_efficiency},
+                                      {"--density-floor", o.density_floor.value_or(0)},
+                                      {"--metallicity", o.metallicity.value_or(0)}}) {
+    if (std::isnan(value)) throw Error(ExitCode::usage, fmt::format("{}: not a number", option));
   }
   o.ions = split(a.ions);
   o.lines = split(a.lines);
@@ -127,11 +157,20 @@ void read_options(GridArguments& a) {
 
 ExitCode cube(const GridArguments& a) {
   const GridOptions& o = a.options;
+  for (const char* option :
+       {"--centre",        "--cells",           "--rotate",      "--orient",        "--subtract-bulk",
+        "--allow-outside", "--method",          "--kernel-size", "--ion-table",     "--ions",
+        "--emissivity",    "--eos-temperature", "--metallicity", "--sources",       "--sfr-efficiency",
+        "--tolerance",     "--unit-length",     "--unit-mass",   "--unit-velocity", "--assume-tng-units",
+        "--box",           "--comoving",        "--precision"}) {
+    if (a.has(option)) throw Error(ExitCode::usage, fmt::format("{}: has no meaning for a cube (--fields)", option));
+  }
+  if (o.read.redshift && !(*o.read.redshift > -1)) throw Error(ExitCode::usage, "--redshift: must be above -1");
   CubeOptions c;
   c.input = o.snapshot;
   c.output = o.output;
   c.fields = parse_cube_fields(a.fields);
-  if (o.region.size.size() != 1) throw Error(ExitCode::usage, "--fields: give the side of the cube along x, --size");
+  if (o.region.size.size() != 1) throw Error(ExitCode::usage, "--fields: give one --size, that of the side along x");
   c.size = o.region.size[0];
   c.periodic = a.boundary == "periodic";
   c.redshift = o.read.redshift.value_or(0);
@@ -238,6 +277,7 @@ void add_grid(CLI::App& app, Action& action) {
   GridOptions& o = arguments->options;
   o.threads = 0;
   CLI::App* command = app.add_subcommand("grid", "put a simulation snapshot, or a cube, on a grid that a run can read");
+  arguments->command = command;
   command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, one of a split one, or its directory")->required();
   command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)");
   command->add_flag("--overwrite", o.overwrite, "replace an existing file");

@@ -11,7 +11,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ROOT, USAGE, main, thor  # noqa: E402
+from test_command import Case, DONE, OUTPUT, ROOT, USAGE, main, thor  # noqa: E402
 from support import INPUT, skip_loudly  # noqa: E402
 
 SHARED = ROOT.parent / "shared/data"
@@ -139,6 +139,35 @@ class BadGrids(Case):
         (self.folder / "out.h5").unlink()
         for key, value in (("f_ion", 0.5), ("metallicity", 1), ("ionized_column", "1e20 cm^-2"), ("hydrogen_column", "1e20 cm^-2")):
             self.refused(f"dataset.dust.{key}", "--set", f"dataset.dust={{law: SMC, {key}: {value}}}", code=USAGE)
+
+    def test_the_grid_is_not_overwritten(self):
+        before = self.path.read_bytes()
+        done = thor("run", "run.yaml", "-o", "g.h5", "--overwrite", cwd=self.folder)
+        self.assertEqual(done.returncode, OUTPUT, done.stderr)
+        self.assertEqual(self.path.read_bytes(), before)
+
+    def test_attributes_that_are_no_numbers(self):
+        for name, value in (("periodic", "true"), ("hubble", "1e-17"), ("redshift", "three"), ("redshift", -5.0),
+                            ("hubble", 1e-5), ("cell_size", [1e20, 2e20, 4e20]), ("cell_size", 1e300)):
+            with self.subTest(name=name, value=value):
+                with h5py.File(self.path) as file:
+                    old = file.attrs.get(name)
+                self.change(lambda f: f.attrs.__setitem__(name, value))
+                self.refused(name)
+                self.change(lambda f: f.attrs.pop(name) if old is None else f.attrs.__setitem__(name, old))
+        self.assertEqual(thor("run", "run.yaml", cwd=self.folder).returncode, DONE)
+
+    def test_cold_cells_are_counted_once(self):
+        def job(file):
+            file["temperature"][1, 2, 3] = 1e-3
+            for axis in "xyz":
+                file[f"velocity_{axis}"][1, 2, 3] = 4e5
+        self.change(job)
+        self.refused(r"1 of 512 cells are bad, the first is \[1, 2, 3\] with temperature = 0.001")
+
+    def test_a_velocity_of_light_from_gas(self):
+        self.refused("generators.0.velocity", "--set", "generators.0={type: sources, photons: 5, velocity: [1 km/s, 0 km/s, 0 km/s]}",
+                     code=USAGE)
 
     def test_missing_file(self):
         self.refused("none.h5", "--set", "dataset.path=none.h5")

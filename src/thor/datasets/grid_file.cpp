@@ -11,6 +11,7 @@
 #include "thor/config/nearest.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/core/message.hpp"
 #include "thor/io/array_units.hpp"
 
@@ -32,6 +33,9 @@ std::vector<std::string> fields_of(const config::Dataset& dataset, const Line& l
 
 double attribute(const io::Input& file, const char* name) {
   const auto value = file.number("/", name);
+  if (file.numbers("/", name).size() > 1) {
+    fail(file.path().string(), fmt::format("attribute \"{}\" at its root is a list, not a number", name));
+  }
   if (!value) {
     fail(file.path().string(),
          fmt::format("no attribute \"{}\" at its root: not a grid file (`thor grid` makes one of a snapshot or a cube)",
@@ -41,15 +45,28 @@ double attribute(const io::Input& file, const char* name) {
   return *value;
 }
 
+/// One that need not be there.
+double attribute(const io::Input& file, const char* name, double fallback) {
+  if (file.number("/", name)) return attribute(file, name);
+  if (const auto text = file.text("/", name)) {
+    fail(file.path().string(), fmt::format("attribute \"{}\" at its root is \"{}\", not a number", name, *text));
+  }
+  return fallback;
+}
+
 /// Counts what cannot be gas, and remembers where the first one is.
 class BadCounter {
  public:
+  explicit BadCounter(const GridShape& shape) : cells_(std::size_t(shape.cells())) {}
   void add(const char* what, std::int64_t cell, double value) {
     const std::lock_guard lock(mutex_);
-    ++count_;
+    bad_.resize(cells_);
+    if (!bad_[std::size_t(cell)]) ++count_;
+    bad_[std::size_t(cell)] = true;
     if (first_.empty() || cell < cell_) first_ = fmt::format("{} = {}", what, value), cell_ = cell;
   }
   std::int64_t count() const { return count_; }
+  const std::vector<bool>& cells() const { return bad_; }  ///< empty: none
   std::string text(const GridShape& shape) const {
     const auto [nx, ny, nz] = shape.count;
     return fmt::format("{} of {} cells are bad, the first is [{}, {}, {}] with {}", count_, shape.cells(),
@@ -58,6 +75,8 @@ class BadCounter {
 
  private:
   std::mutex mutex_;
+  std::size_t cells_;
+  std::vector<bool> bad_;
   std::int64_t count_ = 0, cell_ = 0;
   std::string first_;
 };
@@ -86,9 +105,12 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   const char* const origins[] = {"origin_x", "origin_y", "origin_z"};
   for (std::size_t k = 0; k < 3; ++k) shape.origin[k] = attribute(file, origins[k]);
   if (!(shape.cell_size > 0)) fail(dataset.path, fmt::format("cell_size is {}; it must be > 0", shape.cell_size));
-  shape.periodic = file.number("/", "periodic").value_or(0) != 0;
-  shape.redshift = file.number("/", "redshift").value_or(0);
-  shape.hubble = dataset.hubble_flow ? file.number("/", "hubble").value_or(0) : 0;
+  shape.periodic = attribute(file, "periodic", 0) != 0;
+  shape.redshift = attribute(file, "redshift", 0);
+  if (!(shape.redshift > -1 && shape.redshift < 1e4)) {
+    fail(dataset.path, fmt::format("redshift is {}; it must be above -1 and below 10000", shape.redshift));
+  }
+  shape.hubble = dataset.hubble_flow ? attribute(file, "hubble", 0) : 0;
   if (!(shape.hubble >= 0 && shape.hubble < 1)) fail(dataset.path, fmt::format("hubble is {} per s", shape.hubble));
   if (dataset.boundary != config::Boundary::file) shape.periodic = dataset.boundary == config::Boundary::periodic;
 
@@ -116,6 +138,14 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
       }
     }
   }
+  const double side = shape.cell_size * double(std::ranges::max(shape.count));
+  if (!(side < 1e32)) fail(dataset.path, fmt::format("the grid is {:.3g} cm wide: cell_size is to be in cm", side));
+  if (shape.hubble * side > 0.3 * constants::c) {
+    fail(dataset.path,
+         fmt::format("hubble = {:.3g} per s makes {:.3g} km/s across the grid: that is no Hubble flow (H is to "
+                     "be in 1/s, and the grid smaller)",
+                     shape.hubble, shape.hubble * side / constants::km));
+  }
   return shape;
 }
 
@@ -137,16 +167,8 @@ void read_field(const std::string& path, const std::string& field, const GridSha
 std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& shape,
                                         const CellUnits& units, bool core_skip, int threads) {
   const std::string& path = dataset.path;
-  BadCounter bad;
-  std::vector<bool> dropped;
-  std::mutex mutex;
-  const auto refuse = [&](const char* what, std::int64_t i, double value) {
-    bad.add(what, i, value);
-    if (dataset.bad_cells != config::BadCells::drop) return;
-    const std::lock_guard lock(mutex);
-    if (dropped.empty()) dropped.resize(std::size_t(shape.cells()));
-    dropped[std::size_t(i)] = true;
-  };
+  BadCounter bad(shape);
+  const auto refuse = [&](const char* what, std::int64_t i, double value) { bad.add(what, i, value); };
 
   const io::Input file(path);
   double unit[3];
@@ -175,7 +197,7 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   });
   read_field(path, "temperature", shape, threads, [&](std::int64_t i, double value) {
     const double temperature = value * kelvin;
-    const bool good = temperature > 0 && temperature < 1e12;
+    const bool good = temperature >= coldest_gas && temperature <= hottest_gas;
     if (!good) refuse("temperature", i, temperature);
     cells->set_temperature(i, good ? temperature : 1e4);
   });
@@ -198,12 +220,11 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     if (dataset.bad_cells == config::BadCells::error) {
       fail(path, bad.text(shape) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
     }
-    std::int64_t count = 0;
     for (std::int64_t i = 0; i < shape.cells(); ++i) {
-      if (dropped[std::size_t(i)]) cells->clear(i), ++count;
+      if (bad.cells()[std::size_t(i)]) cells->clear(i);
     }
-    warning("{}: {} cells are dropped as bad, and empty now", path, count);
-    cells->set_dropped(std::move(dropped));
+    warning("{}: {} cells are dropped as bad, and empty now", path, bad.count());
+    cells->set_dropped(bad.cells());
   }
   cells->finish(threads);
   return cells;

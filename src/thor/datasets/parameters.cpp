@@ -171,7 +171,7 @@ const Section<Dataset>& dataset_section() {
     s.choice("bad_cells", &Dataset::bad_cells,
              std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
                                            {"drop", BadCells::drop, "they are empty, and counted"}},
-             {.meaning = "what becomes of NaN, negative densities and temperatures of 0 or less",
+             {.meaning = "what becomes of NaN, negative densities and temperatures below 0.1 K",
               .fallback = "error",
               .when = grid});
     s.check([](Reader& reader, const Dataset& d) {

@@ -11,6 +11,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
+#include "thor/io/partial.hpp"
 #include "thor/outputs/photons.hpp"
 
 namespace thor {
@@ -127,6 +128,13 @@ void warn_of_grid(const Setup& setup) {
   }
 }
 
+/// The files that a run reads.
+std::vector<std::string> inputs_of(const config::Config& config) {
+  std::vector<std::string> inputs{config.dataset.path, config.line_list};
+  for (const auto& generator : config.generators) inputs.push_back(generator.path);
+  return inputs;
+}
+
 /// The atomic data that the run used, which a line list of the user's may have changed.
 void write_line(io::File& file, const Line& line) {
   file.attribute("/line", "name", line.name);
@@ -200,6 +208,7 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const FrequencyAxis axis = frequency_axis(setup);
   const std::unique_ptr<device::Device> device = choose_device(options);
   const SignalGuard guard;  // until the file is in its place
+  for (const std::string& input : inputs_of(config)) io::detail::require_apart(options.output, input);
   io::File file(options.output, options.overwrite);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, file);

@@ -97,10 +97,10 @@ const Section<Generator>& generator_section() {
              {.meaning = "of the beam; any length", .fallback = "[0, 0, 1]", .when = {"shape", {"beam"}}});
     s.quantity("radius", &Generator::radius, Dimension::length, positive,
                {.meaning = "of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
-    s.vector("velocity", &Generator::velocity, Dimension::velocity, below_light,
-             {.meaning = "of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]"});
     const Condition one{"type", {"point", "extended"}}, many{"type", {"gas", "sources"}};
     const Condition gas{"type", {"gas"}}, sources{"type", {"sources"}};
+    s.vector("velocity", &Generator::velocity, Dimension::velocity, below_light,
+             {.meaning = "of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]", .when = one});
     s.integer("photons", &Generator::photons, 1, std::uint64_t{1} << 62,
               {.meaning = "Monte Carlo photons", .example = "100000", .when = one});
     s.integer("photons", &Generator::photons, 0, std::uint64_t{1} << 62,

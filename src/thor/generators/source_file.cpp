@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -48,7 +49,12 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
   std::ifstream file(path);
   if (!file) refuse_source(path, "cannot be read");
   std::string line;
-  std::getline(file, line);
+  const auto next_line = [&] {  // commas are as good as blanks
+    if (!std::getline(file, line)) return false;
+    std::replace(line.begin(), line.end(), ',', ' ');
+    return true;
+  };
+  next_line();
   std::istringstream header(line.starts_with("#") ? line.substr(1) : line);
   const std::string names[] = {"x", "y", "z", wanted};
   int column[4] = {-1, -1, -1, -1};
@@ -77,7 +83,7 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
     }
   }
   std::vector<PointSource> sources;
-  for (int number = 2; std::getline(file, line); ++number) {
+  for (int number = 2; next_line(); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("#")) continue;
     std::istringstream row(line);
     std::vector<double> values;

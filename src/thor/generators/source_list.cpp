@@ -30,8 +30,9 @@ void multiply(std::vector<float>& cells, const std::string& path, const std::str
   double example = 0;
   read_field(path, field, gas.shape(), threads, [&](std::int64_t i, double value) {
     const double factor = gas.is_dropped(i) ? 0 : f(value);
-    if (factor >= 0 && std::isfinite(factor)) {
-      cells[std::size_t(i)] = float(double(cells[std::size_t(i)]) * factor);
+    const auto product = float(double(cells[std::size_t(i)]) * factor);
+    if (product >= 0 && std::isfinite(product)) {
+      cells[std::size_t(i)] = product;
     } else {
       const std::lock_guard lock(mutex);
       ++bad, example = value;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "thor/core/constants.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/gridding/gas_state.hpp"
 #include "thor/gridding/spline.hpp"
 
@@ -45,10 +48,18 @@ std::vector<double> io::GasBlock::*energy_field(const io::GasBlock& block) {
   return block.temperature.empty() ? &io::GasBlock::internal_energy : &io::GasBlock::temperature;
 }
 
+/// Of neutral gas where the snapshot says no more: to tell what cannot be.
+double temperature_at_rest(const io::GasBlock& block, std::size_t i) {
+  if (!block.temperature.empty()) return block.temperature[i];
+  const double X = block.hydrogen.empty() ? default_hydrogen : std::clamp(block.hydrogen[i], 0., 1.);
+  const double x_e = block.electrons.empty() ? 0 : std::clamp(block.electrons[i], 0., 10.);
+  return temperature_of(block.internal_energy[i], X, x_e);
+}
+
 }  // namespace
 
 const char* fault_name(Fault fault) {
-  constexpr const char* names[faults] = {"not a number", "zero", "negative", "too large"};
+  constexpr const char* names[faults] = {"not a number", "zero", "negative", "too large", "too small"};
   return names[int(fault)];
 }
 const char* policy_name(OnBadCells policy) {
@@ -84,11 +95,20 @@ bool is_sound(const io::GasBlock& block, std::size_t i, const Limits& limits, De
   for (std::size_t a = 0; a < 3; ++a) {
     if (!std::isfinite(block.position[3 * i + a])) return defect = {Quantity::position, Fault::not_finite}, false;
     if (!std::isfinite(block.velocity[3 * i + a])) return defect = {Quantity::velocity, Fault::not_finite}, false;
+    if (std::abs(block.position[3 * i + a]) > limits.furthest) {
+      return defect = {Quantity::position, Fault::too_large}, false;
+    }
+    if (std::abs(block.velocity[3 * i + a]) >= constants::c)
+      return defect = {Quantity::velocity, Fault::too_large}, false;
   }
   if (!positive(block.mass[i], Quantity::mass, defect) || !positive(block.density[i], Quantity::density, defect) ||
       !positive((block.*energy_field(block))[i], Quantity::energy, defect)) {
     return false;
   }
+  if (block.density[i] > densest_gas) return defect = {Quantity::density, Fault::too_large}, false;
+  const double temperature = temperature_at_rest(block, i);
+  if (!(temperature >= coldest_gas)) return defect = {Quantity::energy, Fault::too_small}, false;
+  if (temperature > hottest_gas) return defect = {Quantity::energy, Fault::too_large}, false;
   if (limits.smoothing && !positive(block.smoothing_length[i], Quantity::kernel, defect)) return false;
   bool sound = true;
   for_each_fraction([&](auto member, double most) {
@@ -104,8 +124,8 @@ bool is_sound(const io::GasBlock& block, std::size_t i, const Limits& limits, De
 bool repair(io::GasBlock& block, std::size_t i, const Limits& limits) {
   if (block.density[i] <= 0) block.density[i] = limits.density.value_or(block.mass[i] / limits.cell_volume);
   if (!block.temperature.empty()) {
-    if (block.temperature[i] <= 0) block.temperature[i] = limits.temperature;
-  } else if (block.internal_energy[i] <= 0) {
+    if (block.temperature[i] < coldest_gas) block.temperature[i] = limits.temperature;
+  } else if (temperature_at_rest(block, i) < coldest_gas) {
     const double X = block.hydrogen.empty() ? default_hydrogen : block.hydrogen[i];
     const double x_e = block.electrons.empty() ? 0 : block.electrons[i];
     block.internal_energy[i] = thermal_energy(limits.temperature, X, x_e);

@@ -14,8 +14,8 @@ enum class OnBadCells { error, drop, floor };
 
 enum class Quantity : int { position, velocity, mass, density, energy, fraction, kernel };
 inline constexpr int quantities = 7;
-enum class Fault : int { not_finite, zero, negative, too_large };
-inline constexpr int faults = 4;
+enum class Fault : int { not_finite, zero, negative, too_large, too_small };
+inline constexpr int faults = 5;
 const char* fault_name(Fault fault);  ///< "not a number"
 const char* policy_name(OnBadCells policy);
 
@@ -39,6 +39,7 @@ struct BadCells {
 /// Where no kernel may be wider [cm]; and what the policy `floor` puts in place of what is zero or negative.
 struct Limits {
   double widest = 1e300;
+  double furthest = 1e300;        ///< no coordinate may be larger [cm]
   double cell_volume = 0;         ///< an element without density gets that at which it fills a cell, unless
   std::optional<double> density;  ///< says another one [g/cm^3]
   double temperature = 10;

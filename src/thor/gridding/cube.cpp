@@ -15,6 +15,7 @@
 #include "thor/gridding/gas_state.hpp"
 #include "thor/gridding/grid_file.hpp"
 #include "thor/io/input.hpp"
+#include "thor/io/partial.hpp"
 
 namespace thor::gridding {
 namespace {
@@ -157,6 +158,7 @@ std::string grid_cube(const CubeOptions& o) {
                   lattice.periodic ? "periodic" : "open", size_text(memory.total()), size_text(available_memory()));
   if (o.dry_run) return text;
   require(memory, available_memory());
+  io::detail::require_apart(o.output, o.input);
   io::ArrayOutput file(o.output, o.overwrite);
 
   std::map<std::string, std::vector<float>> grid;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "thor/core/constants.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/gridding/cell_values.hpp"
 
 namespace thor::gridding {
@@ -11,9 +13,17 @@ namespace {
 
 std::optional<Fault> fault_of(const std::string& field, float value) {
   if (!std::isfinite(value)) return Fault::not_finite;
-  if (field.starts_with("velocity_") || value > 0) return std::nullopt;
+  if (field.starts_with("velocity_")) {
+    if (std::abs(value) * constants::km >= constants::c) return Fault::too_large;
+    return std::nullopt;
+  }
   if (value < 0) return Fault::negative;
-  return field == "temperature" ? std::optional(Fault::zero) : std::nullopt;
+  if (field == "temperature") {
+    if (value < coldest_gas) return value == 0 ? Fault::zero : Fault::too_small;
+    if (value > hottest_gas) return Fault::too_large;
+  }
+  if (value > (field == "density" ? densest_gas : 1e30)) return Fault::too_large;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -28,7 +38,7 @@ void CubeFaults::look(Plane& plane, std::uint64_t x, std::size_t row) {
       Kind& kind = kinds_[{field, *fault}];
       if (kind.count++ == 0) kind.first = {x, c / row, c % row};
       bad = true;
-      drop = drop || *fault == Fault::not_finite;
+      drop = drop || *fault == Fault::not_finite || *fault == Fault::too_large;
     }
     if (!bad) continue;
     ++total_;

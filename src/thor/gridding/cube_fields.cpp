@@ -81,7 +81,7 @@ double cube_factor(const std::string& field, const std::string& unit, double sol
   const std::string asked = plain(unit);
   for (const Unit& known : *units) {
     names.emplace_back(known.name);
-    if (plain(known.name) == asked || (field == "metallicity" && asked.empty() && known.factor == 1)) {
+    if (plain(known.name) == asked) {
       return known.factor == 0 ? 1 / solar_metallicity : known.factor;
     }
   }

@@ -216,6 +216,7 @@ void deposit(CellSums<T>& sums, const Particles& particles, const Shares& shares
     std::vector<float> weight;
     const std::int64_t low = bounds[piece], high = bounds[piece + 1];
     for (const std::size_t p : order) {
+      stop_if_interrupted();
       if (!planes[p].meet(low, high, lattice.cells[0]) || !place(lattice, particles, p, f)) continue;
       const double* amount = particles.amount.data() + p * std::size_t(particles.fields);
       deposit_one(sums, f, shares.scale[p], amount, low, high, weight);

@@ -29,6 +29,9 @@ struct Shares {
 /// most of their cells may lie outside; the two differ by less than 1e-7 then.
 inline constexpr double wide = 16;
 
+/// No kernel may reach further: distances are in single precision, and cells are counted in 31 bits.
+inline constexpr double widest_kernel = 1 << 22;
+
 Shares shares(const Lattice& lattice, const Particles& particles, int threads);
 
 /// A thread at a time has planes of the grid to itself, and the particles come in the same order to all of them: the

@@ -15,6 +15,14 @@ void add(std::vector<double>& to, const std::vector<double>& what) {
   for (std::size_t f = 0; f < to.size(); ++f) to[f] += what[f];
 }
 
+bool is_beyond(const Vector& position, const Vector& box) {
+  constexpr double rounding = 1e-6;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (box[a] > 0 && (position[a] < -rounding * box[a] || position[a] > (1 + rounding) * box[a])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
@@ -27,7 +35,10 @@ Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
   limits_.smoothing = options.smoothing;
   const Vector& box = region.frame.box;
   // One element that fills the box has a kernel of 1.55 sides.
-  if (box[0] > 0) limits_.widest = 2 * *std::max_element(box.begin(), box.end());
+  const double side = *std::max_element(box.begin(), box.end());
+  if (box[0] > 0) limits_.widest = 2 * side;
+  // Coordinates may be counted from the centre of a box, or not be wrapped for some time.
+  if (region.frame.wraps) limits_.furthest = 3 * side;
 }
 
 double Gatherer::radius(const io::GasBlock& block, std::size_t i) const {
@@ -42,8 +53,9 @@ bool Gatherer::touches(const Vector& position, double radius) const {
   return true;
 }
 
-std::vector<unsigned char> Gatherer::sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& repaired) {
-  std::vector<unsigned char> use(block.count, 1);
+void Gatherer::sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& repaired) {
+  std::vector<unsigned char>& use = use_;
+  use.assign(block.count, 1);
   std::vector<std::vector<std::pair<std::size_t, Defect>>> found((block.count + piece - 1) / piece);
   parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
     Defect defect;
@@ -65,12 +77,12 @@ std::vector<unsigned char> Gatherer::sort_out(const io::GasBlock& block, std::op
     }
   }
   seen_ += block.count;
-  return use;
 }
 
 Particles Gatherer::gather(const io::GasBlock& original) {
   std::optional<io::GasBlock> repaired;
-  const std::vector<unsigned char> use = sort_out(original, repaired);
+  sort_out(original, repaired);
+  const std::vector<unsigned char>& use = use_;
   const io::GasBlock& block = repaired ? *repaired : original;
   Particles out;
   out.fields = options_.fields.count;
@@ -119,6 +131,7 @@ Particles Gatherer::gather(const io::GasBlock& original) {
       const Vector p = region_.frame.turned(vector_at(block.velocity, i));
       for (std::size_t a = 0; a < 3; ++a) amount[momentum_x + a] = block.mass[i] * p[a];
       ++sum.elements;
+      if (region_.frame.wraps && is_beyond(vector_at(block.position, i), region_.frame.box)) ++sum.wrapped;
       if (!block.sfr.empty() && block.sfr[i] > 0) ++sum.star_forming;
       sum.momentum += block.mass[i] * std::sqrt(dot(p, p));
       add(sum.input, amount);
@@ -140,6 +153,7 @@ Particles Gatherer::gather(const io::GasBlock& original) {
     totals_.momentum += sum.momentum;
     totals_.elements += sum.elements;
     totals_.star_forming += sum.star_forming;
+    totals_.wrapped += sum.wrapped;
   }
   return out;
 }

@@ -27,6 +27,7 @@ struct Totals {
   double momentum = 0;        ///< sum of |p|
   std::uint64_t elements = 0;
   std::uint64_t star_forming = 0;
+  std::uint64_t wrapped = 0;  ///< with coordinates beyond a periodic box
 };
 
 class Gatherer {
@@ -42,11 +43,13 @@ class Gatherer {
   void count_cut(const Particles& particles, const std::vector<double>& inside);
 
   const Totals& totals() const { return totals_; }
+  /// Of each element of the last block whether it is used.
+  const std::vector<unsigned char>& used() const { return use_; }
   const BadCells& bad_cells() const { return bad_; }
 
  private:
-  /// Of each element whether it is used; `repaired` is the block with floors where they are needed.
-  std::vector<unsigned char> sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& repaired);
+  /// Sets use_; `repaired` is the block with floors where they are needed.
+  void sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& repaired);
   double radius(const io::GasBlock& block, std::size_t i) const;  ///< of the kernel [cm]
   bool touches(const Vector& position, double radius) const;      ///< both in cells
 
@@ -56,6 +59,7 @@ class Gatherer {
   int threads_;
   Totals totals_;
   BadCells bad_;
+  std::vector<unsigned char> use_;
   std::uint64_t seen_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "thor/gridding/nearest.hpp"
 #include "thor/gridding/progress.hpp"
 #include "thor/gridding/survey.hpp"
+#include "thor/io/partial.hpp"
 
 namespace thor::gridding {
 namespace {
@@ -37,6 +38,15 @@ void refuse_bad_cells(const Job& job, const BadCells& bad) {
                      bad.total(), bad.describe()));
 }
 
+void refuse_wide_kernels(const Job& job, const Particles& particles) {
+  const auto widest = std::max_element(particles.radius.begin(), particles.radius.end());
+  if (widest == particles.radius.end() || *widest <= widest_kernel) return;
+  refuse(job,
+         fmt::format("the kernel of a gas element is {:.3g} cells wide, more than {:.0g}: the cells are too small for "
+                     "this snapshot (a larger --size, fewer --cells, or --method nearest), or its density is wrong",
+                     2 * *widest, 2 * widest_kernel));
+}
+
 /// All gas, into the cells.
 template <class T>
 void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& sources) {
@@ -47,6 +57,7 @@ void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& source
   job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
     const Particles particles = gatherer.gather(block);
     if (o.method == Method::kernel) {
+      refuse_wide_kernels(job, particles);
       const Shares s = shares(job.region.lattice, particles, o.threads);
       gatherer.count_cut(particles, s.inside);
       deposit(sums, particles, s, o.threads);
@@ -54,7 +65,7 @@ void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& source
       gatherer.count_cut(particles, centres_inside(job.region.lattice, particles));
       sampler.add(particles);
     }
-    if (o.sources == SourceKind::sfr) add_star_forming(block, job.region, o.sfr_efficiency, sources);
+    if (o.sources == SourceKind::sfr) add_star_forming(block, gatherer.used(), job.region, o.sfr_efficiency, sources);
     progress.update(done += block.count);
   });
   refuse_bad_cells(job, gatherer.bad_cells());
@@ -70,7 +81,7 @@ void find_sources(const Job& job, Sources& sources) {
     try {
       job.snapshot.for_each_star(block_size,
                                  [&](const io::StarBlock& block) { add_stars(block, job.region, sources); });
-    } catch (const Error& e) {
+    } catch (const NoLight& e) {
       if (o.sources_asked) throw;
       warning("no sources are written: {}", e.what());
       sources = {};
@@ -94,6 +105,13 @@ std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::ui
                                 : job.gas.model.eos_temperature
                                     ? fmt::format(" and were set to {:.6g} K", *job.gas.model.eos_temperature)
                                     : " and keep the temperature of the snapshot (--eos-temperature)");
+  if (t.wrapped > 0) {
+    out += fmt::format("wrapped      {} gas elements with coordinates beyond the box\n", t.wrapped);
+    if (t.wrapped > t.elements / 10) {
+      warning("{} of {} gas elements have coordinates beyond the box of {:.6g} kpc: is that its size (--box)?",
+              t.wrapped, t.elements, job.region.frame.box[0] / (1e3 * constants::pc));
+    }
+  }
   if (bad.total() > 0) {
     out += fmt::format("bad cells    {}: {} left out with a mass of {:.6g} Msun, {} set to a floor\n{}", bad.total(),
                        bad.dropped, bad.mass_dropped / emission::solar_mass, bad.floored, bad.describe());
@@ -170,6 +188,7 @@ std::string grid_snapshot(const GridOptions& options) {
   const Region region = choose_region(snapshot, options.region);
   std::string text = describe_plan(region, memory, gas.fields);
   if (options.dry_run) return text;
+  for (const auto& input : snapshot.files()) io::detail::require_apart(options.output, input);
   io::ArrayOutput file(options.output, options.overwrite);
   const Job job{options, snapshot, region, gas};
   return text + (options.single ? run<float>(job, file) : run<double>(job, file));

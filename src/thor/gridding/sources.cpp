@@ -43,7 +43,8 @@ void add_stars(const io::StarBlock& block, const Region& region, Sources& source
   const bool known = !block.ionizing_rate.empty();
   const auto& mass = block.initial_mass.empty() ? block.mass : block.initial_mass;
   if (block.count > 0 && !known && (block.age.empty() || mass.empty())) {
-    throw Error(ExitCode::input, "the stars of the snapshot have neither an ionising rate nor an age: --sources none");
+    throw NoLight(ExitCode::input,
+                  "the stars of the snapshot have neither an ionising rate nor an age: --sources none");
   }
   for (std::size_t i = 0; i < block.count; ++i) {
     const double Z = block.metallicity.empty() ? 0 : block.metallicity[i];
@@ -53,9 +54,10 @@ void add_stars(const io::StarBlock& block, const Region& region, Sources& source
   }
 }
 
-void add_star_forming(const io::GasBlock& block, const Region& region, double efficiency, Sources& sources) {
+void add_star_forming(const io::GasBlock& block, const std::vector<unsigned char>& use, const Region& region,
+                      double efficiency, Sources& sources) {
   for (std::size_t i = 0; i < block.sfr.size(); ++i) {
-    if (block.sfr[i] == 0) continue;
+    if (block.sfr[i] == 0 || !use[i]) continue;
     add(region, vector_at(block.position, i), vector_at(block.velocity, i),
         emission::lya_of_sfr(block.sfr[i], efficiency), block.sfr[i], sources);
   }

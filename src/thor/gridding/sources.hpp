@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "thor/core/error.hpp"
 #include "thor/gridding/region.hpp"
 #include "thor/io/array_output.hpp"
 
@@ -23,10 +24,17 @@ struct Sources {
   std::size_t count() const { return luminosity.size(); }
 };
 
+/// Nothing is wrong with the stars, but how bright they are cannot be known.
+struct NoLight : Error {
+  using Error::Error;
+};
+
 /// Stars shine by their ionising rate: that of the snapshot, or of their initial mass, age and metallicity.
 void add_stars(const io::StarBlock& block, const Region& region, Sources& sources);
 /// Gas elements with a star-formation rate, each f_eff SFR/(Msun/yr) 1e42 erg/s.
-void add_star_forming(const io::GasBlock& block, const Region& region, double efficiency, Sources& sources);
+/// `use`: those that are not left out as bad.
+void add_star_forming(const io::GasBlock& block, const std::vector<unsigned char>& use, const Region& region,
+                      double efficiency, Sources& sources);
 
 void write_sources(io::ArrayOutput& file, const Sources& sources, SourceKind kind);
 

@@ -49,6 +49,11 @@ void require_free(const fs::path& path, bool overwrite) {
   }
 }
 
+void require_apart(const fs::path& output, const fs::path& input) {
+  std::error_code ignored;
+  if (fs::equivalent(output, input, ignored)) fail(output, "it is what is read", "use another name");
+}
+
 void prepare_file(const fs::path& path, const fs::path& partial, bool overwrite) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail(path, "it is a directory", "give a file name");

@@ -14,6 +14,9 @@ std::filesystem::path partial_of(const std::filesystem::path& path);
 /// The name is free (or may be replaced), and the directory is there.
 void require_free(const std::filesystem::path& path, bool overwrite);
 
+/// What is read is not what is written, whatever --overwrite says.
+void require_apart(const std::filesystem::path& output, const std::filesystem::path& input);
+
 /// Also, that a file can be created in it, and that nobody else writes it.
 void prepare_file(const std::filesystem::path& path, const std::filesystem::path& partial, bool overwrite);
 [[noreturn]] void cannot_create(const std::filesystem::path& path, int code);

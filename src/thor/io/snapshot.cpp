@@ -58,6 +58,9 @@ Snapshot::Snapshot(const std::filesystem::path& path, const SnapshotOptions& opt
     const Input input(s.files[file]);
     check_fields(input, file, gas, gas_fields);
     check_fields(input, file, stars, star_fields);
+    for (const Particles* type : {&gas, &stars}) {
+      if (type->counts[file] > 0) check_same_fields(input, Input(s.files[*type->first_file]), *type);
+    }
   }
 
   const auto& position = s.gas.position() ? s.gas.position() : s.stars.position();

@@ -96,7 +96,7 @@ std::optional<Field> find_field(const Input& input, const Particles& particles, 
     Field field{.path = particles.group + "/" + name, .components = wanted.components};
     if (!input.has(field.path)) continue;
     field.width = width_of(input, field.path, input.array(field.path));
-    if (field.width < wanted.components || (wanted.components > 1 && field.width != wanted.components)) {
+    if (field.width < wanted.components || (!wanted.first_of_many && field.width != wanted.components)) {
       fail_snapshot(input.path(),
                     fmt::format("{} has {} columns; {} are expected", field.path, field.width, wanted.components));
     }
@@ -109,7 +109,8 @@ std::optional<Field> find_field(const Input& input, const Particles& particles, 
 std::optional<Field> find_metallicity(const Input& input, const Particles& particles, const SnapshotUnits& units,
                                       std::vector<std::string>& notes) {
   // All metals are a column of their own, or the first one (GIZMO); in SWIFT's GEAR model the first is iron.
-  auto field = find_field(input, particles, {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}}, units);
+  auto field = find_field(input, particles,
+                          {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}, Quantity::none, 1, true}, units);
   if (field && field->width > 1 && field->path.ends_with("/MetalMassFractions")) {
     notes.push_back(
         fmt::format("{} has {} columns, the order of which is not known: not used", field->path, field->width));
@@ -134,6 +135,14 @@ void check_fields(const Input& input, std::size_t file, const Particles& particl
                     fmt::format("{} has {} rows, {}/Coordinates has {}: the file is damaged, or was not written whole",
                                 field.path, info.shape[0], particles.group, particles.counts[file]));
     }
+  }
+}
+
+void check_same_fields(const Input& input, const Input& first, const Particles& particles) {
+  for (const std::string& name : input.children(particles.group)) {
+    if (first.has(particles.group + "/" + name)) continue;
+    fail_snapshot(first.path(), fmt::format("it has no {}/{}, as {} has: the files are not of one snapshot",
+                                            particles.group, name, input.path().filename().string()));
   }
 }
 

@@ -40,9 +40,10 @@ struct Wanted {
   std::vector<std::string> names;
   Quantity quantity = Quantity::none;
   std::uint64_t components = 1;
+  bool first_of_many = false;  ///< a dataset with more columns gives its first
 };
 
-/// `input` is the first file that has any of the type. A dataset with more columns than components gives its first.
+/// `input` is the first file that has any of the type.
 std::optional<Field> find_field(const Input& input, const Particles& particles, const Wanted& wanted,
                                 const SnapshotUnits& units);
 
@@ -52,6 +53,9 @@ std::optional<Field> find_metallicity(const Input& input, const Particles& parti
 
 /// The file must have the fields, with as many rows as there are particles.
 void check_fields(const Input& input, std::size_t file, const Particles& particles, const std::vector<Field>& fields);
+
+/// It must have no dataset of a type that `first`, the first file with any of it, has not.
+void check_same_fields(const Input& input, const Input& first, const Particles& particles);
 
 /// Rows [first, first + count) in cgs; `values` becomes components x count long.
 void read_field(const Input& input, const Field& field, std::uint64_t first, std::uint64_t count,

@@ -139,9 +139,15 @@ std::vector<fs::path> snapshot_files(const fs::path& given, std::vector<std::str
     }
     return {path};
   }
-  if (said == 1) return {path};
-
   Numbered found = siblings(path, name);
+  if (said == 1) {
+    if (path != given && found.size() > 1) {
+      fail_snapshot(given, fmt::format("this directory has {} numbered files {}.*{}, and each says that it is a whole "
+                                       "snapshot (NumFilesPerSnapshot is 1): name the one that is meant",
+                                       found.size(), name.stem, name.extension));
+    }
+    return {path};
+  }
   const std::uint64_t count = said.value_or(found.rbegin()->first + 1);
   if (count > most_files) fail_snapshot(path, fmt::format("number {} of a snapshot's files is too high", count - 1));
   std::vector<fs::path> files;

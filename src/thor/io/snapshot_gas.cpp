@@ -48,12 +48,14 @@ GasFields::GasFields(const Input& input, const Particles& particles, const Snaps
   add("temperature", &GasBlock::temperature, {{"Temperature", "Temperatures"}, Q::temperature});
   auto electrons = add("electrons", &GasBlock::electrons, {{"ElectronAbundance"}});
   auto neutral = add("neutral", &GasBlock::neutral, {{"NeutralHydrogenAbundance", "HI_Fraction"}});
-  add("hydrogen", &GasBlock::hydrogen, {{"GFM_Metals", "ElementMassFractions", "ElementAbundance/Hydrogen"}});
+  add("hydrogen", &GasBlock::hydrogen,
+      {{"GFM_Metals", "ElementMassFractions", "ElementAbundance/Hydrogen"}, Q::none, 1, true});
   if (const auto metals = find_metallicity(input, particles, units, notes)) {
     columns_.push_back({"metallicity", &GasBlock::metallicity, *metals});
   }
 
-  if (const auto species = find_field(input, particles, {{"SpeciesFractions"}}, units); species && !neutral) {
+  if (const auto species = find_field(input, particles, {{"SpeciesFractions"}, Q::none, 1, true}, units);
+      species && !neutral) {
     // n_i/n_H: of tables HI, HII, H2; of CHIMES (Richings et al. 2014, MNRAS 440, 3349) e, HI, HII, H-, ...
     if (species->width == 3 || species->width >= 10) {
       const bool network = species->width >= 10;

@@ -29,7 +29,8 @@ TEST(Cube, KnowsUnitsInTheirSpellings) {
   EXPECT_EQ(cube_factor("velocity_z", "cm s-1", 1), 1e-5);
   EXPECT_EQ(cube_factor("HI_density", "m-3", 1), 1e-6);
   EXPECT_EQ(cube_factor("emissivity_recombination", "erg cm-3 s-1", 1), 1);
-  EXPECT_EQ(cube_factor("metallicity", "", 1), 1);
+  EXPECT_EQ(cube_factor("metallicity", "solar", 1), 1);
+  EXPECT_THROW(cube_factor("metallicity", "", 1), Error) << "solar, or a fraction of the mass?";
   EXPECT_EQ(cube_factor("metallicity", "mass_fraction", 0.02), 50);
   EXPECT_THROW(cube_factor("density", "K", 1), Error);
   EXPECT_THROW(cube_factor("density", "", 1), Error);

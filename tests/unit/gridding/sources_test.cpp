@@ -78,8 +78,11 @@ TEST(GridSources, StarFormingGasShinesByItsRate) {
   b.position = stars().position;
   b.velocity = stars().velocity;
   b.sfr = {3, 0};
+  const std::vector<unsigned char> all{1, 1}, none{0, 1};
   Sources s;
-  add_star_forming(b, region(), 0.5, s);
+  add_star_forming(b, none, region(), 0.5, s);
+  EXPECT_EQ(s.count(), 0u) << "left out as bad";
+  add_star_forming(b, all, region(), 0.5, s);
   ASSERT_EQ(s.count(), 1u);
   EXPECT_NEAR(s.luminosity[0], 1.5e42, 1e30);
 }

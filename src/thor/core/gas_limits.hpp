@@ -1,0 +1,10 @@
+#pragma once
+
+/// What gas may be, for `thor grid` and for a run.
+namespace thor {
+
+inline constexpr double coldest_gas = 0.1;   ///< [K]; the line is wider by damping than by heat in colder gas
+inline constexpr double hottest_gas = 1e12;  ///< [K]
+inline constexpr double densest_gas = 1e5;   ///< [g/cm^3]
+
+}  // namespace thor
