@@ -140,7 +140,7 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   }
   const double side = shape.cell_size * double(std::ranges::max(shape.count));
   if (!(side < 1e32)) fail(dataset.path, fmt::format("the grid is {:.3g} cm wide: cell_size is to be in cm", side));
-  if (shape.hubble * side > 0.3 * constants::c) {
+  if (shape.hubble * side > 3 * constants::c) {  // photons of a periodic box are stopped before they cross it
     fail(dataset.path,
          fmt::format("hubble = {:.3g} per s makes {:.3g} km/s across the grid: that is no Hubble flow (H is to "
                      "be in 1/s, and the grid smaller)",
