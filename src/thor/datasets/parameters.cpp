@@ -137,7 +137,7 @@ const Section<Dataset>& dataset_section() {
     s.map("dust", &Dataset::dust, dust_section(), {.meaning = "none where it is left out"});
     s.number("step_limiter", &Dataset::step_limiter, {.low = 0, .high = 1, .low_open = true},
              {.meaning = "f: a sub-step changes velocity by at most f v_th and density by at most a share f",
-              .fallback = "0.1"});
+              .fallback = "0.05"});
     s.integer("cells", &Dataset::cells, 0, 4096,
               {.meaning = "realised on a grid of so many cells along its diameter, for comparison; 0 is not",
                .fallback = "0",

@@ -114,7 +114,7 @@ TEST(Config, Defaults) {
   EXPECT_EQ(config.dataset.density, Density{});
   EXPECT_EQ(config.dataset.velocity, Velocity{});
   EXPECT_FALSE(config.dataset.dust);
-  EXPECT_EQ(config.dataset.step_limiter, 0.1);
+  EXPECT_EQ(config.dataset.step_limiter, 0.05);
   ASSERT_EQ(config.generators.size(), 1u);
   Generator point;
   point.photons = 1000;
@@ -251,7 +251,7 @@ dataset:
   tau0: 1e6
   velocity:
     profile: static
-  step_limiter: 0.1
+  step_limiter: 0.05
   cells: 0
 generators:
   - type: point
