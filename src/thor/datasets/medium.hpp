@@ -59,7 +59,7 @@ Sphere<Real> convert(const Sphere<double>& d) {
 }
 template <class Real>
 Shell<Real> convert(const Shell<double>& d) {
-  return {Real(d.inner), convert<Real>(d.profile)};
+  return {Real(d.inner), convert<Real>(d.profile), Real(d.thickness)};
 }
 template <class Real>
 Slab<Real> convert(const Slab<double>& d) {

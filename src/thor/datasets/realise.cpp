@@ -30,14 +30,15 @@ std::shared_ptr<const Cells> realise_shell(const Medium& m, std::int64_t count, 
         const auto place_of = [&](int axis) { return (double(index[axis]) + (along[axis] + 0.5) / sub) * side - 1; };
         const Vec3<double> p{place_of(0), place_of(1), place_of(2)};
         const int place = gas_at.locate(p);
-        if (place != outside) opacity += gas_at.opacity(place, p) / (sub * sub * sub);
+        if (place != outside) opacity += gas_at.opacity({place, 0}, p) / (sub * sub * sub);
       }
       const Vec3<double> centre{(double(index[0]) + 0.5) * side - 1, (double(index[1]) + 0.5) * side - 1,
                                 (double(index[2]) + 0.5) * side - 1};
       cells->set_density(i, opacity * side);
       cells->set_temperature(i, 1);
-      const double v[3] = {gas_at.velocity_along(gas, centre, {1, 0, 0}), gas_at.velocity_along(gas, centre, {0, 1, 0}),
-                           gas_at.velocity_along(gas, centre, {0, 0, 1})};
+      const double v[3] = {gas_at.velocity_along({gas, 0}, centre, {1, 0, 0}),
+                           gas_at.velocity_along({gas, 0}, centre, {0, 1, 0}),
+                           gas_at.velocity_along({gas, 0}, centre, {0, 0, 1})};
       for (int k = 0; k < 3; ++k) cells->set_velocity(i, k, v[k] * m.thermal_speed);
       if (m.dust.tau > 0) cells->set_dust(i, opacity * side * m.dust.tau / m.tau0);
     }

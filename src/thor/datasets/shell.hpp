@@ -11,6 +11,7 @@ struct Shell {
   using Real = R;
   Real inner;
   Profile<Real> profile;
+  Real thickness = (1 - inner) * (1 + inner);  ///< 1 - inner^2
 };
 
 inline namespace THOR_ISA {
@@ -21,38 +22,73 @@ struct ShellView : Meshless<V> {
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
+  using Here = Region<V>;
   const Shell<Real>& data;
 
   THOR_FN bool varies() const { return data.profile.graded || data.profile.moving; }
 
-  THOR_FN FaceSegment<V> segment(Int cell, Vec3<V> p, Vec3<V> d) const {
-    const SphereSegment<V> outer{dot(p, d), SphereView<V>::one_minus_r2(p)};
+  /// 1 - r^2 and r^2 - r_in^2 of a place in the gas. The depth is the smaller one, the latter with a minus sign; in the
+  /// cavity it is r_in^2 - r^2.
+  THOR_FN V below_outer(const Here& h) const {
+    V c = h.depth;
+    if (data.inner > Real(0)) c = select(h.depth < V(Real(0)), V(data.thickness) + h.depth, h.depth);
+    return c;
+  }
+  THOR_FN V above_inner(const Here& h) const {
+    return select(h.depth < V(Real(0)), -h.depth, V(data.thickness) - h.depth);
+  }
+  /// At the inner face, on the side of the gas.
+  static THOR_FN V at_inner() { return V(Real(-0x1p-60)); }
+
+  template <class Lane>
+  THOR_FN void advance(Lane& lane, V s) const {
+    const V zero(Real(0));
+    const V change = SphereView<V>::change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
+    V depth = lane.depth - change;
+    if (data.inner > Real(0)) {  // a flight through the cavity ends at a face, where cross() sets the depth
+      const V thick(data.thickness), half(Real(0.5) * data.thickness);
+      depth = select(lane.depth < zero, min(depth, at_inner()), max(depth, zero));
+      depth = select(depth > half, depth - thick, select(depth < -half, depth + thick, depth));
+    } else {
+      depth = max(depth, zero);
+    }
+    lane.depth = depth;
+    this->move(lane, s);
+  }
+  template <class Lane>
+  THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const FaceSegment<V>& segment) const {
+    // Into the gas, or into the cavity.
+    lane.depth = select(face, select(equal<V>(segment.behind, gas), at_inner(), V(Real(0))), lane.depth);
+    return Meshless<V>::cross(lane, face, segment);
+  }
+
+  THOR_FN FaceSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const {
+    const SphereSegment<V> outer{dot(p, d), below_outer(here)};
     FaceSegment<V> s{outer.length(), Int(outside)};
     if (data.inner > Real(0)) {
       const V b = outer.b;
       const V zero(Real(0));
-      const V r2_minus = dot(p, p) - V(data.inner * data.inner);
       // From the gas: the nearer root, where the ray goes inward and meets the cavity.
-      const V gap = max(r2_minus, zero);
+      const V gap = above_inner(here);
       const V square_root = fma(b, b, -gap);
       const auto meets = b < zero && square_root > zero;
       const V inward = divide(gap, max(abs(b) + sqrt(max(square_root, zero)), V(Real(1e-30))));
       // From the cavity: the far root.
-      const SphereSegment<V> across{b, max(-r2_minus, zero)};
-      const auto in_cavity = equal<V>(cell, cavity);
+      const SphereSegment<V> across{b, max(here.depth, zero)};
+      const auto in_cavity = equal<V>(here.cell, cavity);
       s.distance = select(in_cavity, across.length(), select(meets, inward, s.distance));
       s.behind = select(in_cavity, Int(gas), select(meets, Int(cavity), s.behind));
     }
     return s;
   }
 
-  THOR_FN V opacity(Int cell, Vec3<V> p) const {
+  THOR_FN V opacity(const Here& here, Vec3<V> p) const {
     V k(data.profile.opacity);
     if (data.profile.graded) k = graded_opacity(data.profile, sqrt(dot(p, p)));
-    if (data.inner > Real(0)) k = select(equal<V>(cell, cavity), V(Real(0)), k);
+    if (data.inner > Real(0)) k = select(equal<V>(here.cell, cavity), V(Real(0)), k);
     return k;
   }
-  THOR_FN V velocity_along(Int, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V velocity_along(const Here&, Vec3<V> p, Vec3<V> d) const {
     V v(Real(0));
     if (data.profile.moving) v = speed_over_radius(data.profile, sqrt(dot(p, p))) * dot(p, d);
     return v;
@@ -62,16 +98,16 @@ struct ShellView : Meshless<V> {
     const V mu = divide(b, max(r, V(profile_floor<Real>)));
     return v_over_r * fma(mu * mu, V(data.profile.velocity_exponent - Real(1)), V(Real(1)));
   }
-  THOR_FN V max_step(Int cell, Vec3<V> p, Vec3<V> d, V x) const {
+  THOR_FN V max_step(const Here& here, Vec3<V> p, Vec3<V> d, V x) const {
     const V r = sqrt(dot(p, p));
     const V w = speed_over_radius(data.profile, r);
     const V limit = limited_step(data.profile, r, gradient(w, r, dot(p, d)), w * r, x);
-    return select(equal<V>(cell, cavity), V(no_limit<Real>), limit);
+    return select(equal<V>(here.cell, cavity), V(no_limit<Real>), limit);
   }
-  THOR_FN V core_scale(IntOf<V>, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
     const V r = sqrt(dot(p, p));
-    V scale = divide(SphereView<V>::one_minus_r2(p), V(Real(1)) + r);
-    if (data.inner > Real(0)) scale = min(scale, abs(r - V(data.inner)));
+    V scale = divide(below_outer(here), V(Real(1)) + r);
+    if (data.inner > Real(0)) scale = min(scale, divide(above_inner(here), r + V(data.inner)));
     if (varies()) {
       const V w = speed_over_radius(data.profile, r);
       scale = min(scale, gradient_scale(data.profile, r, gradient(w, r, dot(p, d))));
@@ -82,6 +118,13 @@ struct ShellView : Meshless<V> {
   THOR_FN int locate(Vec3<V> p) const {
     const V r2 = dot(p, p);
     return r2 > V(1) ? outside : r2 < data.inner * data.inner ? cavity : gas;
+  }
+  THOR_FN V depth_at(int cell, Vec3<V> p) const {
+    const V outer = max(SphereView<V>::one_minus_r2(p), V(0));
+    if (data.inner <= Real(0)) return depth_at_birth(outer);
+    const V thick(data.thickness), inner = depth_at_birth(outer - thick);
+    if (cell == cavity) return max(inner, V(0));
+    return outer > V(0.5) * thick ? min(inner, at_inner()) : depth_at_birth(outer);
   }
   THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) const { return SphereView<V>::distance_from_outside(p, d); }
   THOR_FN Vec3<V> sample_position(V r, Vec3<V> n) const { return SphereView<V>::sample_shell(data.inner, r, n); }

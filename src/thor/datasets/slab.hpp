@@ -19,29 +19,38 @@ struct SlabView : Meshless<V> {
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
+  using Here = Region<V>;
   const Slab<Real>& data;
 
   THOR_FN bool varies() const { return data.profile.moving; }
 
-  THOR_FN FaceSegment<V> segment(Int, Vec3<V> p, Vec3<V> d) const {
-    const V one(Real(1));
-    const V to_face = max(one - copysign(one, d.z) * p.z, V(Real(0)));
+  /// The depth is 1 - |z|.
+  THOR_FN FaceSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const {
+    const V zero(Real(0));
+    const V to_face = select((d.z > zero) == (p.z > zero), here.depth, V(Real(2)) - here.depth);
     return {divide(to_face, max(abs(d.z), V(Real(1e-20)))), Int(outside)};
   }
-  THOR_FN V opacity(Int, Vec3<V>) const { return V(data.profile.opacity); }
-  THOR_FN V velocity_along(Int, Vec3<V> p, Vec3<V> d) const {
+  template <class Lane>
+  THOR_FN void advance(Lane& lane, V s) const {
+    const V one(Real(1));
+    const V near_face = max(fma(-copysign(s, lane.pz), lane.dz, lane.depth), V(Real(0)));
+    const V from_middle = one - abs(this->move(lane, s).z);
+    lane.depth = select(from_middle > V(Real(1. / 128)), from_middle, near_face);
+  }
+  THOR_FN V opacity(const Here&, Vec3<V>) const { return V(data.profile.opacity); }
+  THOR_FN V velocity_along(const Here&, Vec3<V> p, Vec3<V> d) const {
     V v(Real(0));
     if (data.profile.moving) v = speed_over_radius(data.profile, abs(p.z)) * p.z * d.z;
     return v;
   }
   /// dv/ds along the ray: beta (v/z) mu^2.
   THOR_FN V gradient(V v_over_z, V dz) const { return V(data.profile.velocity_exponent) * v_over_z * dz * dz; }
-  THOR_FN V max_step(Int, Vec3<V> p, Vec3<V> d, V x) const {
+  THOR_FN V max_step(const Here&, Vec3<V> p, Vec3<V> d, V x) const {
     const V w = speed_over_radius(data.profile, abs(p.z));
     return limited_step(data.profile, abs(p.z), gradient(w, d.z), w * p.z, x);
   }
-  THOR_FN V core_scale(IntOf<V>, Vec3<V> p, Vec3<V> d) const {
-    V scale = max(V(Real(1)) - abs(p.z), V(Real(0)));
+  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
+    V scale = here.depth;
     if (varies()) {
       const V w = speed_over_radius(data.profile, abs(p.z));
       scale = min(scale, gradient_scale(data.profile, abs(p.z), gradient(w, d.z)));
@@ -50,6 +59,7 @@ struct SlabView : Meshless<V> {
   }
 
   THOR_FN int locate(Vec3<V> p) const { return abs(p.z) <= V(1) ? gas : outside; }
+  THOR_FN V depth_at(int, Vec3<V> p) const { return depth_at_birth(max(V(1) - abs(p.z), V(0))); }
   THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) const {
     return p.z * d.z < V(0) ? (abs(p.z) - V(1)) / abs(d.z) : V(-1);
   }

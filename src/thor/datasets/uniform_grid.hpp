@@ -6,7 +6,9 @@
 namespace thor {
 
 /// Cubic cells, each with its own density, temperature, velocity and dust. The unit of length is a cell, that of
-/// velocity the thermal speed of the run. A position is a cell and an offset in it, from 0 to 1.
+/// velocity the thermal speed of the run. A position is a cell and an offset from its nearer face along each axis: from
+/// the lower one if positive (0 to 1/2), from the upper one if negative (-1/2 to 0). So both faces are resolved alike:
+/// an offset from the lower corner would resolve 6e-8 near 1 in single precision, where mean free paths may be 1e-10.
 ///
 /// The numbers of a cell lie side by side, so that a photon that enters it waits for memory once:
 ///
@@ -58,6 +60,20 @@ THOR_FN LaneAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x,
   return lane_address<V>(place.tile, stride << (3 * g.tile), place.within * Bits(stride));
 }
 
+/// The offset of a photon on a face: neither zero, which has no side, nor long for any gas.
+template <class Real>
+inline constexpr Real at_face = Real(0x1p-60);
+
+/// An offset from the lower corner, 0 to 1, as one from the nearer face; and back.
+template <class Real>
+THOR_FN Real from_nearer_face(Real offset) {
+  return offset > Real(0.5) ? min(offset - Real(1), -at_face<Real>) : max(offset, at_face<Real>);
+}
+template <class Real>
+THOR_FN Real from_lower_face(Real offset) {
+  return offset < Real(0) ? offset + Real(1) : offset;
+}
+
 /// The gas of a cell.
 template <class V>
 struct CellGas {
@@ -78,7 +94,7 @@ struct CellSegment {
 
 template <class V>
 struct UniformGridView {
-  static constexpr bool uniform = false, dusty = true, grid = true;
+  static constexpr bool uniform = false, dusty = true, grid = true, depth = false;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
@@ -132,25 +148,35 @@ struct UniformGridView {
   /// In cells: that at a face, and the way to the nearest of the six; but no longer than the Hubble flow takes for a
   /// thermal width.
   THOR_FN V core_scale(const Here& h, Vec3<V> p, Vec3<V>) const {
-    const V half(Real(0.5));
-    const V off_centre = max(abs(p.x - half), max(abs(p.y - half), abs(p.z - half)));
-    V scale = h.core_scale + max(half - off_centre, V(Real(0)));
+    V scale = h.core_scale + min(abs(p.x), min(abs(p.y), abs(p.z)));
     if (varies()) scale = min(scale, divide(V(Real(1)), h.inverse_width * V(data.hubble)));
     return scale;
   }
 
+  /// Short by some rounding errors, so that no flight within the cell turns the sign of an offset.
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {
     const V one(Real(1)), zero(Real(0)), tiny(Real(1e-20));
+    const V shorter(sizeof(Real) == 4 ? Real(1 - 0x1p-21) : Real(1 - 0x1p-50));
     const auto ahead = [&](V offset, V slope) {
-      return divide(select(slope > zero, one - offset, offset), max(abs(slope), tiny));
+      const V near = abs(offset);
+      return divide(select((slope > zero) == (offset < zero), near, one - near), max(abs(slope), tiny));
     };
     const Vec3<V> to_face{ahead(p.x, d.x), ahead(p.y, d.y), ahead(p.z, d.z)};
-    return {to_face, min(to_face.x, min(to_face.y, to_face.z))};
+    return {to_face, shorter * min(to_face.x, min(to_face.y, to_face.z))};
+  }
+
+  template <class Lane>
+  THOR_FN void advance(Lane& lane, V s) const {
+    const auto move = [&](V& offset, V slope) {
+      const V there = fma(s, slope, offset);
+      offset = there - round_to_integer(there);
+    };
+    move(lane.px, lane.dx), move(lane.py, lane.dy), move(lane.pz, lane.dz);
   }
 
   template <class Lane>
   THOR_FN Mask cross(Lane& lane, Mask face, const CellSegment<V>& s) const {
-    const V one(Real(1)), zero(Real(0));
+    const V zero(Real(0)), face_offset(at_face<Real>);
     const Mask x = face && s.to_face.x <= s.to_face.y && s.to_face.x <= s.to_face.z;
     const Mask y = face && !x && s.to_face.y <= s.to_face.z;
     const Mask z = face && !x && !y;
@@ -166,9 +192,8 @@ struct UniformGridView {
         out = at_least<V>(next, count) || !at_least<V>(next, 0);
         next = select(out, cell, next);
       }
-      offset = min(max(offset, zero), one);
       // At the face exactly; one that leaves stays at the outer one.
-      offset = select(through, select(up == out, one, zero), offset);
+      offset = select(through, select(up == out, -face_offset, face_offset), offset);
       cell = next;
       leaves = leaves || out;
     };

@@ -60,6 +60,7 @@ struct Birth {
   Vec3<V> position, direction;
   V frequency;
   IntOf<V> cell, cell_y, cell_z;
+  V depth;      ///< see LaneFields
   bool misses;  ///< never meets the medium
 };
 
@@ -131,18 +132,28 @@ THOR_FN void place_in_grid(const UniformGrid<V>& grid, Birth<V>& birth) {
   }
 }
 
-/// From a point outside a grid to where the ray enters it; negative: it misses.
+/// From a point outside a grid to where its ray enters, which is exactly on a face.
 template <class V>
-THOR_FN V distance_to_grid(const UniformGrid<V>& grid, Vec3<V> p, Vec3<V> d) {
+THOR_FN void enter_grid(const UniformGrid<V>& grid, Birth<V>& birth) {
+  const Vec3<V> p = birth.position, d = birth.direction;
   const V position[3] = {p.x, p.y, p.z}, slope[3] = {d.x, d.y, d.z};
   V enters = 0, leaves = no_limit<V>;
+  int through = 0;
   for (int k = 0; k < 3; ++k) {
     const V low = -grid.zero[k] - position[k], high = low + V(grid.shape[k]);
     const V inverse = V(1) / (abs(slope[k]) > V(1e-20) ? slope[k] : V(1e-20));
-    enters = max(enters, min(low * inverse, high * inverse));
+    const V first = min(low * inverse, high * inverse);
+    if (first > enters) enters = first, through = k;
     leaves = min(leaves, max(low * inverse, high * inverse));
   }
-  return enters <= leaves ? enters : V(-1);
+  birth.misses = enters > leaves;
+  birth.position = along(p, enters, d);
+  place_in_grid(grid, birth);
+  V* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
+  IntOf<V>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
+  const bool up = slope[through] > V(0);
+  *offsets[through] = up ? V(0) : V(1);
+  *cells[through] = up ? 0 : grid.shape[through] - 1;
 }
 
 /// A photon from this source, number `index` of those that it has; V is a single value, on a CPU too. Emission from the
@@ -185,24 +196,23 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
       const SinCos<V> azimuth = random_angle<V>(phi);
       const Vec3<V> across = turn(birth.direction, V(0), V(1), azimuth.cos, azimuth.sin);
       birth.position = along(s.radius * sqrt(uniform<V>(place)) * across, -s.distance, birth.direction);
-      if constexpr (grid) {
-        const V distance = distance_to_grid(data, birth.position, birth.direction);
-        birth.misses = distance < V(0);
-        birth.position = along(birth.position, max(distance, V(0)), birth.direction);
-        place_in_grid(data, birth);
-      }
+      if constexpr (grid) enter_grid(data, birth);
       break;
     }
   }
-  if constexpr (!grid) {
-    if (s.shape != SourceShape::medium) {
-      birth.cell = dataset.locate(birth.position);
-      if (birth.cell == outside) {
-        const V distance = dataset.distance_from_outside(birth.position, birth.direction);
-        birth.misses = distance < V(0);
-        birth.position = along(birth.position, max(distance, V(0)), birth.direction);
-        birth.cell = gas;
-      }
+  birth.depth = 0;
+  if constexpr (grid) {
+    birth.position = {from_nearer_face(birth.position.x), from_nearer_face(birth.position.y),
+                      from_nearer_face(birth.position.z)};
+  } else {
+    if (s.shape != SourceShape::medium) birth.cell = dataset.locate(birth.position);
+    if (birth.cell != outside) {
+      birth.depth = dataset.depth_at(int(birth.cell), birth.position);
+    } else {  // it arrives exactly on the outer face
+      const V distance = dataset.distance_from_outside(birth.position, birth.direction);
+      birth.misses = distance < V(0);
+      birth.position = along(birth.position, max(distance, V(0)), birth.direction);
+      birth.cell = gas;
     }
   }
   const auto here = dataset.here(birth);

@@ -19,6 +19,13 @@ THOR_FN V polynomial(V x, C... coefficients) {
   return p;
 }
 
+/// The nearest integer, the even one of two, for |x| < 2^22 (2^51).
+template <class V>
+THOR_FN V round_to_integer(V x) {
+  const V magic(sizeof(RealOf<V>) == 4 ? RealOf<V>(12582912) : RealOf<V>(6755399441055744));  // 1.5 * 2^23, 1.5 * 2^52
+  return (x + magic) - magic;
+}
+
 /// e^x for x < 88 (709); see exp.
 template <class V>
 THOR_FN V exp_bounded(V x) {

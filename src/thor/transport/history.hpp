@@ -31,6 +31,7 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
   lane.flown = lane.column = lane.column_low = 0;
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
   lane.cell = b.cell, lane.cell_y = b.cell_y, lane.cell_z = b.cell_z;
+  lane.depth = b.depth;
   lane.scatterings = lane.steps = 0;
   const auto words = words_of(random);
   lane.s0 = words.s0, lane.s1 = words.s1, lane.s2 = words.s2, lane.s3 = words.s3;
@@ -60,7 +61,8 @@ THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origi
   if constexpr (decltype(dataset)::uniform) {
     if (lane.phase == Phase::escaped && lane.steps > 0) {  // the way out, which the steps leave to be flown
       const Vec3<Real> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
-      add_column(lane, dataset.segment(lane.cell, p, d).length() * dataset.opacity(lane.cell, p));
+      const auto here = dataset.here(lane);
+      add_column(lane, dataset.segment(here, p, d).length() * dataset.opacity(here, p));
     }
   }
   const double flown = lane.flown;
@@ -68,9 +70,10 @@ THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origi
   p.id = origin.id, p.weight = origin.weight, p.generator = origin.generator;
   p.frequency_initial = origin.frequency, p.frequency_final = p.frequency_scattered = lane.frequency;
   p.direction[0] = lane.dx, p.direction[1] = lane.dy, p.direction[2] = lane.dz;
-  p.position[0] = lane.px - flown * p.direction[0];
-  p.position[1] = lane.py - flown * p.direction[1];
-  p.position[2] = lane.pz - flown * p.direction[2];
+  const double place[3] = {lane.px, lane.py, lane.pz};
+  for (int k = 0; k < 3; ++k) {
+    p.position[k] = (decltype(dataset)::grid ? from_lower_face(place[k]) : place[k]) - flown * p.direction[k];
+  }
   if constexpr (decltype(dataset)::grid) {
     to_coordinates(problem.dataset, lane, p.position);
     p.frequency_scattered = p.frequency_final + double(problem.dataset.hubble) * flown;

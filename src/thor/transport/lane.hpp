@@ -15,14 +15,15 @@ inline constexpr bool is_in_flight(std::int64_t phase) { return (phase & 6) == 0
 /// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
 template <class R, class I, class W>
 struct LaneFields {
-  R px, py, pz;          ///< position, units of the dataset's size; in a grid: from the corner of the cell, in cells
-  R dx, dy, dz;          ///< direction
-  R frequency;           ///< c ln(nu/nu_0) in the frame of the box, units of the thermal speed, positive to the blue
-  R tau;                 ///< optical depth left to the next collision
-  R flown;               ///< distance since the last scattering
+  R px, py, pz;  ///< position, units of the dataset's size; in a grid: from the nearer faces of the cell, in cells
+  R dx, dy, dz;  ///< direction
+  R frequency;   ///< c ln(nu/nu_0) in the frame of the box, units of the thermal speed, positive to the blue
+  R tau;         ///< optical depth left to the next collision
+  R flown;       ///< distance since the last scattering
   R column, column_low;  ///< n sigma_0 summed along the path, with compensation
   I phase, cell, scatterings, steps;
   I cell_y, cell_z;  ///< in a grid, where `cell` is that along x
+  R depth;           ///< without a grid: distance to the nearer face, as its dataset counts it
   W s0, s1, s2, s3;  ///< random state
 };
 
@@ -33,8 +34,13 @@ using LaneArrays =
 
 inline namespace THOR_ISA {
 
-/// Calls f on each pair of corresponding fields: the one list of them. Those of a `grid` come last.
-template <bool grid = true, class A, class B, class F>
+/// Stands for a dataset whose lanes use every field.
+struct EveryDataset {
+  static constexpr bool grid = true, depth = true;
+};
+
+/// Calls f on each pair of corresponding fields that dataset D uses: the one list of them.
+template <class D = EveryDataset, class A, class B, class F>
 THOR_FN void for_each_field(A&& a, B&& b, F f) {
   f(a.px, b.px), f(a.py, b.py), f(a.pz, b.pz);
   f(a.dx, b.dx), f(a.dy, b.dy), f(a.dz, b.dz);
@@ -42,14 +48,18 @@ THOR_FN void for_each_field(A&& a, B&& b, F f) {
   f(a.column, b.column), f(a.column_low, b.column_low);
   f(a.phase, b.phase), f(a.cell, b.cell), f(a.scatterings, b.scatterings), f(a.steps, b.steps);
   f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3);
-  if constexpr (grid) f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
+  if constexpr (D::grid) f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
+  if constexpr (D::depth) f(a.depth, b.depth);
 }
 
 /// Bytes that the fields of `count` lanes take, and the fields laid out in them; with a count that is a multiple of 16
 /// every field is aligned to 64 bytes.
 template <class Real>
 THOR_FN std::size_t lane_bytes(std::size_t count) {
-  return count * (11 * sizeof(Real) + 6 * sizeof(IntOf<Real>) + 4 * sizeof(std::uint32_t));
+  LaneArrays<Real> arrays{};
+  std::size_t bytes = 0;
+  for_each_field(arrays, arrays, [&](auto& field, auto&) { bytes += count * sizeof(*field); });
+  return bytes;
 }
 template <class Real>
 THOR_FN LaneArrays<Real> lane_arrays(void* memory, std::size_t count) {
@@ -80,20 +90,20 @@ THOR_FN void add_column(Lane<V>& lane, V more) {
   lane.column = sum;
 }
 
-/// Without a `grid` its fields are left alone: they would only take registers.
-template <class V, bool grid = true>
+/// Fields that the dataset D does not use are left alone: they would only take registers.
+template <class V, class D = EveryDataset>
 THOR_FN Lane<V> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
   Lane<V> lane;
-  lane.cell_y = lane.cell_z = IntOf<V>(0);
-  for_each_field<grid>(lane, arrays, [first](auto& value, auto* array) {
+  lane.cell_y = lane.cell_z = IntOf<V>(0), lane.depth = V(RealOf<V>(0));
+  for_each_field<D>(lane, arrays, [first](auto& value, auto* array) {
     value = load<std::remove_reference_t<decltype(value)>>(array + first);
   });
   return lane;
 }
 
-template <class V, bool grid = true>
+template <class V, class D = EveryDataset>
 THOR_FN void store_lane(const Lane<V>& lane, const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
-  for_each_field<grid>(lane, arrays, [first](const auto& value, auto* array) { store(value, array + first); });
+  for_each_field<D>(lane, arrays, [first](const auto& value, auto* array) { store(value, array + first); });
 }
 
 }  // namespace THOR_ISA

@@ -150,8 +150,7 @@ THOR_FN Flight<V, D, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dat
     lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);
     s = select(flying, s, zero);
   }
-  const Vec3<V> q = along(p, s, d);
-  lane.px = q.x, lane.py = q.y, lane.pz = q.z;
+  dataset.advance(lane, s);
   lane.flown = lane.flown + s;
   add_column(lane, width.times(s * density));
   if constexpr (!D::uniform) {
@@ -165,7 +164,9 @@ THOR_FN Flight<V, D, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dat
       lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
     }
   }
-  return {hit, x, absorption, here};
+  Flight<V, D, I> flight{hit, x, absorption, here};
+  if constexpr (!D::grid) flight.here = dataset.here(lane);
+  return flight;
 }
 
 /// COLLIDE: one proposal for the atom; if accepted, a new direction, frequency and optical depth.

@@ -6,12 +6,18 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/medium.hpp"
+#include "thor/transport/lane.hpp"
 
 namespace {
 
 using namespace thor;
 
 Profile<double> still() { return {100, 0, 0, 1, 0.1, false, false, true}; }
+
+template <class D>
+Region<double> region(const D& dataset, int cell, Vec3<double> p) {
+  return {cell, view<double>(dataset).depth_at(cell, p)};
+}
 
 /// The distance to the first change of cell along a ray, by marching in tiny steps.
 template <class D>
@@ -35,7 +41,7 @@ void compare_with_marching(const D& dataset) {
     if (cell == outside || norm < 0.1 || std::abs(d.z) < 0.05) continue;
     d = (1 / norm) * d;
     ++i;
-    const auto segment = view<double>(dataset).segment(cell, p, d);
+    const auto segment = view<double>(dataset).segment(region(dataset, cell, p), p, d);
     const double expected = marched(dataset, p, d);
     EXPECT_NEAR(segment.length(), expected, 1e-3);  // a graze of the cavity may be stepped over
     EXPECT_TRUE(segment.reaches(expected + 1e-3));
@@ -50,18 +56,75 @@ TEST(Segments, EndWhereTheCellEnds) {
   compare_with_marching(Slab<double>{still()});
 }
 
-TEST(Segments, NearTheSurfaceInSinglePrecision) {
-  const Sphere<float> sphere{1};
-  const Vec3<float> p{0.99999994f, 0, 0};
-  const auto outward = view<float>(sphere).segment(gas, p, {1, 0, 0});
-  EXPECT_LT(outward.length(), 1e-6f);
-  EXPECT_TRUE(outward.reaches(1e-6f));
-  const auto inward = view<float>(sphere).segment(gas, p, {-1, 0, 0});
-  EXPECT_NEAR(inward.length(), 2.f, 1e-6f);
-  EXPECT_FALSE(inward.reaches(1.999f));
-  const Vec3<float> beyond{1.0000001f, 0, 0};  // by rounding
-  EXPECT_GE(view<float>(sphere).segment(gas, beyond, {1, 0, 0}).length(), 0.f);
-  EXPECT_TRUE(view<float>(sphere).segment(gas, beyond, {1, 0, 0}).reaches(1e-30f));
+/// A lane at a place of a dataset, at the depth that the dataset gives it.
+template <class V, class D>
+Lane<V> lane_at(const D& dataset, Vec3<V> p, Vec3<V> d) {
+  Lane<V> lane{};
+  lane.px = p.x, lane.py = p.y, lane.pz = p.z, lane.dx = d.x, lane.dy = d.y, lane.dz = d.z;
+  lane.cell = view<V>(dataset).locate(p);
+  lane.depth = view<V>(dataset).depth_at(int(lane.cell), p);
+  return lane;
+}
+template <class V, class D>
+V way_out(const D& dataset, const Lane<V>& lane) {
+  const auto v = view<V>(dataset);
+  return v.segment(v.here(lane), {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
+}
+
+/// A flight of 1e-10 inward from a face and half of it back: a position alone would not have moved.
+template <class V, class D>
+void fly_below_a_face(const D& dataset, Vec3<V> p, Vec3<V> inward) {
+  Lane<V> lane = lane_at<V>(dataset, p, inward);
+  const auto v = view<V>(dataset);
+  v.advance(lane, V(1e-10));
+  lane.dx = -inward.x, lane.dy = -inward.y, lane.dz = -inward.z;
+  EXPECT_NEAR(way_out<V>(dataset, lane), 1e-10, 1e-16);
+  v.advance(lane, V(0.5e-10));
+  EXPECT_NEAR(way_out<V>(dataset, lane), 0.5e-10, 1e-16);
+  lane.dx = inward.x, lane.dy = inward.y, lane.dz = inward.z;
+  v.advance(lane, V(0.25));
+  lane.dx = -inward.x, lane.dy = -inward.y, lane.dz = -inward.z;
+  EXPECT_NEAR(way_out<V>(dataset, lane), 0.25, 1e-6) << "deep inside";
+  v.advance(lane, V(0.2499));
+  EXPECT_NEAR(way_out<V>(dataset, lane), 1e-4, 1e-6) << "and back near the face";
+}
+template <class V>
+void fly_below_all_faces() {
+  const Profile<V> gas = convert<V>(still());
+  const V c = V(0.6), s = V(0.8);
+  for (const V side : {V(1), V(-1)}) {
+    fly_below_a_face<V>(Sphere<V>{100}, {c * side, s * side, 0}, {-c * side, -s * side, 0});
+    fly_below_a_face<V>(Shell<V>{0, gas}, {0, 0, side}, {0, 0, -side});
+    fly_below_a_face<V>(Shell<V>{V(0.4), gas}, {0, side, 0}, {0, -side, 0});
+    fly_below_a_face<V>(Shell<V>{V(0.4), gas}, {V(0.4) * side, 0, 0}, {side, 0, 0});  // the inner face
+    fly_below_a_face<V>(Slab<V>{gas}, {0, 0, side}, {0, 0, -side});
+  }
+}
+TEST(Depth, IsResolvedBelowEveryFace) { fly_below_all_faces<float>(), fly_below_all_faces<double>(); }
+
+TEST(Depth, OfAThinShellIsThatOfItsNearerFace) {
+  const Shell<float> shell{1 - 1e-6f, convert<float>(still()), float(2e-6)};
+  Lane<float> lane = lane_at<float>(shell, {1 - 1e-6f, 0, 0}, {1, 0, 0});
+  EXPECT_NEAR(way_out<float>(shell, lane), 1e-6, 1e-12);
+  view<float>(shell).advance(lane, 0.9e-6f);
+  EXPECT_NEAR(way_out<float>(shell, lane), 0.1e-6, 1e-12);
+  lane.dx = -1;
+  EXPECT_NEAR(way_out<float>(shell, lane), 0.9e-6, 1e-12);
+}
+
+TEST(Depth, ASourceOnAFaceIsOnIt) {
+  const float inner = 0.3f;
+  const Shell<float> shell{inner, convert<float>(still())};
+  std::mt19937_64 rng(3);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int i = 0; i < 1000; ++i) {
+    const Vec3<float> d{uniform(rng), uniform(rng), uniform(rng)};
+    const float r = std::sqrt(dot(d, d));
+    if (r < 0.1f) continue;
+    const Vec3<float> n = (1 / r) * d;
+    const Lane<float> out = lane_at<float>(shell, inner * n, n);
+    EXPECT_NEAR(out.depth, 0, 1e-17) << "in the gas or in the cavity, by rounding";
+  }
 }
 
 Medium build(const std::string& dataset) {
@@ -82,8 +145,8 @@ Radial along_radius(const Shell<double>& shell) {
   const double width = (1 - shell.inner) / n;
   for (int i = 0; i < n; ++i) {
     const Vec3<double> p{shell.inner + (i + 0.5) * width, 0, 0};
-    r.tau += data.opacity(gas, p) * width;
-    r.speed += data.velocity_along(gas, p, {1, 0, 0}) / n;
+    r.tau += data.opacity({gas, 0}, p) * width;
+    r.speed += data.velocity_along({gas, 0}, p, {1, 0, 0}) / n;
   }
   return r;
 }
@@ -145,12 +208,13 @@ TEST(StepLimiter, BoundsTheChangeOfVelocity) {
   const auto shell = view<double>(std::get<Shell<double>>(m.dataset));
   const Vec3<double> p{0.3, 0.1, 0}, d{0, 0.6, 0.8};
   for (const double x : {0., 0.5, 10.}) {
-    const double step = shell.max_step(gas, p, d, x);
-    const double change = std::abs(shell.velocity_along(gas, along(p, step, d), d) - shell.velocity_along(gas, p, d));
+    const double step = shell.max_step({gas, 0}, p, d, x);
+    const double change =
+        std::abs(shell.velocity_along({gas, 0}, along(p, step, d), d) - shell.velocity_along({gas, 0}, p, d));
     EXPECT_NEAR(change, 0.1 * std::max(1., x), 1e-9);
   }
   const Shell<double> hollow{0.5, std::get<Shell<double>>(m.dataset).profile};
-  EXPECT_GT(view<double>(hollow).max_step(cavity, p, d, 0.), 1e9) << "nothing limits a flight through the cavity";
+  EXPECT_GT(view<double>(hollow).max_step({cavity, 0}, p, d, 0.), 1e9) << "nothing limits a flight through the cavity";
 }
 
 }  // namespace

@@ -76,6 +76,17 @@ void expect_identical(const test::Outcome& a, const test::Outcome& b) {
   EXPECT_TRUE(a.tally.conserves());
 }
 
+/// Where mean free paths are a thousandth of what a position in single precision resolves.
+TEST_P(DeviceEngine, GivesThePhotonsThatScatterBesideAFace) {
+  const std::string gas = ", temperature: 1e4 K, tau0: 3e10", few = "limits: {max_scatterings: 200}\n";
+  for (const std::string& medium :
+       {"type: shell, outer_radius: 1 kpc" + gas, "type: shell, inner_radius: 0.9 kpc, outer_radius: 1 kpc" + gas,
+        "type: slab, half_thickness: 1 kpc" + gas, "type: shell, outer_radius: 1 kpc, cells: 12" + gas}) {
+    const std::string text = yaml(medium, 400, few);
+    expect_identical(test::run_all(text, {}, compute()), test::run_all(text, {}, processor()));
+  }
+}
+
 /// Every photon and every bin, bit for bit, however few lanes there are and wherever the last photons end.
 TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
   for (const auto& medium : media) {

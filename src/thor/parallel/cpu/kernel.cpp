@@ -10,11 +10,11 @@ inline namespace THOR_ISA {
 /// by side gave nothing (docs/performance.md).
 template <class V, class P>
 THOR_FN bool advance(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps) {
-  constexpr bool grid = decltype(view<V>(problem.dataset))::grid;
-  Lane<V> lane = load_lane<V, grid>(lanes, 0);
+  using Dataset = decltype(view<V>(problem.dataset));
+  Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
   bool ended = false;
   for (int i = 0; i < steps && !ended; ++i) ended = any(step(lane, problem));
-  store_lane<V, grid>(lane, lanes, 0);
+  store_lane<V, Dataset>(lane, lanes, 0);
   return ended;
 }
 

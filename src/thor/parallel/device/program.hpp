@@ -82,13 +82,13 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
 template <class Atomic, class P>
 THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy, const auto& group) {
   using Real = typename P::Real;
-  constexpr bool grid = decltype(view<Real>(program.problem.dataset))::grid;
-  Lane<Real> lane = load_lane<Real, grid>(program.lanes, slot);
+  using Dataset = decltype(view<Real>(program.problem.dataset));
+  Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
   bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, program.origins[slot], copy);
   for (int i = 0; i < program.steps && group.any(going); ++i) {
     if (going && step(lane, program.problem)) going = renew<Atomic>(program, lane, program.origins[slot], copy);
   }
-  store_lane<Real, grid>(lane, program.lanes, slot);
+  store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
   const bool goes_on = lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);
