@@ -148,7 +148,7 @@ ExitCode info(const InfoArguments& arguments) {
   const std::optional<ResultInfo> opened = folder ? std::nullopt : open_result(path);
   if (!opened) {
     const std::optional<std::string> text = describe_input(path, arguments.json);
-    if (!text) fail("an HDF5 file, but neither a result of thor, nor a grid, nor a snapshot");
+    if (!text) fail("an HDF5 file, but not a result of thor, nor a grid or a snapshot");
     if (arguments.config) fail("holds no configuration: it is not a result of thor");
     print(*text);
     return ExitCode::done;

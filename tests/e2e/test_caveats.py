@@ -14,10 +14,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ENDLESS, KPC, STOPPED, main, slab, sphere, text, thor  # noqa: E402
+from test_command import Case, DONE, ENDLESS, KPC, STOPPED, UNRELIABLE, main, slab, sphere, text, thor  # noqa: E402
 from support import INPUT, wide_spectra  # noqa: E402
-
-UNRELIABLE = 7
 
 
 def write_grid(path, n=16, cell=1e20, density=1e-2, **attributes):

@@ -133,7 +133,7 @@ class OtherFiles(Case):
         with h5py.File(other, "w") as file:
             file["x"] = 1
         for path, says in ((pipe, "neither a file nor a directory"), ("/dev/zero", "neither a file nor a directory"),
-                           (other, "neither a result of thor, nor a grid, nor a snapshot"),
+                           (other, "not a result of thor, nor a grid or a snapshot"),
                            (self.folder / "missing.h5", "there is no such file")):
             done = run("info", path)
             self.assertEqual(done.returncode, INPUT, done.stderr)
