@@ -121,8 +121,9 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
                           get(summary, "longest"), get(summary, "transport_seconds"), get(summary, "threads")));
   row("complete", is_complete(summary) ? "yes" : "NO: it was cut");
   for (const io::Object& object : info.objects) {  // what a plot of a spectrum does not show
-    if (!object.path.starts_with("/spectra/") || !object.attributes.count("luminosity_beyond")) continue;
-    row("beyond", fmt::format("{} erg/s lie beyond the range of {}", get(object.attributes, "luminosity_beyond"),
+    const std::string light = get(object.attributes, "luminosity_beyond");
+    if (!object.path.starts_with("/spectra/") || light == "?" || light == "0") continue;
+    row("beyond", fmt::format("{} erg/s lie beyond the range of {}", light,
                               object.path.substr(std::string_view("/spectra/").size())));
   }
   for (const auto& text : lines_of(summary, "caveats")) row("CAVEAT", text);
