@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "thor/core/memory.hpp"
+#include "thor/drivers/core_skip.hpp"
 #include "thor/drivers/estimate.hpp"
 
 namespace thor::command {
@@ -57,6 +58,7 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
 ExitCode check(CheckArguments& arguments) {
   const config::Config config = config::load(arguments.config, arguments.set);
   const Setup setup = build_setup(config);
+  warn_of_core_skip(config, setup);
   cpu::Options options;
   options.threads = arguments.threads ? arguments.threads : available_threads();
   const auto derived = derived_quantities(config, setup);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "thor/core/error.hpp"
 
@@ -27,6 +28,9 @@ void add_manual(CLI::App& app, Action& action);
 
 std::string version_text();
 
+/// What a grid file or a snapshot says of itself; none where the file is neither.
+std::optional<std::string> describe_input(const std::string& path, bool json);
+
 /// The words that an option may have, for the completions.
 std::map<const CLI::Option*, std::vector<std::string>>& choices();
 
@@ -36,6 +40,24 @@ inline CLI::Option* add_choice(CLI::App& command, const std::string& name, std::
   CLI::Option* option = command.add_option(name, value, description)->check(CLI::IsMember(words));
   choices()[option] = words;
   return option;
+}
+
+/// A number from `low` to `high`; CLI::Range lets through what is not a number.
+inline CLI::Validator number_between(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) -> std::string {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
+        return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
+      },
+      fmt::format("FLOAT in [{:g} - {:g}]", low, high));
+}
+
+/// A name that a file can have.
+inline const CLI::Validator& file_name() {
+  static const CLI::Validator validator(
+      [](const std::string& text) -> std::string { return text.empty() ? "give a file name" : ""; }, "");
+  return validator;
 }
 
 /// Data for the user, to stdout; an error where it cannot be written.

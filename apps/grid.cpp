@@ -279,7 +279,7 @@ void add_grid(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("grid", "put a simulation snapshot, or a cube, on a grid that a run can read");
   arguments->command = command;
   command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, one of a split one, or its directory")->required();
-  command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)");
+  command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)")->check(file_name());
   command->add_flag("--overwrite", o.overwrite, "replace an existing file");
   command->add_flag("--dry-run", o.dry_run, "say what it comes to and the memory it needs; write nothing");
   add_region(*command, *arguments);

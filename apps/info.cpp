@@ -1,7 +1,9 @@
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "commands.hpp"
 #include "thor/core/message.hpp"
@@ -43,16 +45,25 @@ bool is_complete(const Attributes& summary) {
   return found != summary.end() && std::holds_alternative<bool>(found->second) && std::get<bool>(found->second);
 }
 
-ResultInfo open_result(const std::string& path) {
+/// A line each of an attribute that holds several.
+std::vector<std::string> lines_of(const Attributes& attributes, const std::string& name) {
+  const auto found = attributes.find(name);
+  std::vector<std::string> lines;
+  if (found == attributes.end() || !std::holds_alternative<std::string>(found->second)) return lines;
+  std::istringstream text(std::get<std::string>(found->second));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+/// None where the file is not a result of thor.
+std::optional<ResultInfo> open_result(const std::string& path) {
   ResultInfo info{io::contents(path)};
   for (const io::Object& object : info.objects) {
     if (object.path == "/") info.root = &object.attributes;
     if (object.path == "/summary") info.summary = &object.attributes;
   }
   const auto fail = [&](const std::string& why) { throw Error(ExitCode::input, path + ": " + why); };
-  if (!info.root->count("thor_version") || !info.root->count("format_version") || !info.summary) {
-    fail("an HDF5 file, but not a result of thor");
-  }
+  if (!info.root->count("thor_version") || !info.root->count("format_version") || !info.summary) return std::nullopt;
   const auto* version = std::get_if<std::int64_t>(&info.root->at("format_version"));
   if (!version || *version < 1) fail("its format_version is damaged");
   if (*version > format_version) {
@@ -73,7 +84,8 @@ std::string to_json(const std::string& path, const ResultInfo& info) {
     for (const auto& [name, value] : from) std::visit([&out, &name = name](const auto& v) { out[name] = v; }, value);
     return out;
   };
-  Json out{{"file", path}, {"complete", is_complete(*info.summary)}};
+  Json out{{"file", path}, {"kind", "result"}, {"complete", is_complete(*info.summary)}};
+  for (const char* name : {"caveats", "warnings"}) out[name] = lines_of(*info.summary, name);
   out["attributes"] = attributes(*info.root);
   out["summary"] = attributes(*info.summary);
   out["datasets"] = Json::array();
@@ -107,9 +119,15 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
       fmt::format("{} of {} erg/s escaped", get(summary, "luminosity_escaped"), get(summary, "luminosity_emitted")));
   row("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {} threads", get(summary, "scatterings"),
                           get(summary, "longest"), get(summary, "transport_seconds"), get(summary, "threads")));
-  row("complete", is_complete(summary) ? "yes"
-                                       : "NO: it was cut, and what was still in flight are the long histories: what "
-                                         "escaped is a biased sample");
+  row("complete", is_complete(summary) ? "yes" : "NO: it was cut");
+  for (const io::Object& object : info.objects) {  // what a plot of a spectrum does not show
+    const std::string light = get(object.attributes, "luminosity_beyond");
+    if (!object.path.starts_with("/spectra/") || light == "?" || light == "0") continue;
+    row("beyond", fmt::format("{} erg/s lie beyond the range of {}", light,
+                              object.path.substr(std::string_view("/spectra/").size())));
+  }
+  for (const auto& text : lines_of(summary, "caveats")) row("CAVEAT", text);
+  for (const auto& text : lines_of(summary, "warnings")) row("warning", text);
   for (const io::Object& object : info.objects) {
     if (!object.is_dataset) continue;
     const std::string units = get(object.attributes, "units");
@@ -120,7 +138,23 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
 }
 
 ExitCode info(const InfoArguments& arguments) {
-  const ResultInfo result = open_result(arguments.file);
+  const std::string& path = arguments.file;
+  const auto fail = [&](const std::string& why) { throw Error(ExitCode::input, path + ": " + why); };
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  const bool folder = type == std::filesystem::file_type::directory;
+  if (type == std::filesystem::file_type::not_found) fail("there is no such file");
+  if (!folder && type != std::filesystem::file_type::regular)
+    fail("neither a file nor a directory (a pipe, a device?)");
+  const std::optional<ResultInfo> opened = folder ? std::nullopt : open_result(path);
+  if (!opened) {
+    const std::optional<std::string> text = describe_input(path, arguments.json);
+    if (!text) fail("an HDF5 file, but not a result of thor, nor a grid or a snapshot");
+    if (arguments.config) fail("holds no configuration: it is not a result of thor");
+    print(*text);
+    return ExitCode::done;
+  }
+  const ResultInfo& result = *opened;
   if (arguments.config) {
     const auto config = result.root->find("config");
     if (config == result.root->end() || !std::holds_alternative<std::string>(config->second)) {
@@ -137,9 +171,9 @@ ExitCode info(const InfoArguments& arguments) {
 
 void add_info(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<InfoArguments>();
-  CLI::App* command =
-      app.add_subcommand("info", "say what a result file holds, how it was made, whether it is complete");
-  command->add_option("FILE", arguments->file, "result file (.h5)")->required();
+  CLI::App* command = app.add_subcommand(
+      "info", "say what a result file, a grid or a snapshot holds, how it was made, and what to mind");
+  command->add_option("FILE", arguments->file, "result file (.h5), grid (.h5, .zarr) or snapshot")->required();
   command->add_flag("--config", arguments->config, "print the configuration that made it: it can be run again");
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &action] { action = [arguments] { return info(*arguments); }; });

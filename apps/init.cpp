@@ -63,7 +63,8 @@ void add_init(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("init", "write a commented configuration to begin with");
   CLI::Option* name = command->add_option("NAME", arguments->name, "which one; without it they are listed");
   for (const Template& t : templates()) choices()[name].push_back(t.name);
-  command->add_option("-o,--output", arguments->output, "file to write; - is stdout (default: NAME.yaml)");
+  command->add_option("-o,--output", arguments->output, "file to write; - is stdout (default: NAME.yaml)")
+      ->check(file_name());
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing file");
   command->callback([arguments, &action] { action = [arguments] { return init(*arguments); }; });
 }

@@ -1,3 +1,5 @@
+#include <cerrno>
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -140,6 +142,10 @@ std::string version_text() {
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) {  // as of `thor lines | head -1`: whoever read it has enough
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
     throw Error(ExitCode::output, "cannot write to the standard output");
   }
 }

@@ -26,18 +26,26 @@ const Row exit_codes[] = {
     {"5",
      "stopped early by signal or limit; what was done is written and marked complete = false (thor grid and thor mock "
      "write nothing then)"},
-    {"6", "output cannot be written (exists, unwritable, disk full)"},
+    {"6",
+     "output cannot be written (exists, unwritable, disk full); where the disk did not take the raw photons alone, all "
+     "else is written and marked"},
+    {"7",
+     "finished and written, but more than 1 % of the photons, or of their light, is lost at a cap on scatterings or "
+     "steps: not to be relied on"},
 };
 
 const Row notes[] = {
     {"Stopping",
-     "Ctrl-C, SIGTERM and --max-walltime start no more photons and give those in flight --drain seconds (5) to end; "
-     "with "
-     "0 the run ends within some hundredths of a second. A second Ctrl-C ends at once and writes nothing. A run that "
+     "Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU and --max-walltime start no more photons and give "
+     "those in flight --drain seconds (5) to end; with 0 the run ends within some hundredths of a second. A second "
+     "signal ends at once and leaves nothing. A signal that is ignored from the start (nohup) stays so, and a closed "
+     "stderr does not end a run. A run that was cut is marked complete = false: photons that were still in flight are "
+     "those with long histories, so what has escaped is then a biased sample."},
+    {"What to mind",
+     "What qualifies a result is said after the summary, stored in the file and said again by thor info: a run that "
      "was "
-     "cut is marked complete = false: the photons that were in flight are those with long histories, so what has "
-     "escaped "
-     "is a biased sample."},
+     "cut, photons that are lost or stopped, light beyond the range of a spectrum (more than 0.1 % of it), raw photons "
+     "that the disk did not take. So are all warnings."},
     {"Devices",
      "--device auto is the first GPU there is, or the processor. Photons are the same on both (on processors with "
      "fused "
@@ -49,8 +57,12 @@ const Row notes[] = {
      "seconds. "
      "The error it shows is that of the first output: of a bin of the first spectrum, averaged with the flux as "
      "weight, "
-     "or without a spectrum that of the escape fraction. A result is written as NAME.h5.partial and renamed when it is "
-     "whole. NO_COLOR switches colours off."},
+     "or without a spectrum that of the escape fraction. The line is no wider than the terminal; with TERM=dumb there "
+     "are plain lines. NO_COLOR switches colours off. A result is written as NAME.h5.partial, a new file, and renamed "
+     "when it is whole; what a run that was killed has left under that name is removed. Where NAME.h5 is a link, what "
+     "it "
+     "points to is written. Room on the disk is looked for before a run, and kept for all but raw photons; a disk that "
+     "fills up costs these alone."},
 };
 
 std::vector<CLI::App*> commands_of(CLI::App& app) {

@@ -87,7 +87,8 @@ void add_mock(CLI::App& app, Action& action) {
   add_choice(*command, "KIND", arguments->kind, {"galaxy", "box"},
              "galaxy: a disc with clumps, an outflow, stars and gas around it; box: a periodic piece of the universe")
       ->required();
-  command->add_option("-o,--output", arguments->output, "file to write, HDF5 or .zarr (default: KIND.hdf5)");
+  command->add_option("-o,--output", arguments->output, "file to write, HDF5 or .zarr (default: KIND.hdf5)")
+      ->check(file_name());
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing file");
   command->add_flag("--quiet", arguments->quiet, "do not say what was written");
   command->add_option("--threads", arguments->threads, "worker threads (default: all); the mock is the same for any")

@@ -58,7 +58,7 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "run a configuration and write its result file");
   command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
   command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
-  command->add_option("-o,--output", options.output, "result file (default: output.path)");
+  command->add_option("-o,--output", options.output, "result file (default: output.path)")->check(file_name());
   command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
   command->add_option("--seed", arguments->seed, "random seed");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");
@@ -67,10 +67,10 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
       ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
   command->add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
-      ->check(CLI::Range(1e-3, 1e9));
+      ->check(number_between(1e-3, 1e9));
   command
       ->add_option("--drain", options.drain, "seconds that photons in flight get after a signal or limit (default: 5)")
-      ->check(CLI::Range(0., 1e9));
+      ->check(number_between(0, 1e9));
   add_choice(*command, "--progress", arguments->progress, {"auto", "plain", "never"},
              "progress line: auto, plain or never (default: auto)");
   command->add_flag("--quiet", options.quiet, "no progress, no summary");

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -17,25 +18,29 @@ void keep_standard_streams() {
   }
 }
 
-/// What is wrong with the command line, the option that may have been meant, and where to read on.
+/// What is wrong with the command line, what may have been meant, and where to read on.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto called = app.get_subcommands();
   const CLI::App& command = called.empty() ? app : *called.front();
-  std::vector<std::string> names;
+  std::vector<std::string> options, commands;
   for (const CLI::Option* option : command.get_options()) {
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    for (const auto& name : option->get_lnames()) options.push_back("--" + name);
   }
-  if (called.empty()) {
-    for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
-      names.push_back(other->get_name());
-    }
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands.push_back(other->get_name());
   }
-  std::string hint;
-  for (const auto& word : command.remaining(true)) {
-    if (hint.empty()) hint = thor::config::suggestion(word.substr(0, word.find('=')), names);
+  std::string what = error.what(), hint;
+  const std::vector<std::string> rest = command.remaining(true);
+  if (called.empty() && !rest.empty() && !rest.front().starts_with('-')) {
+    what = fmt::format("there is no command \"{}\"", rest.front());
+    hint = thor::config::suggestion(rest.front(), commands);
+    if (hint.empty()) hint = fmt::format(" (known: {})", fmt::join(commands, ", "));
   }
-  return fmt::format("{}{}\nthor {}{}--help says what there is", error.what(), hint,
-                     called.empty() ? "" : command.get_name(), called.empty() ? "" : " ");
+  for (const auto& word : rest) {
+    if (hint.empty()) hint = thor::config::suggestion(word.substr(0, word.find('=')), options);
+  }
+  return fmt::format("{}{}\nthor {}{}--help says what there is", what, hint, called.empty() ? "" : command.get_name(),
+                     called.empty() ? "" : " ");
 }
 
 }  // namespace
@@ -44,6 +49,7 @@ int main(int argc, char** argv) {
   using namespace thor;
   keep_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // of `ulimit -f`: the write fails then, as on a full disk
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of messages that has gone must not end a run
   CLI::App app{
       "Examples:\n"
       "  thor init shell                     write a commented configuration, shell.yaml\n"

@@ -28,8 +28,9 @@ plt.style.use(thor.PAPER)
 # ## The models
 #
 # What they have in common is a configuration, here as text. It is read as a file would be, so an
-# error in it names line and column. The core skip to x = 3 makes the runs fast, and for shells as
-# thick as these their spectra stay what they are; with 1e19 cm^-2 and less, skip less.
+# error in it names line and column. The core skip to x = 3 makes the runs fast, enough to look; it
+# is more than the thinnest of these shells support, and more than dust allows, which thor warns of.
+# For numbers to rely on take `core_skip: local`, and a hundred times as long.
 
 # %%
 shell = """\

@@ -130,7 +130,7 @@ class Result:
         for name in _NEEDED:
             self.summary[name]
         for name, value in self.summary.items():
-            if not isinstance(value, (bool, int, float)):
+            if name not in ("caveats", "warnings") and not isinstance(value, (bool, int, float)):
                 raise ResultError(f"{self.path}: the file is damaged: summary {name} is {value!r}")
 
     def _spectrum(self, name: str, group: h5py.Group) -> Spectrum:

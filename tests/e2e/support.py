@@ -1,14 +1,17 @@
 """What the tests of the command share, beside the cases of test_command.py."""
 
 import contextlib
+import fcntl
 import functools
 import os
 import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 from pathlib import Path
@@ -190,9 +193,11 @@ def wide_spectra(count, bins=10_000_000):
 class Terminal:
     """A command on a pseudo-terminal; what it wrote comes with wait()."""
 
-    def __init__(self, *arguments, **environment):
+    def __init__(self, *arguments, columns=None, **environment):
         ours, theirs = pty.openpty()
-        kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
+        if columns:
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "COLUMNS")}
         self.job = subprocess.Popen(command_line(*arguments), stdin=theirs, stdout=theirs, stderr=theirs,
                                     env={**kept, "TERM": "xterm", **environment}, preexec_fn=lambda: os.nice(5))
         os.close(theirs)

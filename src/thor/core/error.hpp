@@ -9,11 +9,12 @@ namespace thor {
 enum class ExitCode : int {
   done = 0,
   internal = 1,
-  usage = 2,    ///< bad usage or configuration
-  input = 3,    ///< input data missing or bad
-  device = 4,   ///< device or MPI
-  stopped = 5,  ///< stopped early by signal or limit; what was done is written and marked
-  output = 6,   ///< output cannot be written
+  usage = 2,       ///< bad usage or configuration
+  input = 3,       ///< input data missing or bad
+  device = 4,      ///< device or MPI
+  stopped = 5,     ///< stopped early by signal or limit; what was done is written and marked
+  output = 6,      ///< output cannot be written
+  unreliable = 7,  ///< finished and written, but too many photons are lost for it to be relied on
 };
 
 /// An error a user can act on: the message says what is wrong and what to do.

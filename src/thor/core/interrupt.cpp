@@ -1,38 +1,60 @@
 #include "thor/core/interrupt.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <utility>
 
 #include "thor/core/error.hpp"
 
 namespace thor {
 namespace {
 
-std::atomic<int> signals{0};
+std::atomic<int> received{0};
+
+/// Names that a handler can read at any time; a process writes one file at a time, hardly ever more.
+std::array<std::atomic<const char*>, 8> unfinished{};
+
+void handle(int number) {
+  if (received.fetch_add(1) == 0) return;
+  for (const auto& name : unfinished) {
+    if (const char* path = name.load()) unlink(path);  // which a directory survives
+  }
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
 
 }  // namespace
 
 SignalGuard::SignalGuard() {
-  signals = 0;
+  received = 0;
   struct sigaction action {};
-  action.sa_handler = [](int number) {
-    if (signals.fetch_add(1) > 0) {
-      std::signal(number, SIG_DFL);
-      std::raise(number);
-    }
-  };
-  sigaction(SIGINT, &action, &old_int_);
-  sigaction(SIGTERM, &action, &old_term_);
+  action.sa_handler = handle;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], nullptr, &old_[i]);
+    if (old_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+  }
 }
 
 SignalGuard::~SignalGuard() {
-  sigaction(SIGINT, &old_int_, nullptr);
-  sigaction(SIGTERM, &old_term_, nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &old_[i], nullptr);
 }
 
-bool is_interrupted() { return signals > 0; }
+bool is_interrupted() { return received > 0; }
 
 void stop_if_interrupted() {
   if (is_interrupted()) throw Error(ExitCode::stopped, "stopped by a signal; nothing is written");
+}
+
+Unfinished::Unfinished(std::string path) : path_(std::move(path)), place_(unfinished.size()) {
+  for (std::size_t i = 0; i < unfinished.size() && place_ == unfinished.size(); ++i) {
+    const char* none = nullptr;
+    if (unfinished[i].compare_exchange_strong(none, path_.c_str())) place_ = i;
+  }
+}
+
+Unfinished::~Unfinished() {
+  if (place_ < unfinished.size()) unfinished[place_] = nullptr;
 }
 
 }  // namespace thor

@@ -41,6 +41,11 @@ void say_warning(const std::string& text) {
   say(warning_line(text));
 }
 
+std::vector<std::string> warnings_said() {
+  const std::lock_guard lock(mutex);
+  return warnings();
+}
+
 void repeat_warnings() {
   const std::lock_guard lock(mutex);
   for (const auto& text : warnings()) say(warning_line(text));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
 /// What thor says to the user, on stderr. Nothing here throws: a message that cannot be written must not end a run.
 namespace thor {
@@ -10,6 +11,9 @@ void say(const std::string& text);
 
 /// "thor: warning: ...", once for each text; repeat_warnings() says them again.
 void say_warning(const std::string& text);
+
+/// Those said since the last repeat_warnings(), for a file to keep.
+std::vector<std::string> warnings_said();
 
 /// At the end of a run, where those of its start have scrolled away. Forgets them.
 void repeat_warnings();

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <limits>
 #include <set>
-#include <system_error>
 
 #include "thor/config/section.hpp"
+#include "thor/config/source.hpp"
 #include "thor/core/error.hpp"
 #include "thor/drivers/setup.hpp"
 #include "thor/interactors/build.hpp"
@@ -138,18 +135,6 @@ const Section<File>& root_section() {
   return section;
 }
 
-std::string contents(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw Error(ExitCode::usage, path + ": is a directory, not a configuration file");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error(ExitCode::usage, path + ": configuration file missing or not readable (`thor init` writes one)");
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
 const Schema& schema() { return root_section().schema(); }
@@ -185,8 +170,8 @@ Config parse(const std::string& yaml_text, const std::string& name, const std::v
 }
 
 Config load(const std::string& path, const std::vector<std::string>& overrides) {
-  if (path != "-") return parse(contents(path), path, overrides);
-  return parse({std::istreambuf_iterator<char>(std::cin), {}}, "<stdin>", overrides);
+  const std::string text = read_source(path);
+  return parse(text, path == "-" ? "<stdin>" : path, overrides);
 }
 
 }  // namespace thor::config

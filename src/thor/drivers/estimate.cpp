@@ -40,7 +40,7 @@ Trial try_photons(const config::Config& config, const Setup& setup, const cpu::O
   return trial;
 }
 
-std::vector<Derived> quantities_of_grid(const Setup& setup) {
+std::vector<Derived> quantities_of_grid(const config::CoreSkip& skip, const Setup& setup) {
   const Medium& m = setup.medium;
   const CellStatistics& s = m.cells->statistics();
   std::vector<Derived> list{
@@ -55,7 +55,8 @@ std::vector<Derived> quantities_of_grid(const Setup& setup) {
       {"column_density", m.column_density, "cm-2", "along z, the mean"},
       {"largest_tau", s.largest_opacity, "", "line-centre optical depth of one cell, the largest"},
       {"largest_a", s.largest_a, "", "Voigt parameter of the coldest cell"},
-      {"x_crit", s.largest_x_crit, "", "of core skipping, the largest of all cells; 0 is none"},
+      {"x_crit", skip.mode == config::CoreSkipMode::fixed ? skip.x_crit : s.largest_x_crit, "",
+       "of core skipping, the largest of all cells; 0 is none"},
       {"velocity_jumps", s.jumps, "", "share of faces between cells of tau > 1e-3 where v differs by more than v_th"},
       {"largest_jump", s.largest_jump, "", "of v between two such cells, in units of v_th"},
       {"cells_memory", double(m.grid.cells()) * m.cells->layout().bytes() / 1e9, "GB", "of the cells"},
@@ -70,11 +71,22 @@ std::vector<Derived> quantities_of_grid(const Setup& setup) {
   return list;
 }
 
+/// Of a raw photon: eight bytes for its fate and for each field, three times that for a vector.
+double row_bytes(const config::Config& config) {
+  if (!config.photons) return 0;
+  double numbers = 1;
+  for (const config::PhotonField f : config.photons->fields) {
+    numbers += f == config::PhotonField::position || f == config::PhotonField::direction ? 3 : 1;
+  }
+  return 8 * numbers;
+}
+
 }  // namespace
 
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
   const Medium& m = setup.medium;
-  if (config.dataset.type == config::DatasetType::uniform_grid) return quantities_of_grid(setup);
+  if (config.dataset.type == config::DatasetType::uniform_grid)
+    return quantities_of_grid(config.acceleration.core_skip, setup);
   const bool slab = config.dataset.type == config::DatasetType::slab;
   std::vector<Derived> list{
       {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
@@ -102,6 +114,15 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
   return list;
 }
 
+ResultSize result_size(const config::Config& config, const Setup& setup) {
+  double bins = 0;
+  for (const auto& spectrum : config.spectra) bins += double(spectrum.bins);
+  // Attributes and the room that HDF5 leaves between objects; three numbers a bin.
+  const double rest = 65536 + 2. * double(config.resolved.size()) + 8192. * double(config.spectra.size()) +
+                      1024. * double(config.generators.size() + setup.line.transitions.size()) + 24 * bins;
+  return {row_bytes(config) * double(setup.emitter.count()), rest};
+}
+
 Estimate estimate(const config::Config& config, const Setup& setup, const cpu::Options& options) {
   const auto photons = double(setup.emitter.count());
   const Trial trial = try_photons(config, setup, options, trial_seconds);
@@ -115,12 +136,13 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   e.seconds = count(Counter::steps) / ended * photons / e.steps_per_second;
   // Every thread has its own spectra; photons are written in blocks of 65536.
   const double tally = 8. * double(build_tally(config, setup).plan().cells);
-  const double row = config.photons ? 40. + 8. * double(config.photons->fields.size()) : 0;
+  const double row = row_bytes(config);
   e.memory = 2e7 + tally * (options.threads + 2) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory += double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // the light of each, in turn
   }
-  e.file_size = 1e5 + 1.5 * tally + row * photons;
+  const ResultSize size = result_size(config, setup);
+  e.file_size = size.photons + size.rest;
   return e;
 }
 

@@ -18,6 +18,12 @@ struct Derived {
 /// What follows from the configuration alone: optical depth, column density, thermal speed, x_crit, ...
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup);
 
+/// Of a result file [bytes]: the raw photons, and all else with some room to spare.
+struct ResultSize {
+  double photons = 0, rest = 0;
+};
+ResultSize result_size(const config::Config& config, const Setup& setup);
+
 /// What a run will take, from a trial of two seconds on the processor.
 struct Estimate {
   std::uint64_t finished = 0;   ///< photons of the trial; with none the rest is a lower limit

@@ -9,8 +9,12 @@
 #include <thread>
 
 #include "thor/core/interrupt.hpp"
+#include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
+#include "thor/drivers/caveats.hpp"
+#include "thor/drivers/core_skip.hpp"
+#include "thor/drivers/estimate.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/outputs/photons.hpp"
 
@@ -191,6 +195,59 @@ std::string describe(const device::Device* device, const cpu::Options& options) 
   return fmt::format("cpu: {} ({})", cpu::processor_name(), isa);
 }
 
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+/// How it ended, and what was warned of and is to be known of it: a line each.
+void write_ending(io::File& file, const Tally& tally, const Ending& ending) {
+  const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
+  set("photons_requested", ending.requested);
+  set("complete", ending.complete(tally));
+  set("reliable", share_lost(tally) <= most_lost);
+  set("caveats", joined(caveats_of(tally, ending)));
+  set("warnings", joined(warnings_said()));
+}
+
+/// The result file of a run, on a disk that has room for it.
+class Result {
+ public:
+  Result(const config::Config& config, const Setup& setup, const RunOptions& options)
+      : options_(options), size_(result_size(config, setup)) {
+    file_.emplace(options.output, options.overwrite);
+    const double free = io::detail::free_space(file_->path());
+    if (!config.photons) {
+      file_->reserve(std::uint64_t(size_.rest));
+    } else if (free < size_.photons + size_.rest) {
+      const std::string few = fmt::format("the result file will have {}, and {} are free on its disk",
+                                          size_text(size_.photons + size_.rest), size_text(free));
+      if (!(options.max_walltime > 0)) {
+        io::detail::fail(file_->path(), few, "free some space, write elsewhere (-o), or leave out the raw photons");
+      }
+      warning("{}, unless --max-walltime ends the run before", few);
+    }
+  }
+
+  io::File& operator*() { return *file_; }
+  io::File* operator->() { return &*file_; }
+  /// Empty, with room for all but raw photons.
+  void start_again() {
+    file_.reset();
+    file_.emplace(options_.output, options_.overwrite);
+    try {
+      file_->reserve(std::uint64_t(size_.rest));
+    } catch (const Error&) {  // there may be some in the end
+    }
+  }
+
+ private:
+  const RunOptions& options_;
+  ResultSize size_;
+  std::optional<io::File> file_;
+};
+
 }  // namespace
 
 int available_threads() {
@@ -200,52 +257,73 @@ int available_threads() {
 }
 
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
+  const SignalGuard guard;  // until the file is in its place
   if (!options.quiet && config.dataset.type == config::DatasetType::uniform_grid) {
     message("thor: reading {}\n", config.dataset.path);
   }
   const Setup setup = build_setup(config);
   warn_of_grid(setup);
+  warn_of_core_skip(config, setup);
   const FrequencyAxis axis = frequency_axis(setup);
   const std::unique_ptr<device::Device> device = choose_device(options);
-  const SignalGuard guard;  // until the file is in its place
   for (const std::string& input : inputs_of(config)) io::detail::require_apart(options.output, input);
-  io::File file(options.output, options.overwrite);
+  Result file(config, setup, options);
   std::optional<PhotonStream> photons;
-  if (config.photons) photons.emplace(*config.photons, setup.medium, axis, file);
+  if (config.photons) photons.emplace(*config.photons, setup.medium, axis, *file);
   Tally total = build_tally(config, setup);
+  Ending ending{setup.emitter.count(), {}};
+  // A disk that is full must not cost the spectra: those are in memory, and fit where raw photons were.
+  const auto drop_photons = [&](const Error& e) {
+    photons.reset();
+    file.start_again();
+    ending.dropped_photons = e.what();
+  };
   Sink sink;
-  if (photons) sink = [&](std::span<const Photon> batch) { photons->accept(batch); };
+  if (photons) {
+    sink = [&](std::span<const Photon> batch) {
+      try {
+        if (photons) photons->accept(batch);
+      } catch (const Error& e) {
+        if (e.code() != ExitCode::output) throw;
+        drop_photons(e);
+        message("\nthor: {}; the run goes on, and keeps all but raw photons\n", e.what());
+      }
+    };
+  }
 
-  const std::uint64_t count = setup.emitter.count();
-  Pool pool(0, count, std::uint64_t(options.cpu.threads) * 16);
+  Pool pool(0, ending.requested, std::uint64_t(options.cpu.threads) * 16);
   Control control;
   const auto start = std::chrono::steady_clock::now();
   {
-    const Watch watch(options, count, pool, control);
+    const Watch watch(options, ending.requested, pool, control);
     run_problem(config, setup, pool, {device.get(), options.device_options, options.cpu}, control, total, sink);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   check_conservation(total);
-  const bool complete = total.photons() == count && total[Counter::in_flight] == 0;
-
   const std::string where = describe(device.get(), options.cpu);
-  write_header(file, config, setup, where);
-  write_line(file, setup.line);
-  total.write(file);
-  file.attribute("/summary", "photons_requested", count);
-  file.attribute("/summary", "complete", complete);
-  file.attribute("/summary", "transport_seconds", seconds);
-  file.attribute("/summary", "threads", std::int64_t(options.cpu.threads));
-  file.commit(options.overwrite);
+  const auto write = [&] {
+    write_header(*file, config, setup, where);
+    write_line(*file, setup.line);
+    total.write(*file);
+    write_ending(*file, total, ending);
+    file->attribute("/summary", "transport_seconds", seconds);
+    file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
+    file->finish();
+  };
+  try {
+    write();
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::output || !photons) throw;
+    drop_photons(e);
+    write();
+  }
+  file->commit(options.overwrite);
 
   if (!options.quiet) {
-    message(
-        "thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; escaped {}, "
-        "absorbed {}; wrote {}\n",
-        total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
-        double(total[Counter::scatterings]) / seconds, seconds, where, total[Counter::escaped],
-        total[Counter::absorbed], options.output);
+    message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",
+            total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
+            double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total), options.output);
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
       message("thor:   generator {}: {:.4g} erg/s emitted, {:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
@@ -255,25 +333,10 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
     }
   }
   repeat_warnings();
-  if (total[Counter::lost] > 0) {
-    warning(
-        "{} photons hit the cap on scatterings or steps and are lost; the result is biased. Raise "
-        "limits.max_scatterings and limits.max_steps, or use core skipping.",
-        total[Counter::lost]);
-  }
-  if (!complete && total[Counter::in_flight] > 0) {
-    warning(
-        "the run was cut: {} of {} photons were started, {} were still in flight. Those are the long histories, so the "
-        "result is biased; it is marked complete = false.",
-        total.photons(), count, total[Counter::in_flight]);
-  } else if (!complete) {
-    warning(
-        "the run was cut: {} of {} photons were started, and all of these have ended. It is marked complete = false; "
-        "with one source it is a fair but smaller sample, with several the last ones are missing.",
-        total.photons(), count);
-  }
-  if (!complete) return ExitCode::stopped;
-  return ExitCode::done;
+  for (const std::string& caveat : caveats_of(total, ending)) warning("{}", caveat);
+  if (!ending.dropped_photons.empty()) return ExitCode::output;
+  if (!ending.complete(total)) return ExitCode::stopped;
+  return share_lost(total) > most_lost ? ExitCode::unreliable : ExitCode::done;
 }
 
 Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options) {

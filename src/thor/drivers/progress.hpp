@@ -2,12 +2,14 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thor {
 
 enum class ProgressMode { automatic, plain, never };
 
-/// One line on stderr: rewritten on a terminal, a new one now and then elsewhere.
+/// One line on stderr: rewritten on a terminal and no wider than it, a new one now and then elsewhere, and on a
+/// terminal that cannot go back in a line (TERM=dumb).
 class Progress {
  public:
   Progress(ProgressMode mode, std::uint64_t photons);
@@ -23,6 +25,14 @@ class Progress {
   std::uint64_t photons_;
   bool terminal_, shown_ = false;
 };
+
+/// The parts of a line, two blanks apart, in at most `width` columns (0: any number): of those that do not fit, the
+/// ones of the highest number are left out first.
+struct Part {
+  int rank;
+  std::string text;
+};
+std::string fit(std::vector<Part> parts, std::size_t width);
 
 /// 1:02:03 or 2:03.
 std::string format_duration(double seconds);

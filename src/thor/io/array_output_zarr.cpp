@@ -71,15 +71,14 @@ struct Lock {
 
 class ZarrSink final : public ArraySink {
  public:
-  ZarrSink(const fs::path& path, bool overwrite) : path_(path), partial_(partial_of(path)) {
+  ZarrSink(const fs::path& name, bool overwrite) : path_(target_of(name)), partial_(partial_of(path_)) {
+    const fs::path& path = path_;
     require_replaceable();
     require_free(path, overwrite);
-    std::error_code error;
-    const bool there = fs::exists(fs::symlink_status(partial_, error));
-    if (there && !fs::is_directory(partial_, error))
-      fail(path, "'" + partial_.string() + "' is in the way", "remove it");
-    if (!there && mkdir(partial_.c_str(), 0777) != 0) cannot_create(path, errno);
-    lock_.id = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool there = mkdir(partial_.c_str(), 0777) != 0;
+    if (there && errno != EEXIST) cannot_create(path, errno);
+    lock_.id = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock_.id < 0 && there) fail(path, "'" + partial_.string() + "' is in the way", "look at it and remove it");
     if (lock_.id < 0) cannot_create(path, errno);
     if (flock(lock_.id, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) fail_taken(path, partial_);
     if (there) clear_leftovers();

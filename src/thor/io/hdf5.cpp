@@ -39,6 +39,8 @@ File& File::operator=(File&&) noexcept = default;
 const fs::path& File::path() const { return file_->path; }
 const fs::path& File::partial_path() const { return file_->partial; }
 
+void File::reserve(std::uint64_t bytes) { file_->reserve(bytes); }
+void File::finish() { file_->finish(); }
 void File::commit(bool overwrite) { file_->commit(overwrite); }
 
 void File::set_text(const std::string& object, const std::string& name, std::string_view value) {

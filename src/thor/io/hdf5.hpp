@@ -91,7 +91,14 @@ class File {
   template <Stored T>
   Column<T> column(const std::string& path, std::size_t width, std::string_view units, std::string_view description);
 
-  /// Flushes, closes and renames the file. If the final name was taken meanwhile and `overwrite` is
+  /// Keeps room on the disk for so much of it, so that a long run does not find it full in the end; where there is not
+  /// as much, an error says so now.
+  void reserve(std::uint64_t bytes);
+
+  /// Writes out all that is left to be written; nothing can be added after that. commit() does it too.
+  void finish();
+
+  /// Finishes and renames the file. If the final name was taken meanwhile and `overwrite` is
   /// false, the partial file is kept and the error says so: a long run is not thrown away.
   void commit(bool overwrite = false);
 

@@ -1,5 +1,7 @@
 #include "thor/io/hdf5_open.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,11 +112,12 @@ void OpenFile::label(const std::string& object, hid_t dataset, std::string_view 
 
 void OpenFile::create(const fs::path& name, bool overwrite) {
   quiet();
-  path = name;
+  path = target_of(name);
   enter();
   partial = partial_of(path);
-  prepare_file(path, partial, overwrite);
+  const int created = create_partial(path, partial, overwrite);
   partial_is_ours = true;
+  unfinished = std::make_unique<Unfinished>(partial.string());
   const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   // 1.8 can read it, and unlike the oldest format it takes an attribute (a configuration) > 64 kB.
@@ -124,17 +127,42 @@ void OpenFile::create(const fs::path& name, bool overwrite) {
   H5Pset_file_locking(access, true, true);  // Lustre may have no locks
 #endif
   H5Pset_obj_track_times(creation, false);
-  id = H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, creation, access);
+  // The file that was created, whatever has its name by now.
+  const std::string same = fmt::format("/proc/self/fd/{}", created);
+  std::error_code none;
+  id = H5Fcreate(fs::exists(same, none) ? same.c_str() : partial.c_str(), H5F_ACC_TRUNC, creation, access);
+  ::close(created);
   check(id, partial.string());
+  if (!lock_partial(descriptor(), partial)) {
+    partial_is_ours = false;
+    fail_taken(path, partial);
+  }
 }
 
-void OpenFile::commit(bool overwrite) {
+int OpenFile::descriptor() const {
+  int* descriptor = nullptr;
+  H5Fget_vfd_handle(id, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor));
+  return descriptor ? *descriptor : -1;
+}
+
+void OpenFile::reserve(std::uint64_t bytes) {
+  reserved = true;
+  detail::reserve(descriptor(), path, bytes);
+}
+
+void OpenFile::finish() {
+  if (id < 0) return;
   enter();
   for (const auto& column : columns) column->flush();
   check(H5Fflush(id, H5F_SCOPE_LOCAL), partial.string());
   check(close(), partial.string());
   sync(path, partial);
+}
+
+void OpenFile::commit(bool overwrite) {
+  finish();
   partial_is_ours = false;
+  unfinished.reset();
   give_name(path, partial, overwrite);
 }
 
@@ -148,12 +176,12 @@ herr_t OpenFile::close() {
   }
   if (abandoned) return -1;
   if (id < 0) return 0;
-  int* descriptor = nullptr;
-  H5Fget_vfd_handle(id, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor));
-  const int copy = descriptor ? dup(*descriptor) : -1;
+  const int copy = dup(descriptor());
   const herr_t status = H5Fclose(std::exchange(id, -1));
+  struct stat written {};
   if (copy >= 0) {
     if (status < 0) static_cast<void>(!ftruncate(copy, 0));
+    if (status >= 0 && reserved && fstat(copy, &written) == 0) static_cast<void>(!ftruncate(copy, written.st_size));
     ::close(copy);
   }
   return status;

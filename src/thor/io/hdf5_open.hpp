@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "thor/core/interrupt.hpp"
 #include "thor/io/hdf5.hpp"
 #include "thor/io/hdf5_id.hpp"
 #include "thor/io/partial.hpp"
@@ -50,7 +51,9 @@ struct OpenFile {
   std::filesystem::path path, partial;
   hid_t id = -1;
   bool partial_is_ours = false;
-  mutable bool abandoned = false;  ///< and not to be touched again
+  bool reserved = false;                   ///< more than the file has may be kept for it
+  std::unique_ptr<Unfinished> unfinished;  ///< until it has its name
+  mutable bool abandoned = false;          ///< and not to be touched again
   std::vector<std::shared_ptr<OpenColumn>> columns;
 
   [[noreturn]] void failed(const std::string& what) const { fail(path, what, innermost_error()); }
@@ -73,6 +76,9 @@ struct OpenFile {
   void put_text(const std::string& object, hid_t target, const std::string& name, std::string_view value) const;
   void label(const std::string& object, hid_t dataset, std::string_view units, std::string_view description) const;
   void create(const std::filesystem::path& name, bool overwrite);
+  int descriptor() const;
+  void reserve(std::uint64_t bytes);
+  void finish();
   void commit(bool overwrite);
   herr_t close();
   ~OpenFile();

@@ -2,12 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "thor/core/error.hpp"
+#include "thor/core/memory.hpp"
+#include "thor/core/message.hpp"
 
 namespace thor::io::detail {
 namespace fs = std::filesystem;
@@ -15,6 +19,16 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+struct Descriptor {
+  int id;
+  explicit Descriptor(int opened) : id(opened) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (id >= 0) close(id);
+  }
+};
 
 }  // namespace
 
@@ -38,6 +52,17 @@ fs::path partial_of(const fs::path& path) {
   return partial += ".partial";
 }
 
+fs::path target_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::weakly_canonical(path, error);
+  if (error) fail(path, "it is a link that leads nowhere", error.message() + "; remove it, or give another name");
+  // Of a link to what is not there yet, weakly_canonical may give the link itself.
+  if (!fs::is_symlink(target, error)) return target;
+  const fs::path next = fs::read_symlink(target, error);
+  return target_of(next.is_absolute() ? next : folder_of(target) / next);
+}
+
 void require_free(const fs::path& path, bool overwrite) {
   std::error_code ignored;
   if (!overwrite && fs::exists(path, ignored)) {
@@ -54,22 +79,73 @@ void require_apart(const fs::path& output, const fs::path& input) {
   if (fs::equivalent(output, input, ignored)) fail(output, "it is what is read", "use another name");
 }
 
-void prepare_file(const fs::path& path, const fs::path& partial, bool overwrite) {
+namespace {
+
+/// Whether an open file is what has this name: itself, not a link, and not another one that was put in its place.
+bool has_name(int descriptor, const fs::path& name) {
+  struct stat open_one {
+  }, named{};
+  return fstat(descriptor, &open_one) == 0 && lstat(name.c_str(), &named) == 0 && open_one.st_dev == named.st_dev &&
+         open_one.st_ino == named.st_ino;
+}
+
+/// Of a run that was killed: nobody holds its lock. It is held here until the name is free, so that no other process
+/// that cleans up at the same time takes the new file for the old one.
+void remove_leftover(const fs::path& path, const fs::path& partial) {
+  const std::string name = "'" + partial.string() + "'";
+  const Descriptor old{open(partial.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  if (old.id < 0 && errno == ENOENT) return;
+  struct stat status {};
+  if (old.id < 0 || fstat(old.id, &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail(path, name + " is in the way, and no file of a run (a link, a directory?)", "look at it and remove it");
+  }
+  if (flock(old.id, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) fail_taken(path, partial);
+    fail(path, name + " is there already", "remove it if no run is writing it (this file system has no locks to tell)");
+  }
+  if (!has_name(old.id, partial)) return;
+  if (unlink(partial.c_str()) != 0) fail(path, name + " is in the way", system_error(errno) + "; remove it");
+  message("thor: removed {}, which a run that was killed has left\n", name);
+}
+
+}  // namespace
+
+int create_partial(const fs::path& path, const fs::path& partial, bool overwrite) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail(path, "it is a directory", "give a file name");
   require_free(path, overwrite);
-  const int descriptor = open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) cannot_create(path, errno);
-  const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  close(descriptor);
-  if (taken) fail_taken(path, partial);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const int descriptor = open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EEXIST) cannot_create(path, errno);
+    remove_leftover(path, partial);
+  }
+  fail_taken(path, partial);
+}
+
+bool lock_partial(int descriptor, const fs::path& partial) {
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  return has_name(descriptor, partial);
+}
+
+void reserve(int descriptor, const fs::path& path, std::uint64_t bytes) {
+  if (fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, off_t(bytes)) == 0) return;
+  if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) return;
+  const int code = errno;
+  fail(path, fmt::format("it needs {}, and {} are free", size_text(double(bytes)), size_text(free_space(path))),
+       system_error(code) + "; free some space, or write elsewhere");
+}
+
+double free_space(const fs::path& path) {
+  struct statvfs disk {};
+  const bool known = statvfs(folder_of(path).c_str(), &disk) == 0 && disk.f_blocks > 0;
+  return known ? double(disk.f_bavail) * double(disk.f_frsize) : 1e300;
 }
 
 void sync(const fs::path& path, const fs::path& partial) {
-  const int descriptor = open(partial.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
+  const Descriptor file{open(partial.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+  const bool synced = file.id >= 0 && (fsync(file.id) == 0 || errno == EINVAL);
   const int code = errno;
-  if (descriptor >= 0) close(descriptor);
   if (!synced) fail(path, partial.string(), system_error(code));
 }
 

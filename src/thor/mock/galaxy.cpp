@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "thor/core/interrupt.hpp"
 #include "thor/mock/galaxy_model.hpp"
 #include "thor/mock/gas_state.hpp"
 #include "thor/mock/nearest.hpp"
@@ -61,7 +62,10 @@ class Galaxy {
     return std::size_t(shares.elements * double(options_.gas_particles));
   }
 
-  void add(const GasElement& element) { snapshot_.gas.push_back(element); }
+  void add(const GasElement& element) {
+    if (snapshot_.gas.size() % 4096 == 0) stop_if_interrupted();
+    snapshot_.gas.push_back(element);
+  }
 
   void add_disc(std::size_t n, double mass) {
     for (std::size_t i = 0; i < n; ++i) {

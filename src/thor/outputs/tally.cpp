@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "thor/core/error.hpp"
 
@@ -113,6 +114,17 @@ double Tally::error() const {
     error += std::sqrt(double(sum[s.bins + i]) * quantum_squared_);
   }
   return flux > 0 ? error / flux : 0;
+}
+
+std::vector<SpectrumLight> Tally::light_of_spectra() const {
+  std::vector<SpectrumLight> list;
+  for (std::size_t i = 0; i < spectra_.size(); ++i) {
+    const SpectrumBins& s = spectra_[i];
+    const std::uint64_t* sum = cells_.data() + s.first + 1;
+    list.push_back({names_[i], s.of, double(std::accumulate(sum, sum + s.bins, std::uint64_t{0})) * quantum_,
+                    double(cells_[std::size_t(s.first)]) * quantum_});
+  }
+  return list;
 }
 
 void Tally::write(io::File& file) const {

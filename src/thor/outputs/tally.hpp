@@ -7,6 +7,13 @@
 
 namespace thor {
 
+/// The light of a spectrum [erg/s].
+struct SpectrumLight {
+  std::string name;
+  config::Fate of;
+  double within, beyond;  ///< its range
+};
+
 /// What a run has counted: photons by fate, their light, and the spectra. See TallyPlan.
 class Tally {
  public:
@@ -30,6 +37,7 @@ class Tally {
   std::uint64_t photons() const;  ///< that have a fate, or were cut in flight
   double light(Counter c) const { return double((*this)[c]) * quantum_; }
   double light(int generator, GeneratorCounter c) const;
+  std::vector<SpectrumLight> light_of_spectra() const;
   /// The relative Monte Carlo error of the first output: of a bin of the first spectrum, averaged with the flux as
   /// weight; without a spectrum that of the escape fraction. 0 where nothing has been counted.
   double error() const;

@@ -23,8 +23,9 @@ const Section<Acceleration>& acceleration_section() {
         "Core skipping leaves out scatterings within |x| < x_crit, and with them path: with dust, absorption on the "
         "hidden path is made up for ([validation](validation.md#dusty-slab)); the `column` of a photon is not. A fixed "
         "x_crit is taken "
-        "as it is: above 0.2 (a τ₀)^{1/3} it biases the result, in moving gas and with dust also below "
-        "([validation](validation.md#core-skipping-and-precision)).");
+        "as it is: above 0.2 (a τ_loc)^{1/3} it biases the result "
+        "([validation](validation.md#core-skipping-and-precision)); "
+        "`run` and `check` warn where that is so, and with dust above 2.");
     using enum CoreSkipMode;
     s.choice_or_map("core_skip", &Acceleration::core_skip,
                     std::vector<Option<CoreSkip>>{

@@ -1,0 +1,177 @@
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "thor/core/constants.hpp"
+#include "thor/io/input.hpp"
+#include "thor/io/snapshot.hpp"
+
+namespace thor::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr double kpc = 1e3 * constants::pc;
+
+struct ArrayFact {
+  std::string path;
+  io::ArrayInfo info;
+  std::string units, description;
+};
+
+/// What a file says of itself: rows for a reader, the same for a program, and its arrays.
+struct Facts {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> rows;
+  Json json = Json::object();
+  std::vector<ArrayFact> arrays;
+
+  void row(const std::string& name, const std::string& text) { rows.emplace_back(name, text); }
+};
+
+void list_arrays(const io::Input& input, const std::string& group, int depth, std::vector<ArrayFact>& list) {
+  for (const auto& name : input.children(group)) {
+    const std::string path = (group == "/" ? "" : group) + "/" + name;
+    if (depth > 8 || list.size() > 10'000) return;
+    bool is_array = true;
+    ArrayFact fact{path, {}, input.text(path, "units").value_or(""), input.text(path, "description").value_or("")};
+    try {
+      fact.info = input.array(path);
+    } catch (const Error&) {
+      is_array = false;
+    }
+    if (is_array) {
+      list.push_back(fact);
+    } else {
+      list_arrays(input, path, depth + 1, list);
+    }
+  }
+}
+
+void add_provenance(const io::Input& input, Facts& facts) {
+  const std::string group = input.has("/gridding") ? "/gridding" : "/";
+  for (const char* name : {"snapshot", "cube", "input", "gas_elements", "star_forming_elements", "empty_cells",
+                           "bad_cells", "on_bad_cells", "choices", "warnings"}) {
+    std::string text = input.text(group, name).value_or("");
+    if (const auto number = input.number(group, name)) {
+      text = fmt::format("{:g}", *number);
+      facts.json[name] = *number;
+    } else if (!text.empty()) {
+      facts.json[name] = text;
+    }
+    for (std::size_t begin = 0; begin < text.size();) {  // a row for each line
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      facts.row(begin == 0 ? name : "", text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+}
+
+Facts facts_of_grid(const io::Input& input) {
+  Facts facts;
+  list_arrays(input, "/", 0, facts.arrays);
+  const auto number = [&](const char* name) { return input.number("/", name).value_or(0); };
+  std::vector<std::uint64_t> cells;
+  for (const ArrayFact& array : facts.arrays) {
+    if (array.info.shape.size() == 3 && array.path.rfind('/') == 0 && cells.empty()) cells = array.info.shape;
+  }
+  const double size = number("cell_size");
+  facts.title =
+      fmt::format("a grid of {} cells, which `dataset: {{type: uniform_grid}}` reads", fmt::join(cells, " x "));
+  std::vector<std::string> sides;
+  for (const auto n : cells) sides.push_back(fmt::format("{:.6g}", double(n) * size / kpc));
+  facts.row("box", fmt::format("{} kpc, {:.6g} kpc a cell; lower corner at {:.6g}, {:.6g}, {:.6g} kpc",
+                               fmt::join(sides, " x "), size / kpc, number("origin_x") / kpc, number("origin_y") / kpc,
+                               number("origin_z") / kpc));
+  facts.row("sides", number("periodic") != 0 ? "periodic" : "open");
+  facts.row("cosmology", fmt::format("redshift {:g}, H = {:.6g} km/s/Mpc", number("redshift"),
+                                     number("hubble") * 1e3 * kpc / constants::km));
+  if (const auto made = input.text("/", "thor_version")) {
+    facts.row("made", fmt::format("by thor {} ({})", *made, input.text("/", "git_commit").value_or("?")));
+    facts.json["thor_version"] = *made;
+  }
+  facts.json["cells"] = cells;
+  for (const char* name :
+       {"format_version", "cell_size", "origin_x", "origin_y", "origin_z", "periodic", "redshift", "hubble"}) {
+    if (const auto value = input.number("/", name)) facts.json[name] = *value;
+  }
+  add_provenance(input, facts);
+  return facts;
+}
+
+Facts facts_of_snapshot(const std::string& path) {
+  const io::Snapshot snapshot(path);
+  const io::SnapshotHeader& h = snapshot.header();
+  const io::Input first(snapshot.files().front());
+  Facts facts;
+  facts.title = fmt::format("a snapshot ({}), which `thor grid` puts on a grid", h.code);
+  facts.row("files", fmt::format("{}", snapshot.files().size()));
+  facts.row("gas", fmt::format("{} elements", snapshot.gas_count()));
+  facts.row("stars", fmt::format("{}", snapshot.star_count()));
+  const std::vector<double> counts = first.numbers("/Header", "NumPart_Total");
+  if (!counts.empty()) facts.row("particles", fmt::format("{} by type", fmt::join(counts, ", ")));
+  facts.row("box", h.box[0] > 0 ? fmt::format("{:.6g} x {:.6g} x {:.6g} kpc, physical", h.box[0] / kpc, h.box[1] / kpc,
+                                              h.box[2] / kpc)
+                                : "not known");
+  facts.row("cosmology", h.cosmological ? fmt::format("redshift {:.6g}, h = {:g}, Omega_m = {:g}, Omega_Lambda = {:g}",
+                                                      h.redshift, h.h, h.omega_m, h.omega_lambda)
+                                        : "none");
+  for (const auto& note : h.notes) facts.row("note", note);
+  facts.json = {{"code", h.code},
+                {"files", snapshot.files().size()},
+                {"gas", snapshot.gas_count()},
+                {"stars", snapshot.star_count()},
+                {"particles", counts},
+                {"box", h.box},
+                {"redshift", h.redshift},
+                {"hubble_parameter", h.h},
+                {"omega_m", h.omega_m},
+                {"omega_lambda", h.omega_lambda},
+                {"notes", h.notes}};
+  list_arrays(first, "/", 0, facts.arrays);
+  return facts;
+}
+
+std::string to_text(const std::string& path, const Facts& facts) {
+  std::string out = fmt::format("{}: {}\n", path, facts.title);
+  for (const auto& [name, text] : facts.rows) out += fmt::format("  {:<22}{}\n", name, text);
+  for (const ArrayFact& array : facts.arrays) {
+    out += fmt::format("  {:<36} {:<24} {}{}{}\n", array.path,
+                       fmt::format("{} [{}]", array.info.type, fmt::join(array.info.shape, ", ")), array.units,
+                       array.units.empty() || array.description.empty() ? "" : "; ", array.description);
+  }
+  return out;
+}
+
+std::string to_json(const std::string& path, const char* kind, const Facts& facts) {
+  Json out{{"file", path}, {"kind", kind}, {kind, facts.json}, {"datasets", Json::array()}};
+  for (const ArrayFact& array : facts.arrays) {
+    out["datasets"].push_back({{"path", array.path},
+                               {"type", array.info.type},
+                               {"shape", array.info.shape},
+                               {"units", array.units},
+                               {"description", array.description}});
+  }
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::optional<std::string> describe_input(const std::string& path, bool json) {
+  const bool folder = std::filesystem::is_directory(path);
+  std::optional<io::Input> input;
+  try {
+    input.emplace(path);
+  } catch (const Error&) {
+    if (!folder) throw;
+  }
+  const auto show = [&](const char* kind, const Facts& facts) {
+    return json ? to_json(path, kind, facts) : to_text(path, facts);
+  };
+  if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input));
+  if (!input || input->has("/Header")) return show("snapshot", facts_of_snapshot(path));
+  return std::nullopt;
+}
+
+}  // namespace thor::command

@@ -1,0 +1,93 @@
+#include "thor/drivers/caveats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace thor {
+namespace {
+
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& list) {
+  if (ending.complete(t)) return;
+  const std::string start =
+      fmt::format("the run was cut: {} of {} photons were started, ", t.photons(), ending.requested);
+  list.push_back(start + (t[Counter::in_flight] > 0
+                              ? fmt::format("{} were still in flight ({:.3g} % of the light). Those are the long "
+                                            "histories, so the result is biased; it is marked complete = false.",
+                                            t[Counter::in_flight],
+                                            percent(t.light(Counter::light_in_flight), t.light(Counter::light_emitted)))
+                              : "and all of these have ended. It is marked complete = false; it is a smaller sample, "
+                                "not a biased one."));
+}
+
+void add_lost(const Tally& t, std::vector<std::string>& list) {
+  if (t[Counter::lost] == 0) return;
+  list.push_back(fmt::format(
+      "{} photons hit the cap on scatterings or steps and are lost, {:.3g} % of all with {:.3g} % of the light: {}. "
+      "Raise limits.max_scatterings and limits.max_steps, or use core skipping.",
+      t[Counter::lost], percent(double(t[Counter::lost]), double(t.photons())),
+      percent(t.light(Counter::light_lost), t.light(Counter::light_emitted)),
+      share_lost(t) > most_lost ? "the result is biased and not to be relied on" : "the result is slightly biased"));
+}
+
+void add_stopped(const Tally& t, const std::vector<SpectrumLight>& spectra, std::vector<std::string>& list) {
+  const bool seen = std::ranges::any_of(spectra, [](const auto& s) { return s.of == config::Fate::stopped; });
+  if (t[Counter::stopped] == 0 || seen) return;
+  list.push_back(fmt::format(
+      "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no spectrum is `of: "
+      "stopped`, so none has that light.",
+      t[Counter::stopped], t.light(Counter::light_stopped),
+      percent(t.light(Counter::light_stopped), t.light(Counter::light_emitted))));
+}
+
+}  // namespace
+
+double share_lost(const Tally& t) {
+  return std::max(percent(double(t[Counter::lost]), double(t.photons())),
+                  percent(t.light(Counter::light_lost), t.light(Counter::light_emitted))) /
+         100;
+}
+
+std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
+  std::vector<std::string> list;
+  const std::vector<SpectrumLight> spectra = t.light_of_spectra();
+  add_cut(t, ending, list);
+  add_stopped(t, spectra, list);
+  for (const SpectrumLight& s : spectra) {
+    const double all = s.within + s.beyond;
+    if (s.beyond <= most_beyond * all) continue;
+    list.push_back(
+        fmt::format("spectrum {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. A wider range has them.",
+                    s.name, s.beyond, all, percent(s.beyond, all)));
+  }
+  if (!ending.dropped_photons.empty()) {
+    list.push_back("the raw photons are not in the file, since the disk did not take them (" + ending.dropped_photons +
+                   "). All else is whole.");
+  }
+  add_lost(t, list);
+  return list;
+}
+
+std::string ends_text(const Tally& t) {
+  std::string out;
+  for (const auto& [name, counter] : {std::pair("escaped", Counter::escaped),
+                                      {"absorbed", Counter::absorbed},
+                                      {"stopped", Counter::stopped},
+                                      {"lost", Counter::lost},
+                                      {"in flight", Counter::in_flight}}) {
+    const bool always = counter == Counter::escaped || counter == Counter::absorbed;
+    if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, t[counter]);
+  }
+  for (const SpectrumLight& s : t.light_of_spectra()) {
+    const double all = s.within + s.beyond;
+    if (s.beyond > most_beyond * all) {
+      out += fmt::format(", {:.3g} % of {} beyond its range", percent(s.beyond, all), s.name);
+    }
+  }
+  return out;
+}
+
+}  // namespace thor

@@ -1,0 +1,174 @@
+"""What may be given by mistake: devices, pipes, empty names, other kinds of files, misspelt commands, narrow terminals.
+
+    /usr/bin/python3 tests/e2e/test_strange_inputs.py --thor build/release/thor [unittest arguments]
+
+The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from test_command import Case, DONE, STOPPED, USAGE, main, sphere, thor  # noqa: E402
+from support import INPUT, Terminal, command_line, wide_spectra  # noqa: E402
+
+
+def run(*arguments, **options):
+    return subprocess.run(command_line(*arguments), capture_output=True, text=True, timeout=20, **options)
+
+
+class Configurations(Case):
+    def refuse(self, says, *arguments, **options):
+        for command in ("run", "check"):
+            done = run(command, *arguments, **options)
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertRegex(done.stderr, says)
+
+    def test_what_is_no_configuration_ends(self):
+        self.refuse("/dev/zero: more than 16 MB: this is no configuration", "/dev/zero")
+        self.refuse("is a directory", self.folder)
+        huge = self.folder / "huge.yaml"
+        with open(huge, "wb") as file:
+            file.truncate(1 << 34)
+        self.refuse("huge.yaml: more than 16 MB", huge)
+        with open("/dev/zero") as zero:
+            self.refuse("<stdin>: more than 16 MB", "-", stdin=zero)
+
+    def test_a_pipe_that_nobody_writes_to(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.refuse("pipe that nobody writes to", pipe)
+
+    def test_a_pipe_may_hold_a_configuration(self):
+        """Also one whose other end is slow: <(sleep 3; cat config.yaml)."""
+        config = self.write(sphere(1, 10, outputs=[]))
+        for before in ("", "sleep 3; "):
+            done = subprocess.run(["bash", "-c", f'"$0" check --no-trial <({before}cat "$1")', command_line()[0], config],
+                                  capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda: pipe.write_text(config.read_text()))
+        writer.start()
+        self.assertEqual(run("check", "--no-trial", pipe).returncode, DONE)
+        writer.join()
+
+
+class Usage(Case):
+    def test_commands_that_there_are_not(self):
+        for word, says in (("rnu", 'there is no command "rnu"; did you mean "run"?'),
+                           ("infos", 'there is no command "infos"; did you mean "info"?'),
+                           ("simulate", 'there is no command "simulate" (known: run, check, ')):
+            done = run(word, "config.yaml")
+            self.assertEqual(done.returncode, USAGE)
+            self.assertIn(says, done.stderr)
+        done = run("--sed", 1)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertNotIn("no command", done.stderr)
+
+    def test_a_file_needs_a_name(self):
+        config = self.write(sphere(1, 10, outputs=[]))
+        for command in (("run", config), ("mock", "galaxy"), ("init", "sphere"), ("grid", config)):
+            done = run(*command, "-o", "", cwd=self.folder)
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn("give a file name", done.stderr)
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["config.yaml"])
+
+    def test_what_is_not_a_number(self):
+        config = self.write(sphere(1, 10, outputs=[]))
+        for option in ("--max-walltime", "--drain"):
+            for value in ("nan", "-nan", "inf", "-1", "1e10", "1 s", ""):
+                with self.subTest(option=option, value=value):
+                    done = run("run", config, f"{option}={value}")
+                    self.assertEqual(done.returncode, USAGE, done.stderr)
+                    self.assertIn(option, done.stderr)
+        self.assertFalse((self.folder / "out.h5").exists())
+
+
+class OtherFiles(Case):
+    """thor info on what is not a result."""
+
+    def setUp(self):
+        super().setUp()
+        self.snapshot = self.folder / "snapshot.hdf5"
+        self.assertEqual(run("mock", "galaxy", "--gas-particles", 1000, "--stars", 20, "-o", self.snapshot).returncode, DONE)
+
+    def test_grids(self):
+        for name in ("grid.h5", "grid.zarr"):
+            path = self.folder / name
+            self.assertEqual(run("grid", self.snapshot, "--cells", "8", "--size", "60 kpc", "-o", path).returncode, DONE)
+            done = run("info", path)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            for says in (rf"{name}: a grid of 8 x 8 x 8 cells", r"box +60 x 60 x 60 kpc, 7\.5 kpc a cell",
+                         r"redshift 2, H = \d", r"made +by thor ", r"snapshot +.*snapshot\.hdf5", r"gas_elements +1000",
+                         r"/HI_density +float32 \[8, 8, 8\] +cm-3; neutral hydrogen", r"/sources/luminosity .*erg s-1"):
+                self.assertRegex(done.stdout, says)
+            told = json.loads(run("info", path, "--json").stdout)
+            self.assertEqual((told["kind"], told["grid"]["cells"]), ("grid", [8, 8, 8]))
+            self.assertIn("/temperature", [d["path"] for d in told["datasets"]])
+            done = run("info", path, "--config")
+            self.assertEqual(done.returncode, INPUT)
+            self.assertIn("holds no configuration", done.stderr)
+
+    def test_snapshots(self):
+        done = run("info", self.snapshot)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        for says in (r"snapshot\.hdf5: a snapshot \(Gadget/AREPO\)", r"gas +1000 elements", r"stars +20",
+                     r"particles +1000, 0, 0, 0, 20, 0 by type", r"redshift 2, h = 0\.6774, Omega_m = 0\.3089",
+                     r"/PartType0/Density +float\d+ \[1000\] +.*ckpc"):
+            self.assertRegex(done.stdout, says)
+        told = json.loads(run("info", self.snapshot, "--json").stdout)
+        self.assertEqual((told["kind"], told["snapshot"]["gas"], told["snapshot"]["stars"]), ("snapshot", 1000, 20))
+
+    def test_neither(self):
+        pipe, other = self.folder / "pipe", self.folder / "other.h5"
+        os.mkfifo(pipe)
+        import h5py
+        with h5py.File(other, "w") as file:
+            file["x"] = 1
+        for path, says in ((pipe, "neither a file nor a directory"), ("/dev/zero", "neither a file nor a directory"),
+                           (other, "not a result of thor, nor a grid or a snapshot"),
+                           (self.folder / "missing.h5", "there is no such file")):
+            done = run("info", path)
+            self.assertEqual(done.returncode, INPUT, done.stderr)
+            self.assertIn(says, done.stderr)
+        self.assertEqual(run("info", self.folder / "..").returncode, INPUT)
+
+
+class Terminals(Case):
+    def progress(self, columns=None, **environment):
+        path = self.write(sphere(1e3, 10**9, outputs=wide_spectra(1, bins=50)))
+        terminal = Terminal("run", path, "--overwrite", "--max-walltime", 1.2, "--drain", 0, "--threads", 1,
+                            columns=columns, **environment)
+        told = terminal.wait()
+        self.assertEqual(terminal.code, STOPPED, told)
+        return told, [re.sub(r"\x1b\[K$", "", line) for line in told.split("\r") if re.search(r"\d\S*.*\x1b\[K$", line)]
+
+    def test_progress_is_no_wider_than_the_terminal(self):
+        for columns, says in ((200, "scatterings each.* left$"), (60, "photons.* left$"), (30, " left$"), (10, r"^ *[\d.]+ %$"),
+                              (4, "^.{3}$")):
+            with self.subTest(columns=columns):
+                _, lines = self.progress(columns)
+                self.assertGreater(len(lines), 2)
+                self.assertLess(max(map(len, lines)), columns)
+                self.assertRegex(lines[-1], says)
+
+    def test_the_environment_may_tell_the_width(self):
+        _, lines = self.progress(COLUMNS="40")
+        self.assertLess(max(map(len, lines)), 40)
+
+    def test_a_dumb_terminal_gets_plain_lines(self):
+        told, lines = self.progress(TERM="dumb")
+        self.assertEqual(lines, [])
+        self.assertNotIn("\x1b", told)
+        self.assertNotIn("\r", told.replace("\r\n", ""))
+
+
+if __name__ == "__main__":
+    main()
