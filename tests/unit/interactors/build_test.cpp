@@ -23,12 +23,12 @@ ResonantLine<double> lya(const std::string& physics) {
 // 11/24 + mu^2/8 in the core is a third of a dipole, and all of one in the wing.
 TEST(BuildLine, PhaseFunctionsOfCoreAndWing) {
   const auto usual = lya("phase_function: default");
-  EXPECT_NEAR(usual.core.quarter_E, 1. / 12, 1e-12);
-  EXPECT_NEAR(usual.wing.quarter_E, 1. / 4, 1e-12);
+  EXPECT_NEAR(usual.core.quarter_E, 1. / 12, 1e-9);
+  EXPECT_NEAR(usual.wing.quarter_E, 1. / 4, 1e-9);
   for (const auto& [name, E] : {std::pair{"isotropic", 0.}, {"dipole", 1.}}) {
     const auto line = lya(std::string("phase_function: ") + name);
-    EXPECT_NEAR(line.core.quarter_E, E / 4, 1e-12) << name;
-    EXPECT_NEAR(line.wing.quarter_E, E / 4, 1e-12) << name;
+    EXPECT_NEAR(line.core.quarter_E, E / 4, 1e-9) << name;
+    EXPECT_NEAR(line.wing.quarter_E, E / 4, 1e-9) << name;
   }
 }
 
