@@ -41,12 +41,14 @@ const std::vector<double>& columns_of_the_oracle() {
   return columns;
 }
 
-// Dust that scatters half of what it meets, every scattering followed and most of them skipped.
+// Dust that scatters nine tenths of what it meets, every scattering followed and most of them skipped: on the hidden
+// path it absorbs one tenth.
 TEST(DustySlab, EscapeFractionOfTheOracle) {
-  const int n = 1000, m = 4000;
+  const int n = 800, m = 4000;
+  const double tau_dust = 1, albedo = 0.9;
   oracle::Problem p;
   p.geometry = oracle::Problem::Geometry::slab;
-  p.temperature = 20, p.tau0 = 1e4, p.dust_tau = 0.1, p.albedo = 0.5;
+  p.temperature = 20, p.tau0 = 1e4, p.dust_tau = tau_dust, p.albedo = albedo;
   double theirs = 0;
   for (const auto& photon : oracle::run(p, 1, n)) theirs += photon.escaped ? 1. / n : 0;
   const auto apart = [&](const std::string& yaml) {
@@ -54,11 +56,31 @@ TEST(DustySlab, EscapeFractionOfTheOracle) {
     const double f = escape_fraction(photons), error = binomial_error(f, double(photons.size()));
     return std::abs(f - theirs) / std::hypot(binomial_error(theirs, n), error);
   };
-  EXPECT_LT(apart(slab(1e4, 0.1, m / 4, "none", "", 0.5)), 4);
+  EXPECT_LT(apart(slab(1e4, tau_dust, m / 4, "none", "", albedo)), 4);
   for (const char* precision : {"precision: single\n", "precision: double\n"}) {
-    EXPECT_LT(apart(slab(1e4, 0.1, m, "{fixed: 2}", precision, 0.5)), 4) << precision;
+    EXPECT_LT(apart(slab(1e4, tau_dust, m, "{fixed: 2}", precision, albedo)), 4) << precision;
   }
-  EXPECT_GT(apart(slab(1e4, 0.16, m, "{fixed: 2}", "", 0.5)), 4) << "dust wrong by 60 %";
+  EXPECT_GT(apart(slab(1e4, 1.6 * tau_dust, m, "{fixed: 2}", "", albedo)), 4) << "dust wrong by 60 %";
+}
+
+// What is hit is chosen once, by its share of the opacity, and a proposal for the atom's velocity that is rejected does
+// not choose again: of those that collide at all, tau_d/(tau_d + tau0 H) meet dust first. A cap of one scattering ends
+// the rest.
+TEST(DustySlab, WhatIsHitIsChosenOnce) {
+  const double v_th = oracle::thermal_speed(20) / 1e5, a = oracle::damping_parameter(20);
+  for (const double x : {0., 1.5, 2.5, 4.}) {
+    const double tau0 = 2 / oracle::voigt_H(a, x);
+    const auto yaml = slab(tau0, 2, 40000, "none", "limits: {max_scatterings: 1}\nprecision: double\n");
+    const auto photons = run(yaml, {fmt::format("generators.0.spectrum={{type: delta, offset: {} km/s}}", -x * v_th)});
+    double dust = 0, line = 0;
+    for (const auto& p : photons) {
+      dust += p.fate == thor::Phase::absorbed;
+      line += p.fate == thor::Phase::lost;
+    }
+    const double n = dust + line;
+    EXPECT_GT(n, 30000);
+    EXPECT_NEAR(dust / n, 0.5, 4 * binomial_error(0.5, n)) << x;
+  }
 }
 
 // Without lines in the way, photons of the mid-plane leave by E_2(tau_d), the integral of e^{-tau_d/mu} over mu.
