@@ -1,0 +1,182 @@
+"""The mistakes that mutations.py makes, and the tests that are to see them.
+
+file, old, new   what is changed; `old` is there once
+what             in words, for the table
+compile          what is compiled anew: source files of the library, or kernels (at -O1)
+header           the tests themselves include the changed file, and are compiled anew
+tests, filter    the test files that are linked, and the tests of them that are run
+"""
+
+STEP = "src/thor/transport/step.hpp"
+DUST, GRID, OUTFLOW = "tests/physics/dust_test.cpp", "tests/physics/grid_test.cpp", "tests/physics/outflow_test.cpp"
+SPHERE, CLUMPY = "tests/physics/sphere_test.cpp", "tests/physics/clumpy_test.cpp"
+SLAB = ["LineProblem_Slab_float"]
+SHELL = ["LineProblem_Shell_float"]
+CELLS = ["LineProblem_UniformGrid_float"]
+
+
+def kernel(name, file, what, old, new, compile, tests, filter):
+    return dict(name=name, file=file, what=what, old=old, new=new, compile=compile, tests=[tests], filter=filter)
+
+
+def header(name, file, what, old, new, tests, filter):
+    return dict(name=name, file=file, what=what, old=old, new=new, header=True, tests=[tests], filter=filter)
+
+
+def source(name, file, what, old, new, tests, filter):
+    return dict(name=name, file=file, what=what, old=old, new=new, compile=[file], tests=[tests], filter=filter)
+
+
+MUTATIONS = [
+    # ---- step
+    kernel("hidden_path_gone", STEP, "no absorption on the path that core skipping hides",
+           "destroyed = destroyed || caught;\n        by_line = by_line && !caught;\n        scattered = scattered && !caught;",
+           "", SLAB, DUST, "DustySlab.CoreSkippingHasTheEscapeFractionOfTheOracle"),
+    kernel("hidden_path_albedo", STEP, "dust on the hidden path absorbs what it scatters, too",
+           "divide(dust_ratio * V(Real(1) - data.albedo), interactor.strength(target))",
+           "divide(dust_ratio, interactor.strength(target))", SLAB, DUST, "DustySlab.EscapeFractionOfTheOracle"),
+    header("hidden_path_factor", STEP, "hidden path 1.3 times as long",
+           "return divide(flight, tail + wing);", "return V(Real(1.3)) * divide(flight, tail + wing);",
+           "tests/statistics/hidden_path_test.cpp", "HiddenPath.*"),
+    kernel("dust_redrawn", STEP, "a rejected proposal draws again whether dust was hit",
+           "const auto dust = flight.hit && fine <= share;", "const auto dust = colliding && fine <= share;",
+           ["LineProblem_Slab_double"], DUST, "DustySlab.WhatIsHitIsChosenOnce"),
+    kernel("albedo_ignored", STEP, "dust absorbs whatever it meets",
+           "destroyed = dust && fine > V(data.albedo) * share;", "destroyed = dust;",
+           SLAB, DUST, "DustySlab.EscapeFractionOfTheOracle"),
+    kernel("dust_shifts", STEP, "dust scatters with the line's change of frequency",
+           "outcome.x = select(dust, x, outcome.x);", "", SLAB, DUST, "DustySlab.DustKeepsTheFrequency"),
+    kernel("dust_opacity", STEP, "no dust in the opacity of a flight",
+           "cross_section = cross_section + dataset.dust_ratio(here, problem.dust);", "{}", SLAB, DUST,
+           "DustySlab.ThinGasAbsorbsByItsDepth"),
+    kernel("flow_sign", STEP, "the opacity of moving gas at the frequency of the mirrored flow",
+           "x = x - dataset.velocity_along(here, middle, d);", "x = x + dataset.velocity_along(here, middle, d);",
+           SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
+    kernel("flow_after_scattering", STEP, "a scattered photon keeps the frequency of the gas frame",
+           "if constexpr (!D::uniform) frequency = frequency + dataset.velocity_along(here, p, n);", "",
+           SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
+    kernel("depth_not_spent", STEP, "optical depth is not spent in a flight that ends at a face or sub-step",
+           "lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);", "",
+           SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
+    kernel("rejections_counted", STEP, "rejected proposals count as scatterings",
+           "lane.scatterings + select(by_line, Int(1), Int(0));", "lane.scatterings + select(colliding, Int(1), Int(0));",
+           SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
+    kernel("column_factor", STEP, "column 1.1 times as long",
+           "add_column(lane, width.times(s * density));", "add_column(lane, width.times(V(Real(1.1)) * s * density));",
+           SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
+    kernel("cap_ignored", STEP, "max_scatterings is not looked at",
+           "const auto over = live && (too_many || too_long);", "const auto over = live && too_long;",
+           ["LineProblem_Sphere_float"], "tests/unit/transport/engine_test.cpp", "Engine.CapsMakePhotonsLost"),
+    kernel("hubble_sign", STEP, "the Hubble flow shifts to the blue",
+           "lane.frequency = fma(V(-dataset.data.hubble), s, lane.frequency);",
+           "lane.frequency = fma(V(dataset.data.hubble), s, lane.frequency);", CELLS, GRID, "HubbleFlow.RedshiftsByHTimesTheWay"),
+    kernel("stop_ignored", STEP, "no photon is stopped beyond stop_shift",
+           "lane.phase = select(beyond, Int(Phase::stopped), lane.phase);", "", CELLS, GRID, "PeriodicBox.HasNoSeam"),
+    kernel("skip_factor", STEP, "local x_crit 1.4 times as large",
+           "min(V(Real(0.2)) * root, V(skip.cap))", "min(V(Real(0.28)) * root, V(skip.cap))",
+           ["LineProblem_Sphere_float"], SPHERE, "CoreSkipping.ScatteringsOfTheLocalScheme"),
+
+    # ---- interactors and distributions
+    header("recoil_sign", "src/thor/interactors/resonant_line.hpp", "recoil to the blue",
+           "fma(atom.parallel + target.width.over(V(data.recoil)), mu - one, target.x)",
+           "fma(atom.parallel - target.width.over(V(data.recoil)), mu - one, target.x)",
+           "tests/statistics/redistribution_test.cpp", "*RedistributionTest*.RecoilShiftsTheMean"),
+    header("core_by_frequency", "src/thor/interactors/resonant_line.hpp", "core and wing by the frequency in the gas frame",
+           "const auto core = abs(target.x - proposal.u) < V(Real(0.2));", "const auto core = abs(target.x) < V(Real(0.2));",
+           "tests/statistics/redistribution_test.cpp", "*RedistributionTest*.CoreAndWingByTheAtomsFrame"),
+    header("perpendicular_factor", "src/thor/interactors/resonant_line.hpp", "the atom's perpendicular velocity 1.1 times as large",
+           "return fma(perpendicular, sine, fma(atom.parallel + target", "return fma(V(Real(1.1)) * perpendicular, sine, fma(atom.parallel + target",
+           "tests/statistics/redistribution_test.cpp", "*RedistributionTest*.MeanAndVarianceOfTheShift"),
+    header("henyey_sign", "src/thor/distributions/henyey_greenstein.hpp", "dust scatters backwards",
+           "return {copysign(one, g) * mu,", "return {-copysign(one, g) * mu,", "tests/statistics/phase_function_test.cpp",
+           "PhaseFunctionTest/*.DustMeanIsG"),
+    header("dipole_flat", "src/thor/distributions/phase_function.hpp", "the dipole share of a mixture 1.1 times as large",
+           "const auto peaked = draws.choice < mixture.quarter_E;", "const auto peaked = draws.choice < V(Real(1.1)) * mixture.quarter_E;",
+           "tests/statistics/phase_function_test.cpp", "PhaseFunctionTest/*.MixtureMoments"),
+    header("cut_gone", "src/thor/distributions/perpendicular_velocity.hpp", "core skipping does not cut the velocity",
+           "draws.cosine * sqrt(fma(x_crit, x_crit, draws.minus_log))", "draws.cosine * sqrt(draws.minus_log)",
+           "tests/statistics/velocity_test.cpp", "VelocityTest/*.Perpendicular*"),
+    header("doublet_strength", "src/thor/interactors/multiplet.hpp", "further transitions 1.1 times as strong",
+           "const V more = V(t.strength) * other.H;", "const V more = V(Real(1.1)) * V(t.strength) * other.H;",
+           "tests/statistics/multiplet_test.cpp", "MultipletTest/*.TransitionsAbsorbByTheirShare"),
+    header("channel_shift", "src/thor/interactors/multiplet.hpp", "fluorescence at the frequency of the line that absorbed",
+           "atom.shift = select(is, V(channel.shift), atom.shift);", "", "tests/statistics/multiplet_test.cpp",
+           "MultipletTest/*.Fluorescence*"),
+    source("fluorescence_branching", "src/thor/interactors/build.cpp", "branching ratios 0.9 of what they are",
+           "from += f.transition->branching;", "from += 0.9 * f.transition->branching;", "tests/physics/multiplet_test.cpp",
+           "SiIIFluorescence.ThinGasHasTheBranching"),
+    source("wing_phase", "src/thor/interactors/build.cpp", "the dipole share of the core in the wing, too",
+           "r.wing = dipole_mixture<Real>(chosen_share(physics.phase_function, t.wing) / 4);",
+           "r.wing = r.core;", "tests/unit/interactors/build_test.cpp", "BuildLine.*"),
+
+    # ---- datasets
+    header("slab_face", "src/thor/datasets/slab.hpp", "the slab's other face",
+           "one - copysign(one, d.z) * p.z", "one + copysign(one, d.z) * p.z", "tests/unit/datasets/datasets_test.cpp",
+           "Segments.EndWhereTheCellEnds"),
+    header("sphere_root", "src/thor/datasets/sphere.hpp", "the other root of a ray that goes inward",
+           "return select(outward, divide(c, max(sum, V(RealOf<V>(1e-30)))), sum);",
+           "return divide(c, max(sum, V(RealOf<V>(1e-30))));", "tests/unit/datasets/datasets_test.cpp",
+           "Segments.EndWhereTheCellEnds"),
+    header("shell_gradient", "src/thor/datasets/shell.hpp", "gradient of a radial flow without its part across",
+           "fma(mu * mu, V(data.profile.velocity_exponent - Real(1)), V(Real(1)))",
+           "(mu * mu * V(data.profile.velocity_exponent))", "tests/unit/datasets/datasets_test.cpp", "StepLimiter.*"),
+    kernel("cavity_filled", "src/thor/datasets/shell.hpp", "gas in the cavity",
+           "if (data.inner > Real(0)) k = select(equal<V>(cell, cavity), V(Real(0)), k);", "", SHELL, OUTFLOW,
+           "ThinShell.UnscatteredShareIsExponential"),
+    header("power_exponent", "src/thor/datasets/profile.hpp", "speed of a power law with an exponent too large by one",
+           "p.velocity_exponent - Real(1));", "p.velocity_exponent);", "tests/unit/datasets/datasets_test.cpp",
+           "Medium.NormalisesAlongTheRadius"),
+    source("average_speed", "src/thor/datasets/medium.cpp", "the average speed of a flow taken for its largest",
+           "return *v.average * (1 - inner) / integral;", "return *v.average;", "tests/unit/datasets/datasets_test.cpp",
+           "Medium.*"),
+    source("width_of_opacity", "src/thor/datasets/cells.cpp", "sigma_0 of a cell at the temperature of the run",
+           "std::max(float(double(r[0]) * units_.opacity * inverse), least_opacity)",
+           "std::max(float(double(r[0]) * units_.opacity), least_opacity)", "tests/unit/datasets/uniform_grid_test.cpp",
+           "Cells.KeepWhatIsPutIn"),
+    source("jumps_ignored", "src/thor/datasets/neighbourhood.cpp", "core skipping does not see velocity jumps",
+           "change = std::max(change, jump * g.inverse_width);", "", "tests/unit/datasets/uniform_grid_test.cpp",
+           "Neighbourhood.*"),
+    kernel("cell_velocity_sign", "src/thor/datasets/uniform_grid.hpp", "cells move the other way",
+           "THOR_FN V velocity_along(const Here& h, Vec3<V>, Vec3<V> d) const { return dot(h.velocity, d); }",
+           "THOR_FN V velocity_along(const Here& h, Vec3<V>, Vec3<V> d) const { return -dot(h.velocity, d); }", CELLS, GRID,
+           "SphereOnAGrid.FlowsAndHoldsDust"),
+    kernel("cell_dust_factor", "src/thor/datasets/uniform_grid.hpp", "dust of cells 1.5 times as thick",
+           "    return h.dust_ratio;\n", "    return V(Real(1.5)) * h.dust_ratio;\n", CELLS, CLUMPY, "Clumps.*"),
+    kernel("cell_core_scale", "src/thor/datasets/uniform_grid.hpp", "length of core skipping in cells 30 times too long",
+           "V scale = h.core_scale + max(half - off_centre, V(Real(0)));",
+           "V scale = V(Real(30)) * (h.core_scale + max(half - off_centre, V(Real(0))));", CELLS, CLUMPY, "Clumps.*"),
+
+    # ---- emission
+    source("recombination_factor", "src/thor/emission/recombination.cpp", "case-B coefficient 1.1 times as large",
+           "return 2.54e-13 * std::pow", "return 1.1 * 2.54e-13 * std::pow", "tests/unit/emission/recombination_test.cpp",
+           "Recombination.*"),
+    source("recombination_share", "src/thor/emission/recombination.cpp", "share of recombinations that give Lya, sign of its slope",
+           "0.686 - 0.106 * std::log10(t4)", "0.686 + 0.106 * std::log10(t4)", "tests/unit/emission/recombination_test.cpp",
+           "Recombination.*"),
+    source("collision_energy", "src/thor/emission/collisional_excitation.cpp", "Boltzmann factor of 1.1 times the energy",
+           "std::exp(sum - lya_energy /", "std::exp(sum - 1.1 * lya_energy /",
+           "tests/unit/emission/collisional_excitation_test.cpp", "CollisionalExcitation.*"),
+    source("helium_electrons", "src/thor/emission/ionization.cpp", "no electrons of helium in the balance",
+           "const double electrons = (1 + helium) * hydrogen_density;", "const double electrons = hydrogen_density;",
+           "tests/unit/emission/ionization_test.cpp", "IonizationTest.EquilibriumBalancesTheRates"),
+    source("star_ages", "src/thor/emission/stars.cpp", "no interpolation between ages",
+           "std::lerp(population.log_rate[low], population.log_rate[low + 1], place - double(low))",
+           "population.log_rate[low]", "tests/unit/emission/stars_test.cpp", "Stars.*"),
+
+    # ---- gridding
+    header("spline_factor", "src/thor/gridding/spline.hpp", "inner part of the kernel 1.1 times as large",
+           "- Real(8) * inner", "- Real(8.8) * inner", "tests/unit/gridding/spline_test.cpp", "Spline.*"),
+    source("deposit_seam", "src/thor/gridding/deposit.cpp", "kernels end at the faces of a periodic box",
+           "  if (lattice.periodic) return {0, int(length)};\n", "", "tests/unit/gridding/deposit_test.cpp", "Deposit.*"),
+    source("share_inside", "src/thor/gridding/deposit.cpp", "what a face cuts off is counted as deposited",
+           "out.inside[p] = all_within ? 1 : sum.inside * out.scale[p];", "out.inside[p] = 1;",
+           "tests/unit/gridding/deposit_test.cpp", "Deposit.*"),
+    source("cell_particles", "src/thor/gridding/cell_values.cpp", "temperature of cells without the electrons",
+           "+ sums[HII])) + sums[electrons];", "+ sums[HII]));", "tests/unit/gridding/gather_test.cpp",
+           "Gather.IsothermalGasStaysSo"),
+    source("neutral_for_ionised", "src/thor/gridding/gas_state.cpp", "emissivity of recombination from the neutral gas",
+           "recombination_emissivity(s.temperature, n_e, s.hydrogen_density - n_HI)",
+           "recombination_emissivity(s.temperature, n_e, n_HI)", "tests/unit/gridding/gas_state_test.cpp", "GasState.*"),
+    source("sources_cut", "src/thor/gridding/sources.cpp", "stars outside the grid are kept",
+           "  if (!inside) {\n", "  if (false && !inside) {\n", "tests/unit/gridding/sources_test.cpp", "GridSources.*"),
+]

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""mutations.py [--build DIR] [--work DIR] [--only NAME...] [--again] [--table]
+
+Makes one mistake at a time in a copy of src/ and shows which test sees it: a branch that is gone, a sign, a factor of 1.1.
+A mistake that no test sees has SURVIVED, and a test is missing.
+
+It is run by hand, or weekly: `cmake --build --preset dev` first, then this. Economical, since only what a mistake needs is
+compiled: the changed .cpp file, or the one kernel (at -O1) or test file that includes the changed header. The new object comes
+before the library of the build folder on the linker's command line and takes the place of the old one. Results are kept in
+DIR/results.json (default: a folder of the system's for temporary files), so that a run which was stopped goes on where it was;
+--again forgets them. --table prints them as docs/mutations.md has them.
+
+The list is in mutation_list.py: what is changed, what is compiled, and which tests are run (the unchanged code passes them all,
+which is looked at first). A text that is no longer in its file is STALE: the list has to follow the code.
+"""
+import argparse
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from mutation_list import MUTATIONS  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT = 900
+
+
+class Build:
+    """The build folder that a mutation starts from: how it compiles and links."""
+
+    def __init__(self, folder):
+        self.folder = folder.resolve()
+        entries = json.loads((self.folder / "compile_commands.json").read_text())
+        self.commands = {}
+        for e in entries:
+            words = shlex.split(e["command"])
+            self.commands[self.folder / words[words.index("-o") + 1]] = e
+        self.cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (self.folder / "CMakeCache.txt").read_text(), re.M))
+
+    def object_of(self, source, program=None):
+        """The object of a source file; of a test file that is in two programs, in this one."""
+        found = [o for o, e in self.commands.items()
+                 if Path(e["file"]) == ROOT / source and (program is None or f"{program}.dir" in str(o))]
+        if not found:
+            sys.exit(f"mutations: {source} is not compiled in {self.folder}")
+        return found[0]
+
+    def kernel_object(self, kernel):
+        """Of a kernel like LineProblem_Slab_double; of the best instruction set."""
+        found = sorted(o for o in self.commands if str(o).find(f"_{kernel}.dir") > 0 and "thor_kernel_" in str(o))
+        if not found:
+            sys.exit(f"mutations: no kernel {kernel} in {self.folder}")
+        return found
+
+    def compile(self, original, tree, target, less=False):
+        """Compiles the source of an object from a changed tree."""
+        entry = self.commands[original]
+        arguments = shlex.split(entry["command"])
+        out, skip = [], False
+        for a in arguments:
+            if skip:
+                skip = False
+            elif a == "-o":
+                skip = True
+            elif a in ("-include", "-Winvalid-pch", "-Werror"):
+                skip = a == "-include"  # without the precompiled header, which has the unchanged code
+            else:
+                out.append(a.replace(str(ROOT / "src"), str(tree / "src")).replace(str(ROOT / "tests"), str(tree / "tests")))
+        if less:
+            out = ["-O1" if a == "-O3" else a for a in out]
+        if "ccache" in out[0]:
+            out = out[1:]
+        subprocess.run(out + ["-w", "-o", str(target)], cwd=entry["directory"], check=True, capture_output=True, text=True)
+
+    def link(self, objects, program):
+        libraries = subprocess.run([self.cache["CMAKE_MAKE_PROGRAM"], "-t", "commands", "unit_tests"], cwd=self.folder, check=True,
+                                   capture_output=True, text=True).stdout.splitlines()
+        command = next(c for c in reversed(libraries) if " -o unit_tests" in c or "-o tests/unit_tests" in c)
+        words = [w for w in shlex.split(command.split("&&")[1] if "&&" in command else command)]
+        tail = [w for w in words[words.index("-o") + 2:]]
+        subprocess.run([self.cache["CMAKE_CXX_COMPILER"], *map(str, objects), "-o", str(program), *tail], cwd=self.folder,
+                       check=True, capture_output=True, text=True)
+
+
+def program_of(test):
+    return {"unit": "unit_tests", "physics": "physics_tests", "statistics": "statistics_tests"}[Path(test).parts[1]]
+
+
+def run_tests(program, pattern):
+    """None where all pass; else the first that failed."""
+    result = subprocess.run([str(program), f"--gtest_filter={pattern}", "--gtest_fail_fast"], capture_output=True, text=True,
+                            timeout=TIMEOUT)
+    failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)", result.stdout, re.M)
+    if result.returncode == 0:
+        count = re.search(r"\[  PASSED  \] (\d+) test", result.stdout)
+        if not count or int(count[1]) == 0:
+            sys.exit(f"mutations: no test is called {pattern}")
+        return None
+    return failed[0] if failed else f"{pattern} (crashed, exit {result.returncode})"
+
+
+def attempt(build, mutation, work, mutated):
+    """Builds the tests of a mutation, of the changed tree or of the tree as it is, and runs them."""
+    tree = work / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(ROOT / "src", tree / "src")
+    shutil.copytree(ROOT / "tests", tree / "tests", ignore=shutil.ignore_patterns("e2e", "fuzz"))
+    if mutated:
+        path = tree / mutation["file"]
+        text = path.read_text()
+        path.write_text(text.replace(mutation["old"], mutation["new"]))
+    objects = work / "objects"
+    shutil.rmtree(objects, ignore_errors=True)
+    objects.mkdir()
+    fresh, tests = [], []
+    try:
+        for k, source in enumerate(mutation.get("compile", [])):
+            targets = [build.object_of(source)] if source.endswith(".cpp") else build.kernel_object(source)
+            for j, original in enumerate(targets):
+                fresh.append(objects / f"{k}_{j}.o")
+                build.compile(original, tree, fresh[-1], less=not source.endswith(".cpp"))
+        for k, test in enumerate(mutation["tests"]):
+            original = build.object_of(test, program_of(test))
+            if mutation.get("header"):  # the test itself includes what is changed
+                tests.append(objects / f"test_{k}.o")
+                build.compile(original, tree, tests[-1])
+            else:
+                tests.append(original)
+        if any("physics" in t for t in mutation["tests"]):
+            tests.append(build.object_of("tests/oracle/oracle.cpp", "physics_tests"))
+        build.link(tests + fresh, work / "program")
+    except subprocess.CalledProcessError as e:
+        return "the compiler", (e.stderr or "")[-2000:]
+    return run_tests(work / "program", mutation["filter"]), ""
+
+
+def table(mutations, results):
+    lines = ["| file | mistake | seen by |", "|---|---|---|"]
+    for m in mutations:
+        r = results.get(m["name"])
+        if r:
+            lines.append(f"| {m['file'].removeprefix('src/thor/')} | {m['what']} | {r['killed_by'] or '**SURVIVED**'} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1], usage=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "thor_mutations")
+    parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    mutations = MUTATIONS
+    options.work.mkdir(parents=True, exist_ok=True)
+    store = options.work / "results.json"
+    results = json.loads(store.read_text()) if store.exists() and not options.again else {}
+    if options.table:
+        print(table(mutations, results))
+        return 0
+    build = Build(options.build)
+    passed = results.setdefault("unchanged", [])
+    survived = 0
+    for m in mutations:
+        if (ROOT / m["file"]).read_text().count(m["old"]) != 1:
+            print(f"{m['name']:32} STALE: its text is not in {m['file']} once", flush=True)
+            survived += 1
+            continue
+        if options.only and m["name"] not in options.only or m["name"] in results and not options.only:
+            continue
+        key = " ".join([m["filter"], *m["tests"]])
+        if key not in passed:
+            failed = run_unchanged(build, m, options.work)
+            if failed:
+                print(f"{m['name']:32} its tests fail in the code as it is: {failed}", flush=True)
+                survived += 1
+                continue
+            passed.append(key)
+        started = time.time()
+        killed, note = attempt(build, m, options.work, True)
+        if killed == "the compiler":  # a mistake in the list
+            print(f"{m['name']:32} DOES NOT COMPILE:\n{note}", flush=True)
+            survived += 1
+            continue
+        results[m["name"]] = {"killed_by": killed, "seconds": round(time.time() - started)}
+        store.write_text(json.dumps(results, indent=1))
+        survived += killed is None
+        print(f"{m['name']:32} {killed or 'SURVIVED'}   ({results[m['name']]['seconds']} s)", flush=True)
+    return 1 if survived else 0
+
+
+def run_unchanged(build, m, work):
+    """The program of the build folder as it is must pass."""
+    for name in {program_of(t) for t in m["tests"]}:
+        failed = run_tests(build.folder / "tests" / name, m["filter"])
+        if failed:
+            return failed
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
