@@ -19,7 +19,8 @@ struct GridArguments {
   GridOptions options;
   std::string centre = "box", size, cells = "128", rotate, orient = "as-is", subtract_bulk = "no", boundary = "auto";
   std::string method = "kernel", kernel_size = "auto", ionization = "auto", emission = "lya", sources = "auto";
-  std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, eos_temperature, temperature_floor;
+  std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor;
+  std::string eos_temperature = "1e4 K", eos_emission = "no";
   std::string ions, lines, fields;
   bool no_self_shielding = false;
   const CLI::App* command = nullptr;
@@ -85,8 +86,8 @@ void read_region(const GridArguments& a, RegionOptions& region) {
     region.velocity = a.subtract_bulk == "gas" ? Bulk::subtract : Bulk::keep;
   } else {
     const auto velocity = parse_vector(a.subtract_bulk, true, "--subtract-bulk");
-    for (const double v : velocity) {
-      if (std::abs(v) >= constants::c) throw Error(ExitCode::usage, "--subtract-bulk: faster than light");
+    if (std::hypot(velocity[0], velocity[1], velocity[2]) > fastest_gas) {
+      throw Error(ExitCode::usage, "--subtract-bulk: faster than a tenth of light; the formulas are not relativistic");
     }
     region.velocity = velocity;
   }
@@ -125,7 +126,10 @@ void read_options(GridArguments& a) {
   o.single = a.precision == "single";
   if (a.comoving != "auto") o.read.comoving = a.comoving == "yes";
   if (!a.box.empty()) o.read.box = quantity(a.box, Dimension::length, "--box");
-  if (!a.eos_temperature.empty()) {
+  o.eos_asked = a.has("--eos-temperature") || a.has("--eos-emission");
+  o.eos_emission = a.eos_emission == "yes";
+  o.eos_temperature = std::nullopt;
+  if (a.eos_temperature != "snapshot") {
     o.eos_temperature = quantity(a.eos_temperature, Dimension::temperature, "--eos-temperature");
     check_temperature("--eos-temperature", *o.eos_temperature);
   }
@@ -157,12 +161,31 @@ void read_options(GridArguments& a) {
 
 ExitCode cube(const GridArguments& a) {
   const GridOptions& o = a.options;
-  for (const char* option :
-       {"--centre",        "--cells",           "--rotate",      "--orient",        "--subtract-bulk",
-        "--allow-outside", "--method",          "--kernel-size", "--ion-table",     "--ions",
-        "--emissivity",    "--eos-temperature", "--metallicity", "--sources",       "--sfr-efficiency",
-        "--tolerance",     "--unit-length",     "--unit-mass",   "--unit-velocity", "--assume-tng-units",
-        "--box",           "--comoving",        "--precision"}) {
+  for (const char* option : {"--centre",
+                             "--cells",
+                             "--rotate",
+                             "--orient",
+                             "--subtract-bulk",
+                             "--allow-outside",
+                             "--method",
+                             "--kernel-size",
+                             "--ion-table",
+                             "--ions",
+                             "--emissivity",
+                             "--eos-temperature",
+                             "--eos-emission",
+                             "--mass-weighted",
+                             "--metallicity",
+                             "--sources",
+                             "--sfr-efficiency",
+                             "--tolerance",
+                             "--unit-length",
+                             "--unit-mass",
+                             "--unit-velocity",
+                             "--assume-tng-units",
+                             "--box",
+                             "--comoving",
+                             "--precision"}) {
     if (a.has(option)) throw Error(ExitCode::usage, fmt::format("{}: has no meaning for a cube (--fields)", option));
   }
   if (o.read.redshift && !(*o.read.redshift > -1)) throw Error(ExitCode::usage, "--redshift: must be above -1");
@@ -174,6 +197,8 @@ ExitCode cube(const GridArguments& a) {
   c.size = o.region.size[0];
   c.periodic = a.boundary == "periodic";
   c.redshift = o.read.redshift.value_or(0);
+  if (o.read.h && !is_hubble(*o.read.h))
+    throw Error(ExitCode::usage, fmt::format("--hubble {:g}: {}", *o.read.h, not_hubble));
   if (o.read.redshift) {
     Cosmology cosmology;
     cosmology.h = o.read.h.value_or(cosmology.h);
@@ -209,7 +234,7 @@ void add_reading(CLI::App& command, GridArguments& a) {
   command.add_option("--unit-velocity", read.unit_velocity, "code velocity in cm/s");
   command.add_flag("--assume-tng-units", read.assume_tng_units,
                    "kpc/h, 1e10 Msun/h and km/s where the file has no units");
-  command.add_option("--hubble", read.h, "h = H0/(100 km/s/Mpc)");
+  command.add_option("--hubble", read.h, "h = H0/(100 km/s/Mpc), such as 0.6774");
   command.add_option("--omega-m", read.omega_m, "matter density");
   command.add_option("--omega-lambda", read.omega_lambda, "density of the cosmological constant");
   command.add_option("--redshift", read.redshift, "redshift of the snapshot");
@@ -246,7 +271,12 @@ void add_gas(CLI::App& command, GridArguments& a) {
   command.add_option("--ions", a.ions, "ions of that table to write: MgII,CIV");
   command.add_option("--emissivity", a.lines, "lines of that table whose emissivity to write");
   add_choice(command, "--emission", a.emission, {"lya", "none"}, "emissivities of the gas: lya or none (default: lya)");
-  command.add_option("--eos-temperature", a.eos_temperature, "temperature of star-forming gas, e.g. \"1e4 K\"");
+  command.add_option("--eos-temperature", a.eos_temperature,
+                     "of star-forming gas, with the ionisation there; or snapshot: as it says (default: 1e4 K)");
+  add_choice(command, "--eos-emission", a.eos_emission, {"no", "yes"},
+             "whether star-forming gas shines: no or yes (default: no)");
+  command.add_flag("--mass-weighted", o.mass_weighted,
+                   "also write temperature and velocity of all gas, not only those of each ion");
   command.add_option("--metallicity", o.metallicity, "mass fraction of metals, where the gas has none")
       ->check(CLI::Range(0., 1.));
   command.add_option("--solar-metallicity", o.solar_metallicity, "mass fraction that is solar (default: 0.0127)")

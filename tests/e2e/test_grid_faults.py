@@ -71,12 +71,14 @@ class Mistakes(grid.GridCase):
         snapshot = self.snapshot()
         for options in (("--uvb", "x"), ("--table", "x"), ("--no-self-shielding",), ("--ion-table", "x"),
                         ("--sfr-efficiency", "2"), ("--f-ion", "nan"), ("--tolerance", "nan"),
-                        ("--subtract-bulk", "1e9,0,0 km/s"), ("--eos-temperature", "1e30 K")):
+                        ("--subtract-bulk", "1e9,0,0 km/s"), ("--subtract-bulk", "2e4,2e4,2e4 km/s"), ("--eos-temperature", "1e30 K"),
+                        ("--hubble", "67.74"), ("--hubble", "0.1")):
             with self.subTest(options):
                 self.grid(snapshot, *options, expect=USAGE)
                 self.assertIn(options[0], self.done.stderr)
         cube = grid.Cubes.cube(self)
-        for options in (("--rotate", "x:30"), ("--cells", "8"), ("--sources", "stars"), ("--metallicity", "0.01")):
+        for options in (("--rotate", "x:30"), ("--cells", "8"), ("--sources", "stars"), ("--metallicity", "0.01"),
+                        ("--mass-weighted",), ("--eos-emission", "yes")):
             with self.subTest(options):
                 self.grid(cube, "--fields", grid.Cubes.FIELDS, "--size", "6 kpc", "--ionization", "collisional", *options,
                           expect=USAGE)

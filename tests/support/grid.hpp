@@ -24,8 +24,10 @@ struct GridOptions {
   double size = 3.0856775814913673e21;  ///< of the box along x, 1 kpc [cm]
   bool periodic = false, dust = false, emissivity = false;
   double hubble = 0;
+  int format_version = 0;  ///< 0: none is written
   std::function<GridCell(int, int, int)> gas;
-  std::map<std::string, std::string> units;  ///< where they are others than usual
+  std::function<GridCell(int, int, int)> ion;  ///< temperature and velocity of the HI, where they are others
+  std::map<std::string, std::string> units;    ///< where they are others than usual
 };
 
 class GridFile {
@@ -45,6 +47,13 @@ class GridFile {
           fields["velocity_x"].push_back(float(c.velocity[0]));
           fields["velocity_y"].push_back(float(c.velocity[1]));
           fields["velocity_z"].push_back(float(c.velocity[2]));
+          if (o.ion) {
+            const GridCell i = o.ion(x, y, z);
+            fields["HI_temperature"].push_back(float(i.temperature));
+            fields["HI_velocity_x"].push_back(float(i.velocity[0]));
+            fields["HI_velocity_y"].push_back(float(i.velocity[1]));
+            fields["HI_velocity_z"].push_back(float(i.velocity[2]));
+          }
           if (o.dust) fields["dust"].push_back(float(c.dust));
           if (o.emissivity) fields["emissivity_recombination"].push_back(float(c.emissivity));
         }
@@ -53,6 +62,7 @@ class GridFile {
     thor::io::ArrayOutput file(path_, true);
     const double cell = o.size / o.shape[0];
     file.attribute("/", "format", std::string_view("thor grid"));
+    if (o.format_version > 0) file.attribute("/", "format_version", std::int64_t(o.format_version));
     file.attribute("/", "cell_size", cell);
     const char* const origins[] = {"origin_x", "origin_y", "origin_z"};
     for (std::size_t k = 0; k < 3; ++k) file.attribute("/", origins[k], -cell * o.shape[k] / 2);
@@ -61,8 +71,11 @@ class GridFile {
     file.attribute("/", "redshift", 2.);
     const std::vector<std::uint64_t> shape(o.shape.begin(), o.shape.end());
     for (const auto& [name, values] : fields) {
-      const bool velocity = name.starts_with("velocity");
-      const char* const usual = velocity ? "km s-1" : name == "temperature" ? "K" : "cm-3";
+      const bool velocity = name.find("velocity") != std::string::npos;
+      const char* const usual = velocity                          ? "km s-1"
+                                : name.ends_with("temperature")   ? "K"
+                                : name.starts_with("emissivity_") ? "erg s-1 cm-3"
+                                                                  : "cm-3";
       file.write<float>(name, values, shape, o.units.contains(name) ? o.units.at(name) : usual, "made up");
     }
     file.commit(true);

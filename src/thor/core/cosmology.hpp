@@ -14,4 +14,10 @@ struct Cosmology {
   double age(double redshift) const;
 };
 
+/// Whether a number can be h = H0/(100 km/s/Mpc), which is part of a snapshot's units too: it is no H0 in km/s/Mpc.
+inline constexpr double least_h = 0.3, largest_h = 1.2;
+inline constexpr bool is_hubble(double h) { return h >= least_h && h <= largest_h; }
+inline constexpr const char* not_hubble =
+    "expected h = H0/(100 km/s/Mpc) between 0.3 and 1.2, such as 0.6774, and not H0";
+
 }  // namespace thor

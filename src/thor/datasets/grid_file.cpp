@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -13,7 +14,9 @@
 #include "thor/core/error.hpp"
 #include "thor/core/gas_limits.hpp"
 #include "thor/core/message.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/io/array_units.hpp"
+#include "thor/io/grid_format.hpp"
 
 namespace thor {
 namespace {
@@ -24,11 +27,39 @@ const char* const velocity_fields[] = {"velocity_x", "velocity_y", "velocity_z"}
   throw Error(ExitCode::input, path + ": " + what);
 }
 
-std::vector<std::string> fields_of(const config::Dataset& dataset, const Line& line) {
-  std::vector<std::string> fields{density_field(dataset, line), "temperature"};
-  fields.insert(fields.end(), std::begin(velocity_fields), std::end(velocity_fields));
-  if (dataset.dust) fields.emplace_back("dust");
-  return fields;
+std::string ion_of(const Line& line) {
+  std::string ion = line.first().ion;
+  std::erase(ion, ' ');
+  return ion;
+}
+
+/// The arrays of the gas that the line sees.
+struct GasArrays {
+  std::string density, temperature;
+  std::array<std::string, 3> velocity;
+  bool of_ion = false;  ///< weighted by the absorber's number; else by mass, of all gas
+
+  std::vector<std::string> all() const { return {density, temperature, velocity[0], velocity[1], velocity[2]}; }
+};
+
+/// Temperature and velocity are those of the ion whose density is taken, where the file has them. All four or none.
+GasArrays arrays_of(const io::Input& file, const config::Dataset& dataset, const Line& line) {
+  GasArrays out;
+  out.density = density_field(dataset, line);
+  const std::string suffix = "_density";
+  const std::string ion = out.density.ends_with(suffix) && out.density.size() > suffix.size()
+                              ? out.density.substr(0, out.density.size() - suffix.size())
+                              : ion_of(line);
+  out.temperature = ion + "_temperature";
+  out.of_ion = file.has(out.temperature);
+  for (std::size_t k = 0; k < 3; ++k) {
+    out.velocity[k] = ion + "_" + velocity_fields[k];
+    out.of_ion = out.of_ion || file.has(out.velocity[k]);
+  }
+  if (out.of_ion) return out;
+  out.temperature = "temperature";
+  std::copy(std::begin(velocity_fields), std::end(velocity_fields), out.velocity.begin());
+  return out;
 }
 
 double attribute(const io::Input& file, const char* name) {
@@ -92,14 +123,18 @@ double velocity_unit(const io::Input& file, const std::string& field) {
 }  // namespace
 
 std::string density_field(const config::Dataset& dataset, const Line& line) {
-  if (!dataset.density_field.empty()) return dataset.density_field;
-  std::string ion = line.first().ion;
-  std::erase(ion, ' ');
-  return ion + "_density";
+  return dataset.density_field.empty() ? ion_of(line) + "_density" : dataset.density_field;
 }
 
 GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   const io::Input file(dataset.path);
+  if (const double version = attribute(file, "format_version", 1);
+      !(version >= 1 && version <= io::grid_format_version)) {
+    fail(dataset.path,
+         fmt::format("its format_version is {}; this thor reads grids up to {}: use a newer thor, or grid the "
+                     "snapshot again",
+                     version, io::grid_format_version));
+  }
   GridShape shape;
   shape.cell_size = attribute(file, "cell_size");
   const char* const origins[] = {"origin_x", "origin_y", "origin_z"};
@@ -115,7 +150,9 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   if (dataset.boundary != config::Boundary::file) shape.periodic = dataset.boundary == config::Boundary::periodic;
 
   const std::vector<std::string> there = file.children("/");
-  for (const std::string& field : fields_of(dataset, line)) {
+  std::vector<std::string> needed = arrays_of(file, dataset, line).all();
+  if (dataset.dust) needed.emplace_back("dust");
+  for (const std::string& field : needed) {
     if (!file.has(field)) {
       fail(dataset.path, fmt::format("no array \"{}\"{} (there are: {}){}", field, config::suggestion(field, there),
                                      fmt::join(there, ", "),
@@ -171,43 +208,62 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   const auto refuse = [&](const char* what, std::int64_t i, double value) { bad.add(what, i, value); };
 
   const io::Input file(path);
+  const GasArrays arrays = arrays_of(file, dataset, line);
+  if (!arrays.of_ion) {
+    const std::string ion = ion_of(line);
+    warning(
+        "{}: no {}_temperature and {}_velocity_x, _y, _z: the line sees the mean temperature and velocity of all gas "
+        "in "
+        "a cell, not those of the {} that absorbs; `thor grid` writes them",
+        path, ion, ion, ion);
+  }
   double unit[3];
-  for (int k = 0; k < 3; ++k) unit[k] = velocity_unit(file, velocity_fields[k]);
-  const double per_volume = io::cgs_unit(file, density_field(dataset, line), Dimension::number_density);
-  const double kelvin = io::cgs_unit(file, "temperature", Dimension::temperature);
+  for (std::size_t k = 0; k < 3; ++k) unit[k] = velocity_unit(file, arrays.velocity[k]);
+  const double per_volume = io::cgs_unit(file, arrays.density, Dimension::number_density);
+  const double kelvin = io::cgs_unit(file, arrays.temperature, Dimension::temperature);
   const double dust_unit = dataset.dust ? io::cgs_unit(file, "dust", Dimension::number_density) : 1;
   std::atomic<double> largest{0};
   if (dataset.packed) {
-    for (int k = 0; k < 3; ++k) {
-      read_field(path, velocity_fields[k], shape, threads, [&](std::int64_t, double v) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      read_field(path, arrays.velocity[k], shape, threads, [&](std::int64_t, double v) {
         const double speed = std::abs(v * unit[k]);
         for (double seen = largest;
-             speed > seen && speed < constants::c && !largest.compare_exchange_weak(seen, speed);)
+             speed > seen && speed <= fastest_gas && !largest.compare_exchange_weak(seen, speed);)
           ;
       });
     }
   }
   auto cells =
       std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), core_skip}, units, largest);
-  read_field(path, density_field(dataset, line), shape, threads, [&](std::int64_t i, double value) {
+  std::atomic<bool> absorbs{false};
+  read_field(path, arrays.density, shape, threads, [&](std::int64_t i, double value) {
     const double n = value * per_volume;
     const bool good = n >= 0 && n < 1e30;
+    if (good && n > 0) absorbs.store(true, std::memory_order_relaxed);
     if (!good) refuse("density", i, n);
     cells->set_density(i, good ? n : 0);
   });
-  read_field(path, "temperature", shape, threads, [&](std::int64_t i, double value) {
+  read_field(path, arrays.temperature, shape, threads, [&](std::int64_t i, double value) {
     const double temperature = value * kelvin;
     const bool good = temperature >= coldest_gas && temperature <= hottest_gas;
-    if (!good) refuse("temperature", i, temperature);
+    if (!good) refuse(arrays.temperature.c_str(), i, temperature);
     cells->set_temperature(i, good ? temperature : 1e4);
   });
   for (int k = 0; k < 3; ++k) {
-    read_field(path, velocity_fields[k], shape, threads, [&](std::int64_t i, double v) {
-      const bool good = std::abs(v * unit[k]) < constants::c;
-      if (!good) refuse(velocity_fields[k], i, v);
-      cells->set_velocity(i, k, good ? v * unit[k] : 0);
+    const auto a = std::size_t(k);
+    read_field(path, arrays.velocity[a], shape, threads, [&](std::int64_t i, double v) {
+      const bool good = std::abs(v * unit[a]) <= fastest_gas;
+      if (!good) refuse(arrays.velocity[a].c_str(), i, v);
+      cells->set_velocity(i, k, good ? v * unit[a] : 0);
     });
   }
+  parallel_for(threads, std::size_t(shape.cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
+    for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
+      const auto v = cells->gas(i).velocity;
+      const double speed = std::hypot(v.x, v.y, v.z) * units.reference_speed;
+      if (speed > (1 + 1e-4) * fastest_gas) refuse("speed [km/s]", i, speed / constants::km);
+    }
+  });
   if (dataset.dust) {
     read_field(path, "dust", shape, threads, [&](std::int64_t i, double value) {
       const double dust = value * dust_unit;
@@ -226,6 +282,7 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     warning("{}: {} cells are dropped as bad, and empty now", path, bad.count());
     cells->set_dropped(bad.cells());
   }
+  if (!absorbs) warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
   cells->finish(threads);
   return cells;
 }

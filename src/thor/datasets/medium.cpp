@@ -6,6 +6,7 @@
 #include <string>
 
 #include "thor/core/constants.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/datasets/grid_file.hpp"
 
 namespace thor {
@@ -198,6 +199,14 @@ Medium build_medium(const config::Dataset& dataset, const Line& line, const Refu
     p.speed = outer_speed(refuse, dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;
   }
   p.moving = p.speed != 0;
+  const double fall = std::pow(std::max(inner, profile_floor<double>), std::min(p.velocity_exponent, 0.));
+  if (std::abs(p.speed) * fall * m.thermal_speed > (1 + 1e-9) * fastest_gas) {
+    refuse(
+        dataset.velocity.max ? "dataset.velocity.max" : "dataset.velocity.average",
+        fmt::format("the largest speed comes to {:.4g} km/s, more than a tenth of that of light; the formulas are not "
+                    "relativistic",
+                    std::abs(p.speed) * fall * m.thermal_speed / constants::km));
+  }
   if (p.moving && !p.linear && std::isfinite(p.speed))
     check_resolvable(refuse, "velocity.exponent", inner, p.velocity_exponent, 0);
 

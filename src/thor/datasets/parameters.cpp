@@ -1,14 +1,14 @@
 #include "thor/datasets/parameters.hpp"
 
 #include "thor/config/section.hpp"
-#include "thor/core/constants.hpp"
+#include "thor/core/gas_limits.hpp"
 
 namespace thor::config {
 namespace {
 
 constexpr double usual_f_ion = 0.01;
 
-constexpr Bounds below_light{.low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
+constexpr Bounds not_relativistic{.low = -fastest_gas, .high = fastest_gas};
 
 const Section<Density>& density_section() {
   static const Section<Density> section = [] {
@@ -45,9 +45,9 @@ const Section<Velocity>& velocity_section() {
     s.number("exponent", &Velocity::exponent, anything,
              {.meaning = "0 is one speed everywhere", .example = "0.5", .when = {"profile", {"power_law"}}});
     const Condition moving{"profile", {"linear", "power_law"}};
-    s.quantity("max", &Velocity::max, Dimension::velocity, below_light,
+    s.quantity("max", &Velocity::max, Dimension::velocity, not_relativistic,
                {.meaning = "the largest speed", .example = "200 km/s", .when = moving});
-    s.quantity("average", &Velocity::average, Dimension::velocity, below_light,
+    s.quantity("average", &Velocity::average, Dimension::velocity, not_relativistic,
                {.meaning = "the speed averaged over the distance from the inner to the outer edge",
                 .example = "100 km/s",
                 .when = moving});
@@ -122,7 +122,7 @@ const Section<Dataset>& dataset_section() {
                {.meaning = "from the mid-plane to the surface", .example = "1 kpc", .when = slab});
     s.quantity("temperature", &Dataset::temperature, Dimension::temperature, positive,
                {.meaning = "of the gas", .example = "1e4 K", .when = model});
-    s.quantity("b_turb", &Dataset::b_turb, Dimension::velocity, {.low = 0, .high = constants::c, .high_open = true},
+    s.quantity("b_turb", &Dataset::b_turb, Dimension::velocity, {.low = 0, .high = fastest_gas},
                {.meaning = "turbulent broadening, added in quadrature to the thermal speed", .fallback = "0 km/s"});
     s.number(
         "tau0", &Dataset::tau0, positive,

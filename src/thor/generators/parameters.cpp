@@ -4,13 +4,14 @@
 
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/gas_limits.hpp"
 
 namespace thor::config {
 namespace {
 
 constexpr Bounds wavelength_shift{.low = -constants::c, .low_open = true};  // lambda > 0
 constexpr Bounds width{.low = 0, .high = constants::c, .low_open = true, .high_open = true};
-constexpr Bounds below_light{.low = -constants::c, .high = constants::c, .low_open = true, .high_open = true};
+constexpr Bounds not_relativistic{.low = -fastest_gas, .high = fastest_gas};  // of a component; the norm is checked too
 
 const Section<Spectrum>& spectrum_section() {
   static const Section<Spectrum> section = [] {
@@ -99,7 +100,7 @@ const Section<Generator>& generator_section() {
                {.meaning = "of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
     const Condition one{"type", {"point", "extended"}}, many{"type", {"gas", "sources"}};
     const Condition gas{"type", {"gas"}}, sources{"type", {"sources"}};
-    s.vector("velocity", &Generator::velocity, Dimension::velocity, below_light,
+    s.vector("velocity", &Generator::velocity, Dimension::velocity, not_relativistic,
              {.meaning = "of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]", .when = one});
     s.integer("photons", &Generator::photons, 1, std::uint64_t{1} << 62,
               {.meaning = "Monte Carlo photons", .example = "100000", .when = one});
@@ -129,6 +130,10 @@ const Section<Generator>& generator_section() {
              {.meaning = "what shines ([emission](emission.md))", .example = "recombination", .when = gas});
     s.text("field", &Generator::field, "the name of an array", [](const std::string& name) { return !name.empty(); },
            {.meaning = "of the grid file", .example = "emissivity_MgII", .when = {"emission", {"field"}}});
+    s.boolean("from_cells", &Generator::from_cells,
+              {.meaning = "from the means of each cell, not the file's emissivity; biased in gas of several phases",
+               .fallback = "false",
+               .when = {"emission", {"recombination", "collisional"}}});
     s.text("path", &Generator::path, "a file name", [](const std::string&) { return true; },
            {.meaning = "a list of sources ([sources](formats.md#sources)); by default that of the grid file",
             .fallback = "",
@@ -156,6 +161,9 @@ const Section<Generator>& generator_section() {
       const bool many = g.type == GeneratorType::gas || g.type == GeneratorType::sources;
       if (many && (g.photons > 0) == (g.photons_per_1e42 > 0)) {
         reader.report("photons", "expected exactly one of photons and photons_per_1e42");
+      }
+      if (std::hypot(g.velocity[0], g.velocity[1], g.velocity[2]) > fastest_gas) {
+        reader.report("velocity", "must be slower than a tenth of light: the formulas are not relativistic");
       }
       if (g.min_photons > g.max_photons) reader.report("min_photons", "must not be more than max_photons");
     });

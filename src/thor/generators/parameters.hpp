@@ -56,6 +56,7 @@ struct Generator {
   // gas
   Emission emission = Emission::recombination;
   std::string field;
+  bool from_cells = false;  ///< computed from the mean state of each cell
   // sources
   std::string path, group;
   Brightness brightness = Brightness::luminosity;

@@ -13,7 +13,7 @@
 #include "thor/emission/recombination.hpp"
 #include "thor/emission/stars.hpp"
 #include "thor/generators/source_file.hpp"
-#include "thor/io/input.hpp"
+#include "thor/io/array_units.hpp"
 #include "thor/random/seed.hpp"
 
 namespace thor {
@@ -46,12 +46,16 @@ void multiply(std::vector<float>& cells, const std::string& path, const std::str
   }
 }
 
-void check_field(const io::Input& file, const std::string& field, const GridShape& shape) {
+void check_field(const io::Input& file, const std::string& field, const GridShape& shape, bool from_cells) {
   if (!file.has(field)) {
     refuse_source(
         file.path().string(),
-        fmt::format("no array \"{}\", which the gas generator needs: grid with --emission lya, or name a `field`",
-                    field));
+        fmt::format("no array \"{}\", which the gas generator needs{}", field,
+                    from_cells
+                        ? ": `thor grid --mass-weighted` writes what `from_cells` takes"
+                        : ": grid the snapshot with `thor grid --emission lya`, name another `field`, or set "
+                          "`from_cells: true` to compute it from the mean density and temperature of each cell, "
+                          "which is wrong by orders of magnitude where a cell holds gas of several temperatures"));
   }
   const io::ArrayInfo info = file.array(field);
   for (std::size_t k = 0; k < 3; ++k) {
@@ -70,19 +74,23 @@ std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int 
   const bool recombination = g.emission == config::Emission::recombination;
   std::string field = recombination ? "emissivity_recombination" : "emissivity_collisional";
   if (g.emission == config::Emission::field) field = g.field;
-  if (g.emission == config::Emission::field || file.has(field)) {
-    check_field(file, field, shape);
-    const double scale = volume / light_unit;
+  if (!g.from_cells) {
+    check_field(file, field, shape, false);
+    const double scale = io::emissivity_unit(file, field) * volume / light_unit;
     multiply(light, g.path, field, gas, threads, [&](double emissivity) { return emissivity * scale; });
     return light;
   }
   const std::string with = recombination ? "HII_density" : "HI_density";
   for (const auto& name : {std::string("electron_density"), with, std::string("temperature")}) {
-    check_field(file, name, shape);
+    check_field(file, name, shape, true);
   }
-  multiply(light, g.path, "electron_density", gas, threads, [](double n) { return n; });
-  multiply(light, g.path, with, gas, threads, [](double n) { return n; });
-  multiply(light, g.path, "temperature", gas, threads, [&](double temperature) {
+  for (const auto& name : {std::string("electron_density"), with}) {
+    const double unit = io::cgs_unit(file, name, Dimension::number_density);
+    multiply(light, g.path, name, gas, threads, [&](double n) { return n * unit; });
+  }
+  const double kelvin = io::cgs_unit(file, "temperature", Dimension::temperature);
+  multiply(light, g.path, "temperature", gas, threads, [&](double value) {
+    const double temperature = value * kelvin;
     const double rate = recombination ? emission::recombination_emissivity(temperature, 1, 1)
                                       : emission::collisional_emissivity(temperature, 1, 1);
     return rate * volume / light_unit;

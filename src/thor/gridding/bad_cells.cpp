@@ -16,8 +16,14 @@ namespace thor::gridding {
 namespace {
 
 constexpr std::size_t shown = 5;
-constexpr const char* quantity_names[quantities] = {
-    "position", "velocity", "mass", "density", "internal energy or temperature", "fraction", "kernel size"};
+constexpr const char* quantity_names[quantities] = {"position",
+                                                    "velocity",
+                                                    "mass",
+                                                    "density",
+                                                    "internal energy or temperature",
+                                                    "fraction",
+                                                    "electron abundance for its neutral fraction",
+                                                    "kernel size"};
 constexpr double rounding = 1e-4;  ///< fractions that single precision puts a little outside of 0..1
 
 /// A number that must be above zero.
@@ -46,6 +52,17 @@ void for_each_fraction(F&& f) {
 
 std::vector<double> io::GasBlock::*energy_field(const io::GasBlock& block) {
   return block.temperature.empty() ? &io::GasBlock::internal_energy : &io::GasBlock::temperature;
+}
+
+double hydrogen_of(const io::GasBlock& block, std::size_t i) {
+  return block.hydrogen.empty() ? default_hydrogen : std::clamp(block.hydrogen[i], 1e-6, 1.);
+}
+
+/// Whether the snapshot's electrons are used, and are more than its neutral fraction leaves.
+bool has_too_many_electrons(const io::GasBlock& block, std::size_t i, const Limits& limits) {
+  if (!limits.own_electrons || block.electrons.empty() || block.neutral.empty()) return false;
+  if (!limits.own_star_forming && !block.sfr.empty() && block.sfr[i] > 0) return false;
+  return too_many_electrons(block.electrons[i], std::clamp(block.neutral[i], 0., 1.), hydrogen_of(block, i));
 }
 
 /// Of neutral gas where the snapshot says no more: to tell what cannot be.
@@ -98,9 +115,9 @@ bool is_sound(const io::GasBlock& block, std::size_t i, const Limits& limits, De
     if (std::abs(block.position[3 * i + a]) > limits.furthest) {
       return defect = {Quantity::position, Fault::too_large}, false;
     }
-    if (std::abs(block.velocity[3 * i + a]) >= constants::c)
-      return defect = {Quantity::velocity, Fault::too_large}, false;
   }
+  const double* v = &block.velocity[3 * i];
+  if (std::hypot(v[0], v[1], v[2]) > fastest_gas) return defect = {Quantity::velocity, Fault::too_large}, false;
   if (!positive(block.mass[i], Quantity::mass, defect) || !positive(block.density[i], Quantity::density, defect) ||
       !positive((block.*energy_field(block))[i], Quantity::energy, defect)) {
     return false;
@@ -116,6 +133,7 @@ bool is_sound(const io::GasBlock& block, std::size_t i, const Limits& limits, De
     if (sound && !values.empty()) sound = fraction(values[i], most, defect);
   });
   if (!sound) return false;
+  if (has_too_many_electrons(block, i, limits)) return defect = {Quantity::electrons, Fault::too_large}, false;
   const double radius = limits.smoothing ? block.smoothing_length[i] : kernel_radius(block.mass[i] / block.density[i]);
   if (!(radius <= limits.widest)) return defect = {Quantity::kernel, Fault::too_large}, false;
   return true;
@@ -137,6 +155,9 @@ bool repair(io::GasBlock& block, std::size_t i, const Limits& limits) {
     auto& values = block.*member;
     if (!values.empty() && std::isfinite(values[i])) values[i] = std::clamp(values[i], 0., most);
   });
+  if (has_too_many_electrons(block, i, limits)) {
+    block.electrons[i] = most_electrons(std::clamp(block.neutral[i], 0., 1.), hydrogen_of(block, i));
+  }
   Defect ignored;
   return is_sound(block, i, limits, ignored);
 }

@@ -12,8 +12,8 @@ namespace thor::gridding {
 
 enum class OnBadCells { error, drop, floor };
 
-enum class Quantity : int { position, velocity, mass, density, energy, fraction, kernel };
-inline constexpr int quantities = 7;
+enum class Quantity : int { position, velocity, mass, density, energy, fraction, electrons, kernel };
+inline constexpr int quantities = 8;
 enum class Fault : int { not_finite, zero, negative, too_large, too_small };
 inline constexpr int faults = 5;
 const char* fault_name(Fault fault);  ///< "not a number"
@@ -43,7 +43,9 @@ struct Limits {
   double cell_volume = 0;         ///< an element without density gets that at which it fills a cell, unless
   std::optional<double> density;  ///< says another one [g/cm^3]
   double temperature = 10;
-  bool smoothing = false;  ///< the kernel is that of the snapshot's smoothing length
+  bool smoothing = false;         ///< the kernel is that of the snapshot's smoothing length
+  bool own_electrons = false;     ///< the snapshot's neutral fraction and electrons are used, and must fit each other
+  bool own_star_forming = false;  ///< also those of gas that forms stars
 };
 
 /// Whether element `i` is as it must be; else `defect` says why not.

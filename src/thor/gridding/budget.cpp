@@ -59,6 +59,14 @@ Budget make_budget(const Totals& totals, const std::vector<double>& gridded, con
     add(fields.collisional, "luminosity of collisions", "erg/s");
   }
   for (std::size_t k = 0; k < fields.ions.size(); ++k) add(fields.first_ion + int(k), fields.ions[k] + " ions", "");
+  for (int s = 0; s < fields.species(); ++s) {
+    const std::string name = fields.species_name(s);
+    add(fields.moment(s, moment_T), name + " temperature", "K");
+    for (int a = 0; a < 3; ++a) {
+      add(fields.moment(s, moment_vx + a), fmt::format("{} velocity {}", name, "xyz"[a]), "km/s", constants::km,
+          totals.speed[std::size_t(s)]);
+    }
+  }
   for (std::size_t k = 0; k < fields.lines.size(); ++k) {
     add(fields.first_line + int(k), "luminosity of " + fields.lines[k], "erg/s");
   }

@@ -9,22 +9,49 @@
 
 namespace thor::gridding {
 
+namespace {
+
+/// Fewer atoms than this [cm^-3] have no temperature of their own: their sums are at the end of single precision.
+constexpr double fewest_atoms = 1e-30;
+
+const char* const axes[] = {"_x", "_y", "_z"};
+
+}  // namespace
+
 std::vector<CellArray> cell_arrays(const FieldList& fields) {
-  std::vector<CellArray> out{
-      {"density", "g cm-3", "mass density of all gas"}, {"velocity_x", "km s-1", "peculiar velocity"},
-      {"velocity_y", "km s-1", "peculiar velocity"},    {"velocity_z", "km s-1", "peculiar velocity"},
-      {"temperature", "K", "conserves thermal energy"}, {"HI_density", "cm-3", "neutral hydrogen"},
-      {"HII_density", "cm-3", "ionized hydrogen"},      {"electron_density", "cm-3", "free electrons"}};
+  std::vector<CellArray> out{{"density", "g cm-3", "mass density of all gas", mass}};
+  if (fields.mass_weighted) {
+    for (int a = 0; a < 3; ++a) {
+      out.push_back({std::string("velocity") + axes[a], "km s-1", "peculiar velocity of all gas", momentum_x + a});
+    }
+    out.push_back({"temperature", "K", "of all gas; conserves thermal energy", energy});
+  }
+  out.push_back({"HI_density", "cm-3", "neutral hydrogen", HI});
+  out.push_back({"HII_density", "cm-3", "ionized hydrogen", HII});
+  out.push_back({"electron_density", "cm-3", "free electrons", electrons});
+  for (int s = 0; s < fields.species(); ++s) {
+    const std::string name = fields.species_name(s);
+    const int first = fields.moment(s, 0);
+    out.push_back({name + "_temperature", "K", "mean of the atoms of " + name, first + moment_T});
+    for (int a = 0; a < 3; ++a) {
+      out.push_back({name + "_velocity" + axes[a], "km s-1", "peculiar velocity, mean of the atoms of " + name,
+                     first + moment_vx + a});
+    }
+  }
   if (fields.metals >= 0) {
-    out.push_back({"metallicity", "", "mass fraction of metals in solar units"});
-    out.push_back({"dust", "cm-3", "(n_HI + f_ion n_HII) Z/Z_sun"});
+    out.push_back({"metallicity", "", "mass fraction of metals in solar units", fields.metals});
+    out.push_back({"dust", "cm-3", "(n_HI + f_ion n_HII) Z/Z_sun", fields.dust});
   }
   if (fields.recombination >= 0) {
-    out.push_back({"emissivity_recombination", "erg s-1 cm-3", "Lya of recombinations"});
-    out.push_back({"emissivity_collisional", "erg s-1 cm-3", "Lya of collisional excitation"});
+    out.push_back({"emissivity_recombination", "erg s-1 cm-3", "Lya of recombinations", fields.recombination});
+    out.push_back({"emissivity_collisional", "erg s-1 cm-3", "Lya of collisional excitation", fields.collisional});
   }
-  for (const auto& ion : fields.ions) out.push_back({ion + "_density", "cm-3", ion});
-  for (const auto& line : fields.lines) out.push_back({"emissivity_" + line, "erg s-1 cm-3", line});
+  for (std::size_t k = 0; k < fields.ions.size(); ++k) {
+    out.push_back({fields.ions[k] + "_density", "cm-3", fields.ions[k], fields.first_ion + int(k)});
+  }
+  for (std::size_t k = 0; k < fields.lines.size(); ++k) {
+    out.push_back({"emissivity_" + fields.lines[k], "erg s-1 cm-3", fields.lines[k], fields.first_line + int(k)});
+  }
   return out;
 }
 
@@ -54,6 +81,7 @@ void cell_values(const double* sums, const FieldList& fields, double solar_metal
   if (!(m > 0)) {
     std::fill(values, values + fields.count, 0.f);
     values[energy] = float(empty_temperature);
+    for (int s = 0; s < fields.species(); ++s) values[fields.moment(s, moment_T)] = float(empty_temperature);
     return;
   }
   for (int f = momentum_x; f <= momentum_z; ++f) values[f] = float(sums[f] / (m * constants::km));
@@ -61,6 +89,15 @@ void cell_values(const double* sums, const FieldList& fields, double solar_metal
   values[energy] = float((adiabatic_index - 1) * sums[energy] / (constants::k_B * particles));
   for (int f = HI; f < fields.count; ++f) values[f] = float(sums[f] * fields.unit(f));
   if (fields.metals >= 0) values[fields.metals] = float(sums[fields.metals] / m / solar_metallicity);
+  for (int s = 0; s < fields.species(); ++s) {
+    const double atoms = sums[fields.number_of(s)];
+    const bool some = atoms > fewest_atoms;
+    const int T = fields.moment(s, moment_T), v = fields.moment(s, moment_vx);
+    values[T] = some ? float(sums[T] / atoms) : values[energy];
+    for (int a = 0; a < 3; ++a) {
+      values[v + a] = some ? float(sums[v + a] / (atoms * constants::km)) : values[momentum_x + a];
+    }
+  }
 }
 
 template <class T>
@@ -88,14 +125,14 @@ std::uint64_t finish(CellSums<T>& sums, const FieldList& fields, double solar_me
 }
 
 template <class T>
-void copy_array(const CellSums<T>& sums, int array, float* out, int threads) {
+void copy_array(const CellSums<T>& sums, int field, float* out, int threads) {
   const Lattice& lattice = sums.lattice();
   const auto length = std::size_t(lattice.cells[2]);
   parallel_for(
       threads, std::size_t(lattice.cells[0] * lattice.cells[1]), 1024, [&](std::size_t begin, std::size_t end) {
         for (std::size_t column = begin; column < end; ++column) {
           const T* row = sums.row(std::int64_t(column) / lattice.cells[1], std::int64_t(column) % lattice.cells[1]);
-          const auto* bytes = reinterpret_cast<const std::byte*>(row) + std::size_t(array) * length * sizeof(float);
+          const auto* bytes = reinterpret_cast<const std::byte*>(row) + std::size_t(field) * length * sizeof(float);
           std::memcpy(out + column * length, bytes, length * sizeof(float));
         }
       });

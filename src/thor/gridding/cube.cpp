@@ -64,6 +64,13 @@ std::vector<std::string> outputs_of(const CubeOptions& o) {
   if (!given.contains("density") && !ion) {
     throw Error(ExitCode::usage, "--fields: neither density nor HI_density (or that of another ion) is given");
   }
+  if (o.ionization &&
+      (given.contains("HI_density") || given.contains("HII_density") || given.contains("electron_density"))) {
+    throw Error(
+        ExitCode::usage,
+        "--fields: --ionization gives HI_density, HII_density and electron_density, of one model: take them out "
+        "of --fields, or leave --ionization out");
+  }
   if (given.contains("density") && !ion && !o.ionization) {
     throw Error(
         ExitCode::usage,
@@ -130,10 +137,14 @@ void derive(const CubeOptions& o, const std::vector<std::string>& outputs, std::
 }
 
 CellArray label(const std::string& name) {
-  for (const CellArray& array : cell_arrays(FieldList(true, true))) {
+  FieldList fields(true, true);
+  fields.mass_weighted = true;
+  for (const CellArray& array : cell_arrays(fields)) {
     if (array.name == name) return array;
   }
-  return {name, name.starts_with("emissivity_") ? "erg s-1 cm-3" : "cm-3", name};
+  const bool speed = name.find("_velocity_") != std::string::npos;
+  const bool hot = name.ends_with("_temperature");
+  return {name, name.starts_with("emissivity_") ? "erg s-1 cm-3" : speed ? "km s-1" : hot ? "K" : "cm-3", name};
 }
 
 }  // namespace

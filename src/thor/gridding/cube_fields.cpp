@@ -8,6 +8,7 @@
 #include "thor/core/error.hpp"
 #include "thor/emission/stars.hpp"
 #include "thor/gridding/cube.hpp"
+#include "thor/io/array_units.hpp"
 
 namespace thor::gridding {
 namespace {
@@ -32,9 +33,11 @@ const Units* units_of(const std::string& field) {
   static const Units emissivity{{"erg/s/cm3", 1}, {"W/m3", 10}};
   static const Units metallicity{{"solar", 1}, {"mass_fraction", 0}};
   if (field == "density") return &density;
-  if (field == "temperature") return &temperature;
+  if (field == "temperature" || (field.ends_with("_temperature") && field.size() > 12)) return &temperature;
   if (field == "metallicity") return &metallicity;
-  if (field == "velocity_x" || field == "velocity_y" || field == "velocity_z") return &velocity;
+  for (const char* axis : {"velocity_x", "velocity_y", "velocity_z"}) {
+    if (field == axis || field.ends_with(std::string("_") + axis)) return &velocity;
+  }
   if (field == "dust" || (field.ends_with("_density") && field.size() > 8)) return &number;
   if (field.starts_with("emissivity_") && field.size() > 11) return &emissivity;
   return nullptr;
@@ -42,46 +45,17 @@ const Units* units_of(const std::string& field) {
 
 constexpr const char* known_fields =
     "density, temperature, velocity_x, velocity_y, velocity_z, HI_density, HII_density, electron_density, metallicity, "
-    "dust, ION_density, emissivity_LINE";
-
-/// "g cm^-3" and "g cm**-3" as "g/cm3".
-std::string plain(const std::string& unit) {
-  std::vector<std::string> above, below;
-  std::string word;
-  bool under = false;
-  const auto end_word = [&] {
-    if (word.empty() || word == "1") return void(word.clear());
-    const auto minus = word.find('-');
-    const bool inverse = minus != std::string::npos;
-    if (inverse) word.erase(minus, 1);
-    if (word.ends_with('1') && inverse) word.pop_back();
-    (under != inverse ? below : above).push_back(word);
-    word.clear();
-  };
-  for (const char c : unit) {
-    if (c == ' ' || c == '/' || c == '\t') {
-      end_word();
-      under = under || c == '/';
-    } else if (c != '^' && c != '*') {
-      word += c;
-    }
-  }
-  end_word();
-  std::sort(below.begin(), below.end());
-  std::string out = above.empty() ? "1" : fmt::format("{}", fmt::join(above, " "));
-  for (const auto& w : below) out += "/" + w;
-  return out == "1" ? "" : out;
-}
+    "dust, ION_density, ION_temperature, ION_velocity_x, emissivity_LINE";
 
 }  // namespace
 
 double cube_factor(const std::string& field, const std::string& unit, double solar_metallicity) {
   const Units* units = units_of(field);
   std::vector<std::string> names;
-  const std::string asked = plain(unit);
+  const std::string asked = io::plain_unit(unit);
   for (const Unit& known : *units) {
     names.emplace_back(known.name);
-    if (plain(known.name) == asked) {
+    if (io::plain_unit(known.name) == asked) {
       return known.factor == 0 ? 1 / solar_metallicity : known.factor;
     }
   }

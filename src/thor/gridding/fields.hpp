@@ -13,6 +13,10 @@ inline constexpr double hydrogen_mass = 1.00782503 * constants::m_u;  ///< of an
 /// extensive, so that a sum over elements means something. Those of FieldList follow.
 enum Field : int { mass, momentum_x, momentum_y, momentum_z, energy, HI, HII, electrons, fixed_fields };
 
+/// What is summed over the atoms of a species, so that a cell has the temperature and the velocity that the line sees:
+/// N T [K], N v [cm/s].
+enum Moment : int { moment_T, moment_vx, moment_vy, moment_vz, moments };
+
 /// The fields of a grid: the fixed ones, then those that the run asks for, -1 where it does not.
 struct FieldList {
   int metals = -1;         ///< their mass [g]
@@ -20,18 +24,26 @@ struct FieldList {
   int recombination = -1;  ///< luminosities [erg/s]
   int collisional = -1;
   std::vector<std::string> ions, lines;  ///< numbers of ions; luminosities of lines
-  int first_ion = fixed_fields, first_line = fixed_fields;
+  int first_ion = fixed_fields, first_moment = fixed_fields, first_line = fixed_fields;
   int count = fixed_fields;
+  bool mass_weighted = false;  ///< temperature and velocity of all gas are written too
 
-  FieldList() = default;
+  FieldList() : FieldList(false, false) {}
   FieldList(bool with_metals, bool with_emission, std::vector<std::string> with_ions = {},
             std::vector<std::string> with_lines = {})
       : ions(std::move(with_ions)), lines(std::move(with_lines)) {
     if (with_metals) metals = count++, dust = count++;
     if (with_emission) recombination = count++, collisional = count++;
     first_ion = count, count += int(ions.size());
+    first_moment = count, count += moments * species();
     first_line = count, count += int(lines.size());
   }
+
+  /// What may absorb: HI, then the ions.
+  int species() const { return 1 + int(ions.size()); }
+  std::string species_name(int s) const { return s == 0 ? "HI" : ions[std::size_t(s - 1)]; }
+  int number_of(int s) const { return s == 0 ? int(HI) : first_ion + s - 1; }  ///< the field of its atoms
+  int moment(int s, int m) const { return first_moment + moments * s + m; }
 
   bool is_luminosity(int field) const {
     return (recombination >= 0 && (field == recombination || field == collisional)) || field >= first_line;

@@ -44,33 +44,39 @@ GasState gas_state(const io::GasBlock& block, std::size_t i, const GasModel& mod
   s.volume = block.mass[i] / block.density[i];
   s.hydrogen_density = X * block.density[i] / hydrogen_mass;
   s.metallicity = block.metallicity.empty() ? model.metallicity.value_or(0) : std::clamp(block.metallicity[i], 0., 1.);
-  const bool eos = model.eos_temperature && !block.sfr.empty() && block.sfr[i] > 0;
-  std::optional<double> temperature, electrons, neutral;
-  if (eos) {
-    temperature = model.eos_temperature;
-  } else if (!block.temperature.empty()) {
-    temperature = block.temperature[i];
+  s.shines = model.eos_emission || !model.is_star_forming(block, i);
+  if (model.is_derived_again(block, i)) {
+    s.temperature = *model.eos_temperature;
+    s.neutral = model.eos_ionization().neutral_fraction(s.hydrogen_density, s.temperature);
+    s.electrons = electrons_of(s.neutral, X);
+  } else if (model.ionization) {
+    // The temperature is the simulation's, by its own electrons where it has them; they go no further.
+    std::optional<double> solved;
+    if (!block.temperature.empty()) {
+      s.temperature = block.temperature[i];
+    } else if (!block.electrons.empty()) {
+      s.temperature = temperature_of(block.internal_energy[i], X, std::max(block.electrons[i], 0.));
+    } else {
+      solved = solve_electrons(*model.ionization, block.internal_energy[i], s.hydrogen_density, X);
+      s.temperature = temperature_of(block.internal_energy[i], X, *solved);
+    }
+    s.neutral = model.ionization->neutral_fraction(s.hydrogen_density, s.temperature);
+    s.electrons = solved ? *solved : electrons_of(s.neutral, X);
+  } else {
+    s.neutral = std::clamp(block.neutral[i], 0., 1.);
+    s.electrons = block.electrons.empty() ? electrons_of(s.neutral, X) : std::max(block.electrons[i], 0.);
+    s.temperature =
+        block.temperature.empty() ? temperature_of(block.internal_energy[i], X, s.electrons) : block.temperature[i];
   }
-  if (!block.electrons.empty()) electrons = std::max(block.electrons[i], 0.);
-  if (!model.ionization) neutral = std::clamp(block.neutral[i], 0., 1.);
-  if (!electrons && neutral) electrons = electrons_of(*neutral, X);
-  if (!electrons && !temperature) {
-    electrons = solve_electrons(*model.ionization, block.internal_energy[i], s.hydrogen_density, X);
-  }
-  if (!temperature) temperature = temperature_of(block.internal_energy[i], X, *electrons);
-  if (!neutral) neutral = model.ionization->neutral_fraction(s.hydrogen_density, *temperature);
-  s.temperature = *temperature;
-  s.neutral = *neutral;
-  s.electrons = electrons ? *electrons : electrons_of(*neutral, X);
   s.internal_energy = thermal_energy(s.temperature, X, s.electrons);
   return s;
 }
 
 void amounts(const io::GasBlock& block, std::size_t i, const GasState& s, const GasModel& model,
-             const FieldList& fields, double* out) {
+             const std::array<double, 3>& velocity, const FieldList& fields, double* out) {
   const double m = block.mass[i], hydrogen = s.hydrogen_density * s.volume;
   out[mass] = m;
-  for (std::size_t a = 0; a < 3; ++a) out[momentum_x + a] = m * block.velocity[3 * i + a];
+  for (std::size_t a = 0; a < 3; ++a) out[momentum_x + a] = m * velocity[a];
   out[energy] = m * s.internal_energy;
   out[HI] = s.neutral * hydrogen;
   out[HII] = (1 - s.neutral) * hydrogen;
@@ -78,20 +84,26 @@ void amounts(const io::GasBlock& block, std::size_t i, const GasState& s, const 
   const double solar = s.metallicity / model.solar_metallicity;
   if (fields.metals >= 0) out[fields.metals] = m * s.metallicity;
   if (fields.dust >= 0) out[fields.dust] = (out[HI] + model.f_ion * out[HII]) * solar;
+  const double shining = s.shines ? s.volume : 0;
   const double n_e = s.electrons * s.hydrogen_density, n_HI = s.neutral * s.hydrogen_density;
   if (fields.recombination >= 0) {
     out[fields.recombination] =
-        s.volume * emission::recombination_emissivity(s.temperature, n_e, s.hydrogen_density - n_HI);
-    out[fields.collisional] = s.volume * emission::collisional_emissivity(s.temperature, n_e, n_HI);
+        shining * emission::recombination_emissivity(s.temperature, n_e, s.hydrogen_density - n_HI);
+    out[fields.collisional] = shining * emission::collisional_emissivity(s.temperature, n_e, n_HI);
   }
   for (std::size_t k = 0; k < fields.ions.size(); ++k) {
     const std::string& ion = fields.ions[k];
     out[std::size_t(fields.first_ion) + k] = hydrogen * model.table->abundance(ion, solar) *
                                              model.table->fraction(ion, s.hydrogen_density, s.temperature, solar);
   }
+  for (int k = 0; k < fields.species(); ++k) {
+    const double atoms = out[fields.number_of(k)];
+    out[fields.moment(k, moment_T)] = atoms * s.temperature;
+    for (int a = 0; a < 3; ++a) out[fields.moment(k, moment_vx + a)] = atoms * velocity[std::size_t(a)];
+  }
   for (std::size_t k = 0; k < fields.lines.size(); ++k) {
     out[std::size_t(fields.first_line) + k] =
-        s.volume * model.table->emissivity(fields.lines[k], s.hydrogen_density, s.temperature, solar);
+        shining * model.table->emissivity(fields.lines[k], s.hydrogen_density, s.temperature, solar);
   }
 }
 

@@ -29,10 +29,13 @@ Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
     : region_(region), options_(options), threads_(threads) {
   totals_.input.assign(std::size_t(options.fields.count), 0.);
   totals_.cut = totals_.input;
+  totals_.speed.assign(std::size_t(options.fields.species()), 0.);
   limits_.cell_volume = region.lattice.volume();
   limits_.density = options.density_floor;
   limits_.temperature = options.temperature_floor;
   limits_.smoothing = options.smoothing;
+  limits_.own_electrons = !options.model.ionization;
+  limits_.own_star_forming = !options.model.eos_temperature;
   const Vector& box = region.frame.box;
   // One element that fills the box has a kernel of 1.55 sides.
   const double side = *std::max_element(box.begin(), box.end());
@@ -124,16 +127,24 @@ Particles Gatherer::gather(const io::GasBlock& original) {
   parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
     Totals& sum = part[begin / piece];
     sum.input.assign(fields, 0.), sum.cut.assign(fields, 0.);
+    sum.speed.assign(totals_.speed.size(), 0.);
     std::vector<double> amount(fields);
     for (std::size_t i = begin; i < end; ++i) {
       if (!use[i]) continue;
-      amounts(block, i, gas_state(block, i, options_.model), options_.model, options_.fields, amount.data());
-      const Vector p = region_.frame.turned(vector_at(block.velocity, i));
-      for (std::size_t a = 0; a < 3; ++a) amount[momentum_x + a] = block.mass[i] * p[a];
+      const Vector v = region_.frame.turned(vector_at(block.velocity, i));
+      amounts(block, i, gas_state(block, i, options_.model), options_.model, v, options_.fields, amount.data());
       ++sum.elements;
-      if (region_.frame.wraps && is_beyond(vector_at(block.position, i), region_.frame.box)) ++sum.wrapped;
-      if (!block.sfr.empty() && block.sfr[i] > 0) ++sum.star_forming;
-      sum.momentum += block.mass[i] * std::sqrt(dot(p, p));
+      if (is_beyond(vector_at(block.position, i), region_.frame.box)) ++sum.beyond;
+      if (options_.model.is_star_forming(block, i)) {
+        ++sum.star_forming;
+        sum.star_forming_mass += amount[mass];
+        sum.star_forming_HI += amount[HI];
+      }
+      const double speed = std::sqrt(dot(v, v));
+      sum.momentum += block.mass[i] * speed;
+      for (int s = 0; s < options_.fields.species(); ++s) {
+        sum.speed[std::size_t(s)] += amount[std::size_t(options_.fields.number_of(s))] * speed;
+      }
       add(sum.input, amount);
       std::size_t at = first[i];
       if (at == first[i + 1]) add(sum.cut, amount);
@@ -152,8 +163,11 @@ Particles Gatherer::gather(const io::GasBlock& original) {
     add(totals_.cut, sum.cut);
     totals_.momentum += sum.momentum;
     totals_.elements += sum.elements;
+    add(totals_.speed, sum.speed);
     totals_.star_forming += sum.star_forming;
-    totals_.wrapped += sum.wrapped;
+    totals_.star_forming_mass += sum.star_forming_mass;
+    totals_.star_forming_HI += sum.star_forming_HI;
+    totals_.beyond += sum.beyond;
   }
   return out;
 }

@@ -25,9 +25,14 @@ struct Totals {
   std::vector<double> input;  ///< of each field
   std::vector<double> cut;    ///< what lies outside the grid
   double momentum = 0;        ///< sum of |p|
+  std::vector<double> speed;  ///< of each species of FieldList: sum of N |v|
   std::uint64_t elements = 0;
   std::uint64_t star_forming = 0;
-  std::uint64_t wrapped = 0;  ///< with coordinates beyond a periodic box
+  double star_forming_mass = 0, star_forming_HI = 0;  ///< [g], atoms
+  std::uint64_t beyond = 0;                           ///< with coordinates beyond the box
+
+  double star_forming_mass_share() const { return input[mass] > 0 ? star_forming_mass / input[mass] : 0; }
+  double star_forming_HI_share() const { return input[HI] > 0 ? star_forming_HI / input[HI] : 0; }
 };
 
 class Gatherer {

@@ -4,6 +4,7 @@
 
 #include "thor/core/version.hpp"
 #include "thor/gridding/cell_values.hpp"
+#include "thor/io/grid_format.hpp"
 
 namespace thor::gridding {
 namespace {
@@ -24,7 +25,7 @@ std::string joined(const std::vector<std::string>& lines) {
 void write_head(io::ArrayOutput& file, const GridFileInfo& info) {
   const Lattice& l = info.lattice;
   file.attribute("/", "format", std::string_view("thor grid"));
-  file.attribute("/", "format_version", std::int64_t(1));
+  file.attribute("/", "format_version", std::int64_t(io::grid_format_version));
   file.attribute("/", "thor_version", std::string_view(version));
   file.attribute("/", "git_commit", std::string_view(git_commit));
   file.attribute("/", "cell_size", l.cell);
@@ -50,7 +51,12 @@ void write_provenance(io::ArrayOutput& file, const Provenance& p) {
   file.attribute(how, "f_ion", p.options.f_ion);
   file.attribute(how, "gas_elements", std::int64_t(p.totals.elements));
   file.attribute(how, "star_forming_elements", std::int64_t(p.totals.star_forming));
+  file.attribute(how, "star_forming_mass_share", p.totals.star_forming_mass_share());
+  file.attribute(how, "star_forming_HI_share", p.totals.star_forming_HI_share());
+  file.attribute(how, "star_forming_gas", std::string_view(describe_star_forming(p.gas.model)));
   if (p.options.eos_temperature) file.attribute(how, "eos_temperature", *p.options.eos_temperature);
+  file.attribute(how, "eos_emission", p.options.eos_emission);
+  file.attribute(how, "warnings", std::string_view(joined(p.warnings)));
   file.attribute(how, "empty_cells", std::int64_t(p.empty_cells));
   file.attribute(how, "empty_temperature", empty_temperature);
   file.attribute(how, "on_bad_cells", std::string_view(policy_name(p.options.on_bad_cells)));

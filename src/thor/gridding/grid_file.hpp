@@ -20,6 +20,7 @@ struct Provenance {
   const Budget& budget;
   const BadCells& bad_cells;
   const Totals& totals;
+  const std::vector<std::string>& warnings;
   std::uint64_t empty_cells = 0;
 };
 void write_provenance(io::ArrayOutput& file, const Provenance& p);

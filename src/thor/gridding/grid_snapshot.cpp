@@ -12,6 +12,7 @@
 #include "thor/gridding/cell_values.hpp"
 #include "thor/gridding/grid_file.hpp"
 #include "thor/gridding/nearest.hpp"
+#include "thor/gridding/plan.hpp"
 #include "thor/gridding/progress.hpp"
 #include "thor/gridding/survey.hpp"
 #include "thor/io/partial.hpp"
@@ -24,6 +25,12 @@ struct Job {
   const io::Snapshot& snapshot;
   const Region& region;
   const GasOptions& gas;
+  std::vector<std::string>& warnings;  ///< said, and kept for the file
+
+  void warn(const std::string& text) const {
+    say_warning(text);
+    warnings.push_back(text);
+  }
 };
 
 [[noreturn]] void refuse(const Job& job, const std::string& why) {
@@ -83,7 +90,7 @@ void find_sources(const Job& job, Sources& sources) {
                                  [&](const io::StarBlock& block) { add_stars(block, job.region, sources); });
     } catch (const NoLight& e) {
       if (o.sources_asked) throw;
-      warning("no sources are written: {}", e.what());
+      job.warn(fmt::format("no sources are written: {}", e.what()));
       sources = {};
     }
     if (sources.found == 0 && o.sources_asked) refuse(job, "--sources stars: there are no stars");
@@ -100,17 +107,14 @@ std::string describe_sources(const GridOptions& o, const Sources& s) {
 std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::uint64_t empty) {
   const Totals& t = gatherer.totals();
   const BadCells& bad = gatherer.bad_cells();
-  std::string out = fmt::format("gas elements {}, of which {} form stars{}\n", t.elements, t.star_forming,
-                                t.star_forming == 0 ? ""
-                                : job.gas.model.eos_temperature
-                                    ? fmt::format(" and were set to {:.6g} K", *job.gas.model.eos_temperature)
-                                    : " and keep the temperature of the snapshot (--eos-temperature)");
-  if (t.wrapped > 0) {
-    out += fmt::format("wrapped      {} gas elements with coordinates beyond the box\n", t.wrapped);
-    if (t.wrapped > t.elements / 10) {
-      warning("{} of {} gas elements have coordinates beyond the box of {:.6g} kpc: is that its size (--box)?",
-              t.wrapped, t.elements, job.region.frame.box[0] / (1e3 * constants::pc));
-    }
+  std::string out = fmt::format("gas elements {}\n", t.elements);
+  if (t.star_forming > 0) {
+    out +=
+        fmt::format("star-forming {} gas elements, with {:.3g} of the mass and {:.3g} of the HI: {}\n", t.star_forming,
+                    t.star_forming_mass_share(), t.star_forming_HI_share(), describe_star_forming(job.gas.model));
+  }
+  if (t.beyond > 0 && job.region.frame.wraps) {
+    out += fmt::format("wrapped      {} gas elements with coordinates beyond the box\n", t.beyond);
   }
   if (bad.total() > 0) {
     out += fmt::format("bad cells    {}: {} left out with a mass of {:.6g} Msun, {} set to a floor\n{}", bad.total(),
@@ -118,6 +122,20 @@ std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::ui
   }
   return out +
          fmt::format("empty cells  {} of {}, set to {:.0e} K\n", empty, job.region.lattice.count(), empty_temperature);
+}
+
+/// What is odd, but no error.
+void warn_of(const Job& job, const Totals& t, const std::vector<double>& gridded) {
+  if (t.beyond > t.elements / 10) {
+    job.warn(
+        fmt::format("{} of {} gas elements have coordinates beyond the box of {:.6g} kpc: is that its size (--box)?",
+                    t.beyond, t.elements, job.region.frame.box[0] / (1e3 * constants::pc)));
+  }
+  const FieldList& fields = job.gas.fields;
+  for (int s = 0; s < fields.species(); ++s) {
+    if (gridded[std::size_t(fields.number_of(s))] > 0) continue;
+    job.warn(fmt::format("there is no {} in the grid: its line is not absorbed anywhere", fields.species_name(s)));
+  }
 }
 
 template <class T>
@@ -140,6 +158,7 @@ std::string run(const Job& job, io::ArrayOutput& file) {
     refuse(job, fmt::format("the grid does not conserve what it was given, to {:.1e} (--tolerance):\n{}", o.tolerance,
                             budget.to_text()));
   }
+  warn_of(job, gatherer.totals(), gridded);
   const std::uint64_t empty = finish(sums, fields, o.solar_metallicity, o.threads);
 
   const io::SnapshotHeader& header = job.snapshot.header();
@@ -152,15 +171,14 @@ std::string run(const Job& job, io::ArrayOutput& file) {
   const auto& cells = job.region.lattice.cells;
   const std::vector<std::uint64_t> shape{std::uint64_t(cells[0]), std::uint64_t(cells[1]), std::uint64_t(cells[2])};
   const std::unique_ptr<float[]> values(new float[job.region.lattice.count()]);
-  const auto arrays = cell_arrays(fields);
-  for (std::size_t a = 0; a < arrays.size(); ++a) {
-    copy_array(sums, int(a), values.get(), o.threads);
-    file.write<float>(arrays[a].name, std::span<const float>(values.get(), job.region.lattice.count()), shape,
-                      arrays[a].units, arrays[a].description, o.compression);
+  for (const CellArray& array : cell_arrays(fields)) {
+    copy_array(sums, array.field, values.get(), o.threads);
+    file.write<float>(array.name, std::span<const float>(values.get(), job.region.lattice.count()), shape, array.units,
+                      array.description, o.compression);
   }
   write_sources(file, sources, o.sources);
-  write_provenance(file,
-                   {job.snapshot, o, job.gas, job.region, budget, gatherer.bad_cells(), gatherer.totals(), empty});
+  write_provenance(file, {job.snapshot, o, job.gas, job.region, budget, gatherer.bad_cells(), gatherer.totals(),
+                          job.warnings, empty});
   file.commit(o.overwrite);
 
   std::string clamped;
@@ -190,7 +208,8 @@ std::string grid_snapshot(const GridOptions& options) {
   if (options.dry_run) return text;
   for (const auto& input : snapshot.files()) io::detail::require_apart(options.output, input);
   io::ArrayOutput file(options.output, options.overwrite);
-  const Job job{options, snapshot, region, gas};
+  std::vector<std::string> warnings;
+  const Job job{options, snapshot, region, gas, warnings};
   return text + (options.single ? run<float>(job, file) : run<double>(job, file));
 }
 

@@ -25,7 +25,11 @@ struct GridOptions {
   bool self_shielding = true;
   std::vector<std::string> ions, lines;
   bool emission = true;
-  std::optional<double> eos_temperature, metallicity, density_floor;
+  std::optional<double> eos_temperature = 1e4;  ///< of gas that forms stars [K]; std::nullopt: as in the snapshot
+  bool eos_asked = false;                       ///< by the user: without a star-formation rate it is an error
+  bool eos_emission = false;
+  bool mass_weighted = false;  ///< temperature and velocity of all gas are written beside those of each ion
+  std::optional<double> metallicity, density_floor;
   double solar_metallicity = 0.0127, f_ion = 0.01, temperature_floor = 10;
   SourceKind sources = SourceKind::stars;
   bool sources_asked = false;  ///< by the user: where there are none it is an error

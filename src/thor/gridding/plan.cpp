@@ -65,10 +65,12 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options) {
     throw Error(ExitCode::usage, fmt::format("{}: the gas has no neutral fraction of its own; {}", options.snapshot,
                                              ionization_choices));
   }
-  if (options.eos_temperature && !snapshot.has("sfr")) {
-    missing(options, "--eos-temperature: the gas has no star-formation rate by which to know star-forming gas");
+  if (options.eos_asked && !snapshot.has("sfr")) {
+    missing(options,
+            "--eos-temperature, --eos-emission: the gas has no star-formation rate by which to know star-forming gas");
   }
   gas.model.eos_temperature = options.eos_temperature;
+  gas.model.eos_emission = options.eos_emission;
   gas.model.metallicity = options.metallicity;
   gas.model.solar_metallicity = options.solar_metallicity;
   gas.model.f_ion = options.f_ion;
@@ -90,6 +92,7 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options) {
     }
   }
   gas.fields = FieldList(metals, options.emission, options.ions, options.lines);
+  gas.fields.mass_weighted = options.mass_weighted;
   gas.on_bad_cells = options.on_bad_cells;
   gas.temperature_floor = options.temperature_floor;
   gas.density_floor = options.density_floor;
@@ -113,8 +116,10 @@ std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOp
   out.push_back(snapshot.has("temperature") ? "temperature: that of the snapshot"
                                             : "temperature: from internal energy and mean molecular weight");
   out.push_back("neutral fraction: " + (model.ionization ? model.ionization->describe() : "that of the snapshot"));
-  out.push_back(snapshot.has("electrons") ? "electrons: those of the snapshot"
-                                          : "electrons: of ionised hydrogen, and one of each helium atom with it");
+  out.push_back(snapshot.has("electrons") && !model.ionization
+                    ? "electrons: those of the snapshot"
+                    : "electrons: of ionised hydrogen, and one of each helium atom with it");
+  if (snapshot.has("sfr")) out.push_back("star-forming gas: " + describe_star_forming(model));
   if (!snapshot.has("hydrogen")) out.push_back(fmt::format("hydrogen: {} of the mass", default_hydrogen));
   if (gas.fields.metals < 0) {
     out.emplace_back("metallicity: none in the snapshot; no metals and no dust are written (--metallicity sets one)");
@@ -126,6 +131,14 @@ std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOp
   }
   if (model.table) out.push_back("ions: " + model.table->describe());
   return out;
+}
+
+std::string describe_star_forming(const GasModel& model) {
+  return (model.eos_temperature
+              ? fmt::format("taken as gas of {:.6g} K with the ionisation of that temperature ({})",
+                            *model.eos_temperature, model.eos_ionization().describe())
+              : "temperature and ionisation of the snapshot, which are those of a model of unresolved gas") +
+         (model.eos_emission ? "; it shines" : "; it does not shine");
 }
 
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
@@ -157,7 +170,8 @@ std::string describe_plan(const Region& region, const MemoryPlan& memory, const 
       "file         {}\n",
       l.cells[0], l.cells[1], l.cells[2], l.cell / kpc, l.periodic ? "periodic" : "open", region.frame.centre[0] / kpc,
       region.frame.centre[1] / kpc, region.frame.centre[2] / kpc, names, size_text(memory.total()), memory.per_cell,
-      size_text(memory.block + memory.elements), size_text(available_memory()), size_text(memory.field * fields.count));
+      size_text(memory.block + memory.elements), size_text(available_memory()),
+      size_text(memory.field * double(cell_arrays(fields).size())));
 }
 
 }  // namespace thor::gridding

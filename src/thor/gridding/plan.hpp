@@ -10,6 +10,9 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options);
 /// One line each, for the user: where every quantity comes from.
 std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOptions& options, const GasOptions& gas);
 
+/// What becomes of gas on an effective equation of state.
+std::string describe_star_forming(const GasModel& model);
+
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
                        const FieldList& fields);
 

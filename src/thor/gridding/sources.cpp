@@ -5,6 +5,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/emission/stars.hpp"
 
 namespace thor::gridding {
@@ -13,8 +14,8 @@ namespace {
 void add(const Region& region, const Vector& position, const Vector& velocity, double luminosity, double made_from,
          Sources& sources) {
   ++sources.found;
-  if (!std::isfinite(dot(position, position) + dot(velocity, velocity)) || !(luminosity >= 0) ||
-      !std::isfinite(luminosity)) {
+  if (!std::isfinite(dot(position, position)) || !(std::sqrt(dot(velocity, velocity)) <= fastest_gas) ||
+      !(luminosity >= 0) || !std::isfinite(luminosity)) {
     ++sources.bad;
     return;
   }

@@ -1,8 +1,11 @@
 #include "thor/io/array_units.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "thor/core/error.hpp"
 
@@ -18,6 +21,45 @@ double cgs_unit(const Input& input, const std::string& array, Dimension dimensio
     throw Error(ExitCode::input, fmt::format("{}: array {}: its attribute units is \"{}\": {}", input.path().string(),
                                              array, unit, e.what()));
   }
+}
+
+double emissivity_unit(const Input& input, const std::string& array) {
+  const std::string unit = input.text(array, "units").value_or("");
+  const std::string plain = plain_unit(unit);
+  if (plain.empty() || plain == plain_unit("erg/s/cm3")) return 1;
+  if (plain == plain_unit("W/m3") || plain == plain_unit("J/s/m3")) return 10;
+  throw Error(
+      ExitCode::input,
+      fmt::format("{}: array {}: its attribute units is \"{}\"; an emissivity is in \"erg s-1 cm-3\" or \"W m-3\"",
+                  input.path().string(), array, unit));
+}
+
+std::string plain_unit(const std::string& unit) {
+  std::vector<std::string> above, below;
+  std::string word;
+  bool under = false;
+  const auto end_word = [&] {
+    if (word.empty() || word == "1") return void(word.clear());
+    const auto minus = word.find('-');
+    const bool inverse = minus != std::string::npos;
+    if (inverse) word.erase(minus, 1);
+    if (word.ends_with('1') && inverse) word.pop_back();
+    (under != inverse ? below : above).push_back(word);
+    word.clear();
+  };
+  for (const char c : unit) {
+    if (c == ' ' || c == '/' || c == '\t') {
+      end_word();
+      under = under || c == '/';
+    } else if (c != '^' && c != '*') {
+      word += c;
+    }
+  }
+  end_word();
+  std::sort(below.begin(), below.end());
+  std::string out = above.empty() ? "1" : fmt::format("{}", fmt::join(above, " "));
+  for (const auto& w : below) out += "/" + w;
+  return out == "1" ? "" : out;
 }
 
 }  // namespace thor::io

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "thor/core/error.hpp"
+#include "thor/io/hdf5_text.hpp"
 
 namespace thor::io::detail {
 namespace fs = std::filesystem;
@@ -134,18 +135,8 @@ class Hdf5 final : public Source {
     if (attribute < 0) return std::nullopt;
     const Id type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
     if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return std::nullopt;
-    if (H5Tis_variable_str(type) > 0) {
-      char* text = nullptr;
-      if (H5Aread(attribute, type, &text) < 0) broken(object, name);
-      const std::string out = text ? text : "";
-      if (text) H5free_memory(text);
-      return out;
-    }
-    const std::size_t size = H5Tget_size(type);
-    std::string text(size <= longest_attribute ? size : 0, '\0');
-    if (size > longest_attribute || H5Aread(attribute, type, text.data()) < 0) broken(object, name);
-    text.resize(std::min(text.find('\0'), text.size()));
-    if (H5Tget_strpad(type) == H5T_STR_SPACEPAD) text.resize(text.find_last_not_of(' ') + 1);
+    std::string text;
+    if (!read_text(attribute, text)) fail_input(name_, "attribute '" + name + "' of '" + object + "' is damaged");
     return text;
   }
 

@@ -235,8 +235,20 @@ std::optional<Number> plain_number(hid_t type) {
   return Number{plus ? Number::Kind::unsigned_integer : Number::Kind::signed_integer, unsigned(bytes), swapped};
 }
 
+namespace {
+
+/// Whether a number may be so long. HDF5 does not compare it with the length of a chunk or of a header that holds it:
+/// of a damaged type it reads beyond them.
+bool is_plausible(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type), bits = H5Tget_precision(type);
+  return bytes <= 16 && bits <= 8 * bytes && bits > 4 * bytes;
+}
+
+}  // namespace
+
 std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name) {
   const Id type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
+  if (!is_plausible(type)) fail_input(name, "its numbers have no length that is known: the file is damaged");
   const Id properties(H5Dget_create_plist(dataset), H5Pclose);
   std::vector<hsize_t> extent(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
   H5Sget_simple_extent_dims(space, extent.data(), nullptr);
@@ -254,6 +266,7 @@ std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name)
   const bool plain = number && descriptor >= 0;
   const bool contiguous = plain && layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0;
   const bool chunked = plain && layout == H5D_CHUNKED && filters;
+  const hsize_t stored = H5Dget_storage_size(dataset);
   std::shared_ptr<Storage> storage;
   if (contiguous) {
     storage = std::make_shared<Contiguous>(std::move(dataset), descriptor);
@@ -268,6 +281,10 @@ std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name)
     storage->number = *number;
     storage->fill.resize(number->bytes);
     H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero where none is set
+  }
+  // Of an array within the header HDF5 takes the length from there, and does not compare it with the shape.
+  if (layout == H5D_COMPACT && stored / std::max<std::size_t>(H5Tget_size(type), 1) < volume(shape, name)) {
+    fail_input(name, "it is damaged: there are fewer values than its shape says");
   }
   storage->name = name;
   storage->shape = shape;

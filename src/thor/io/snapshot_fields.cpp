@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -57,14 +58,16 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
   Particles* const types[] = {&counts.gas, &counts.stars};
   std::optional<double> total[2];
   bool told = false;
-  std::vector<double> times;
+  std::map<std::string, std::vector<double>> first;
   for (const fs::path& file : files) {
     const Input input(file);
-    const auto time = input.numbers("/Header", "Time");
-    if (&file == files.data()) times = time;
-    if (time != times)
-      fail_snapshot(file, "its /Header@Time is not that of " + files.front().filename().string() +
-                              ": the files are not of one snapshot");
+    for (const char* name : {"Time", "Redshift", "BoxSize"}) {
+      const auto here = input.numbers("/Header", name);
+      if (&file == files.data()) first[name] = here;
+      if (here != first[name])
+        fail_snapshot(file, fmt::format("its /Header@{} is not that of {}: the files are not of one snapshot", name,
+                                        files.front().filename().string()));
+    }
     for (int i = 0; i < 2; ++i) {
       Particles& type = *types[i];
       const std::uint64_t rows = rows_of(input, type.group);

@@ -79,6 +79,9 @@ class Header {
         throw Error(ExitCode::usage, fmt::format("{} must not be negative", flag));
       }
     }
+    if (options_.h && !is_hubble(*options_.h)) {
+      throw Error(ExitCode::usage, fmt::format("--hubble {:g}: {}", *options_.h, not_hubble));
+    }
     if (options_.redshift && !(*options_.redshift > -1 && std::isfinite(*options_.redshift))) {
       throw Error(ExitCode::usage, "--redshift must be more than -1");
     }
@@ -159,7 +162,9 @@ class Header {
          omega_m ? "the file has none; a flat universe is taken" : planck_says);
     const auto h = choose(options_.h, "--hubble",
                           {{"/Header", "HubbleParam"}, {"/Parameters", "HubbleParam"}, {"/Cosmology", "h"}});
-    if (h && !(h->value > 0)) fail(fmt::format("{} is {:g}; give the right one with --hubble", h->where, h->value));
+    if (h && !is_hubble(h->value)) {
+      fail(fmt::format("{} is {:g}: {}; give the right one with --hubble", h->where, h->value, not_hubble));
+    }
     take("h", header_.h, h, cosmological ? planck.h : 1, "the file has none; Planck 2015 is taken, also in its units");
     if (!h && !cosmological) note("the file has no h: its units are taken as free of it");
     units_.h = header_.h;
@@ -211,10 +216,24 @@ class Header {
 
   bool is_cosmological(const std::optional<Found>& flag, const std::optional<Found>& z, const std::optional<Found>& a,
                        const std::optional<Found>& time, bool matter) const {
+    const bool told = options_.comoving || options_.redshift;
+    if (flag && flag->value == 0 && z && z->value > 1e-6 && !told) {
+      fail(fmt::format(
+          "{} = 0 and {} = {:g} contradict each other: give --comoving no, or --comoving yes and --redshift",
+          flag->where, z->where, z->value));
+    }
     if (flag) return flag->value != 0;
     if (z && z->value > 0) return true;
     if (a) return a->value != 1 || matter;
-    // Gadget writes Redshift = 0 into runs that are not cosmological.
+    // Gadget writes Redshift = 0 into runs that are not cosmological, in which Time is a time; one that could be a
+    // scale factor, in a universe with matter, may as well be that of a cosmological run.
+    if (z && time && matter && time->value > 0 && time->value < 1 - 1e-3) {
+      if (options_.comoving) return *options_.comoving;
+      fail(fmt::format(
+          "{} = {:g} and {} = {:g} contradict each other if Time is a scale factor, as Omega0 > 0 would have "
+          "it: give --comoving no if the run is not cosmological, else --comoving yes and --redshift",
+          time->where, time->value, z->where, z->value));
+    }
     if (z && time) return matter && std::abs(time->value - 1) < 1e-3;
     if (z) return matter;
     if (time) return matter && time->value > 0 && time->value <= 1.001;

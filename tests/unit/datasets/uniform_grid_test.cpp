@@ -6,6 +6,7 @@
 
 #include "support/grid.hpp"
 #include "support/stream.hpp"
+#include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/medium.hpp"
@@ -325,16 +326,69 @@ TEST(GridFileOnDisk, BadCellsAreNamedOrDropped) {
   const struct {
     double density, temperature, velocity;
     const char* says;
-  } cases[] = {{NAN, 1e4, 0, "density = nan"},       {-1, 1e4, 0, "density = -1"},
-               {1, 0, 0, "temperature = 0"},         {1, -5, 0, "temperature = -5"},
-               {1, NAN, 0, "temperature = nan"},     {1, 1e4, NAN, "velocity_y = nan"},
-               {1, 1e4, 1e6, "velocity_y = 1000000"}};
+  } cases[] = {{NAN, 1e4, 0, "density = nan"},     {-1, 1e4, 0, "density = -1"},     {1, 0, 0, "temperature = 0"},
+               {1, -5, 0, "temperature = -5"},     {1, NAN, 0, "temperature = nan"}, {1, 1e4, NAN, "velocity_y = nan"},
+               {1, 1e4, 4e4, "velocity_y = 40000"}};
   for (const auto& c : cases) {
     const std::string text = problem_of(with(c.density, c.temperature, c.velocity));
     EXPECT_NE(text.find("1 of 64 cells are bad, the first is [1, 2, 3]"), std::string::npos) << text;
     EXPECT_NE(text.find(c.says), std::string::npos) << text;
     EXPECT_EQ(problem_of(with(c.density, c.temperature, c.velocity), "drop"), "none");
   }
+}
+
+TEST(GridFileOnDisk, SpeedsAreCheckedByTheirLength) {
+  for (const double v : {0.05, 0.07}) {  // of light, along each axis
+    const auto grid = [&](test::GridOptions& o) {
+      const double speed = v * constants::c / constants::km;
+      o.gas = [=](int x, int y, int z) {
+        const double s = x == 1 && y == 2 && z == 3 ? speed : 0;
+        return test::GridCell{1, 1e4, {s, -s, s}, 0, 0};
+      };
+    };
+    const std::string text = problem_of(grid);
+    if (v < 0.06) {
+      EXPECT_EQ(text, "none");
+    } else {
+      EXPECT_NE(text.find("1 of 64 cells are bad, the first is [1, 2, 3] with speed"), std::string::npos) << text;
+      EXPECT_EQ(problem_of(grid, "drop"), "none");
+    }
+  }
+}
+
+TEST(GridFileOnDisk, NewerFormatsAreRefused) {
+  for (const int version : {0, 1, 2})
+    EXPECT_EQ(problem_of([&](test::GridOptions& o) { o.format_version = version; }), "none");
+  EXPECT_NE(problem_of([](test::GridOptions& o) { o.format_version = 3; }).find("format_version is 3"),
+            std::string::npos);
+}
+
+// Temperature and velocity are those of the line's ion, where the file has them.
+TEST(GridFileOnDisk, TheLineSeesItsAbsorbers) {
+  test::GridOptions o;
+  o.shape = {4, 4, 4};
+  o.gas = [](int, int, int) { return test::GridCell{1, 1e6, {100, 0, 0}, 0, 0}; };
+  o.ion = [](int, int, int) { return test::GridCell{0, 2.5e3, {0, -40, 0}, 0, 0}; };
+  const test::GridFile file(o);
+  config::Dataset d;
+  d.type = config::DatasetType::uniform_grid;
+  d.path = file.path();
+  d.step_limiter = 0.1;
+  for (const char* name : {"Lya", "MgII"}) {
+    const Line line = *find_line(lines(), name);
+    Medium m = build_medium(d, line);
+    load_cells(m, d, line, false, 1);
+    const CellGas<double> gas = m.cells->gas(5);
+    const bool hydrogen = std::string(name) == "Lya";
+    EXPECT_NEAR(gas.inverse_width, std::sqrt(1e4 / (hydrogen ? 2.5e3 : 1e6)), 1e-4) << name;
+    EXPECT_NEAR(gas.velocity.x * m.thermal_speed / constants::km, hydrogen ? 0 : 100, 1e-3) << name;
+    EXPECT_NEAR(gas.velocity.y * m.thermal_speed / constants::km, hydrogen ? -40 : 0, 1e-3) << name;
+  }
+  d.density_field = "MgII_density";
+  const Line line = *find_line(lines(), "Lya");
+  Medium m = build_medium(d, line);
+  load_cells(m, d, line, false, 1);
+  EXPECT_NEAR(m.cells->gas(5).inverse_width, 0.1, 1e-4) << "the temperature goes with the density";
 }
 
 TEST(GridFileOnDisk, UnitsAreThoseOfTheArrays) {

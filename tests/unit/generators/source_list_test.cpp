@@ -112,7 +112,38 @@ TEST(GasGenerator, WithoutEmissivityItIsAnError) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::input);
+    for (const char* said : {"emissivity_recombination", "thor grid --emission lya", "from_cells: true"}) {
+      EXPECT_NE(std::string(e.what()).find(said), std::string::npos) << e.what();
+    }
+  }
+  try {  // by the key, from what the file has not
+    test::run(yaml(file, "{type: gas, emission: recombination, from_cells: true, photons: 10}"));
+    FAIL();
+  } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("electron_density"), std::string::npos) << e.what();
+  }
+}
+
+TEST(GasGenerator, EmissivitiesHaveUnits) {
+  const auto light = [](const char* units) {
+    auto o = lamps();
+    o.units["emissivity_recombination"] = units;
+    const test::GridFile file(o);
+    const auto out = test::run_all(yaml(file, "{type: gas, emission: recombination, photons: 10}"), {}, {});
+    return out.tally.light(Counter::light_emitted);
+  };
+  const double usual = light("erg s-1 cm-3");
+  EXPECT_NEAR(light("") / usual, 1, 1e-9);
+  EXPECT_NEAR(light("erg/s/cm^3") / usual, 1, 1e-9);
+  EXPECT_NEAR(light("W m-3") / usual, 10, 1e-6);
+  for (const char* wrong : {"erg s-1", "cm-3", "erg s-1 kpc-3"}) {
+    try {
+      light(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::input);
+      EXPECT_NE(std::string(e.what()).find("emissivity_recombination"), std::string::npos) << e.what();
+    }
   }
 }
 

@@ -63,6 +63,42 @@ TEST(BadCells, EveryKindIsTold) {
   }
 }
 
+// By its length, not by its components.
+TEST(BadCells, NothingIsFasterThanATenthOfLight) {
+  io::GasBlock b = good();
+  Defect defect;
+  b.velocity = {0.05 * constants::c, -0.05 * constants::c, 0.05 * constants::c};
+  EXPECT_TRUE(is_sound(b, 0, {}, defect));
+  b.velocity = {0.07 * constants::c, -0.07 * constants::c, 0.07 * constants::c};
+  EXPECT_FALSE(is_sound(b, 0, {}, defect));
+  EXPECT_EQ(defect.quantity, Quantity::velocity);
+  EXPECT_EQ(defect.fault, Fault::too_large);
+}
+
+TEST(BadCells, ElectronsMustFitTheNeutralFraction) {
+  io::GasBlock b = good();
+  b.electrons = {0.9};  // of neutral fraction 0.5: at most 0.66
+  b.internal_energy = {1e12};
+  Defect defect;
+  Limits limits;
+  limits.cell_volume = 1;
+  EXPECT_TRUE(is_sound(b, 0, limits, defect)) << "they are not used";
+  limits.own_electrons = true;
+  EXPECT_FALSE(is_sound(b, 0, limits, defect));
+  EXPECT_EQ(defect.quantity, Quantity::electrons);
+  EXPECT_EQ(defect.fault, Fault::too_large);
+  BadCells bad;
+  bad.add(defect, 7);
+  EXPECT_NE(bad.describe().find("1 with electron abundance for its neutral fraction too large (elements 7)"),
+            std::string::npos);
+  b.sfr = {1};
+  EXPECT_TRUE(is_sound(b, 0, limits, defect)) << "those of star-forming gas are not used";
+  limits.own_star_forming = true;
+  EXPECT_FALSE(is_sound(b, 0, limits, defect));
+  EXPECT_TRUE(repair(b, 0, limits));
+  EXPECT_NEAR(b.electrons[0], 0.5 + 2 * 0.24 / 4 / 0.76, 1e-12);
+}
+
 TEST(BadCells, FloorsAreThoseAskedFor) {
   Limits limits;
   limits.cell_volume = 8;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "thor/core/error.hpp"
+#include "thor/gridding/cube_faults.hpp"
+#include "thor/gridding/gas_state.hpp"
 
 namespace thor::gridding {
 namespace {
@@ -17,6 +19,33 @@ TEST(Cube, ReadsItsFields) {
   EXPECT_EQ(fields.at("velocity_y").constant, -150);
   for (const char* bad : {"", "density", "density=", "rho=x", "density=a,density=b", "_density=a"}) {
     EXPECT_THROW(parse_cube_fields(bad), Error) << bad;
+  }
+}
+
+TEST(Cube, ElectronsMustFitTheNeutralHydrogen) {
+  const auto faults = [](Plane plane) {
+    CubeFaults f(OnBadCells::error, 10, std::nullopt);
+    f.look(plane, 0, 1);
+    return f.describe();
+  };
+  const Plane good{{"HI_density", {1.f}}, {"HII_density", {1.f}}, {"electron_density", {1.3f}}};
+  EXPECT_EQ(faults(good), "");
+  Plane many = good;
+  many["electron_density"] = {1.4f};  // more than 1 + 2 0.0789 (1 + 1)
+  EXPECT_NE(faults(many).find("1 with electron_density too large, the first is [0, 0, 0]"), std::string::npos);
+  const float rho = float(2 * hydrogen_mass / default_hydrogen);
+  EXPECT_EQ(faults({{"density", {rho}}, {"HI_density", {1.f}}, {"electron_density", {1.3f}}}), "");
+  EXPECT_NE(faults({{"density", {rho}}, {"HI_density", {1.f}}, {"electron_density", {1.4f}}}), "");
+  EXPECT_EQ(faults({{"HI_density", {1.f}}, {"electron_density", {5.f}}}), "") << "n_HII is not known";
+}
+
+TEST(Cube, SpeedsAreCheckedByTheirLength) {
+  for (const double v : {0.05, 0.07}) {
+    const auto speed = float(v * constants::c / constants::km);
+    Plane plane{{"velocity_x", {speed}}, {"velocity_y", {-speed}}, {"velocity_z", {speed}}};
+    CubeFaults f(OnBadCells::error, 10, std::nullopt);
+    f.look(plane, 0, 1);
+    EXPECT_EQ(f.total(), v > 0.06 ? 1u : 0u);
   }
 }
 

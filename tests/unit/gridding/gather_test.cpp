@@ -30,7 +30,7 @@ io::GasBlock isothermal(std::size_t count, double temperature) {
     b.mass.push_back(b.density.back() * std::pow(box * 0.05 * (0.2 + uniform(generator)), 3));
     b.neutral.push_back(uniform(generator));
     b.metallicity.push_back(0.02 * uniform(generator));
-    b.electrons.push_back(1.2 * uniform(generator));
+    b.electrons.push_back((1.15 - b.neutral.back()) * uniform(generator));
     b.internal_energy.push_back(thermal_energy(temperature, default_hydrogen, b.electrons.back()));
   }
   return b;
@@ -237,6 +237,71 @@ TEST(Gather, TheKernelIsThatOfTheVolumeOrTheSmoothingLength) {
   EXPECT_NEAR(Gatherer(region, o, 1).gather(b).radius[0], 0.64, 1e-9);
 }
 
+// Cold clouds in hot gas: temperature and velocity of a cell are those of its HI, by the particles themselves. Kernels
+// are points here, so that each particle is in one cell.
+TEST(Gather, CellsHaveTheTemperatureAndVelocityOfTheirAtoms) {
+  const std::int64_t n = 4;
+  const Region region = whole_box(n);
+  const std::size_t count = 4000;
+  io::GasBlock b = isothermal(count, 1e6);
+  b.electrons.clear();
+  b.temperature.assign(count, 0);
+  std::vector<double> atoms(std::size_t(n * n * n)), heat = atoms, motion = atoms, mass_in = atoms, hot = atoms;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool cloud = i % 5 == 0;
+    b.temperature[i] = cloud ? 8e3 + double(i) : 1e6 + 100 * double(i);
+    b.neutral[i] = cloud ? 0.9 : 1e-5;
+    b.mass[i] = b.mass[0];
+    b.density[i] = b.mass[i] / std::pow(1e-3 * box, 3);
+    b.velocity[3 * i] = cloud ? 1e7 + 1e3 * double(i) : -3e7;
+    std::size_t cell = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double x = std::fmod(b.position[3 * i + a] + box, box);
+      cell = cell * std::size_t(n) + std::size_t(x / box * double(n));
+    }
+    const double X = b.hydrogen.empty() ? default_hydrogen : b.hydrogen[i];
+    const double N = b.neutral[i] * X * b.mass[i] / hydrogen_mass;
+    atoms[cell] += N, heat[cell] += N * b.temperature[i], motion[cell] += N * b.velocity[3 * i];
+    mass_in[cell] += b.mass[i], hot[cell] += b.mass[i] * b.temperature[i];
+  }
+  const FieldList fields(false, false);
+  GasOptions options;
+  options.fields = fields;
+  CellSums<double> sums(region.lattice, fields.count);
+  EXPECT_LT(grid(region, options, {b}, sums).worst(), 1e-12);
+  finish(sums, fields, 0.0127, 1);
+  const auto values = [&](int field) {
+    std::vector<float> out(region.lattice.count());
+    copy_array(sums, field, out.data(), 1);
+    return out;
+  };
+  const auto T = values(fields.moment(0, moment_T)), v = values(fields.moment(0, moment_vx)), T_all = values(energy);
+  for (std::size_t c = 0; c < atoms.size(); ++c) {
+    ASSERT_GT(atoms[c], 0);
+    EXPECT_NEAR(double(T[c]) / (heat[c] / atoms[c]), 1, 1e-5);
+    EXPECT_NEAR(double(v[c]), motion[c] / atoms[c] / constants::km, 1e-3);
+    EXPECT_LT(double(T[c]), 1.5e4);
+    EXPECT_GT(double(T_all[c]), 3e5) << "that of all gas is another one";
+    EXPECT_NEAR(hot[c] / mass_in[c] / 8e5, 1, 0.5);
+  }
+}
+
+TEST(CellValues, WithoutTheIonItIsThatOfAllGas) {
+  const FieldList fields(false, false, {"MgII"});
+  std::vector<double> sums(std::size_t(fields.count), 0.);
+  std::vector<float> values(sums.size());
+  const auto at = [&](int field) -> double& { return sums[std::size_t(field)]; };
+  at(mass) = 2, at(momentum_x) = 2e7, at(HI) = 1, at(HII) = 0, at(electrons) = 0;
+  at(energy) = 1.5 * constants::k_B * 5e3 * 0.25 * (2 + 3);
+  at(fields.moment(0, moment_T)) = 7e3, at(fields.moment(0, moment_vx)) = 3e7;
+  cell_values(sums.data(), fields, 0.0127, values.data());
+  EXPECT_NEAR(double(values[energy]), 5e3, 1);
+  EXPECT_NEAR(double(values[std::size_t(fields.moment(0, moment_T))]), 7e3, 1);
+  EXPECT_NEAR(double(values[std::size_t(fields.moment(0, moment_vx))]), 300, 1e-3);
+  EXPECT_EQ(values[std::size_t(fields.moment(1, moment_T))], values[energy]) << "there is no MgII";
+  EXPECT_EQ(values[std::size_t(fields.moment(1, moment_vx))], values[momentum_x]);
+}
+
 TEST(CellValues, CellsWithoutGasAreMarked) {
   const FieldList fields(true, true);
   const Lattice lattice{{2, 2, 3}, 1., false};
@@ -250,7 +315,12 @@ TEST(CellValues, CellsWithoutGasAreMarked) {
   copy_array(sums, momentum_x, values.data(), 1);
   EXPECT_EQ(values[0], 0);
   EXPECT_EQ(values[7], 1e-5f);
-  EXPECT_EQ(cell_arrays(fields).size(), std::size_t(fields.count));
+  copy_array(sums, fields.moment(0, moment_T), values.data(), 1);
+  EXPECT_EQ(values[0], float(empty_temperature));
+  FieldList all = fields;
+  EXPECT_EQ(cell_arrays(all).size(), std::size_t(fields.count - 4));
+  all.mass_weighted = true;
+  EXPECT_EQ(cell_arrays(all).size(), std::size_t(fields.count));
 }
 
 }  // namespace

@@ -79,11 +79,44 @@ TEST_F(SnapshotTime, OfARunThatIsNotCosmological) {
   EXPECT_DOUBLE_EQ(snapshot.header().redshift, 0);
   expect_near(gas(snapshot).position, times({1, 2, 3, 4, 5, 6, 7, 8, 9}, kpc), 1e-12);
   expect_near(gas(snapshot).velocity, times({10, 20, 30, -10, 0, 0, 1, 1, 1}, km), 1e-12);
-  // The same without the flag: Time is no scale factor if the redshift is not its own.
-  const Snapshot silent(tng("silent.hdf5", {.cosmology = false}, [](SnapshotFile& file) {
-    file.set("/Header", "Time", 0.3).set("/Header", "Redshift", 0.).set("/Header", "Omega0", 0.3);
-  }));
-  EXPECT_FALSE(silent.header().cosmological);
+  // The same without the flag: Time is no scale factor if it is more than 1, and without matter.
+  for (const auto& [time, matter] : {std::pair{3., 0.3}, std::pair{0.3, 0.}}) {
+    const Snapshot silent(tng("silent.hdf5", {.cosmology = false}, [&](SnapshotFile& file) {
+      file.set("/Header", "Time", time).set("/Header", "Redshift", 0.).set("/Header", "Omega0", matter);
+    }));
+    EXPECT_FALSE(silent.header().cosmological);
+  }
+}
+
+// What could be the one or the other is asked for.
+TEST_F(SnapshotTime, ThatMayBeAScaleFactorIsNotGuessed) {
+  const auto path = tng("snap.hdf5", {.cosmology = false}, [](SnapshotFile& file) {
+    file.set("/Header", "Time", 0.25).set("/Header", "Redshift", 0.).set("/Header", "Omega0", 0.3);
+  });
+  EXPECT_TRUE(contains(open_error(path), "contradict"));
+  EXPECT_TRUE(contains(open_error(path), "--comoving no"));
+  EXPECT_FALSE(Snapshot(path, {.comoving = false}).header().cosmological);
+  EXPECT_TRUE(contains(open_error(path, {.comoving = true}), "--redshift"));
+  EXPECT_DOUBLE_EQ(Snapshot(path, {.redshift = 3, .comoving = true}).header().scale_factor, 0.25);
+  const auto flag = tng("flag.hdf5", {.cosmology = false}, [](SnapshotFile& file) {
+    file.set("/Parameters", "ComovingIntegrationOn", 0.).set("/Header", "Redshift", 3.);
+  });
+  EXPECT_TRUE(contains(open_error(flag), "contradict"));
+  EXPECT_FALSE(Snapshot(flag, {.comoving = false}).header().cosmological);
+}
+
+TEST_F(SnapshotTime, HIsNotH0) {
+  for (const double h : {70., 67.74, 0.1, 0., -0.7}) {
+    const auto path = tng("snap.hdf5", {}, [&](SnapshotFile& file) { file.set("/Header", "HubbleParam", h); });
+    EXPECT_TRUE(contains(open_error(path), "/Header@HubbleParam is")) << h;
+    EXPECT_TRUE(contains(open_error(path), "not H0")) << h;
+    EXPECT_DOUBLE_EQ(Snapshot(path, {.h = 0.7}).header().h, 0.7);
+    EXPECT_THROW(Snapshot(tng("good.hdf5"), {.h = h}), Error) << h;
+  }
+  for (const double h : {0.5, 0.7, 1.}) {
+    const auto path = tng("snap.hdf5", {}, [&](SnapshotFile& file) { file.set("/Header", "HubbleParam", h); });
+    EXPECT_DOUBLE_EQ(Snapshot(path).header().h, h);
+  }
 }
 
 TEST_F(SnapshotTime, AloneIsTheScaleFactorIfThereIsMatter) {

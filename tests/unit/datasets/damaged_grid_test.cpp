@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "thor/core/error.hpp"
+#include "thor/datasets/medium.hpp"
+#include "thor/io/hdf5_contents.hpp"
+#include "thor/line/line.hpp"
+#include "unit/io/input_fixture.hpp"
+
+/// Grid files with bytes changed or cut off, as h5py writes them: with texts of variable length, which lie in a heap
+/// that HDF5 itself does not read safely. Each is read in a process of its own, which must end by itself, in time, with
+/// a result or an error of input.
+namespace thor {
+namespace {
+
+namespace fs = std::filesystem;
+
+void put_text(hid_t object, const char* name, const char* text) {
+  const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+  H5Tset_size(type, H5T_VARIABLE);
+  const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(H5Awrite(attribute, type, &text), 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+}
+
+void put_number(hid_t object, const char* name, double value) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate2(object, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+void make_grid(const fs::path& path) {
+  io::version();  // sets the library up
+  io::Maker maker(path);
+  put_text(maker.id, "format", "thor grid");
+  put_number(maker.id, "cell_size", 1e20);
+  for (const char* name : {"origin_x", "origin_y", "origin_z", "periodic", "hubble"}) put_number(maker.id, name, 0);
+  const std::vector<double> values(64, 1e4);
+  for (const char* name : {"HI_density", "temperature", "velocity_x", "velocity_y", "velocity_z"}) {
+    maker.array(name, H5T_IEEE_F32LE, {4, 4, 4}, io::Maker::packed({4, 4, 4}), values);
+    const hid_t dataset = H5Dopen2(maker.id, name, H5P_DEFAULT);
+    const bool velocity = std::string(name).starts_with("velocity");
+    put_text(dataset, "units", velocity ? "cm s-1" : std::string(name) == "temperature" ? "K" : "cm-3");
+    put_text(dataset, "description", "made up for this test, and long enough to fill some of the heap");
+    H5Dclose(dataset);
+  }
+}
+
+/// All that a run and `thor info` read of it. The result is an exit status.
+int read_grid(const fs::path& path) {
+  alarm(10);
+  int status = 0;
+  try {
+    io::contents(path.string());
+  } catch (const Error& e) {
+    status = int(e.code());
+  }
+  try {
+    config::Dataset d;
+    d.type = config::DatasetType::uniform_grid;
+    d.path = path.string();
+    d.step_limiter = 0.1;
+    d.boundary = config::Boundary::open;
+    const Line line = *find_line(lines(), "Lya");
+    Medium m = build_medium(d, line);
+    load_cells(m, d, line, false, 1);
+  } catch (const Error& e) {
+    status = int(e.code());
+  }
+  return status;
+}
+
+struct Ends {
+  int good = 0, refused = 0, other = 0;
+  std::string what;  ///< the first of the others, which are kept
+};
+
+Ends read_damaged(const fs::path& folder, int count, const std::string& from, const std::string& marker) {
+  std::mt19937_64 random(13);
+  const auto below = [&](std::size_t n) { return std::size_t(random() % n); };
+  Ends ends;
+  const fs::path path = folder / "damaged.h5";
+  for (int i = 0; i < count; ++i) {
+    std::string bytes = from;
+    if (i % 10 == 9) {
+      bytes.resize(below(bytes.size()));
+    } else {
+      // Half of the changes hit the heap of texts, the rest anything.
+      const std::size_t heap = from.find(marker);
+      for (std::size_t k = 0, changes = 1 + below(4); k < changes; ++k) {
+        const bool here = heap != std::string::npos && i % 2 == 0;
+        const std::size_t at =
+            here ? heap + below(std::min<std::size_t>(512, bytes.size() - heap)) : below(bytes.size());
+        bytes[at] = i % 3 == 0 ? char(below(256)) : i % 3 == 1 ? char(0xff) : char(0);
+      }
+    }
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool quiet = freopen("/dev/null", "w", stderr) != nullptr;
+      int status = quiet ? 99 : 98;
+      try {
+        status = read_grid(path);
+      } catch (...) {
+      }
+      _exit(status);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == int(ExitCode::done)) {
+      ++ends.good;
+    } else if (WIFEXITED(status) && WEXITSTATUS(status) == int(ExitCode::input)) {
+      ++ends.refused;
+    } else {
+      const fs::path kept = fs::temp_directory_path() / ("thor_damaged_" + std::to_string(i) + ".h5");
+      if (ends.other++ < 5) fs::copy_file(path, kept, fs::copy_options::overwrite_existing);
+      if (ends.other <= 5)
+        ends.what += kept.string() + (WIFSIGNALED(status) ? ": signal " : ": status ") +
+                     std::to_string(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)) + "\n";
+    }
+  }
+  return ends;
+}
+
+TEST(DamagedGrid, NeverCrashesAndNeverHangs) {
+  std::string name = (fs::temp_directory_path() / "thor_damaged_XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path folder = name;
+  make_grid(folder / "good.h5");
+  ASSERT_EQ(read_grid(folder / "good.h5"), 0);
+  alarm(0);
+  std::ifstream file(folder / "good.h5", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_NE(bytes.find("GCOL"), std::string::npos) << "there is no heap of texts";
+  const char* more = std::getenv("THOR_DAMAGED_FILES");
+  const int count = more ? std::atoi(more) : 400;
+  const Ends ends = read_damaged(folder, count, bytes, "GCOL");
+  EXPECT_EQ(ends.other, 0) << ends.what;
+  EXPECT_GT(ends.good, count / 20);
+  EXPECT_GT(ends.refused, count / 20);
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace thor
