@@ -115,10 +115,22 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   e.seconds = count(Counter::steps) / ended * photons / e.steps_per_second;
   // Every thread has its own spectra; photons are written in blocks of 65536.
   const double tally = 8. * double(build_tally(config, setup).plan().cells);
-  const double row = config.photons ? 40. + 8. * double(config.photons->fields.size()) : 0;
+  const auto bytes = [](config::PhotonField field) {
+    using enum config::PhotonField;
+    return field == position || field == position_initial || field == direction ? 24. : 8.;
+  };
+  double row = config.photons ? 8 : 0;  // of the fate
+  for (std::size_t i = 0; config.photons && i < config.photons->fields.size(); ++i) {
+    row += bytes(config.photons->fields[i]);
+  }
   e.memory = 2e7 + tally * (options.threads + 2) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory += double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // the light of each, in turn
+  }
+  for (const auto& list : setup.emitter.lists) {
+    if (!list) continue;
+    const auto size = [](const auto& array) { return double(array.size() * sizeof(array[0])); };
+    e.memory += size(list->end) + size(list->weight) + size(list->cell) + size(list->offset) + size(list->velocity);
   }
   e.file_size = 1e5 + 1.5 * tally + row * photons;
   return e;

@@ -234,6 +234,10 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   write_line(file, setup.line);
   total.write(file);
   file.attribute("/summary", "photons_requested", count);
+  file.attribute("/summary", "equal_weights", setup.emitter.equal_weights());
+  for (std::size_t i = 0; i < config.generators.size(); ++i) {
+    file.attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
+  }
   file.attribute("/summary", "complete", complete);
   file.attribute("/summary", "transport_seconds", seconds);
   file.attribute("/summary", "threads", std::int64_t(options.cpu.threads));
@@ -248,8 +252,10 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
         total[Counter::absorbed], options.output);
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
-      message("thor:   generator {}: {:.4g} erg/s emitted, {:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
-              emitted, total.light(int(i), GeneratorCounter::light_escaped),
+      const double unresolved = total.light(int(i), GeneratorCounter::light_unresolved);
+      message("thor:   generator {}: {:.4g} erg/s emitted, {}{:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
+              emitted, unresolved > 0 ? fmt::format("{:.4g} absorbed at birth, ", unresolved) : "",
+              total.light(int(i), GeneratorCounter::light_escaped),
               total.light(int(i), GeneratorCounter::light_absorbed),
               total.light(int(i), GeneratorCounter::light_stopped));
     }
@@ -269,7 +275,8 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   } else if (!complete) {
     warning(
         "the run was cut: {} of {} photons were started, and all of these have ended. It is marked complete = false; "
-        "with one source it is a fair but smaller sample, with several the last ones are missing.",
+        "it is a fair but smaller sample of all sources, and its luminosities are those of the photons that were "
+        "started.",
         total.photons(), count);
   }
   if (!complete) return ExitCode::stopped;
