@@ -161,7 +161,7 @@ const Section<Dataset>& dataset_section() {
                .fallback = "true",
                .when = grid});
     s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-                        {.meaning = "a photon this far to the red of all lines that absorb is stopped, and counted as "
+                        {.meaning = "a photon this far to the red of what absorbs is stopped, and counted as "
                                     "such; needed with periodic boundaries",
                          .example = "5 Angstrom",
                          .when = grid});

@@ -166,10 +166,10 @@ const Section<Generator>& generator_section() {
               .when = {"brightness", {"sfr"}}});
     s.quantity("minimum_luminosity", &Generator::minimum_luminosity, Dimension::luminosity, non_negative,
                {.meaning = "fainter cells or sources are left out", .fallback = "0 erg/s", .when = many});
-    s.number("escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
-             {.meaning = "f: the share 1 − f of the light is absorbed at birth, on scales that are not resolved, and "
-                         "counted as such; what escapes, is absorbed or stopped carries f",
-              .fallback = "1"});
+    s.number(
+        "escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
+        {.meaning = "f: a share 1 − f is absorbed at birth, on scales that are not resolved; what escapes carries f",
+         .fallback = "1"});
     s.map("spectrum", &Generator::spectrum, spectrum_section(), {.meaning = "of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
       if (g.type == GeneratorType::extended && g.shape == Shape::beam) normalize(reader, g.direction);
