@@ -144,11 +144,14 @@ class Photons(Mapping[str, Array]):
         It is that of :meth:`weights` but for generators with an ``escape_fraction``.
         """
         fractions = np.array([g.get("escape_fraction", 1.0) for g in self._result.generators] or [1.0])
-        if np.all(fractions == fractions[0]):
-            return self.weights() / fractions[0]
-        if "generator" not in self:
-            raise KeyError("'generator': escape fractions differ; record it (fields: [generator, ...])")
-        return self.weights() / fractions[self["generator"]]
+        if np.any(fractions != fractions[0]):
+            if "generator" not in self:
+                raise KeyError("'generator': escape fractions differ; record it (fields: [generator, ...])")
+            fractions = fractions[self["generator"]]
+        else:
+            fractions = fractions[:1]
+        emitted: Floats = self.weights() / fractions
+        return emitted
 
     def array(self, *names: str) -> Array:
         """A structured array of the properties named, or of all that the file holds."""
