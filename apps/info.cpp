@@ -110,9 +110,9 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
   row("gas", fmt::format("tau0 = {}, N = {} cm-2, v_th = {} km/s, a = {}", get(root, "tau0"),
                          get(root, "column_density"), get(root, "thermal_velocity"), get(root, "voigt_parameter")));
   std::string fates;
-  for (const char* fate : {"escaped", "absorbed", "stopped", "lost", "in_flight"}) {
-    const std::string count = get(summary, fate);
-    if (count != "0") fates += fmt::format("{}{} {}", fates.empty() ? "" : ", ", count, fate);
+  for (const FateInfo& fate : thor::fates) {
+    const std::string count = get(summary, fate.name);
+    if (count != "0") fates += fmt::format("{}{} {}", fates.empty() ? "" : ", ", count, fate.name);
   }
   row("photons", fmt::format("{} of {}: {}", get(summary, "photons"), get(summary, "photons_requested"), fates));
   row("luminosity",

@@ -17,14 +17,17 @@ struct RunArguments {
 void print_photon(const config::Config& config, const Photon& p) {
   const Setup setup = build_setup(config);
   const FrequencyAxis axis = frequency_axis(setup);
-  const char* fate = p.fate == Phase::escaped ? "escaped" : p.fate == Phase::absorbed ? "absorbed" : "lost";
   const double size = setup.medium.size;
-  print(fmt::format("id: {}\nfate: {}\nweight: {} erg/s\n", p.id, fate, p.weight));
+  print(fmt::format("id: {}\nfate: {}\nweight: {} erg/s\n", p.id, fate_of(p.fate).name, p.weight));
+  print(fmt::format("generator: {}\nsource: {}\n", p.generator, p.source));
   print(fmt::format("velocity_initial: {} km/s\nvelocity_final: {} km/s\n",
                     velocity(axis, p.frequency_initial) / constants::km,
                     velocity(axis, p.frequency_final) / constants::km));
-  print(fmt::format("position: [{} cm, {} cm, {} cm]\n", p.position[0] * size, p.position[1] * size,
-                    p.position[2] * size));
+  const auto print_place = [size](const char* name, const double(&r)[3]) {
+    print(fmt::format("{}: [{} cm, {} cm, {} cm]\n", name, r[0] * size, r[1] * size, r[2] * size));
+  };
+  print_place("position_initial", p.position_initial);
+  print_place("position", p.position);
   print(fmt::format("direction: [{}, {}, {}]\n", p.direction[0], p.direction[1], p.direction[2]));
   print(fmt::format("scatterings: {}\ncolumn: {} cm^-2\n", p.scatterings, p.column / setup.medium.cross_section));
 }

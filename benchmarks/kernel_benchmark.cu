@@ -44,10 +44,9 @@ template <class Real>
 __device__ Lane<Real> start(const LineProblem<Sphere<Real>>& problem, std::uint64_t id) {
   Source<Real> source{};
   source.shape = SourceShape::point, source.spectrum = SourceSpectrum::delta, source.light_speed = Real(1e4);
-  const std::uint64_t end = ~0ull;
-  const double weight = 1;
+  source.weight = source.escape_fraction = 1;
   Origin origin;
-  return start_photon(problem, EmitterView<Real>{1, &source, &end, &weight, 1}, id, origin);
+  return start_photon(problem, EmitterView<Real>{1, &source, 1}, id, origin);
 }
 
 /// T = 2e4 K.

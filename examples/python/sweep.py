@@ -41,7 +41,7 @@ dataset:
   outer_radius: 10 kpc
   temperature: 1e4 K
   column_density: 1e20 cm^-2
-  velocity: {profile: power_law, exponent: 0, average: 200 km/s}   # the same speed everywhere
+  velocity: {profile: constant, max: 200 km/s}   # the same speed everywhere
   dust: {tau: 0}
 generators:
   - type: point

@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 import numpy as np
-from support import CONFIG, LUMINOSITY, WithFiles, write_result
+from support import CONFIG, LUMINOSITY, WithFiles, put, write_result
 
 import thor
 
@@ -88,6 +88,35 @@ class PhotonsTest(WithFiles):
             luminosity, error = result.photons.spectrum().luminosity()
         self.assertAlmostEqual(luminosity / np.sum(np.arange(3000.0, 20000)), 1.0, places=9)
         self.assertAlmostEqual(error / np.linalg.norm(np.arange(3000.0, 20000)), 1.0, places=9)
+
+    def test_fates_are_those_of_the_file(self):
+        self.assertEqual(self.photons.fates["escaped"], 2)
+        self.path += ".other"
+        write_result(self.path, absorbed=3000)
+        with h5py.File(self.path, "r+") as file:
+            fate = file["photons/original/fate"]
+            fate[...] = fate[()] + 5
+            put(fate, names="escaped=7 absorbed=8 lost=9 stopped=10 in_flight=0,1")
+        photons = self.open().photons
+        self.assertEqual(photons.fates, {"escaped": 7, "absorbed": 8, "lost": 9, "stopped": 10})
+        self.assertEqual(photons.escaped.count, 17000)
+        self.assertAlmostEqual(photons.spectrum(of="absorbed").luminosity()[0] / LUMINOSITY, 0.15, places=9)
+
+    def test_emitted_light_has_what_was_absorbed_at_birth(self):
+        self.path += ".other"
+        write_result(self.path)
+        weight = np.where(np.arange(20000) < 5000, 0.3, 1.0)
+        with h5py.File(self.path, "r+") as file:
+            file["photons/original/weight"] = weight
+            for name, fraction in (("0", 0.3), ("1", 1.0)):
+                put(file.create_group(f"generators/{name}"), escape_fraction=fraction)
+        with thor.open(self.path) as result, self.assertRaisesRegex(KeyError, "generator"):
+            result.photons.spectrum(of="emitted", bins=1)
+        with h5py.File(self.path, "r+") as file:
+            file["photons/original/generator"] = (np.arange(20000) >= 5000).astype(int)
+        photons = self.open().photons
+        self.assertAlmostEqual(photons.spectrum(of="emitted", bins=1).luminosity()[0], 20000.0, places=6)
+        self.assertAlmostEqual(photons.spectrum(bins=10).luminosity()[0], 16500.0, places=6)
 
     def test_several_sources_need_weights(self):
         self.path += ".other"

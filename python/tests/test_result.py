@@ -168,6 +168,14 @@ class EscapeFractionTest(WithFiles):
         self.assertGreater(got, true)
         self.assertLess(got, 1.2 * true)
 
+    def test_equal_weights_are_those_of_the_file(self):
+        write_result(self.path, absorbed=5000)
+        for equal, expected in ((True, 0.25 * LUMINOSITY / 20000), (False, None)):
+            with h5py.File(self.path, "a") as file:
+                put(file["summary"], equal_weights=np.bool_(equal), luminosity_unresolved=0.75 * LUMINOSITY)
+            with thor.open(self.path) as result:
+                self.assertEqual(result.equal_weight(), expected)
+
     def test_the_error_is_that_of_repeated_runs(self):
         rng = np.random.default_rng(4)
         shares = []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .photons import FATES
+
 if TYPE_CHECKING:
     from .line import Line
     from .result import Result
     from .spectrum import Spectrum
 
-_FATES = ("escaped", "absorbed", "stopped", "lost", "in_flight")
+_FATES = (*FATES, "in_flight")
 
 
 def describe(result: Result) -> str:

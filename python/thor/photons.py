@@ -16,7 +16,7 @@ from .spectrum import Spectrum
 if TYPE_CHECKING:
     from .result import Result
 
-#: What became of a photon: the values of ``fate``.
+#: What became of a photon: the values of ``fate``, unless the file says others (:attr:`Photons.fates`).
 FATES = {"escaped": 2, "absorbed": 3, "lost": 4, "stopped": 5}
 
 
@@ -24,8 +24,8 @@ class Photons(Mapping[str, Array]):
     """The recorded photons, one numpy array per property, read when first asked for.
 
     Beside what the file holds (``fate``, and of id, weight, velocity_initial, velocity_final,
-    velocity_scattered, position, direction, scatterings, column what was asked for) there are ``x_initial`` and
-    ``x_final``, the dimensionless frequencies. As a mapping it goes over the properties;
+    velocity_scattered, position, direction, scatterings, column, position_initial, generator, source
+    what was asked for) there are ``x_initial`` and ``x_final``, the dimensionless frequencies. As a mapping it goes over the properties;
     ``count`` is the number of photons.
 
         result.photons["velocity_final"]                 # km/s, one number per photon
@@ -98,9 +98,19 @@ class Photons(Mapping[str, Array]):
         return Photons(self._result, self._group, self, chosen)
 
     @property
+    def fates(self) -> dict[str, int]:
+        """The values of ``fate`` by name, as the file gives them."""
+        named = self._group["fate"].attrs.get("names") if self._group and "fate" in self._group else None
+        if named is None:  # a file of an earlier version
+            return dict(FATES)
+        text = named.decode() if isinstance(named, bytes) else str(named)
+        pairs = (pair.split("=") for pair in text.split())
+        return {name: int(number) for name, number in pairs if number.isdigit()}
+
+    @property
     def escaped(self) -> Photons:
         """Those that escaped."""
-        return self.select(self["fate"] == FATES["escaped"])
+        return self.select(self["fate"] == self.fates["escaped"])
 
     def towards(self, direction: npt.ArrayLike, within: float) -> Photons:
         """Those whose last flight is within an angle [degrees] of a direction.
@@ -127,6 +137,21 @@ class Photons(Mapping[str, Array]):
         if equal is None:
             raise KeyError("'weight': there are several sources; record it (fields: [weight, ...])")
         return np.full(self.count, equal)
+
+    def initial_weights(self) -> Floats:
+        """The luminosity that each photon was emitted with [erg/s].
+
+        It is that of :meth:`weights` but for generators with an ``escape_fraction``.
+        """
+        fractions = np.array([g.get("escape_fraction", 1.0) for g in self._result.generators] or [1.0])
+        if np.any(fractions != fractions[0]):
+            if "generator" not in self:
+                raise KeyError("'generator': escape fractions differ; record it (fields: [generator, ...])")
+            fractions = fractions[self["generator"]]
+        else:
+            fractions = fractions[:1]
+        emitted: Floats = self.weights() / fractions
+        return emitted
 
     def array(self, *names: str) -> Array:
         """A structured array of the properties named, or of all that the file holds."""
@@ -158,11 +183,11 @@ class Photons(Mapping[str, Array]):
         default that of the line's first transition. The error of a bin is sqrt(sum of squared
         weights).
         """
-        if of != "emitted" and FATES.get(of) not in (2, 3, 5):
+        if of not in ("emitted", "escaped", "absorbed", "stopped"):
             raise ValueError(f"a spectrum is of escaped, absorbed, stopped or emitted photons, not '{of}'")
         photons = self if mask is None else self.select(mask)
         if of != "emitted":
-            photons = photons.select(photons["fate"] == FATES[of])
+            photons = photons.select(photons["fate"] == self.fates[of])
         when = {"emitted": "initial", "stopped": "scattered"}.get(of, "final")
         velocity = photons[f"velocity_{when}"]
         line = self._result.line
@@ -171,7 +196,7 @@ class Photons(Mapping[str, Array]):
             line = line.about(wavelength0)
             velocity = line.to_velocity(wavelength, "wavelength")
         values = line.from_velocity(velocity, axis)
-        weights = photons.weights()
+        weights = photons.initial_weights() if of == "emitted" else photons.weights()
         counts: Any = bins  # numpy's annotation leaves out that it takes both
         edges: Floats = np.histogram_bin_edges(values, counts, range)
         sums = np.histogram(values, edges, weights=weights)[0]

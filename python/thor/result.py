@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .errors import IncompleteRunWarning, ResultError
 from .line import AXIS_UNITS, Floats, Line
-from .photons import FATES, Photons
+from .photons import Photons
 from .spectrum import Spectrum
 
 FORMAT_VERSION = 1  # the newest layout of the file that this package reads
@@ -71,8 +71,8 @@ class Result:
         return (
             f"{self.path}: this run was stopped after {self.summary['photons']} of "
             f"{self.summary.get('photons_requested', 'more')} photons. Those have all finished: "
-            "with one source the shape of the spectra is noisier, not biased; of several sources "
-            "the last ones are missing. Luminosities are those of the photons that were started."
+            "they are a fair sample of all sources, and the shape of the spectra is noisier, not "
+            "biased. Luminosities are those of the photons that were started."
         )
 
     def _open(self) -> h5py.File:
@@ -169,14 +169,18 @@ class Result:
     def equal_weight(self) -> float | None:
         """The luminosity [erg/s] that each photon stands for; None where they differ (or may).
 
-        One source shares its luminosity equally among its photons; several need not.
+        One source shares its luminosity equally among its photons; several need not. What is
+        absorbed at birth by an ``escape_fraction`` is taken off.
         """
-        # thor writes the resolved configuration in block style, so items start alike.
+        if not self.summary["photons"]:
+            return None
+        left = self.summary["luminosity_emitted"] - self.summary.get("luminosity_unresolved", 0.0)
+        if "equal_weights" in self.summary:
+            return float(left / self.summary["photons"]) if self.summary["equal_weights"] else None
+        # A file of an earlier version. thor writes the resolved configuration in block style, so items start alike.
         block = re.search(r"^generators:\n((?:[ -].*\n)+)", self.config, re.MULTILINE)
         sources = len(re.findall(r"^ *- type:", block.group(1), re.MULTILINE)) if block else 0
-        if sources != 1 or not self.summary["photons"]:
-            return None
-        return float(self.summary["luminosity_emitted"] / self.summary["photons"])
+        return float(left / self.summary["photons"]) if sources == 1 else None
 
     def escape_fraction(self) -> tuple[float, float]:
         """The luminosity that escaped over that emitted, and its Monte Carlo error.
@@ -201,7 +205,7 @@ class Result:
         if weight is not None:
             return float(self.summary["escaped"]) * weight**2
         if "weight" in self.photons:
-            escaped = self.photons["fate"] == FATES["escaped"]
+            escaped = self.photons["fate"] == self.photons.fates["escaped"]
             return float(np.sum(self.photons["weight"][escaped] ** 2))
         for name, spectrum in self.spectra.items():
             if spectrum.of == "escaped" and self._beyond[name] == 0.0:

@@ -63,6 +63,11 @@ class Pipeline(Case):
         self.good("grid", "s.hdf5", "--cells", "32", "--sources", "stars", "-o", "g.zarr")
         summary = self.run_grid("g.zarr", "{type: sources, photons: 500}", dataset=", stop_shift: 5 Angstrom")
         self.assertEqual(summary["stopped"], 500)
+        with h5py.File(self.folder / "out.h5") as file:
+            names = file["photons/original/fate"].attrs["names"]
+            self.assertEqual(names.decode() if isinstance(names, bytes) else names,
+                             "escaped=2 absorbed=3 lost=4 stopped=5 in_flight=0,1")
+        self.assertIn("fate: stopped", self.good("run", "run.yaml", "--replay", "3").stdout)
         refused = thor("run", "run.yaml", "--overwrite", "--set", "dataset.hubble_flow=false", cwd=self.folder)
         self.assertEqual(refused.returncode, USAGE)
         self.assertIn("stop_shift", refused.stderr)

@@ -233,7 +233,7 @@ class ResultFile(Case):
             skip_loudly(self, "astropy is not installed (Debian: python3-astropy)")
         with h5py.File(self.path) as file:
             found = self.datasets(file)
-            self.assertEqual(len(found), 3 * 4 + 10)
+            self.assertEqual(len(found), 3 * 4 + 13)
             for name, item in found.items():
                 units.Unit(self.label(item, "units"))  # raises where it cannot be read
                 self.assertGreater(len(self.label(item, "description")), 5, name)

@@ -131,7 +131,14 @@ void load_cells(Medium& m, const config::Dataset& dataset, const Line& line, boo
     g.hubble = m.grid.hubble * m.size / m.thermal_speed;
     g.step_scale = dataset.step_limiter * narrowest / std::max(g.hubble, 1e-30);
     if (dataset.stop_shift) {
-      g.stop = constants::c * (std::log1p(*dataset.stop_shift / first.wavelength) - reddest) / m.thermal_speed;
+      // From the reddest transition that absorbs: a photon beyond cannot meet another one. The light of a decay that
+      // lies out there itself (Fe II 2626) flies first until the Hubble flow has shifted it as far.
+      const double shift = constants::c * std::log1p(*dataset.stop_shift / first.wavelength) / m.thermal_speed;
+      g.stop = shift - constants::c * reddest / m.thermal_speed;
+      for (const AtomicTransition& t : line.transitions) {
+        const bool beyond = std::log(first.wavelength / t.wavelength) < reddest;
+        if (beyond) g.stop_flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
+      }
     }
   }
   m.dataset = g;
@@ -193,7 +200,9 @@ Medium build_medium(const config::Dataset& dataset, const Line& line, const Refu
     const double width = t->thermal_speed(m.temperature, m.b_turb) / m.thermal_speed;
     p.step_limiter = std::min(p.step_limiter, dataset.step_limiter * width);
   }
-  p.velocity_exponent = dataset.velocity.profile == config::VelocityProfile::power_law ? dataset.velocity.exponent : 1;
+  p.velocity_exponent = dataset.velocity.profile == config::VelocityProfile::power_law  ? dataset.velocity.exponent
+                        : dataset.velocity.profile == config::VelocityProfile::constant ? 0
+                                                                                        : 1;
   p.linear = p.velocity_exponent == 1;
   if (dataset.velocity.profile != config::VelocityProfile::static_) {
     p.speed = outer_speed(refuse, dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;

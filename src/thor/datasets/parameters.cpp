@@ -39,12 +39,13 @@ const Section<Velocity>& velocity_section() {
              std::vector<Option<VelocityProfile>>{
                  {"static", VelocityProfile::static_, "gas at rest"},
                  {"linear", VelocityProfile::linear, "v ∝ r (slab: v_z ∝ z), a Hubble-like flow"},
+                 {"constant", VelocityProfile::constant, "one speed everywhere (slab: v_z = ±v above and below)"},
                  {"power_law", VelocityProfile::power_law, "v ∝ r^exponent"},
              },
              {.meaning = "shape of v(r)", .fallback = "static"});
     s.number("exponent", &Velocity::exponent, anything,
-             {.meaning = "0 is one speed everywhere", .example = "0.5", .when = {"profile", {"power_law"}}});
-    const Condition moving{"profile", {"linear", "power_law"}};
+             {.meaning = "0 is `constant`", .example = "0.5", .when = {"profile", {"power_law"}}});
+    const Condition moving{"profile", {"linear", "constant", "power_law"}};
     s.quantity("max", &Velocity::max, Dimension::velocity, not_relativistic,
                {.meaning = "the largest speed", .example = "200 km/s", .when = moving});
     s.quantity("average", &Velocity::average, Dimension::velocity, not_relativistic,
@@ -160,8 +161,8 @@ const Section<Dataset>& dataset_section() {
                .fallback = "true",
                .when = grid});
     s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-                        {.meaning = "a photon this far to the red of the line is stopped, and counted as such; needed "
-                                    "with periodic boundaries",
+                        {.meaning = "a photon this far to the red of what absorbs is stopped, and counted as "
+                                    "such; needed with periodic boundaries",
                          .example = "5 Angstrom",
                          .when = grid});
     s.boolean("packed", &Dataset::packed,

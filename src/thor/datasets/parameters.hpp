@@ -12,7 +12,7 @@ class Section;
 
 enum class DatasetType { shell, slab, uniform_grid };
 enum class DensityProfile { homogeneous, power_law };
-enum class VelocityProfile { static_, linear, power_law };
+enum class VelocityProfile { static_, linear, constant, power_law };
 enum class Boundary { file, open, periodic };
 enum class BadCells { error, drop };
 

@@ -34,7 +34,8 @@ struct UniformGrid {
   Real zero[3];         ///< where the origin of the coordinates lies [cells from the corner]
   Real hubble;          ///< H per cell
   Real step_scale;      ///< f/H, the longest step in units of w max(1, |x|)
-  Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is
+  Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is,
+  Real stop_flight;     ///< once it has flown so far since its last scattering, if the line has decays out there
 };
 
 inline namespace THOR_ISA {

@@ -96,7 +96,7 @@ void check_setup(Reader& reader, File& file) {
     }
   }
   if (!reader.clean("dataset") || !reader.clean("generators")) return;
-  build_emitter(config.generators, config.seed, medium, line, report);
+  build_emitter(config.generators, config.seed, medium, line, report, false);
 }
 
 const Section<File>& root_section() {

@@ -141,6 +141,11 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   if (const auto& cells = setup.medium.cells) {
     e.memory += double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // the light of each, in turn
   }
+  for (const auto& list : setup.emitter.lists) {
+    if (!list) continue;
+    const auto size = [](const auto& array) { return double(array.size() * sizeof(array[0])); };
+    e.memory += size(list->end) + size(list->weight) + size(list->cell) + size(list->offset) + size(list->velocity);
+  }
   const ResultSize size = result_size(config, setup);
   e.file_size = size.photons + size.rest;
   return e;

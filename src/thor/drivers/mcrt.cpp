@@ -307,6 +307,10 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
     write_line(*file, setup.line);
     total.write(*file);
     write_ending(*file, total, ending);
+    file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
+    for (std::size_t i = 0; i < config.generators.size(); ++i) {
+      file->attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
+    }
     file->attribute("/summary", "transport_seconds", seconds);
     file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
     file->finish();
@@ -326,8 +330,10 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
             double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total), options.output);
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
-      message("thor:   generator {}: {:.4g} erg/s emitted, {:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
-              emitted, total.light(int(i), GeneratorCounter::light_escaped),
+      const double unresolved = total.light(int(i), GeneratorCounter::light_unresolved);
+      message("thor:   generator {}: {:.4g} erg/s emitted, {}{:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
+              emitted, unresolved > 0 ? fmt::format("{:.4g} absorbed at birth, ", unresolved) : "",
+              total.light(int(i), GeneratorCounter::light_escaped),
               total.light(int(i), GeneratorCounter::light_absorbed),
               total.light(int(i), GeneratorCounter::light_stopped));
     }

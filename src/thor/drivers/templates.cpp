@@ -52,7 +52,7 @@ dataset:
   outer_radius: 1 kpc
   temperature: 1e4 K
   column_density: 1e19 cm^-2
-  velocity: {profile: power_law, exponent: 0, max: 150 km/s}
+  velocity: {profile: constant, max: 150 km/s}
   dust: {tau: 0.2}
 generators:
   - {type: point, photons: 5000, luminosity: 1e42 erg/s, spectrum: {type: gaussian, sigma: 100 km/s}}

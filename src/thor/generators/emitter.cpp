@@ -62,6 +62,11 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
     case config::SpectrumType::gaussian:
       s.spectrum = SourceSpectrum::gaussian;
       break;
+    case config::SpectrumType::lorentzian:
+      s.spectrum = SourceSpectrum::lorentzian;
+      s.width = spectrum.hwhm.value_or(reference->damping * reference->wavelength / (4 * M_PI)) / unit;
+      s.tail = 2 / M_PI * std::atan(s.width * unit / (0.1 * constants::c));
+      break;
     case config::SpectrumType::thermal:
       if (!spectrum.temperature) {
         s.spectrum = SourceSpectrum::gas;
@@ -155,50 +160,23 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
   }
 }
 
-}  // namespace
+/// The share of each generator in the photons of its own and of those after it.
+void set_shares(Emitter<double>& emitter) {
+  std::uint64_t rest = emitter.count();
+  for (std::size_t i = 0; i < emitter.sources.size(); ++i) {
+    const std::uint64_t photons = emitter.light[i].photons;
+    emitter.sources[i].photon_share = fraction64(photons, rest);
+    rest -= photons;
+  }
+}
 
-Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line, const Refuse& refuse) {
-  Emitter<double> emitter{seed, {}, {}, {}, {}, {}};
-  for (std::size_t i = 0; i < generators.size(); ++i) {
-    const config::Generator& g = generators[i];
-    Source<double> s{};
-    const std::string key = "generators." + std::to_string(i);
-    set_spectrum(s, g.spectrum, medium, line, refuse, key);
-    Light light;
-    std::uint64_t photons = g.photons;
-    std::shared_ptr<const SourceList> list;
-    if (g.type == config::GeneratorType::point || g.type == config::GeneratorType::extended) {
-      set_place(s, g, medium, refuse, key);
-      light.add(g.escape_fraction * g.luminosity / double(g.photons), g.photons);
-    } else {
-      s.shape = SourceShape::table;
-      s.in_gas = true;
-      if (!std::holds_alternative<UniformGrid<double>>(medium.dataset)) {
-        refuse(key + ".type", "needs the cells of a uniform_grid");
-        continue;
-      }
-      if (g.type == config::GeneratorType::gas && g.spectrum.reference.empty()) set_members(s, medium, line);
-      list = build_source_list(g, medium, seed + i, light);
-      if (list) s.table = list->table();
-      photons = list && !list->end.empty() ? list->end.back() : 0;
-    }
-    if (s.spectrum == SourceSpectrum::gas && !s.in_gas) refuse(key + ".spectrum.temperature", "missing");
-    emitter.sources.push_back(s);
-    emitter.end.push_back(emitter.count() + photons);
-    emitter.weight.push_back(photons > 0 ? light.luminosity / double(photons) : 0);
-    emitter.light.push_back(light);
-    emitter.lists.push_back(list);
-  }
-  if (std::holds_alternative<UniformGrid<double>>(medium.dataset) && !medium.cells) return emitter;
-  const double luminosity = emitter.luminosity();
-  if (!(luminosity > 1e-100 && luminosity < 1e100)) {
-    refuse("generators", "all luminosities together must lie between 1e-100 and 1e100 erg/s");
-  }
-  // A tally counts squares of weights in 2^-62 of their sum: less than 1e3 of that would be too coarse for an error.
+/// A tally counts squares of weights in 2^-62 of their sum: less than 1e3 of that would be too coarse for an error.
+void check_weights(const Emitter<double>& emitter) {
   double faintest = 1e300, brightest = 0;
-  for (const Light& light : emitter.light) {
-    faintest = std::min(faintest, light.faintest), brightest = std::max(brightest, light.brightest);
+  for (std::size_t i = 0; i < emitter.light.size(); ++i) {
+    const Light& light = emitter.light[i];
+    faintest = std::min(faintest, light.faintest * emitter.sources[i].escape_fraction);
+    brightest = std::max(brightest, light.brightest);
   }
   if (faintest * faintest < 1e3 * 0x1p-62 * emitter.luminosity_squared()) {
     warning(
@@ -206,16 +184,77 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
         "photons only are not resolved. Give the faint one fewer photons.",
         faintest / brightest);
   }
+}
+
+}  // namespace
+
+std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole) {
+  __extension__ typedef unsigned __int128 Wide;
+  return part >= whole ? ~0ull : static_cast<std::uint64_t>(((Wide(part) << 64) + whole - 1) / whole);
+}
+
+Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
+                              const Line& line, const Refuse& refuse, bool read_lists) {
+  Emitter<double> emitter{seed, {}, {}, {}};
+  bool whole = true;
+  for (std::size_t i = 0; i < generators.size(); ++i) {
+    const config::Generator& g = generators[i];
+    Source<double> s{};
+    const std::string key = "generators." + std::to_string(i);
+    set_spectrum(s, g.spectrum, medium, line, refuse, key);
+    Light light;
+    std::shared_ptr<const SourceList> list;
+    if (g.type == config::GeneratorType::point || g.type == config::GeneratorType::extended) {
+      set_place(s, g, medium, refuse, key);
+      light.add(g.luminosity / double(g.photons), g.photons);
+    } else {
+      const bool gas = g.type == config::GeneratorType::gas;
+      s.shape = SourceShape::table;
+      s.in_gas = gas || g.frame == config::Frame::gas;
+      if (gas && !std::holds_alternative<UniformGrid<double>>(medium.dataset)) {
+        refuse(key + ".type", "needs the cells of a uniform_grid");
+        continue;
+      }
+      if (!gas && g.path.empty()) {
+        refuse(key + ".path", "missing: a shell or slab has no file that could hold a list of sources");
+        continue;
+      }
+      if (g.spectrum.reference.empty()) set_members(s, medium, line);
+      if (read_lists) list = build_source_list(g, medium, seed + i, light);
+      if (list) s.table = list->table();
+      whole = whole && list;
+    }
+    if (s.spectrum == SourceSpectrum::gas && !s.in_gas) refuse(key + ".spectrum.temperature", "missing");
+    s.weight = light.photons > 0 ? light.luminosity / double(light.photons) : 0;
+    s.escape_fraction = g.escape_fraction;
+    emitter.sources.push_back(s);
+    emitter.light.push_back(light);
+    emitter.lists.push_back(list);
+  }
+  if (!whole) return emitter;
+  set_shares(emitter);
+  const double luminosity = emitter.luminosity();
+  if (!(luminosity > 1e-100 && luminosity < 1e100)) {
+    refuse("generators", "all luminosities together must lie between 1e-100 and 1e100 erg/s");
+  }
+  check_weights(emitter);
   return emitter;
 }
 
-void Light::add(double weight, std::uint64_t photons) {
-  luminosity += weight * double(photons);
-  squares += weight * weight * double(photons);
+void Light::add(double weight, std::uint64_t more) {
+  photons += more;
+  luminosity += weight * double(more);
+  squares += weight * weight * double(more);
   faintest = std::min(faintest, weight);
   brightest = std::max(brightest, weight);
 }
 
+template <class Real>
+std::uint64_t Emitter<Real>::count() const {
+  std::uint64_t sum = 0;
+  for (const Light& l : light) sum += l.photons;
+  return sum;
+}
 template <class Real>
 double Emitter<Real>::luminosity() const {
   double sum = 0;
@@ -228,12 +267,22 @@ double Emitter<Real>::luminosity_squared() const {
   for (const Light& l : light) sum += l.squares;
   return sum;
 }
+template <class Real>
+bool Emitter<Real>::equal_weights() const {
+  double low = 1e300, high = 0;
+  for (std::size_t i = 0; i < light.size(); ++i) {
+    low = std::min(low, light[i].faintest * sources[i].escape_fraction);
+    high = std::max(high, light[i].brightest * sources[i].escape_fraction);
+  }
+  return low == high;
+}
 
 template <class Real>
 Emitter<Real> convert(const Emitter<double>& emitter) {
-  Emitter<Real> r{emitter.seed, {}, emitter.end, emitter.weight, emitter.light, emitter.lists};
+  Emitter<Real> r{emitter.seed, {}, emitter.light, emitter.lists};
   for (const Source<double>& s : emitter.sources) {
     Source<Real> t{};
+    t.photon_share = s.photon_share, t.weight = s.weight, t.escape_fraction = s.escape_fraction;
     t.shape = s.shape, t.spectrum = s.spectrum, t.in_gas = s.in_gas, t.table = s.table;
     t.members = s.members;
     for (int i = 0; i < s.members; ++i) t.member[i] = Real(s.member[i]), t.share[i] = Real(s.share[i]);
@@ -242,7 +291,7 @@ Emitter<Real> convert(const Emitter<double>& emitter) {
       t.position[i] = Real(s.position[i]), t.direction[i] = Real(s.direction[i]), t.velocity[i] = Real(s.velocity[i]);
     }
     t.radius = Real(s.radius), t.distance = Real(s.distance);
-    t.centre = Real(s.centre), t.width = Real(s.width), t.line_share = Real(s.line_share);
+    t.centre = Real(s.centre), t.width = Real(s.width), t.tail = Real(s.tail), t.line_share = Real(s.line_share);
     t.range[0] = Real(s.range[0]), t.range[1] = Real(s.range[1]), t.light_speed = Real(s.light_speed);
     r.sources.push_back(t);
   }

@@ -10,12 +10,12 @@
 
 namespace thor {
 
-/// The light of a generator, as its photons carry it.
+/// The light of a generator, as its photons carry it at emission.
 struct Light {
   double luminosity = 0;                   ///< that they stand for together [erg/s]
   double squares = 0;                      ///< sum of the squares of their weights
   double faintest = 1e300, brightest = 0;  ///< of one
-  std::uint64_t sources = 1;
+  std::uint64_t photons = 0, sources = 1;
 
   void add(double weight, std::uint64_t photons);
 };
@@ -23,34 +23,39 @@ struct Light {
 /// What a SourceTable points to.
 struct SourceList {
   std::vector<std::uint64_t> end;
+  std::uint64_t start = 0, step = 0;
   std::vector<double> weight;
   std::vector<std::int32_t> cell;
-  std::vector<float> offset;
+  std::vector<float> offset, velocity;
 
   SourceTable table() const {
-    return {end.size(), end.data(), weight.data(), cell.data(), offset.empty() ? nullptr : offset.data()};
+    const auto data = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
+    return {end.size(), end.data(), start, step, data(weight), data(cell), data(offset), data(velocity)};
   }
 };
 
-/// All sources of a run; see EmitterView.
+/// All generators of a run; see EmitterView.
 template <class Real>
 struct Emitter {
   std::uint64_t seed;
-  std::vector<Source<Real>> sources;
-  std::vector<std::uint64_t> end;  ///< first id after each source
-  std::vector<double> weight;      ///< luminosity per photon [erg/s], of those without a table
-  std::vector<Light> light;        ///< of each source
+  std::vector<Source<Real>> sources;  ///< of each generator
+  std::vector<Light> light;           ///< likewise
   std::vector<std::shared_ptr<const SourceList>> lists;
 
-  std::uint64_t count() const { return end.empty() ? 0 : end.back(); }
-  double luminosity() const;          ///< that all photons together stand for [erg/s]
+  std::uint64_t count() const;        ///< of photons
+  double luminosity() const;          ///< that all of them together are emitted with [erg/s]
   double luminosity_squared() const;  ///< sum of the squares of their weights
-  EmitterView<Real> view() const { return {seed, sources.data(), end.data(), weight.data(), int(sources.size())}; }
+  bool equal_weights() const;         ///< all photons end with the same one
+  EmitterView<Real> view() const { return {seed, sources.data(), int(sources.size())}; }
 };
 
-/// A source that the medium cannot hold is refused. Before the cells of a grid are loaded, tables are left empty.
+/// A source that the medium cannot hold is refused. Without `read_lists` no file of sources is opened, and tables are
+/// left empty.
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line, const Refuse& refuse = refuse_at_once);
+                              const Line& line, const Refuse& refuse = refuse_at_once, bool read_lists = true);
+
+/// ceil(2^64 part/whole), at most 2^64 - 1.
+std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole);
 
 template <class Real>
 Emitter<Real> convert(const Emitter<double>& emitter);

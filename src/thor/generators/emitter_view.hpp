@@ -5,33 +5,62 @@
 
 namespace thor {
 
-/// All sources of a run as a kernel sees them, and the numbering of their photons: ids run through the sources one
-/// after the other, and a photon is a function of (seed, id).
+/// All generators of a run as a kernel sees them. A photon is a function of (seed, id), and so is where it comes from:
+/// ids are dealt over the generators and over the sources of each such that every run of ids from 0 on has close to
+/// their shares of it. Neither depends on how many photons are asked for: a longer run of the same shares begins with
+/// the photons of a shorter one.
 template <class Real>
 struct EmitterView {
   std::uint64_t seed;
   const Source<Real>* sources;
-  const std::uint64_t* end;  ///< first id after each source
-  const double* weight;      ///< luminosity per photon [erg/s], of those without a table
-  int count;                 ///< of sources
+  int count;  ///< of generators
 };
 
 inline namespace THOR_ISA {
+
+/// (a b + c)/2^64.
+THOR_FN std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  __extension__ typedef unsigned __int128 Wide;
+  return static_cast<std::uint64_t>((static_cast<Wide>(a) * b + c) >> 64);
+}
+
+/// How many of the first `photons` a generator has whose share of them is share/2^64: to the nearest.
+THOR_FN std::uint64_t dealt(std::uint64_t photons, std::uint64_t share) {
+  return multiply_high(photons, share, std::uint64_t(1) << 63);
+}
+
+/// The source of photon `number` of a generator. The slots lie side by side from 0 to 1, and a photon takes the one at
+/// u = start + number step, modulo 1: with a step near the golden ratio any number of photons is spread evenly
+/// (Weyl 1916). All in units of 2^-64.
+THOR_FN std::uint64_t source_of(const SourceTable& table, std::uint64_t number) {
+  const std::uint64_t u = table.start + number * table.step;
+  return first_beyond(table.end, table.count, multiply_high(u, table.end[table.count - 1], 0));
+}
 
 /// Where a photon comes from: a generator, and which of its sources where it has a table.
 struct Place {
   int generator;
   std::uint64_t index;
-  double weight;
+  double weight;           ///< luminosity that it is emitted with [erg/s]
+  double escape_fraction;  ///< what is left of it
 };
+
+/// The first generator takes its share of the ids, evenly spread; the second its share of those that are left; and so
+/// on. The photons of a generator are numbered in the order of their ids.
 template <class Real>
 THOR_FN Place place_of(const EmitterView<Real>& emitter, std::uint64_t id) {
-  const int generator = first_beyond(emitter.end, emitter.count, id);
-  const SourceTable& table = emitter.sources[generator].table;
-  if (table.count == 0) return {generator, 0, emitter.weight[generator]};
-  const std::uint64_t number = id - (generator > 0 ? emitter.end[generator - 1] : 0);
-  const std::uint64_t index = first_beyond(table.end, table.count, number);
-  return {generator, index, table.weight[index]};
+  int generator = 0;
+  std::uint64_t number = id;
+  for (; generator + 1 < emitter.count; ++generator) {
+    const std::uint64_t share = emitter.sources[generator].photon_share, before = dealt(number, share);
+    const bool here = dealt(number + 1, share) > before;
+    number = here ? before : number - before;
+    if (here) break;
+  }
+  const Source<Real>& s = emitter.sources[generator];
+  if (s.table.count == 0) return {generator, 0, s.weight, s.escape_fraction};
+  const std::uint64_t index = source_of(s.table, number);
+  return {generator, index, s.table.weight ? s.table.weight[index] : s.weight, s.escape_fraction};
 }
 
 }  // namespace THOR_ISA

@@ -23,6 +23,8 @@ const Section<Spectrum>& spectrum_section() {
              std::vector<Option<SpectrumType>>{
                  {"delta", delta, "one frequency"},
                  {"gaussian", gaussian, "a Gaussian of standard deviation `sigma`"},
+                 {"lorentzian", lorentzian,
+                  "a Lorentzian of half width `hwhm`, cut at a tenth of the speed of light on either side"},
                  {"thermal", thermal, "a Gaussian by the motion of atoms of this `temperature`"},
                  {"continuum", continuum, "flat over `range`"},
                  {"line_and_continuum", line_and_continuum, "a Gaussian on a flat continuum"},
@@ -32,6 +34,12 @@ const Section<Spectrum>& spectrum_section() {
                {.meaning = "standard deviation of the line",
                 .example = "150 km/s",
                 .when = {"type", {"gaussian", "line_and_continuum"}}});
+    s.optional_quantity("hwhm", &Spectrum::hwhm, Dimension::velocity,
+                        {.low = 0, .high = 0.01 * constants::c, .low_open = true},
+                        {.meaning = "half of the full width at half maximum; the natural width of the transition, "
+                                    "λ₀ Γ/(4π), if it is left out",
+                         .example = "50 km/s",
+                         .when = {"type", {"lorentzian"}}});
     s.optional_quantity(
         "temperature", &Spectrum::temperature, Dimension::temperature, positive,
         {.meaning = "of the emitting atoms; light of the gas itself has that of the gas, if it is left out",
@@ -52,7 +60,7 @@ const Section<Spectrum>& spectrum_section() {
     s.quantity("offset", &Spectrum::offset, Dimension::velocity, wavelength_shift,
                {.meaning = "of the line from λ₀",
                 .fallback = "0 km/s",
-                .when = {"type", {"delta", "gaussian", "line_and_continuum"}}});
+                .when = {"type", {"delta", "gaussian", "lorentzian", "line_and_continuum"}}});
     s.text("reference", &Spectrum::reference, "the name of a transition", [](const std::string&) { return true; },
            {.meaning = "the transition of λ₀, as in `thor lines`; by default the line's first", .fallback = ""});
     s.check([](Reader& reader, const Spectrum& spectrum) {
@@ -75,13 +83,16 @@ void normalize(Reader& reader, std::array<double, 3>& d) {
 
 const Section<Generator>& generator_section() {
   static const Section<Generator> section = [] {
-    Section<Generator> s("Where photons start. The photons of all elements are numbered through the list.");
+    Section<Generator> s(
+        "Where photons start. Photons are dealt over the elements, and over the sources of each, in turn: any number "
+        "of "
+        "them from the first on has close to the share of each.");
     s.choice("type", &Generator::type,
              std::vector<Option<GeneratorType>>{
                  {"point", GeneratorType::point, "a point, isotropic in its own frame"},
                  {"extended", GeneratorType::extended, "a volume, a surface or a beam"},
                  {"gas", GeneratorType::gas, "every cell of a grid, in the frame of its gas"},
-                 {"sources", GeneratorType::sources, "points of a file, in the frame of the gas around each"},
+                 {"sources", GeneratorType::sources, "points of a file"},
              },
              {.meaning = "kind of source", .example = "point"});
     s.vector(
@@ -105,7 +116,7 @@ const Section<Generator>& generator_section() {
     s.integer("photons", &Generator::photons, 1, std::uint64_t{1} << 62,
               {.meaning = "Monte Carlo photons", .example = "100000", .when = one});
     s.integer("photons", &Generator::photons, 0, std::uint64_t{1} << 62,
-              {.meaning = "in all, by luminosity and of one weight; or `photons_per_1e42`",
+              {.meaning = "in all, of one weight, sources by luminosity; or `photons_per_1e42`",
                .fallback = "0",
                .example = "100000",
                .when = many});
@@ -147,14 +158,23 @@ const Section<Generator>& generator_section() {
                  {"sfr", Brightness::sfr, "M_sun/yr: L = efficiency SFR 1e42 erg/s"},
              },
              {.meaning = "which column says how bright a source is", .fallback = "luminosity", .when = sources});
+    s.choice("frame", &Generator::frame,
+             std::vector<Option<Frame>>{
+                 {"gas", Frame::gas, "of the gas around the source; in a cavity that of the box"},
+                 {"source", Frame::source, "of the source, which has a velocity in the file"},
+                 {"box", Frame::box, "at rest"},
+             },
+             {.meaning = "in which the spectrum is centred", .fallback = "gas", .when = sources});
     s.number("efficiency", &Generator::efficiency, positive,
              {.meaning = "f_eff of the scaling with the star formation rate",
               .fallback = "1",
               .when = {"brightness", {"sfr"}}});
     s.quantity("minimum_luminosity", &Generator::minimum_luminosity, Dimension::luminosity, non_negative,
                {.meaning = "fainter cells or sources are left out", .fallback = "0 erg/s", .when = many});
-    s.number("escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
-             {.meaning = "factor on all luminosities, for dust that is not in the gas", .fallback = "1"});
+    s.number(
+        "escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
+        {.meaning = "f: a share 1 − f is absorbed at birth, on scales that are not resolved; what escapes carries f",
+         .fallback = "1"});
     s.map("spectrum", &Generator::spectrum, spectrum_section(), {.meaning = "of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
       if (g.type == GeneratorType::extended && g.shape == Shape::beam) normalize(reader, g.direction);

@@ -9,7 +9,7 @@ namespace thor::config {
 template <class T>
 class Section;
 
-enum class SpectrumType { delta, gaussian, thermal, continuum, line_and_continuum };
+enum class SpectrumType { delta, gaussian, lorentzian, thermal, continuum, line_and_continuum };
 
 /// Velocities c(lambda/lambda0 - 1) [cm/s], positive to the red, or wavelengths [cm]; low < high.
 struct SpectralRange {
@@ -23,8 +23,9 @@ struct SpectralRange {
 /// The spectrum of a source, in the source's frame.
 struct Spectrum {
   SpectrumType type = SpectrumType::delta;
-  double offset = 0;                  ///< c(lambda/lambda0 - 1) [cm/s]; delta, gaussian, line_and_continuum
+  double offset = 0;                  ///< c(lambda/lambda0 - 1) [cm/s]; all but thermal and continuum
   double sigma = 0;                   ///< [cm/s]; gaussian, line_and_continuum
+  std::optional<double> hwhm;         ///< [cm/s]; lorentzian; none: the natural width
   std::optional<double> temperature;  ///< [K]; thermal; none: that of the gas there
   double equivalent_width = 0;        ///< [cm]; line_and_continuum
   SpectralRange range;                ///< continuum, line_and_continuum
@@ -36,6 +37,8 @@ struct Spectrum {
 enum class GeneratorType { point, extended, gas, sources };
 enum class Emission { recombination, collisional, field };
 enum class Brightness { luminosity, ionizing_rate, sfr };
+/// In which frame the spectrum of a source is centred.
+enum class Frame { gas, source, box };
 enum class Shape { medium, surface, beam };
 
 struct Generator {
@@ -61,6 +64,7 @@ struct Generator {
   std::string path, group;
   Brightness brightness = Brightness::luminosity;
   double efficiency = 1;
+  Frame frame = Frame::gas;
   Spectrum spectrum;
 
   bool operator==(const Generator&) const = default;

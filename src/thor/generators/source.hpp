@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/uniform_grid.hpp"
+#include "thor/distributions/lorentzian.hpp"
 #include "thor/math/functions.hpp"
 #include "thor/random/uniform.hpp"
 
@@ -9,20 +10,26 @@ namespace thor {
 /// `table`: many points or cells, see SourceTable.
 enum class SourceShape : int { point, medium, surface, beam, table };
 /// `gas`: by the motion of the atoms of the gas there.
-enum class SourceSpectrum : int { delta, gaussian, continuum, line_and_continuum, gas };
+enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_and_continuum, gas };
 
-/// Many sources in a grid that differ in place and light alone: its cells, stars, galaxies.
+/// Many sources that differ in place, light and velocity alone: cells of a grid, stars, galaxies. How photons are dealt
+/// to them: source_of in emitter_view.hpp.
 struct SourceTable {
   std::uint64_t count;
-  const std::uint64_t* end;  ///< first photon after each, counted from the first of the generator
-  const double* weight;      ///< luminosity per photon [erg/s]
-  const std::int32_t* cell;  ///< three each
-  const float* offset;       ///< in the cell, three each; none: anywhere in it
+  const std::uint64_t* end;   ///< first slot after each: it has as many slots as its share of the photons
+  std::uint64_t start, step;  ///< of the sequence of slots
+  const double* weight;       ///< luminosity per photon [erg/s]; none: that of the generator
+  const std::int32_t* cell;   ///< in a grid, three each; none: source i is cell i, counted z first
+  const float* offset;        ///< in the cell, else from the origin, three each; none: anywhere in the cell
+  const float* velocity;      ///< three each; none: that of all
 };
 
 template <class R>
 struct Source {
   using Real = R;
+  std::uint64_t photon_share;  ///< of the photons of this generator and those after it, times 2^64
+  double weight;               ///< luminosity per photon [erg/s], where there is no table of it
+  double escape_fraction;      ///< what is left of it after absorption on scales that are not resolved
   SourceShape shape;
   Real position[3];   ///< point; in a grid the offset in its cell
   int cell[3];        ///< point in a grid
@@ -32,7 +39,8 @@ struct Source {
   Real velocity[3];   ///< of the source
   SourceSpectrum spectrum;
   Real centre;       ///< c ln(nu/nu_0) of the line
-  Real width;        ///< sigma of the line
+  Real width;        ///< of the line: sigma, or half the full width of a Lorentzian at half maximum
+  Real tail;         ///< share of a Lorentzian that is cut off
   Real range[2];     ///< of the continuum, as c (lambda/lambda_0 - 1)
   Real line_share;   ///< probability of the line in line_and_continuum
   Real light_speed;  ///< c
@@ -48,8 +56,11 @@ template <class Real, class F>
 void for_each_array(Source<Real>& source, F f) {
   SourceTable& t = source.table;
   if (t.count == 0) return;
-  f(t.end, t.count), f(t.weight, t.count), f(t.cell, 3 * t.count);
+  f(t.end, t.count);
+  if (t.weight) f(t.weight, t.count);
+  if (t.cell) f(t.cell, 3 * t.count);
   if (t.offset) f(t.offset, 3 * t.count);
+  if (t.velocity) f(t.velocity, 3 * t.count);
 }
 
 inline namespace THOR_ISA {
@@ -108,6 +119,8 @@ THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
     case SourceSpectrum::gaussian:
     case SourceSpectrum::gas:
       return gauss;
+    case SourceSpectrum::lorentzian:
+      return centre + width * sample_lorentzian<V>(s.tail, first);
     case SourceSpectrum::continuum:
       return flat;
     case SourceSpectrum::line_and_continuum:
@@ -178,8 +191,16 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
       if constexpr (!grid) birth.position = dataset.sample_position(uniform<V>(place), n);
       break;
     case SourceShape::table: {
-      const std::int32_t* cell = s.table.cell + 3 * index;
-      birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+      if constexpr (grid) {
+        if (s.table.cell) {
+          const std::int32_t* cell = s.table.cell + 3 * index;
+          birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+        } else {
+          const auto ny = static_cast<std::uint64_t>(data.shape[1]), nz = static_cast<std::uint64_t>(data.shape[2]);
+          birth.cell = IntOf<V>(index / (ny * nz)), birth.cell_y = IntOf<V>(index / nz % ny);
+          birth.cell_z = IntOf<V>(index % nz);
+        }
+      }
       birth.position = {uniform<V>(place), uniform<V>(mu), uniform<V>(phi)};
       if (s.table.offset) {
         const float* offset = s.table.offset + 3 * index;
@@ -218,7 +239,13 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
   const auto here = dataset.here(birth);
   birth.frequency = sample_spectrum(s, dataset.width(here).times(V(1)), random);
   birth.frequency = birth.frequency + dot({s.velocity[0], s.velocity[1], s.velocity[2]}, birth.direction);
-  if (s.in_gas) birth.frequency = birth.frequency + dataset.velocity_along(here, birth.position, birth.direction);
+  if (s.table.velocity) {
+    const float* v = s.table.velocity + 3 * index;
+    birth.frequency = birth.frequency + dot({V(v[0]), V(v[1]), V(v[2])}, birth.direction);
+  }
+  bool in_gas = s.in_gas;
+  if constexpr (!grid) in_gas = in_gas && birth.cell == gas;  // a cavity has none
+  if (in_gas) birth.frequency = birth.frequency + dataset.velocity_along(here, birth.position, birth.direction);
   return birth;
 }
 

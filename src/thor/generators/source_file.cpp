@@ -38,14 +38,17 @@ double unit_of(const std::string& where, const std::string& column, const std::s
     }
     return 1;
   }
+  const Dimension dimension = column == "luminosity"    ? Dimension::luminosity
+                              : column.starts_with("v") ? Dimension::velocity
+                                                        : Dimension::length;
   try {
-    return parse_quantity("1 " + unit, column == "luminosity" ? Dimension::luminosity : Dimension::length).value;
+    return parse_quantity("1 " + unit, dimension).value;
   } catch (const std::invalid_argument& e) {
     refuse_source(where, fmt::format("column {}: {}", column, e.what()));
   }
 }
 
-std::vector<PointSource> read_table(const std::string& path, const std::string& wanted) {
+std::vector<PointSource> read_table(const std::string& path, const std::string& wanted, bool velocities) {
   std::ifstream file(path);
   if (!file) refuse_source(path, "cannot be read");
   std::string line;
@@ -56,30 +59,35 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
   };
   next_line();
   std::istringstream header(line.starts_with("#") ? line.substr(1) : line);
-  const std::string names[] = {"x", "y", "z", wanted};
-  int column[4] = {-1, -1, -1, -1};
-  double unit[4] = {};
+  std::vector<std::string> names{"x", "y", "z", wanted};
+  if (velocities) names.insert(names.end(), {"vx", "vy", "vz"});
+  std::vector<int> column(names.size(), -1);
+  std::vector<double> unit(names.size());
   int count = 0;
   for (std::string word; header >> word; ++count) {
     const auto bracket = word.find('[');
     const std::string name = word.substr(0, bracket);
-    for (int k = 0; k < 4; ++k) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
       if (name != names[k]) continue;
       if (bracket == std::string::npos || word.back() != ']') {
-        refuse_source(path + ":1",
-                      fmt::format("column {} has no unit, as in {}[{}]", name, name, k < 3 ? "kpc" : "erg/s"));
+        refuse_source(path + ":1", fmt::format("column {} has no unit, as in {}[{}]", name, name,
+                                               k < 3    ? "kpc"
+                                               : k == 3 ? "erg/s"
+                                                        : "km/s"));
       }
       column[k] = count;
       unit[k] = unit_of(path + ":1", name, word.substr(bracket + 1, word.size() - bracket - 2));
     }
   }
-  for (int k = 0; k < 4; ++k) {
+  for (std::size_t k = 0; k < names.size(); ++k) {
     if (column[k] < 0) {
-      refuse_source(path + ":1", fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]",
-                                             names[k], wanted,
-                                             wanted == "sfr"          ? "Msun/yr"
-                                             : wanted == "luminosity" ? "erg/s"
-                                                                      : "1/s"));
+      refuse_source(
+          path + ":1",
+          fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]{}", names[k], wanted,
+                      wanted == "sfr"          ? "Msun/yr"
+                      : wanted == "luminosity" ? "erg/s"
+                                               : "1/s",
+                      velocities ? " vx[km/s] vy[km/s] vz[km/s]" : ""));
     }
   }
   std::vector<PointSource> sources;
@@ -94,9 +102,25 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
     PointSource s{};
     for (std::size_t k = 0; k < 3; ++k) s.position[k] = values[std::size_t(column[k])] * unit[k];
     s.brightness = values[std::size_t(column[3])] * unit[3];
+    for (std::size_t k = 0; velocities && k < 3; ++k) s.velocity[k] = values[std::size_t(column[4 + k])] * unit[4 + k];
     sources.push_back(s);
   }
   return sources;
+}
+
+void read_velocities(const io::Input& file, const std::string& array, std::vector<PointSource>& sources) {
+  const std::string path = file.path().string();
+  if (!file.has(array)) {
+    refuse_source(
+        path, fmt::format("no array \"{}\", which `frame: source` needs: add it, or take frame: gas or box", array));
+  }
+  if (file.array(array).shape != std::vector<std::uint64_t>{sources.size(), 3}) {
+    refuse_source(path,
+                  fmt::format("array \"{}\" has not three numbers for each of {} positions", array, sources.size()));
+  }
+  const auto values = file.read_all<double>(array);
+  const double unit = io::cgs_unit(file, array, Dimension::velocity);
+  for (std::size_t i = 0; i < values.size(); ++i) sources[i / 3].velocity[i % 3] = values[i] * unit;
 }
 
 std::vector<PointSource> read_arrays(const config::Generator& g, const std::string& wanted) {
@@ -125,8 +149,9 @@ std::vector<PointSource> read_arrays(const config::Generator& g, const std::stri
   std::vector<PointSource> sources;
   for (std::size_t i = 0; i < brightness.size(); ++i) {
     const double* p = &position[3 * i];
-    sources.push_back({{p[0] * length, p[1] * length, p[2] * length}, brightness[i] * unit});
+    sources.push_back({{p[0] * length, p[1] * length, p[2] * length}, brightness[i] * unit, {}});
   }
+  if (g.frame == config::Frame::source) read_velocities(file, group + "/velocity", sources);
   return sources;
 }
 
@@ -140,7 +165,7 @@ std::vector<PointSource> read_sources(const config::Generator& g) {
   const std::string wanted = column_of(g.brightness);
   const std::string extension = std::filesystem::path(g.path).extension().string();
   const bool text = extension == ".txt" || extension == ".dat" || extension == ".csv";
-  auto sources = text ? read_table(g.path, wanted) : read_arrays(g, wanted);
+  auto sources = text ? read_table(g.path, wanted, g.frame == config::Frame::source) : read_arrays(g, wanted);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto& [x, y, z] = sources[i].position;
     const bool good = std::isfinite(x) && std::isfinite(y) && std::isfinite(z) && sources[i].brightness >= 0 &&
@@ -150,6 +175,13 @@ std::vector<PointSource> read_sources(const config::Generator& g) {
           g.path,
           fmt::format("source {} is at ({}, {}, {}) cm with {} = {}: these must be numbers, the last not negative", i,
                       x, y, z, wanted, sources[i].brightness));
+    }
+    const auto& [vx, vy, vz] = sources[i].velocity;
+    const double speed = std::hypot(vx, vy, vz);
+    if (!(speed < 0.1 * constants::c)) {
+      refuse_source(g.path, fmt::format("source {} moves at {:.4g} km/s: it must be less than a tenth of the speed of "
+                                        "light (are the units of the velocities right?)",
+                                        i, speed / constants::km));
     }
   }
   return sources;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "thor/core/message.hpp"
@@ -98,10 +99,18 @@ std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int 
   return light;
 }
 
-/// Sources one after the other: those bright enough are kept, with their photons.
+/// The number nearest to n/golden ratio, from there upward, that has no divisor in common with n.
+std::uint64_t coprime(std::uint64_t n) {
+  auto s = std::uint64_t(double(n) * 0.6180339887498949);
+  while (std::gcd(s, n) != 1) ++s;
+  return s;
+}
+
+/// Sources one after the other, with their shares of the photons.
 class ListBuilder {
  public:
-  ListBuilder(const config::Generator& generator, std::uint64_t seed) : generator_(generator), seed_(seed) {}
+  ListBuilder(const config::Generator& generator, std::uint64_t seed)
+      : generator_(generator), random_(mix64(seed ^ 0x5851f42d4c957f2dull)) {}
 
   /// First all luminosities, to know their sum,
   void look(double luminosity) {
@@ -112,23 +121,26 @@ class ListBuilder {
       sum_ += luminosity;
     }
   }
-  /// then the sources themselves, in the same order.
-  void begin() {
-    const std::uint64_t u = mix64(seed_ ^ 0x5851f42d4c957f2dull) >> 11;
-    share_.emplace(generator_, sum_, double(u) * 0x1p-53);
+  /// then again, in the same order. A source that is dark or left out has no slots.
+  void take(double luminosity) {
+    std::uint64_t slots = 0;
+    double weight = 0;
+    if (luminosity > 0 && luminosity >= generator_.minimum_luminosity) {
+      ++lit_;
+      if (generator_.photons > 0) {
+        slots = std::uint64_t(luminosity / sum_ * 0x1p63 + 0.5);
+      } else {
+        const double n = std::round(generator_.photons_per_1e42 * luminosity / 1e42);
+        slots = std::uint64_t(std::clamp(n, double(generator_.min_photons), double(generator_.max_photons)));
+        weight = luminosity / double(slots);
+        light_.add(weight, slots);
+      }
+    }
+    list_.end.push_back(count_ += slots);
+    if (generator_.photons == 0) list_.weight.push_back(weight);
   }
-  bool take(double luminosity, const std::array<std::int32_t, 3>& cell) {
-    if (luminosity <= 0 || luminosity < generator_.minimum_luminosity) return false;
-    const std::uint64_t photons = share_->next(luminosity);
-    if (photons == 0) return false;
-    list_.end.push_back(count_ += photons);
-    list_.weight.push_back(luminosity / double(photons));
-    list_.cell.insert(list_.cell.end(), cell.begin(), cell.end());
-    return true;
-  }
-  void offset(const std::array<float, 3>& offset) {
-    list_.offset.insert(list_.offset.end(), offset.begin(), offset.end());
-  }
+  SourceList& list() { return list_; }
+
   std::shared_ptr<const SourceList> finish(Light& light, const std::string& what) {
     if (cut_sources_ > 0) {
       message("thor: {}: {} sources below {:.3g} erg/s are left out, {:.3g} of {:.3g} erg/s in all\n", what,
@@ -136,21 +148,24 @@ class ListBuilder {
     }
     if (count_ == 0)
       refuse_source(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
-    std::uint64_t before = 0;
-    light.sources = list_.end.size();
-    for (std::size_t i = 0; i < list_.end.size(); ++i) {
-      if (generator_.photons > 0) list_.weight[i] = sum_ / double(count_);
-      light.add(list_.weight[i], list_.end[i] - before);
-      before = list_.end[i];
+    if (generator_.photons > 0) {
+      light_.add(sum_ / double(generator_.photons), generator_.photons);
+      list_.start = random_;
+      list_.step = 0x9e3779b97f4a7c15ull;
+    } else {  // each slot once before any comes twice
+      list_.start = fraction64(multiply_high(random_, count_, 0), count_);
+      list_.step = count_ > 1 ? fraction64(coprime(count_), count_) : 0;
     }
+    light_.sources = lit_;
+    light = light_;
     return std::make_shared<const SourceList>(std::move(list_));
   }
 
  private:
   const config::Generator& generator_;
-  std::uint64_t seed_, count_ = 0, cut_sources_ = 0;
+  std::uint64_t random_, count_ = 0, lit_ = 0, cut_sources_ = 0;
   double sum_ = 0, cut_ = 0;
-  std::optional<PhotonShare> share_;
+  Light light_;
   SourceList list_;
 };
 
@@ -158,80 +173,76 @@ std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Med
                                            Light& light) {
   const int threads = std::max(1, int(std::thread::hardware_concurrency()));
   const std::vector<float> cells = cell_light(g, *m.cells, threads);
-  const double unit = light_unit * g.escape_fraction;
   ListBuilder builder(g, seed);
-  for (const float l : cells) builder.look(double(l) * unit);
-  builder.begin();
-  const auto [nx, ny, nz] = m.grid.count;
-  for (std::int64_t i = 0; i < m.grid.cells(); ++i) {
-    builder.take(double(cells[std::size_t(i)]) * unit,
-                 {std::int32_t(i / (ny * nz)), std::int32_t(i / nz % ny), std::int32_t(i % nz)});
-  }
+  for (const float l : cells) builder.look(double(l) * light_unit);
+  builder.list().end.reserve(cells.size());
+  for (const float l : cells) builder.take(double(l) * light_unit);
   return builder.finish(light, "gas");
+}
+
+/// Adds the place of a source to a list: a cell and the offset in it, or the position in units of the medium's size.
+/// False where there is none.
+bool add_place(const std::array<double, 3>& position, const Medium& m, SourceList& list) {
+  bool inside = true;
+  if (const auto* grid = std::get_if<UniformGrid<double>>(&m.dataset)) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      double place = position[k] / m.size + grid->zero[k];
+      if (grid->periodic) place -= grid->shape[k] * std::floor(place / grid->shape[k]);
+      inside = inside && place >= 0 && place <= grid->shape[k];
+      const auto cell = std::int32_t(std::clamp(place, 0., grid->shape[k] - 1.));
+      list.cell.push_back(cell);
+      list.offset.push_back(inside ? float(place - cell) : 0);
+    }
+    return inside;
+  }
+  const Vec3<float> p{float(position[0] / m.size), float(position[1] / m.size), float(position[2] / m.size)};
+  const Vec3<double> q{p.x, p.y, p.z};
+  list.offset.insert(list.offset.end(), {p.x, p.y, p.z});
+  std::visit(
+      [&]<class D>(const D& data) {
+        if constexpr (!std::is_same_v<D, UniformGrid<double>>) {
+          inside = view<double>(data).locate(q) != outside && view<float>(convert<float>(data)).locate(p) != outside;
+        }
+      },
+      m.dataset);
+  return inside;
 }
 
 std::shared_ptr<const SourceList> list_points(const config::Generator& g, const Medium& m, std::uint64_t seed,
                                               Light& light) {
   const std::vector<PointSource> points = read_sources(g);
-  const auto& grid = std::get<UniformGrid<double>>(m.dataset);
   ListBuilder builder(g, seed);
-  std::vector<std::array<double, 3>> places;
-  std::vector<double> luminosities;
+  SourceList& list = builder.list();
+  std::vector<double> luminosities;  // that of one outside is 0
   double outside_light = 0;
+  std::size_t outside_sources = 0;
   for (const PointSource& p : points) {
     double luminosity = p.brightness;
     if (g.brightness == config::Brightness::ionizing_rate) luminosity = emission::lya_of_ionizing_rate(p.brightness);
     if (g.brightness == config::Brightness::sfr) luminosity = emission::lya_of_sfr(p.brightness, g.efficiency);
-    luminosity *= g.escape_fraction;
-    std::array<double, 3> place{};
-    bool inside = true;
-    for (std::size_t k = 0; k < 3; ++k) {
-      place[k] = p.position[k] / m.size + grid.zero[k];
-      if (grid.periodic) place[k] -= grid.shape[k] * std::floor(place[k] / grid.shape[k]);
-      inside = inside && place[k] >= 0 && place[k] <= grid.shape[k];
-    }
-    if (!inside) {
+    if (!add_place(p.position, m, list)) {
+      ++outside_sources;
       outside_light += luminosity;
-      continue;
+      luminosity = 0;
     }
-    places.push_back(place);
+    if (g.frame == config::Frame::source) {
+      for (const double v : p.velocity) list.velocity.push_back(float(v / m.thermal_speed));
+    }
     luminosities.push_back(luminosity);
     builder.look(luminosity);
   }
-  if (places.size() < points.size()) {
-    warning("{}: {} of {} sources lie outside the grid and are left out, with {:.3g} erg/s", g.path,
-            points.size() - places.size(), points.size(), outside_light);
+  if (outside_sources > 0) {
+    warning("{}: {} of {} sources lie outside the {} and are left out, with {:.3g} erg/s", g.path, outside_sources,
+            points.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas", outside_light);
   }
-  builder.begin();
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    std::array<std::int32_t, 3> cell{};
-    std::array<float, 3> offset{};
-    for (std::size_t k = 0; k < 3; ++k) {
-      cell[k] = std::min(std::int32_t(places[i][k]), grid.shape[k] - 1);
-      offset[k] = float(places[i][k] - cell[k]);
-    }
-    if (builder.take(luminosities[i], cell)) builder.offset(offset);
-  }
+  for (const double l : luminosities) builder.take(l);
   return builder.finish(light, "sources");
 }
 
 }  // namespace
 
-std::uint64_t PhotonShare::next(double luminosity) {
-  if (generator_.photons == 0) {
-    const double n = std::round(generator_.photons_per_1e42 * luminosity / 1e42);
-    return std::uint64_t(std::clamp(n, double(generator_.min_photons), double(generator_.max_photons)));
-  }
-  sum_ += luminosity;
-  const auto until = std::uint64_t(double(generator_.photons) * std::min(sum_ / luminosity_, 1.) + u_);
-  const std::uint64_t photons = until - std::min(given_, until);
-  given_ = std::max(given_, until);
-  return photons;
-}
-
 std::shared_ptr<const SourceList> build_source_list(const config::Generator& generator, const Medium& medium,
                                                     std::uint64_t seed, Light& light) {
-  if (!medium.cells) return nullptr;
   return generator.type == config::GeneratorType::gas ? list_gas(generator, medium, seed, light)
                                                       : list_points(generator, medium, seed, light);
 }

@@ -91,6 +91,9 @@ void declare_photons(Section<Output>& s) {
           {"direction", direction, "of its last flight"},
           {"scatterings", scatterings, "by the line"},
           {"column", column, "column density along its way"},
+          {"position_initial", position_initial, "where it was emitted"},
+          {"generator", generator, "number of the generator that emitted it, from 0"},
+          {"source", source, "number of the source: its row in the list, or the cell (x n_y + y) n_z + z of the gas"},
       },
       {.meaning = "what is kept; all by default", .example = "[id, velocity_final]", .when = {"type", {"photons"}}});
 }

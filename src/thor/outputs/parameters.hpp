@@ -3,12 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "thor/transport/fates.hpp"
+
 namespace thor::config {
 
 template <class T>
 class Section;
 
-enum class Fate { escaped, emitted, absorbed, stopped };
+/// Of which photons: all as they were emitted, or those of a fate (transport/fates.hpp).
+enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase::absorbed, stopped = Phase::stopped };
 enum class Axis { x, velocity, wavelength, frequency };
 
 struct SpectrumOutput {
@@ -32,7 +35,10 @@ enum class PhotonField {
   position,
   direction,
   scatterings,
-  column
+  column,
+  position_initial,
+  generator,
+  source
 };
 
 struct PhotonsOutput {

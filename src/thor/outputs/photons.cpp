@@ -4,6 +4,19 @@
 #include <vector>
 
 namespace thor {
+namespace {
+
+/// The fates with their numbers: "escaped=2 absorbed=3 ... in_flight=0,1".
+std::string fate_names() {
+  std::string text;
+  for (const FateInfo& fate : fates) {
+    text += std::string(text.empty() ? "" : " ") + fate.name + "=" + std::to_string(int(fate.phase));
+    if (is_in_flight(fate.phase)) text += "," + std::to_string(int(Phase::collide));
+  }
+  return text;
+}
+
+}  // namespace
 
 PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis,
                            io::File& file)
@@ -30,8 +43,16 @@ PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& me
   if (wants(F::direction)) open(direction_, "direction", 3, "", "unit vector of its last flight");
   if (wants(F::scatterings)) open(scatterings_, "scatterings", 1, "", "scatterings by the line");
   if (wants(F::column)) open(column_, "column", 1, "cm-2", "column density of the absorber along its way");
-  open(fate_, "fate", 1, "",
-       "2 escaped, 3 absorbed, 4 lost (over a cap), 5 stopped (by its shift), 0 or 1 still in flight");
+  if (wants(F::position_initial)) {
+    open(position_initial_, "position_initial", 3, "cm", "where it was emitted; of a beam: where it entered the gas");
+  }
+  if (wants(F::generator)) open(generator_, "generator", 1, "", "which of the configuration's generators emitted it");
+  if (wants(F::source)) {
+    open(source_, "source", 1, "",
+         "which source of the generator: the row of the list of sources, or the cell (x n_y + y) n_z + z of the gas");
+  }
+  open(fate_, "fate", 1, "", "what became of it, by the numbers of the attribute names");
+  file.attribute("/photons/original/fate", "names", fate_names());
 }
 
 void PhotonStream::accept(std::span<const Photon> photons) {
@@ -56,6 +77,9 @@ void PhotonStream::accept(std::span<const Photon> photons) {
   append(velocity_scattered_, [&](const Photon& p) { return velocity(axis_, p.frequency_scattered) / constants::km; });
   append3(position_, size_, &Photon::position);
   append3(direction_, 1, &Photon::direction);
+  append3(position_initial_, size_, &Photon::position_initial);
+  append(generator_, [](const Photon& p) { return std::int64_t(p.generator); });
+  append(source_, [](const Photon& p) { return p.source; });
   append(scatterings_, [](const Photon& p) { return p.scatterings; });
   append(column_, [&](const Photon& p) { return p.column / cross_section_; });
   append(fate_, [](const Photon& p) { return std::int64_t(p.fate); });

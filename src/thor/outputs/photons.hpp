@@ -24,9 +24,10 @@ class PhotonStream {
   };
   FrequencyAxis axis_;
   double size_, cross_section_;
-  Field<std::uint64_t> id_;
-  Field<std::int64_t> scatterings_, fate_;
-  Field<double> weight_, velocity_initial_, velocity_final_, velocity_scattered_, position_, direction_, column_;
+  Field<std::uint64_t> id_, source_;
+  Field<std::int64_t> scatterings_, fate_, generator_;
+  Field<double> weight_, velocity_initial_, velocity_final_, velocity_scattered_, position_, position_initial_,
+      direction_, column_;
 };
 
 }  // namespace thor

@@ -25,13 +25,13 @@ struct SpectrumBins {
 
 inline namespace THOR_ISA {
 
-/// Counts a photon; `cells.add(i, value)` adds to cell i.
+/// Counts a photon, with its light at emission and at the end; `cells.add(i, value)` adds to cell i.
 template <class Cells>
-THOR_FN void count_in_spectrum(const SpectrumBins& s, const Photon& photon, Quanta quanta, Cells& cells) {
+THOR_FN void count_in_spectrum(const SpectrumBins& s, const Photon& photon, Quanta initial, Quanta final,
+                               Cells& cells) {
   const bool emitted = s.of == config::Fate::emitted;
-  if (s.of == config::Fate::escaped && photon.fate != Phase::escaped) return;
-  if (s.of == config::Fate::absorbed && photon.fate != Phase::absorbed) return;
-  if (s.of == config::Fate::stopped && photon.fate != Phase::stopped) return;
+  if (!emitted && int(s.of) != int(photon.fate)) return;
+  const Quanta quanta = emitted ? initial : final;
   const double frequency = emitted                         ? photon.frequency_initial
                            : s.of == config::Fate::stopped ? photon.frequency_scattered
                                                            : photon.frequency_final;

@@ -39,19 +39,7 @@ AxisUnits units_of(config::Axis axis) {
   return {};
 }
 
-const char* name_of(config::Fate fate) {
-  switch (fate) {
-    case config::Fate::escaped:
-      return "escaped";
-    case config::Fate::emitted:
-      return "emitted";
-    case config::Fate::absorbed:
-      return "absorbed";
-    case config::Fate::stopped:
-      return "stopped";
-  }
-  return "";
-}
+std::string name_of(config::Fate fate) { return fate == config::Fate::emitted ? "emitted" : fate_of(Phase(fate)).name; }
 
 }  // namespace
 
@@ -74,7 +62,9 @@ TallyPlan Tally::plan() const {
   return {1 / quantum_, 1 / quantum_squared_, spectra_.data(), int(spectra_.size()), int(cells_.size())};
 }
 
-void Tally::start(double weight, int generator) { count_start(plan(), weight, generator, PlainCells{cells_.data()}); }
+void Tally::start(double weight, double left, int generator) {
+  count_start(plan(), weight, left, generator, PlainCells{cells_.data()});
+}
 
 void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainCells{cells_.data()}); }
 
@@ -89,16 +79,13 @@ void Tally::merge(const std::uint64_t* cells, int copies) {
 
 void Tally::clear() { std::ranges::fill(cells_, 0); }
 
-std::uint64_t Tally::photons() const {
-  return (*this)[Counter::escaped] + (*this)[Counter::absorbed] + (*this)[Counter::lost] + (*this)[Counter::stopped] +
-         (*this)[Counter::in_flight];
-}
+std::uint64_t Tally::photons() const { return std::accumulate(cells_.begin(), cells_.begin() + fate_count, 0ull); }
 
 bool Tally::conserves() const {
+  const auto light = cells_.begin() + int(Counter::light_escaped);
   return photons() == (*this)[Counter::started] &&
-         (*this)[Counter::light_emitted] == (*this)[Counter::light_escaped] + (*this)[Counter::light_absorbed] +
-                                                (*this)[Counter::light_lost] + (*this)[Counter::light_stopped] +
-                                                (*this)[Counter::light_in_flight];
+         (*this)[Counter::light_emitted] ==
+             std::accumulate(light, light + fate_count, (*this)[Counter::light_unresolved]);
 }
 
 double Tally::error() const {
@@ -128,31 +115,29 @@ std::vector<SpectrumLight> Tally::light_of_spectra() const {
 }
 
 void Tally::write(io::File& file) const {
-  const auto set = [&](const char* name, auto value) { file.attribute("/summary", name, value); };
+  const auto set = [&](const std::string& name, auto value) { file.attribute("/summary", name, value); };
   set("photons", photons());
-  set("escaped", (*this)[Counter::escaped]);
-  set("absorbed", (*this)[Counter::absorbed]);
-  set("stopped", (*this)[Counter::stopped]);
-  set("lost", (*this)[Counter::lost]);
-  set("in_flight", (*this)[Counter::in_flight]);
+  for (int i = 0; i < fate_count; ++i) set(fates[i].name, (*this)[Counter(i)]);
   set("scatterings", (*this)[Counter::scatterings]);
   set("longest", (*this)[Counter::longest]);
   set("steps", (*this)[Counter::steps]);
   set("luminosity_emitted", light(Counter::light_emitted));
-  set("luminosity_escaped", light(Counter::light_escaped));
-  set("luminosity_absorbed", light(Counter::light_absorbed));
-  set("luminosity_lost", light(Counter::light_lost));
-  set("luminosity_stopped", light(Counter::light_stopped));
-  set("luminosity_in_flight", light(Counter::light_in_flight));
+  set("luminosity_unresolved", light(Counter::light_unresolved));
+  const auto name_of_light = [](int fate) { return std::string("luminosity_") + fates[fate].name; };
+  for (int i = 0; i < fate_count; ++i) {
+    set(name_of_light(i), light(Counter(int(Counter::light_escaped) + i)));
+  }
   for (int g = 0; g < generators_; ++g) {
     const std::string group = "/generators/" + std::to_string(g);
-    const auto set_light = [&](const char* name, GeneratorCounter c) { file.attribute(group, name, light(g, c)); };
+    const auto set_light = [&](const std::string& name, GeneratorCounter c) {
+      file.attribute(group, name, light(g, c));
+    };
     file.attribute(group, "photons", cells_[std::size_t(cell_of(g, GeneratorCounter::started))]);
     set_light("luminosity_emitted", GeneratorCounter::light_emitted);
-    set_light("luminosity_escaped", GeneratorCounter::light_escaped);
-    set_light("luminosity_absorbed", GeneratorCounter::light_absorbed);
-    set_light("luminosity_lost", GeneratorCounter::light_lost);
-    set_light("luminosity_stopped", GeneratorCounter::light_stopped);
+    set_light("luminosity_unresolved", GeneratorCounter::light_unresolved);
+    for (int i = 0; i < fate_count; ++i) {
+      set_light(name_of_light(i), GeneratorCounter(int(GeneratorCounter::light_escaped) + i));
+    }
   }
   for (std::size_t i = 0; i < spectra_.size(); ++i) write_spectrum(file, names_[i], spectra_[i]);
 }
@@ -178,7 +163,7 @@ void Tally::write_spectrum(io::File& file, const std::string& name, const Spectr
   file.write(group + "/flux", flux, axis.flux_unit, "luminosity per unit of the axis");
   file.write(group + "/error", error, axis.flux_unit, "Monte Carlo standard error of flux: that of a weighted count");
   file.attribute(group, "axis", std::string(axis.name));
-  file.attribute(group, "of", std::string(name_of(s.of)));
+  file.attribute(group, "of", name_of(s.of));
   file.attribute(group, "wavelength0", s.frequency.wavelength / constants::angstrom);
   file.attribute(group, "luminosity_beyond", double(cells_[std::size_t(s.first)]) * quantum_);
 }

@@ -23,8 +23,9 @@ class Tally {
         const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared,
         int generators = 1);
 
-  void start(double weight, int generator = 0);  ///< a photon of this weight has been started
-  void accept(const Photon& photon);             ///< and this is its end
+  /// A photon of this weight has been started, of which `left` is not absorbed at birth;
+  void start(double weight, double left, int generator = 0);
+  void accept(const Photon& photon);  ///< and this is its end
   /// Adds the cells of another tally of the same plan, each of them in `copies` neighbouring parts.
   void merge(const std::uint64_t* cells, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }
@@ -41,7 +42,8 @@ class Tally {
   /// The relative Monte Carlo error of the first output: of a bin of the first spectrum, averaged with the flux as
   /// weight; without a spectrum that of the escape fraction. 0 where nothing has been counted.
   double error() const;
-  /// Conservation: every photon started has one fate, and their light is what was emitted, to the last quantum.
+  /// Conservation: every photon started has one fate, and their light and what was absorbed at birth is what was
+  /// emitted, to the last quantum.
   bool conserves() const;
 
  private:

@@ -6,7 +6,8 @@
 /// of 1e9 is 4e9 quanta: its weight is rounded to 1e-10.)
 namespace thor {
 
-/// The cells of a tally, before those of the generators and the spectra. Fates are in the order of their phases.
+/// The cells of a tally, before those of the generators and the spectra. Fates are in the order of their table
+/// (transport/fates.hpp).
 enum class Counter : int {
   escaped,
   absorbed,
@@ -20,20 +21,24 @@ enum class Counter : int {
   light_in_flight,
   started,
   light_emitted,
+  light_unresolved,  ///< of it: absorbed at birth, on scales that are not resolved
   scatterings,
   steps,
   longest,  ///< scatterings of the longest history: a maximum, not a sum
   count
 };
+static_assert(int(Counter::in_flight) == fate_index(Phase::fly) && int(Counter::light_escaped) == fate_count);
 
 /// The cells of each generator, which follow.
 enum class GeneratorCounter : int {
   started,
   light_emitted,
+  light_unresolved,
   light_escaped,
   light_absorbed,
   light_lost,
   light_stopped,
+  light_in_flight,
   count
 };
 
@@ -56,28 +61,33 @@ THOR_FN Quanta quanta_of(const TallyPlan& plan, double weight) {
           static_cast<std::uint64_t>(weight * weight * plan.quanta_per_square + 0.5)};
 }
 
+/// A photon that is emitted with a weight, and of which `left` is not absorbed at birth.
 template <class Cells>
-THOR_FN void count_start(const TallyPlan& plan, double weight, int generator, Cells cells) {
+THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int generator, Cells cells) {
   const std::uint64_t light = quanta_of(plan, weight).weight;
+  const std::uint64_t unresolved = light - quanta_of(plan, left).weight;
   cells.add(int(Counter::started), 1);
   cells.add(int(Counter::light_emitted), light);
   cells.add(cell_of(generator, GeneratorCounter::started), 1);
   cells.add(cell_of(generator, GeneratorCounter::light_emitted), light);
+  if (unresolved > 0) {
+    cells.add(int(Counter::light_unresolved), unresolved);
+    cells.add(cell_of(generator, GeneratorCounter::light_unresolved), unresolved);
+  }
 }
 
 /// `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least that.
 template <class Cells>
 THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
-  const Quanta quanta = quanta_of(plan, photon.weight);
-  const bool ended = photon.fate >= Phase::escaped && photon.fate <= Phase::stopped;
-  const int fate = ended ? int(photon.fate) - int(Phase::escaped) : int(Counter::in_flight);
+  const Quanta initial = quanta_of(plan, photon.weight_initial), final = quanta_of(plan, photon.weight);
+  const int fate = fate_index(photon.fate);
   cells.add(fate, 1);
-  cells.add(int(Counter::light_escaped) + fate, quanta.weight);
-  if (ended) cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, quanta.weight);
+  cells.add(int(Counter::light_escaped) + fate, final.weight);
+  cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, final.weight);
   cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
-  for (int i = 0; i < plan.spectra_count; ++i) count_in_spectrum(plan.spectra[i], photon, quanta, cells);
+  for (int i = 0; i < plan.spectra_count; ++i) count_in_spectrum(plan.spectra[i], photon, initial, final, cells);
 }
 
 }  // namespace THOR_ISA

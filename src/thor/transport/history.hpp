@@ -10,12 +10,30 @@ namespace thor {
 /// What is kept of a photon's birth, beside its lane: no step needs it.
 struct Origin {
   std::uint64_t id;
-  double weight;     ///< luminosity that it stands for [erg/s]
-  double frequency;  ///< c ln(nu/nu_0)
+  double weight;          ///< luminosity that it stands for [erg/s]
+  double weight_initial;  ///< and at emission
+  double frequency;       ///< c ln(nu/nu_0)
+  double position[3];
+  std::uint64_t source;  ///< which one of its generator
   int generator;
 };
 
 inline namespace THOR_ISA {
+
+/// From cells to coordinates; in a periodic box it is the place in the box, not that of an image.
+template <class Real>
+THOR_FN void to_coordinates(const UniformGrid<Real>& grid, const Lane<Real>& lane, double (&position)[3]) {
+  const IntOf<Real> cells[3] = {lane.cell, lane.cell_y, lane.cell_z};
+  for (int k = 0; k < 3; ++k) {
+    double place = position[k] + double(cells[k]);
+    if (grid.periodic) {
+      const double turns = place / double(grid.shape[k]);
+      const double whole = double(std::int64_t(turns)) - (turns < 0 ? 1 : 0);
+      place -= whole * double(grid.shape[k]);
+    }
+    position[k] = place - double(grid.zero[k]);
+  }
+}
 
 /// Photon `id` at the start of its first flight. One that never meets the medium has escaped.
 template <class Real, class P>
@@ -35,23 +53,12 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
   lane.scatterings = lane.steps = 0;
   const auto words = words_of(random);
   lane.s0 = words.s0, lane.s1 = words.s1, lane.s2 = words.s2, lane.s3 = words.s3;
-  origin = {id, place.weight, double(b.frequency), place.generator};
+  origin.id = id, origin.source = place.index, origin.generator = place.generator;
+  origin.weight_initial = place.weight, origin.weight = place.weight * place.escape_fraction;
+  origin.frequency = double(b.frequency);
+  origin.position[0] = double(lane.px), origin.position[1] = double(lane.py), origin.position[2] = double(lane.pz);
+  if constexpr (decltype(view<Real>(problem.dataset))::grid) to_coordinates(problem.dataset, lane, origin.position);
   return lane;
-}
-
-/// From cells to coordinates; in a periodic box it is the place in the box, not that of an image.
-template <class Real>
-THOR_FN void to_coordinates(const UniformGrid<Real>& grid, const Lane<Real>& lane, double (&position)[3]) {
-  const IntOf<Real> cells[3] = {lane.cell, lane.cell_y, lane.cell_z};
-  for (int k = 0; k < 3; ++k) {
-    double place = position[k] + double(cells[k]);
-    if (grid.periodic) {
-      const double turns = place / double(grid.shape[k]);
-      const double whole = double(std::int64_t(turns)) - (turns < 0 ? 1 : 0);
-      place -= whole * double(grid.shape[k]);
-    }
-    position[k] = place - double(grid.zero[k]);
-  }
 }
 
 /// The photon of a lane, whether its life is over or not.
@@ -67,7 +74,9 @@ THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origi
   }
   const double flown = lane.flown;
   Photon p;
-  p.id = origin.id, p.weight = origin.weight, p.generator = origin.generator;
+  p.id = origin.id, p.source = origin.source, p.generator = origin.generator;
+  p.weight = origin.weight, p.weight_initial = origin.weight_initial;
+  for (int k = 0; k < 3; ++k) p.position_initial[k] = origin.position[k];
   p.frequency_initial = origin.frequency, p.frequency_final = p.frequency_scattered = lane.frequency;
   p.direction[0] = lane.dx, p.direction[1] = lane.dy, p.direction[2] = lane.dz;
   const double place[3] = {lane.px, lane.py, lane.pz};

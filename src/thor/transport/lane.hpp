@@ -3,14 +3,9 @@
 
 #include "thor/math/vec3.hpp"
 #include "thor/random/xoshiro.hpp"
+#include "thor/transport/fates.hpp"
 
 namespace thor {
-
-/// What a lane is doing. One that collides with transition k of a multiplet has the phase collide + 8 k: what it hit is
-/// chosen once, and kept until a proposal for the atom's velocity is accepted.
-enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, stopped = 5, idle = -1 };
-inline constexpr int phase_bits = 3;
-inline constexpr bool is_in_flight(std::int64_t phase) { return (phase & 6) == 0; }
 
 /// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
 template <class R, class I, class W>

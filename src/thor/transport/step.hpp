@@ -160,7 +160,8 @@ THOR_FN Flight<V, D, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dat
   if constexpr (D::grid) {
     if (dataset.varies()) lane.frequency = fma(V(-dataset.data.hubble), s, lane.frequency);
     if (dataset.data.stop > Real(0)) {
-      const auto beyond = equal<V>(lane.phase, Phase::fly) && !hit && lane.frequency < V(-dataset.data.stop);
+      const auto beyond = equal<V>(lane.phase, Phase::fly) && !hit && lane.frequency < V(-dataset.data.stop) &&
+                          lane.flown >= V(dataset.data.stop_flight);
       lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
     }
   }

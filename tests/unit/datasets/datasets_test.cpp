@@ -180,6 +180,8 @@ TEST(Medium, SpeedsByLargestAndByAverage) {
   EXPECT_NEAR(speed("profile: linear, average: 100 km/s"), 100 / 0.625, 1e-9);
   EXPECT_NEAR(speed("profile: power_law, exponent: -1, max: 200 km/s"), 50, 1e-9);
   EXPECT_NEAR(speed("profile: power_law, exponent: 0, max: -80 km/s"), -80, 1e-9);
+  EXPECT_NEAR(speed("profile: constant, max: -80 km/s"), -80, 1e-9);
+  EXPECT_NEAR(speed("profile: constant, average: 80 km/s"), 80, 1e-9);
 }
 
 TEST(Medium, RefusesWhatHasNoFiniteNormalisation) {

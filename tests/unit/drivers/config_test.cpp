@@ -215,7 +215,7 @@ TEST(Config, Variants) {
   EXPECT_EQ(dust.ionized_column, 1e20);
   EXPECT_EQ(dust.f_ion, 0.01);
   EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
-  EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 9u);
+  EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 12u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
   EXPECT_EQ(parse(minimal, "/a/b.yaml").output_path, "/a/out.h5");
 }

@@ -10,6 +10,7 @@
 #include "support/run.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/generators/source_file.hpp"
+#include "thor/io/input.hpp"
 
 namespace thor {
 namespace {
@@ -99,8 +100,9 @@ TEST(GasGenerator, CountsPerLuminosityKeepTheLuminosity) {
       yaml(file, "{type: gas, emission: recombination, minimum_luminosity: 1e39 erg/s, escape_fraction: 0.1, " +
                      counts + "}"),
       {}, {});
-  EXPECT_NEAR(cut.tally.light(Counter::light_emitted) / (0.1 * cell_luminosity(3e-22)), 1, 1e-6)
-      << "the cut is on what is left of a luminosity";
+  EXPECT_NEAR(cut.tally.light(Counter::light_emitted) / cell_luminosity(4e-22), 1, 1e-6)
+      << "the cut is on what is emitted";
+  EXPECT_NEAR(cut.tally.light(Counter::light_unresolved) / cell_luminosity(4e-22), 0.9, 1e-6);
 }
 
 TEST(GasGenerator, WithoutEmissivityItIsAnError) {
@@ -177,6 +179,21 @@ TEST(SourcesGenerator, ArraysHaveUnits) {
     return read_sources(g);
   };
   EXPECT_EQ(read("cm", "erg s-1")[0].position[2], 3);
+  const auto velocity = [&](std::vector<double> values, const char* unit) {
+    io::ArrayOutput file(path, true);
+    file.write<double>("/sources/position", std::vector{1., 2., 3.}, {1, 3}, "cm", "");
+    file.write<double>("/sources/luminosity", std::vector{7.}, {1}, "", "");
+    if (!values.empty()) file.write<double>("/sources/velocity", values, {values.size() / 3, 3}, unit, "");
+    file.commit(true);
+    config::Generator g;
+    g.path = path, g.group = "/sources", g.frame = config::Frame::source;
+    return read_sources(g)[0].velocity[2];
+  };
+  EXPECT_EQ(velocity({1, 2, 3}, "cm s-1"), 3);
+  EXPECT_NEAR(velocity({1, 2, 3}, "km s-1"), 3e5, 1e-6);
+  EXPECT_THROW(velocity({}, ""), Error);
+  EXPECT_THROW(velocity({1, 2, 3, 4, 5, 6}, "cm s-1"), Error);
+  EXPECT_THROW(velocity({1, 2, 3}, "kpc"), Error);
   EXPECT_NEAR(read("kpc", "erg/s")[0].position[1] / (2e3 * constants::pc), 1, 1e-12);
   EXPECT_EQ(read("", "")[0].brightness, 7);
   EXPECT_THROW(read("parrots", ""), Error);
@@ -209,7 +226,102 @@ TEST(SourcesGenerator, ReadsATable) {
   for (const Photon& p : out.photons) {
     if (std::abs(p.position[0] - 10 / cell) < 1e-5 && std::abs(p.position[2] + 30 / cell) < 1e-5) ++first;
   }
-  EXPECT_NEAR(first, 2000, 1);
+  EXPECT_NEAR(first, 2000, 3);
+}
+
+/// The one source of a table at (0.25, 0, 0.5) kpc with a velocity, in some gas.
+std::vector<Photon> of_table(const std::string& dataset, const std::string& more, const std::string& line = "Lya",
+                             int photons = 400) {
+  const Table table("# x[kpc] y[kpc] z[kpc] luminosity[erg/s] vx[km/s] vy[km/s] vz[km/s]\n0.25 0 0.5 1e42 0 30 -40\n");
+  return test::run("line: " + line + "\nprecision: double\ndataset: {temperature: 1e4 K, tau0: 10, " + dataset +
+                   "}\ngenerators: [{type: sources, photons: " + std::to_string(photons) + ", path: " + table.path() +
+                   more + "}]\noutput: {path: x.h5}\n");
+}
+std::vector<Photon> of_point(const std::string& dataset, const std::string& more) {
+  return test::run("line: Lya\nprecision: double\ndataset: {temperature: 1e4 K, tau0: 10, " + dataset +
+                   "}\ngenerators: [{type: point, photons: 400, luminosity: 1e42 erg/s, position: [0.25 kpc, 0 kpc, "
+                   "0.5 kpc]" +
+                   more + "}]\noutput: {path: x.h5}\n");
+}
+const std::string flows[] = {
+    "type: shell, outer_radius: 1 kpc, velocity: {profile: linear, max: 100 km/s}",
+    "type: slab, half_thickness: 1 kpc, velocity: {profile: linear, max: 100 km/s}",
+    "type: shell, inner_radius: 0.7 kpc, outer_radius: 1 kpc, velocity: {profile: linear, max: 100 km/s}"};
+
+/// A list of one source is a point source, in all gas and frames; the third one has its source in a cavity.
+TEST(SourcesGenerator, IsAPointInAnyGasAndFrame) {
+  for (const std::string& flow : flows) {
+    const bool slab = flow.starts_with("type: slab"), cavity = flow.find("inner") != std::string::npos;
+    const std::string gas = slab     ? ", velocity: [0 km/s, 0 km/s, 50 km/s]"
+                            : cavity ? ""
+                                     : ", velocity: [25 km/s, 0 km/s, 50 km/s]";
+    const std::pair<std::string, std::string> frames[] = {
+        {", frame: box", ""},
+        {", frame: source", ", velocity: [0 km/s, 30 km/s, -40 km/s]"},
+        {", frame: gas", gas},
+        {"", gas},
+    };
+    for (const auto& [frame, velocity] : frames) {
+      const auto list = of_table(flow, frame), point = of_point(flow, velocity);
+      ASSERT_EQ(list.size(), point.size());
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        ASSERT_NEAR(list[i].frequency_initial, point[i].frequency_initial, 1e-6) << flow << frame;
+        ASSERT_NEAR(list[i].position_initial[2], 0.5, 1e-15);
+        ASSERT_NEAR(list[i].direction[0], list[i].scatterings ? list[i].direction[0] : point[i].direction[0], 1e-12);
+      }
+    }
+  }
+  const auto box = of_table(flows[0], ", frame: box"), point = of_point(flows[0], "");
+  for (std::size_t i = 0; i < box.size(); ++i) ASSERT_EQ(box[i].frequency_final, point[i].frequency_final);
+}
+
+TEST(SourcesGenerator, MembersOfADoubletGoByOscillatorStrength) {
+  int blue = 0;
+  const auto photons = of_table("type: slab, half_thickness: 1 kpc", "", "MgII", 10000);
+  for (const Photon& p : photons) blue += p.frequency_initial > -10;
+  const double share = 0.608 / (0.608 + 0.303), n = double(photons.size());
+  EXPECT_NEAR(blue / n, share, 4 * std::sqrt(share * (1 - share) / n) + 0.003);
+  for (const Photon& p : of_table("type: slab, half_thickness: 1 kpc", ", spectrum: {reference: MgII_2803}", "MgII")) {
+    ASSERT_LT(p.frequency_initial, -10);
+  }
+}
+
+TEST(SourcesGenerator, OutsideTheGasTheyAreLeftOut) {
+  const Table table("# x[kpc] y[kpc] z[kpc] luminosity[erg/s]\n5 0 0.5 1e42\n0 0 0.5 3e42\n0 0 1.1 5e42\n");
+  for (const char* gas : {"type: slab, half_thickness: 1 kpc", "type: shell, outer_radius: 1 kpc"}) {
+    testing::internal::CaptureStderr();
+    const auto out = test::run_all("line: Lya\ndataset: {temperature: 1e4 K, tau0: 10, " + std::string(gas) +
+                                       "}\ngenerators: [{type: sources, photons: 400, path: " + table.path() +
+                                       "}]\noutput: {path: x.h5}\n",
+                                   {}, {});
+    const std::string warning = testing::internal::GetCapturedStderr();
+    const bool slab = std::string(gas).starts_with("type: slab");  // which has no end in x
+    EXPECT_NE(warning.find(slab ? "1 of 3 sources lie outside" : "2 of 3 sources lie outside"), std::string::npos);
+    EXPECT_NEAR(out.tally.light(Counter::light_emitted), slab ? 4e42 : 3e42, 1e30);
+    for (const Photon& p : out.photons)
+      ASSERT_TRUE(p.source == 1 || (slab && p.source == 0)) << "rows keep their number";
+  }
+}
+
+TEST(SourcesGenerator, VelocitiesAreChecked) {
+  const auto error = [](const std::string& text) -> std::string {
+    const Table table(text);
+    config::Generator g;
+    g.path = table.path(), g.frame = config::Frame::source;
+    try {
+      read_sources(g);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::input);
+      return e.what();
+    }
+    return "none";
+  };
+  const std::string head = "# x[kpc] y[kpc] z[kpc] luminosity[erg/s] ";
+  EXPECT_EQ(error(head + "vx[km/s] vy[km/s] vz[cm/s]\n1 2 3 4 5 6 7\n"), "none");
+  EXPECT_NE(error(head + "vx[km/s] vy[km/s]\n1 2 3 4 5 6\n").find("no column \"vz\""), std::string::npos);
+  EXPECT_NE(error(head + "vx[km/s] vy[km/s] vz[kpc]\n1 2 3 4 5 6 7\n").find("column vz"), std::string::npos);
+  EXPECT_NE(error(head + "vx[km/s] vy[km/s] vz[km/s]\n1 2 3 4 2e4 2e4 2e4\n").find("tenth of the speed"),
+            std::string::npos);
 }
 
 TEST(SourcesGenerator, BadTablesAreNamed) {
@@ -238,6 +350,46 @@ TEST(SourcesGenerator, BadTablesAreNamed) {
   holds(head + "1 2 3 4\n1 2 3 x\n", ":3: expected 4 numbers");
   holds(head + "1 2 3 -4\n", "source 0");
   holds(head + "1 2 nan 4\n", "expected 4 numbers");
+}
+
+/// What is absorbed at birth is a counter of its own; what is emitted stays as it is.
+TEST(EscapeFraction, LeavesTheEmittedLightAlone) {
+  const auto run = [](const char* f) {
+    return test::run_all(
+        "line: Lya\ndataset: {type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 100, dust: {tau: 1}}\n"
+        "generators: [{type: point, photons: 1000, luminosity: 3e42 erg/s, escape_fraction: " +
+            std::string(f) +
+            "}, {type: point, photons: 500, luminosity: 2e42 erg/s}]\noutputs:\n"
+            "  - {type: spectrum, name: e, of: emitted, axis: x, range: [-1, 1], bins: 1}\n"
+            "  - {type: spectrum, name: s, of: escaped, axis: x, range: [-100, 100], bins: 1}\noutput: {path: x.h5}\n",
+        {}, {});
+  };
+  const auto part = run("0.3"), all = run("1");
+  for (const auto* out : {&part, &all}) {
+    EXPECT_TRUE(out->tally.conserves());
+    EXPECT_NEAR(out->tally.light(Counter::light_emitted), 5e42, 1e30);
+    EXPECT_NEAR(out->tally.light(0, GeneratorCounter::light_emitted), 3e42, 1e30);
+  }
+  EXPECT_EQ(all.tally[Counter::light_unresolved], 0u);
+  EXPECT_NEAR(part.tally.light(Counter::light_unresolved), 2.1e42, 1e30);
+  EXPECT_NEAR(part.tally.light(0, GeneratorCounter::light_unresolved), 2.1e42, 1e30);
+  EXPECT_EQ(part.tally.light(1, GeneratorCounter::light_unresolved), 0);
+  for (const auto c : {GeneratorCounter::light_escaped, GeneratorCounter::light_absorbed}) {
+    EXPECT_NEAR(part.tally.light(0, c) / all.tally.light(0, c), 0.3, 1e-12);
+    EXPECT_NEAR(part.tally.light(1, c) / all.tally.light(1, c), 1, 1e-12);
+  }
+  for (std::size_t i = 0; i < part.photons.size(); ++i) {
+    EXPECT_EQ(part.photons[i].fate, all.photons[i].fate) << "the same photons";
+    EXPECT_EQ(part.photons[i].weight_initial, all.photons[i].weight);
+  }
+  const std::string path = testing::TempDir() + "thor_unresolved_" + std::to_string(getpid()) + ".h5";
+  io::File file(path, true);
+  part.tally.write(file);
+  file.commit(true);
+  const io::Input input(path);
+  EXPECT_NEAR(input.read_all<double>("/spectra/e/flux")[0] * 2, 5e42, 1e30);
+  EXPECT_NEAR(input.read_all<double>("/spectra/s/flux")[0] * 200 / part.tally.light(Counter::light_escaped), 1, 1e-9);
+  std::remove(path.c_str());
 }
 
 TEST(SeveralGenerators, AreReportedApart) {

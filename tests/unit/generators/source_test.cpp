@@ -60,6 +60,15 @@ TEST(Source, Spectra) {
       test::ks_p(test::ks_distance(w("type: thermal, temperature: 4e4 K"), normal(0, 2 * 12.8451 / std::sqrt(2.))),
                  20000),
       1e-3);
+  const auto lorentz = w("type: lorentzian, hwhm: 20 km/s, offset: -30 km/s");
+  const auto cauchy = [](double width) { return [=](double t) { return 0.5 + std::atan((t + 30) / width) / M_PI; }; };
+  EXPECT_GT(test::ks_p(test::ks_distance(lorentz, cauchy(20)), 20000), 1e-3);
+  EXPECT_LT(test::ks_p(test::ks_distance(lorentz, cauchy(22)), 20000), 1e-4);
+  const auto natural = w("type: lorentzian");  // lambda A/(4 pi) = 1215.67 Angstrom 6.265e8/s/(4 pi)
+  const auto within = [&](double width) {
+    return double(std::ranges::count_if(natural, [=](double v) { return std::abs(v) < width; })) / 20000;
+  };
+  EXPECT_NEAR(within(6.06e-3), 0.5, 4 * std::sqrt(0.25 / 20000)) << "half of it within the half width";
   const auto flat = w("type: continuum, range: [-500 km/s, 1500 km/s]");
   EXPECT_GT(test::ks_p(test::ks_distance(flat, [](double t) { return std::clamp((t + 500) / 2000, 0., 1.); }), 20000),
             1e-4);

@@ -13,7 +13,7 @@ using namespace thor;
 
 Photon photon(double w, Phase fate, double weight, double w0 = 0) {
   Photon p{};
-  p.frequency_initial = w0, p.frequency_final = w, p.fate = fate, p.weight = weight;
+  p.frequency_initial = w0, p.frequency_final = w, p.fate = fate, p.weight = p.weight_initial = weight;
   return p;
 }
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "support/grid.hpp"
@@ -64,11 +66,15 @@ void expect_identical(const test::Outcome& a, const test::Outcome& b) {
     ASSERT_EQ(p.scatterings, q.scatterings) << i;
     ASSERT_EQ(p.steps, q.steps) << i;
     ASSERT_EQ(p.weight, q.weight) << i;
+    ASSERT_EQ(p.weight_initial, q.weight_initial) << i;
+    ASSERT_EQ(p.generator, q.generator) << i;
+    ASSERT_EQ(p.source, q.source) << i;
     ASSERT_EQ(p.frequency_initial, q.frequency_initial) << i;
     ASSERT_EQ(p.frequency_final, q.frequency_final) << i;
     for (int k = 0; k < 3; ++k) {
       ASSERT_EQ(p.position[k], q.position[k]) << i;
       ASSERT_EQ(p.direction[k], q.direction[k]) << i;
+      ASSERT_EQ(p.position_initial[k], q.position_initial[k]) << i;
     }
     ASSERT_EQ(p.column, q.column) << i;
   }
@@ -127,6 +133,29 @@ TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
   }
 }
 
+/// Lists of sources with weights, velocities and frames, in gas of every shape, dealt in turn with other generators.
+TEST_P(DeviceEngine, GivesThePhotonsOfListsOfSources) {
+  const std::string list = testing::TempDir() + "thor_device_sources_" + std::to_string(getpid()) + ".txt";
+  {
+    std::ofstream table(list);
+    table << "# x[kpc] y[kpc] z[kpc] luminosity[erg/s] vx[km/s] vy[km/s] vz[km/s]\n";
+    for (int i = 0; i < 40; ++i) table << 0.02 * i << " 0.1 " << -0.01 * i << " " << i * 1e40 << " 50 0 " << i << "\n";
+  }
+  for (const auto& medium : media) {
+    for (const char* frame : {"gas", "source", "box"}) {
+      for (const char* count : {"photons: 300", "photons_per_1e42: 31"}) {
+        const std::string generator = "generators.1={type: sources, path: " + list + ", frame: " + frame + ", " +
+                                      count + ", escape_fraction: 0.3, spectrum: {type: lorentzian, hwhm: 3 km/s}}";
+        const auto expected = test::run_all(yaml(medium, 200), {generator}, processor());
+        expect_identical(expected, test::run_all(yaml(medium, 200), {generator}, compute()));
+        EXPECT_GT(expected.tally[Counter::light_unresolved], 0u);
+        EXPECT_EQ(expected.photons.size(), count == std::string("photons: 300") ? 400u : 100u + 243u);
+      }
+    }
+  }
+  std::remove(list.c_str());
+}
+
 /// The twin: another seed gives other photons.
 TEST_P(DeviceEngine, GivesOtherPhotonsForAnotherSeed) {
   const auto a = test::run_all(yaml(sphere, 200), {}, compute()),
@@ -162,7 +191,7 @@ TEST_P(DeviceEngine, AgreesInDistribution) {
                                   8000, "precision: " + std::string(precision) + "\nseed: " + seed + "\n");
     std::vector<double> x;
     for (const Photon& p : test::run_all(text, {}, where).photons) {
-      if (p.id < 4000) x.push_back(std::abs(p.frequency_final));
+      if (p.generator == 0) x.push_back(std::abs(p.frequency_final));
     }
     return x;
   };

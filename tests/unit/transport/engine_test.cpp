@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "support/grid.hpp"
 #include "support/run.hpp"
 
 namespace {
@@ -158,6 +159,93 @@ TEST(Engine, PassesOnTheErrorOfASink) {
   EXPECT_THROW(run_problem(config, setup, pool, {nullptr, {}, {2, false, ""}}, control, tally,
                            [](std::span<const Photon>) { throw Error(ExitCode::output, "full"); }),
                Error);
+}
+
+/// Light of decays to the red of every line that absorbs flies until the Hubble flow has shifted it by stop_shift.
+TEST(Engine, FluorescentPhotonsAreNotStoppedAtBirth) {
+  test::GridOptions o;
+  o.shape = {4, 4, 4};
+  o.periodic = true, o.hubble = 3e-15;
+  o.gas = [](int, int, int) { return test::GridCell{1e-6, 1e4}; };
+  const test::GridFile file(o);
+  for (const char* precision : {"single", "double"}) {
+    const std::string text =
+        "line: FeII_UV1\nprecision: " + std::string(precision) +
+        "\ndataset: {type: uniform_grid, density_field: HI_density, stop_shift: 5 Angstrom, path: " + file.path() +
+        "}\ngenerators: [{type: point, photons: 300}]\noutput: {path: x.h5}\n";
+    const auto config = config::parse(text, "test");
+    const double unit = build_setup(config).medium.thermal_speed / constants::c;
+    int fluorescent = 0;
+    for (const auto& p : test::run(text)) {
+      EXPECT_EQ(p.fate, Phase::stopped);
+      const double shift = std::expm1((p.frequency_scattered - p.frequency_final) * unit) * 2600.1721;
+      const double wavelength = 2600.1721 * std::exp(-p.frequency_final * unit);
+      EXPECT_GT(wavelength, 2605.1);
+      EXPECT_GT(shift, 4.9);
+      EXPECT_LT(shift, 6) << "a step is not much longer than a cell";
+      fluorescent += wavelength > 2620;
+    }
+    EXPECT_GT(fluorescent, 100);
+  }
+}
+
+/// In gas at rest nothing shifts such light: it leaves through the faces.
+TEST(Engine, FluorescentPhotonsLeaveGasAtRest) {
+  test::GridOptions o;
+  o.shape = {4, 4, 4};
+  o.gas = [](int, int, int) { return test::GridCell{1e-6, 1e4}; };
+  const test::GridFile file(o);
+  int fluorescent = 0;
+  for (const auto& p :
+       test::run("line: FeII_UV1\ndataset: {type: uniform_grid, density_field: HI_density, stop_shift: 5 "
+                 "Angstrom, path: " +
+                 file.path() + "}\ngenerators: [{type: point, photons: 300}]\noutput: {path: x.h5}\n")) {
+    EXPECT_EQ(p.fate, Phase::escaped);
+    fluorescent += p.frequency_final < -100;
+  }
+  EXPECT_GT(fluorescent, 100);
+}
+
+/// A speed that is the same everywhere, in gas that reaches the centre, and in a slab whose halves part.
+TEST(Engine, ConstantSpeedIsAPowerLawOfZero) {
+  for (const std::string gas : {"type: shell, outer_radius: 1 kpc", "type: slab, half_thickness: 1 kpc",
+                                "type: shell, inner_radius: 0.9 kpc, outer_radius: 1 kpc"}) {
+    const auto run = [&](const std::string& velocity) {
+      return test::run(yaml(gas + ", temperature: 1e4 K, tau0: 1000, velocity: {" + velocity + "}", 300));
+    };
+    const auto constant = run("profile: constant, max: 30 km/s");
+    expect_identical(constant, run("profile: power_law, exponent: 0, max: 30 km/s"));
+    double red = 0;
+    std::int64_t scatterings = 0, others = 0, steps = 0;
+    for (const auto& p : constant) {
+      ASSERT_EQ(p.fate, Phase::escaped);
+      red -= p.frequency_final / 300, scatterings += p.scatterings, steps += p.steps;
+    }
+    for (const auto& p : run("profile: linear, max: 30 km/s")) others += p.scatterings;
+    EXPECT_GT(red, 1) << "an outflow";
+    EXPECT_NE(scatterings, others) << "the twin: another flow";
+    EXPECT_LT(steps - scatterings, 300 * 1000) << "not many steps are spent where the velocity jumps, at the centre";
+  }
+}
+
+TEST(Fates, HaveOneTable) {
+  EXPECT_STREQ(fate_of(Phase::stopped).name, "stopped");
+  EXPECT_STREQ(fate_of(Phase::lost).name, "lost");
+  EXPECT_STREQ(fate_of(Phase::fly).name, "in_flight");
+  EXPECT_STREQ(fate_of(Phase::collide).name, "in_flight");
+  for (const FateInfo& fate : fates) EXPECT_EQ(&fate_of(fate.phase), &fate);
+}
+
+TEST(Engine, PhotonsKnowWhereTheyCameFrom) {
+  for (const auto& medium : media) {
+    for (const auto& p : test::run(yaml(medium, 100), {"generators.0.position=[0.1 kpc, -0.2 kpc, 0.4 kpc]"})) {
+      const double size = medium.find("cells: 12") != std::string::npos ? 1. / 6 : 1;  // of a cell
+      const double expected[] = {0.1, -0.2, 0.4};
+      for (int k = 0; k < 3; ++k) ASSERT_NEAR(p.position_initial[k] * size, expected[k], 1e-6);
+      ASSERT_EQ(p.generator, 0);
+      ASSERT_EQ(p.source, 0u);
+    }
+  }
 }
 
 TEST(Pool, HandsOutEachIdOnce) {

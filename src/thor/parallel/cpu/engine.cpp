@@ -105,7 +105,7 @@ class Worker {
       Origin& origin = origins_[std::size_t(l)];
       shared_.kernel.start(lanes_, l, shared_.problem, shared_.emitter, block_.next++, origin);
       ++live_;
-      tally_.start(origin.weight, origin.generator);
+      tally_.start(origin.weight_initial, origin.weight, origin.generator);
       if (lanes_.phase[l] == Phase::fly) return;
       record(l);
     }

@@ -108,8 +108,6 @@ class Engine {
         ids_(pool.take_rest()),
         schedulers_(device.info().schedulers),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
-        ends_(upload<std::uint64_t>(device, emitter.end)),
-        weights_(upload<double>(device, emitter.weight)),
         spectra_(upload<SpectrumBins>(device, {tally.plan().spectra, std::size_t(tally.plan().spectra_count)})),
         copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(tally.plan().cells), 1, most_copies))),
         cells_(device, Memory::device, std::size_t(tally.plan().cells) * std::size_t(copies_)),
@@ -120,7 +118,7 @@ class Engine {
     device.wait(0);
     program_.problem = problem;
     mirror(program_.problem.dataset);
-    program_.emitter = {emitter.seed, sources_.data(), ends_.data(), weights_.data(), int(emitter.sources.size())};
+    program_.emitter = {emitter.seed, sources_.data(), int(emitter.sources.size())};
     program_.plan = tally.plan();
     program_.plan.spectra = spectra_.data();
     program_.cells = cells_.data(), program_.copies = copies_;
@@ -333,8 +331,6 @@ class Engine {
   const Report nothing_{0, 0, no_photon};
   std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
-  Buffer<std::uint64_t> ends_;
-  Buffer<double> weights_;
   Buffer<SpectrumBins> spectra_;
   const int copies_;
   Buffer<std::uint64_t> cells_;

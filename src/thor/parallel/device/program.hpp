@@ -71,7 +71,7 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
     if (origin.id >= program.granted) return false;
     if (origin.id == program.fault) Atomic::fault();
     lane = start_photon(program.problem, program.emitter, origin.id, origin);
-    count_start(program.plan, origin.weight, origin.generator, cells);
+    count_start(program.plan, origin.weight_initial, origin.weight, origin.generator, cells);
     if (lane.phase == Phase::fly) return true;
   }
 }
