@@ -8,13 +8,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Union
 
 from .configuration import number, plain
-from .errors import SweepError
+from .errors import ArgumentError, SweepError
 
 NAME = "index.json"
 _FORMAT = 1
@@ -63,8 +63,12 @@ class Index:
         runs = [asdict(run) for run in self.runs.values()]
         content = {"thor_sweep": _FORMAT, "base": self.base, "runs": runs}
         path, new = self.folder / NAME, self.folder / f"{NAME}.new"
-        new.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(new, path)
+        try:
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            new.write_text(text + "\n", encoding="utf-8")
+            os.replace(new, path)
+        except (OSError, ValueError, TypeError) as error:
+            raise SweepError(f"cannot write {path}: {error}") from error
 
 
 def digest(text: str) -> str:
@@ -77,16 +81,21 @@ def combinations(parameters: Parameters) -> list[dict[str, Any]]:
         axes = {key: plain(values) for key, values in parameters.items()}
         for key, values in axes.items():
             if not isinstance(values, list):
-                raise TypeError(f"{key}: expected a list of values, got {values!r}")
+                raise ArgumentError(f"{key}: expected a list of values, got {values!r}")
         product: Iterator[tuple[Any, ...]] = itertools.product(*axes.values())
         chosen = [dict(zip(axes, values)) for values in product]
     else:
+        if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+            raise ArgumentError(f"parameters are a dict of lists, or a list of dicts, not {parameters!r}")
         chosen = [plain(combination) for combination in parameters]
+        for combination in chosen:
+            if not isinstance(combination, dict):
+                raise ArgumentError(f"a combination of parameters is a dict, not {combination!r}")
     for i, combination in enumerate(chosen):
         if combination in chosen[:i]:
-            raise ValueError(f"asked for twice: {combination}")
+            raise ArgumentError(f"asked for twice: {combination}")
     if not chosen:
-        raise ValueError("a sweep needs at least one combination of parameters")
+        raise ArgumentError("a sweep needs at least one combination of parameters")
     return chosen
 
 

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from .errors import IncompleteRunWarning, ResultError, SweepError
+from .errors import IncompleteRunWarning, ResultError, SweepError, UnreliableRunWarning
 from .result import Result
 from .sweep_index import Entry, Index, describe, digest
 
@@ -62,5 +62,6 @@ def _look(path: Path) -> tuple[bool, str]:
     """Whether a result is complete, and its resolved configuration."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteRunWarning)  # told of once, at the end
+        warnings.simplefilter("ignore", UnreliableRunWarning)
         with Result(path) as result:
             return result.complete, result.config
