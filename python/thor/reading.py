@@ -34,7 +34,12 @@ def _is_ours(place: h5py.Group | h5py.Dataset, name: str) -> bool:
 
 
 def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
-    """The attributes that thor may have written there."""
+    """The attributes that thor may have written there.
+
+    The HDF5 library crashes in going over attributes one of which it cannot decode. To look for one
+    that is not there makes it decode them all as well, and that fails in good order.
+    """
+    h5py.h5a.exists(place.id, b"\x01 none")
     return {name: plain(place.attrs[name]) for name in place.attrs if _is_ours(place, name)}
 
 
@@ -49,6 +54,8 @@ def group(parent: h5py.Group, name: str, path: str) -> h5py.Group | None:
     found = parent.get(name)
     if not isinstance(found, (h5py.Group, type(None))):
         raise ResultError(f"{path}: the file is damaged: {name} is no group")
+    if not all(isinstance(member, str) for member in found or ()):  # what is no UTF-8 comes as bytes
+        raise ResultError(f"{path}: the file is damaged: a name in {name} is no text")
     return found
 
 
