@@ -182,6 +182,67 @@ class Layers(unittest.TestCase):
         self.assertEqual([sorted(row) for row in rows], [sorted(row) for row in expected if row])
 
 
+class Statements(unittest.TestCase):
+    """What pages say of the code, where the code or a page made from it can be asked."""
+
+    def text(self, name):
+        return (ROOT / name).read_text(encoding="utf-8")
+
+    def default(self, key):
+        """Of a key, by the table that the binary prints."""
+        found = set(re.findall(rf"^\| `{key}` \|[^|]*\| `([^`|]*)` \|", self.text("docs/configuration.md"), re.MULTILINE))
+        self.assertEqual(len(found), 1, f"{key}: {found}")
+        return found.pop()
+
+    def test_defaults(self):
+        physics = self.text("docs/physics.md")
+        said = {
+            "step_limiter": [r"\$f\$ is `step_limiter`, ([\d.]+) if not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
+            "albedo": [r"Defaults are albedo ([\d.]+)"],
+            "g": [r"Defaults are albedo [\d.]+ and \$g = ([\d.]+)\$"],
+        }
+        for key, patterns in said.items():
+            for pattern in patterns:
+                self.assertEqual(re.findall(pattern, physics), [self.default(key)], pattern)
+        (f_ion,) = re.findall(r"f_\\mathrm\{ion\} = ([\d.]+)\$ is the\s+default", self.text("docs/lines.md"))
+        self.assertEqual(f_ion, self.default("f_ion"))
+
+    def test_random_generators(self):
+        """Each that a run can choose is on the page on physics."""
+        options = self.text("docs/configuration.md").split("\n`generator`:\n\n")[1].split("\n\n")[0]
+        section = self.text("docs/physics.md").split("\n## Random numbers")[1].split("\n## ")[0]
+        names = re.findall(r"^- `([a-z]+\d*)", options, re.MULTILINE)
+        self.assertEqual(len(names), 3)
+        for name in names:
+            self.assertIn(name, section.lower())
+
+    def test_what_is_not_there_yet(self):
+        """The README's list is shortened when something comes."""
+        (missing,) = re.findall(r"\n## Not there yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
+        configuration = self.text("docs/configuration.md")
+
+        def types(section):
+            (row,) = re.findall(r"^\| `type` \| ([^|]*) \|", configuration.split(f"\n## {section}\n")[1].split("\n## ")[0].split("\n### ")[0], re.MULTILINE)
+            return set(re.findall(r"`(\w+)`", row))
+
+        folders = {path.name for path in (ROOT / "src/thor").iterdir() if path.is_dir()}
+        backends = {path.name for path in (ROOT / "src/thor/parallel").iterdir() if path.is_dir()}
+        commands = set(re.findall(r"^## (\w+)$", self.text("docs/command-line.md"), re.MULTILINE))
+        self.assertGreater(len(commands), 5)
+        there = {
+            "observers": types("outputs") != {"spectrum", "photons"},
+            "images": types("outputs") != {"spectrum", "photons"},
+            "MPI": "comm" in folders,
+            "continue": "continue" in commands,
+            "ray tracing": "operators" in folders,
+            "GPUs other than": not backends <= {"cpu", "device", "cuda"},
+            "jumps": (ROOT / "src/thor/transport/jump.hpp").exists(),
+            "a shell, a slab or a uniform grid": types("dataset") != {"shell", "slab", "uniform_grid"},
+        }
+        for words, exists in there.items():
+            self.assertEqual(words in missing, not exists, words)
+
+
 if __name__ == "__main__":
     if not shutil.which("pandoc"):
         print(NO_PANDOC, file=sys.stderr)
