@@ -26,7 +26,7 @@ class CaveatsTest(WithFiles):
         return Figure().add_subplot()
 
     def drawn(self, source, **options):
-        return thor.plot_spectrum(source, self.axes(), **options).get_title(loc="left")
+        return thor.plot_spectrum(source, self.axes(), **options).get_title(loc="right")
 
     def test_nothing_to_say(self):
         write_result(self.path)
@@ -70,6 +70,15 @@ class CaveatsTest(WithFiles):
         result = self.open()
         self.assertRegex(result.caveats[0], r"^2,000 photons with 10 % of the light were stopped")
         self.assertEqual(self.drawn(result), "10 % of the light stopped")
+        # A spectrum of those photons has their light.
+        with h5py.File(self.path + "5", "w") as file, h5py.File(self.path) as other:
+            for name in ("summary", "spectra", "photons"):
+                other.copy(name, file)
+            put(file, **{name: value for name, value in other.attrs.items()})
+            put(file["spectra/source"], of="stopped")
+        self.path += "5"
+        result = self.open()
+        self.assertEqual((result.caveats, result.spectra["source"].caveats), ((), ()))
 
     def test_cut(self):
         write_result(self.path, complete=False)
@@ -120,7 +129,7 @@ class CaveatsTest(WithFiles):
         for label in ("one", "two"):
             thor.plot_spectrum(result, ax, name="emergent", label=label)
         expected = [f"{label}: 8 % of the light beyond the range" for label in ("one", "two")]
-        self.assertEqual(ax.get_title(loc="left").splitlines(), expected)
+        self.assertEqual(ax.get_title(loc="right").splitlines(), expected)
 
     def test_stored_words(self):
         self.change(warnings="the grid jumps\nx_crit is large", lost=20)

@@ -18,6 +18,7 @@ class Caveat(NamedTuple):
     short: str
     share: float = 1.0  #: of the light or the photons concerned
     spectrum: str | None = None  #: the only one that is concerned
+    fate: str = ""  #: of the photons concerned: a spectrum of these has their light
 
 
 def percent(share: float) -> str:
@@ -68,7 +69,7 @@ def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
         share = _share(summary.get("luminosity_stopped", 0.0), summary["luminosity_emitted"])
         share = share or _share(stopped, summary["photons"])
         text = f"{stopped:,} photons with {percent(share)} of the light were stopped at stop_shift, on their way"
-        found.append(Caveat(text, f"{percent(share)} of the light stopped", share))
+        found.append(Caveat(text, f"{percent(share)} of the light stopped", share, fate="stopped"))
     warnings = [line for line in _lines(summary, "warnings") if line not in _lines(summary, "caveats")]
     if warnings:
         plural = "s" if len(warnings) > 1 else ""

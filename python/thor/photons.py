@@ -241,7 +241,7 @@ class Photons:
         light = float(np.sum(sums))
         # numpy's rounding of a sum is not light
         beyond = max(float(np.sum(weights)) - light, 0.0) if np.any((values < edges[0]) | (values > edges[-1])) else 0.0
-        notes = self._result.notes(of_spectrum(name, light, beyond))
+        notes = self._result.notes(of_spectrum(name, light, beyond), of)
         return Spectrum(name, edges, flux, error, axis, of, line, caveats=notes)
 
     def keys(self) -> list[str]:

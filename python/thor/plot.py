@@ -29,10 +29,10 @@ PAPER: dict[str, Any] = {
 }
 
 _X_LABEL = {
-    "x": r"Dimensionless frequency $x$",
-    "velocity": r"Velocity $\Delta v\ [\mathrm{km\,s^{-1}}]$",
-    "wavelength": r"Vacuum wavelength $\lambda\ [\mathrm{\AA}]$",
-    "frequency": r"Frequency $\nu\ [\mathrm{THz}]$",
+    "x": r"Dimensionless frequency $x$ from LINE",
+    "velocity": r"Velocity $\Delta v$ from LINE $[\mathrm{km\,s^{-1}}]$",
+    "wavelength": r"Vacuum wavelength $\lambda\ [\mathrm{\AA}]$, LINE",
+    "frequency": r"Frequency $\nu\ [\mathrm{THz}]$, LINE",
 }
 _SYMBOL = {"x": "x", "velocity": "v", "wavelength": r"\lambda", "frequency": r"\nu"}
 _Y_UNITS = {
@@ -174,7 +174,7 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) ->
         ax.set_ylabel(rf"$\mathrm{{d}}L/\mathrm{{d}}{symbol}\ [{_Y_UNITS[axis]}]$")
     gids = [str(patch.get_gid() or "") for patch in ax.patches]
     lines = dict.fromkeys(gid[len(_GID) :] for gid in gids if gid.startswith(_GID))
-    ax.set_xlabel(f"{_X_LABEL[axis]}, {' and '.join(lines)}")
+    ax.set_xlabel(_X_LABEL[axis].replace("LINE", " and ".join(lines)))
     ax.set_xlim(*limits)
     ax.set_ylim(bottom=0.0, auto=None)
     ax.minorticks_on()
@@ -185,7 +185,7 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) ->
 
 def _tell(ax: Axes, spectra: Mapping[str, Spectrum], labelled: bool) -> None:
     """Above the figure, what is to be held against its spectra; a second call adds to it."""
-    said = [line for line in ax.get_title(loc="left").splitlines() if line]
+    said = [line for line in ax.get_title(loc="right").splitlines() if line]
     everywhere = set.intersection(*(set(spectrum.caveats) for spectrum in spectra.values()))
     named = labelled and len(spectra) == 1
     for key, spectrum in spectra.items():
@@ -193,4 +193,4 @@ def _tell(ax: Axes, spectra: Mapping[str, Spectrum], labelled: bool) -> None:
             line = caveat if caveat in everywhere and not named else f"{key}: {caveat}"
             said += [] if line in said else [line]
     if said:
-        ax.set_title("\n".join(said), loc="left", fontsize="x-small", color="#B00020")
+        ax.set_title("\n".join(said), loc="right", fontsize="x-small", color="#B00020")

@@ -108,6 +108,8 @@ class Result:
         groups = self._group("spectra") or {}
         self._beyond: dict[str, float] = {}
         self.spectra = {name: self._spectrum(name, groups[name]) for name in groups}
+        seen = {spectrum.of for spectrum in self.spectra.values()}
+        self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
 
     def _group(self, name: str) -> h5py.Group | None:
@@ -145,16 +147,16 @@ class Result:
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
         self._caveats += own
-        return replace(spectrum, caveats=self.notes(own))
+        return replace(spectrum, caveats=self.notes(own, of))
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """What is to be held against this result, a sentence each; empty if nothing is."""
         return sentences(self.summary, self._caveats)
 
-    def notes(self, own: list[Caveat]) -> tuple[str, ...]:
+    def notes(self, own: list[Caveat], of: str) -> tuple[str, ...]:
         """What a figure of a spectrum shows: the caveats of the run, and its own."""
-        run = [caveat for caveat in self._caveats if caveat.spectrum is None]
+        run = [caveat for caveat in self._caveats if caveat.spectrum is None and caveat.fate != of]
         return tuple(dict.fromkeys(c.short for c in (*run, *own) if c.share >= NOTABLE))
 
     @property

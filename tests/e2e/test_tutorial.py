@@ -13,8 +13,9 @@ import re
 import shutil
 import subprocess
 import sys
-import unittest
 from pathlib import Path
+
+import h5py
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -175,6 +176,27 @@ class Readme(Shell):
         said = self.shell("thor init")
         named = re.search(r"shell\.yaml \(or ([^)]*)\)", section)[1]
         self.assertLessEqual(set(re.split(r", | or ", named)), {line.split()[0] for line in said.stdout.splitlines()})
+
+
+class Files(Case):
+    def test_all_of_a_result_is_documented(self):
+        """Every attribute and every dataset of a result is on docs/formats.md."""
+        page = (ROOT / "docs/formats.md").read_text(encoding="utf-8").split("\n## Grids")[0]
+        rows = {words[0]: " ".join(words) for words in re.findall(r"^\| (`/.*?) \| (.*) \|$", page, re.MULTILINE)}
+        names = {"/": "`/` attributes", "/summary": "`/summary` attributes", "/generators/0": "`/generators/N` attributes",
+                 "/line": "`/line` attributes, `/line/TRANSITION` attributes", "/line/Lya": None,
+                 "/spectra/s": "`/spectra/NAME/edges, flux, error`", "/photons/original": "`/photons/original/...`"}
+        names["/line/Lya"] = names["/line"]
+        config = test_command.sphere(10, 20, dust={"tau": 0.1}, outputs=[
+            {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 4}, {"type": "photons"}])
+        with h5py.File(self.run_thor(config)) as file:
+            for group, row in names.items():
+                members = list(file[group].attrs) + [name for name, data in file[group].items() if hasattr(data, "shape")]
+                self.assertGreater(len(members), 1, group)
+                documented = set(re.findall(r"\w+", rows[row]))
+                for name in members:
+                    short = re.sub(r"^luminosity(?=_)", "", name)  # `luminosity_emitted`, `_escaped`, ...
+                    self.assertTrue({name, short} & documented, f"docs/formats.md: {group} has {name}, which is not there")
 
 
 if __name__ == "__main__":
