@@ -1,5 +1,6 @@
 """Every failure is one of the package's errors, whatever is asked for and whatever is in a file."""
 
+import json
 import os
 import unittest
 import warnings
@@ -178,6 +179,29 @@ class WhereTest(WithFiles):
             self.sweep[2]
         with self.assertRaises(thor.ArgumentError):
             self.sweep["first"]
+
+    def test_tables_of_lists(self):
+        for values in ([["0 kpc", "1 kpc"], ["1 kpc", "0 kpc"]], [[1], [1, 2]], ["local", {"fixed": 3}], [None, 3.0]):
+            table = thor.Sweep(self.folder, [Entry("a.h5", {"p": value}, "complete") for value in values]).table()
+            self.assertEqual((len(table), table["p"].shape), (2, (2,)))
+        self.assertEqual(table["lost"][0], 0.0)
+
+    def test_damaged_indices(self):
+        run = {"file": "a.h5", "parameters": {}, "state": "complete"}
+        for content in (
+            [], 3, "a", {}, {"thor_sweep": 1}, {"thor_sweep": "a", "base": {}, "runs": []}, {"thor_sweep": 2, "base": {}, "runs": []},
+            {"thor_sweep": 1, "base": 3, "runs": []}, {"thor_sweep": 1, "base": {}, "runs": 3}, {"thor_sweep": 1, "base": {}, "runs": ["a"]},
+            *({"thor_sweep": 1, "base": {}, "runs": [{**run, **change}]} for change in (
+                {"file": 3}, {"file": ""}, {"file": "../a.h5"}, {"parameters": []}, {"state": None}, {"more": 1})),
+        ):  # fmt: skip
+            Path(self.folder, "index.json").write_text(json.dumps(content))
+            with self.subTest(content), self.assertRaises(thor.SweepError):
+                thor.Sweep(self.folder)
+        Path(self.folder, "index.json").write_text("[" * 100000)
+        with self.assertRaises(thor.SweepError):
+            thor.Sweep(self.folder)
+        Path(self.folder, "index.json").write_text(json.dumps({"thor_sweep": 1, "base": {}, "runs": [run]}))
+        self.assertEqual(len(thor.Sweep(self.folder)), 1)
 
     def test_units_are_those_of_configurations(self):
         """Every unit of docs/configuration.md is known."""

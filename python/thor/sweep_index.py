@@ -34,6 +34,14 @@ class Entry:
     config_sha256: str = ""
     message: str = ""
 
+    def check(self) -> None:
+        """What an index has of a run must be of the right kind, and in its folder."""
+        texts = (self.file, self.state, self.config_sha256, self.message)
+        if not all(isinstance(text, str) for text in texts) or not isinstance(self.parameters, dict):
+            raise ValueError(f"a run is damaged: {self.file!r}")
+        if not self.file or os.path.basename(self.file) != self.file:
+            raise ValueError(f"a run is not in this folder: {self.file!r}")
+
 
 class Index:
     """What was asked for (``base``: all that the runs have in common) and the runs by file."""
@@ -54,8 +62,10 @@ class Index:
             if content["thor_sweep"] > _FORMAT:
                 raise SweepError(f"{path}: written by a newer version of this package: update it")
             runs = {run["file"]: Entry(**run) for run in content["runs"]}
-            return cls(folder, content["base"], runs)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            for entry in runs.values():
+                entry.check()
+            return cls(folder, dict(content["base"]), runs)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise SweepError(f"{path}: not the index of a sweep: {error!r}") from error
 
     def save(self) -> None:

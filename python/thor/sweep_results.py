@@ -15,7 +15,7 @@ from .errors import ArgumentError, MissingError, SweepError
 from .line import Array
 from .quantity import same
 from .result import Result
-from .sweep_index import NAME, Entry, Index, describe
+from .sweep_index import NAME, Entry, Index, as_text, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +109,8 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         rows = []
         for parameters, result in self:
             with result:
-                rows.append({**{key: parameters.get(key) for key in self.varied}, **_row(result)})
+                chosen = {key: _cell(parameters.get(key)) for key in self.varied}
+                rows.append({**chosen, **_row(result)})
         columns = {name: np.array([row[name] for row in rows]) for name in (rows or [{}])[0]}
         table = np.empty(len(rows), dtype=[(name, c.dtype) for name, c in columns.items()])
         for name, column in columns.items():
@@ -126,6 +127,11 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         lines = [f"  {describe(entry.parameters)}: {entry.state}" for entry in self.entries]
         lines += [f"  {describe(parameters)}: failed" for parameters, _ in self.failures]
         return "\n".join([f"thor sweep {self.folder}: {len(self)} results", *lines])
+
+
+def _cell(value: Any) -> Any:
+    """A parameter as one entry of a table: lists and maps as text."""
+    return as_text(value) if isinstance(value, (list, dict)) else value
 
 
 def _row(result: Result) -> dict[str, Any]:
