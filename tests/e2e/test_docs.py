@@ -216,6 +216,28 @@ class Statements(unittest.TestCase):
         for name in names:
             self.assertIn(name, section.lower())
 
+    def test_code_is_where_pages_say(self):
+        """`name` in [`file`](../src/...): the file has that name."""
+        found = 0
+        for page in (ROOT / "docs").glob("*.md"):
+            text = page.read_text(encoding="utf-8")
+            for names, link in re.findall(r"((?:`\w+`(?:,| and)?\s+)+)in\s+\[`[^`]+`\]\((\.\./src/[^)#]+)\)", text):
+                source = (page.parent / link).read_text(encoding="utf-8")
+                for name in re.findall(r"`(\w+)`", names):
+                    self.assertRegex(source, rf"\b{name}\b", f"{page.name}: {name} is not in {link}")
+                    found += 1
+        self.assertGreater(found, 10)
+
+    def test_exit_codes(self):
+        """Python knows what each of the command's means."""
+        table = self.text("docs/command-line.md").split("\n## Exit codes\n")[1]
+        codes = {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
+        tree = ast.parse(self.text("python/thor/errors.py"))
+        (meaning,) = [ast.literal_eval(node.value) for node in tree.body
+                      if isinstance(node, ast.Assign) and node.targets[0].id == "_MEANING"]
+        self.assertGreater(len(codes), 5)
+        self.assertLessEqual(codes - {0}, set(meaning))
+
     def test_what_is_not_there_yet(self):
         """The README's list is shortened when something comes."""
         (missing,) = re.findall(r"\n## Not there yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
