@@ -148,6 +148,31 @@ class PhotonsTest(WithFiles):
         self.assertAlmostEqual(emitted.luminosity()[0] / LUMINOSITY, 1.0, places=9)
         self.assertIn("unresolved", repr(result))
 
+    def test_emitted_light_has_what_was_absorbed_at_birth(self):
+        self.path += ".other"
+        write_result(self.path)
+        weight = np.where(np.arange(20000) < 5000, 0.3, 1.0)
+        with h5py.File(self.path, "r+") as file:
+            file["photons/original/weight"] = weight
+            for name, fraction in (("0", 0.3), ("1", 1.0)):
+                put(file.create_group(f"generators/{name}"), escape_fraction=fraction)
+        with thor.open(self.path) as result, self.assertRaisesRegex(thor.MissingError, "generator"):
+            result.photons.spectrum(of="emitted", bins=1)
+        with h5py.File(self.path, "r+") as file:
+            file["photons/original/generator"] = (np.arange(20000) >= 5000).astype(int)
+        photons = self.open().photons
+        self.assertAlmostEqual(photons.spectrum(of="emitted", bins=1).luminosity()[0], 20000.0, places=6)
+        self.assertAlmostEqual(photons.spectrum(bins=10).luminosity()[0], 16500.0, places=6)
+        self.path += "5"
+        write_result(self.path)
+        with h5py.File(self.path, "r+") as file:
+            for name, fraction in (("0", 0.3), ("1", 1.0)):
+                put(file.create_group(f"generators/{name}"), escape_fraction=fraction)
+            file["photons/original/weight"] = weight
+            file["photons/original/generator"] = np.full(20000, 2)
+        with self.assertRaises(thor.ResultError):
+            self.open().photons.initial_weights()
+
     def test_light_beyond_the_range_is_told(self):
         self.assertEqual(self.photons.spectrum("x").caveats, ())
         narrow = self.photons.spectrum("x", bins=10, range=(0, 50))

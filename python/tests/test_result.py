@@ -181,6 +181,14 @@ class EscapeFractionTest(WithFiles):
         with thor.open(self.path) as result:
             self.assertIsNone(result.equal_weight())
 
+    def test_the_file_says_whether_weights_are_equal(self):
+        write_result(self.path, absorbed=5000)
+        for equal, expected in ((True, 0.25 * LUMINOSITY / 20000), (False, None)):
+            with h5py.File(self.path, "a") as file:
+                put(file["summary"], equal_weights=np.bool_(equal), luminosity_unresolved=0.75 * LUMINOSITY)
+            with thor.open(self.path) as result:
+                self.assertEqual(result.equal_weight(), expected)
+
     def test_equal_weights_without_spectra(self):
         for unequal in (False, True):
             write_result(self.path, unequal=unequal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import h5py
@@ -173,21 +173,21 @@ class Photons:
             raise MissingError("'weight': photons differ in it, as of several sources; record it (fields: [weight, ...])")
         return np.full(self.count, equal)
 
-    def _before_birth(self) -> Floats:
-        """What photons were emitted with, over what they carry: more where ``escape_fraction`` is below 1."""
-        result = self._result
-        if not result.summary.get("luminosity_unresolved"):
-            return np.ones(self.count)
-        generators = result.generators or [result.summary]
-        emitted = np.array([g["luminosity_emitted"] for g in generators])
-        carried = emitted - [g.get("luminosity_unresolved", 0.0) for g in generators]
-        ratio = np.divide(emitted, carried, out=np.ones(len(emitted)), where=carried > 0.0)
-        if np.allclose(ratio, ratio[0], rtol=1e-9):
-            return np.full(self.count, ratio[0])
+    def initial_weights(self) -> Floats:
+        """The luminosity that each photon was emitted with [erg/s].
+
+        It is that of :meth:`weights` but for generators with an ``escape_fraction``.
+        """
+        fractions = np.array([_escape_fraction(g) for g in self._result.generators or [self._result.summary]])
+        if np.allclose(fractions, fractions[0], rtol=1e-9):
+            return self.weights() / float(fractions[0])
         if "generator" not in self:
-            raise MissingError("'generator': generators differ in escape_fraction; record it (fields: [generator, ...])")
-        factors: Floats = ratio[self["generator"].astype(int)]
-        return factors
+            raise MissingError("'generator': escape fractions differ; record it (fields: [generator, ...])")
+        which = self["generator"].astype(int)
+        if len(which) and not 0 <= np.min(which) <= np.max(which) < len(fractions):
+            raise ResultError(f"{self._result.path}: the file is damaged: photons of a generator that is not there")
+        weights: Floats = self.weights() / fractions[which]
+        return weights
 
     def array(self, *names: str) -> Array:
         """A structured array of the properties named, or of all that the file holds."""
@@ -232,7 +232,7 @@ class Photons:
             line = line.about(wavelength0)
             velocity = line.to_velocity(wavelength, "wavelength")
         values = line.from_velocity(velocity, axis)
-        weights = photons.weights() * (photons._before_birth() if of == "emitted" else 1.0)
+        weights = photons.initial_weights() if of == "emitted" else photons.weights()
         edges = _bin_edges(values, bins, range)
         sums = np.histogram(values, edges, weights=weights)[0]
         squares = np.histogram(values, edges, weights=weights**2)[0]
@@ -262,6 +262,13 @@ class Photons:
 
     def __repr__(self) -> str:
         return f"<Photons: {self.count:,}, {', '.join(self) or 'nothing recorded'}>"
+
+
+def _escape_fraction(generator: Mapping[str, Any]) -> float:
+    """The share of a generator's light that is not absorbed at birth."""
+    emitted, unresolved = generator.get("luminosity_emitted", 0.0), generator.get("luminosity_unresolved", 0.0)
+    share = generator.get("escape_fraction", 1.0 - unresolved / emitted if emitted > 0.0 else 1.0)
+    return share if isinstance(share, float) and 0.0 < share <= 1.0 else 1.0
 
 
 def _bin_edges(values: Floats, bins: int | npt.ArrayLike, range: tuple[float, float] | None) -> Floats:

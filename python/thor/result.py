@@ -178,8 +178,8 @@ class Result:
     def equal_weight(self) -> float | None:
         """The luminosity [erg/s] that each photon stands for; None where they differ.
 
-        It is found in the file: from the sums and the squared sums of its spectra, from recorded
-        weights, else from the light of each generator and each fate.
+        The file says so, or, if it is of an earlier version, it is found from the sums and the squared
+        sums of its spectra, from recorded weights, else from the light of each generator and each fate.
         """
         return common_weight(self)
 

@@ -19,7 +19,7 @@ _SAME = 1e-6  # relative; light is counted to 1e-10 or better
 def common_weight(result: Result) -> float | None:
     """The luminosity [erg/s] that every photon carries after its birth; None where they differ.
 
-    The sum of squared weights over the sum of weights is at least the mean weight, and equal to it only if all are
+    A file of today says so (``equal_weights`` of the summary); of an older one it is found out. The sum of squared weights over the sum of weights is at least the mean weight, and equal to it only if all are
     equal: so the errors of a spectrum tell. Without spectra the recorded weights do; without those the mean weights of
     generators and fates, with what the configuration says of how photons are dealt.
     """
@@ -29,6 +29,8 @@ def common_weight(result: Result) -> float | None:
     if not summary["photons"] or not carried > 0.0:
         return None
     weight = float(carried / summary["photons"])
+    if "equal_weights" in summary:
+        return weight if summary["equal_weights"] else None
     if not all(np.isclose(mean, weight, rtol=_SAME, atol=0.0) for mean in _means(result)):
         return None
     tell = [spectrum for spectrum in result.spectra.values() if np.any(spectrum.flux > 0.0)]
