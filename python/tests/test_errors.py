@@ -189,8 +189,9 @@ class WhereTest(WithFiles):
     def test_damaged_indices(self):
         run = {"file": "a.h5", "parameters": {}, "state": "complete"}
         for content in (
-            [], 3, "a", {}, {"thor_sweep": 1}, {"thor_sweep": "a", "base": {}, "runs": []}, {"thor_sweep": 2, "base": {}, "runs": []},
-            {"thor_sweep": 1, "base": 3, "runs": []}, {"thor_sweep": 1, "base": {}, "runs": 3}, {"thor_sweep": 1, "base": {}, "runs": ["a"]},
+            [], 3, "a", {}, {"thor_sweep": 1}, {"thor_sweep": "a", "base": {}, "runs": []},
+            {"thor_sweep": 2, "base": {}, "runs": []}, {"thor_sweep": 1, "base": 3, "runs": []},
+            {"thor_sweep": 1, "base": {}, "runs": 3}, {"thor_sweep": 1, "base": {}, "runs": ["a"]},
             *({"thor_sweep": 1, "base": {}, "runs": [{**run, **change}]} for change in (
                 {"file": 3}, {"file": ""}, {"file": "../a.h5"}, {"parameters": []}, {"state": None}, {"more": 1})),
         ):  # fmt: skip
@@ -227,6 +228,10 @@ def replace(name, value):
     return do
 
 
+def regroup(name):
+    return lambda file: (file.__delitem__(name), file.create_group(name))
+
+
 def attribute(place, name, value):
     return lambda file: file[place].attrs.__setitem__(name, value)
 
@@ -245,7 +250,7 @@ class DamagedContentsTest(WithFiles):
         "as many photons": huge("photons/original/id"),
         "spectra as a dataset": replace("spectra", [1.0]),
         "a spectrum as a dataset": replace("spectra/emergent", [1.0]),
-        "a dataset as a group": lambda file: (file.__delitem__("spectra/emergent/flux"), file.create_group("spectra/emergent/flux")),
+        "a dataset as a group": regroup("spectra/emergent/flux"),
         "photons as a dataset": replace("photons/original", [1.0]),
         "no summary": replace("summary", None),
         "a summary as a dataset": replace("summary", [1.0]),
@@ -256,11 +261,13 @@ class DamagedContentsTest(WithFiles):
         "edges that fall": lambda file: file["spectra/emergent/edges"].__setitem__(5, 99.0),
         "an edge that is no number": lambda file: file["spectra/emergent/edges"].__setitem__(5, np.nan),
         "flux that is no number": lambda file: file["spectra/emergent/flux"].__setitem__(5, np.nan),
-        "no bins": lambda file: [replace(f"spectra/emergent/{name}", np.zeros(n))(file) for name, n in (("edges", 1), ("flux", 0), ("error", 0))],
+        "no bins": lambda file: [
+            replace(f"spectra/emergent/{name}", np.zeros(size))(file) for name, size in (("edges", 1), ("flux", 0), ("error", 0))
+        ],
         "columns of several lengths": replace("photons/original/fate", [2, 3]),
         "a direction that is a number": replace("photons/original/direction", np.zeros(2000)),
         "a position that is one number": replace("photons/original/position", 1.0),
-        "a link to nowhere": lambda file: (file.__delitem__("photons/original/id"), file.__setitem__("photons/original/id", h5py.SoftLink("/no"))),
+        "a link to nowhere": replace("photons/original/id", h5py.SoftLink("/no")),
         "text that is no text": attribute("/", "config", np.bytes_(b"\xff\xfe")),
         "units that are no text": attribute("photons/original/velocity_final", "units", np.bytes_(b"\xff")),
         "units that nobody knows": attribute("photons/original/velocity_final", "units", np.bytes_(b"furlong")),

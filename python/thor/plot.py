@@ -119,8 +119,8 @@ def plot_spectrum(
 
     The axis names the line and the wavelength that it is counted from. What is to be held against a
     spectrum (:attr:`Spectrum.caveats`: a cut run, lost photons, light beyond the range) stands above
-    the figure, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` is for all spectra, ``colors`` one for each. Returns
-    the axes. Fonts are matplotlib's, or those of a paper after ``plt.style.use(thor.PAPER)``.
+    the figure, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` is for all
+    spectra, ``colors`` one for each. Returns the axes. Fonts are matplotlib's, or those of a paper after ``plt.style.use(thor.PAPER)``.
     """
     chosen = _choose(source, name)
     if not chosen:

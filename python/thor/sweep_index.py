@@ -26,7 +26,8 @@ Parameters = Union[Mapping[str, Sequence[Any]], Sequence[Mapping[str, Any]]]
 @dataclass
 class Entry:
     """One run. ``state`` is planned, started, complete, incomplete or failed; ``config_sha256``
-    is of the resolved configuration in the result, and ``message`` says why a run failed."""
+    is of the resolved configuration in the result, and ``message`` says why a run failed or its
+    result is not to be relied on."""
 
     file: str
     parameters: dict[str, Any]

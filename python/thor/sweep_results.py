@@ -101,8 +101,8 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         """A structured array with a row for each result.
 
         Its columns are the parameters, ``file``, ``complete``, ``photons``, ``lost`` (the share of photons
-        that are), ``escape_fraction`` and ``escape_fraction_error``; of the first spectrum of escaped photons ``peak_velocity`` (of
-        its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is
+        that are), ``escape_fraction`` and ``escape_fraction_error``; of the first spectrum of escaped
+        photons ``peak_velocity`` (of its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is
         none; ``mean_scatterings``, and ``seconds`` of transport. ``pandas.DataFrame`` and
         ``astropy.table.Table`` take it as it is.
         """
@@ -124,7 +124,10 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         return plot_sweep(self, over, ax, **options)
 
     def __repr__(self) -> str:
-        lines = [f"  {describe(entry.parameters)}: {entry.state}" for entry in self.entries]
+        lines = [
+            f"  {describe(entry.parameters)}: {entry.state}{', not to be relied on' if entry.message else ''}"
+            for entry in self.entries
+        ]
         lines += [f"  {describe(parameters)}: failed" for parameters, _ in self.failures]
         return "\n".join([f"thor sweep {self.folder}: {len(self)} results", *lines])
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from .binary import find_binary
-from .caveats import is_reliable
 from .configuration import Config, as_path, as_values, line_list_of, text_of
 from .describe import duration
 from .errors import (
@@ -27,7 +26,7 @@ from .errors import (
 from .running import run
 from .sweep_index import Entry, Index, Parameters, combinations, describe, digest, file_names
 from .sweep_results import Sweep
-from .sweep_resume import find, is_done, resume
+from .sweep_resume import doubts, find, is_done, resume
 
 
 def sweep(
@@ -165,7 +164,7 @@ class _Runs:
                 with run(self._config, path, set=values, overwrite=True, **options) as result:
                     entry.state = "complete" if result.complete else "incomplete"
                     entry.config_sha256 = digest(result.config)
-                    entry.message = "" if is_reliable(result.summary) else " ".join(result.caveats)
+                    entry.message = doubts(result)
         except (RunError, ResultError) as error:
             entry.state, entry.message = "failed", str(error)
             self._say(f"failed: {error}")

@@ -19,8 +19,8 @@ _SAME = 1e-6  # relative; light is counted to 1e-10 or better
 def common_weight(result: Result) -> float | None:
     """The luminosity [erg/s] that every photon carries after its birth; None where they differ.
 
-    A file of today says so (``equal_weights`` of the summary); of an older one it is found out. The sum of squared weights over the sum of weights is at least the mean weight, and equal to it only if all are
-    equal: so the errors of a spectrum tell. Without spectra the recorded weights do; without those the mean weights of
+    A file of today says so (``equal_weights`` of the summary); of an older one it is found out. The sum of squared
+    weights over the sum of weights is at least the mean weight, and equal to it only if all are equal: so the errors of a spectrum tell. Without spectra the recorded weights do; without those the mean weights of
     generators and fates, with what the configuration says of how photons are dealt.
     """
     summary = result.summary

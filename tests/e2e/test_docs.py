@@ -244,7 +244,8 @@ class Statements(unittest.TestCase):
         configuration = self.text("docs/configuration.md")
 
         def types(section):
-            (row,) = re.findall(r"^\| `type` \| ([^|]*) \|", configuration.split(f"\n## {section}\n")[1].split("\n## ")[0].split("\n### ")[0], re.MULTILINE)
+            text = re.split(r"\n##+ ", configuration.split(f"\n## {section}\n")[1])[0]
+            (row,) = re.findall(r"^\| `type` \| ([^|]*) \|", text, re.MULTILINE)
             return set(re.findall(r"`(\w+)`", row))
 
         folders = {path.name for path in (ROOT / "src/thor").iterdir() if path.is_dir()}
