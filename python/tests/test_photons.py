@@ -109,6 +109,7 @@ class PhotonsTest(WithFiles):
         self.assertEqual([name in self.photons for name in ("fate", "x_final", 3)], [True, False, False])
 
     def test_fates_are_those_of_the_file(self):
+        self.assertEqual(self.photons.fates, {"escaped": 2, "absorbed": 3, "lost": 4, "stopped": 5})
         self.assertEqual(self.photons.of("absorbed").count, 3000)
         self.assertEqual(self.photons.of("in_flight").count, 0)
         with self.assertRaisesRegex(thor.ArgumentError, "escaped, absorbed"):

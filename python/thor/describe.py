@@ -16,7 +16,7 @@ def describe(result: Result) -> str:
     biased = summary.get("in_flight", 0) > 0
     counts = ", ".join(
         f"{summary[fate]:,} {fate.replace('_', ' ')}"
-        for fate in result.photons.fates
+        for fate in (*result.photons.fates, "in_flight")
         if fate == "escaped" or summary.get(fate)
     )
     names = ", ".join(

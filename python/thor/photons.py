@@ -56,8 +56,7 @@ class Photons:
         self._arrays: dict[str, Array] = {}
         self._count = self._rows() if chosen is None else int(np.count_nonzero(chosen))
         self._names = [] if group is None else list(group)
-        #: The values of ``fate`` by name.
-        self.fates: dict[str, tuple[int, ...]] = self._read_fates() if whole is None else whole.fates
+        self._fates: dict[str, tuple[int, ...]] = self._read_fates() if whole is None else whole._fates
 
     def _rows(self) -> int:
         if self._group is None or not len(self._group):
@@ -132,9 +131,14 @@ class Photons:
 
     def of(self, fate: str) -> Photons:
         """Those with a fate: escaped, absorbed, lost, stopped or in_flight."""
-        if not isinstance(fate, str) or fate not in self.fates:
-            raise ArgumentError(f"{fate!r} is no fate of a photon: there is {', '.join(self.fates)}")
-        return self.select(np.isin(self["fate"], self.fates[fate]))
+        if not isinstance(fate, str) or fate not in self._fates:
+            raise ArgumentError(f"{fate!r} is no fate of a photon: there is {', '.join(self._fates)}")
+        return self.select(np.isin(self["fate"], self._fates[fate]))
+
+    @property
+    def fates(self) -> dict[str, int]:
+        """The values of ``fate`` by name, as the file gives them, of photons that have ended."""
+        return {name: values[0] for name, values in self._fates.items() if len(values) == 1}
 
     @property
     def escaped(self) -> Photons:
