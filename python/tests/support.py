@@ -29,13 +29,15 @@ def put(target, **attributes):
         target.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else value
 
 
-def write_result(path, complete=True, photons=20000, absorbed=0, seed=1, **changes):
-    """A result as thor would write it, of photons drawn from the static-sphere solution."""
+def write_result(path, complete=True, photons=20000, absorbed=0, seed=1, unequal=False, **changes):
+    """A result as thor would write it, of photons drawn from the static-sphere solution; ``unequal``: of a list of
+    sources, the second half of the photons with three times the weight of the first, in a file without weights."""
     rng = np.random.default_rng(seed)
     fine = np.linspace(0, 60, 20001)
     x = np.interp(rng.random(photons), thor.analytic.sphere_cdf(fine, A, TAU0), fine)
     x *= rng.choice([-1.0, 1.0], photons)
-    weight = LUMINOSITY / photons
+    weight = np.where(unequal & (np.arange(photons) >= photons // 2), 3.0, 1.0)
+    weight *= LUMINOSITY / np.sum(weight)
     fate = np.where(np.arange(photons) < absorbed, 3, 2)
     with h5py.File(path, "w") as file:
         root = {
@@ -64,19 +66,20 @@ def write_result(path, complete=True, photons=20000, absorbed=0, seed=1, **chang
             scatterings=2.1e7,
             steps=2.2e7,
             luminosity_emitted=LUMINOSITY,
-            luminosity_escaped=LUMINOSITY * (photons - absorbed) / photons,
-            luminosity_absorbed=LUMINOSITY * absorbed / photons,
+            luminosity_escaped=LUMINOSITY * (np.sum(weight[absorbed:]) / np.sum(weight)),
+            luminosity_absorbed=LUMINOSITY * (np.sum(weight[:absorbed]) / np.sum(weight)),
             transport_seconds=1.25,
             threads=2,
         )
         edges = np.linspace(-50, 50, 101)
-        count = np.histogram(x[absorbed:], edges)[0]
-        for name, of, values in (("emergent", "escaped", count), ("source", "emitted", count * 0)):
+        light = np.histogram(x[absorbed:], edges, weights=weight[absorbed:])[0]
+        square = np.histogram(x[absorbed:], edges, weights=weight[absorbed:] ** 2)[0]
+        for name, of, share in (("emergent", "escaped", 1.0), ("source", "emitted", 0.0)):
             group = file.create_group(f"spectra/{name}")
             put(group, axis="x", of=of, luminosity_beyond=0.0)
             group["edges"] = edges
-            group["flux"] = values * weight / np.diff(edges)
-            group["error"] = np.sqrt(values) * weight / np.diff(edges)
+            group["flux"] = share * light / np.diff(edges)
+            group["error"] = share * np.sqrt(square) / np.diff(edges)
             put(group["edges"], units="", description="bin edges")
         direction = rng.normal(size=(photons, 3))
         group = file.create_group("photons/original")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from support import SMALL, WithFiles, skip_loudly
 
+import thor
 from thor.configuration import (
     as_file,
     line_list_in,
@@ -136,7 +137,7 @@ class OutputTest(WithFiles):
         self.assertEqual(output_of({}, {"output": {"path": "b.h5"}}), Path("b.h5"))
         self.assertEqual(output_of({"output": {"path": "/a/b.h5"}}, None), Path("/a/b.h5"))
         self.assertIsNone(output_of({}, None))
-        with self.assertRaises(OSError):
+        with self.assertRaisesRegex(thor.RunError, "missing.yaml"):
             output_of("missing.yaml", None)
 
     def test_temporary_files_go(self):

@@ -47,9 +47,13 @@ class PhotonsTest(WithFiles):
         self.assertTrue(np.all(cone["direction"][:, 2] >= 0.5))
         self.assertAlmostEqual(cone.count / 20000, 0.25, delta=0.02)
         self.assertEqual(self.photons.towards([1, 1, 1], within=180).count, 20000)
-        for wrong in ([0, 0, 0], [1, 0], 3):
-            with self.assertRaisesRegex(ValueError, "three numbers"):
+        self.assertEqual(self.photons.towards([1e-300, 0, 0], within=90).count, self.photons.towards([1, 0, 0], 90).count)
+        for wrong in ([0, 0, 0], [1, 0], 3, [np.nan, 0, 1], [np.inf, 0, 0]):
+            with self.assertRaisesRegex(thor.ArgumentError, "three numbers"):
                 self.photons.towards(wrong, within=10)
+        for wrong in (0, -30, 181, np.nan, np.inf, [10, 20]):
+            with self.assertRaisesRegex(thor.ArgumentError, "up to 180 degrees"):
+                self.photons.towards([0, 0, 1], within=wrong)
 
     def test_spectrum_is_that_of_the_file(self):
         with thor.open(self.path) as result:
@@ -89,18 +93,61 @@ class PhotonsTest(WithFiles):
         self.assertAlmostEqual(luminosity / np.sum(np.arange(3000.0, 20000)), 1.0, places=9)
         self.assertAlmostEqual(error / np.linalg.norm(np.arange(3000.0, 20000)), 1.0, places=9)
 
+    def test_several_sources_need_weights(self):
+        self.path += ".other"
+        write_result(self.path, config=CONFIG + "  - type: point\n", unequal=True)
+        with self.assertRaisesRegex(thor.MissingError, "several sources"):
+            self.open().photons.spectrum()
+
+    def test_length_is_the_number_of_photons(self):
+        self.assertEqual(len(self.photons), 20000)
+        self.assertEqual(len(self.photons.escaped), 17000)
+        self.assertFalse(self.photons.select(np.zeros(20000, dtype=bool)))
+        names = {"id", "fate", "velocity_initial", "velocity_final", "position", "direction"}
+        self.assertEqual(set(self.photons.keys()), names)
+        self.assertEqual(set(dict(self.photons)), names)
+        self.assertEqual([name in self.photons for name in ("fate", "x_final", 3)], [True, False, False])
+
     def test_fates_are_those_of_the_file(self):
-        self.assertEqual(self.photons.fates["escaped"], 2)
+        self.assertEqual(self.photons.fates, {"escaped": 2, "absorbed": 3, "lost": 4, "stopped": 5})
+        self.assertEqual(self.photons.of("absorbed").count, 3000)
+        self.assertEqual(self.photons.of("in_flight").count, 0)
+        with self.assertRaisesRegex(thor.ArgumentError, "escaped, absorbed"):
+            self.photons.of("eaten")
         self.path += ".other"
         write_result(self.path, absorbed=3000)
         with h5py.File(self.path, "r+") as file:
-            fate = file["photons/original/fate"]
-            fate[...] = fate[()] + 5
-            put(fate, names="escaped=7 absorbed=8 lost=9 stopped=10 in_flight=0,1")
+            file["photons/original/fate"].attrs["names"] = np.bytes_(b"escaped=3 absorbed=2 eaten=7 in_flight=0,1")
         photons = self.open().photons
-        self.assertEqual(photons.fates, {"escaped": 7, "absorbed": 8, "lost": 9, "stopped": 10})
-        self.assertEqual(photons.escaped.count, 17000)
-        self.assertAlmostEqual(photons.spectrum(of="absorbed").luminosity()[0] / LUMINOSITY, 0.15, places=9)
+        self.assertEqual((photons.escaped.count, photons.of("eaten").count), (3000, 0))
+
+    def test_new_properties(self):
+        self.path += ".other"
+        write_result(self.path)
+        with h5py.File(self.path, "r+") as file:
+            group = file["photons/original"]
+            group["position_initial"] = np.ones((20000, 3))
+            group["generator"] = np.arange(20000) % 2
+            group["source"] = np.arange(20000, dtype=np.uint64)
+        photons = self.open().photons
+        second = photons.select(photons["generator"] == 1)
+        self.assertEqual(second["position_initial"].shape, (10000, 3))
+        self.assertEqual(second.array("source")["source"][0], 1)
+
+    def test_light_absorbed_at_birth(self):
+        """What leaves its source carries escape_fraction of it; what is emitted does not."""
+        self.path += ".other"
+        write_result(self.path)
+        with h5py.File(self.path, "r+") as file:
+            for name in ("flux", "error"):
+                file[f"spectra/emergent/{name}"][...] *= 0.25
+            put(file["summary"], luminosity_unresolved=0.75 * LUMINOSITY, luminosity_escaped=0.25 * LUMINOSITY)
+        result = self.open()
+        self.assertAlmostEqual(result.equal_weight() / (0.25 * LUMINOSITY / 20000), 1, places=9)
+        self.assertAlmostEqual(result.photons.spectrum().luminosity()[0] / LUMINOSITY, 0.25, places=9)
+        emitted = result.photons.spectrum(of="emitted", bins=3, range=(-1, 1))
+        self.assertAlmostEqual(emitted.luminosity()[0] / LUMINOSITY, 1.0, places=9)
+        self.assertIn("unresolved", repr(result))
 
     def test_emitted_light_has_what_was_absorbed_at_birth(self):
         self.path += ".other"
@@ -110,19 +157,27 @@ class PhotonsTest(WithFiles):
             file["photons/original/weight"] = weight
             for name, fraction in (("0", 0.3), ("1", 1.0)):
                 put(file.create_group(f"generators/{name}"), escape_fraction=fraction)
-        with thor.open(self.path) as result, self.assertRaisesRegex(KeyError, "generator"):
+        with thor.open(self.path) as result, self.assertRaisesRegex(thor.MissingError, "generator"):
             result.photons.spectrum(of="emitted", bins=1)
         with h5py.File(self.path, "r+") as file:
             file["photons/original/generator"] = (np.arange(20000) >= 5000).astype(int)
         photons = self.open().photons
         self.assertAlmostEqual(photons.spectrum(of="emitted", bins=1).luminosity()[0], 20000.0, places=6)
         self.assertAlmostEqual(photons.spectrum(bins=10).luminosity()[0], 16500.0, places=6)
+        self.path += "5"
+        write_result(self.path)
+        with h5py.File(self.path, "r+") as file:
+            for name, fraction in (("0", 0.3), ("1", 1.0)):
+                put(file.create_group(f"generators/{name}"), escape_fraction=fraction)
+            file["photons/original/weight"] = weight
+            file["photons/original/generator"] = np.full(20000, 2)
+        with self.assertRaises(thor.ResultError):
+            self.open().photons.initial_weights()
 
-    def test_several_sources_need_weights(self):
-        self.path += ".other"
-        write_result(self.path, config=CONFIG + "  - type: point\n")
-        with self.assertRaisesRegex(KeyError, "several sources"):
-            self.open().photons.spectrum()
+    def test_light_beyond_the_range_is_told(self):
+        self.assertEqual(self.photons.spectrum("x").caveats, ())
+        narrow = self.photons.spectrum("x", bins=10, range=(0, 50))
+        self.assertRegex(narrow.caveats[0], r"^(49|50|51) % of the light beyond the range$")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,19 @@ class PlotTest(WithFiles):
         self.assertGreater(ax.get_ylim()[1], top)
         self.assertEqual(ax.get_ylim()[0], 0.0)
 
+    def test_the_line_is_named(self):
+        spectrum = self.result.spectra["emergent"]
+        for axis in ("x", "velocity", "wavelength", "frequency"):
+            ax = thor.plot_spectrum(spectrum, self.axes(), axis=axis)
+            self.assertIn(" Lyα 1215.67 Å", ax.get_xlabel())
+            self.assertNotIn("LINE", ax.get_xlabel())
+        ax = self.axes()
+        for wavelength in (1215.67, 1215.34, 1215.34):
+            thor.plot_spectrum(spectrum.about(wavelength), ax)
+        self.assertTrue(ax.get_xlabel().endswith(" from Lyα 1215.67 Å and Lyα 1215.34 Å"))
+        for name, label in (("MgII", "Mg II"), ("SiII_1190", "Si II 1190"), ("FeII_UV1", "Fe II UV1"), ("my_line", "my_line")):
+            self.assertEqual(thor.Line(name, 2796.352).label, f"{label} 2796.35 Å")
+
     def test_nothing_to_draw(self):
         with self.assertRaisesRegex(ValueError, "no spectrum"):
             thor.plot_spectrum([], self.axes())

@@ -145,11 +145,12 @@ class EscapeFractionTest(WithFiles):
     def test_two_sources(self):
         """Without weights the spectrum gives the error; with them, they do; else it is unknown."""
         two = CONFIG + "  - type: point\n    photons: 1\n"
-        write_result(self.path, absorbed=5000, config=two)
-        expected = np.sqrt(0.75 * 0.25 / 20000)
+        write_result(self.path, absorbed=5000, config=two, unequal=True)
         with thor.open(self.path) as result:
             self.assertIsNone(result.equal_weight())
-            self.assertAlmostEqual(result.escape_fraction()[1], expected, places=12)
+            light = result.summary["luminosity_escaped"] / LUMINOSITY
+            squares = (5000 * 1 + 10000 * 9) / 40000**2
+            self.assertAlmostEqual(result.escape_fraction()[1], np.sqrt(squares - light**2 / 20000), places=9)
         with h5py.File(self.path, "a") as file:
             put(file["spectra/emergent"], luminosity_beyond=1e30)
         with thor.open(self.path) as result:
@@ -169,12 +170,48 @@ class EscapeFractionTest(WithFiles):
         self.assertLess(got, 1.2 * true)
 
     def test_equal_weights_are_those_of_the_file(self):
+        """One list of sources may have photons of many weights; two sources may have photons of one."""
+        write_result(self.path, absorbed=5000)
+        with thor.open(self.path) as result:
+            self.assertAlmostEqual(result.equal_weight() / (LUMINOSITY / 20000), 1, places=12)
+        write_result(self.path, absorbed=5000, config=CONFIG + "  - type: point\n    photons: 1\n")
+        with thor.open(self.path) as result:
+            self.assertAlmostEqual(result.equal_weight() / (LUMINOSITY / 20000), 1, places=12)
+        write_result(self.path, unequal=True)  # of one source, as the configuration has it
+        with thor.open(self.path) as result:
+            self.assertIsNone(result.equal_weight())
+
+    def test_the_file_says_whether_weights_are_equal(self):
         write_result(self.path, absorbed=5000)
         for equal, expected in ((True, 0.25 * LUMINOSITY / 20000), (False, None)):
             with h5py.File(self.path, "a") as file:
                 put(file["summary"], equal_weights=np.bool_(equal), luminosity_unresolved=0.75 * LUMINOSITY)
             with thor.open(self.path) as result:
                 self.assertEqual(result.equal_weight(), expected)
+
+    def test_equal_weights_without_spectra(self):
+        for unequal in (False, True):
+            write_result(self.path, unequal=unequal)
+            with h5py.File(self.path, "a") as file:
+                del file["spectra"]
+                file["photons/original/weight"] = np.where(unequal & (np.arange(20000) >= 10000), 1.5, 0.5) * 1e38
+            with thor.open(self.path) as result:
+                self.assertEqual(result.equal_weight() is None, unequal)
+        # Nor weights: generators and fates are all there is.
+        for counts, known in (((100, 100), True), ((150, 50), False)):
+            write_result(self.path, config=CONFIG + "  - type: point\n    photons: 1\n")
+            with h5py.File(self.path, "a") as file:
+                del file["spectra"]
+                put(file["summary"], photons=200, escaped=200)
+                for i, count in enumerate(counts):
+                    put(file.create_group(f"generators/{i}"), photons=count, luminosity_emitted=LUMINOSITY / 2)
+            with thor.open(self.path) as result:
+                self.assertEqual(result.equal_weight() is not None, known)
+        write_result(self.path, config=CONFIG.replace("photons: 20000", "photons_per_1e42: 5000"))
+        with h5py.File(self.path, "a") as file:
+            del file["spectra"]
+        with thor.open(self.path) as result:
+            self.assertIsNone(result.equal_weight())
 
     def test_the_error_is_that_of_repeated_runs(self):
         rng = np.random.default_rng(4)

@@ -8,8 +8,9 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
+import h5py
 import numpy as np
-from support import ENDLESS, SMALL, WithFiles, need_thor
+from support import ENDLESS, SMALL, WithFiles, need_thor, put, write_result
 
 import thor
 
@@ -200,6 +201,38 @@ class RunTest(WithFiles):
         fake.write_text("#!/bin/sh\nexit 0\n")
         with self.assertRaisesRegex(thor.ResultError, "no such file"):
             thor.run(SMALL, self.path, binary=fake)
+
+    def test_finished_but_not_to_be_relied_on(self):
+        """Exit code 7 comes with a result."""
+        write_result(Path(self.folder, "made.h5"))
+        with h5py.File(Path(self.folder, "made.h5"), "a") as file:
+            put(file["summary"], lost=400)
+        fake = Path(self.folder, "fake")
+        fake.write_text(f"#!/bin/sh\ncp {self.folder}/made.h5 {self.path}\nexit 7\n")
+        fake.chmod(0o755)
+        with self.assertWarnsRegex(thor.UnreliableRunWarning, "not to be relied on"):
+            result, _ = self.run_thor(SMALL, self.path, binary=fake)
+        self.assertEqual(result.summary["lost"], 400)
+
+    def test_what_thor_loses_is_told(self):
+        with self.assertWarnsRegex(thor.UnreliableRunWarning, "lost"):
+            result, said = self.run_thor(SMALL, self.path, set={"limits.max_scatterings": 1})
+        self.assertGreater(result.summary["lost"], 4)
+        self.assertTrue(any("lost" in caveat for caveat in result.caveats), result.caveats)
+        self.assertIn("lost", said)
+
+    def test_light_beyond_the_range_is_told(self):
+        narrow = {"outputs.0.range": ["0 km/s", "300 km/s"]}
+        result, _ = self.run_thor(SMALL, self.path, set=narrow)
+        (told,) = [caveat for caveat in result.caveats if "beyond" in caveat]
+        self.assertRegex(told, r"emergent.* %")
+        self.assertRegex(result.spectrum().caveats[0], r"^\d+ % of the light beyond the range$")
+
+    def test_all_of_the_summary_is_read(self):
+        result, _ = self.run_thor(SMALL, self.path)
+        with h5py.File(self.path) as file:
+            self.assertEqual(set(result.summary), set(file["summary"].attrs))
+            self.assertEqual(set(result.attributes), set(file.attrs))
 
     def test_no_stderr(self):
         with mock.patch("sys.stderr", None):

@@ -44,6 +44,16 @@ class SweepTest(WithSweep):
         self.assertTrue(np.all(np.abs(table["peak_velocity"]) < 100))
         self.assertTrue(np.all(table["complete"]))
 
+    def test_a_run_that_is_not_to_be_relied_on(self):
+        with self.assertWarnsRegex(thor.UnreliableRunWarning, "not to be relied on: .*tau0 = 100.*lost"):
+            done, _ = self.sweep(parameters={"dataset.tau0": [0.001, 100.0]}, set={"limits.max_scatterings": 2})
+        self.assertEqual(len(done), 2)
+        self.assertIn("tau0 = 100: complete, not to be relied on", repr(thor.Sweep(self.at)))
+        self.assertIn("tau0 = 0.001: complete\n", repr(done) + "\n")
+        with self.assertWarns(thor.UnreliableRunWarning):
+            table = done.table()
+        self.assertEqual([share > 0.01 for share in table["lost"]], [False, True])
+
     def test_list_of_combinations(self):
         chosen = [{"dataset.tau0": 10}, {"dataset.tau0": 20, "seed": 2}]
         done, _ = self.sweep(parameters=chosen)

@@ -17,7 +17,18 @@
 from . import analytic
 from ._version import __version__
 from .binary import find_binary
-from .errors import FailedRunWarning, IncompleteRunWarning, ResultError, RunError, SweepError
+from .errors import (
+    ArgumentError,
+    Error,
+    FailedRunWarning,
+    IncompleteRunWarning,
+    MissingError,
+    PackageError,
+    ResultError,
+    RunError,
+    SweepError,
+    UnreliableRunWarning,
+)
 from .line import Line
 from .photons import Photons
 from .plot import PAPER, plot_spectrum
@@ -29,10 +40,14 @@ from .sweep_results import Sweep
 from .sweeping import sweep
 
 __all__ = [
+    "ArgumentError",
+    "Error",
     "FailedRunWarning",
     "IncompleteRunWarning",
     "Line",
+    "MissingError",
     "PAPER",
+    "PackageError",
     "Photons",
     "Result",
     "ResultError",
@@ -40,6 +55,7 @@ __all__ = [
     "Spectrum",
     "Sweep",
     "SweepError",
+    "UnreliableRunWarning",
     "__version__",
     "analytic",
     "find_binary",

@@ -6,7 +6,7 @@ import argparse
 import sys
 import warnings
 
-from .errors import ResultError
+from .errors import Error, ResultError
 from .line import AXIS_UNITS
 from .plot import PAPER, plot_spectrum
 from .result import Result
@@ -69,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
         except OSError as error:
             _say(f"cannot write '{arguments.output}': {error.strerror or error}")
             return OUTPUT
-        except (ValueError, ImportError) as error:
+        except (Error, ValueError, ImportError) as error:
             _say(error)
             return USAGE
     return DONE

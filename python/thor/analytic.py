@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .line import Floats
+from .errors import ArgumentError
+from .line import Floats, floats, positive
 
 # Means of u^(1/3) for the densities 1 / (1 + cosh u) and (2 / pi) / cosh u, u > 0.
 _SPHERE_MEAN = 1.0211271325752609
@@ -20,7 +21,8 @@ _SLAB_MEAN = 0.957005907467506
 
 def _u(x: npt.ArrayLike, coefficient: float, a: float, tau0: float) -> Floats:
     """u = coefficient |x|^3 / (a tau0), cut where cosh would overflow."""
-    cube = np.abs(np.asarray(x, dtype=float)) ** 3
+    cube = np.abs(floats(x, "x")) ** 3
+    a, tau0 = positive(a, "a Voigt parameter"), positive(tau0, "tau0")
     u: Floats = np.minimum(coefficient * cube / (a * tau0), 700.0)
     return u
 
@@ -36,7 +38,7 @@ def sphere(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
 
     Dijkstra, Haiman & Spaans 2006, eq. C17, whose own prefactor makes the integral 1 / (2 pi).
     """
-    x = np.asarray(x, dtype=float)
+    x = floats(x, "x")
     fall = 1.0 + np.cosh(_u(x, _SPHERE, a, tau0))
     density: Floats = np.sqrt(np.pi**3 / 6.0) / (a * tau0) * x**2 / fall
     return density
@@ -50,6 +52,7 @@ def sphere_cdf(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
 
 def sphere_mean_abs_x(a: float, tau0: float) -> float:
     """Mean |x| of :func:`sphere`, 0.889 (a tau0)^(1/3)."""
+    a, tau0 = positive(a, "a Voigt parameter"), positive(tau0, "tau0")
     return float(_SPHERE_MEAN * np.cbrt(a * tau0 / _SPHERE))
 
 
@@ -60,7 +63,7 @@ def slab(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
 
     Neufeld 1990, eq. 2.24, for injection at line centre; tau0 is from the mid-plane to a surface.
     """
-    x = np.asarray(x, dtype=float)
+    x = floats(x, "x")
     density: Floats = np.sqrt(np.pi / 6.0) / (a * tau0) * x**2 / np.cosh(_u(x, _SLAB, a, tau0))
     return density
 
@@ -73,6 +76,7 @@ def slab_cdf(x: npt.ArrayLike, a: float, tau0: float) -> Floats:
 
 def slab_mean_abs_x(a: float, tau0: float) -> float:
     """Mean |x| of :func:`slab`, 1.05 (a tau0)^(1/3)."""
+    a, tau0 = positive(a, "a Voigt parameter"), positive(tau0, "tau0")
     return float(_SLAB_MEAN * np.cbrt(a * tau0 / _SLAB))
 
 
@@ -83,7 +87,11 @@ def slab_escape_fraction(a: float, tau0: float, tau_dust: npt.ArrayLike) -> Floa
 
     Neufeld 1990, eq. 4.43, for injection at line centre and (a tau0)^(1/3) >> tau_dust.
     """
-    root = np.sqrt(np.cbrt(a * tau0) * np.asarray(tau_dust, dtype=float))
+    a, tau0 = positive(a, "a Voigt parameter"), positive(tau0, "tau0")
+    dust = floats(tau_dust, "tau_dust")
+    if not np.all(dust >= 0.0):
+        raise ArgumentError("tau_dust is 0 or more")
+    root = np.sqrt(np.cbrt(a * tau0) * dust)
     slope = np.sqrt(3.0) / (0.525 * np.pi ** (5.0 / 12.0))
     fraction: Floats = 1.0 / np.cosh(np.minimum(slope * root, 700.0))
     return fraction

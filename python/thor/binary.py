@@ -50,7 +50,10 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
     if given is None:
         given, source = os.environ.get("THOR_BINARY") or None, "THOR_BINARY"
     if given is not None:
-        path = Path(given).expanduser()
+        try:
+            path = Path(os.fsdecode(given)).expanduser()
+        except (TypeError, RuntimeError) as error:
+            raise RunError(f"{source}: expected the path of the thor command: {error}", None, [], "") from error
         if not path.is_file() or not os.access(path, os.X_OK):
             raise RunError(f"{source} = {path}: there is no such program", None, [], "")
         return str(path.resolve())

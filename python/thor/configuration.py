@@ -13,6 +13,8 @@ from typing import Any, Union
 
 import numpy as np
 
+from .errors import ArgumentError, RunError
+
 #: A path, a dict of keys, or YAML text (which has a newline in it).
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
@@ -44,12 +46,35 @@ def to_yaml(value: Any, indent: int | None = None) -> str:
     value = plain(value)
     if isinstance(value, float) and np.isfinite(value):
         return number(value)
-    return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ArgumentError(f"a configuration has numbers, text, lists and dicts: {error}") from error
 
 
 def is_path(config: Config) -> bool:
     """Whether a configuration is given by its file; else it is the configuration itself."""
-    return not isinstance(config, Mapping) and "\n" not in os.fspath(config)
+    if isinstance(config, Mapping):
+        return False
+    if not isinstance(config, (str, os.PathLike)):
+        raise ArgumentError(f"a configuration is a path, a dict or text with a newline in it, not {config!r}")
+    return "\n" not in os.fspath(config)
+
+
+def as_path(path: str | os.PathLike[str], what: str) -> Path:
+    """An argument that is the path of something."""
+    try:
+        return Path(os.fsdecode(path))
+    except TypeError as error:
+        raise ArgumentError(f"{what}: expected a path: {error}") from error
+
+
+def as_values(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The argument ``set``: keys and their values."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ArgumentError(f"set: expected a dict from keys to values, not {values!r}")
+    found: dict[str, Any] = plain(values or {})
+    return found
 
 
 def text_of(config: Config) -> str:
@@ -58,7 +83,10 @@ def text_of(config: Config) -> str:
         return to_yaml(config, indent=2) + "\n"
     if not is_path(config):
         return os.fspath(config)
-    return Path(config).read_text(encoding="utf-8", errors="replace")
+    try:
+        return Path(config).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot read the configuration: {error}", None, [], "") from error
 
 
 @contextlib.contextmanager
@@ -67,9 +95,14 @@ def as_file(config: Config) -> Iterator[str]:
     if not isinstance(config, Mapping) and is_path(config):
         yield os.fspath(config)
         return
-    with tempfile.TemporaryDirectory(prefix="thor-") as folder:
-        path = Path(folder, "config.yaml")
-        path.write_text(text_of(config), encoding="utf-8")
+    text = text_of(config)
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="thor-"))
+            path = Path(folder, "config.yaml")
+            path.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise RunError(f"cannot write the configuration for thor: {error}", None, [], "") from error
         yield str(path)
 
 
@@ -118,7 +151,7 @@ def line_list_in(text: str) -> str | None:
 
 def line_list_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
     """The file of more lines that a configuration names, by the rule of :func:`output_of`."""
-    asked = plain(values or {}).get("line_list")
+    asked = as_values(values).get("line_list")
     name = line_list_in(text_of(config)) if asked is None else asked
     if not name or not isinstance(name, str):
         return None
@@ -139,7 +172,7 @@ def output_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
     A relative path counts from the configuration's folder, as thor does it; for a dict or a text,
     which have none, from the current folder.
     """
-    asked = plain(values or {})
+    asked = as_values(values)
     path = asked.get("output.path") or _output_of(asked) or output_in(text_of(config))
     if path is None:
         return None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .photons import FATES
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .line import Line
     from .result import Result
     from .spectrum import Spectrum
-
-_FATES = (*FATES, "in_flight")
 
 
 def describe(result: Result) -> str:
@@ -19,7 +16,7 @@ def describe(result: Result) -> str:
     biased = summary.get("in_flight", 0) > 0
     counts = ", ".join(
         f"{summary[fate]:,} {fate.replace('_', ' ')}"
-        for fate in _FATES
+        for fate in (*result.photons.fates, "in_flight")
         if fate == "escaped" or summary.get(fate)
     )
     names = ", ".join(
@@ -32,14 +29,23 @@ def describe(result: Result) -> str:
         "photons": f"{summary['photons']:,}: {counts}"
         + ("" if result.complete else f"  [INCOMPLETE{': biased' if biased else ''}]"),
         "luminosity": f"{summary['luminosity_escaped']:.4g} of "
-        f"{summary['luminosity_emitted']:.4g} erg/s escaped",
+        f"{summary['luminosity_emitted']:.4g} erg/s escaped" + _other_light(summary),
         "work": f"{summary['scatterings']:.4g} scatterings in "
         f"{summary['transport_seconds']:.4g} s on {summary['threads']} threads",
         "spectra": names or "none",
         "records": ", ".join(result.photons) or "none",
     }
-    body = "\n".join(f"  {key:<11} {text}" for key, text in rows.items())
+    lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]
+    body = "\n".join(f"  {key:<11} {text}" for key, text in lines)
     return f"thor result {result.path}: {result.line.name}\n{body}"
+
+
+def _other_light(summary: Mapping[str, Any]) -> str:
+    """Light that neither escaped nor was absorbed by dust of the gas."""
+    start = "luminosity_"
+    names = [name for name in summary if name.startswith(start) and summary[name]]
+    other = [name for name in names if name[len(start) :] not in ("emitted", "escaped", "absorbed")]
+    return "".join(f", {summary[name]:.4g} {name[len(start):].replace('_', ' ')}" for name in other)
 
 
 def _reference(spectrum: Spectrum, line: Line) -> str:

@@ -1,27 +1,52 @@
-"""What can go wrong."""
+"""What can go wrong: every failure of this package is one of these errors."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
+from typing import Any
 
 
-class ResultError(Exception):
+class Error(Exception):
+    """Whatever this package refuses or cannot do: the base of all its errors."""
+
+
+class ArgumentError(Error, ValueError, TypeError):
+    """An argument that cannot be used; also a ValueError and a TypeError."""
+
+
+class MissingError(Error, KeyError, IndexError):
+    """A name or an index that is not there; also a KeyError and an IndexError."""
+
+    def __str__(self) -> str:  # KeyError would put it into quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class PackageError(Error, ImportError):
+    """A package that is needed for this, and not for the rest, is not installed."""
+
+
+class ResultError(Error):
     """The file is missing, damaged, or not a result of thor."""
 
 
 class IncompleteRunWarning(UserWarning):
-    """The run was cut while photons were still flying, so what it gives is biased."""
+    """The run was cut; if photons were still flying then, what it gives is biased."""
+
+
+class UnreliableRunWarning(UserWarning):
+    """The run finished, but more than 1 % of its photons are lost: it is not to be relied on."""
 
 
 class FailedRunWarning(UserWarning):
     """Some runs of a sweep failed."""
 
 
-class SweepError(Exception):
+class SweepError(Error):
     """The folder holds another sweep, or no run of the sweep succeeded."""
 
 
-# As in docs/configuration.md.
+# As in docs/command-line.md.
 _MEANING = {
     1: "internal error: please report",
     2: "bad usage or configuration",
@@ -29,10 +54,11 @@ _MEANING = {
     4: "device",
     5: "stopped early",
     6: "output cannot be written",
+    7: "finished, but not to be relied on",
 }
 
 
-class RunError(Exception):
+class RunError(Error):
     """A run gave no result: ``code`` is thor's exit code (negative: the signal that ended it;
     None: thor could not be started), ``command`` its command line and ``stderr`` what it said."""
 
@@ -48,3 +74,12 @@ class RunError(Exception):
         meaning = _MEANING.get(code, f"ended by signal {-code}" if code < 0 else "unknown")
         said = stderr.strip() or "it said nothing"
         return cls(f"exit code {code} ({meaning})\n{said}", code, command, stderr)
+
+
+def optional(module: str) -> Any:
+    """A module that only a part of this package needs."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        name = module.partition(".")[0]
+        raise PackageError(f"this needs {name}, which is not installed: {error}") from error

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from .errors import ArgumentError
 
 #: Arrays of numbers, and arrays of anything (a photon's id is an integer, its position a triple).
 Floats = npt.NDArray[np.float64]
@@ -17,6 +20,26 @@ C_ANGSTROM = 2.99792458e18  # speed of light [Angstrom/s]
 
 #: Units of each axis, as astropy reads them.
 AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequency": "Hz"}
+
+
+def positive(value: Any, what: str) -> float:
+    """A finite number above 0, or an error that says what it should have been."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if isinstance(value, (str, bytes)) or not 0.0 < number < float("inf"):
+        raise ArgumentError(f"{what} is a number above 0, not {value!r}")
+    return number
+
+
+def floats(values: npt.ArrayLike, what: str) -> Floats:
+    """An array of numbers."""
+    try:
+        array: Floats = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{what}: expected numbers: {error}") from error
+    return array
 
 
 @dataclass(frozen=True)
@@ -33,18 +56,30 @@ class Line:
     wavelength0: float  # in vacuum [Angstrom]
     thermal_velocity: float | None = None
 
+    def __post_init__(self) -> None:
+        positive(self.wavelength0, "a wavelength [Angstrom]")
+        if self.thermal_velocity is not None:
+            positive(self.thermal_velocity, "a thermal velocity [km/s]")
+
+    @property
+    def label(self) -> str:
+        """The line as one writes it, with the wavelength that it is counted from: Lyα 1215.67 Å."""
+        ion = re.fullmatch(r"([A-Z][a-z]?)([IVX]+)(?:_(\w+))?", self.name)
+        name = " ".join(part for part in ion.groups() if part) if ion else self.name
+        return f"{'Lyα' if name == 'Lya' else name} {self.wavelength0:.2f} Å"
+
     def about(self, wavelength0: float) -> Line:
         """The same line, with x and velocities counted from another wavelength [Angstrom]."""
-        return replace(self, wavelength0=wavelength0)
+        return replace(self, wavelength0=positive(wavelength0, "a wavelength [Angstrom]"))
 
     def _thermal_velocity(self) -> float:
         if not self.thermal_velocity:
-            raise ValueError("x needs a thermal velocity, and this result has none")
+            raise ArgumentError("x needs a thermal velocity, and this result has none")
         return self.thermal_velocity
 
     def to_velocity(self, values: npt.ArrayLike, axis: str) -> Floats:
         """Doppler velocity c (lambda / lambda0 - 1) [km/s], positive to the red, from any axis."""
-        v: Floats = np.asarray(values, dtype=np.float64)
+        v = floats(values, axis if axis in AXIS_UNITS else "values")
         if axis == "x":
             v = C_KMS * np.expm1(-v * self._thermal_velocity() / C_KMS)
         elif axis == "wavelength":
@@ -52,12 +87,12 @@ class Line:
         elif axis == "frequency":
             v = C_KMS * (C_ANGSTROM / self.wavelength0 - v) / v
         elif axis != "velocity":
-            raise ValueError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+            raise ArgumentError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
         return v
 
     def from_velocity(self, velocity: npt.ArrayLike, axis: str) -> Floats:
         """The inverse of :meth:`to_velocity`; x = (c / v_th) ln(nu / nu0), positive to the blue."""
-        v: Floats = np.asarray(velocity, dtype=np.float64)
+        v = floats(velocity, "velocity")
         if axis == "x":
             v = -C_KMS / self._thermal_velocity() * np.log1p(v / C_KMS)
         elif axis == "wavelength":
@@ -65,5 +100,5 @@ class Line:
         elif axis == "frequency":
             v = C_ANGSTROM / self.wavelength0 / (1.0 + v / C_KMS)
         elif axis != "velocity":
-            raise ValueError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+            raise ArgumentError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
         return v

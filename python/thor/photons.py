@@ -9,24 +9,33 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ResultError
-from .line import Array, Floats
+from . import reading
+from .caveats import of_spectrum
+from .errors import ArgumentError, MissingError, ResultError, optional
+from .line import Array, Floats, floats
 from .spectrum import Spectrum
 
 if TYPE_CHECKING:
     from .result import Result
 
-#: What became of a photon: the values of ``fate``, unless the file says others (:attr:`Photons.fates`).
-FATES = {"escaped": 2, "absorbed": 3, "lost": 4, "stopped": 5}
+#: What became of a photon: the values of ``fate`` in files that do not say it themselves.
+FATES = {"escaped": (2,), "absorbed": (3,), "lost": (4,), "stopped": (5,), "in_flight": (0, 1)}
 
 
-class Photons(Mapping[str, Array]):
+def _fates(text: str) -> dict[str, tuple[int, ...]]:
+    """The attribute ``names`` of the fates: "escaped=2 absorbed=3 ... in_flight=0,1"."""
+    pairs = (word.split("=") for word in text.split())
+    return {name: tuple(int(value) for value in values.split(",")) for name, values in pairs}
+
+
+class Photons:
     """The recorded photons, one numpy array per property, read when first asked for.
 
     Beside what the file holds (``fate``, and of id, weight, velocity_initial, velocity_final,
-    velocity_scattered, position, direction, scatterings, column, position_initial, generator, source
-    what was asked for) there are ``x_initial`` and ``x_final``, the dimensionless frequencies. As a mapping it goes over the properties;
-    ``count`` is the number of photons.
+    velocity_scattered, position, direction, scatterings, column, position_initial, generator, source what was asked
+    for) there are ``x_initial`` and
+    ``x_final``, the dimensionless frequencies. ``len(photons)`` is the number of photons; going over
+    them, ``in`` and ``keys()`` are about the properties, as with the columns of a table.
 
         result.photons["velocity_final"]                 # km/s, one number per photon
         result.photons.escaped.array()                   # a structured array
@@ -45,8 +54,27 @@ class Photons(Mapping[str, Array]):
         self._whole = whole
         self._chosen = chosen
         self._arrays: dict[str, Array] = {}
+        self._count = self._rows() if chosen is None else int(np.count_nonzero(chosen))
+        self._names = [] if group is None else list(group)
+        self._fates: dict[str, tuple[int, ...]] = self._read_fates() if whole is None else whole._fates
+
+    def _rows(self) -> int:
+        if self._group is None or not len(self._group):
+            return 0
+        rows = {column.shape[0] if getattr(column, "shape", ()) else -1 for column in self._group.values()}
+        if len(rows) != 1 or min(rows) < 0:
+            raise ResultError(f"{self._result.path}: the file is damaged: the columns of /photons differ in length")
+        return int(rows.pop())
+
+    def _read_fates(self) -> dict[str, tuple[int, ...]]:
+        if self._group is None or "fate" not in self._names:
+            return dict(FATES)
+        text = str(reading.attribute(self._group["fate"], "names", ""))
+        return {**FATES, **_fates(text)}
 
     def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise MissingError(f"{name!r}: properties of photons have names: there is {', '.join(self)}")
         if name not in self._arrays:
             self._arrays[name] = self._read(name)
         return self._arrays[name]
@@ -57,85 +85,96 @@ class Photons(Mapping[str, Array]):
         if name in ("x_initial", "x_final"):
             return self._result.x(self["velocity" + name[1:]])
         if self._group is None:
-            raise KeyError(f"'{name}': the run kept no photons (outputs: - {{type: photons}})")
+            raise MissingError(f"'{name}': the run kept no photons (outputs: - {{type: photons}})")
+        if name not in self._names:
+            raise MissingError(f"'{name}': the file has {', '.join(self._names)}")
         if not self._group:
             raise ResultError(f"{self._result.path}: the file was closed before '{name}' was read")
-        if name not in self._group:
-            raise KeyError(f"'{name}': the file has {', '.join(self._group)}")
         try:
-            array: Array = self._group[name][()]
-        except OSError as error:
+            array = reading.numbers(self._group, name, self._result.path)
+        except ResultError:
+            raise
+        except Exception as error:  # whatever HDF5 and numpy make of what they find
             raise ResultError(f"{self._result.path}: cannot read photons: {error}") from error
+        if name in ("position", "direction", "position_initial") and array.shape[1:] != (3,):
+            raise ResultError(f"{self._result.path}: the file is damaged: '{name}' has the shape {array.shape}")
         return array
 
     def units(self, name: str) -> str:
         """Units of a property, as the file gives them."""
         if not self._group or name not in self:
             return ""
-        units = self._group[name].attrs.get("units", b"")
-        return units.decode() if isinstance(units, bytes) else str(units)
+        try:
+            return str(reading.attribute(self._group[name], "units", ""))
+        except Exception as error:
+            raise ResultError(f"{self._result.path}: cannot read the units of '{name}': {error}") from error
 
     def quantity(self, name: str) -> Any:
         """A property as an astropy quantity. Needs astropy."""
-        from astropy import units
-
-        return self[name] * units.Unit(self.units(name))
+        units, values = optional("astropy.units"), self[name]
+        try:
+            return values * units.Unit(self.units(name))
+        except ValueError as error:
+            raise ResultError(f"{self._result.path}: '{name}' has unknown units: {error}") from error
 
     @property
     def count(self) -> int:
-        """How many photons there are."""
-        if self._chosen is not None:
-            return int(np.count_nonzero(self._chosen))
-        if self._group:
-            return next((len(column) for column in self._group.values()), 0)
-        return next((len(array) for array in self._arrays.values()), 0)
+        """How many photons there are; also ``len(photons)``."""
+        return self._count
 
     def select(self, mask: npt.ArrayLike) -> Photons:
         """Those photons where ``mask`` is true."""
         chosen = np.asarray(mask)
         if chosen.dtype != np.bool_ or chosen.shape != (self.count,):
-            raise ValueError(f"a mask of {self.count} photons is that many booleans")
+            raise ArgumentError(f"a mask of {self.count} photons is that many booleans")
         return Photons(self._result, self._group, self, chosen)
+
+    def of(self, fate: str) -> Photons:
+        """Those with a fate: escaped, absorbed, lost, stopped or in_flight."""
+        if not isinstance(fate, str) or fate not in self._fates:
+            raise ArgumentError(f"{fate!r} is no fate of a photon: there is {', '.join(self._fates)}")
+        return self.select(np.isin(self["fate"], self._fates[fate]))
 
     @property
     def fates(self) -> dict[str, int]:
-        """The values of ``fate`` by name, as the file gives them."""
-        named = self._group["fate"].attrs.get("names") if self._group and "fate" in self._group else None
-        if named is None:  # a file of an earlier version
-            return dict(FATES)
-        text = named.decode() if isinstance(named, bytes) else str(named)
-        pairs = (pair.split("=") for pair in text.split())
-        return {name: int(number) for name, number in pairs if number.isdigit()}
+        """The values of ``fate`` by name, as the file gives them, of photons that have ended."""
+        return {name: values[0] for name, values in self._fates.items() if len(values) == 1}
 
     @property
     def escaped(self) -> Photons:
         """Those that escaped."""
-        return self.select(self["fate"] == self.fates["escaped"])
+        return self.of("escaped")
 
     def towards(self, direction: npt.ArrayLike, within: float) -> Photons:
-        """Those whose last flight is within an angle [degrees] of a direction.
+        """Those whose last flight is within an angle [degrees, above 0, up to 180] of a direction.
 
         An observer there takes the source to shine that way into all directions: the luminosity
         is then 2 / (1 - cos(within)) times what these photons carry.
         """
-        axis: Floats = np.asarray(direction, dtype=np.float64)
+        axis = floats(direction, "a direction")
+        if axis.shape != (3,) or not np.all(np.isfinite(axis)) or not np.any(axis):
+            raise ArgumentError(f"a direction is three numbers, not all of them 0: not {direction!r}")
+        angle = floats(within, "within")
+        if angle.ndim or not 0.0 < angle <= 180.0:
+            raise ArgumentError(f"within is an angle above 0 and up to 180 degrees, not {within!r}")
+        axis = axis / np.max(np.abs(axis))  # whose norm neither overflows nor vanishes
         length = float(np.linalg.norm(axis))
-        if axis.shape != (3,) or not length > 0.0:
-            raise ValueError("a direction is three numbers, not all of them 0")
-        return self.select(self["direction"] @ axis >= length * np.cos(np.radians(within)))
+        if angle == 180.0:  # in spite of rounding
+            return self.select(np.ones(self.count, dtype=bool))
+        return self.select(self["direction"] @ axis >= length * np.cos(np.radians(angle)))
 
     def weights(self) -> Floats:
-        """The luminosity that each photon stands for [erg/s].
+        """The luminosity that each photon stands for [erg/s], once it has left its source.
 
-        If ``weight`` was not recorded it is still known where there was one source, whose photons
-        share its luminosity equally.
+        If ``weight`` was not recorded it is still known where the rest of the file shows that all
+        are equal.
         """
         if "weight" in self:
             recorded: Floats = self["weight"]
             return recorded
         equal = self._result.equal_weight()
         if equal is None:
-            raise KeyError("'weight': there are several sources; record it (fields: [weight, ...])")
+            raise MissingError("'weight': photons differ in it, as of several sources; record it (fields: [weight, ...])")
         return np.full(self.count, equal)
 
     def initial_weights(self) -> Floats:
@@ -143,19 +182,20 @@ class Photons(Mapping[str, Array]):
 
         It is that of :meth:`weights` but for generators with an ``escape_fraction``.
         """
-        fractions = np.array([g.get("escape_fraction", 1.0) for g in self._result.generators] or [1.0])
-        if np.any(fractions != fractions[0]):
-            if "generator" not in self:
-                raise KeyError("'generator': escape fractions differ; record it (fields: [generator, ...])")
-            fractions = fractions[self["generator"]]
-        else:
-            fractions = fractions[:1]
-        emitted: Floats = self.weights() / fractions
-        return emitted
+        fractions = np.array([_escape_fraction(g) for g in self._result.generators or [self._result.summary]])
+        if np.allclose(fractions, fractions[0], rtol=1e-9):
+            return self.weights() / float(fractions[0])
+        if "generator" not in self:
+            raise MissingError("'generator': escape fractions differ; record it (fields: [generator, ...])")
+        which = self["generator"].astype(int)
+        if len(which) and not 0 <= np.min(which) <= np.max(which) < len(fractions):
+            raise ResultError(f"{self._result.path}: the file is damaged: photons of a generator that is not there")
+        weights: Floats = self.weights() / fractions[which]
+        return weights
 
     def array(self, *names: str) -> Array:
         """A structured array of the properties named, or of all that the file holds."""
-        chosen = {name: self[name] for name in names or tuple(self)}
+        chosen = {name: self[name] for name in names or self.keys()}
         fields = [(name, values.dtype, values.shape[1:]) for name, values in chosen.items()]
         array = np.empty(self.count, dtype=fields)
         for name, values in chosen.items():
@@ -184,10 +224,10 @@ class Photons(Mapping[str, Array]):
         weights).
         """
         if of not in ("emitted", "escaped", "absorbed", "stopped"):
-            raise ValueError(f"a spectrum is of escaped, absorbed, stopped or emitted photons, not '{of}'")
+            raise ArgumentError(f"a spectrum is of escaped, absorbed, stopped or emitted photons, not '{of}'")
         photons = self if mask is None else self.select(mask)
         if of != "emitted":
-            photons = photons.select(photons["fate"] == self.fates[of])
+            photons = photons.of(of)
         when = {"emitted": "initial", "stopped": "scattered"}.get(of, "final")
         velocity = photons[f"velocity_{when}"]
         line = self._result.line
@@ -197,19 +237,53 @@ class Photons(Mapping[str, Array]):
             velocity = line.to_velocity(wavelength, "wavelength")
         values = line.from_velocity(velocity, axis)
         weights = photons.initial_weights() if of == "emitted" else photons.weights()
-        counts: Any = bins  # numpy's annotation leaves out that it takes both
-        edges: Floats = np.histogram_bin_edges(values, counts, range)
+        edges = _bin_edges(values, bins, range)
         sums = np.histogram(values, edges, weights=weights)[0]
         squares = np.histogram(values, edges, weights=weights**2)[0]
         widths = np.diff(edges)
         flux, error = sums / widths, np.sqrt(squares) / widths
-        return Spectrum(name, edges, flux, error, axis, of, line)
+        light = float(np.sum(sums))
+        # numpy's rounding of a sum is not light
+        beyond = max(float(np.sum(weights)) - light, 0.0) if np.any((values < edges[0]) | (values > edges[-1])) else 0.0
+        notes = self._result.notes(of_spectrum(name, light, beyond), of)
+        return Spectrum(name, edges, flux, error, axis, of, line, caveats=notes)
+
+    def keys(self) -> list[str]:
+        """The names of the properties that the file holds."""
+        return list(self._names)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._group if self._group else self._arrays)
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __len__(self) -> int:
-        return len(self._group if self._group else self._arrays)
+        return self.count
+
+    def __bool__(self) -> bool:
+        return self.count > 0
 
     def __repr__(self) -> str:
         return f"<Photons: {self.count:,}, {', '.join(self) or 'nothing recorded'}>"
+
+
+def _escape_fraction(generator: Mapping[str, Any]) -> float:
+    """The share of a generator's light that is not absorbed at birth."""
+    emitted, unresolved = generator.get("luminosity_emitted", 0.0), generator.get("luminosity_unresolved", 0.0)
+    share = generator.get("escape_fraction", 1.0 - unresolved / emitted if emitted > 0.0 else 1.0)
+    return share if isinstance(share, float) and 0.0 < share <= 1.0 else 1.0
+
+
+def _bin_edges(values: Floats, bins: int | npt.ArrayLike, range: tuple[float, float] | None) -> Floats:
+    """The edges of bins by their number and range, or as given."""
+    if np.ndim(bins) == 0 and not (isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and bins > 0):
+        raise ArgumentError(f"bins are a number of them, or edges that increase, not {bins!r}")
+    counts: Any = bins  # numpy's annotation leaves out that it takes both
+    try:
+        edges: Floats = np.histogram_bin_edges(values, counts, range).astype(np.float64)
+    except (TypeError, ValueError, MemoryError) as error:
+        raise ArgumentError(f"no bins can be made of bins={bins!r}, range={range!r}: {error}") from error
+    if edges.ndim != 1 or len(edges) < 2 or not np.all(np.isfinite(edges)) or not np.all(np.diff(edges) > 0):
+        raise ArgumentError("the edges of bins are two or more numbers that increase")
+    return edges

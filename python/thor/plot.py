@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .line import Floats
+from .errors import ArgumentError, MissingError, optional
+from .line import AXIS_UNITS, Floats
 from .result import Result
 from .spectrum import Spectrum
 
@@ -28,10 +29,10 @@ PAPER: dict[str, Any] = {
 }
 
 _X_LABEL = {
-    "x": r"Dimensionless frequency $x$",
-    "velocity": r"Velocity $\Delta v\ [\mathrm{km\,s^{-1}}]$",
-    "wavelength": r"Vacuum wavelength $\lambda\ [\mathrm{\AA}]$",
-    "frequency": r"Frequency $\nu\ [\mathrm{THz}]$",
+    "x": r"Dimensionless frequency $x$ from LINE",
+    "velocity": r"Velocity $\Delta v$ from LINE $[\mathrm{km\,s^{-1}}]$",
+    "wavelength": r"Vacuum wavelength $\lambda\ [\mathrm{\AA}]$, LINE",
+    "frequency": r"Frequency $\nu\ [\mathrm{THz}]$, LINE",
 }
 _SYMBOL = {"x": "x", "velocity": "v", "wavelength": r"\lambda", "frequency": r"\nu"}
 _Y_UNITS = {
@@ -49,6 +50,9 @@ _NORMALISED_UNITS = {
 # Hz are too many to label ticks with.
 _TICK_UNIT = {"x": 1.0, "velocity": 1.0, "wavelength": 1.0, "frequency": 1e12}
 
+#: What tells our curves from those of others in the same axes.
+_GID = "thor: "
+
 Source = Union[Result, Spectrum, Sequence[Spectrum], Mapping[str, Spectrum]]
 
 
@@ -58,25 +62,35 @@ def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
         return {source.name: source}
     if isinstance(source, Result):
         if not source.spectra:
-            raise ValueError(f"{source.path}: the run kept no spectra")
+            raise MissingError(f"{source.path}: the run kept no spectra")
         if name is None:
             escaped = {k: s for k, s in source.spectra.items() if s.of == "escaped"}
             return escaped or source.spectra
         source = source.spectra
     elif not isinstance(source, Mapping):
-        source = {spectrum.name: spectrum for spectrum in source}
+        source = {spectrum.name: spectrum for spectrum in _checked(source)}
+    _checked(source.values())
     if name is None:
         return dict(source)
     if name not in source:
-        raise ValueError(f"no spectrum '{name}': there is {', '.join(source)}")
+        raise MissingError(f"no spectrum '{name}': there is {', '.join(source)}")
     return {name: source[name]}
+
+
+def _checked(spectra: Iterable[Spectrum]) -> Iterable[Spectrum]:
+    if not isinstance(spectra, Iterable):
+        raise ArgumentError(f"what is drawn is a result or spectra, not {spectra!r}")
+    wrong = [spectrum for spectrum in spectra if not isinstance(spectrum, Spectrum)]
+    if wrong:
+        raise ArgumentError(f"what is drawn is a result or spectra, not {wrong[0]!r}")
+    return spectra
 
 
 def new_axes() -> Axes:
     """Axes of a new pyplot figure, one column wide."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=PAPER["figure.figsize"], constrained_layout=True)[1]
+    plt = optional("matplotlib.pyplot")
+    axes: Axes = plt.subplots(figsize=PAPER["figure.figsize"], constrained_layout=True)[1]
+    return axes
 
 
 def plot_spectrum(
@@ -92,6 +106,7 @@ def plot_spectrum(
     color: str | None = None,
     colors: Sequence[str] = COLORS,
     legend_title: str | None = None,
+    caveats: bool = True,
 ) -> Axes:
     """Draws spectra as step histograms in a band of one Monte Carlo standard deviation.
 
@@ -102,13 +117,17 @@ def plot_spectrum(
 
         plot_spectrum(result, axis="x", analytic=lambda x: thor.analytic.sphere(x, a, tau0))
 
-    ``ax`` is drawn into if given; ``color`` is for all spectra, ``colors`` one for each. Returns
-    the axes. Fonts are matplotlib's, or those of a paper after ``plt.style.use(thor.PAPER)``.
+    The axis names the line and the wavelength that it is counted from. What is to be held against a
+    spectrum (:attr:`Spectrum.caveats`: a cut run, lost photons, light beyond the range) stands above
+    the figure, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` is for all
+    spectra, ``colors`` one for each. Returns the axes. Fonts are matplotlib's, or those of a paper after ``plt.style.use(thor.PAPER)``.
     """
     chosen = _choose(source, name)
     if not chosen:
-        raise ValueError("no spectrum to draw")
-    axis = axis or next(iter(chosen.values())).axis
+        raise ArgumentError("no spectrum to draw")
+    axis = next(iter(chosen.values())).axis if axis is None else axis
+    if axis not in AXIS_UNITS:
+        raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
     spectra = {key: spectrum.to(axis) for key, spectrum in chosen.items()}
     first_luminosity = next(iter(spectra.values())).luminosity()[0]
     if normalize:
@@ -123,7 +142,7 @@ def plot_spectrum(
         band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
         ax.stairs(flux + error, edges, baseline=flux - error, **band)
         text = label if label is not None and len(spectra) == 1 else key
-        ax.stairs(flux, edges, baseline=None, color=hue, lw=1.1, label=text)
+        ax.stairs(flux, edges, baseline=None, color=hue, lw=1.1, label=text, gid=_GID + spectrum.line.label)
 
     first = next(iter(spectra.values()))
     if analytic is not None:
@@ -136,6 +155,8 @@ def plot_spectrum(
     if used:
         low, high = min(low, ax.get_xlim()[0]), max(high, ax.get_xlim()[1])
     _dress(ax, axis, (low, high), normalize)
+    if caveats:
+        _tell(ax, {label: first} if label is not None and len(spectra) == 1 else spectra, label is not None)
     if len(spectra) > 1 or label or analytic is not None or used:
         # Room for the legend above the line.
         rows = len(ax.get_legend_handles_labels()[0]) + (legend_title is not None)
@@ -151,10 +172,25 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) ->
         ax.set_ylabel(rf"$L^{{-1}}\,\mathrm{{d}}L/\mathrm{{d}}{symbol}{_NORMALISED_UNITS[axis]}$")
     else:
         ax.set_ylabel(rf"$\mathrm{{d}}L/\mathrm{{d}}{symbol}\ [{_Y_UNITS[axis]}]$")
-    ax.set_xlabel(_X_LABEL[axis])
+    gids = [str(patch.get_gid() or "") for patch in ax.patches]
+    lines = dict.fromkeys(gid[len(_GID) :] for gid in gids if gid.startswith(_GID))
+    ax.set_xlabel(_X_LABEL[axis].replace("LINE", " and ".join(lines)))
     ax.set_xlim(*limits)
     ax.set_ylim(bottom=0.0, auto=None)
     ax.minorticks_on()
     ax.tick_params(which="both", direction="in", top=True, right=True)
     ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
     ax.ticklabel_format(axis="x", style="plain", useOffset=False)
+
+
+def _tell(ax: Axes, spectra: Mapping[str, Spectrum], labelled: bool) -> None:
+    """Above the figure, what is to be held against its spectra; a second call adds to it."""
+    said = [line for line in ax.get_title(loc="right").splitlines() if line]
+    everywhere = set.intersection(*(set(spectrum.caveats) for spectrum in spectra.values()))
+    named = labelled and len(spectra) == 1
+    for key, spectrum in spectra.items():
+        for caveat in spectrum.caveats:
+            line = caveat if caveat in everywhere and not named else f"{key}: {caveat}"
+            said += [] if line in said else [line]
+    if said:
+        ax.set_title("\n".join(said), loc="right", fontsize="x-small", color="#B00020")

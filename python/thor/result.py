@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import h5py
 import numpy as np
 import numpy.typing as npt
 
-from .errors import IncompleteRunWarning, ResultError
+from . import reading
+from .caveats import NOTABLE, Caveat, is_reliable, of_run, of_spectrum, sentences
+from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
 from .line import AXIS_UNITS, Floats, Line
 from .photons import Photons
 from .spectrum import Spectrum
+from .weights import common_weight
 
 FORMAT_VERSION = 1  # the newest layout of the file that this package reads
 
@@ -26,58 +29,47 @@ _UNITS = {
     "frequency": {"Hz": 1.0, "s-1": 1.0, "GHz": 1e9, "THz": 1e12},
 }
 
-# Of the summary.
+# Of the summary: what must be there, and what else is a number if it is there.
 _NEEDED = ("complete", "photons", "escaped", "luminosity_emitted", "luminosity_escaped", "scatterings",
            "transport_seconds", "threads")
-
-
-def _plain(value: Any) -> Any:
-    """An attribute as Python's own type: fixed-length text comes out of HDF5 as bytes."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8")
-    return value.item() if isinstance(value, np.generic) else value
+_NUMBERS = (*_NEEDED, "absorbed", "stopped", "lost", "in_flight", "photons_requested", "steps", "longest")
 
 
 class Result:
     """What a run gave. Use it as is, or in a ``with`` block that closes the file at its end.
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
-    each generator, in the order of the configuration, ``spectra`` its spectra by name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut.
+    each generator, in the order of the configuration, ``spectra`` its spectra by name, ``photons`` the recorded photons, and
+    ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
+    and stopped photons, light beyond the range of a spectrum, and the warnings of the run; ``print(result)`` and figures
+    show it.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = os.fspath(path)
+        try:
+            self.path = os.fsdecode(path)
+        except TypeError as error:
+            raise ArgumentError(f"a result file is given by its path: {error}") from error
         self._file = self._open()
         try:
             self._load()
         except ResultError:
             self.close()
             raise
-        except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:  # whatever HDF5 and numpy make of what they find
             self.close()
-            reason = error.args[0] if error.args else error
+            reason = f"there is no {error}" if isinstance(error, KeyError) else str(error) or repr(error)
             raise ResultError(f"{self.path}: the file is damaged: {reason}") from error
         if not self.complete:
-            warnings.warn(self._what_is_missing(), IncompleteRunWarning, stacklevel=3)
-
-    def _what_is_missing(self) -> str:
-        in_flight = self.summary.get("in_flight", 0)
-        if in_flight:
-            return (
-                f"{self.path}: this run was stopped before every photon had finished "
-                f"({in_flight} in flight). Those are the long histories, which leave far from line "
-                "centre: the spectra and escape fractions are biased, not only noisier."
-            )
-        return (
-            f"{self.path}: this run was stopped after {self.summary['photons']} of "
-            f"{self.summary.get('photons_requested', 'more')} photons. Those have all finished: "
-            "they are a fair sample of all sources, and the shape of the spectra is noisier, not "
-            "biased. Luminosities are those of the photons that were started."
-        )
+            warnings.warn(f"{self.path}: {self._caveats[0].text}.", IncompleteRunWarning, stacklevel=3)
+        if not is_reliable(self.summary):
+            lost = next((c.text for c in self._caveats if "lost" in c.short), "not to be relied on")
+            warnings.warn(f"{self.path}: {lost}.", UnreliableRunWarning, stacklevel=3)
 
     def _open(self) -> h5py.File:
         if not os.path.isfile(self.path):
-            raise ResultError(f"{self.path}: there is no such file")
+            there = os.path.exists(self.path)
+            raise ResultError(f"{self.path}: {'this is not a file' if there else 'there is no such file'}")
         try:
             return h5py.File(self.path, "r")
         except OSError as error:
@@ -90,65 +82,82 @@ class Result:
             raise ResultError(f"{self.path}: {reason}") from error
 
     def _load(self) -> None:
-        self.attributes = {name: _plain(value) for name, value in self._file.attrs.items()}
+        self.attributes = reading.attributes(self._file)
         version = self.attributes.get("format_version")
         if "thor_version" not in self.attributes or version is None or "summary" not in self._file:
             raise ResultError(f"{self.path}: an HDF5 file, but not a result of thor")
-        if not isinstance(version, int) or version < 1:
+        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
             raise ResultError(f"{self.path}: the file is damaged: its format_version is {version!r}")
         if version > FORMAT_VERSION:
             raise ResultError(
                 f"{self.path}: written by thor {self.attributes['thor_version']} in format "
                 f"{version}; this package reads up to {FORMAT_VERSION}: update it"
             )
-        self.summary = {name: _plain(value) for name, value in self._file["summary"].attrs.items()}
+        self.summary = reading.attributes(self._group("summary"))
         self._check_summary()
-        generators = self._file.get("generators", {})
-        self.generators = [
-            {key: _plain(value) for key, value in generators[name].attrs.items()} for name in sorted(generators, key=int)
-        ]
+        generators = self._group("generators") or {}
+        self.generators = [reading.attributes(generators[name]) for name in sorted(generators, key=int)]
         self.complete: bool = bool(self.summary["complete"])
         thermal = self.attributes.get("thermal_velocity")
         self.line = Line(
-            name=self.attributes["line"],
+            name=str(self.attributes["line"]),
             wavelength0=self.attributes["wavelength0"],
             thermal_velocity=thermal if thermal and np.isfinite(thermal) else None,
         )
-        groups = self._file.get("spectra", {})
-        self.spectra = {name: self._spectrum(name, group) for name, group in groups.items()}
-        self._beyond = {
-            name: float(group.attrs.get("luminosity_beyond", np.nan))
-            for name, group in groups.items()
-        }
-        photons = self._file.get("photons/original")
-        if not isinstance(photons, (h5py.Group, type(None))):
-            raise ResultError(f"{self.path}: the file is damaged: photons/original is no group")
-        self.photons = Photons(self, photons)
+        self._caveats = of_run(self.summary)
+        groups = self._group("spectra") or {}
+        self._beyond: dict[str, float] = {}
+        self.spectra = {name: self._spectrum(name, groups[name]) for name in groups}
+        seen = {spectrum.of for spectrum in self.spectra.values()}
+        self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
+        self.photons = Photons(self, self._group("photons/original"))
+
+    def _group(self, name: str) -> h5py.Group | None:
+        return reading.group(self._file, name, self.path)
 
     def _check_summary(self) -> None:
         """Everything that is shown or calculated with must be there, and be a number."""
         for name in _NEEDED:
             self.summary[name]
         for name, value in self.summary.items():
-            if name not in ("caveats", "warnings") and not isinstance(value, (bool, int, float)):
+            if name not in _NUMBERS and not name.startswith("luminosity_"):
+                continue
+            if not isinstance(value, (bool, int, float)) or not 0 <= value < np.inf:
                 raise ResultError(f"{self.path}: the file is damaged: summary {name} is {value!r}")
 
     def _spectrum(self, name: str, group: h5py.Group) -> Spectrum:
-        axis = _plain(group.attrs["axis"])
-        edges, flux, error = (group[key][()].astype(float) for key in ("edges", "flux", "error"))
-        if axis not in AXIS_UNITS or not len(edges) - 1 == len(flux) == len(error):
+        attributes = reading.attributes(group)
+        axis, of = attributes["axis"], str(attributes["of"])
+        edges, flux, error = (
+            reading.numbers(group, key, self.path).astype(float) for key in ("edges", "flux", "error")
+        )
+        if axis not in AXIS_UNITS or not edges.ndim == flux.ndim == error.ndim == 1:
             raise ResultError(f"{self.path}: spectrum '{name}' is damaged")
-        units = _plain(group["edges"].attrs.get("units", AXIS_UNITS[axis]))
+        if not len(edges) - 1 == len(flux) == len(error) > 0 or not np.all(np.diff(edges) > 0):
+            raise ResultError(f"{self.path}: spectrum '{name}' is damaged")
+        if not (np.all(np.isfinite(flux)) and np.all(np.isfinite(error))):
+            raise ResultError(f"{self.path}: spectrum '{name}' is damaged")
+        units = reading.attribute(group["edges"], "units", AXIS_UNITS[axis])
         if units not in _UNITS[axis]:
             raise ResultError(f"{self.path}: spectrum '{name}' has its {axis} axis in '{units}'")
         scale = _UNITS[axis][units]
-        of = _plain(group.attrs["of"])
         # Files of earlier versions have one wavelength for all spectra.
-        wavelength0 = _plain(group.attrs.get("wavelength0", self.line.wavelength0))
-        if not wavelength0 > 0.0:
-            raise ResultError(f"{self.path}: spectrum '{name}' is damaged: {wavelength0=}")
-        line = self.line.about(float(wavelength0))
-        return Spectrum(name, edges * scale, flux / scale, error / scale, axis, of, line)
+        line = self.line.about(attributes.get("wavelength0", self.line.wavelength0))
+        spectrum = Spectrum(name, edges * scale, flux / scale, error / scale, axis, of, line)
+        self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
+        own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
+        self._caveats += own
+        return replace(spectrum, caveats=self.notes(own, of))
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What is to be held against this result, a sentence each; empty if nothing is."""
+        return sentences(self.summary, self._caveats)
+
+    def notes(self, own: list[Caveat], of: str) -> tuple[str, ...]:
+        """What a figure of a spectrum shows: the caveats of the run, and its own."""
+        run = [caveat for caveat in self._caveats if caveat.spectrum is None and caveat.fate != of]
+        return tuple(dict.fromkeys(c.short for c in (*run, *own) if c.share >= NOTABLE))
 
     @property
     def config(self) -> str:
@@ -160,27 +169,19 @@ class Result:
         if name is None:
             escaped = [s for s in self.spectra.values() if s.of == "escaped"]
             if not escaped:
-                raise KeyError(f"{self.path}: the run kept no spectrum of escaped photons")
+                raise MissingError(f"{self.path}: the run kept no spectrum of escaped photons")
             return escaped[0]
-        if name not in self.spectra:
-            raise KeyError(f"no spectrum '{name}': there is {', '.join(self.spectra) or 'none'}")
+        if not isinstance(name, str) or name not in self.spectra:
+            raise MissingError(f"no spectrum '{name}': there is {', '.join(self.spectra) or 'none'}")
         return self.spectra[name]
 
     def equal_weight(self) -> float | None:
-        """The luminosity [erg/s] that each photon stands for; None where they differ (or may).
+        """The luminosity [erg/s] that each photon stands for; None where they differ.
 
-        One source shares its luminosity equally among its photons; several need not. What is
-        absorbed at birth by an ``escape_fraction`` is taken off.
+        The file says so, or, if it is of an earlier version, it is found from the sums and the squared
+        sums of its spectra, from recorded weights, else from the light of each generator and each fate.
         """
-        if not self.summary["photons"]:
-            return None
-        left = self.summary["luminosity_emitted"] - self.summary.get("luminosity_unresolved", 0.0)
-        if "equal_weights" in self.summary:
-            return float(left / self.summary["photons"]) if self.summary["equal_weights"] else None
-        # A file of an earlier version. thor writes the resolved configuration in block style, so items start alike.
-        block = re.search(r"^generators:\n((?:[ -].*\n)+)", self.config, re.MULTILINE)
-        sources = len(re.findall(r"^ *- type:", block.group(1), re.MULTILINE)) if block else 0
-        return float(left / self.summary["photons"]) if sources == 1 else None
+        return common_weight(self)
 
     def escape_fraction(self) -> tuple[float, float]:
         """The luminosity that escaped over that emitted, and its Monte Carlo error.
@@ -205,8 +206,7 @@ class Result:
         if weight is not None:
             return float(self.summary["escaped"]) * weight**2
         if "weight" in self.photons:
-            escaped = self.photons["fate"] == self.photons.fates["escaped"]
-            return float(np.sum(self.photons["weight"][escaped] ** 2))
+            return float(np.sum(self.photons.escaped["weight"] ** 2))
         for name, spectrum in self.spectra.items():
             if spectrum.of == "escaped" and self._beyond[name] == 0.0:
                 return spectrum.luminosity()[1] ** 2

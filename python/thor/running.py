@@ -9,11 +9,11 @@ from typing import Any
 
 from .binary import find_binary
 from .child import call
-from .configuration import Config, as_file, is_path, line_list_of, output_of, overrides
-from .errors import RunError
+from .configuration import Config, as_file, as_path, as_values, is_path, line_list_of, output_of, overrides
+from .errors import ArgumentError, RunError
 from .result import Result
 
-_DONE, _STOPPED = 0, 5
+_DONE, _STOPPED, _UNRELIABLE = 0, 5, 7
 
 
 def run(
@@ -47,22 +47,20 @@ def run(
     thor command; :func:`thor.find_binary` says how it is found otherwise.
 
     Raises :class:`RunError` if there is no result. A run that was stopped early (by a signal or by
-    ``max_walltime``) is returned, with an :class:`IncompleteRunWarning`. Ctrl-C stops thor, which
+    ``max_walltime``) is returned, with an :class:`IncompleteRunWarning`; one that lost more than
+    1 % of its photons with an :class:`UnreliableRunWarning`. Ctrl-C stops thor, which
     writes what it has, marked as incomplete; then KeyboardInterrupt is raised. A second Ctrl-C
     stops it at once, without a result.
     """
     program = find_binary(binary)
-    try:
-        in_config = output_of(config, set)
-    except OSError as error:
-        raise RunError(f"cannot read the configuration: {error}", None, [], "") from error
-    target = in_config if output is None else output
-    if target is None:
-        raise ValueError(
+    in_config = output_of(config, set)
+    wanted = in_config if output is None else as_path(output, "output")
+    if wanted is None:
+        raise ArgumentError(
             "where shall the result go? Give output='NAME.h5', or output.path in the configuration"
         )
-    target = os.path.abspath(target)
-    values = dict(set or {})
+    target = os.path.abspath(wanted)
+    values = as_values(set)
     if in_config is None:
         values["output.path"] = os.path.basename(target)  # thor wants it even if it has -o
     line_list = None if is_path(config) else line_list_of(config, set)
@@ -85,11 +83,11 @@ def run(
         command += [name for name, wanted in flags.items() if wanted]
         try:
             code, said = call(command, None if quiet else sys.stderr)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a null character in an argument
             raise RunError(f"cannot start {program}: {error}", None, command, "") from error
         if not is_path(config):
             said = said.replace(path, "config")  # the file is gone when this is read
-    if code not in (_DONE, _STOPPED):
+    if code not in (_DONE, _STOPPED, _UNRELIABLE):
         raise RunError.of(code, command, said)
     if quiet and said and sys.stderr is not None:
         sys.stderr.write(said)

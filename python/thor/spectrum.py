@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .errors import ArgumentError, optional
 from .line import AXIS_UNITS, Floats, Line
 
 #: Units of a spectrum over each axis, and of one with unit integral, as astropy reads them.
@@ -32,13 +33,21 @@ class Quantities(NamedTuple):
     error: Any
 
 
+def _is_finite(value: Any) -> bool:
+    try:
+        return bool(np.ndim(value) == 0 and np.isfinite(value))
+    except (TypeError, ValueError):
+        return False
+
+
 @dataclass(frozen=True, repr=False)
 class Spectrum:
     """A binned spectrum: luminosity per unit of its axis, with its Monte Carlo error.
 
     ``edges`` has one entry more than ``flux`` and ``error`` and increases. ``of`` says which
     photons were counted: escaped, emitted or absorbed. x and velocities are counted from
-    ``line.wavelength0``, which may be another one for each spectrum of a run.
+    ``line.wavelength0``, which may be another one for each spectrum of a run. ``caveats`` says in short
+    what is to be held against it, such as light beyond its range; figures show it.
     """
 
     name: str
@@ -49,6 +58,7 @@ class Spectrum:
     of: str
     line: Line
     is_normalised: bool = False
+    caveats: tuple[str, ...] = ()
 
     @property
     def units(self) -> str:
@@ -119,8 +129,8 @@ class Spectrum:
 
         Luminosities add up, and their errors in quadrature, since no photon is in two bins.
         """
-        if factor != int(factor) or factor < 1:
-            raise ValueError(f"bins are merged by a whole number, not by {factor}")
+        if isinstance(factor, (str, bytes)) or not (_is_finite(factor) and factor == int(factor) and factor >= 1):
+            raise ArgumentError(f"bins are merged by a whole number, not by {factor!r}")
         first = np.arange(0, len(self.flux), int(factor))
         edges = np.append(self.edges[first], self.edges[-1])
         luminosity = np.add.reduceat(self.flux * self.widths, first)
@@ -148,12 +158,13 @@ class Spectrum:
 
     def scaled(self, factor: float) -> Spectrum:
         """Flux and error times a number, such as 1 / (4 pi d^2)."""
+        if isinstance(factor, (str, bytes)) or not _is_finite(factor):
+            raise ArgumentError(f"a spectrum is scaled by a number, not by {factor!r}")
         return replace(self, flux=self.flux * factor, error=self.error * factor)
 
     def quantity(self) -> Quantities:
         """Edges, flux and error as astropy quantities. Needs astropy."""
-        from astropy import units
-
+        units = optional("astropy.units")
         along, height = units.Unit(self.axis_units), units.Unit(self.units)
         return Quantities(self.edges * along, self.flux * height, self.error * height)
 
@@ -163,8 +174,9 @@ class Spectrum:
         total = f"L = ({luminosity:.4g} +- {error:.1g}) erg/s"
         if self.is_normalised:
             total = "normalised"
+        held = "".join(f"; {caveat}" for caveat in self.caveats)
         return (
             f"<Spectrum '{self.name}' of {self.of} {self.line.name} photons: "
             f"{len(self.flux)} bins, "
-            f"{self.axis} = {self.edges[0]:.6g} to {self.edges[-1]:.6g}{units}, {total}>"
+            f"{self.axis} = {self.edges[0]:.6g} to {self.edges[-1]:.6g}{units}, {total}{held}>"
         )

@@ -8,13 +8,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Union
 
 from .configuration import number, plain
-from .errors import SweepError
+from .errors import ArgumentError, SweepError
 
 NAME = "index.json"
 _FORMAT = 1
@@ -26,13 +26,22 @@ Parameters = Union[Mapping[str, Sequence[Any]], Sequence[Mapping[str, Any]]]
 @dataclass
 class Entry:
     """One run. ``state`` is planned, started, complete, incomplete or failed; ``config_sha256``
-    is of the resolved configuration in the result, and ``message`` says why a run failed."""
+    is of the resolved configuration in the result, and ``message`` says why a run failed or its
+    result is not to be relied on."""
 
     file: str
     parameters: dict[str, Any]
     state: str = "planned"
     config_sha256: str = ""
     message: str = ""
+
+    def check(self) -> None:
+        """What an index has of a run must be of the right kind, and in its folder."""
+        texts = (self.file, self.state, self.config_sha256, self.message)
+        if not all(isinstance(text, str) for text in texts) or not isinstance(self.parameters, dict):
+            raise ValueError(f"a run is damaged: {self.file!r}")
+        if not self.file or os.path.basename(self.file) != self.file:
+            raise ValueError(f"a run is not in this folder: {self.file!r}")
 
 
 class Index:
@@ -54,8 +63,10 @@ class Index:
             if content["thor_sweep"] > _FORMAT:
                 raise SweepError(f"{path}: written by a newer version of this package: update it")
             runs = {run["file"]: Entry(**run) for run in content["runs"]}
-            return cls(folder, content["base"], runs)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            for entry in runs.values():
+                entry.check()
+            return cls(folder, dict(content["base"]), runs)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise SweepError(f"{path}: not the index of a sweep: {error!r}") from error
 
     def save(self) -> None:
@@ -63,8 +74,12 @@ class Index:
         runs = [asdict(run) for run in self.runs.values()]
         content = {"thor_sweep": _FORMAT, "base": self.base, "runs": runs}
         path, new = self.folder / NAME, self.folder / f"{NAME}.new"
-        new.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(new, path)
+        try:
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            new.write_text(text + "\n", encoding="utf-8")
+            os.replace(new, path)
+        except (OSError, ValueError, TypeError) as error:
+            raise SweepError(f"cannot write {path}: {error}") from error
 
 
 def digest(text: str) -> str:
@@ -77,16 +92,21 @@ def combinations(parameters: Parameters) -> list[dict[str, Any]]:
         axes = {key: plain(values) for key, values in parameters.items()}
         for key, values in axes.items():
             if not isinstance(values, list):
-                raise TypeError(f"{key}: expected a list of values, got {values!r}")
+                raise ArgumentError(f"{key}: expected a list of values, got {values!r}")
         product: Iterator[tuple[Any, ...]] = itertools.product(*axes.values())
         chosen = [dict(zip(axes, values)) for values in product]
     else:
+        if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+            raise ArgumentError(f"parameters are a dict of lists, or a list of dicts, not {parameters!r}")
         chosen = [plain(combination) for combination in parameters]
+        for combination in chosen:
+            if not isinstance(combination, dict):
+                raise ArgumentError(f"a combination of parameters is a dict, not {combination!r}")
     for i, combination in enumerate(chosen):
         if combination in chosen[:i]:
-            raise ValueError(f"asked for twice: {combination}")
+            raise ArgumentError(f"asked for twice: {combination}")
     if not chosen:
-        raise ValueError("a sweep needs at least one combination of parameters")
+        raise ArgumentError("a sweep needs at least one combination of parameters")
     return chosen
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from .errors import ArgumentError, optional
 from .plot import plot_spectrum
 from .spectrum import Spectrum
 from .sweep_index import as_text, short
@@ -66,14 +67,14 @@ def plot_sweep(
     spectrum to draw (default: the first of escaped photons), ``rebin`` merges so many bins;
     ``axis`` and ``normalize`` are as for :func:`thor.plot_spectrum`. Returns the axes.
     """
-    import matplotlib
-
+    matplotlib = optional("matplotlib")
+    optional("matplotlib.colors")
     if over not in sweep.varied:
-        raise ValueError(f"'{over}' was not varied: there is {', '.join(sweep.varied)}")
+        raise ArgumentError(f"'{over}' was not varied: there is {', '.join(sweep.varied)}")
     for key in sweep.varied:
         values = {as_text(parameters.get(key)) for parameters in sweep.parameters}
         if key != over and len(values) > 1:
-            raise ValueError(f"'{key}' differs too: choose with sweep.where({{'{key}': ...}})")
+            raise ArgumentError(f"'{key}' differs too: choose with sweep.where({{'{key}': ...}})")
     spectra: dict[str, Spectrum] = {}
     for parameters, result in sweep:
         with result:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .configuration import plain
-from .errors import SweepError
+from .caveats import lost_share
+from .errors import ArgumentError, MissingError, SweepError
 from .line import Array
+from .quantity import same
 from .result import Result
-from .sweep_index import NAME, Entry, Index, describe
+from .sweep_index import NAME, Entry, Index, as_text, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,38 +65,52 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
     def __getitem__(self, at: int | slice) -> tuple[dict[str, Any], Result] | Sweep:
         if isinstance(at, slice):
             return Sweep(self.folder, self.entries[at])
-        entry = self.entries[at]
+        try:
+            entry = self.entries[at]
+        except IndexError as error:
+            raise MissingError(f"result {at}: the sweep has {len(self)}") from error
+        except TypeError as error:
+            raise ArgumentError(f"results of a sweep go by number, not by {at!r}") from error
         return dict(entry.parameters), Result(self.folder / entry.file)
 
     def where(self, values: Mapping[str, Any]) -> Sweep:
-        """Those results whose parameters have the given values: ``{"dataset.dust.tau": 0}``."""
+        """Those results whose parameters have the given values: ``{"dataset.dust.tau": 0}``.
+
+        Quantities are compared as such: "0.3 kpc" finds "300 pc"; a velocity where there are
+        lengths, or a number without its unit, is an error.
+        """
+        if not isinstance(values, Mapping):
+            raise ArgumentError(f"expected a dict from keys to values, not {values!r}")
         wanted: dict[str, Any] = plain(values)
         for key in wanted:
             if key not in self.varied:
-                raise KeyError(f"'{key}' was not varied: there is {', '.join(self.varied)}")
-        missing = object()
+                raise MissingError(f"'{key}' was not varied: there is {', '.join(self.varied)}")
         return Sweep(
             self.folder,
             [
                 entry
                 for entry in self.entries
-                if all(entry.parameters.get(key, missing) == wanted[key] for key in wanted)
+                if all(
+                    key in entry.parameters and same(key, entry.parameters[key], wanted[key])
+                    for key in wanted
+                )
             ],
         )
 
     def table(self) -> Array:
         """A structured array with a row for each result.
 
-        Its columns are the parameters, ``file``, ``complete``, ``photons``, ``escape_fraction`` and
-        ``escape_fraction_error``; of the first spectrum of escaped photons ``peak_velocity`` (of
-        its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is
+        Its columns are the parameters, ``file``, ``complete``, ``photons``, ``lost`` (the share of photons
+        that are), ``escape_fraction`` and ``escape_fraction_error``; of the first spectrum of escaped
+        photons ``peak_velocity`` (of its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is
         none; ``mean_scatterings``, and ``seconds`` of transport. ``pandas.DataFrame`` and
         ``astropy.table.Table`` take it as it is.
         """
         rows = []
         for parameters, result in self:
             with result:
-                rows.append({**{key: parameters.get(key) for key in self.varied}, **_row(result)})
+                chosen = {key: _cell(parameters.get(key)) for key in self.varied}
+                rows.append({**chosen, **_row(result)})
         columns = {name: np.array([row[name] for row in rows]) for name in (rows or [{}])[0]}
         table = np.empty(len(rows), dtype=[(name, c.dtype) for name, c in columns.items()])
         for name, column in columns.items():
@@ -108,9 +124,17 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         return plot_sweep(self, over, ax, **options)
 
     def __repr__(self) -> str:
-        lines = [f"  {describe(entry.parameters)}: {entry.state}" for entry in self.entries]
+        lines = [
+            f"  {describe(entry.parameters)}: {entry.state}{', not to be relied on' if entry.message else ''}"
+            for entry in self.entries
+        ]
         lines += [f"  {describe(parameters)}: failed" for parameters, _ in self.failures]
         return "\n".join([f"thor sweep {self.folder}: {len(self)} results", *lines])
+
+
+def _cell(value: Any) -> Any:
+    """A parameter as one entry of a table: lists and maps as text."""
+    return as_text(value) if isinstance(value, (list, dict)) else value
 
 
 def _row(result: Result) -> dict[str, Any]:
@@ -124,6 +148,7 @@ def _row(result: Result) -> dict[str, Any]:
         "file": os.path.basename(result.path),
         "complete": result.complete,
         "photons": result.summary["photons"],
+        "lost": lost_share(result.summary),
         "escape_fraction": fraction,
         "escape_fraction_error": fraction_error,
         "peak_velocity": peak,

@@ -6,7 +6,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from .errors import IncompleteRunWarning, ResultError, SweepError
+from .caveats import is_reliable
+from .errors import IncompleteRunWarning, ResultError, SweepError, UnreliableRunWarning
 from .result import Result
 from .sweep_index import Entry, Index, describe, digest
 
@@ -45,7 +46,7 @@ def is_done(folder: Path, entry: Entry) -> bool:
         entry.state, entry.config_sha256 = "planned", ""
         return False
     try:
-        complete, config = _look(path)
+        complete, config, entry.message = _look(path)
     except ResultError as error:
         raise SweepError(f"{error}. Delete it to have it run again") from error
     if entry.config_sha256 and entry.config_sha256 != digest(config):
@@ -58,9 +59,15 @@ def is_done(folder: Path, entry: Entry) -> bool:
     return complete
 
 
-def _look(path: Path) -> tuple[bool, str]:
-    """Whether a result is complete, and its resolved configuration."""
+def doubts(result: Result) -> str:
+    """Why a result is not to be relied on; empty if it is."""
+    return "" if is_reliable(result.summary) else " ".join(result.caveats)
+
+
+def _look(path: Path) -> tuple[bool, str, str]:
+    """Whether a result is complete, its resolved configuration, and why it is not to be relied on."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteRunWarning)  # told of once, at the end
+        warnings.simplefilter("ignore", UnreliableRunWarning)
         with Result(path) as result:
-            return result.complete, result.config
+            return result.complete, result.config, doubts(result)

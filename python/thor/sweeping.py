@@ -12,13 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from .binary import find_binary
-from .configuration import Config, line_list_of, plain, text_of
+from .configuration import Config, as_path, as_values, line_list_of, text_of
 from .describe import duration
-from .errors import FailedRunWarning, IncompleteRunWarning, ResultError, RunError, SweepError
+from .errors import (
+    ArgumentError,
+    FailedRunWarning,
+    IncompleteRunWarning,
+    ResultError,
+    RunError,
+    SweepError,
+    UnreliableRunWarning,
+)
 from .running import run
 from .sweep_index import Entry, Index, Parameters, combinations, describe, digest, file_names
 from .sweep_results import Sweep
-from .sweep_resume import find, is_done, resume
+from .sweep_resume import doubts, find, is_done, resume
 
 
 def sweep(
@@ -71,14 +79,16 @@ def sweep(
     chosen = combinations(parameters)
     for key, value in (("precision", precision), ("seed", seed)):
         if value is not None and any(key in combination for combination in chosen):
-            raise ValueError(f"{key} is one of the parameters: do not give it as an argument too")
-    text = text_of(config)
-    base = {"config": text, "set": plain(set or {}), "precision": precision, "seed": seed}
+            raise ArgumentError(f"{key} is one of the parameters: do not give it as an argument too")
+    base = {"config": text_of(config), "set": as_values(set), "precision": precision, "seed": seed}
     line_list = line_list_of(config, set)
-    if line_list is not None and line_list.is_file():
-        base["line_list"] = line_list.read_text(encoding="utf-8", errors="replace")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = as_path(folder, "folder")
+    try:
+        if line_list is not None and line_list.is_file():
+            base["line_list"] = line_list.read_text(encoding="utf-8", errors="replace")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SweepError(f"{folder}: no folder for a sweep: {error}") from error
     with _alone_in(folder):
         index = resume(folder, base)
         entries = [find(index, name, p) for name, p in zip(file_names(chosen), chosen)]
@@ -94,7 +104,10 @@ def _alone_in(folder: Path) -> Iterator[None]:
     """Two sweeps in one folder would undo each other's index."""
     import fcntl
 
-    lock = os.open(folder, os.O_RDONLY)
+    try:
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise SweepError(f"{folder}: no folder for a sweep: {error}") from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -145,11 +158,13 @@ class _Runs:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", IncompleteRunWarning)
+                warnings.simplefilter("ignore", UnreliableRunWarning)
                 values = {**self._set, **entry.parameters}
                 options = self._options
                 with run(self._config, path, set=values, overwrite=True, **options) as result:
                     entry.state = "complete" if result.complete else "incomplete"
                     entry.config_sha256 = digest(result.config)
+                    entry.message = doubts(result)
         except (RunError, ResultError) as error:
             entry.state, entry.message = "failed", str(error)
             self._say(f"failed: {error}")
@@ -169,6 +184,12 @@ def _report(done: Sweep) -> Sweep:
     if done.failures:
         text = f"{done.folder}: {len(done.failures)} of {total} runs failed\n{why}"
         warnings.warn(text, FailedRunWarning, stacklevel=3)
+    unreliable = [entry for entry in done.entries if entry.message]
+    if unreliable:
+        text = f"{done.folder}: not to be relied on: " + "; ".join(
+            f"{describe(entry.parameters)} ({entry.message})" for entry in unreliable
+        )
+        warnings.warn(text, UnreliableRunWarning, stacklevel=3)
     cut = [entry for entry in done.entries if entry.state == "incomplete"]
     if cut:
         text = (

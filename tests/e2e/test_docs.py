@@ -182,6 +182,90 @@ class Layers(unittest.TestCase):
         self.assertEqual([sorted(row) for row in rows], [sorted(row) for row in expected if row])
 
 
+class Statements(unittest.TestCase):
+    """What pages say of the code, where the code or a page made from it can be asked."""
+
+    def text(self, name):
+        return (ROOT / name).read_text(encoding="utf-8")
+
+    def default(self, key):
+        """Of a key, by the table that the binary prints."""
+        found = set(re.findall(rf"^\| `{key}` \|[^|]*\| `([^`|]*)` \|", self.text("docs/configuration.md"), re.MULTILINE))
+        self.assertEqual(len(found), 1, f"{key}: {found}")
+        return found.pop()
+
+    def test_defaults(self):
+        physics = self.text("docs/physics.md")
+        said = {
+            "step_limiter": [r"\$f\$ is `step_limiter`, ([\d.]+) if not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
+            "albedo": [r"Defaults are albedo ([\d.]+)"],
+            "g": [r"Defaults are albedo [\d.]+ and \$g = ([\d.]+)\$"],
+        }
+        for key, patterns in said.items():
+            for pattern in patterns:
+                self.assertEqual(re.findall(pattern, physics), [self.default(key)], pattern)
+        (f_ion,) = re.findall(r"f_\\mathrm\{ion\} = ([\d.]+)\$ is the\s+default", self.text("docs/lines.md"))
+        self.assertEqual(f_ion, self.default("f_ion"))
+
+    def test_random_generators(self):
+        """Each that a run can choose is on the page on physics."""
+        options = self.text("docs/configuration.md").split("\n`generator`:\n\n")[1].split("\n\n")[0]
+        section = self.text("docs/physics.md").split("\n## Random numbers")[1].split("\n## ")[0]
+        names = re.findall(r"^- `([a-z]+\d*)", options, re.MULTILINE)
+        self.assertEqual(len(names), 3)
+        for name in names:
+            self.assertIn(name, section.lower())
+
+    def test_code_is_where_pages_say(self):
+        """`name` in [`file`](../src/...): the file has that name."""
+        found = 0
+        for page in (ROOT / "docs").glob("*.md"):
+            text = page.read_text(encoding="utf-8")
+            for names, link in re.findall(r"((?:`\w+`(?:,| and)?\s+)+)in\s+\[`[^`]+`\]\((\.\./src/[^)#]+)\)", text):
+                source = (page.parent / link).read_text(encoding="utf-8")
+                for name in re.findall(r"`(\w+)`", names):
+                    self.assertRegex(source, rf"\b{name}\b", f"{page.name}: {name} is not in {link}")
+                    found += 1
+        self.assertGreater(found, 10)
+
+    def test_exit_codes(self):
+        """Python knows what each of the command's means."""
+        table = self.text("docs/command-line.md").split("\n## Exit codes\n")[1]
+        codes = {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
+        tree = ast.parse(self.text("python/thor/errors.py"))
+        (meaning,) = [ast.literal_eval(node.value) for node in tree.body
+                      if isinstance(node, ast.Assign) and node.targets[0].id == "_MEANING"]
+        self.assertGreater(len(codes), 5)
+        self.assertLessEqual(codes - {0}, set(meaning))
+
+    def test_what_is_not_there_yet(self):
+        """The README's list is shortened when something comes."""
+        (missing,) = re.findall(r"\n## Not there yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
+        configuration = self.text("docs/configuration.md")
+
+        def types(section):
+            text = re.split(r"\n##+ ", configuration.split(f"\n## {section}\n")[1])[0]
+            (row,) = re.findall(r"^\| `type` \| ([^|]*) \|", text, re.MULTILINE)
+            return set(re.findall(r"`(\w+)`", row))
+
+        folders = {path.name for path in (ROOT / "src/thor").iterdir() if path.is_dir()}
+        backends = {path.name for path in (ROOT / "src/thor/parallel").iterdir() if path.is_dir()}
+        commands = set(re.findall(r"^## (\w+)$", self.text("docs/command-line.md"), re.MULTILINE))
+        self.assertGreater(len(commands), 5)
+        there = {
+            "observers": types("outputs") != {"spectrum", "photons"},
+            "images": types("outputs") != {"spectrum", "photons"},
+            "MPI": "comm" in folders,
+            "continue": "continue" in commands,
+            "ray tracing": "operators" in folders,
+            "GPUs other than": not backends <= {"cpu", "device", "cuda"},
+            "jumps": (ROOT / "src/thor/transport/jump.hpp").exists(),
+            "a shell, a slab or a uniform grid": types("dataset") != {"shell", "slab", "uniform_grid"},
+        }
+        for words, exists in there.items():
+            self.assertEqual(words in missing, not exists, words)
+
+
 if __name__ == "__main__":
     if not shutil.which("pandoc"):
         print(NO_PANDOC, file=sys.stderr)

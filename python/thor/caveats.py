@@ -1,0 +1,115 @@
+"""What a result must not hide: the one place that says what is to be held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+#: A figure tells of light that is stopped or beyond the range from this share on; a result tells of any.
+NOTABLE = 1e-3
+#: With more photons lost than this a result is not to be relied on (exit code 7 of thor).
+UNRELIABLE = 0.01
+
+
+class Caveat(NamedTuple):
+    """What is to be held against a result, for its description and, in short, for a figure."""
+
+    text: str  #: empty where the file has the words
+    short: str
+    share: float = 1.0  #: of the light or the photons concerned
+    spectrum: str | None = None  #: the only one that is concerned
+    fate: str = ""  #: of the photons concerned: a spectrum of these has their light
+
+
+def percent(share: float) -> str:
+    """A share as one writes it: 3.2 %, 0.0012 %."""
+    return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+def lost_share(summary: Mapping[str, Any]) -> float:
+    """The share of the photons that are lost, or of the light if that is more."""
+    light = _share(summary.get("luminosity_lost", 0.0), summary["luminosity_emitted"])
+    return max(_share(summary.get("lost", 0), summary["photons"]), light)
+
+
+def is_reliable(summary: Mapping[str, Any]) -> bool:
+    return bool(summary.get("reliable", lost_share(summary) <= UNRELIABLE))
+
+
+def sentences(summary: Mapping[str, Any], derived: Iterable[Caveat]) -> tuple[str, ...]:
+    """What is to be held against a result: as the file has it, or, for older files, as its counts have it."""
+    said = _lines(summary, "caveats") if "caveats" in summary else [caveat.text for caveat in derived if caveat.text]
+    return tuple(dict.fromkeys([*said, *_lines(summary, "warnings")]))
+
+
+def _lines(summary: Mapping[str, Any], name: str) -> list[str]:
+    return [line.strip() for line in str(summary.get(name, "")).splitlines() if line.strip()]
+
+
+def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
+    """What the counts of a run say, and that it has warned."""
+    found = []
+    if not summary["complete"]:
+        found.append(_cut(summary))
+    lost = summary.get("lost", 0)
+    if lost:
+        share = lost_share(summary)
+        verdict = "the result is biased" if is_reliable(summary) else "the result is not to be relied on"
+        text = (
+            f"{lost:,} photons ({percent(share)}) hit the cap on scatterings or steps and are lost: {verdict}. "
+            "Raise limits.max_scatterings and limits.max_steps, or use core skipping"
+        )
+        found.append(Caveat(text, f"{percent(share)} of the photons lost", share))
+    stopped = summary.get("stopped", 0)
+    if stopped:
+        share = _share(summary.get("luminosity_stopped", 0.0), summary["luminosity_emitted"])
+        share = share or _share(stopped, summary["photons"])
+        text = f"{stopped:,} photons with {percent(share)} of the light were stopped at stop_shift, on their way"
+        found.append(Caveat(text, f"{percent(share)} of the light stopped", share, fate="stopped"))
+    warnings = [line for line in _lines(summary, "warnings") if line not in _lines(summary, "caveats")]
+    if warnings:
+        plural = "s" if len(warnings) > 1 else ""
+        found.append(Caveat("", f"{len(warnings)} warning{plural} of the run: see thor info"))
+    return found
+
+
+def _cut(summary: Mapping[str, Any]) -> Caveat:
+    photons, requested = summary["photons"], summary.get("photons_requested", "more")
+    in_flight = summary.get("in_flight", 0)
+    if in_flight:
+        text = (
+            f"this run was stopped before every photon had finished ({in_flight} in flight). Those are the long "
+            "histories, which leave far from line centre: the spectra and escape fractions are biased, not only noisier"
+        )
+        return Caveat(text, f"run cut with {in_flight:,} photons in flight: biased")
+    # Photons are dealt over all sources in turn since the file has this number.
+    dealt = "luminosity_unresolved" in summary
+    which = (
+        "what it gives is noisier, not biased"
+        if dealt
+        else "with one source the shape of the spectra is noisier, not biased; of several sources the last ones are missing"
+    )
+    text = (
+        f"this run was stopped after {photons} of {requested} photons. Those have all finished: {which}. "
+        "Luminosities are those of the photons that were started"
+    )
+    return Caveat(text, f"run cut after {photons:,} photons")
+
+
+def of_spectrum(name: str, inside: float, beyond: float) -> list[Caveat]:
+    """What a spectrum leaves out."""
+    if not beyond > 0.0:
+        return []
+    share = _share(beyond, beyond + inside)
+    return [
+        Caveat(
+            f"spectrum '{name}': {percent(share)} of its light lies beyond its range",
+            f"{percent(share)} of the light beyond the range",
+            share,
+            name,
+        )
+    ]

@@ -1,0 +1,58 @@
+"""Quantities as a configuration writes them, "300 pc", compared by what they are."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from .errors import ArgumentError
+
+# Of each unit the kind of quantity and its size in cgs, as in docs/configuration.md.
+_UNITS: dict[str, tuple[str, float]] = {"": ("number", 1.0)}
+for _name, _size in (
+    ("cm", 1.0), ("m", 1e2), ("km", 1e5), ("au", 1.495978707e13), ("pc", 3.0856775814913673e18),
+    ("kpc", 3.0856775814913673e21), ("Mpc", 3.0856775814913673e24),
+    ("Angstrom", 1e-8), ("nm", 1e-7), ("um", 1e-4),
+):  # fmt: skip
+    _UNITS[_name] = ("length", _size)
+_UNITS.update({name: ("velocity", size) for name, size in (("cm/s", 1.0), ("m/s", 1e2), ("km/s", 1e5))})
+_UNITS["K"] = ("temperature", 1.0)
+_UNITS["erg/s"] = ("luminosity", 1.0)
+_UNITS["Hz"] = ("frequency", 1.0)
+for _power, _kind in ((2, "column density"), (3, "number density")):
+    for _form in (f"cm^-{_power}", f"cm-{_power}", f"cm**-{_power}", f"1/cm^{_power}", f"1/cm**{_power}"):
+        _UNITS[_form] = (_kind, 1.0)
+
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
+
+
+def read(value: Any) -> tuple[float, str] | None:
+    """Size in cgs and kind of a quantity or number; None for what is neither."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(value), "number"
+    match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match[2] not in _UNITS:
+        return None
+    kind, size = _UNITS[match[2]]
+    return float(match[1]) * size, kind
+
+
+def same(key: str, one: Any, wanted: Any) -> bool:
+    """Whether two values of a key are the same: "0.3 kpc" is "300 pc", 10 is 10.0.
+
+    A quantity of another kind, or a number in place of a quantity, is an error.
+    """
+    if isinstance(one, list) and isinstance(wanted, list):
+        return len(one) == len(wanted) and all(same(key, a, b) for a, b in zip(one, wanted))
+    if isinstance(one, dict) and isinstance(wanted, dict):
+        return one.keys() == wanted.keys() and all(same(key, one[k], wanted[k]) for k in one)
+    mine, yours = read(one), read(wanted)
+    if mine is None or yours is None:
+        return bool(one == wanted)
+    if mine[1] != yours[1]:
+        what = f"{yours[1]} {wanted!r}"
+        raise ArgumentError(f"{key}: the values are like {one!r}, which the {what} cannot be compared with")
+    return math.isclose(mine[0], yours[0], rel_tol=1e-9)

@@ -1,0 +1,74 @@
+"""Whether all photons of a run stand for the same luminosity: asked of the file, not of what was planned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .result import Result
+    from .spectrum import Spectrum
+
+_FATES = ("escaped", "absorbed", "stopped", "lost", "in_flight")
+_SAME = 1e-6  # relative; light is counted to 1e-10 or better
+
+
+def common_weight(result: Result) -> float | None:
+    """The luminosity [erg/s] that every photon carries after its birth; None where they differ.
+
+    A file of today says so (``equal_weights`` of the summary); of an older one it is found out. The sum of squared
+    weights over the sum of weights is at least the mean weight, and equal to it only if all are equal: so the errors of a spectrum tell. Without spectra the recorded weights do; without those the mean weights of
+    generators and fates, with what the configuration says of how photons are dealt.
+    """
+    summary = result.summary
+    emitted = summary["luminosity_emitted"]
+    carried = emitted - summary.get("luminosity_unresolved", 0.0)
+    if not summary["photons"] or not carried > 0.0:
+        return None
+    weight = float(carried / summary["photons"])
+    if "equal_weights" in summary:
+        return weight if summary["equal_weights"] else None
+    if not all(np.isclose(mean, weight, rtol=_SAME, atol=0.0) for mean in _means(result)):
+        return None
+    tell = [spectrum for spectrum in result.spectra.values() if np.any(spectrum.flux > 0.0)]
+    if tell:
+        equal = all(_are_equal(s, weight * emitted / carried if s.of == "emitted" else weight) for s in tell)
+    elif "weight" in result.photons:
+        recorded = result.photons["weight"]
+        equal = len(recorded) > 0 and bool(np.all(np.isclose(recorded, recorded[0], rtol=_SAME, atol=0.0)))
+    else:
+        equal = _are_dealt_equally(result)
+    return weight if equal else None
+
+
+def _means(result: Result) -> Iterator[float]:
+    """The mean weight of the photons of each fate, and of each generator."""
+    summary = result.summary
+    for fate in _FATES:
+        if summary.get(fate) and f"luminosity_{fate}" in summary:
+            yield summary[f"luminosity_{fate}"] / summary[fate]
+    for generator in result.generators:
+        if generator.get("photons") and "luminosity_emitted" in generator:
+            carried = generator["luminosity_emitted"] - generator.get("luminosity_unresolved", 0.0)
+            yield carried / generator["photons"]
+
+
+def _are_equal(spectrum: Spectrum, weight: float) -> bool:
+    filled = spectrum.flux > 0.0
+    light = (spectrum.flux * spectrum.widths)[filled]
+    squares = ((spectrum.error * spectrum.widths) ** 2)[filled]
+    return bool(np.all(np.isclose(squares, weight * light, rtol=_SAME, atol=0.0)))
+
+
+def _are_dealt_equally(result: Result) -> bool:
+    """By the configuration in the file: one weight for a generator, but with ``photons_per_1e42``."""
+    dealt = re.findall(r"^[ -]*photons_per_1e42: *(\S+)", result.config, re.MULTILINE)
+    if any(rate not in ("0", "0.0") for rate in dealt):
+        return False
+    # thor writes the resolved configuration in block style, so items start alike.
+    block = re.search(r"^generators:\n((?:[ -].*\n)+)", result.config, re.MULTILINE)
+    sources = len(re.findall(r"^ *- type:", block.group(1), re.MULTILINE)) if block else 0
+    return sources == 1 or len(result.generators) > 1  # these have the same mean

@@ -1,0 +1,239 @@
+"""docs/tutorial.md is what a reader gets: its commands are run one after the other and say what the page says. The commands of
+the README are run too, with fewer photons.
+
+    /usr/bin/python3 tests/e2e/test_tutorial.py --thor build/release/thor [--update] [unittest arguments]
+
+With --update the numbers of the page become those of today; other words that have changed are for a writer. Its two figures are
+then made again by hand: docs/figures/tutorial_shell.png and tutorial_dust.png are its shell.png and compare.png.
+In what the page shows, `...` stands for anything: times, rates, names of machines. Photons are the same on every processor
+with fused multiply-add, so counts are compared as they are. Some 15 s of one core.
+"""
+
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import test_command  # noqa: E402
+from test_command import Case, DONE, ROOT, USAGE, main, thor  # noqa: E402
+from support import skip_loudly  # noqa: E402
+
+PAGE = ROOT / "docs/tutorial.md"
+FENCE = re.compile(r"```(\w+)\n(.*?)\n```", re.DOTALL)
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+PROGRESS = re.compile(r" *\d+\.\d %  \d+ of \d+ photons")
+UPDATE = False
+BAD = "--set dataset.dust.tua=1"  # the mistake that the page makes
+
+
+def blocks(text):
+    """The blocks of a page, in order: fenced ones with their language, indented ones as "indented"."""
+    found = []
+    for part in re.split(r"(?s)(```\w+\n.*?\n```)", text):
+        fence = FENCE.fullmatch(part)
+        if fence:
+            found.append(fence.groups())
+            continue
+        for block in re.findall(r"(?:(?<=\n\n)|(?<=\A))((?:    \S.*(?:\n|\Z))+)", part):
+            found.append(("indented", re.sub(r"(?m)^    ", "", block).strip("\n")))
+    return found
+
+
+def matches(expected, got):
+    """Whether lines are those expected, where a line `...` stands for any lines, and `...` in a line for any text
+    with the blanks around it."""
+    pattern = ""
+    for line in expected:
+        if line.strip() in ("...", "#   ..."):
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*".join(re.escape(part) for part in re.split(r"\s*\.\.\.\s*", line)) + r"\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in got)) is not None
+
+
+def renewed(expected, got):
+    """The lines expected with the numbers of those got, in the same order; a line that has no like stays."""
+    lines, left = [], list(got)
+    for line in expected:
+        tokens = re.split(rf"({NUMBER}|\.\.\.)", line)
+        pattern = ""
+        for i, token in enumerate(tokens):
+            if i % 2 == 0:
+                pattern += re.sub(r"(?:\\ )+", r"\\s*", re.escape(token))
+            else:
+                pattern += "(.*?)" if token == "..." else f"({NUMBER})"
+        found = next((match for match in (re.fullmatch(pattern, text) for text in left) if match), None)
+        if found and line.strip() != "...":
+            left = left[left.index(found[0]) + 1 :]
+            numbers = iter(found.groups())
+            new = [next(numbers) if i % 2 else token for i, token in enumerate(tokens)]
+            line = "".join("..." if tokens[i] == "..." else token for i, token in enumerate(new))
+        lines.append(line)
+    return lines
+
+
+def commands_in(text):
+    """The commands of an indented block, without comments and settings."""
+    lines = (re.sub(r"\s{2,}#.*", "", line) for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("export ")]
+
+
+class Shell(Case):
+    """A folder with the commands that the pages have on their PATH."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("bash"):
+            skip_loudly(self, "there is no bash")
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError as error:
+            skip_loudly(self, str(error))
+        programs = self.folder / "bin"
+        programs.mkdir()
+        (programs / "thor").symlink_to(Path(test_command.THOR).resolve())
+        python = programs / "python3"
+        python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        python.chmod(0o755)
+        self.work = self.folder / "work"
+        self.work.mkdir()
+        self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "python"),
+                            "MPLBACKEND": "Agg", "NO_COLOR": "1"}
+
+    def shell(self, command):
+        return subprocess.run(["bash", "-c", command], cwd=self.work, env=self.environment, text=True, timeout=200,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+class Tutorial(Shell):
+    def needs_fused_multiply_add(self):
+        if re.search(r"x86-64-v2.*\(default\)", thor("devices").stdout):
+            skip_loudly(self, "this processor has no fused multiply-add: its photons are others")
+
+    def test_the_page(self):
+        self.needs_fused_multiply_add()
+        commands = 0
+        for kind, text in blocks(PAGE.read_text(encoding="utf-8")):
+            if kind == "python":
+                (self.work / "compare.py").write_text(text, encoding="utf-8")
+            elif kind == "indented" and "mkdir" not in text:
+                for command in commands_in(text):
+                    done = self.shell(command)
+                    self.assertEqual(done.returncode, DONE, done.stdout)
+                    commands += 1
+            elif kind == "console":
+                first, *expected = text.splitlines()
+                self.assertTrue(first.startswith("$ "), first)
+                done = self.shell(first[2:])
+                self.assertEqual(done.returncode, USAGE if BAD in first else DONE, done.stdout)
+                got = [line for line in done.stdout.splitlines() if not PROGRESS.match(line)]
+                if UPDATE and not matches(expected, got):
+                    new = renewed(expected, got)
+                    page = PAGE.read_text(encoding="utf-8")
+                    PAGE.write_text(page.replace("\n".join([first, *expected]), "\n".join([first, *new])), encoding="utf-8")
+                    expected = new
+                if not matches(expected, got):
+                    shown = "\n".join(difflib.unified_diff(expected, got, "docs/tutorial.md", "thor", lineterm=""))
+                    self.fail(f"{first}\n{shown}")
+                commands += 1
+        self.assertGreaterEqual(commands, 7, "it has hardly run anything")
+        for command in re.findall(r"`(thor [^`]+)`", PAGE.read_text(encoding="utf-8").split("## Go on")[1]):
+            done = self.shell(command)
+            self.assertEqual(done.returncode, DONE, f"{command}\n{done.stdout}")
+        for figure in ("shell.png", "compare.png"):
+            self.assertGreater((self.work / figure).stat().st_size, 10_000)
+
+    def test_the_configuration_is_the_one_that_is_written(self):
+        try:
+            import yaml
+        except ImportError as error:
+            skip_loudly(self, str(error))
+        self.assertEqual(self.shell("thor init shell").returncode, DONE)
+        written = yaml.safe_load((self.work / "shell.yaml").read_text(encoding="utf-8"))
+        (shown,) = [yaml.safe_load(text) for kind, text in blocks(PAGE.read_text(encoding="utf-8")) if kind == "yaml"]
+        self.assertEqual(set(shown), {"line", "dataset", "generators"})
+        for key, value in shown.items():
+            self.assertEqual(written[key], value)
+
+    def test_the_other_templates_are_named(self):
+        text = PAGE.read_text(encoding="utf-8")
+        named = re.search(r"`thor init` alone lists the others: ([^.]*)\.", text)[1]
+        listed = [line.split()[0] for line in thor("init").stdout.splitlines()]
+        self.assertEqual(set(re.findall(r"`(\w+)`", named)) | {"shell"}, set(listed))
+
+    def test_a_page_that_has_drifted_is_found(self):
+        got = ["thor: 5000 photons, 1.4e+04 scatterings each, 2e+06 scatterings/s; escaped 3709; wrote shell.h5", "more"]
+        for expected in (got, ["..."], ["thor: 5000 ... escaped 3709; wrote shell.h5", "..."], ["...", "more"]):
+            self.assertTrue(matches(expected, got), expected)
+        for expected in ([], got[:1], [got[0], "more", "..", ], ["thor: 5000 ... escaped 3710; wrote shell.h5", "..."], ["more"]):
+            self.assertFalse(matches(expected, got), expected)
+        old = ["#  tau0   5.9e+05   of it", "...", "a 3 ... 4709, absorbed 1; wrote b.h5", "gone 3", "dust 1: 7", "dust 2: 8"]
+        new = ["#  tau0   6.1e+05      of it", "x", "a 12 rate 3e7 escaped 47, absorbed 22; wrote b.h5", "left 3", "dust 1: 9", "dust 2: 10"]
+        now = ["#  tau0   6.1e+05   of it", "...", "a 12 ... 47, absorbed 22; wrote b.h5", "gone 3", "dust 1: 9", "dust 2: 10"]
+        self.assertEqual(renewed(old, new), now)
+        text = "# A\n\n    indented one\n    two   # why\n\ntext\n\n```console\n$ a\nb\n```\n    no block\n"
+        self.assertEqual(blocks(text), [("indented", "indented one\ntwo   # why"), ("console", "$ a\nb")])
+        self.assertEqual(commands_in("export A=1\na b   # why\n"), ["a b"])
+
+
+class Readme(Shell):
+    #: What makes a command of the README small.
+    SMALLER = (
+        (r"^thor run shell\.yaml", " --set generators.0.photons=300"),
+        (r"^thor mock galaxy", " --gas-particles 8000"),
+        (r"^thor grid ", " --cells 24"),
+        (r"&& thor run galaxy\.yaml", " --set generators.0.photons=100 --set generators.1.photons=100"),
+    )
+
+    def test_your_own_model(self):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        section = text[text.index("## Your own model") :].split("\n## ", 1)[0]
+        used = set()
+        for _, block in blocks(section):
+            for command in commands_in(block):
+                for pattern, smaller in self.SMALLER:
+                    if re.search(pattern, command):
+                        used.add(pattern)
+                        command = re.sub(r" --cells \d+", "", command) + smaller
+                done = self.shell(command)
+                self.assertEqual(done.returncode, DONE, f"{command}\n{done.stdout}")
+        self.assertEqual(len(used), len(self.SMALLER))
+        for name in ("fast.h5", "fast.png", "galaxy_grid.h5", "galaxy.h5"):
+            self.assertGreater((self.work / name).stat().st_size, 1000, name)
+        said = self.shell("thor init")
+        named = re.search(r"shell\.yaml \(or ([^)]*)\)", section)[1]
+        self.assertLessEqual(set(re.split(r", | or ", named)), {line.split()[0] for line in said.stdout.splitlines()})
+
+
+class Files(Case):
+    def test_all_of_a_result_is_documented(self):
+        """Every attribute and every dataset of a result is on docs/formats.md."""
+        page = (ROOT / "docs/formats.md").read_text(encoding="utf-8").split("\n## Grids")[0]
+        rows = {words[0]: " ".join(words) for words in re.findall(r"^\| (`/.*?) \| (.*) \|$", page, re.MULTILINE)}
+        names = {"/": "`/` attributes", "/summary": "`/summary` attributes", "/generators/0": "`/generators/N` attributes",
+                 "/line": "`/line` attributes, `/line/TRANSITION` attributes", "/line/Lya": None,
+                 "/spectra/s": "`/spectra/NAME/edges, flux, error`", "/photons/original": "`/photons/original/...`"}
+        names["/line/Lya"] = names["/line"]
+        config = test_command.sphere(10, 20, dust={"tau": 0.1}, outputs=[
+            {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 4}, {"type": "photons"}])
+        with h5py.File(self.run_thor(config)) as file:
+            for group, row in names.items():
+                members = list(file[group].attrs) + [name for name, data in file[group].items() if hasattr(data, "shape")]
+                self.assertGreater(len(members), 1, group)
+                documented = set(re.findall(r"\w+", rows[row]))
+                for name in members:
+                    short = re.sub(r"^luminosity(?=_)", "", name)  # `luminosity_emitted`, `_escaped`, ...
+                    self.assertTrue({name, short} & documented, f"docs/formats.md: {group} has {name}, which is not there")
+
+
+if __name__ == "__main__":
+    UPDATE = "--update" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--update"]
+    main()
