@@ -20,7 +20,7 @@ void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& lis
                                             t[Counter::in_flight],
                                             percent(t.light(Counter::light_in_flight), t.light(Counter::light_emitted)))
                               : "and all of these have ended. It is marked complete = false; it is a smaller sample, "
-                                "not a biased one."));
+                                "not a biased one, and its luminosities are those of the photons that were started."));
 }
 
 void add_lost(const Tally& t, std::vector<std::string>& list) {
@@ -73,13 +73,10 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
 
 std::string ends_text(const Tally& t) {
   std::string out;
-  for (const auto& [name, counter] : {std::pair("escaped", Counter::escaped),
-                                      {"absorbed", Counter::absorbed},
-                                      {"stopped", Counter::stopped},
-                                      {"lost", Counter::lost},
-                                      {"in flight", Counter::in_flight}}) {
+  for (int i = 0; i < fate_count; ++i) {
+    const auto counter = Counter(i);
     const bool always = counter == Counter::escaped || counter == Counter::absorbed;
-    if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, t[counter]);
+    if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", fates[i].name, t[counter]);
   }
   for (const SpectrumLight& s : t.light_of_spectra()) {
     const double all = s.within + s.beyond;

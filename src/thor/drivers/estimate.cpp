@@ -76,7 +76,8 @@ double row_bytes(const config::Config& config) {
   if (!config.photons) return 0;
   double numbers = 1;
   for (const config::PhotonField f : config.photons->fields) {
-    numbers += f == config::PhotonField::position || f == config::PhotonField::direction ? 3 : 1;
+    using enum config::PhotonField;
+    numbers += f == position || f == position_initial || f == direction ? 3 : 1;
   }
   return 8 * numbers;
 }
