@@ -226,6 +226,30 @@ class Absorbers(grid.GridCase):
         self.assertEqual(done.returncode, INPUT, done.stderr)
         self.assertIn("erg s-1 kpc-3", done.stderr)
 
+    def test_light_from_cells_of_one_phase_is_the_same(self):
+        """And of a cell of two it is not, which is why it takes a key."""
+        path = self.folder / "cube.h5"
+        rng = np.random.default_rng(2)
+        with h5py.File(path, "w") as file:
+            file["rho"], file["T"] = 1e-26 * rng.lognormal(0, 1, (4, 4, 4)), 10 ** rng.uniform(4.0, 4.5, (4, 4, 4))
+        self.grid(path, "--fields", ",".join(GIVEN.split(",")[:5]), "--size", "1 kpc", "--ionization", "collisional")
+        light = {}
+        for emission in ("recombination", "collisional"):
+            for key in ("false", "true"):
+                (self.folder / "run.yaml").write_text(self.RUN % f"{{type: gas, emission: {emission}, photons: 5, from_cells: {key}}}")
+                done = thor("run", "run.yaml", "--overwrite", cwd=self.folder)
+                self.assertEqual(done.returncode, DONE, done.stderr)
+                with h5py.File(self.folder / "out.h5") as file:
+                    light[key] = file["summary"].attrs["luminosity_emitted"]
+            self.assertAlmostEqual(light["true"] / light["false"], 1, 4)
+        self.grid(self.clouds(), "--centre", "1, 1, 1 kpc", "--size", "40 kpc", "--cells", 8, "--mass-weighted", "--overwrite")
+        for key in ("false", "true"):
+            done = thor("run", "run.yaml", "--overwrite", "--set", f"generators.0.from_cells={key}", cwd=self.folder)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            with h5py.File(self.folder / "out.h5") as file:
+                light[key] = file["summary"].attrs["luminosity_emitted"]
+        self.assertGreater(light["true"] / light["false"], 30)  # of collisions
+
     def test_a_grid_without_absorbers_is_told(self):
         path = self.grid(self.clouds(), "--centre", "1, 1, 1 kpc", "--size", "40 kpc", "--cells", 8)
         with h5py.File(path, "r+") as file:

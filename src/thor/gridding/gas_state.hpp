@@ -53,8 +53,8 @@ struct GasModel {
   bool eos_emission = false;          ///< whether they shine
   std::optional<double> metallicity;  ///< mass fraction, where the snapshot has none
   std::optional<emission::IonTable> table;
-  double solar_metallicity = 0.0127;
-  double f_ion = 0.01;  ///< dust in ionised gas, as a share of that in neutral gas
+  double solar_metallicity = 0.0127;  ///< Wiersma et al. 2009; that of dust_metallicity() too
+  double f_ion = 0.01;                ///< dust in ionised gas, as a share of that in neutral gas
 
   /// The model that is chosen; beside the snapshot's own neutral fraction, collisional ionisation.
   const emission::Ionization& eos_ionization() const { return ionization ? *ionization : collisional_; }

@@ -191,6 +191,10 @@ TEST(Medium, RefusesWhatHasNoFiniteNormalisation) {
         std::string("tau0: 10, density: {profile: power_law, exponent: -0.9}"),
         std::string("tau0: 10, velocity: {profile: power_law, exponent: -0.5, max: 100 km/s}"),
         std::string("tau0: 10, velocity: {profile: power_law, exponent: -1, average: 100 km/s}"),
+        std::string("tau0: 10, velocity: {profile: linear, max: 3.1e4 km/s}"),
+        std::string("tau0: 10, velocity: {profile: linear, average: -2e4 km/s}"),
+        std::string(
+            "tau0: 10, inner_radius: 0.02 kpc, velocity: {profile: power_law, exponent: -1, average: 1e4 km/s}"),
         std::string("tau0: 10, inner_radius: 1e-9 kpc, density: {profile: power_law, exponent: -2}"),
         std::string("tau0: 10, inner_radius: 0.02 kpc, density: {profile: power_law, exponent: -25}"),
         std::string("tau0: 1e20")}) {
