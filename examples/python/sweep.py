@@ -52,7 +52,7 @@ acceleration: {core_skip: {fixed: 3}}
 outputs:
   - {type: spectrum, name: emergent, axis: velocity, range: [-600 km/s, 2400 km/s], bins: 300}
 """
-N, V, DUST = "dataset.column_density", "dataset.velocity.average", "dataset.dust.tau"
+N, V, DUST = "dataset.column_density", "dataset.velocity.max", "dataset.dust.tau"
 grid = {
     N: ["1e20 cm^-2", "3e20 cm^-2", "1e21 cm^-2"],
     V: ["50 km/s", "100 km/s", "200 km/s", "300 km/s"],

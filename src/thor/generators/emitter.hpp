@@ -17,7 +17,7 @@ struct Light {
   double faintest = 1e300, brightest = 0;  ///< of one
   std::uint64_t photons = 0, sources = 1;
 
-  void add(double weight, std::uint64_t photons);
+  void add(double weight, std::uint64_t more);  ///< so many photons of this weight
 };
 
 /// What a SourceTable points to.

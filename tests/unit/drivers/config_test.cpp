@@ -214,6 +214,11 @@ TEST(Config, Variants) {
   EXPECT_FALSE(dust.hydrogen_column);
   EXPECT_EQ(dust.ionized_column, 1e20);
   EXPECT_EQ(dust.f_ion, 0.01);
+  EXPECT_EQ(with("generators.0.spectrum={type: lorentzian, hwhm: 2 km/s}").generators[0].spectrum.hwhm, 2e5);
+  EXPECT_FALSE(with("generators.0.spectrum={type: lorentzian}").generators[0].spectrum.hwhm);
+  const Generator stars = with("generators.0={type: sources, photons: 1, path: /s.txt, frame: source}").generators[0];
+  EXPECT_EQ(stars.frame, Frame::source);
+  EXPECT_EQ(with("generators.0={type: sources, photons: 1, path: /s.txt}").generators[0].frame, Frame::gas);
   EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
   EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 12u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
@@ -506,6 +511,17 @@ TEST(Config, BrokenValues) {
       {"generators.0", "{type: extended, shape: medium, photons: 1, position: [0 m, 0 m, 0 m]}"},
       {"generators.0.spectrum", "delta"},
       {"generators.0.spectrum", "{type: lorentz}"},
+      {"generators.0.spectrum", "{type: lorentzian, hwhm: 0 km/s}"},
+      {"generators.0.spectrum", "{type: lorentzian, hwhm: 3000 km/s}"},
+      {"generators.0.spectrum", "{type: lorentzian, sigma: 1 km/s}"},
+      {"generators.0.spectrum", "{type: gaussian, sigma: 1 km/s, hwhm: 1 km/s}"},
+      {"generators.0", "{type: sources, photons: 1}"},
+      {"generators.0", "{type: sources, photons: 1, path: s.txt, frame: stars}"},
+      {"generators.0", "{type: point, photons: 1, frame: gas}"},
+      {"generators.0", "{type: sources, photons: 1, path: s.txt, frame: box, spectrum: {type: thermal}}"},
+      {"generators.0", "{type: gas, emission: recombination, photons: 1}"},
+      {"dataset.velocity", "{profile: constant}"},
+      {"dataset.velocity", "{profile: constant, max: 1 km/s, exponent: 0}"},
       {"generators.0.spectrum", "{type: delta, sigma: 1 km/s}"},
       {"generators.0.spectrum", "{type: delta, offset: -3e5 km/s}"},
       {"generators.0.spectrum", "{type: delta, reference: Lyb}"},
