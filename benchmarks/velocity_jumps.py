@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""velocity_jumps.py [--thor PATH] [--photons N] [--depth TAU] [--speeds V...] [--cells N...] [--work DIR]
+"""velocity_jumps.py [--thor PATH] [--photons N] [--depth TAU] [--speeds V...] [--cells N...] [--outflow] [--work DIR]
 
 What jumps of velocity between cells do to a result: one turbulent field, sampled at the centres of ever finer cells, against
 the finest. The field is a sum of Fourier modes of 4 to 8 waves in the box with random phases and directions, of a given rms
 speed along an axis; the gas is homogeneous, 1e4 K, of a given line-centre depth from the centre to a face, with dust of a depth
 of 0.3; a point source in the centre, every scattering followed. Prints a table as in docs/physics.md; 256^3 cells take 2 GB of
 memory.
+
+--outflow: a sphere whose speed grows linearly to V at its surface, in cells, against the sphere without cells; every face has the
+jump 2 V/cells.
 """
 import argparse
 import subprocess
@@ -67,10 +70,10 @@ def write(path, n, speed, depth, sigma_dust):
     return jumps / faces
 
 
-def run(options, grid, out, photons, seed):
+def run(options, dataset, out, photons, seed):
     config = out.with_suffix(".yaml")
     config.write_text(f"line: Lya\nseed: {seed}\n"
-                      f"dataset: {{type: uniform_grid, path: {grid}, dust: {{law: SMC}}}}\n"
+                      f"dataset: {dataset}\n"
                       f"generators: [{{type: point, photons: {photons}}}]\n"
                       "acceleration: {core_skip: none}\n"
                       f"outputs: [{{type: photons}}]\noutput: {{path: {out}}}\n")
@@ -90,6 +93,26 @@ def ks(a, b):
     return np.abs(np.searchsorted(np.sort(a), both, "right") / a.size - np.searchsorted(np.sort(b), both, "right") / b.size).max()
 
 
+def row(first, escaped, scatterings, x, finest):
+    f, s = escaped.mean(), scatterings[escaped]
+    noise = 0.83 * np.sqrt(1 / x.size + 1 / finest.size)  # the median of KS of two samples of one kind
+    print(f"| {first} | {s.mean():.4g} ± {s.std() / np.sqrt(s.size):.2g} | {f:.3f} ± {np.sqrt(f * (1 - f) / escaped.size):.3f} | "
+          f"{ks(x, finest):.3f} (noise {noise:.3f}) |", flush=True)
+
+
+def outflows(options):
+    print("| speed [km/s] | cells | jump / v_th | scatterings | f_esc | KS of the spectrum against the sphere |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for speed in options.speeds:
+        whole = None
+        for cells in [0, *sorted(options.cells, reverse=True)]:
+            dataset = (f"{{type: shell, outer_radius: 0.5 kpc, temperature: 1e4 K, tau0: {options.depth:g}, velocity: {{profile: linear, "
+                       f"max: {speed:g} km/s}}, dust: {{tau: {DUST}}}" + (f", cells: {cells}" if cells else "") + "}")
+            result = run(options, dataset, options.work / "run.h5", options.photons, cells + 1)
+            whole = result[2] if whole is None else whole
+            row(f"{speed:g} | {f'{cells}^3' if cells else 'none'} | {2 * speed / cells / THERMAL if cells else 0:.2g}", *result, whole)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n")[0])
     parser.add_argument("--thor", default=str(Path(__file__).resolve().parent.parent / "build/release/thor"))
@@ -97,11 +120,14 @@ def main():
     parser.add_argument("--depth", type=float, default=3e3)
     parser.add_argument("--speeds", type=float, nargs="+", default=[5, 10, 20, 40])
     parser.add_argument("--cells", type=int, nargs="+", default=[64, 128, 256])
+    parser.add_argument("--outflow", action="store_true")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "thor_velocity_jumps")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
+    if options.outflow:
+        outflows(options)
+        return 0
     sigma_dust = 1.59e-21 / 10**-0.6  # SMC at Lya, per hydrogen atom of solar metallicity [cm^2]
-    n = options.photons
     print("| rms speed [km/s] | cells | faces with jumps > v_th | scatterings | f_esc | KS of the spectrum against the finest |")
     print("|---|---|---|---|---|---|", flush=True)
     for speed in options.speeds:
@@ -109,14 +135,11 @@ def main():
         for cells in sorted(options.cells, reverse=True):
             grid = options.work / f"grid_{cells}.h5"
             share = write(grid, cells, speed, options.depth, sigma_dust)
-            escaped, scatterings, x = run(options, grid, options.work / f"run_{cells}.h5", n, cells)
+            dataset = f"{{type: uniform_grid, path: {grid}, dust: {{law: SMC}}}}"
+            escaped, scatterings, x = run(options, dataset, options.work / f"run_{cells}.h5", options.photons, cells)
             grid.unlink()
-            f = escaped.mean()
             finest = x if finest is None else finest
-            noise = np.sqrt((1 / x.size + 1 / finest.size) / 2)  # about the median of KS of two samples of one kind
-            s = scatterings[escaped]
-            print(f"| {speed:g} | {cells}^3 | {100 * share:.2g} % | {s.mean():.0f} ± {s.std() / np.sqrt(s.size):.0f} | "
-                  f"{f:.3f} ± {np.sqrt(f * (1 - f) / n):.3f} | {ks(x, finest):.3f} (noise {1.2 * noise:.3f}) |", flush=True)
+            row(f"{speed:g} | {cells}^3 | {100 * share:.2g} %", escaped, scatterings, x, finest)
     return 0
 
 

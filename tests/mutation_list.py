@@ -11,7 +11,7 @@ STEP = "src/thor/transport/step.hpp"
 DUST, GRID, OUTFLOW = "tests/physics/dust_test.cpp", "tests/physics/grid_test.cpp", "tests/physics/outflow_test.cpp"
 SPHERE, CLUMPY = "tests/physics/sphere_test.cpp", "tests/physics/clumpy_test.cpp"
 SLAB = ["LineProblem_Slab_float"]
-SHELL = ["LineProblem_Shell_float"]
+SHELL = ["LineProblem_Shell_double"]  # the precision of those tests
 CELLS = ["LineProblem_UniformGrid_float"]
 
 
