@@ -27,11 +27,11 @@ double largest_of(const D& data, double a) {
   constexpr int places = 4000;
   for (int i = 0; i < places; ++i) {
     const Vec3<double> p{0, 0, (i + 0.5) / places};
-    const auto cell = dataset.locate(p);
-    if (cell != gas) continue;
+    if (dataset.locate(p) != gas) continue;
+    const Region<double> here{gas, dataset.depth_at(gas, p)};
     for (const double mu : {0., 0.5, 1.}) {
       const Vec3<double> d{std::sqrt(1 - mu * mu), 0, mu};
-      largest = std::max(largest, critical(a * dataset.opacity(cell, p) * dataset.core_scale(cell, p, d)));
+      largest = std::max(largest, critical(a * dataset.opacity(here, p) * dataset.core_scale(here, p, d)));
     }
   }
   return largest;

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "thor/io/codec.hpp"
+#include "thor/io/descriptor.hpp"
 #include "thor/io/input_convert.hpp"
 #include "thor/io/input_zarr.hpp"
 #include "thor/io/zarr.hpp"
@@ -20,16 +21,6 @@ namespace {
 constexpr std::uint64_t largest_packed = std::uint64_t{1} << 32, largest_plain = std::uint64_t{1} << 40;  ///< chunks
 
 using Decoder = bool (*)(std::span<const std::byte>, std::span<std::byte>);
-
-struct Descriptor {
-  int id;
-  explicit Descriptor(int id) : id(id) {}
-  ~Descriptor() {
-    if (id >= 0) close(id);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-};
 
 class ZarrChunks final : public Storage {
  public:

@@ -12,6 +12,7 @@
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
+#include "thor/io/descriptor.hpp"
 
 namespace thor::io::detail {
 namespace fs = std::filesystem;
@@ -19,16 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
-
-struct Descriptor {
-  int id;
-  explicit Descriptor(int opened) : id(opened) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (id >= 0) close(id);
-  }
-};
 
 }  // namespace
 

@@ -1,0 +1,17 @@
+#pragma once
+#include <unistd.h>
+
+namespace thor::io::detail {
+
+/// An open file of the system, closed at the end; negative: none.
+struct Descriptor {
+  int id;
+  explicit Descriptor(int opened) : id(opened) {}
+  ~Descriptor() {
+    if (id >= 0) close(id);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+};
+
+}  // namespace thor::io::detail
