@@ -70,22 +70,6 @@ herr_t take_attribute(hid_t object, const char* name, const H5A_info_t*, void* o
   return 0;
 }
 
-/// The names in a group, in order. (H5Ovisit would do, but its signature differs between HDF5 1.10 and 1.12.)
-std::vector<std::string> names_in(hid_t group) {
-  H5G_info_t info{};
-  if (H5Gget_info(group, &info) < 0) throw std::runtime_error("group");
-  std::vector<std::string> names;
-  for (hsize_t i = 0; i < info.nlinks && i < most_objects; ++i) {
-    const ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-    if (size < 0) throw std::runtime_error("link");
-    std::string name(std::size_t(size) + 1, '\0');
-    H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
-    name.pop_back();
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
 /// Depth first; throws std::runtime_error where something cannot be read.
 void visit(const Id& id, const std::string& path, int depth, std::vector<Object>& objects) {
   if (id < 0 || depth > 32 || objects.size() >= most_objects) throw std::runtime_error(path);
@@ -103,9 +87,12 @@ void visit(const Id& id, const std::string& path, int depth, std::vector<Object>
   }
   // Looks at all of them, and fails where one is damaged; H5Aiterate2 then frees what it never had (seen in 1.10.8).
   if (H5Aexists(id, "\x01") < 0) throw std::runtime_error(path);
-  if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_attribute, &object) < 0) throw std::runtime_error(path);
+  if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take_attribute, &object) < 0)
+    throw std::runtime_error(path);
   if (is_dataset || (H5Iget_type(id) != H5I_GROUP && H5Iget_type(id) != H5I_FILE)) return;
-  for (const auto& name : names_in(id)) {
+  std::vector<std::string> names;
+  if (!names_in(id, names)) throw std::runtime_error(path);
+  for (const auto& name : names) {
     const std::string below = (path == "/" ? "" : path) + "/" + name;
     visit(Id(H5Oopen(id, name.c_str(), H5P_DEFAULT), H5Oclose), below, depth + 1, objects);
   }

@@ -40,4 +40,19 @@ bool has_room(std::size_t more) {
   return room != MAP_FAILED && munmap(room, size) == 0;
 }
 
+bool names_in(hid_t group, std::vector<std::string>& names) {
+  constexpr std::size_t most = 1'000'000;
+  names.clear();
+  const auto take = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+    auto& list = *static_cast<std::vector<std::string>*>(out);
+    list.emplace_back(name);
+    return list.size() < most ? 0 : -1;
+  };
+  // A look for one that is not there goes through all links of a small group, and fails where one is damaged.
+  if (H5Lexists(group, "\x01", H5P_DEFAULT) < 0) return false;
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take, &names) < 0) return false;
+  std::sort(names.begin(), names.end());
+  return true;
+}
+
 }  // namespace thor::io

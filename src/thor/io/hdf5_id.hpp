@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace thor::io {
 
@@ -32,6 +33,10 @@ inline void quiet() {
 
 /// The innermost entry of HDF5's error stack; of an I/O error only what the system said.
 std::string innermost_error();
+
+/// The names in a group, sorted; false: it is damaged. One by one, by H5Lget_name_by_idx, they would come from a table
+/// of all, which HDF5 1.10.8 frees wrongly where a link is damaged.
+bool names_in(hid_t group, std::vector<std::string>& names);
 
 /// Whether there is memory for all that HDF5 may want, and for `more`. It does not survive that its own allocations
 /// fail (1.10.8: a corrupt heap), so this comes before it is called.

@@ -88,18 +88,9 @@ class Hdf5 final : public Source {
     const auto lock = enter_hdf5(name_);
     const std::string path = relative(object);
     const Id group(has(path) ? H5Gopen2(file_, path.empty() ? "/" : path.c_str(), H5P_DEFAULT) : -1, H5Gclose);
-    H5G_info_t info{};
-    if (group < 0 || H5Gget_info(group, &info) < 0) fail_input(name_, "there is no group '" + path + "'");
+    if (group < 0) fail_input(name_, "there is no group '" + path + "'");
     std::vector<std::string> names;
-    for (hsize_t i = 0; i < info.nlinks; ++i) {
-      const ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-      if (size < 0) fail_input(name_, "group '" + path + "': " + innermost_error());
-      std::string name(std::size_t(size) + 1, '\0');
-      H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
-      name.pop_back();
-      names.push_back(std::move(name));
-    }
-    std::ranges::sort(names);
+    if (!names_in(group, names)) fail_input(name_, "group '" + path + "' is damaged");
     return names;
   }
 

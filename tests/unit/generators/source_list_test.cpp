@@ -214,6 +214,25 @@ class Table {
   std::string path_;
 };
 
+TEST(Generators, WithoutLightAreRefused) {
+  auto dark = lamps();
+  dark.gas = [](int, int, int) { return test::GridCell{1e-20, 1e4, {}, 0, 0}; };
+  const test::GridFile file(dark);
+  const std::string table = testing::TempDir() + "thor_dark_" + std::to_string(getpid()) + ".txt";
+  std::ofstream(table) << "# x[kpc] y[kpc] z[kpc] luminosity[erg/s]\n0 0 0 0\n0.1 0 0 0\n";
+  for (const std::string& generator : {std::string("{type: gas, emission: recombination, photons: 10}"),
+                                       "{type: sources, photons: 10, path: " + table + "}"}) {
+    try {
+      test::run(yaml(file, generator));
+      ADD_FAILURE() << generator;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::input);
+      EXPECT_NE(std::string(e.what()).find("nothing shines"), std::string::npos) << e.what();
+    }
+  }
+  std::filesystem::remove(table);
+}
+
 TEST(SourcesGenerator, ReadsATable) {
   const test::GridFile file(lamps());
   const Table table("# x[pc] name y[pc] z[pc] sfr[Msun/yr]\n10 1 20 -30 2\n\n-400 2 0 0 6\n9999 3 0 0 1\n");

@@ -144,6 +144,35 @@ TEST_F(InputTest, UnusualStorageIsReadByTheLibrary) {
   }
 }
 
+// They lie in a heap that is read without HDF5's help: short, long and empty ones, and none.
+TEST_F(InputTest, TextsOfVariableLength) {
+  const std::vector<std::string> texts = {"km s-1", "", std::string(100'000, 'x') + "end", "Å", std::string(4096, 'y')};
+  for (const hsize_t user_block : {0, 512}) {
+    {
+      Maker file(path, user_block);
+      const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+      H5Tset_size(type, H5T_VARIABLE);
+      for (std::size_t i = 0; i <= texts.size(); ++i) {
+        const std::string name = "text" + std::to_string(i);
+        const hid_t attribute = H5Acreate2(file.id, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT);
+        const char* text = i < texts.size() ? texts[i].c_str() : nullptr;
+        EXPECT_GE(H5Awrite(attribute, type, &text), 0);
+        H5Aclose(attribute);
+      }
+      const hid_t never = H5Acreate2(file.id, "never", type, space, H5P_DEFAULT, H5P_DEFAULT);
+      H5Aclose(never);
+      H5Sclose(space);
+      H5Tclose(type);
+    }
+    const Input input(path);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(input.text("/", "text" + std::to_string(i)), texts[i]) << user_block;
+    }
+    EXPECT_EQ(input.text("/", "text" + std::to_string(texts.size())), "") << user_block;
+    EXPECT_EQ(input.text("/", "never"), "") << user_block;
+  }
+}
+
 TEST_F(InputTest, FileWithAUserBlock) {
   const std::vector<double> values = count_up(4000);
   {
