@@ -232,6 +232,7 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const std::string where = describe(device.get(), options.cpu);
   write_header(file, config, setup, where);
   write_line(file, setup.line);
+  if (photons) photons->finish();
   total.write(file);
   file.attribute("/summary", "photons_requested", count);
   file.attribute("/summary", "equal_weights", setup.emitter.equal_weights());
