@@ -305,6 +305,7 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const auto write = [&] {
     write_header(*file, config, setup, where);
     write_line(*file, setup.line);
+    if (photons) photons->finish();
     total.write(*file);
     write_ending(*file, total, ending);
     file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());

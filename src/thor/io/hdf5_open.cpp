@@ -51,7 +51,12 @@ Id OpenFile::group(const std::string& object) const {
 /// Opens what an attribute is set on.
 Id OpenFile::object(const std::string& object) const {
   for (const auto& column : columns) {
-    if (column->path == object && column->dataset < 0) column->create(chunk_rows);
+    if (column->path != object || column->dataset >= 0) continue;
+    if (column->buffered() > 0) {
+      column->flush();  // which knows how small a chunk will do
+    } else {
+      column->create(chunk_rows);
+    }
   }
   if (object == "/" || !exists(object)) return group(object);
   return {check(H5Oopen(id, object.c_str(), H5P_DEFAULT), object), H5Oclose};
@@ -155,7 +160,9 @@ void OpenFile::finish() {
   enter();
   for (const auto& column : columns) column->flush();
   check(H5Fflush(id, H5F_SCOPE_LOCAL), partial.string());
-  check(close(), partial.string());
+  const herr_t closed = close();
+  if (abandoned) enter();  // which says why: there was no room to close it
+  check(closed, partial.string());
   sync(path, partial);
 }
 

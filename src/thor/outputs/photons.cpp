@@ -20,7 +20,7 @@ std::string fate_names() {
 
 PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis,
                            io::File& file)
-    : axis_(axis), size_(medium.size), cross_section_(medium.cross_section) {
+    : file_(file), axis_(axis), size_(medium.size), cross_section_(medium.cross_section) {
   const auto open = [&]<class T>(Field<T>& field, const char* name, int width, const char* units, const char* what) {
     field.wanted = true;
     field.column = file.column<T>(std::string("/photons/original/") + name, std::size_t(width), units, what);
@@ -52,8 +52,9 @@ PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& me
          "which source of the generator: the row of the list of sources, or the cell (x n_y + y) n_z + z of the gas");
   }
   open(fate_, "fate", 1, "", "what became of it, by the numbers of the attribute names");
-  file.attribute("/photons/original/fate", "names", fate_names());
 }
+
+void PhotonStream::finish() { file_.attribute("/photons/original/fate", "names", fate_names()); }
 
 void PhotonStream::accept(std::span<const Photon> photons) {
   const auto append = [&]<class T, class F>(Field<T>& field, F value) {

@@ -15,6 +15,7 @@ class PhotonStream {
   PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::File& file);
 
   void accept(std::span<const Photon> photons);
+  void finish();  ///< after the last one
 
  private:
   template <class T>
@@ -22,6 +23,7 @@ class PhotonStream {
     io::Column<T> column;
     bool wanted = false;
   };
+  io::File& file_;
   FrequencyAxis axis_;
   double size_, cross_section_;
   Field<std::uint64_t> id_, source_;
