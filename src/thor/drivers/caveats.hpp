@@ -8,8 +8,8 @@ namespace thor {
 
 /// How a run ended, beside what it counted.
 struct Ending {
-  std::uint64_t requested = 0;  ///< photons that the configuration asks for
-  std::string dropped_photons;  ///< why raw photons that were asked for are not in the file; "" where they are
+  std::uint64_t requested = 0;    ///< photons that the configuration asks for
+  std::string dropped_photons{};  ///< why raw photons that were asked for are not in the file; "" where they are
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
 };

@@ -55,10 +55,10 @@ TEST(Caveats, LightBeyondARangeIsOfThatSpectrum) {
 TEST(Caveats, ARunThatWasCutIsBiasedOnlyByWhatIsInFlight) {
   Counted some;
   some.add(Phase::escaped, 10);
-  EXPECT_FALSE(Ending{11}.complete(some.tally));
+  EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
   EXPECT_NE(caveats_of(some.tally, {11, ""})[0].find("not a biased one"), std::string::npos);
   some.add(Phase::fly, 1);
-  EXPECT_FALSE(Ending{11}.complete(some.tally));
+  EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
   EXPECT_NE(caveats_of(some.tally, {11, ""})[0].find("so the result is biased"), std::string::npos);
   EXPECT_EQ(caveats_of(some.tally, {11, "full"}).size(), 2u);
 }
