@@ -19,7 +19,7 @@ inline constexpr double most_lost = 0.01;
 /// Less light than this share beyond a spectrum's range is not worth a word.
 inline constexpr double most_beyond = 1e-3;
 
-double share_lost(const Tally& tally);
+bool is_reliable(const Tally& tally);
 
 /// What a reader has to know before relying on a result, a sentence or two each: a run that was cut, photons lost or
 /// stopped, light that no spectrum has. This is the one place that turns counts into such words; they are stored in the
