@@ -44,7 +44,8 @@ def main():
     photons = result.photons
     gone = np.isin(photons["fate"], (2, 5)) & (photons["direction"][:, axis] > 0.5)  # a cone of 60 degrees
     place = photons["position"][gone][:, across] / KPC / unit
-    bins = [e[:: max(1, len(e) // 64)] for e in edges]
+    pixels = np.clip(3 * np.sqrt(len(place)), 32, 64)  # as coarse as the photons are few
+    bins = [e[:: max(1, int(len(e) / pixels))] for e in edges]
     light, *_ = np.histogram2d(place[:, 0], place[:, 1], bins=bins, weights=photons["weight"][gone] * 4)
     area = (bins[0][1] - bins[0][0]) * (bins[1][1] - bins[1][0])
 

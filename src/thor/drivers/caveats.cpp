@@ -30,7 +30,7 @@ void add_lost(const Tally& t, std::vector<std::string>& list) {
       "Raise limits.max_scatterings and limits.max_steps, or use core skipping.",
       t[Counter::lost], percent(double(t[Counter::lost]), double(t.photons())),
       percent(t.light(Counter::light_lost), t.light(Counter::light_emitted)),
-      share_lost(t) > most_lost ? "the result is biased and not to be relied on" : "the result is slightly biased"));
+      is_reliable(t) ? "the result is slightly biased" : "the result is biased and not to be relied on"));
 }
 
 void add_stopped(const Tally& t, const std::vector<SpectrumLight>& spectra, std::vector<std::string>& list) {
@@ -45,10 +45,10 @@ void add_stopped(const Tally& t, const std::vector<SpectrumLight>& spectra, std:
 
 }  // namespace
 
-double share_lost(const Tally& t) {
-  return std::max(percent(double(t[Counter::lost]), double(t.photons())),
-                  percent(t.light(Counter::light_lost), t.light(Counter::light_emitted))) /
-         100;
+bool is_reliable(const Tally& t) {
+  const double lost = std::max(percent(double(t[Counter::lost]), double(t.photons())),
+                               percent(t.light(Counter::light_lost), t.light(Counter::light_emitted)));
+  return lost <= 100 * most_lost * (1 + 1e-9);  // rounding
 }
 
 std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {

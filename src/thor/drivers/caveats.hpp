@@ -8,8 +8,8 @@ namespace thor {
 
 /// How a run ended, beside what it counted.
 struct Ending {
-  std::uint64_t requested = 0;  ///< photons that the configuration asks for
-  std::string dropped_photons;  ///< why raw photons that were asked for are not in the file; "" where they are
+  std::uint64_t requested = 0;    ///< photons that the configuration asks for
+  std::string dropped_photons{};  ///< why raw photons that were asked for are not in the file; "" where they are
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
 };
@@ -19,7 +19,7 @@ inline constexpr double most_lost = 0.01;
 /// Less light than this share beyond a spectrum's range is not worth a word.
 inline constexpr double most_beyond = 1e-3;
 
-double share_lost(const Tally& tally);
+bool is_reliable(const Tally& tally);
 
 /// What a reader has to know before relying on a result, a sentence or two each: a run that was cut, photons lost or
 /// stopped, light that no spectrum has. This is the one place that turns counts into such words; they are stored in the

@@ -23,10 +23,11 @@ double critical(double a_tau) { return a_tau >= 1 ? 0.2 * std::cbrt(a_tau) : 0; 
 template <class D>
 double largest_of(const D& data, double a) {
   const auto dataset = view<double>(data);
-  double largest = 0;
-  constexpr int places = 4000;
+  double largest = 0, inner = 0;
+  if constexpr (requires { data.inner; }) inner = data.inner;
+  constexpr int places = 1001;
   for (int i = 0; i < places; ++i) {
-    const Vec3<double> p{0, 0, (i + 0.5) / places};
+    const Vec3<double> p{0, 0, inner + (1 - inner) * (i + 0.5) / places};
     if (dataset.locate(p) != gas) continue;
     const Region<double> here{gas, dataset.depth_at(gas, p)};
     for (const double mu : {0., 0.5, 1.}) {

@@ -15,8 +15,8 @@ struct SupportedCoreSkip {
   double absorbers = 0;  ///< of a grid: share of the absorbers in them
 };
 
-/// Of a grid it takes the lengths that `local` works out (neighbourhood.hpp) and 4 bytes of memory for each cell while it
-/// lasts: 0.4 microseconds a cell on one core, 0.8 s for 128^3 of them, as long as `local` takes to begin.
+/// Of a grid it takes the lengths that `local` works out (neighbourhood.hpp) and 4 bytes of memory for each cell while
+/// it lasts: 0.4 microseconds a cell on one core, 0.8 s for 128^3 of them, as long as `local` takes to begin.
 SupportedCoreSkip supported_core_skip(const Medium& medium, double x_crit, int threads);
 
 /// Warns, with numbers, of an x_crit (`fixed`, `global`) that the gas does not support, or that dust does not allow.

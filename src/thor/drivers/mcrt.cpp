@@ -206,7 +206,7 @@ void write_ending(io::File& file, const Tally& tally, const Ending& ending) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
   set("photons_requested", ending.requested);
   set("complete", ending.complete(tally));
-  set("reliable", share_lost(tally) <= most_lost);
+  set("reliable", is_reliable(tally));
   set("caveats", joined(caveats_of(tally, ending)));
   set("warnings", joined(warnings_said()));
 }
@@ -343,7 +343,7 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   for (const std::string& caveat : caveats_of(total, ending)) warning("{}", caveat);
   if (!ending.dropped_photons.empty()) return ExitCode::output;
   if (!ending.complete(total)) return ExitCode::stopped;
-  return share_lost(total) > most_lost ? ExitCode::unreliable : ExitCode::done;
+  return is_reliable(total) ? ExitCode::done : ExitCode::unreliable;
 }
 
 Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options) {

@@ -111,12 +111,12 @@ dataset:
   path: galaxy_grid.h5
   dust: {law: SMC}
 generators:
-  - {type: sources, brightness: ionizing_rate, photons: 3000, spectrum: {type: gaussian, sigma: 30 km/s}}
+  - {type: sources, brightness: ionizing_rate, photons: 4500, spectrum: {type: gaussian, sigma: 30 km/s}}
   - {type: gas, emission: collisional, photons: 1500, spectrum: {type: thermal}}
 acceleration: {core_skip: local}
 outputs:
-  - {type: spectrum, name: emergent, axis: velocity, range: [-1500 km/s, 1500 km/s], bins: 100}
-  - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-1500 km/s, 1500 km/s], bins: 100}
+  - {type: spectrum, name: emergent, axis: velocity, range: [-800 km/s, 800 km/s], bins: 40}
+  - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-800 km/s, 800 km/s], bins: 40}
   - {type: photons}
 output: {path: galaxy.h5}
 )"},

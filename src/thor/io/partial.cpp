@@ -46,7 +46,7 @@ fs::path partial_of(const fs::path& path) {
 fs::path target_of(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
-  const fs::path target = fs::weakly_canonical(path, error);
+  fs::path target = fs::weakly_canonical(path, error);
   if (error) fail(path, "it is a link that leads nowhere", error.message() + "; remove it, or give another name");
   // Of a link to what is not there yet, weakly_canonical may give the link itself.
   if (!fs::is_symlink(target, error)) return target;

@@ -1,0 +1,69 @@
+#include "thor/drivers/caveats.hpp"
+
+#include <gtest/gtest.h>
+
+namespace thor {
+namespace {
+
+/// Photons of weight 1 (or as given) with these fates, and a spectrum of what escaped in -1 < x < 1.
+struct Counted {
+  std::vector<config::SpectrumOutput> spectra{
+      {.name = "narrow", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 2}};
+  Tally tally{spectra, [](const std::string&) { return FrequencyAxis{1e6, 1e-5}; }, 1e4, 1e4};
+
+  void add(Phase fate, int count, double frequency = 0, double weight = 1) {
+    for (int i = 0; i < count; ++i) {
+      Photon p{};
+      p.fate = fate;
+      p.weight = weight;
+      p.frequency_final = frequency;
+      tally.start(weight);
+      tally.accept(p);
+    }
+  }
+  std::vector<std::string> caveats() const { return caveats_of(tally, {tally.photons(), ""}); }
+};
+
+TEST(Caveats, OnePerCentLostIsTheMost) {
+  Counted few;
+  few.add(Phase::escaped, 990);
+  few.add(Phase::lost, 10);
+  EXPECT_TRUE(is_reliable(few.tally));
+  ASSERT_EQ(few.caveats().size(), 1u);
+  EXPECT_EQ(few.caveats()[0].find("relied"), std::string::npos);
+  few.add(Phase::lost, 1);
+  EXPECT_FALSE(is_reliable(few.tally));
+  EXPECT_NE(few.caveats()[0].find("not to be relied on"), std::string::npos);
+  Counted bright;
+  bright.add(Phase::escaped, 1000);
+  bright.add(Phase::lost, 1);
+  EXPECT_TRUE(is_reliable(bright.tally));
+  bright.add(Phase::lost, 1, 0, 100);
+  EXPECT_FALSE(is_reliable(bright.tally));
+}
+
+TEST(Caveats, LightBeyondARangeIsOfThatSpectrum) {
+  Counted some;
+  some.add(Phase::escaped, 999);
+  some.add(Phase::escaped, 1, 5);
+  EXPECT_TRUE(some.caveats().empty());  // a thousandth
+  some.add(Phase::escaped, 1, -5);
+  ASSERT_EQ(some.caveats().size(), 1u);
+  EXPECT_TRUE(some.caveats()[0].starts_with("spectrum narrow: 2 of its 1e+03 erg/s"));
+  some.add(Phase::absorbed, 5000, -5);  // not in the spectrum
+  EXPECT_EQ(some.caveats().size(), 1u);
+}
+
+TEST(Caveats, ARunThatWasCutIsBiasedOnlyByWhatIsInFlight) {
+  Counted some;
+  some.add(Phase::escaped, 10);
+  EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
+  EXPECT_NE(caveats_of(some.tally, {11, ""})[0].find("not a biased one"), std::string::npos);
+  some.add(Phase::fly, 1);
+  EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
+  EXPECT_NE(caveats_of(some.tally, {11, ""})[0].find("so the result is biased"), std::string::npos);
+  EXPECT_EQ(caveats_of(some.tally, {11, "full"}).size(), 2u);
+}
+
+}  // namespace
+}  // namespace thor
