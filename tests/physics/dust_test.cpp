@@ -76,6 +76,9 @@ TEST(DustySlab, WhatIsHitIsChosenOnce) {
     for (const auto& p : photons) {
       dust += p.fate == thor::Phase::absorbed;
       line += p.fate == thor::Phase::lost;
+      if (p.fate == thor::Phase::lost) {
+        ASSERT_NE(p.frequency_final, p.frequency_initial) << "a rejection is no scattering";
+      }
     }
     const double n = dust + line;
     EXPECT_GT(n, 30000);
