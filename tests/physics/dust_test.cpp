@@ -130,9 +130,9 @@ TEST(DustySlab, CoreSkippingHasTheEscapeFractionOfTheOracle) {
       const double f = escape_fraction(photons), error = binomial_error(f, double(photons.size()));
       return std::abs(f - theirs.mean) / std::hypot(theirs.error, error);
     };
-    for (const char* skip : {"local", "{fixed: 1.5}", "{fixed: 2}"}) {
-      EXPECT_LT(apart(slab(1e4, tau_dust, n, skip)), 4) << skip;
-    }
+    EXPECT_LT(apart(slab(1e4, tau_dust, n / 4, "local")), 4);
+    EXPECT_LT(apart(slab(1e4, tau_dust, n, "{fixed: 1.5}")), 4);
+    EXPECT_LT(apart(slab(1e4, tau_dust, n, "{fixed: 2}")), 4);
     EXPECT_LT(apart(slab(1e4, tau_dust, n, "{fixed: 2}", "precision: double\n")), 4);
     EXPECT_LT(apart(slab(1e4, tau_dust, n / 4, "none", "precision: double\n")), 4);
     EXPECT_GT(apart(slab(1e4, 1.5 * tau_dust, n, "{fixed: 2}")), 4) << "dust wrong by 50 %";
