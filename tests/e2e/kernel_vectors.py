@@ -22,8 +22,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LIMIT_LANES = 8  # kernels have 0 to 5 that could not be followed; a small function of each lane is 12
-LIMIT_LANES_CALLS = 30  # 7 to 10 where functions are called: what is kept across a call is not followed
+LIMIT_LANES = 8  # kernels have 0 to 5 that could not be followed; one small function of each lane is 12
+LIMIT_LANES_CALLS = 30  # up to 10 where functions are called: what is kept across a call is not followed
 LIMIT_NARROW = 0.05  # of the packed
 LEAST_PACKED = 100
 
@@ -129,7 +129,7 @@ class X86:
             return None
         for key in [k for k in state if k.startswith(f"[{place[0]}")]:
             at = int(key[1 + len(place[0]):-1])
-            if place[2] - 8 < at < place[2] + size:
+            if place[2] - 4 < at < place[2] + size:
                 state[key] = LANE
         return put(state, place[1], value)
 
@@ -139,12 +139,13 @@ class X86:
             return
         target, sources = operands[-1], operands[:-1]
         known = self.ARITHMETIC.match(op)
+        size = 64 if "%zmm" in i.text else 32 if "%ymm" in i.text else 16 if "%xmm" in i.text else 8
         if known and known[3] == "p":
             if count:
                 wide = self.wide in i.text
                 count.packed += wide
                 count.narrow += not wide
-            return self.store(target, state, None, 64)
+            return self.store(target, state, None, size)
         if known:
             inputs = sources + ([target] if "fm" in op or "fnm" in op or not op.startswith("v") and "sqrt" not in op else [])
             if op.startswith("vsqrt"):
@@ -167,16 +168,16 @@ class X86:
                 value = value if value == self.value(sources[1], state) else None
             if op.startswith(("v", "movs")) and value == PROBLEM and "(" not in target:
                 value = UNIFORM
-            return self.store(target, state, value, 8)
+            return self.store(target, state, value, 4 if re.match(r"v?mov(ss|d|l)$", op) else 8)
         if re.match(r"v?mov[au]p[sd]$|v?movdq[au]\d*$", op):
             constant = "(" in sources[0] and "%rsp" not in sources[0]  # whose elements may differ
-            return self.store(target, state, None if constant else self.value(sources[0], state), 64)
+            return self.store(target, state, None if constant else self.value(sources[0], state), size)
         if op == "lea" and self.place(sources[0]):
             base = state.get(self.register("%" + self.place(sources[0])[0]))
             return self.store(target, state, PROBLEM if base == PROBLEM or "rip" in sources[0] else None, 8)
         if op == "pop" or op == "push":
             return self.store(target, state, None, 8) if op == "pop" else None
-        self.store(target, state, None, 64)
+        self.store(target, state, None, size)
 
 
 class Neon:
@@ -223,7 +224,7 @@ class Neon:
     def forget(self, state, base, low=None, high=None):
         for key in [k for k in state if k.startswith(f"[{base}")]:
             at = int(key[1 + len(base):-1])
-            if low is None or low - 8 < at < high:
+            if low is None or low - 4 < at < high:
                 state[key] = LANE
 
     def step(self, i, state, count):

@@ -76,6 +76,9 @@ TEST(DustySlab, WhatIsHitIsChosenOnce) {
     for (const auto& p : photons) {
       dust += p.fate == thor::Phase::absorbed;
       line += p.fate == thor::Phase::lost;
+      if (p.fate == thor::Phase::lost) {
+        ASSERT_NE(p.frequency_final, p.frequency_initial) << "a rejection is no scattering";
+      }
     }
     const double n = dust + line;
     EXPECT_GT(n, 30000);
@@ -127,9 +130,9 @@ TEST(DustySlab, CoreSkippingHasTheEscapeFractionOfTheOracle) {
       const double f = escape_fraction(photons), error = binomial_error(f, double(photons.size()));
       return std::abs(f - theirs.mean) / std::hypot(theirs.error, error);
     };
-    for (const char* skip : {"local", "{fixed: 1.5}", "{fixed: 2}"}) {
-      EXPECT_LT(apart(slab(1e4, tau_dust, n, skip)), 4) << skip;
-    }
+    EXPECT_LT(apart(slab(1e4, tau_dust, n / 4, "local")), 4);
+    EXPECT_LT(apart(slab(1e4, tau_dust, n, "{fixed: 1.5}")), 4);
+    EXPECT_LT(apart(slab(1e4, tau_dust, n, "{fixed: 2}")), 4);
     EXPECT_LT(apart(slab(1e4, tau_dust, n, "{fixed: 2}", "precision: double\n")), 4);
     EXPECT_LT(apart(slab(1e4, tau_dust, n / 4, "none", "precision: double\n")), 4);
     EXPECT_GT(apart(slab(1e4, 1.5 * tau_dust, n, "{fixed: 2}")), 4) << "dust wrong by 50 %";

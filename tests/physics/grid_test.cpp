@@ -217,8 +217,11 @@ TEST(PeriodicBox, HasNoSeam) {
   const auto here = photons({0, 0, 0}), there = photons({5, 9, 3});
   ASSERT_EQ(here.size(), there.size());
   std::int64_t scatterings = 0;
+  const double stop = std::log1p(2 / 1215.67) * constants::c / 12.845e5;  // in thermal units
   for (std::size_t i = 0; i < here.size(); ++i) {
     EXPECT_EQ(here[i].fate, thor::Phase::stopped);
+    EXPECT_LT(here[i].frequency_final, -0.999 * stop);
+    EXPECT_GT(here[i].frequency_final, -1.1 * stop) << "in the first step beyond it";
     EXPECT_NEAR(here[i].frequency_final, there[i].frequency_final, 1e-3);
     EXPECT_EQ(here[i].scatterings, there[i].scatterings);
     scatterings += here[i].scatterings;
