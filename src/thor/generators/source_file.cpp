@@ -10,6 +10,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/core/gas_limits.hpp"
 #include "thor/core/units.hpp"
 #include "thor/io/array_units.hpp"
 
@@ -178,7 +179,7 @@ std::vector<PointSource> read_sources(const config::Generator& g) {
     }
     const auto& [vx, vy, vz] = sources[i].velocity;
     const double speed = std::hypot(vx, vy, vz);
-    if (!(speed < 0.1 * constants::c)) {
+    if (!(speed <= fastest_gas)) {
       refuse_source(g.path, fmt::format("source {} moves at {:.4g} km/s: it must be less than a tenth of the speed of "
                                         "light (are the units of the velocities right?)",
                                         i, speed / constants::km));
