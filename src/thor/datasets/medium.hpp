@@ -72,7 +72,8 @@ UniformGrid<Real> convert(const UniformGrid<double>& d) {
   for (int k = 0; k < 3; ++k) r.shape[k] = d.shape[k], r.tiles[k] = d.tiles[k], r.zero[k] = Real(d.zero[k]);
   r.tile = d.tile, r.stride = d.stride, r.dust = d.dust, r.core_scale = d.core_scale;
   r.packed = d.packed, r.periodic = d.periodic, r.velocity_step = d.velocity_step;
-  r.hubble = Real(d.hubble), r.step_scale = Real(d.step_scale), r.stop = Real(d.stop), r.stop_flight = Real(d.stop_flight);
+  r.hubble = Real(d.hubble), r.step_scale = Real(d.step_scale), r.stop = Real(d.stop),
+  r.stop_flight = Real(d.stop_flight);
   return r;
 }
 
