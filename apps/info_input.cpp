@@ -133,6 +133,18 @@ Facts facts_of_snapshot(const std::string& path) {
   return facts;
 }
 
+/// One whose units are not known, or that lacks what gas must have: what there is, and what `thor grid` will want.
+Facts facts_of_unread(const io::Input& input, const Error& error) {
+  Facts facts;
+  facts.title = "a snapshot, which `thor grid` cannot read as it is";
+  facts.row("note", error.what());
+  const std::vector<double> counts = input.numbers("/Header", "NumPart_Total");
+  facts.row("particles", fmt::format("{} by type", fmt::join(counts, ", ")));
+  facts.json = {{"particles", counts}, {"notes", {error.what()}}};
+  list_arrays(input, "/", 0, facts.arrays);
+  return facts;
+}
+
 std::string to_text(const std::string& path, const Facts& facts) {
   std::string out = fmt::format("{}: {}\n", path, facts.title);
   for (const auto& [name, text] : facts.rows) out += fmt::format("  {:<22}{}\n", name, text);
@@ -170,8 +182,13 @@ std::optional<std::string> describe_input(const std::string& path, bool json) {
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
   if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input));
-  if (!input || input->has("/Header")) return show("snapshot", facts_of_snapshot(path));
-  return std::nullopt;
+  if (input && !input->has("/Header")) return std::nullopt;
+  try {
+    return show("snapshot", facts_of_snapshot(path));
+  } catch (const Error& e) {
+    if (!input) throw;
+    return show("snapshot", facts_of_unread(*input, e));
+  }
 }
 
 }  // namespace thor::command

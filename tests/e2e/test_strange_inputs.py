@@ -13,6 +13,8 @@ import sys
 import threading
 from pathlib import Path
 
+import h5py
+
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from test_command import Case, DONE, STOPPED, USAGE, main, sphere, thor  # noqa: E402
@@ -126,10 +128,21 @@ class OtherFiles(Case):
         told = json.loads(run("info", self.snapshot, "--json").stdout)
         self.assertEqual((told["kind"], told["snapshot"]["gas"], told["snapshot"]["stars"]), ("snapshot", 1000, 20))
 
+    def test_a_snapshot_without_units(self):
+        with h5py.File(self.snapshot, "a") as file:
+            for name in ("UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"):
+                del file["Header"].attrs[name]
+            for group in ("PartType0", "PartType4"):
+                for data in file[group].values():
+                    del data.attrs["to_cgs"]
+        done = run("info", self.snapshot)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        for says in ("a snapshot, which `thor grid` cannot read as it is", "note .*--unit-length", "particles +1000, 0, 0, 0, 20, 0"):
+            self.assertRegex(done.stdout, says)
+
     def test_neither(self):
         pipe, other = self.folder / "pipe", self.folder / "other.h5"
         os.mkfifo(pipe)
-        import h5py
         with h5py.File(other, "w") as file:
             file["x"] = 1
         for path, says in ((pipe, "neither a file nor a directory"), ("/dev/zero", "neither a file nor a directory"),
