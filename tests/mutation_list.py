@@ -145,7 +145,8 @@ MUTATIONS = [
            "    return h.dust_ratio;\n", "    return V(Real(1.5)) * h.dust_ratio;\n", CELLS, CLUMPY, "Clumps.*"),
     kernel("cell_core_scale", "src/thor/datasets/uniform_grid.hpp", "length of core skipping in cells 30 times too long",
            "V scale = h.core_scale + max(half - off_centre, V(Real(0)));",
-           "V scale = V(Real(30)) * (h.core_scale + max(half - off_centre, V(Real(0))));", CELLS, CLUMPY, "Clumps.*"),
+           "V scale = V(Real(30)) * (h.core_scale + max(half - off_centre, V(Real(0))));", CELLS, GRID,
+           "SphereOnAGrid.CoreSkippingIsUnbiasedAndThatOfTheSphere"),
 
     # ---- emission
     source("recombination_factor", "src/thor/emission/recombination.cpp", "case-B coefficient 1.1 times as large",

@@ -67,7 +67,8 @@ double alike(const Sample& a, const Sample& b) {
 // With 3000 photons a side f_esc = 0.48 is known to 0.013 and a spectrum to a KS distance of 0.06 (p = 1e-3): an
 // acceleration that takes a tenth of the light too much or too little fails, and one that moves the peaks by a third of
 // their width. {fixed: 3} does far worse, and has to be seen: three fifths of the light are gone, and the KS distance
-// is 0.13.
+// is 0.13. Not seen: a length of the local scheme that is too long, since few photons get deep into a clump;
+// SphereOnAGrid has that.
 TEST(Clumps, AccelerationsAreUnbiased) {
   const GridFile file(clumps(3e3, 0.1));
   const Sample truth = sample(file, "none", "precision: double\n");
