@@ -22,8 +22,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LIMIT_LANES = 8  # kernels have 0 to 5 that could not be followed; one small function of each lane is 12
-LIMIT_LANES_CALLS = 30  # up to 10 where functions are called: what is kept across a call is not followed
+LIMIT_LANES = 8  # kernels have 0 to 2 that could not be followed; one small function of each lane is 12
 LIMIT_NARROW = 0.05  # of the packed
 LEAST_PACKED = 100
 
@@ -354,13 +353,12 @@ def check(path):
         count_function(code, machine, count)
     calls = [] if "_SelectedProblem_" in kernel else count.calls
     slow = [text for text in count.lanes if re.search(r"\b[vf]?(div|sqrt)", text)]
-    limit = LIMIT_LANES_CALLS if "_SelectedProblem_" in kernel else LIMIT_LANES
-    bad = (count.packed < LEAST_PACKED or len(count.lanes) > limit or slow
+    bad = (count.packed < LEAST_PACKED or len(count.lanes) > LIMIT_LANES or slow
            or count.narrow > LIMIT_NARROW * count.packed or calls)
     text = (f"{kernel:45} {count.packed:5} packed, {count.narrow:3} narrower, {len(count.lanes):3} scalar on lanes, "
             f"{count.uniform:3} scalar for all, {len(count.calls)} calls")
     if bad:
-        text += (f"  FAILED (at least {LEAST_PACKED} packed, narrower below {LIMIT_NARROW:.0%}, at most {limit} "
+        text += (f"  FAILED (at least {LEAST_PACKED} packed, narrower below {LIMIT_NARROW:.0%}, at most {LIMIT_LANES} "
                  f"scalar on lanes, no root or division among them, no calls)")
         text += "".join(f"\n    {line}" for line in count.lanes[:12] + calls[:5])
     return text, not bad

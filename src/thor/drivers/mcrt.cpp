@@ -119,9 +119,9 @@ void warn_of_grid(const Setup& setup) {
   if (s.jumps > 0.01) {
     warning(
         "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
-        "up "
-        "to {:.0f} times): a line photon can slip through where real gas would have caught it. A finer grid does "
-        "better.",
+        "up to {:.0f} times): a line photon can slip through where real gas would have caught it. In an ordered flow "
+        "whose every face jumps by 1 (2.4) thermal speeds the spectrum is off by a KS distance of 0.05 (0.23), with "
+        "11 to 25 % (27 to 84 %) fewer scatterings; in turbulence by 0.02 (docs/physics.md). A finer grid does better.",
         100 * s.jumps, s.largest_jump);
   }
   if (s.velocity_step > 0.1) {

@@ -17,7 +17,7 @@ struct Counted {
       p.fate = fate;
       p.weight = weight;
       p.frequency_final = frequency;
-      tally.start(weight);
+      tally.start(weight, weight);
       tally.accept(p);
     }
   }
