@@ -71,7 +71,7 @@ MUTATIONS = [
            "lane.frequency = fma(V(-dataset.data.hubble), s, lane.frequency);",
            "lane.frequency = fma(V(dataset.data.hubble), s, lane.frequency);", CELLS, GRID, "HubbleFlow.RedshiftsByHTimesTheWay"),
     kernel("stop_early", STEP, "photons are stopped at half of stop_shift",
-           "lane.frequency < V(-dataset.data.stop);", "lane.frequency < V(Real(-0.5) * dataset.data.stop);", CELLS, GRID,
+           "lane.frequency < V(-dataset.data.stop)", "lane.frequency < V(Real(-0.5) * dataset.data.stop)", CELLS, GRID,
            "PeriodicBox.*"),
     kernel("skip_factor", STEP, "local x_crit 1.4 times as large",
            "min(V(Real(0.2)) * root, V(skip.cap))", "min(V(Real(0.28)) * root, V(skip.cap))",
@@ -111,8 +111,8 @@ MUTATIONS = [
            "r.wing = r.core;", "tests/unit/interactors/build_test.cpp", "BuildLine.*"),
 
     # ---- datasets
-    header("slab_face", "src/thor/datasets/slab.hpp", "the slab's other face",
-           "one - copysign(one, d.z) * p.z", "one + copysign(one, d.z) * p.z", "tests/unit/datasets/datasets_test.cpp",
+    header("slab_face", "src/thor/datasets/slab.hpp", "the way to the slab's face 1.1 times as long",
+           "divide(to_face, max(abs(d.z),", "divide(V(Real(1.1)) * to_face, max(abs(d.z),", "tests/unit/datasets/datasets_test.cpp",
            "Segments.EndWhereTheCellEnds"),
     header("sphere_root", "src/thor/datasets/sphere.hpp", "the other root of a ray that goes inward",
            "return select(outward, divide(c, max(sum, V(RealOf<V>(1e-30)))), sum);",
@@ -122,7 +122,7 @@ MUTATIONS = [
            "fma(mu * mu, V(data.profile.velocity_exponent - Real(1)), V(Real(1)))",
            "(mu * mu * V(data.profile.velocity_exponent))", "tests/unit/datasets/datasets_test.cpp", "StepLimiter.*"),
     kernel("cavity_filled", "src/thor/datasets/shell.hpp", "gas in the cavity",
-           "if (data.inner > Real(0)) k = select(equal<V>(cell, cavity), V(Real(0)), k);", "", SHELL, OUTFLOW,
+           "cavity), V(Real(0)), k);", "cavity), k, k);", SHELL, OUTFLOW,
            "ThinShell.UnscatteredShareIsExponential"),
     header("power_exponent", "src/thor/datasets/profile.hpp", "speed of a power law with an exponent too large by one",
            "p.velocity_exponent - Real(1));", "p.velocity_exponent);", "tests/unit/datasets/datasets_test.cpp",
@@ -144,8 +144,7 @@ MUTATIONS = [
     kernel("cell_dust_factor", "src/thor/datasets/uniform_grid.hpp", "dust of cells 1.5 times as thick",
            "    return h.dust_ratio;\n", "    return V(Real(1.5)) * h.dust_ratio;\n", CELLS, CLUMPY, "Clumps.*"),
     kernel("cell_core_scale", "src/thor/datasets/uniform_grid.hpp", "length of core skipping in cells 30 times too long",
-           "V scale = h.core_scale + max(half - off_centre, V(Real(0)));",
-           "V scale = V(Real(30)) * (h.core_scale + max(half - off_centre, V(Real(0))));", CELLS, GRID,
+           "V scale = h.core_scale + ", "V scale = V(Real(30)) * h.core_scale + ", CELLS, GRID,
            "SphereOnAGrid.CoreSkippingIsUnbiasedAndThatOfTheSphere"),
 
     # ---- emission

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutations.py [--build DIR] [--work DIR] [--only NAME...] [--again] [--table]
+"""mutations.py [--build DIR] [--work DIR] [--only NAME...] [--again] [--check] [--table]
 
 Makes one mistake at a time in a copy of src/ and shows which test sees it: a branch that is gone, a sign, a factor of 1.1.
 A mistake that no test sees has SURVIVED, and a test is missing.
@@ -8,7 +8,8 @@ It is run by hand, or weekly: `cmake --build --preset dev` first, then this. Eco
 compiled: the changed .cpp file, or the one kernel (at -O1) or test file that includes the changed header. The new object comes
 before the library of the build folder on the linker's command line and takes the place of the old one. Results are kept in
 DIR/results.json (default: a folder of the system's for temporary files), so that a run which was stopped goes on where it was;
---again forgets them. --table prints them as docs/mutations.md has them.
+--again forgets them. --table prints them as docs/mutations.md has them; --check only looks whether the list fits the code and the
+page.
 
 The list is in mutation_list.py: what is changed, what is compiled, and which tests are run (the unchanged code passes them all,
 which is looked at first). A text that is no longer in its file is STALE: the list has to follow the code.
@@ -153,15 +154,31 @@ def table(mutations, results):
     return "\n".join(lines)
 
 
+def check(mutations):
+    page, bad = (ROOT / "docs/mutations.md").read_text(), 0
+    for m in mutations:
+        faults = [] if (ROOT / m["file"]).read_text().count(m["old"]) == 1 else [f"its text is not in {m['file']} once"]
+        faults += [] if f"| {m['what']} |" in page else ["it is not in docs/mutations.md"]
+        faults += [f"there is no {t}" for t in m["tests"] if not (ROOT / t).exists()]
+        bad += bool(faults)
+        for fault in faults:
+            print(f"{m['name']}: {fault}")
+    print(f"mutations: {len(mutations)} in the list, {bad} do not fit")
+    return 1 if bad else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1], usage=__doc__.split("\n")[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "thor_mutations")
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     mutations = MUTATIONS
+    if options.check:
+        return check(mutations)
     options.work.mkdir(parents=True, exist_ok=True)
     store = options.work / "results.json"
     results = json.loads(store.read_text()) if store.exists() and not options.again else {}
