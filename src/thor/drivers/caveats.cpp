@@ -20,7 +20,7 @@ void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& lis
                                             t[Counter::in_flight],
                                             percent(t.light(Counter::light_in_flight), t.light(Counter::light_emitted)))
                               : "and all of these have ended. It is marked complete = false; it is a smaller sample, "
-                                "not a biased one."));
+                                "not a biased one, and its luminosities are those of the photons that were started."));
 }
 
 void add_lost(const Tally& t, std::vector<std::string>& list) {
