@@ -35,6 +35,15 @@ THOR_FN void to_coordinates(const UniformGrid<Real>& grid, const Lane<Real>& lan
   }
 }
 
+/// Where a lane was `back` ago along its direction, in coordinates.
+template <class Real, class D>
+THOR_FN void place_of_lane(const D& data, const Lane<Real>& lane, double back, double (&position)[3]) {
+  constexpr bool grid = decltype(view<Real>(data))::grid;
+  const double place[3] = {lane.px, lane.py, lane.pz}, slope[3] = {lane.dx, lane.dy, lane.dz};
+  for (int k = 0; k < 3; ++k) position[k] = (grid ? from_lower_face(place[k]) : place[k]) - back * slope[k];
+  if constexpr (grid) to_coordinates(data, lane, position);
+}
+
 /// Photon `id` at the start of its first flight. One that never meets the medium has escaped.
 template <class Real, class P>
 THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin) {
@@ -56,8 +65,7 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
   origin.id = id, origin.source = place.index, origin.generator = place.generator;
   origin.weight_initial = place.weight, origin.weight = place.weight * place.escape_fraction;
   origin.frequency = double(b.frequency);
-  origin.position[0] = double(lane.px), origin.position[1] = double(lane.py), origin.position[2] = double(lane.pz);
-  if constexpr (decltype(view<Real>(problem.dataset))::grid) to_coordinates(problem.dataset, lane, origin.position);
+  place_of_lane(problem.dataset, lane, 0, origin.position);
   return lane;
 }
 
@@ -79,12 +87,8 @@ THOR_FN Photon end_photon(const P& problem, Lane<Real> lane, const Origin& origi
   for (int k = 0; k < 3; ++k) p.position_initial[k] = origin.position[k];
   p.frequency_initial = origin.frequency, p.frequency_final = p.frequency_scattered = lane.frequency;
   p.direction[0] = lane.dx, p.direction[1] = lane.dy, p.direction[2] = lane.dz;
-  const double place[3] = {lane.px, lane.py, lane.pz};
-  for (int k = 0; k < 3; ++k) {
-    p.position[k] = (decltype(dataset)::grid ? from_lower_face(place[k]) : place[k]) - flown * p.direction[k];
-  }
+  place_of_lane(problem.dataset, lane, flown, p.position);
   if constexpr (decltype(dataset)::grid) {
-    to_coordinates(problem.dataset, lane, p.position);
     p.frequency_scattered = p.frequency_final + double(problem.dataset.hubble) * flown;
   }
   p.column = double(lane.column) - double(lane.column_low);
