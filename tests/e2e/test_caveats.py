@@ -114,7 +114,7 @@ class Caveats(Case):
         self.assertGreater(self.summary(out)["in_flight"], 0)
         said = self.said(out)[0]
         self.assertRegex(said, "the run was cut.* still in flight .*biased")
-        self.assertRegex(self.done.stderr, r"in flight \d+.*wrote")
+        self.assertRegex(self.done.stderr, r"in_flight \d+.*wrote")
         out = self.run_thor(sphere(100, 10**9, outputs=[]), "--max-walltime", 0.5, expect=STOPPED)
         self.assertEqual(self.summary(out)["in_flight"], 0)
         said, = self.said(out)

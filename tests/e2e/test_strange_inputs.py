@@ -113,7 +113,7 @@ class OtherFiles(Case):
                 self.assertRegex(done.stdout, says)
             told = json.loads(run("info", path, "--json").stdout)
             self.assertEqual((told["kind"], told["grid"]["cells"]), ("grid", [8, 8, 8]))
-            self.assertIn("/temperature", [d["path"] for d in told["datasets"]])
+            self.assertIn("/HI_temperature", [d["path"] for d in told["datasets"]])
             done = run("info", path, "--config")
             self.assertEqual(done.returncode, INPUT)
             self.assertIn("holds no configuration", done.stderr)

@@ -49,8 +49,8 @@ struct Region {
 
 /// The depth at birth: a source that was put on a face lies on it, however its position is rounded.
 template <class V>
-THOR_FN V depth_at_birth(V exact) {
-  return abs(exact) < V(sizeof(RealOf<V>) == 4 ? RealOf<V>(2.5e-7) : RealOf<V>(1e-15)) ? V(0) : exact;
+THOR_FN V depth_at_birth(V exact, V scale = V(1)) {
+  return abs(exact) < scale * V(sizeof(RealOf<V>) == 4 ? RealOf<V>(5e-7) : RealOf<V>(1e-15)) ? V(0) : exact;
 }
 
 /// What the datasets without a grid have in common: one thermal width, and a region that is all there is to know.

@@ -45,15 +45,18 @@ struct ShellView : Meshless<V> {
     const V zero(Real(0));
     const V change = SphereView<V>::change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
     V depth = lane.depth - change;
+    const Vec3<V> q = this->move(lane, s);
     if (data.inner > Real(0)) {  // a flight through the cavity ends at a face, where cross() sets the depth
-      const V thick(data.thickness), half(Real(0.5) * data.thickness);
+      const V thick(data.thickness), half(Real(0.5) * data.thickness), inner2(data.inner * data.inner);
       depth = select(lane.depth < zero, min(depth, at_inner()), max(depth, zero));
       depth = select(depth > half, depth - thick, select(depth < -half, depth + thick, depth));
+      // Around a small cavity the position says it better, but for the last hundredth above the face.
+      const V exact = inner2 - dot(q, q);
+      depth = select(depth < zero && exact < V(Real(-1. / 128)) * inner2, exact, depth);
     } else {
       depth = max(depth, zero);
     }
     lane.depth = depth;
-    this->move(lane, s);
   }
   template <class Lane>
   THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const FaceSegment<V>& segment) const {
@@ -122,9 +125,9 @@ struct ShellView : Meshless<V> {
   THOR_FN V depth_at(int cell, Vec3<V> p) const {
     const V outer = max(SphereView<V>::one_minus_r2(p), V(0));
     if (data.inner <= Real(0)) return depth_at_birth(outer);
-    const V thick(data.thickness), inner = depth_at_birth(outer - thick);
+    const V inner2 = data.inner * data.inner, inner = depth_at_birth(inner2 - dot(p, p), inner2);
     if (cell == cavity) return max(inner, V(0));
-    return outer > V(0.5) * thick ? min(inner, at_inner()) : depth_at_birth(outer);
+    return outer > V(0.5) * data.thickness ? min(inner, at_inner()) : depth_at_birth(outer);
   }
   THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) const { return SphereView<V>::distance_from_outside(p, d); }
   THOR_FN Vec3<V> sample_position(V r, Vec3<V> n) const { return SphereView<V>::sample_shell(data.inner, r, n); }

@@ -112,6 +112,15 @@ TEST(Depth, OfAThinShellIsThatOfItsNearerFace) {
   EXPECT_NEAR(way_out<float>(shell, lane), 0.9e-6, 1e-12);
 }
 
+/// 1 - r^2 resolves 6e-8, and the cavity is 1e-6 of it.
+TEST(Depth, OfASmallCavityIsThatOfThePosition) {
+  const Shell<float> shell{1e-3f, convert<float>(still())};
+  EXPECT_NEAR(way_out<float>(shell, lane_at<float>(shell, {0, 0, 0}, {0, 0, 1})), 1e-3, 1e-9) << "from the centre";
+  Lane<float> lane = lane_at<float>(shell, {0, 0, 0.9f}, {0, 0, -1});
+  for (const float s : {0.3f, 0.3f, 0.2f, 0.09f, 0.008f}) view<float>(shell).advance(lane, s);
+  EXPECT_NEAR(way_out<float>(shell, lane), 1e-3, 2e-7) << "back from outside";
+}
+
 TEST(Depth, ASourceOnAFaceIsOnIt) {
   const float inner = 0.3f;
   const Shell<float> shell{inner, convert<float>(still())};
