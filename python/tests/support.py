@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import struct
@@ -120,6 +121,11 @@ class WithFiles(unittest.TestCase):
         result = thor.open(self.path)
         self.addCleanup(result.close)
         return result
+
+
+needs_astropy = unittest.skipUnless(
+    importlib.util.find_spec("astropy"), "*** SKIPPED: damaged files: there is no astropy (python3-astropy) ***"
+)
 
 
 def skip_loudly(why):

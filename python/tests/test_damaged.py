@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from support import WithFiles, write_result
+from support import WithFiles, needs_astropy, write_result
 
 FILES = 200
 SECONDS = 10  # for one file; it takes milliseconds
@@ -58,6 +58,7 @@ def look(folder, first):
         print(outcome, flush=True)
 
 
+@needs_astropy
 class DamagedFilesTest(WithFiles):
     maxDiff = None
 

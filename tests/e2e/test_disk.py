@@ -141,6 +141,33 @@ class Names(Case):
             self.assertTrue(partial.is_symlink())
             self.assertFalse(out.exists())
 
+    def test_a_pipe_is_not_replaced(self):
+        """Nor is a device: --overwrite is for files, through a link too."""
+        for name in ("out.h5", "grid.h5", "mock.hdf5"):
+            with self.subTest(name):
+                pipe, link = self.folder / f"pipe-{name}", self.folder / f"link-{name}"
+                os.mkfifo(pipe)
+                link.symlink_to(pipe)
+                for out in (pipe, link):
+                    done = run(*self.commands[name], "-o", out, "--overwrite")
+                    self.assertEqual(done.returncode, OUTPUT, done.stderr)
+                    self.assertIn("it is no file", done.stderr)
+                    self.assertTrue(pipe.is_fifo())
+
+    def test_a_partial_file_that_was_replaced_is_not_given_the_name(self):
+        out = self.folder / "swapped.h5"
+        partial = out.with_name("swapped.h5.partial")
+        job = subprocess.Popen(command_line("run", self.write(ENDLESS, "endless.yaml"), "-o", out, "--threads", 1, "--drain", 0),
+                               stderr=subprocess.PIPE, text=True)
+        self.assertTrue(wait_for(partial.exists))
+        partial.unlink()
+        partial.write_text("another")
+        job.terminate()
+        said = job.communicate(timeout=20)[1]
+        self.assertEqual(job.returncode, OUTPUT, said)
+        self.assertIn("was removed or replaced", said)
+        self.assertFalse(out.exists())
+
     def test_a_hard_link_in_its_place_is_not_written_to(self):
         victim = self.folder / "victim"
         victim.write_text("precious")

@@ -129,7 +129,7 @@ class Check(Case):
         """Of a run of some seconds on one thread, while others use the machine: within a factor of five."""
         config = sphere(1e4, 3000, outputs=wide_spectra(1, bins=100))
         told = self.check(config, "--threads", "1")["estimate"]
-        summary = self.summary(self.run_thor(config, "--threads", 1))
+        summary = self.summary(self.run_thor(config, "--threads", 1, "--device", "cpu"))  # where the estimate is made
         ratio = told["seconds"] / summary["transport_seconds"]
         print(f"\n  estimate {told['seconds']:.2f} s, run {summary['transport_seconds']:.2f} s", file=sys.stderr)
         self.assertGreater(summary["transport_seconds"], 0.5, "too short to say anything")

@@ -135,6 +135,50 @@ TEST(Faces, OfAGrid) {
   }
 }
 
+/// In thin gas a flight ends anywhere, also beside a face that it did not start from; it ends in the gas.
+TEST(Faces, NothingScattersOutside) {
+  for (const char* precision : {"single", "double"}) {
+    for (const char* tau : {"0.3", "1", "3"}) {
+      const auto slab =
+          run(fmt::format("line: Lya\nprecision: {}\ndataset: {{type: slab, half_thickness: 1 kpc, "
+                          "temperature: 1e4 K, tau0: {}}}\ngenerators: [{{type: point, photons: 20000}}]\n"
+                          "output: {{path: x.h5}}\n",
+                          precision, tau));
+      const auto shell =
+          run(fmt::format("line: Lya\nprecision: {}\ndataset: {{type: shell, inner_radius: 0.7 kpc, "
+                          "outer_radius: 1 kpc, temperature: 1e4 K, tau0: {}}}\n"
+                          "generators: [{{type: point, photons: 20000}}]\noutput: {{path: x.h5}}\n",
+                          precision, tau));
+      double outside = 0, in_cavity = 0;
+      for (const auto& p : slab) outside = std::max(outside, std::abs(p.position[2]));
+      for (const auto& p : shell) {
+        const double r = std::hypot(p.position[0], p.position[1], p.position[2]);
+        outside = std::max(outside, r);
+        if (p.scatterings > 0) in_cavity = std::max(in_cavity, 0.7 - r);
+      }
+      EXPECT_LT(outside, 1 + 1e-6) << precision << " " << tau;
+      EXPECT_LT(in_cavity, 1e-6) << precision << " " << tau;
+    }
+  }
+}
+
+/// Isotropic scattering by dust of optical depth 1 from face to face, a beam along the normal: 0.3406(5) are reflected
+/// in a plain Monte Carlo of a dozen lines.
+TEST(Faces, ThinDustReflectsWhatItShould) {
+  const auto reflected = [](const char* tau) {
+    double back = 0;
+    const auto all = run(fmt::format(
+        "line: Lya\ndataset: {{type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e-6, dust: {{tau: {}, "
+        "albedo: 1, g: 0}}}}\ngenerators: [{{type: extended, shape: beam, radius: 1 kpc, photons: 400000, spectrum: "
+        "{{type: delta, offset: 1000 km/s}}}}]\noutput: {{path: x.h5}}\n",
+        tau));
+    for (const auto& p : all) back += p.direction[2] < 0;
+    return back / double(all.size());
+  };
+  EXPECT_NEAR(reflected("0.5"), 0.3406, 4 * 0.0009);
+  EXPECT_GT(std::abs(reflected("0.52") - 0.3406), 4 * 0.0009) << "4 % more dust must not pass";
+}
+
 /// What the comparison can see: light a Doppler width beside the line, and a beam 53 degrees off the normal.
 TEST(Faces, AWrongBeamIsSeen) {
   const std::string slab = "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e6";

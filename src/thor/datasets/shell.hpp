@@ -49,7 +49,8 @@ struct ShellView : Meshless<V> {
     if (data.inner > Real(0)) {  // a flight through the cavity ends at a face, where cross() sets the depth
       const V thick(data.thickness), half(Real(0.5) * data.thickness), inner2(data.inner * data.inner);
       depth = select(lane.depth < zero, min(depth, at_inner()), max(depth, zero));
-      depth = select(depth > half, depth - thick, select(depth < -half, depth + thick, depth));
+      depth =
+          select(depth > half, min(depth - thick, at_inner()), select(depth < -half, max(depth + thick, zero), depth));
       // Around a small cavity the position says it better, but for the last hundredth above the face.
       const V exact = inner2 - dot(q, q);
       depth = select(depth < zero && exact < V(Real(-1. / 128)) * inner2, exact, depth);

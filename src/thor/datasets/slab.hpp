@@ -32,10 +32,13 @@ struct SlabView : Meshless<V> {
   }
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s) const {
-    const V one(Real(1));
-    const V near_face = max(fma(-copysign(s, lane.pz), lane.dz, lane.depth), V(Real(0)));
-    const V from_middle = one - abs(this->move(lane, s).z);
-    lane.depth = select(from_middle > V(Real(1. / 128)), from_middle, near_face);
+    const V zero(Real(0));
+    const auto upper = lane.pz > zero;
+    const V near_face = fma(select(upper, -s, s), lane.dz, lane.depth);
+    const V z = this->move(lane, s).z, from_middle = V(Real(1)) - abs(z);
+    // The former depth counts only beside the face that it was measured from.
+    const auto same_face = from_middle < V(Real(1. / 128)) && upper == (z > zero);
+    lane.depth = max(select(same_face, near_face, from_middle), zero);
   }
   THOR_FN V opacity(const Here&, Vec3<V>) const { return V(data.profile.opacity); }
   THOR_FN V velocity_along(const Here&, Vec3<V> p, Vec3<V> d) const {

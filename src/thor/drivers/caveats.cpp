@@ -10,17 +10,20 @@ namespace {
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
+/// What is left of the emitted light by escape fractions: the light that photons carry.
+double light_sent(const Tally& t) { return t.light(Counter::light_emitted) - t.light(Counter::light_unresolved); }
+
 void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& list) {
   if (ending.complete(t)) return;
   const std::string start =
       fmt::format("the run was cut: {} of {} photons were started, ", t.photons(), ending.requested);
-  list.push_back(start + (t[Counter::in_flight] > 0
-                              ? fmt::format("{} were still in flight ({:.3g} % of the light). Those are the long "
-                                            "histories, so the result is biased; it is marked complete = false.",
-                                            t[Counter::in_flight],
-                                            percent(t.light(Counter::light_in_flight), t.light(Counter::light_emitted)))
-                              : "and all of these have ended. It is marked complete = false; it is a smaller sample, "
-                                "not a biased one, and its luminosities are those of the photons that were started."));
+  list.push_back(start +
+                 (t[Counter::in_flight] > 0
+                      ? fmt::format("{} were still in flight ({:.3g} % of the light). Those are the long "
+                                    "histories, so the result is biased; it is marked complete = false.",
+                                    t[Counter::in_flight], percent(t.light(Counter::light_in_flight), light_sent(t)))
+                      : "and all of these have ended. It is marked complete = false; it is a smaller sample, "
+                        "not a biased one, and its luminosities are those of the photons that were started."));
 }
 
 void add_lost(const Tally& t, std::vector<std::string>& list) {
@@ -29,7 +32,7 @@ void add_lost(const Tally& t, std::vector<std::string>& list) {
       "{} photons hit the cap on scatterings or steps and are lost, {:.3g} % of all with {:.3g} % of the light: {}. "
       "Raise limits.max_scatterings and limits.max_steps, or use core skipping.",
       t[Counter::lost], percent(double(t[Counter::lost]), double(t.photons())),
-      percent(t.light(Counter::light_lost), t.light(Counter::light_emitted)),
+      percent(t.light(Counter::light_lost), light_sent(t)),
       is_reliable(t) ? "the result is slightly biased" : "the result is biased and not to be relied on"));
 }
 
@@ -39,15 +42,14 @@ void add_stopped(const Tally& t, const std::vector<SpectrumLight>& spectra, std:
   list.push_back(fmt::format(
       "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no spectrum is `of: "
       "stopped`, so none has that light.",
-      t[Counter::stopped], t.light(Counter::light_stopped),
-      percent(t.light(Counter::light_stopped), t.light(Counter::light_emitted))));
+      t[Counter::stopped], t.light(Counter::light_stopped), percent(t.light(Counter::light_stopped), light_sent(t))));
 }
 
 }  // namespace
 
 bool is_reliable(const Tally& t) {
   const double lost = std::max(percent(double(t[Counter::lost]), double(t.photons())),
-                               percent(t.light(Counter::light_lost), t.light(Counter::light_emitted)));
+                               percent(t.light(Counter::light_lost), light_sent(t)));
   return lost <= 100 * most_lost * (1 + 1e-9);  // rounding
 }
 

@@ -134,7 +134,7 @@ void warn_of_grid(const Setup& setup) {
 
 /// The files that a run reads.
 std::vector<std::string> inputs_of(const config::Config& config) {
-  std::vector<std::string> inputs{config.dataset.path, config.line_list};
+  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list};
   for (const auto& generator : config.generators) inputs.push_back(generator.path);
   return inputs;
 }

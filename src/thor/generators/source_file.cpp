@@ -50,6 +50,9 @@ double unit_of(const std::string& where, const std::string& column, const std::s
 }
 
 std::vector<PointSource> read_table(const std::string& path, const std::string& wanted, bool velocities) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    refuse_source(path, "is no file (a pipe, a device?)");
   std::ifstream file(path);
   if (!file) refuse_source(path, "cannot be read");
   std::string line;
@@ -76,6 +79,7 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
                                                : k == 3 ? "erg/s"
                                                         : "km/s"));
       }
+      if (column[k] >= 0) refuse_source(path + ":1", fmt::format("two columns are called \"{}\"", name));
       column[k] = count;
       unit[k] = unit_of(path + ":1", name, word.substr(bracket + 1, word.size() - bracket - 2));
     }

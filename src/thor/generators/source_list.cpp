@@ -75,6 +75,13 @@ std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int 
   const bool recombination = g.emission == config::Emission::recombination;
   std::string field = recombination ? "emissivity_recombination" : "emissivity_collisional";
   if (g.emission == config::Emission::field) field = g.field;
+  if (recombination && file.has("HI_temperature")) {
+    warning(
+        "{}: the recombination light of a cell has the temperature and velocity of its HI. Where ionised gas of "
+        "another "
+        "velocity shares the cell, its light is too narrow and in the wrong place",
+        g.path);
+  }
   if (!g.from_cells) {
     check_field(file, field, shape, false);
     const double scale = io::emissivity_unit(file, field) * volume / light_unit;

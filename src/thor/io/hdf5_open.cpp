@@ -160,6 +160,9 @@ void OpenFile::finish() {
   enter();
   for (const auto& column : columns) column->flush();
   check(H5Fflush(id, H5F_SCOPE_LOCAL), partial.string());
+  if (!lock_partial(descriptor(), partial)) {
+    fail(path, "'" + partial.string() + "' was removed or replaced during the run", "run it again");
+  }
   const herr_t closed = close();
   if (abandoned) enter();  // which says why: there was no room to close it
   check(closed, partial.string());

@@ -104,6 +104,9 @@ void remove_leftover(const fs::path& path, const fs::path& partial) {
 int create_partial(const fs::path& path, const fs::path& partial, bool overwrite) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail(path, "it is a directory", "give a file name");
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    fail(path, "it is no file (a device, a pipe?)", "give another name");
+  }
   require_free(path, overwrite);
   for (int attempt = 0; attempt < 3; ++attempt) {
     const int descriptor = open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -11,13 +11,13 @@ struct Counted {
       {.name = "narrow", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 2}};
   Tally tally{spectra, [](const std::string&) { return FrequencyAxis{1e6, 1e-5}; }, 1e4, 1e4};
 
-  void add(Phase fate, int count, double frequency = 0, double weight = 1) {
+  void add(Phase fate, int count, double frequency = 0, double weight = 1, double unresolved = 0) {
     for (int i = 0; i < count; ++i) {
       Photon p{};
       p.fate = fate;
       p.weight = weight;
       p.frequency_final = frequency;
-      tally.start(weight, weight);
+      tally.start(weight + unresolved, weight);
       tally.accept(p);
     }
   }
@@ -40,6 +40,13 @@ TEST(Caveats, OnePerCentLostIsTheMost) {
   EXPECT_TRUE(is_reliable(bright.tally));
   bright.add(Phase::lost, 1, 0, 100);
   EXPECT_FALSE(is_reliable(bright.tally));
+}
+
+TEST(Caveats, WhatIsLostIsComparedWithWhatWasSentOut) {
+  Counted some;
+  some.add(Phase::escaped, 100, 0, 1e-3, 9);  // an escape fraction of 1e-4
+  some.add(Phase::lost, 1, 0, 1);
+  EXPECT_FALSE(is_reliable(some.tally)) << "0.1 % of the emitted light, 91 % of what left the sources";
 }
 
 TEST(Caveats, LightBeyondARangeIsOfThatSpectrum) {
