@@ -43,7 +43,7 @@ class Messages(Case):
     def unequal(self):
         """Two sources so unequal that the errors of the faint one are lost."""
         config = sphere(1, 100, outputs=[])
-        config["generators"].append({"type": "point", "photons": 100, "luminosity": "1e20 erg/s"})
+        config["generators"].append({"type": "point", "photons": 100, "luminosity": "1e32 erg/s"})
         return config
 
     def test_warnings_come_again_after_the_summary(self):

@@ -78,7 +78,7 @@ class Signals(Case):
     def test_a_closed_stderr_does_not_end_a_run(self):
         """`thor run ... 2>&1 | head -1`: the warning of the start, or the summary, finds nobody."""
         config = sphere(1, 100, outputs=[])
-        config["generators"].append({"type": "point", "photons": 100, "luminosity": "1e20 erg/s"})
+        config["generators"].append({"type": "point", "photons": 100, "luminosity": "1e32 erg/s"})
         out = self.folder / "out.h5"
         job = self.start("run", self.write(config), "-o", out)
         job.stderr.close()
