@@ -172,7 +172,7 @@ void set_shares(Emitter<double>& emitter) {
 
 /// A tally counts light in 2^-62 of its sum, and squares of weights likewise: less than 1e3 of that would be too coarse
 /// for a luminosity, or for an error.
-void check_weights(const Emitter<double>& emitter, const Refuse& refuse) {
+void check_weights(const Emitter<double>& emitter) {
   double faintest = 1e300, brightest = 0;
   for (std::size_t i = 0; i < emitter.light.size(); ++i) {
     const Light& light = emitter.light[i];
@@ -180,11 +180,10 @@ void check_weights(const Emitter<double>& emitter, const Refuse& refuse) {
     brightest = std::max(brightest, light.brightest);
   }
   if (faintest < 1e3 * 0x1p-62 * emitter.luminosity()) {
-    refuse(
-        "generators",
-        fmt::format("a photon of the faintest source carries {:.1g} of all light, which is too little to be counted: "
-                    "give it fewer photons or a larger escape_fraction, or leave it out",
-                    faintest / emitter.luminosity()));
+    warning(
+        "a photon of the faintest source carries {:.1g} of all light, which is too little to be counted: the "
+        "luminosities of such photons are wrong. Give it fewer photons or a larger escape_fraction, or leave it out.",
+        faintest / emitter.luminosity());
   } else if (faintest * faintest < 1e3 * 0x1p-62 * emitter.luminosity_squared()) {
     warning(
         "a photon of the faintest source is {:.1g} of one of the brightest: the errors of bins that hold such "
@@ -244,7 +243,7 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
   if (!(luminosity > 1e-100 && luminosity < 1e100)) {
     refuse("generators", "all luminosities together must lie between 1e-100 and 1e100 erg/s");
   }
-  check_weights(emitter, refuse);
+  check_weights(emitter);
   return emitter;
 }
 
