@@ -54,7 +54,7 @@ THOR_FN Lane<Real> start_photon(const P& problem, const EmitterView<Real>& emitt
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
   lane.frequency = b.frequency;
-  lane.tau = sample_exponential<Real>(random.next());
+  lane.tau = max(sample_exponential<Real>(random.next()), least_tau<Real>);
   lane.flown = lane.column = lane.column_low = 0;
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
   lane.cell = b.cell, lane.cell_y = b.cell_y, lane.cell_z = b.cell_z;

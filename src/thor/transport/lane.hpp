@@ -34,6 +34,10 @@ struct EveryDataset {
   static constexpr bool grid = true, depth = true;
 };
 
+/// The least optical depth that a lane in flight has left: beyond any limit where there is no gas, nothing where there is.
+template <class Real>
+inline constexpr Real least_tau = Real(1e-15);
+
 /// Calls f on each pair of corresponding fields that dataset D uses: the one list of them.
 template <class D = EveryDataset, class A, class B, class F>
 THOR_FN void for_each_field(A&& a, B&& b, F f) {

@@ -147,7 +147,9 @@ THOR_FN Flight<V, D, I> fly_step(Lane<V>& lane, Draws<V, P>& draws, const D& dat
     const auto ends = to_collision >= limit;
     hit = flying && !ends;
     s = select(ends, limit, to_collision);
-    lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);
+    // What is left is never zero: the next cell may be empty, and there 0/1e-30 would be a collision.
+    const V left = max(fma(-kappa, limit, lane.tau), V(least_tau<Real>));
+    lane.tau = select(flying && ends, left, lane.tau);
     s = select(flying, s, zero);
   }
   dataset.advance(lane, s);
