@@ -56,7 +56,7 @@ MUTATIONS = [
            "if constexpr (!D::uniform) frequency = frequency + dataset.velocity_along(here, p, n);", "",
            SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
     kernel("depth_not_spent", STEP, "optical depth is not spent in a flight that ends at a face or sub-step",
-           "lane.tau = select(flying && ends, max(fma(-kappa, limit, lane.tau), zero), lane.tau);", "",
+           "lane.tau = select(flying && ends, left, lane.tau);", "",
            SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
     kernel("rejections_counted", STEP, "rejected proposals count as scatterings",
            "lane.scatterings + select(by_line, Int(1), Int(0));", "lane.scatterings + select(colliding, Int(1), Int(0));",

@@ -17,7 +17,7 @@ SCRIPT = """
 import sys
 import thor
 try:
-    thor.run({config!r}, {path!r}, drain={drain})
+    thor.run({config!r}, {path!r}, drain={drain}, device="cpu")
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     sys.exit(7)
