@@ -6,7 +6,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/core/units.hpp"
 #include "thor/drivers/mcrt.hpp"
-#include "thor/gridding/cube.hpp"
+#include "thor/gridding/cube/cube.hpp"
 #include "thor/gridding/grid_snapshot.hpp"
 
 namespace thor::command {

@@ -8,7 +8,7 @@
 #include "commands.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/mcrt.hpp"
-#include "thor/io/hdf5_contents.hpp"
+#include "thor/io/hdf5/contents.hpp"
 
 namespace thor::command {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "commands.hpp"
 #include "thor/core/constants.hpp"
-#include "thor/io/input.hpp"
-#include "thor/io/snapshot.hpp"
+#include "thor/io/array/input.hpp"
+#include "thor/io/snapshot/snapshot.hpp"
 
 namespace thor::command {
 namespace {

@@ -6,7 +6,7 @@
 #include "commands.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/mcrt.hpp"
-#include "thor/io/hdf5.hpp"
+#include "thor/io/hdf5/hdf5.hpp"
 
 namespace thor::command {
 namespace {

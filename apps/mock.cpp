@@ -9,7 +9,7 @@
 #include "thor/core/message.hpp"
 #include "thor/core/units.hpp"
 #include "thor/drivers/mcrt.hpp"
-#include "thor/io/array_output.hpp"
+#include "thor/io/array/output.hpp"
 #include "thor/mock/box.hpp"
 #include "thor/mock/galaxy.hpp"
 

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <random>
 
-#include "thor/gridding/budget.hpp"
-#include "thor/gridding/cell_values.hpp"
-#include "thor/gridding/spline.hpp"
-#include "thor/gridding/survey.hpp"
+#include "thor/gridding/deposit/cell_values.hpp"
+#include "thor/gridding/deposit/spline.hpp"
+#include "thor/gridding/plan/budget.hpp"
+#include "thor/gridding/plan/survey.hpp"
 
 using namespace thor;
 using namespace thor::gridding;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "thor/io/array_output.hpp"
+#include "thor/io/array/output.hpp"
 
 /// Small grid files, made by a test and gone after it.
 namespace test {

@@ -15,7 +15,7 @@
 #include "thor/core/gas_limits.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/io/array_units.hpp"
+#include "thor/io/array/units.hpp"
 #include "thor/io/grid_format.hpp"
 
 namespace thor {

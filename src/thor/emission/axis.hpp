@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "thor/io/input.hpp"
+#include "thor/io/array/input.hpp"
 
 /// Tables over regular axes: what ionisation and ion tables share.
 namespace thor::emission {

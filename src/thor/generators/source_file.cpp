@@ -12,7 +12,7 @@
 #include "thor/core/error.hpp"
 #include "thor/core/gas_limits.hpp"
 #include "thor/core/units.hpp"
-#include "thor/io/array_units.hpp"
+#include "thor/io/array/units.hpp"
 
 namespace thor {
 namespace {

@@ -14,7 +14,7 @@
 #include "thor/emission/recombination.hpp"
 #include "thor/emission/stars.hpp"
 #include "thor/generators/source_file.hpp"
-#include "thor/io/array_units.hpp"
+#include "thor/io/array/units.hpp"
 #include "thor/random/seed.hpp"
 
 namespace thor {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "thor/core/version.hpp"
-#include "thor/gridding/cell_values.hpp"
+#include "thor/gridding/deposit/cell_values.hpp"
 #include "thor/io/grid_format.hpp"
 
 namespace thor::gridding {

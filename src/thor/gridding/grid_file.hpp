@@ -1,6 +1,6 @@
 #pragma once
-#include "thor/gridding/plan.hpp"
-#include "thor/io/array_output.hpp"
+#include "thor/gridding/plan/plan.hpp"
+#include "thor/io/array/output.hpp"
 
 /// The head of a grid file: docs/formats.md.
 namespace thor::gridding {

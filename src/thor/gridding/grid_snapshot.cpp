@@ -9,12 +9,12 @@
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
 #include "thor/emission/stars.hpp"
-#include "thor/gridding/cell_values.hpp"
+#include "thor/gridding/deposit/cell_values.hpp"
+#include "thor/gridding/deposit/nearest.hpp"
 #include "thor/gridding/grid_file.hpp"
-#include "thor/gridding/nearest.hpp"
-#include "thor/gridding/plan.hpp"
+#include "thor/gridding/plan/plan.hpp"
+#include "thor/gridding/plan/survey.hpp"
 #include "thor/gridding/progress.hpp"
-#include "thor/gridding/survey.hpp"
 #include "thor/io/partial.hpp"
 
 namespace thor::gridding {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "thor/gridding/budget.hpp"
-#include "thor/gridding/memory.hpp"
+#include "thor/gridding/plan/budget.hpp"
+#include "thor/gridding/plan/memory.hpp"
 #include "thor/gridding/sources.hpp"
 
 /// `thor grid` of a snapshot.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
-#include "thor/gridding/region.hpp"
-#include "thor/io/array_output.hpp"
+#include "thor/gridding/plan/region.hpp"
+#include "thor/io/array/output.hpp"
 
 /// Points of light for the generator `sources`: stars, or gas that forms them.
 namespace thor::gridding {

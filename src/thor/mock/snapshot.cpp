@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "thor/core/version.hpp"
-#include "thor/io/array_output.hpp"
+#include "thor/io/array/output.hpp"
 #include "thor/mock/gas_state.hpp"
 
 namespace thor::mock {

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "thor/datasets/medium.hpp"
-#include "thor/io/hdf5.hpp"
+#include "thor/io/hdf5/hdf5.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 #include "thor/transport/photon.hpp"
 

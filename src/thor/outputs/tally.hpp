@@ -2,7 +2,7 @@
 #include <functional>
 #include <vector>
 
-#include "thor/io/hdf5.hpp"
+#include "thor/io/hdf5/hdf5.hpp"
 #include "thor/outputs/tally_plan.hpp"
 
 namespace thor {

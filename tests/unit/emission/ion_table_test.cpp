@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "thor/core/error.hpp"
-#include "thor/io/array_output.hpp"
+#include "thor/io/array/output.hpp"
 
 namespace thor::emission {
 namespace {

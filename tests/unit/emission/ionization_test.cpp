@@ -10,8 +10,8 @@
 #include "thor/core/error.hpp"
 #include "thor/emission/hydrogen_rates.hpp"
 #include "thor/emission/uv_background.hpp"
-#include "thor/io/array_output.hpp"
-#include "thor/io/input.hpp"
+#include "thor/io/array/input.hpp"
+#include "thor/io/array/output.hpp"
 
 namespace thor::emission {
 namespace {

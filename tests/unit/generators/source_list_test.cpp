@@ -10,7 +10,7 @@
 #include "support/run.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/generators/source_file.hpp"
-#include "thor/io/input.hpp"
+#include "thor/io/array/input.hpp"
 
 namespace thor {
 namespace {

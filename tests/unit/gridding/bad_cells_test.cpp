@@ -1,11 +1,11 @@
-#include "thor/gridding/bad_cells.hpp"
+#include "thor/gridding/gas/bad_cells.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "thor/gridding/gas_state.hpp"
+#include "thor/gridding/gas/gas_state.hpp"
 
 namespace thor::gridding {
 namespace {

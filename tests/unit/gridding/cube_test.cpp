@@ -1,10 +1,10 @@
-#include "thor/gridding/cube.hpp"
+#include "thor/gridding/cube/cube.hpp"
 
 #include <gtest/gtest.h>
 
 #include "thor/core/error.hpp"
-#include "thor/gridding/cube_faults.hpp"
-#include "thor/gridding/gas_state.hpp"
+#include "thor/gridding/cube/faults.hpp"
+#include "thor/gridding/gas/gas_state.hpp"
 
 namespace thor::gridding {
 namespace {

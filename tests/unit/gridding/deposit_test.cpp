@@ -1,4 +1,4 @@
-#include "thor/gridding/deposit.hpp"
+#include "thor/gridding/deposit/deposit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "thor/gridding/spline.hpp"
+#include "thor/gridding/deposit/spline.hpp"
 
 namespace thor::gridding {
 namespace {

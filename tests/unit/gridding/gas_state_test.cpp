@@ -1,4 +1,4 @@
-#include "thor/gridding/gas_state.hpp"
+#include "thor/gridding/gas/gas_state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "thor/emission/collisional_excitation.hpp"
 #include "thor/emission/recombination.hpp"
-#include "thor/io/array_output.hpp"
+#include "thor/io/array/output.hpp"
 
 namespace thor::gridding {
 namespace {

@@ -1,4 +1,4 @@
-#include "thor/gridding/gather.hpp"
+#include "thor/gridding/deposit/gather.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <limits>
 #include <random>
 
-#include "thor/gridding/budget.hpp"
-#include "thor/gridding/cell_values.hpp"
-#include "thor/gridding/spline.hpp"
+#include "thor/gridding/deposit/cell_values.hpp"
+#include "thor/gridding/deposit/spline.hpp"
+#include "thor/gridding/plan/budget.hpp"
 
 namespace thor::gridding {
 namespace {

@@ -1,4 +1,4 @@
-#include "thor/gridding/memory.hpp"
+#include "thor/gridding/plan/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

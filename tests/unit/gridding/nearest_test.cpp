@@ -1,4 +1,4 @@
-#include "thor/gridding/nearest.hpp"
+#include "thor/gridding/deposit/nearest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "thor/gridding/region.hpp"
+#include "thor/gridding/plan/region.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
-#include "thor/gridding/survey.hpp"
+#include "thor/gridding/plan/survey.hpp"
 
 namespace thor::gridding {
 namespace {

@@ -1,11 +1,11 @@
-#include "thor/gridding/spline.hpp"
+#include "thor/gridding/deposit/spline.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "thor/gridding/deposit.hpp"
-#include "thor/gridding/footprint.hpp"
+#include "thor/gridding/deposit/deposit.hpp"
+#include "thor/gridding/deposit/footprint.hpp"
 
 namespace thor::gridding {
 namespace {

@@ -1,4 +1,4 @@
-#include "thor/io/array_output.hpp"
+#include "thor/io/array/output.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 #include <iterator>
 #include <limits>
 
-#include "thor/io/hdf5.hpp"
+#include "thor/io/hdf5/hdf5.hpp"
 #include "unit/io/input_support.hpp"
 
 namespace thor::io {

@@ -1,4 +1,4 @@
-#include "thor/io/hdf5.hpp"
+#include "thor/io/hdf5/hdf5.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
-#include "thor/io/hdf5_contents.hpp"
+#include "thor/io/hdf5/contents.hpp"
 
 namespace thor::io {
 namespace {

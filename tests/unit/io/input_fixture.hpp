@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "thor/io/hdf5.hpp"
+#include "thor/io/hdf5/hdf5.hpp"
 #include "unit/io/input_support.hpp"
 
 namespace thor::io {

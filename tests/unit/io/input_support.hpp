@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
-#include "thor/io/input.hpp"
+#include "thor/io/array/input.hpp"
 
 namespace thor::io {
 

@@ -1,4 +1,4 @@
-#include "thor/io/input.hpp"
+#include "thor/io/array/input.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "thor/io/codec.hpp"
+#include "thor/io/zarr/codec.hpp"
 #include "unit/io/input_support.hpp"
 
 namespace thor::io {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
-#include "thor/io/array_output.hpp"
-#include "thor/io/snapshot.hpp"
+#include "thor/io/array/output.hpp"
+#include "thor/io/snapshot/snapshot.hpp"
 
 /// Small snapshots for tests, in the layouts of the codes.
 namespace thor::io::test {

@@ -1,4 +1,4 @@
-#include "thor/io/snapshot.hpp"
+#include "thor/io/snapshot/snapshot.hpp"
 
 #include "unit/io/snapshot_fixture.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "thor/io/array_output.hpp"
-#include "thor/io/input.hpp"
-#include "thor/io/snapshot.hpp"
+#include "thor/io/array/input.hpp"
+#include "thor/io/array/output.hpp"
+#include "thor/io/snapshot/snapshot.hpp"
 #include "thor/mock/box.hpp"
 #include "thor/mock/galaxy.hpp"
 #include "thor/mock/gas_state.hpp"

@@ -1,0 +1,221 @@
+#include "thor/gridding/cube/cube.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "thor/core/error.hpp"
+#include "thor/core/interrupt.hpp"
+#include "thor/emission/collisional_excitation.hpp"
+#include "thor/emission/recombination.hpp"
+#include "thor/emission/stars.hpp"
+#include "thor/gridding/cube/faults.hpp"
+#include "thor/gridding/deposit/cell_values.hpp"
+#include "thor/gridding/gas/gas_state.hpp"
+#include "thor/gridding/grid_file.hpp"
+#include "thor/io/array/input.hpp"
+#include "thor/io/partial.hpp"
+
+namespace thor::gridding {
+namespace {
+
+[[noreturn]] void refuse(const CubeOptions& o, const std::string& why) {
+  throw Error(ExitCode::input, o.input + ": " + why);
+}
+
+Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
+  Lattice lattice;
+  std::string first;
+  for (const auto& [name, field] : o.fields) {
+    if (field.array.empty()) continue;
+    const io::ArrayInfo info = input.array(field.array);
+    if (!info.numeric || info.shape.size() != 3) {
+      refuse(o, fmt::format("{} is no array of numbers in three dimensions", field.array));
+    }
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (!first.empty() && std::uint64_t(lattice.cells[a]) != info.shape[a]) {
+        refuse(o, fmt::format("{} has another shape than {}", field.array, first));
+      }
+      lattice.cells[a] = std::int64_t(info.shape[a]);
+    }
+    first = field.array;
+  }
+  if (first.empty() || lattice.count() == 0) refuse(o, "--fields: at least one field must be an array with cells");
+  lattice.cell = o.size / double(lattice.cells[0]);
+  lattice.periodic = o.periodic;
+  return lattice;
+}
+
+/// What the grid will hold: what is given, and what follows from it.
+std::vector<std::string> outputs_of(const CubeOptions& o) {
+  const auto& given = o.fields;
+  for (const char* name : {"temperature", "velocity_x", "velocity_y", "velocity_z"}) {
+    if (!given.contains(name)) {
+      throw Error(ExitCode::usage, fmt::format("--fields: {} is missing; a constant is given as {}=0", name, name));
+    }
+  }
+  std::set<std::string> names;
+  bool ion = false;
+  for (const auto& [name, field] : given) {
+    names.insert(name);
+    ion = ion || (name.ends_with("_density") && name != "electron_density");
+  }
+  if (!given.contains("density") && !ion) {
+    throw Error(ExitCode::usage, "--fields: neither density nor HI_density (or that of another ion) is given");
+  }
+  if (o.ionization &&
+      (given.contains("HI_density") || given.contains("HII_density") || given.contains("electron_density"))) {
+    throw Error(
+        ExitCode::usage,
+        "--fields: --ionization gives HI_density, HII_density and electron_density, of one model: take them out "
+        "of --fields, or leave --ionization out");
+  }
+  if (given.contains("density") && !ion && !o.ionization) {
+    throw Error(
+        ExitCode::usage,
+        "--fields: no HI_density is given: choose --ionization equilibrium --uvb FILE, --ionization table --table "
+        "FILE, or --ionization collisional");
+  }
+  if (given.contains("density") && (o.ionization || names.contains("HI_density"))) {
+    names.insert({"HI_density", "HII_density", "electron_density"});
+  }
+  const bool hydrogen = names.contains("HI_density") && names.contains("HII_density");
+  if (hydrogen && names.contains("metallicity")) names.insert("dust");
+  if (o.emission && hydrogen && names.contains("electron_density")) {
+    names.insert({"emissivity_recombination", "emissivity_collisional"});
+  }
+  return {names.begin(), names.end()};
+}
+
+void read_plane(const CubeOptions& o, const io::Input& input, const std::map<std::string, double>& factor,
+                std::uint64_t x, std::size_t cells, Plane& plane) {
+  for (const auto& [name, field] : o.fields) {
+    std::vector<float>& values = plane[name];
+    values.resize(cells);
+    if (field.array.empty()) {
+      std::fill(values.begin(), values.end(), float(field.constant * factor.at(name)));
+    } else {
+      std::vector<double> raw(cells);
+      input.read<double>(field.array, x, 1, raw);
+      for (std::size_t c = 0; c < cells; ++c) values[c] = float(raw[c] * factor.at(name));
+    }
+  }
+}
+
+void refuse_bad_cells(const CubeOptions& o, const CubeFaults& faults) {
+  if (o.on_bad_cells != OnBadCells::error || faults.total() == 0) return;
+  refuse(o,
+         fmt::format("{} cells have numbers that cannot be:\n{}--on-bad-cells drop leaves them empty, --on-bad-cells "
+                     "floor puts floors in place of negative numbers and of a temperature of zero, and leaves cells "
+                     "empty where something is not a number",
+                     faults.total(), faults.describe()));
+}
+
+void derive(const CubeOptions& o, const std::vector<std::string>& outputs, std::size_t cells, Plane& p) {
+  const auto make = [&](const char* name, auto&& value) {
+    if (o.fields.contains(name) || std::find(outputs.begin(), outputs.end(), name) == outputs.end()) return;
+    p[name].resize(cells);
+    for (std::size_t c = 0; c < cells; ++c) p[name][c] = float(value(c));
+  };
+  const double X = default_hydrogen;
+  const auto n_H = [&](std::size_t c) { return X * double(p["density"][c]) / hydrogen_mass; };
+  const auto at = [&](const char* name, std::size_t c) { return double(p[name][c]); };
+  make("HI_density", [&](std::size_t c) {
+    return n_H(c) > 0 ? n_H(c) * o.ionization->neutral_fraction(n_H(c), at("temperature", c)) : 0;
+  });
+  make("HII_density", [&](std::size_t c) { return std::max(0., n_H(c) - at("HI_density", c)); });
+  make("electron_density", [&](std::size_t c) { return electrons_of(0, X) * at("HII_density", c); });
+  make("dust",
+       [&](std::size_t c) { return (at("HI_density", c) + o.f_ion * at("HII_density", c)) * at("metallicity", c); });
+  make("emissivity_recombination", [&](std::size_t c) {
+    return emission::recombination_emissivity(at("temperature", c), at("electron_density", c), at("HII_density", c));
+  });
+  make("emissivity_collisional", [&](std::size_t c) {
+    return emission::collisional_emissivity(at("temperature", c), at("electron_density", c), at("HI_density", c));
+  });
+}
+
+CellArray label(const std::string& name) {
+  FieldList fields(true, true);
+  fields.mass_weighted = true;
+  for (const CellArray& array : cell_arrays(fields)) {
+    if (array.name == name) return array;
+  }
+  const bool speed = name.find("_velocity_") != std::string::npos;
+  const bool hot = name.ends_with("_temperature");
+  return {name, name.starts_with("emissivity_") ? "erg s-1 cm-3" : speed ? "km s-1" : hot ? "K" : "cm-3", name};
+}
+
+}  // namespace
+
+std::string grid_cube(const CubeOptions& o) {
+  const std::vector<std::string> outputs = outputs_of(o);
+  const io::Input input(o.input);
+  const Lattice lattice = lattice_of(o, input);
+  std::map<std::string, double> factor;
+  for (const auto& [name, field] : o.fields) {
+    const std::string unit = field.unit            ? *field.unit
+                             : field.array.empty() ? ""
+                                                   : input.text(field.array, "units").value_or("");
+    factor[name] = field.array.empty() && unit.empty() ? 1 : cube_factor(name, unit, o.solar_metallicity);
+  }
+  MemoryPlan memory;
+  memory.grid = double(lattice.count()) * double(outputs.size() * sizeof(float));
+  memory.per_cell = double(outputs.size() * sizeof(float));
+  std::string text =
+      fmt::format("cells        {} x {} x {} of {:.6g} kpc, {}\nmemory       {}; {} are free\n", lattice.cells[0],
+                  lattice.cells[1], lattice.cells[2], lattice.cell / (1e3 * constants::pc),
+                  lattice.periodic ? "periodic" : "open", size_text(memory.total()), size_text(available_memory()));
+  if (o.dry_run) return text;
+  require(memory, available_memory());
+  io::detail::require_apart(o.output, o.input);
+  io::ArrayOutput file(o.output, o.overwrite);
+
+  std::map<std::string, std::vector<float>> grid;
+  std::map<std::string, double> sum;
+  for (const auto& name : outputs) grid[name].reserve(lattice.count());
+  const auto cells = std::size_t(lattice.cells[1] * lattice.cells[2]);
+  CubeFaults faults(o.on_bad_cells, o.temperature_floor, o.density_floor);
+  for (std::uint64_t x = 0; x < std::uint64_t(lattice.cells[0]); ++x) {
+    stop_if_interrupted();
+    Plane plane;
+    read_plane(o, input, factor, x, cells, plane);
+    faults.look(plane, x, std::size_t(lattice.cells[2]));
+    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // only to count the others
+    derive(o, outputs, cells, plane);
+    for (const auto& name : outputs) {
+      grid[name].insert(grid[name].end(), plane[name].begin(), plane[name].end());
+      for (const float v : plane[name]) sum[name] += double(v);
+    }
+  }
+  refuse_bad_cells(o, faults);
+  write_head(file, {lattice, o.redshift, o.hubble});
+  file.attribute("/gridding", "cube", std::string_view(o.input));
+  file.attribute("/gridding", "on_bad_cells", std::string_view(policy_name(o.on_bad_cells)));
+  file.attribute("/gridding", "bad_cells_dropped", std::int64_t(faults.dropped()));
+  file.attribute("/gridding", "bad_cells_floored", std::int64_t(faults.floored()));
+  if (faults.total() > 0) {
+    file.attribute("/gridding", "bad_cells_by_kind", std::string_view(faults.describe()));
+    text += fmt::format("bad cells    {}: {} left empty, {} set to a floor\n{}", faults.total(), faults.dropped(),
+                        faults.floored(), faults.describe());
+  }
+  const std::vector<std::uint64_t> shape{std::uint64_t(lattice.cells[0]), std::uint64_t(lattice.cells[1]),
+                                         std::uint64_t(lattice.cells[2])};
+  for (const auto& name : outputs) {
+    const CellArray array = label(name);
+    file.write<float>(name, std::span<const float>(grid[name]), shape, array.units, array.description, o.compression);
+    if (name == "density") {
+      text += fmt::format("{:<24} {:.7g} Msun\n", "mass", sum[name] * lattice.volume() / emission::solar_mass);
+    } else if (name == "HI_density") {
+      text += fmt::format("{:<24} {:.7g} Msun\n", "HI mass",
+                          sum[name] * lattice.volume() * hydrogen_mass / emission::solar_mass);
+    } else if (name.starts_with("emissivity_")) {
+      text += fmt::format("luminosity {:<13} {:.7g} erg/s\n", name.substr(11), sum[name] * lattice.volume());
+    }
+  }
+  file.commit(o.overwrite);
+  return text;
+}
+
+}  // namespace thor::gridding

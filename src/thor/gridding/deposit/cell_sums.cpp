@@ -1,0 +1,29 @@
+#include "thor/gridding/deposit/cell_sums.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace thor::gridding {
+
+/// Straight from the system, which gives zeros, and in large pages where it has them: deposits jump about in it.
+template <class T>
+CellSums<T>::CellSums(const Lattice& lattice, int fields)
+    : lattice_(lattice), fields_(fields), bytes_(lattice.count() * std::size_t(fields) * sizeof(T)) {
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  madvise(memory, bytes_, MADV_HUGEPAGE);
+#endif
+  data_ = static_cast<T*>(memory);
+}
+
+template <class T>
+CellSums<T>::~CellSums() {
+  munmap(data_, bytes_);
+}
+
+template class CellSums<float>;
+template class CellSums<double>;
+
+}  // namespace thor::gridding

@@ -1,0 +1,191 @@
+#include "thor/gridding/deposit/gather.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "thor/core/parallel_for.hpp"
+#include "thor/gridding/deposit/spline.hpp"
+
+namespace thor::gridding {
+namespace {
+
+constexpr std::size_t piece = 4096;
+
+void add(std::vector<double>& to, const std::vector<double>& what) {
+  for (std::size_t f = 0; f < to.size(); ++f) to[f] += what[f];
+}
+
+bool is_beyond(const Vector& position, const Vector& box) {
+  constexpr double rounding = 1e-6;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (box[a] > 0 && (position[a] < -rounding * box[a] || position[a] > (1 + rounding) * box[a])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
+    : region_(region), options_(options), threads_(threads) {
+  totals_.input.assign(std::size_t(options.fields.count), 0.);
+  totals_.cut = totals_.input;
+  totals_.speed.assign(std::size_t(options.fields.species()), 0.);
+  limits_.cell_volume = region.lattice.volume();
+  limits_.density = options.density_floor;
+  limits_.temperature = options.temperature_floor;
+  limits_.smoothing = options.smoothing;
+  limits_.own_electrons = !options.model.ionization;
+  limits_.own_star_forming = !options.model.eos_temperature;
+  const Vector& box = region.frame.box;
+  // One element that fills the box has a kernel of 1.55 sides.
+  const double side = *std::max_element(box.begin(), box.end());
+  if (box[0] > 0) limits_.widest = 2 * side;
+  // Coordinates may be counted from the centre of a box, or not be wrapped for some time.
+  if (region.frame.wraps) limits_.furthest = 3 * side;
+}
+
+double Gatherer::radius(const io::GasBlock& block, std::size_t i) const {
+  return options_.smoothing ? block.smoothing_length[i] : kernel_radius(block.mass[i] / block.density[i]);
+}
+
+bool Gatherer::touches(const Vector& position, double radius) const {
+  if (region_.lattice.periodic) return true;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!(position[a] + radius > 0 && position[a] - radius < double(region_.lattice.cells[a]))) return false;
+  }
+  return true;
+}
+
+void Gatherer::sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& repaired) {
+  std::vector<unsigned char>& use = use_;
+  use.assign(block.count, 1);
+  std::vector<std::vector<std::pair<std::size_t, Defect>>> found((block.count + piece - 1) / piece);
+  parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
+    Defect defect;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!is_sound(block, i, limits_, defect)) found[begin / piece].emplace_back(i, defect);
+    }
+  });
+  for (const auto& list : found) {
+    for (const auto& [i, defect] : list) {
+      bad_.add(defect, seen_ + i);
+      if (options_.on_bad_cells == OnBadCells::floor) {
+        if (!repaired) repaired = block;
+        use[i] = repair(*repaired, i, limits_);
+      } else {
+        use[i] = 0;
+      }
+      ++(use[i] ? bad_.floored : bad_.dropped);
+      if (!use[i] && std::isfinite(block.mass[i])) bad_.mass_dropped += block.mass[i];
+    }
+  }
+  seen_ += block.count;
+}
+
+Particles Gatherer::gather(const io::GasBlock& original) {
+  std::optional<io::GasBlock> repaired;
+  sort_out(original, repaired);
+  const std::vector<unsigned char>& use = use_;
+  const io::GasBlock& block = repaired ? *repaired : original;
+  Particles out;
+  out.fields = options_.fields.count;
+  if (options_.on_bad_cells == OnBadCells::error && bad_.total() > 0) return out;
+
+  const Lattice& lattice = region_.lattice;
+  const auto fields = std::size_t(out.fields);
+  const auto for_each_place = [&](std::size_t i, auto&& take) {
+    const double r = radius(block, i);
+    const auto here = [&](const Vector& d) {
+      Vector p;
+      for (std::size_t a = 0; a < 3; ++a) p[a] = (d[a] - lattice.lower(int(a))) / lattice.cell;
+      if (touches(p, r / lattice.cell)) take(p, r / lattice.cell);
+    };
+    if (lattice.periodic) {
+      here(region_.frame.from_centre(vector_at(block.position, i)));
+    } else {
+      region_.frame.for_each_image(vector_at(block.position, i), r, here);
+    }
+  };
+  // Where the images of each element come to stand.
+  std::vector<std::uint32_t> first(block.count + 1, 0);
+  parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (use[i]) for_each_place(i, [&](const Vector&, double) { ++first[i + 1]; });
+    }
+  });
+  for (std::size_t i = 0; i < block.count; ++i) first[i + 1] += first[i];
+  const std::size_t count = first.back();
+  out.position.resize(3 * count);
+  out.radius.resize(count);
+  out.volume.resize(count);
+  out.owner.resize(count);
+  out.amount.resize(count * fields);
+
+  std::vector<double> scale(fields);
+  for (std::size_t f = 0; f < fields; ++f) scale[f] = 1 / (lattice.volume() * options_.fields.unit(int(f)));
+  std::vector<Totals> part((block.count + piece - 1) / piece);
+  parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
+    Totals& sum = part[begin / piece];
+    sum.input.assign(fields, 0.), sum.cut.assign(fields, 0.);
+    sum.speed.assign(totals_.speed.size(), 0.);
+    std::vector<double> amount(fields);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!use[i]) continue;
+      const Vector v = region_.frame.turned(vector_at(block.velocity, i));
+      amounts(block, i, gas_state(block, i, options_.model), options_.model, v, options_.fields, amount.data());
+      ++sum.elements;
+      if (is_beyond(vector_at(block.position, i), region_.frame.box)) ++sum.beyond;
+      if (options_.model.is_star_forming(block, i)) {
+        ++sum.star_forming;
+        sum.star_forming_mass += amount[mass];
+        sum.star_forming_HI += amount[HI];
+      }
+      const double speed = std::sqrt(dot(v, v));
+      sum.momentum += block.mass[i] * speed;
+      for (int s = 0; s < options_.fields.species(); ++s) {
+        sum.speed[std::size_t(s)] += amount[std::size_t(options_.fields.number_of(s))] * speed;
+      }
+      add(sum.input, amount);
+      std::size_t at = first[i];
+      if (at == first[i + 1]) add(sum.cut, amount);
+      for_each_place(i, [&](const Vector& position, double r) {
+        std::copy(position.begin(), position.end(), out.position.begin() + std::ptrdiff_t(3 * at));
+        out.radius[at] = r;
+        out.volume[at] = block.mass[i] / block.density[i] / lattice.volume();
+        out.owner[at] = std::uint32_t(i);
+        for (std::size_t f = 0; f < fields; ++f) out.amount[at * fields + f] = amount[f] * scale[f];
+        ++at;
+      });
+    }
+  });
+  for (const Totals& sum : part) {
+    add(totals_.input, sum.input);
+    add(totals_.cut, sum.cut);
+    totals_.momentum += sum.momentum;
+    totals_.elements += sum.elements;
+    add(totals_.speed, sum.speed);
+    totals_.star_forming += sum.star_forming;
+    totals_.star_forming_mass += sum.star_forming_mass;
+    totals_.star_forming_HI += sum.star_forming_HI;
+    totals_.beyond += sum.beyond;
+  }
+  return out;
+}
+
+void Gatherer::count_cut(const Particles& particles, const std::vector<double>& inside) {
+  const auto fields = std::size_t(particles.fields);
+  std::vector<double> cut(fields, 0.);
+  for (std::size_t p = 0; p < particles.count();) {
+    const double* amount = particles.amount.data() + p * fields;
+    double outside = 1;
+    for (const auto owner = particles.owner[p]; p < particles.count() && particles.owner[p] == owner; ++p) {
+      outside -= inside[p];
+    }
+    if (outside == 0) continue;
+    for (std::size_t f = 0; f < fields; ++f) cut[f] += outside * amount[f];
+  }
+  for (std::size_t f = 0; f < fields; ++f) cut[f] *= region_.lattice.volume() * options_.fields.unit(int(f));
+  add(totals_.cut, cut);
+}
+
+}  // namespace thor::gridding

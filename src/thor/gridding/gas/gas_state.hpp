@@ -1,0 +1,90 @@
+#pragma once
+#include <array>
+#include <optional>
+
+#include "thor/core/constants.hpp"
+#include "thor/emission/ion_table.hpp"
+#include "thor/emission/ionization.hpp"
+#include "thor/gridding/gas/fields.hpp"
+#include "thor/io/snapshot/snapshot.hpp"
+
+/// From what a snapshot says of a gas element to what is deposited of it. docs/gridding.md has the formulas in one
+/// place.
+namespace thor::gridding {
+
+inline constexpr double default_hydrogen = 0.76;  ///< mass fraction where the snapshot has none
+inline constexpr double adiabatic_index = 5. / 3;
+
+/// Particles in a gram of gas with hydrogen fraction X and x_e electrons per hydrogen atom. All that is not hydrogen
+/// counts as helium: N = [X + (1 - X)/4 + X x_e]/m_H, so that mu = 4/(1 + 3 X + 4 X x_e).
+inline double particles_per_gram(double X, double x_e) { return (0.25 * (1 + 3 * X) + X * x_e) / hydrogen_mass; }
+
+/// u = k_B T N/(gamma - 1) [erg/g]
+inline double thermal_energy(double temperature, double X, double x_e) {
+  return constants::k_B * temperature * particles_per_gram(X, x_e) / (adiabatic_index - 1);
+}
+inline double temperature_of(double internal_energy, double X, double x_e) {
+  return (adiabatic_index - 1) * internal_energy / (constants::k_B * particles_per_gram(X, x_e));
+}
+
+/// n_He/n_H: all that is not hydrogen counts as helium.
+inline double helium_per_hydrogen(double X) { return (1 - X) / (4 * X); }
+
+/// Electrons per hydrogen atom of every ionisation model: helium, singly ionised, goes with hydrogen. So does that of a
+/// snapshot without electrons of its own.
+inline double electrons_of(double neutral, double X) { return (1 - neutral) * (1 + helium_per_hydrogen(X)); }
+
+/// n_e/n_H where all that may be ionised is: n_HII + 2 n_He. More electrons than this belong to another state than the
+/// neutral fraction beside them.
+inline double most_electrons(double neutral, double X) { return 1 - neutral + 2 * helium_per_hydrogen(X); }
+
+/// What a simulation's own solver leaves open: AREPO's iterates n_e to 1e-4.
+inline constexpr double electron_rounding = 1e-3;
+inline bool too_many_electrons(double electrons, double neutral, double X) {
+  return electrons > (1 + electron_rounding) * most_electrons(neutral, X) + electron_rounding;
+}
+
+struct GasModel {
+  std::optional<emission::Ionization> ionization;  ///< std::nullopt: the snapshot's own neutral fraction
+  /// Elements that form stars lie on an effective equation of state: neither their temperature nor their ionisation is
+  /// that of gas. They get this temperature [K], and the ionisation that eos_ionization() has there; std::nullopt:
+  /// they keep what the snapshot says.
+  std::optional<double> eos_temperature = 1e4;
+  bool eos_emission = false;          ///< whether they shine
+  std::optional<double> metallicity;  ///< mass fraction, where the snapshot has none
+  std::optional<emission::IonTable> table;
+  double solar_metallicity = 0.0127;  ///< Wiersma et al. 2009; that of dust_metallicity() too
+  double f_ion = 0.01;                ///< dust in ionised gas, as a share of that in neutral gas
+
+  /// The model that is chosen; beside the snapshot's own neutral fraction, collisional ionisation.
+  const emission::Ionization& eos_ionization() const { return ionization ? *ionization : collisional_; }
+  bool is_star_forming(const io::GasBlock& block, std::size_t i) const {
+    return !block.sfr.empty() && block.sfr[i] > 0;
+  }
+  bool is_derived_again(const io::GasBlock& block, std::size_t i) const {
+    return eos_temperature && is_star_forming(block, i);
+  }
+
+ private:
+  emission::Ionization collisional_ = emission::Ionization::collisional();
+};
+
+struct GasState {
+  double volume = 0;            ///< [cm^3]
+  double temperature = 0;       ///< [K]
+  double internal_energy = 0;   ///< [erg/g]
+  double hydrogen_density = 0;  ///< n_H [cm^-3]
+  double neutral = 0;           ///< n_HI/n_H
+  double electrons = 0;         ///< n_e/n_H
+  double metallicity = 0;       ///< mass fraction
+  bool shines = true;
+};
+
+/// Of element `i`, which must be sound.
+GasState gas_state(const io::GasBlock& block, std::size_t i, const GasModel& model);
+
+/// What it brings, moving with `velocity`: `fields.count` numbers.
+void amounts(const io::GasBlock& block, std::size_t i, const GasState& state, const GasModel& model,
+             const std::array<double, 3>& velocity, const FieldList& fields, double* out);
+
+}  // namespace thor::gridding

@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "thor/io/array/input_hdf5.hpp"
+#include "thor/io/zarr/codec.hpp"
+
+namespace thor::io::detail {
+namespace {
+
+constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 32;  ///< HDF5's own limit, in bytes
+
+/// HDF5 1.10 looks the n-th chunk up by going through all before it, at up to 0.15 us each: with this many bytes in a
+/// chunk for each chunk that there is, all of that takes a tenth of the time of reading at 1 GB/s.
+constexpr std::uint64_t worth_lookup = 1500;
+
+/// By H5Dread, for whatever is stored in a way of its own; one thread at a time.
+class Library final : public Storage {
+ public:
+  Library(Id dataset, hid_t type) : dataset_(std::move(dataset)) {
+    if (H5Tget_class(type) == H5T_FLOAT) {
+      number = {Number::Kind::floating, H5Tget_size(type) <= 4 ? 4u : 8u, false};
+      memory_ = number.bytes == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    } else {
+      const bool plus = H5Tget_sign(type) == H5T_SGN_NONE;
+      number = {plus ? Number::Kind::unsigned_integer : Number::Kind::signed_integer, 8, false};
+      memory_ = plus ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64;
+    }
+  }
+
+  bool fetch(const Index& index, std::uint64_t, std::uint64_t count, Memory& to) const override {
+    Bytes& out = to.values;
+    out.resize(count * number.bytes);
+    const auto lock = enter_hdf5(name, 2 * out.size());
+    const Id file(H5Dget_space(dataset_), H5Sclose);
+    const bool scalar = H5Sget_simple_extent_ndims(file) == 0;
+    std::vector<hsize_t> first(shape.size()), size(shape.size()), zero(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      first[d] = index[d] * chunk[d];
+      size[d] = std::min<hsize_t>(chunk[d], shape[d] - first[d]);
+    }
+    const std::vector<hsize_t> extent(chunk.begin(), chunk.end());
+    const Id memory(H5Screate_simple(int(shape.size()), extent.data(), nullptr), H5Sclose);
+    H5Sselect_hyperslab(memory, H5S_SELECT_SET, zero.data(), nullptr, size.data(), nullptr);
+    if (!scalar) H5Sselect_hyperslab(file, H5S_SELECT_SET, first.data(), nullptr, size.data(), nullptr);
+    if (H5Dread(dataset_, memory_, memory, file, H5P_DEFAULT, out.data()) < 0) fail_input(name, innermost_error());
+    return true;
+  }
+
+ private:
+  Id dataset_;
+  hid_t memory_;
+};
+
+/// One run of values in the file: the whole array is one chunk.
+class Contiguous final : public Storage {
+ public:
+  Contiguous(Id dataset, int descriptor) : dataset_(std::move(dataset)), descriptor_(descriptor) {
+    offset_ = H5Dget_offset(dataset_);
+  }
+
+  bool fetch(const Index&, std::uint64_t first, std::uint64_t count, Memory& to) const override {
+    if (offset_ == HADDR_UNDEF) return false;
+    to.values.resize(count * number.bytes);
+    read_at(descriptor_, offset_ + first * number.bytes, to.values, name);
+    return true;
+  }
+
+ private:
+  Id dataset_;      ///< keeps the file open
+  int descriptor_;  ///< HDF5's own
+  haddr_t offset_;
+};
+
+struct Filter {
+  H5Z_filter_t id = 0;
+  std::size_t value_bytes = 0;  ///< of a shuffle
+};
+
+/// Chunks as they are in the file; only finding them needs HDF5.
+class Hdf5Chunks final : public Storage {
+ public:
+  Hdf5Chunks(Id dataset, int descriptor, std::vector<Filter> filters)
+      : dataset_(std::move(dataset)), descriptor_(descriptor), filters_(std::move(filters)) {}
+
+  void prepare() const override {
+    std::call_once(once_, [this] { looked_up_ = look_up(); });
+  }
+
+  bool fetch(const Index& index, std::uint64_t, std::uint64_t count, Memory& memory) const override {
+    Bytes &packed = memory.packed, &out = memory.values;
+    const std::uint64_t whole = count * number.bytes;
+    unsigned skipped = 0;
+    if (!looked_up_) {
+      if (!read_packed(index, whole, packed, skipped)) return false;
+    } else if (const auto place = places_.find(index); place != places_.end()) {
+      check_size(place->second.size, whole);
+      packed.resize(place->second.size);
+      read_at(descriptor_, place->second.address, packed, name);
+      skipped = place->second.skipped;
+    } else {
+      return false;
+    }
+    for (std::size_t i = filters_.size(); i-- > 0;) {
+      if (skipped >> i & 1) continue;
+      if (filters_[i].id == H5Z_FILTER_DEFLATE) {
+        if (!can_inflate_to(packed.size(), whole)) damaged(index);
+        out.resize(whole);
+        if (!inflate(packed, out)) damaged(index);
+      } else {
+        out.resize(packed.size());
+        unshuffle(packed, filters_[i].value_bytes, out);
+      }
+      packed.swap(out);
+    }
+    if (packed.size() != whole) damaged(index);
+    out.swap(packed);
+    return true;
+  }
+
+ private:
+  struct Place {
+    haddr_t address = 0;
+    hsize_t size = 0;
+    unsigned skipped = 0;  ///< a bit for each filter that was not applied
+  };
+
+  bool look_up() const {
+    const auto lock = enter_hdf5(name);
+    const Id space(H5Dget_space(dataset_), H5Sclose);
+    hsize_t chunks = 0;
+    std::uint64_t bytes = number.bytes;
+    for (const auto n : chunk) bytes *= n;
+    if (H5Dget_num_chunks(dataset_, space, &chunks) < 0 || chunks > bytes / worth_lookup) return false;
+    Index index(shape.size());
+    std::vector<hsize_t> offset(shape.size());
+    for (hsize_t i = 0; i < chunks; ++i) {
+      Place place;
+      if (H5Dget_chunk_info(dataset_, space, i, offset.data(), &place.skipped, &place.address, &place.size) < 0) {
+        fail_input(name, innermost_error());
+      }
+      for (std::size_t d = 0; d < index.size(); ++d) index[d] = offset[d] / chunk[d];
+      places_[index] = place;
+    }
+    return true;
+  }
+
+  [[noreturn]] void damaged(const Index& index) const {
+    std::string text;
+    for (const auto i : index) text += (text.empty() ? "" : ", ") + std::to_string(i);
+    fail_input(name, "chunk (" + text + ") is damaged");
+  }
+
+  /// Deflate makes what it cannot pack a little longer.
+  void check_size(std::uint64_t size, std::uint64_t whole) const {
+    if (size > 2 * whole + 1024) fail_input(name, "a chunk is longer than its values");
+  }
+
+  bool read_packed(const Index& index, std::uint64_t whole, Bytes& packed, unsigned& skipped) const {
+    const auto lock = enter_hdf5(name);
+    std::vector<hsize_t> offset(index.size());
+    for (std::size_t d = 0; d < index.size(); ++d) offset[d] = index[d] * chunk[d];
+    hsize_t size = 0;
+    if (H5Dget_chunk_storage_size(dataset_, offset.data(), &size) < 0) {
+      const std::string why = innermost_error();
+      if (why.find("not allocated") == std::string::npos) fail_input(name, why);  // 1.10 takes that for an error
+    }
+    if (size == 0) return false;
+    check_size(size, whole);
+    packed.resize(size);
+    if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, packed.data()) < 0) {
+      fail_input(name, innermost_error());
+    }
+    return true;
+  }
+
+  Id dataset_;
+  int descriptor_;
+  std::vector<Filter> filters_;
+  mutable std::once_flag once_;
+  mutable std::atomic<bool> looked_up_{false};
+  mutable std::map<Index, Place> places_;
+};
+
+/// None: there are others.
+std::optional<std::vector<Filter>> known_filters(hid_t properties) {
+  std::vector<Filter> filters;
+  unsigned options = 0;
+  bool deflated = false;
+  if (H5Pget_chunk_opts(properties, &options) < 0 || options != 0) return std::nullopt;  // edges are not filtered
+  for (int i = 0, count = H5Pget_nfilters(properties); i < count; ++i) {
+    unsigned flags = 0, values[8] = {};
+    std::size_t size = 8;
+    const H5Z_filter_t id = H5Pget_filter2(properties, unsigned(i), &flags, &size, values, 0, nullptr, nullptr);
+    if (id == H5Z_FILTER_SHUFFLE && size > 0 && values[0] > 0) {
+      filters.push_back({id, values[0]});
+    } else if (id == H5Z_FILTER_DEFLATE &&
+               !std::exchange(deflated, true)) {  // twice: the length in between is not known
+      filters.push_back({id, 0});
+    } else {
+      return std::nullopt;
+    }
+  }
+  return filters;
+}
+
+/// The descriptor of the file that a dataset is in (which a link may have led to), if its addresses count from the
+/// beginning of the file; else -1.
+int descriptor_of(hid_t dataset) {
+  const Id file(H5Iget_file_id(dataset), H5Fclose);
+  const Id properties(H5Fget_create_plist(file), H5Pclose), access(H5Fget_access_plist(file), H5Pclose);
+  hsize_t user_block = 0;
+  int* descriptor = nullptr;
+  const bool plain = H5Pget_driver(access) == H5FD_SEC2 && H5Pget_userblock(properties, &user_block) >= 0 &&
+                     user_block == 0 &&
+                     H5Fget_vfd_handle(file, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor)) >= 0;
+  return plain && descriptor ? *descriptor : -1;
+}
+
+}  // namespace
+
+std::optional<Number> plain_number(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  const bool swapped = H5Tget_order(type) == (std::endian::native == std::endian::little ? H5T_ORDER_BE : H5T_ORDER_LE);
+  if (H5Tget_class(type) == H5T_FLOAT) {
+    for (const hid_t known : {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE}) {
+      if (H5Tequal(type, known) > 0) return Number{Number::Kind::floating, unsigned(bytes), swapped};
+    }
+    return std::nullopt;
+  }
+  if (!std::has_single_bit(bytes) || bytes > 8 || H5Tget_precision(type) != 8 * bytes) return std::nullopt;
+  const bool plus = H5Tget_sign(type) == H5T_SGN_NONE;
+  return Number{plus ? Number::Kind::unsigned_integer : Number::Kind::signed_integer, unsigned(bytes), swapped};
+}
+
+namespace {
+
+/// Whether a number may be so long. HDF5 does not compare it with the length of a chunk or of a header that holds it:
+/// of a damaged type it reads beyond them.
+bool is_plausible(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type), bits = H5Tget_precision(type);
+  return bytes <= 16 && bits <= 8 * bytes && bits > 4 * bytes;
+}
+
+}  // namespace
+
+std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name) {
+  const Id type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
+  if (!is_plausible(type)) fail_input(name, "its numbers have no length that is known: the file is damaged");
+  const Id properties(H5Dget_create_plist(dataset), H5Pclose);
+  std::vector<hsize_t> extent(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
+  H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  Index shape(extent.begin(), extent.end()), chunk = shape;
+  if (shape.empty()) shape = chunk = {H5Sget_simple_extent_type(space) == H5S_NULL ? 0u : 1u};
+  const H5D_layout_t layout = H5Pget_layout(properties);
+  if (layout == H5D_CHUNKED) {
+    H5Pget_chunk(properties, int(extent.size()), extent.data());
+    chunk.assign(extent.begin(), extent.end());
+  }
+
+  const auto number = plain_number(type);
+  const int descriptor = descriptor_of(dataset);
+  const auto filters = known_filters(properties);
+  const bool plain = number && descriptor >= 0;
+  const bool contiguous = plain && layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0;
+  const bool chunked = plain && layout == H5D_CHUNKED && filters;
+  const hsize_t stored = H5Dget_storage_size(dataset);
+  std::shared_ptr<Storage> storage;
+  if (contiguous) {
+    storage = std::make_shared<Contiguous>(std::move(dataset), descriptor);
+    storage->seekable = true;
+  } else if (chunked) {
+    storage = std::make_shared<Hdf5Chunks>(std::move(dataset), descriptor, *filters);
+  } else {
+    storage = std::make_shared<Library>(std::move(dataset), type);
+    if (layout != H5D_CHUNKED) chunk = slab_of(shape, block_bytes / storage->number.bytes);
+  }
+  if (contiguous || chunked) {
+    storage->number = *number;
+    storage->fill.resize(number->bytes);
+    H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero where none is set
+  }
+  // Of an array within the header HDF5 takes the length from there, and does not compare it with the shape.
+  if (layout == H5D_COMPACT && stored / std::max<std::size_t>(H5Tget_size(type), 1) < volume(shape, name)) {
+    fail_input(name, "it is damaged: there are fewer values than its shape says");
+  }
+  storage->name = name;
+  storage->shape = shape;
+  storage->chunk = chunk;
+  if (!storage->seekable && volume(chunk, name) > largest_chunk / storage->number.bytes) {
+    fail_input(name, "its chunks are too large to be read");
+  }
+  return storage;
+}
+
+}  // namespace thor::io::detail

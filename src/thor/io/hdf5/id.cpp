@@ -1,0 +1,58 @@
+#include "thor/io/hdf5/id.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+namespace thor::io {
+namespace {
+
+constexpr std::size_t memory_of_hdf5 = 32 << 20;  ///< more than its caches of some ten datasets
+
+herr_t take_first(unsigned n, const H5E_error2_t* entry, void* out) {
+  if (n == 0 && entry->desc) *static_cast<std::string*>(out) = entry->desc;
+  return 0;
+}
+
+}  // namespace
+
+std::string innermost_error() {
+  std::string text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &text);
+  H5Eclear2(H5E_DEFAULT);  // which the end of a thread does not
+  const std::string_view key = "error message = '";
+  if (const auto begin = text.find(key); begin != std::string::npos) {
+    text.erase(0, begin + key.size());
+    text.erase(std::min(text.find('\''), text.size()));
+  }
+  for (const int full : {ENOSPC, EDQUOT, EFBIG}) {
+    if (text == std::generic_category().message(full)) return text + "; free some space, or write elsewhere";
+  }
+  return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+bool has_room(std::size_t more) {
+  const std::size_t size = memory_of_hdf5 + more;
+  void* room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, size) == 0;
+}
+
+bool names_in(hid_t group, std::vector<std::string>& names) {
+  constexpr std::size_t most = 1'000'000;
+  names.clear();
+  const auto take = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+    auto& list = *static_cast<std::vector<std::string>*>(out);
+    list.emplace_back(name);
+    return list.size() < most ? 0 : -1;
+  };
+  // A look for one that is not there goes through all links of a small group, and fails where one is damaged.
+  if (H5Lexists(group, "\x01", H5P_DEFAULT) < 0) return false;
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take, &names) < 0) return false;
+  std::sort(names.begin(), names.end());
+  return true;
+}
+
+}  // namespace thor::io

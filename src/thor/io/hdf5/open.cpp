@@ -1,0 +1,247 @@
+#include "thor/io/hdf5/open.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "thor/core/error.hpp"
+
+namespace thor::io::detail {
+namespace fs = std::filesystem;
+
+void OpenFile::enter(std::size_t more) const {
+  quiet();
+  if (!abandoned && has_room(more)) return;
+  abandoned = true;
+  throw Error(ExitCode::device, "out of memory: no room to write '" + path.string() +
+                                    "'; ask for fewer bins, or for fewer threads (--threads)");
+}
+
+bool OpenFile::exists(const std::string& object) const {
+  // H5Lexists wants every link above the last to be there already.
+  for (std::size_t end = 1; end != std::string::npos;) {
+    end = object.find('/', end + 1);
+    if (H5Lexists(id, object.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return true;
+}
+
+void OpenFile::require_new(const std::string& object) const {
+  const bool pending =
+      std::any_of(columns.begin(), columns.end(), [&](const auto& column) { return column->path == object; });
+  if (pending || exists(object)) fail(path, object, "this dataset is written twice");
+}
+
+/// Opens a group, creating it and those above it as needed.
+Id OpenFile::group(const std::string& object) const {
+  if (object == "/" || exists(object)) {
+    return {check(H5Gopen2(id, object.c_str(), H5P_DEFAULT), "group " + object), H5Gclose};
+  }
+  const Id links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  const Id properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links, 1);
+  H5Pset_obj_track_times(properties, false);
+  return {check(H5Gcreate2(id, object.c_str(), links, properties, H5P_DEFAULT), "group " + object), H5Gclose};
+}
+
+/// Opens what an attribute is set on.
+Id OpenFile::object(const std::string& object) const {
+  for (const auto& column : columns) {
+    if (column->path != object || column->dataset >= 0) continue;
+    if (column->buffered() > 0) {
+      column->flush();  // which knows how small a chunk will do
+    } else {
+      column->create(chunk_rows);
+    }
+  }
+  if (object == "/" || !exists(object)) return group(object);
+  return {check(H5Oopen(id, object.c_str(), H5P_DEFAULT), object), H5Oclose};
+}
+
+/// No time stamps, so that equal runs give equal files.
+Id OpenFile::create_dataset(const std::string& object, hid_t type, hid_t space, const hsize_t* chunk, int level) const {
+  group(object.substr(0, std::max<std::size_t>(object.rfind('/'), 1)));
+  const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(properties, false);
+  if (chunk) {
+    H5Pset_chunk(properties, H5Sget_simple_extent_ndims(space), chunk);
+    H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
+    if (level > 0) {
+      H5Pset_shuffle(properties);
+      H5Pset_deflate(properties, unsigned(level));
+    }
+  }
+  return {check(H5Dcreate2(id, object.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), "dataset " + object),
+          H5Dclose};
+}
+
+void OpenFile::put(const std::string& object, hid_t target, const std::string& name, hid_t memory, hid_t disk,
+                   const void* value, const hsize_t* length) const {
+  const std::string what = "attribute " + name + " of " + object;
+  if (check(H5Aexists(target, name.c_str()), what) > 0) {
+    check(H5Adelete(target, name.c_str()), what);
+  }
+  const Id space(length ? H5Screate_simple(1, length, nullptr) : H5Screate(H5S_SCALAR), H5Sclose);
+  Id attribute(check(H5Acreate2(target, name.c_str(), disk, space, H5P_DEFAULT, H5P_DEFAULT), what), H5Aclose);
+  check(H5Awrite(attribute, memory, value), what);
+  check(attribute.reset(), what);
+}
+
+void OpenFile::put_bool(const std::string& object, hid_t target, const std::string& name, bool value) const {
+  const Id type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+  const std::int8_t no = 0, yes = 1;
+  H5Tenum_insert(type, "FALSE", &no);
+  H5Tenum_insert(type, "TRUE", &yes);
+  put(object, target, name, type, type, value ? &yes : &no);
+}
+
+void OpenFile::put_text(const std::string& object, hid_t target, const std::string& name,
+                        std::string_view value) const {
+  const std::string bytes = value.empty() ? std::string(1, '\0') : std::string(value);
+  const Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, bytes.size());
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  put(object, target, name, type, type, bytes.data());
+}
+
+void OpenFile::label(const std::string& object, hid_t dataset, std::string_view units,
+                     std::string_view description) const {
+  put_text(object, dataset, "units", units);
+  put_text(object, dataset, "description", description);
+}
+
+void OpenFile::create(const fs::path& name, bool overwrite) {
+  quiet();
+  path = target_of(name);
+  enter();
+  partial = partial_of(path);
+  const int created = create_partial(path, partial, overwrite);
+  partial_is_ours = true;
+  unfinished = std::make_unique<Unfinished>(partial.string());
+  const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  // 1.8 can read it, and unlike the oldest format it takes an attribute (a configuration) > 64 kB.
+  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, true, true);  // Lustre may have no locks
+#endif
+  H5Pset_obj_track_times(creation, false);
+  // The file that was created, whatever has its name by now.
+  const std::string same = fmt::format("/proc/self/fd/{}", created);
+  std::error_code none;
+  id = H5Fcreate(fs::exists(same, none) ? same.c_str() : partial.c_str(), H5F_ACC_TRUNC, creation, access);
+  ::close(created);
+  check(id, partial.string());
+  if (!lock_partial(descriptor(), partial)) {
+    partial_is_ours = false;
+    fail_taken(path, partial);
+  }
+}
+
+int OpenFile::descriptor() const {
+  int* descriptor = nullptr;
+  H5Fget_vfd_handle(id, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor));
+  return descriptor ? *descriptor : -1;
+}
+
+void OpenFile::reserve(std::uint64_t bytes) {
+  reserved = true;
+  detail::reserve(descriptor(), path, bytes);
+}
+
+void OpenFile::finish() {
+  if (id < 0) return;
+  enter();
+  for (const auto& column : columns) column->flush();
+  check(H5Fflush(id, H5F_SCOPE_LOCAL), partial.string());
+  if (!lock_partial(descriptor(), partial)) {
+    fail(path, "'" + partial.string() + "' was removed or replaced during the run", "run it again");
+  }
+  const herr_t closed = close();
+  if (abandoned) enter();  // which says why: there was no room to close it
+  check(closed, partial.string());
+  sync(path, partial);
+}
+
+void OpenFile::commit(bool overwrite) {
+  finish();
+  partial_is_ours = false;
+  unfinished.reset();
+  give_name(path, partial, overwrite);
+}
+
+/// Tried once only: HDF5 writes before it closes, so on a full disk it fails, and what it then
+/// leaves behind is not to be touched again. The space is given back through the descriptor.
+herr_t OpenFile::close() {
+  abandoned = abandoned || !has_room();
+  for (const auto& column : columns) {
+    column->file = nullptr;
+    if (column->dataset >= 0 && !abandoned) H5Dclose(std::exchange(column->dataset, -1));
+  }
+  if (abandoned) return -1;
+  if (id < 0) return 0;
+  const int copy = dup(descriptor());
+  const herr_t status = H5Fclose(std::exchange(id, -1));
+  struct stat written {};
+  if (copy >= 0) {
+    if (status < 0) static_cast<void>(!ftruncate(copy, 0));
+    if (status >= 0 && reserved && fstat(copy, &written) == 0) static_cast<void>(!ftruncate(copy, written.st_size));
+    ::close(copy);
+  }
+  return status;
+}
+
+OpenFile::~OpenFile() {
+  close();
+  std::error_code ignored;
+  if (partial_is_ours) fs::remove(partial, ignored);
+}
+
+void OpenColumn::append(const std::byte* bytes, std::size_t size) {
+  const std::size_t full = chunk_rows * row_bytes;
+  while (size > 0) {
+    const std::size_t part = std::min(size, full - buffer.size());
+    buffer.insert(buffer.end(), bytes, bytes + part);
+    bytes += part;
+    size -= part;
+    if (buffer.size() == full) flush();
+  }
+}
+
+void OpenColumn::create(std::uint64_t chunk) {
+  const int rank = width == 1 ? 1 : 2;
+  const hsize_t shape[2] = {0, width};
+  const hsize_t limit[2] = {H5S_UNLIMITED, width};
+  const hsize_t chunks[2] = {chunk, width};
+  const Id space(H5Screate_simple(rank, shape, limit), H5Sclose);
+  Id made = file->create_dataset(path, disk, space, chunks);
+  file->label(path, made, units, description);
+  H5Iinc_ref(made);
+  dataset = made;
+}
+
+void OpenColumn::flush() {
+  file->enter();
+  if (dataset < 0) create(std::clamp<std::uint64_t>(buffered(), 1, chunk_rows));
+  if (buffer.empty()) return;
+  const int rank = width == 1 ? 1 : 2;
+  const hsize_t start[2] = {rows_on_disk, 0};
+  const hsize_t count[2] = {buffered(), width};
+  const hsize_t shape[2] = {rows_on_disk + buffered(), width};
+  const std::string what = "dataset " + path;
+  file->check(H5Dset_extent(dataset, shape), what);
+  const Id target(H5Dget_space(dataset), H5Sclose);
+  const Id source(H5Screate_simple(rank, count, nullptr), H5Sclose);
+  H5Sselect_hyperslab(target, H5S_SELECT_SET, start, nullptr, count, nullptr);
+  file->check(H5Dwrite(dataset, memory, source, target, H5P_DEFAULT, buffer.data()), what);
+  rows_on_disk = shape[0];
+  buffer.clear();
+}
+
+}  // namespace thor::io::detail

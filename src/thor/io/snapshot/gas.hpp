@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "thor/io/snapshot/fields.hpp"
+
+namespace thor::io {
+
+/// Which datasets of PartType0 make a GasBlock. See docs/snapshots.md.
+class GasFields {
+ public:
+  GasFields() = default;
+  GasFields(const Input& input, const Particles& particles, const SnapshotUnits& units,
+            std::vector<std::string>& notes);
+
+  std::vector<Field> all() const;  ///< that are read
+  bool has(const std::string& name) const;
+  const std::optional<Field>& position() const { return position_; }
+  const std::string& missing() const { return missing_; }  ///< why gas cannot be read; empty: it can
+
+  /// Rows [first, first + count) of a file.
+  void read(const Input& input, std::uint64_t first, std::uint64_t count, GasBlock& block) const;
+
+ private:
+  struct Column {
+    std::string name;  ///< of the member
+    std::vector<double> GasBlock::*member;
+    Field field;
+  };
+  std::optional<Field> position_, volume_;
+  std::vector<Column> columns_;  ///< position among them, volume not
+  double table_mass_ = 0;        ///< [g]; 0: not from the table
+  bool mass_from_volume_ = false, density_from_volume_ = false;
+  bool negative_sfr_is_time_ = false;
+  std::string missing_;
+};
+
+}  // namespace thor::io

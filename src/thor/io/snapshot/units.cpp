@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "thor/core/error.hpp"
+#include "thor/io/snapshot/header.hpp"
+
+/// How units, a and h enter a field: by what its dataset says of itself, else by the custom of the code.
+namespace thor::io {
+namespace {
+
+/// Powers of the code's units and of a and h.
+struct Powers {
+  double length = 0, mass = 0, velocity = 0, a = 0, h = 0;
+};
+
+/// Gadget (Springel 2005, MNRAS 364, 1105; the user's guide), AREPO and TNG: lengths are comoving and in units of 1/h;
+/// a velocity is peculiar if multiplied by sqrt(a). SWIFT has no h, peculiar velocities, and, as its energies are
+/// comoving, u = a^-2 u' for gamma = 5/3.
+Powers custom(Quantity quantity, Code code) {
+  const auto gadget = [&]() -> Powers {
+    switch (quantity) {
+      case Quantity::length:
+        return {.length = 1, .a = 1, .h = -1};
+      case Quantity::volume:
+        return {.length = 3, .a = 3, .h = -3};
+      case Quantity::mass:
+        return {.mass = 1, .h = -1};
+      case Quantity::density:
+        return {.length = -3, .mass = 1, .a = -3, .h = 2};
+      case Quantity::velocity:
+        return {.velocity = 1, .a = 0.5};
+      case Quantity::energy:
+        return {.velocity = 2};
+      case Quantity::time:
+        return {.length = 1, .velocity = -1, .h = -1};
+      case Quantity::mass_rate:
+        return {.length = -1, .mass = 1, .velocity = 1};
+      case Quantity::none:
+      case Quantity::temperature:
+        break;
+    }
+    return {};
+  };
+  Powers powers = gadget();
+  if (code == Code::swift) {
+    powers.h = 0;
+    if (quantity == Quantity::velocity) powers.a = 0;
+    if (quantity == Quantity::energy) powers.a = -2;
+  }
+  return powers;
+}
+
+/// What a dataset says of itself.
+struct Said {
+  double cgs = 0, a = 0, h = 0;
+};
+
+std::optional<double> number(const Input& input, const std::string& path, const char* name) {
+  const auto numbers = input.numbers(path, name);
+  if (numbers.size() != 1 || !std::isfinite(numbers[0])) return {};
+  return numbers[0];
+}
+
+std::optional<Said> said(const Input& input, const std::string& path) {
+  const auto of = [&](const char* name) { return number(input, path, name); };
+  // AREPO, Gadget-4; to_cgs = 0 stands for what has no dimension.
+  if (const auto cgs = of("to_cgs"), a = of("a_scaling"), h = of("h_scaling"); cgs && a && h && *cgs > 0) {
+    return Said{*cgs, *a, *h};
+  }
+  // EAGLE
+  if (const auto cgs = of("CGSConversionFactor"), a = of("aexp-scale-exponent"), h = of("h-scale-exponent");
+      cgs && a && h && *cgs > 0) {
+    return Said{*cgs, *a, *h};
+  }
+  // SWIFT, of today and of its first years
+  for (const char* name :
+       {"Conversion factor to CGS (not including cosmological corrections)", "CGS conversion factor"}) {
+    const auto cgs = of(name), a = of("a-scale exponent");
+    if (!cgs || !a || !(*cgs > 0)) continue;
+    return Said{*cgs, of("Value stored as physical").value_or(0) == 1 ? 0 : *a, of("h-scale exponent").value_or(0)};
+  }
+  for (const char* name : {"Conversion factor to physical CGS (including cosmological corrections)",
+                           "Conversion factor to CGS (including cosmological corrections)"}) {
+    if (const auto cgs = of(name); cgs && *cgs > 0) return Said{*cgs, 0, 0};
+  }
+  return {};
+}
+
+/// The factor of the units alone.
+double unit_factor(const Input& input, const Powers& powers, const SnapshotUnits& units) {
+  double factor = 1;
+  const auto apply = [&](const char* what, const std::optional<double>& unit, double power) {
+    if (power == 0) return;
+    if (!unit) {
+      throw Error(
+          ExitCode::input,
+          fmt::format("{}: the unit of {} stands neither in /Header nor in /Parameters nor with the datasets: "
+                      "give --unit-length, --unit-mass and --unit-velocity in cgs (those of the code, without h "
+                      "and a), or --assume-tng-units for kpc/h, 1e10 M_sun/h and km/s as in TNG",
+                      input.path().string(), what));
+    }
+    factor *= std::pow(*unit, power);
+  };
+  apply("length", units.length, powers.length);
+  apply("mass", units.mass, powers.mass);
+  apply("velocity", units.velocity, powers.velocity);
+  return factor;
+}
+
+}  // namespace
+
+double cgs_factor(const Input& input, Quantity quantity, const SnapshotUnits& units) {
+  const Powers powers = custom(quantity, units.code);
+  return unit_factor(input, powers, units) * std::pow(units.a, powers.a) * std::pow(units.h, powers.h);
+}
+
+double cgs_factor(const Input& input, const std::string& path, Quantity quantity, const SnapshotUnits& units) {
+  if (quantity == Quantity::none) return 1;
+  const auto own = said(input, path);
+  if (!own) return cgs_factor(input, quantity, units);
+  const double cgs = units.overridden && quantity != Quantity::temperature
+                         ? unit_factor(input, custom(quantity, units.code), units)
+                         : own->cgs;
+  return cgs * std::pow(units.a, own->a) * std::pow(units.h, own->h);
+}
+
+}  // namespace thor::io
