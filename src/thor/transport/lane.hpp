@@ -34,7 +34,8 @@ struct EveryDataset {
   static constexpr bool grid = true, depth = true;
 };
 
-/// The least optical depth that a lane in flight has left: beyond any limit where there is no gas, nothing where there is.
+/// The least optical depth that a lane in flight has left: beyond any limit where there is no gas, nothing where there
+/// is.
 template <class Real>
 inline constexpr Real least_tau = Real(1e-15);
 
