@@ -70,9 +70,8 @@ ExitCode show_lines(bool json, bool yaml, const std::string& file) {
 Json devices_json() {
   Json kernels = Json::array();
   for (const auto name : cpu::instruction_sets()) {
-    kernels.push_back({{"name", name},
-                       {"lanes_single", cpu::find_kernel<LineProblem<Sphere<float>>>(name, false).lanes},
-                       {"lanes_double", cpu::find_kernel<LineProblem<Sphere<double>>>(name, false).lanes}});
+    kernels.push_back(
+        {{"name", name}, {"lanes_single", cpu::lanes_of(name, true)}, {"lanes_double", cpu::lanes_of(name, false)}});
   }
   Json out{{"cpu", {{"name", cpu::processor_name()}, {"threads", available_threads()}, {"kernels", kernels}}}};
   out["devices"] = Json::array();
@@ -93,10 +92,8 @@ ExitCode show_devices(bool json) {
   const auto sets = cpu::instruction_sets();
   print(fmt::format("cpu   {}\n      {} threads\n", cpu::processor_name(), available_threads()));
   for (const auto name : sets) {
-    const auto single = cpu::find_kernel<LineProblem<Sphere<float>>>(name, false);
-    const auto dual = cpu::find_kernel<LineProblem<Sphere<double>>>(name, false);
-    print(fmt::format("      kernel {:<10} {:2} lanes single, {:2} lanes double{}\n", name, single.lanes, dual.lanes,
-                      name == sets.back() ? "  (default)" : ""));
+    print(fmt::format("      kernel {:<10} {:2} lanes single, {:2} lanes double{}\n", name, cpu::lanes_of(name, true),
+                      cpu::lanes_of(name, false), name == sets.back() ? "  (default)" : ""));
   }
   const auto gpus = device::list();
   for (const device::Info& gpu : gpus) {

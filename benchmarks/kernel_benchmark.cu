@@ -46,7 +46,7 @@ __device__ Lane<Real> start(const LineProblem<Sphere<Real>>& problem, std::uint6
   source.shape = SourceShape::point, source.spectrum = SourceSpectrum::delta, source.light_speed = Real(1e4);
   source.weight = source.escape_fraction = 1;
   Origin origin;
-  return start_photon(problem, EmitterView<Real>{1, &source, 1}, id, origin);
+  return start_photon(problem.dataset, problem.numerics, EmitterView<Real>{1, &source, 1}, id, origin);
 }
 
 /// T = 2e4 K.

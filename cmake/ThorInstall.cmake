@@ -7,6 +7,7 @@ set(thor_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/thor)
 install(TARGETS thor_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS thor EXPORT thorTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/thor DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${THOR_GENERATED}/thor DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
 install(EXPORT thorTargets NAMESPACE thor:: DESTINATION ${thor_cmake_dir})
 configure_package_config_file(cmake/thorConfig.cmake.in generated/thorConfig.cmake INSTALL_DESTINATION ${thor_cmake_dir})

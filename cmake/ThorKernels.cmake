@@ -1,44 +1,140 @@
-# The transport kernels: parallel/cpu/kernel.cpp once per instruction set, problem and precision. Each copy lives in an
-# inline namespace of its own (THOR_ISA); tests/e2e/kernel_symbols.sh checks that they share no weak symbol.
+# The transport kernels of the processor. Each copy lives in an inline namespace of its own (THOR_ISA);
+# tests/e2e/kernel_symbols.sh checks that they share no weak symbol. Each object exports one table entry; the tables
+# (generated/kernels.cpp) list those that are built.
+#   parallel/cpu/kernel.cpp    a step: per instruction set, problem and precision
+#   parallel/cpu/march.cpp     a straight ray: per instruction set, dataset, absorption and precision
+#   parallel/cpu/history.cpp   birth and end of photons: per instruction set, dataset, numerics and precision
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(THOR_ISAS x86_64_v2 x86_64_v3 x86_64_v4)
+  set(thor_known_isas x86_64_v2 x86_64_v3 x86_64_v4)
   set(THOR_ISA_FLAGS_x86_64_v2 -march=x86-64-v2)
   set(THOR_ISA_FLAGS_x86_64_v3 -march=x86-64-v3)
   set(THOR_ISA_FLAGS_x86_64_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(THOR_ISAS neon)
+  set(thor_known_isas neon)
   set(THOR_ISA_FLAGS_neon -march=armv8-a)
 else()
   message(FATAL_ERROR "no CPU kernels for ${CMAKE_SYSTEM_PROCESSOR}: add an instruction set here and in dispatch.cpp")
 endif()
 
-# As in transport/problems.hpp.
-set(THOR_PROBLEMS LineProblem/Sphere LineProblem/Shell LineProblem/Slab LineProblem/UniformGrid
-                  DoubletProblem/Sphere DoubletProblem/Shell MultipletProblem/Shell MultipletProblem/Slab
-                  MultipletProblem/UniformGrid SelectedProblem/Shell SelectedProblem/Slab)
+set(THOR_ISAS all CACHE STRING "Instruction sets to build for: all, native, or a list of ${thor_known_isas}")
+set(THOR_ISAS_FOR "" CACHE STRING "Problems that are built for every instruction set, whatever THOR_ISAS is")
+option(THOR_SELECTED_NUMERICS "Build the kernels for other schemes than the defaults (numerics: in a configuration)" ON)
+
+# The best instruction set of this machine.
+list(GET thor_known_isas -1 THOR_NATIVE_ISA)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  file(READ /proc/cpuinfo thor_cpu)
+  if(thor_cpu MATCHES "avx512dq" AND thor_cpu MATCHES "avx512vl" AND thor_cpu MATCHES "avx512bw")
+    set(THOR_NATIVE_ISA x86_64_v4)
+  elseif(thor_cpu MATCHES "avx2" AND thor_cpu MATCHES "fma" AND thor_cpu MATCHES "bmi2")
+    set(THOR_NATIVE_ISA x86_64_v3)
+  else()
+    set(THOR_NATIVE_ISA x86_64_v2)
+  endif()
+endif()
+if(THOR_ISAS STREQUAL "all")
+  set(thor_isas ${thor_known_isas})
+elseif(THOR_ISAS STREQUAL "native")
+  set(thor_isas ${THOR_NATIVE_ISA})
+else()
+  set(thor_isas ${THOR_ISAS})
+  foreach(isa IN LISTS thor_isas)
+    if(NOT isa IN_LIST thor_known_isas)
+      message(FATAL_ERROR "THOR_ISAS: ${isa} is not an instruction set of this processor family: ${thor_known_isas}")
+    endif()
+  endforeach()
+endif()
+if(THOR_ISAS_FOR)
+  set(THOR_BUILT_ISAS ${thor_known_isas})
+else()
+  set(THOR_BUILT_ISAS ${thor_isas})
+endif()
+if(NOT THOR_SELECTED_NUMERICS)
+  list(FILTER THOR_PROBLEMS EXCLUDE REGEX "^SelectedProblem/")
+endif()
+message(STATUS "CPU kernels: ${thor_isas}")
+
+# thor_add_kernel(KIND FILE ISA REAL NAME DEFINITIONS...): one object, and its entry in the table of its kind.
+function(thor_add_kernel target kind file isa real name)
+  set(kernel thor_kernel_${isa}_${name}_${real})
+  add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/thor/parallel/cpu/${file})
+  target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src ${THOR_GENERATED})
+  target_compile_definitions(${kernel} PRIVATE THOR_ISA=isa_${isa} THOR_ISA_NAME="${isa}" THOR_REAL=${real}
+                                               THOR_ENTRY=${kernel} ${ARGN})
+  # gcc 12's own AVX-512 headers trip -Wmaybe-uninitialized.
+  target_compile_options(${kernel} PRIVATE -O3 ${THOR_ISA_FLAGS_${isa}} -Wno-maybe-uninitialized)
+  # The kernels touch no memory but the lanes they are given, and gcc needs five minutes for each with a sanitizer: what
+  # surrounds them is checked.
+  if(THOR_SANITIZE)
+    target_compile_options(${kernel} PRIVATE -fno-sanitize=all -g0)
+  endif()
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${kernel}>)
+  set_property(GLOBAL APPEND PROPERTY thor_${kind}_${real} ${kernel})
+endfunction()
 
 function(thor_add_kernels target)
-  foreach(isa IN LISTS THOR_ISAS)
+  foreach(isa IN LISTS THOR_BUILT_ISAS)
+    set(histories)
     foreach(name IN LISTS THOR_PROBLEMS)
+      if(NOT isa IN_LIST thor_isas AND NOT name IN_LIST THOR_ISAS_FOR)
+        continue()
+      endif()
       string(REPLACE "/" ";" problem ${name})
       list(GET problem 1 dataset)
       list(GET problem 0 problem)
+      set(dataset_is THOR_DATASET=${dataset} THOR_DATASET_HEADER="${THOR_HEADER_${dataset}}")
+      set(numerics DefaultNumerics)
+      if(problem STREQUAL "SelectedProblem")
+        set(numerics SelectedNumerics)
+      endif()
+      list(APPEND histories ${numerics}/${dataset})
       foreach(real float double)
-        set(kernel thor_kernel_${isa}_${problem}_${dataset}_${real})
-        add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/thor/parallel/cpu/kernel.cpp)
-        target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-        target_compile_definitions(${kernel} PRIVATE THOR_ISA=isa_${isa} THOR_PROBLEM=${problem}
-                                                     THOR_DATASET=${dataset} THOR_REAL=${real})
-        # gcc 12's own AVX-512 headers trip -Wmaybe-uninitialized.
-        target_compile_options(${kernel} PRIVATE -O3 ${THOR_ISA_FLAGS_${isa}} -Wno-maybe-uninitialized)
-        # The kernels touch no memory but the lanes they are given, and gcc needs five minutes for each with a sanitizer:
-        # what surrounds them is checked.
-        if(THOR_SANITIZE)
-          target_compile_options(${kernel} PRIVATE -fno-sanitize=all -g0)
+        thor_add_kernel(${target} step kernel.cpp ${isa} ${real} ${problem}_${dataset} THOR_KIND=${problem}_${dataset}
+                        THOR_PROBLEM=${problem} ${dataset_is})
+        if(problem MATCHES "^(Line|Multiplet)Problem$")
+          thor_add_kernel(${target} march march.cpp ${isa} ${real} March${problem}_${dataset} THOR_KIND=${problem}_${dataset}
+                          THOR_PROBLEM=${problem} ${dataset_is})
         endif()
-        target_sources(${target} PRIVATE $<TARGET_OBJECTS:${kernel}>)
-        set_property(GLOBAL APPEND PROPERTY THOR_KERNELS ${kernel})
+      endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES histories)
+    foreach(name IN LISTS histories)
+      string(REPLACE "/" ";" history ${name})
+      list(GET history 1 dataset)
+      list(GET history 0 numerics)
+      set(dataset_is THOR_DATASET=${dataset} THOR_DATASET_HEADER="${THOR_HEADER_${dataset}}")
+      foreach(real float double)
+        thor_add_kernel(${target} history history.cpp ${isa} ${real} ${numerics}_${dataset} THOR_NUMERICS=${numerics}
+                        ${dataset_is})
       endforeach()
     endforeach()
   endforeach()
+
+  set(tables "// Generated by ThorKernels.cmake: the kernels of this build.\n#include \"thor/parallel/cpu/kernel.hpp\"\n\n")
+  set(total 0)
+  foreach(real float double)
+    foreach(kind step march history)
+      string(SUBSTRING ${kind} 0 1 first)
+      string(SUBSTRING ${kind} 1 -1 rest)
+      string(TOUPPER ${first} first)
+      set(type "${first}${rest}Kernel<${real}>")
+      get_property(kernels GLOBAL PROPERTY thor_${kind}_${real})
+      list(LENGTH kernels count)
+      math(EXPR total "${total} + ${count}")
+      set(entries)
+      string(APPEND tables "namespace thor {\n")
+      foreach(kernel IN LISTS kernels)
+        string(APPEND tables "extern const cpu::${type} ${kernel};\n")
+        list(APPEND entries "&${kernel}")
+      endforeach()
+      string(REPLACE ";" ",\n    " entries "${entries}")
+      string(APPEND tables "}  // namespace thor\ntemplate <>\nstd::span<const thor::cpu::${type}* const> "
+             "thor::cpu::${kind}_kernels<${real}>() {\n  static constexpr const ${type}* list[] = {\n    ${entries}};\n"
+             "  return list;\n}\n\n")
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/kernels.cpp CONTENT "${tables}" @ONLY)
+  target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated/kernels.cpp)
+  set_source_files_properties(${PROJECT_BINARY_DIR}/generated/kernels.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  message(STATUS "CPU kernels: ${total} objects")
 endfunction()

@@ -17,7 +17,6 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset&, const Line&, con
                                         int) {
   return nullptr;
 }
-std::shared_ptr<const Cells> realise_shell(const Medium&, std::int64_t, bool, int) { return nullptr; }
 std::shared_ptr<const SourceList> build_source_list(const config::Generator&, const Medium&, std::uint64_t, Light&) {
   return nullptr;
 }

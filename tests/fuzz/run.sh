@@ -46,9 +46,10 @@ sources() {
   cd "$root"
   find src/thor/config src/thor/core -name '*.cpp' ! -name annotate.cpp ! -name json_schema.cpp ! -name markdown.cpp
   printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/drivers/choose_line.cpp \
-    src/thor/datasets/medium.cpp src/thor/datasets/dust_law.cpp src/thor/generators/emitter.cpp \
+    src/thor/generators/emitter.cpp \
     src/thor/interactors/build.cpp src/thor/line/line.cpp src/thor/line/line_list.cpp tests/fuzz/config_fuzz.cpp \
     tests/fuzz/no_files.cpp
+  find src/thor/datasets -name '*.cpp' ! -name grid_file.cpp ! -name parameters.cpp
 }
 
 # The files of a folder are compiled as one; the longest first, so that none is left over at the end.
@@ -63,15 +64,17 @@ compile() {
     xargs -P "${FUZZ_JOBS:-2}" -L 1 sh "$root/tests/fuzz/run.sh" --compile "$clang" "$flags"
 }
 
-flags="-std=c++20 -O0 -gline-tables-only -ffp-contract=off -fno-omit-frame-pointer -I$root/src"
+flags="-std=c++20 -O0 -gline-tables-only -ffp-contract=off -fno-omit-frame-pointer -I$root/src -I$build/generated/include"
 flags="$flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 begin=$(date +%s)
 compile
 # shellcheck disable=SC2086
 "$clang" $flags -c "$build/lines.cpp" -o "$fuzz/objects/lines.o" # the line list, which CMake has made a source of
+# shellcheck disable=SC2086
+"$clang" $flags -c "$build/generated/dataset_types.cpp" -o "$fuzz/objects/dataset_types.o"
 objects=$(units | sed "s|.*|$fuzz/objects/&.o|")
 # shellcheck disable=SC2086
-"$clang" -fsanitize=fuzzer,address,undefined $objects "$fuzz/objects/lines.o" -lfmt -lyaml-cpp -o "$fuzz/config_fuzz"
+"$clang" -fsanitize=fuzzer,address,undefined $objects "$fuzz/objects/lines.o" "$fuzz/objects/dataset_types.o" -lfmt -lyaml-cpp -o "$fuzz/config_fuzz"
 echo "fuzz: built in $(($(date +%s) - begin)) s"
 
 # Seeds: the templates, as written and resolved, the examples, and some of YAML's corners.

@@ -28,27 +28,59 @@ struct Alone {
   bool any(bool going) const { return going; }
 };
 
-template <class P>
-void advance_lanes(const thor::device::Program<P>&, thor::device::Shape) {
-  throw thor::Error(thor::ExitCode::device, "host device: not for this problem, since no test needs it");
-}
-template <class Dataset>
-void advance_lanes(const thor::device::Program<thor::LineProblem<Dataset>>& program, thor::device::Shape shape) {
-  for (std::uint32_t i = 0; i < shape.lanes; ++i) {
-    const std::uint32_t slot = program.live[i];
-    if (thor::device::advance_lane<Plain>(program, slot, int(i) % program.copies, Alone())) {
-      program.next_live[program.report->live++] = slot;
+/// Fills memory with NaN, and puts it back at the end.
+class Poison {
+ public:
+  explicit Poison(std::span<const std::span<std::byte>> places) : places_(places) {
+    for (const auto place : places_) {
+      kept_.emplace_back(place.begin(), place.end());
+      std::ranges::fill(place, std::byte(0xff));
     }
+  }
+  Poison(const Poison&) = delete;
+  ~Poison() {
+    for (std::size_t i = 0; i < kept_.size(); ++i) std::ranges::copy(kept_[i], places_[i].begin());
+  }
+
+ private:
+  std::span<const std::span<std::byte>> places_;
+  std::vector<std::vector<std::byte>> kept_;
+};
+
+template <class Real>
+void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Program<Real>& program,
+                 thor::device::LaunchShape shape) {
+  const auto advance = [&]<class P>(std::type_identity<P>) {
+    if (problem.kind() != thor::kind_of<P>) return false;
+    for (std::uint32_t i = 0; i < shape.lanes; ++i) {
+      const std::uint32_t slot = program.live[i];
+      if (thor::device::advance_lane<Plain>(*static_cast<const P*>(problem.data()), program, slot,
+                                            int(i) % program.copies, Alone())) {
+        program.next_live[program.report->live++] = slot;
+      }
+    }
+    return true;
+  };
+  const bool known = advance(std::type_identity<thor::LineProblem<thor::Sphere<Real>>>()) ||
+                     advance(std::type_identity<thor::LineProblem<thor::Shell<Real>>>()) ||
+                     advance(std::type_identity<thor::LineProblem<thor::Slab<Real>>>()) ||
+                     advance(std::type_identity<thor::LineProblem<thor::UniformGrid<Real>>>());
+  if (!known) {
+    throw thor::Error(thor::ExitCode::device, "host device: not for this problem, since no test needs it");
   }
 }
 
 }  // namespace
 
-#define THOR_ADVANCE(problem, dataset, real)                                                              \
-  void HostDevice::advance(int, const thor::device::Program<thor::problem<thor::dataset<real>>>& program, \
-                           thor::device::Shape shape) {                                                   \
-    advance_lanes(program, shape);                                                                        \
-  }
-THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
+void HostDevice::advance(int, const thor::AnyProblem<float>& problem, const thor::device::Program<float>& program,
+                         thor::device::LaunchShape shape) {
+  const Poison poison(poisoned);
+  advance_any(problem, program, shape);
+}
+void HostDevice::advance(int, const thor::AnyProblem<double>& problem, const thor::device::Program<double>& program,
+                         thor::device::LaunchShape shape) {
+  const Poison poison(poisoned);
+  advance_any(problem, program, shape);
+}
 
 }  // namespace test

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 
 #include "thor/parallel/device/device.hpp"
 
@@ -33,10 +34,13 @@ class HostDevice final : public thor::device::Device {
   void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
   void wait(int) override {}
 
-#define THOR_ADVANCE(problem, dataset, real) \
-  void advance(int, const thor::device::Program<thor::problem<thor::dataset<real>>>&, thor::device::Shape) override;
-  THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
-#undef THOR_ADVANCE
+  void advance(int, const thor::AnyProblem<float>&, const thor::device::Program<float>&,
+               thor::device::LaunchShape) override;
+  void advance(int, const thor::AnyProblem<double>&, const thor::device::Program<double>&,
+               thor::device::LaunchShape) override;
+
+  /// Memory of the host that is filled with NaN while lanes run: they have copies of their own.
+  std::vector<std::span<std::byte>> poisoned;
 
  private:
   std::size_t free_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,9 +22,13 @@ struct Outcome {
   thor::Tally tally;
 };
 
+/// Called with the set-up of a run before it starts, for tests that look at it.
+inline std::function<void(const thor::Setup&)> on_setup;
+
 inline Outcome run_all(const std::string& yaml, const std::vector<std::string>& set, const thor::Compute& compute) {
   const auto config = thor::config::parse(yaml, "test", set);
   const auto setup = thor::build_setup(config);
+  if (on_setup) on_setup(setup);
   thor::Pool pool(0, setup.emitter.count(), std::uint64_t(compute.cpu.threads) * 16);
   thor::Control control;
   Outcome outcome{{}, thor::build_tally(config, setup)};

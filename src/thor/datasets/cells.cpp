@@ -48,9 +48,9 @@ Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& 
   g.stride = layout.stride(), g.dust = layout.dust_at(), g.core_scale = layout.core_scale_at();
   g.packed = layout.packed, g.periodic = shape.periodic;
   g.velocity_step = float(std::max(largest_velocity / units.reference_speed, 1e-30) / 32767);
-  numbers_ = std::make_unique_for_overwrite<float[]>(std::size_t(room) * std::size_t(layout.stride()) +
-                                                     3);  // which Numbers may read
-  g.cells = numbers_.get();
+  const std::size_t count = std::size_t(room) * std::size_t(layout.stride()) + 3;  // which Numbers may read
+  numbers_ = std::make_unique_for_overwrite<float[]>(count);
+  g.cells = {numbers_.get(), count};
 }
 
 float* Cells::record(std::int64_t i) const {

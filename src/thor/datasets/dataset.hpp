@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <cstdint>
 
 #include "thor/datasets/width.hpp"
 #include "thor/math/vec3.hpp"
@@ -28,6 +29,14 @@ concept SegmentOf = requires(const S segment, V s) {
   { segment.next() } -> std::convertible_to<IntOf<V>>;
 };
 
+/// The first part of a segment, over which the gas counts as homogeneous.
+template <class V>
+struct Leg {
+  V x;             ///< frequency in the frame of the gas at its middle, in local thermal units
+  V limit;         ///< its length
+  Vec3<V> middle;  ///< where the opacity is taken
+};
+
 /// A segment whose length is known.
 template <class V>
 struct FaceSegment {
@@ -53,16 +62,40 @@ THOR_FN V depth_at_birth(V exact, V scale = V(1)) {
   return abs(exact) < scale * V(sizeof(RealOf<V>) == 4 ? RealOf<V>(5e-7) : RealOf<V>(1e-15)) ? V(0) : exact;
 }
 
-/// What the datasets without a grid have in common: one thermal width, and a region that is all there is to know.
-template <class V>
+/// What the datasets without a grid have in common: one thermal width, no redshift along the way, and a region that is
+/// all there is to know of a place. `View` is the dataset itself.
+template <class View, class V>
 struct Meshless {
-  static constexpr bool grid = false, depth = true;
+  static constexpr bool redshifts = false, stops = false;
+  static constexpr int cell_indices = 1;
+  static constexpr bool depth = true;
+  static constexpr int gpu_registers[2] = {80, 168};
+  using Real = RealOf<V>;
   using Here = Region<V>;
+  using Width = SameWidth<V>;
   template <class Lane>
   THOR_FN Here here(const Lane& lane) const {
     return {lane.cell, lane.depth};
   }
-  THOR_FN SameWidth<V> width(const Here&) const { return {}; }
+  template <class Lane>
+  THOR_FN Here arrived(const Lane& lane, const Here&) const {
+    return {lane.cell, lane.depth};
+  }
+  THOR_FN Width width(const Here&) const { return {}; }
+  /// Where density or velocity vary, a sub-step with the opacity and velocity at its middle.
+  template <class Segment, class I>
+  THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
+                     const I& interactor) const {
+    const View& dataset = static_cast<const View&>(*this);
+    Leg<V> leg{frequency, segment.length(), p};
+    if (dataset.varies()) {
+      const V detuning = interactor.detuning(frequency - dataset.velocity_along(here, p, d));
+      leg.limit = min(dataset.max_step(here, p, d, detuning), leg.limit);
+      leg.middle = along(p, V(Real(0.5)) * leg.limit, d);
+      leg.x = frequency - dataset.velocity_along(here, leg.middle, d);
+    }
+    return leg;
+  }
   template <class Dust>
   THOR_FN V dust_ratio(const Here&, const Dust& dust) const {
     return V(dust.ratio);
@@ -74,6 +107,47 @@ struct Meshless {
     return face && equal<V>(next, outside);
   }
 
+  /// The place of a lane `back` ago along its direction.
+  template <class Lane>
+  THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
+    position[0] = lane.px - back * lane.dx, position[1] = lane.py - back * lane.dy;
+    position[2] = lane.pz - back * lane.dz;
+  }
+  /// The frequency of a lane as it left its last scattering.
+  template <class Lane>
+  THOR_FN double frequency_scattered(const Lane& lane) const {
+    return lane.frequency;
+  }
+
+  /// Places a photon at its birth, one photon at a time; positions are from the origin.
+  THOR_FN void place_point(auto& birth, const Real (&position)[3], const int (&)[3]) const {
+    birth.position = {position[0], position[1], position[2]};
+  }
+  THOR_FN void place_in_medium(auto& birth, Real r, Vec3<Real> n) const {
+    birth.position = static_cast<const View&>(*this).sample_position(r, n);
+  }
+  THOR_FN void place_source(auto& birth, const auto& table, std::uint64_t index, Vec3<Real>) const {
+    const float* offset = table.offset + 3 * index;
+    birth.position = {Real(offset[0]), Real(offset[1]), Real(offset[2])};
+  }
+  /// A photon on a surface, or of a beam that begins outside, stays where it was put: settle() does the rest.
+  THOR_FN void place_on_surface(auto&) const {}
+  THOR_FN void enter(auto&) const {}
+  /// Finds region and depth; a photon from outside arrives exactly on the outer face, or misses.
+  THOR_FN void settle(auto& birth, bool in_medium) const {
+    const View& dataset = static_cast<const View&>(*this);
+    birth.cell = in_medium ? gas : dataset.locate(birth.position);
+    if (birth.cell != outside) {
+      birth.depth = dataset.depth_at(int(birth.cell), birth.position);
+    } else {
+      const Real distance = dataset.distance_from_outside(birth.position, birth.direction);
+      birth.misses = distance < Real(0);
+      birth.position = along(birth.position, max(distance, Real(0)), birth.direction);
+      birth.cell = gas;
+    }
+  }
+  THOR_FN bool has_gas(const auto& birth) const { return birth.cell == gas; }
+
  protected:
   template <class Lane>
   static THOR_FN Vec3<V> move(Lane& lane, V s) {
@@ -83,35 +157,99 @@ struct Meshless {
   }
 };
 
-/// `uniform`: gas at rest and of one density, so that a flight needs no sub-steps. `dusty`: may hold dust. `grid`: gas
-/// in cells, each with its own temperature; a position is then an offset in a cell. `depth`: lanes carry their depth
-/// below the nearer face.
+/// Stand-ins for the types of other layers, for the concepts below.
+template <class V>
+struct TestLane {
+  V px, py, pz, dx, dy, dz, frequency, flown, depth;
+  IntOf<V> cell, cell_y, cell_z;
+};
+template <class V>
+struct TestBirth {
+  Vec3<V> position, direction;
+  IntOf<V> cell, cell_y, cell_z;
+  V depth;
+  bool misses;
+};
+template <class V>
+struct TestInteractor {
+  THOR_FN V detuning(V x) const { return x; }
+  template <class Width>
+  THOR_FN V detuning(V x, const Width&) const {
+    return x;
+  }
+};
+struct TestDust {
+  float ratio;
+};
+struct TestTable {
+  const std::int32_t* cell;
+  const float* offset;
+};
+
+/// Everything that a step, a march and the birth and end of a photon ask of a dataset.
+///
+///   substeps        flights end at faces or sub-steps inside the gas; false: one region of homogeneous gas at rest
+///   dusty           may hold dust
+///   redshifts       the frequency changes along a flight (the Hubble flow)
+///   stops           photons may be stopped before they leave
+///   cell_indices    integers that name a cell in a lane, 1 or 3
+///   depth           lanes carry their depth below the nearer face
+///   gpu_registers   registers of a GPU thread that its kernels should need at most, in single and double precision
 ///
 ///   here(lane)                 what is known of the gas at the lane's place, asked for once a step
+///   arrived(lane, here)        the same after a flight within the cell
+///   leg(here, ...)             the part of a segment over which the gas counts as homogeneous
 ///   advance(lane, s)           moves the lanes along their directions, within their cells
 ///   cross(lane, face, segment) puts lanes that arrive at a face into the cell behind it; true where that is outside
 template <class D, class V>
-concept DatasetFor = requires(const D dataset, typename D::Here here, Vec3<V> position, Vec3<V> direction, V x) {
-  { D::uniform } -> std::convertible_to<bool>;
+concept DatasetFor = requires(const D dataset, typename D::Here here, typename D::Width width,
+                              typename D::Segment segment, Vec3<V> position, Vec3<V> direction, V x) {
+  { D::substeps } -> std::convertible_to<bool>;
   { D::dusty } -> std::convertible_to<bool>;
-  { D::grid } -> std::convertible_to<bool>;
+  { D::redshifts } -> std::convertible_to<bool>;
+  { D::stops } -> std::convertible_to<bool>;
+  { D::cell_indices } -> std::convertible_to<int>;
   { D::depth } -> std::convertible_to<bool>;
+  { D::gpu_registers[0] } -> std::convertible_to<int>;
   { dataset.varies() } -> std::convertible_to<bool>;  // density or velocity change along a flight
-  { dataset.segment(here, position, direction) } -> SegmentOf<V>;
+  { dataset.segment(here, position, direction) } -> std::same_as<typename D::Segment>;
+  requires SegmentOf<typename D::Segment, V>;
   { dataset.opacity(here, position) } -> std::convertible_to<V>;                    // n sigma_0 per unit length
   { dataset.velocity_along(here, position, direction) } -> std::convertible_to<V>;  // v . n
   { dataset.max_step(here, position, direction, x) } -> std::convertible_to<V>;     // the step limiter
   { dataset.core_scale(here, position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
-  {dataset.width(here)};                                                            // SameWidth or CellWidth
+  { dataset.width(here) } -> std::same_as<typename D::Width>;                       // SameWidth or CellWidth
+  requires requires(TestLane<V> lane, TestLane<V> & moved, TestInteractor<V> line, MaskOf<V> face, TestDust dust) {
+    { dataset.here(lane) } -> std::same_as<typename D::Here>;
+    { dataset.arrived(lane, here) } -> std::same_as<typename D::Here>;
+    { dataset.leg(here, position, direction, segment, x, line) } -> std::same_as<Leg<V>>;
+    { dataset.cross(moved, face, segment) } -> std::convertible_to<MaskOf<V>>;
+    { dataset.dust_ratio(here, dust) } -> std::convertible_to<V>;
+    dataset.advance(moved, x);
+  };
+  requires !D::redshifts || requires {
+    { dataset.redshifted(x, x) } -> std::convertible_to<V>;
+  };
+  requires !D::stops || requires(TestLane<V> lane) {
+    { dataset.may_stop() } -> std::convertible_to<bool>;
+    { dataset.stopped(lane) } -> std::convertible_to<MaskOf<V>>;
+  };
 };
 
-/// What a source asks, one photon at a time.
+/// What the birth and the end of a photon ask, one photon at a time.
 template <class D, class Real>
-concept PlaceableIn = requires(const D dataset, Vec3<Real> position, Vec3<Real> direction, Real r) {
-  { dataset.locate(position) } -> std::same_as<int>;
-  { dataset.depth_at(int(), position) } -> std::same_as<Real>;                   // of a photon that starts there
-  { dataset.distance_from_outside(position, direction) } -> std::same_as<Real>;  // negative: the ray misses
-  { dataset.sample_position(r, direction) } -> std::same_as<Vec3<Real>>;         // uniform over the gas
+concept PlaceableIn = requires(const D dataset, TestLane<Real> lane, TestBirth<Real>& birth, TestTable table,
+                               const Real (&point)[3], const int (&cell)[3], double (&position)[3], Vec3<Real> n,
+                               Real r) {
+  dataset.coordinates(lane, 0., position);
+  { dataset.frequency_scattered(lane) } -> std::convertible_to<double>;
+  dataset.place_point(birth, point, cell);
+  dataset.place_in_medium(birth, r, n);
+  dataset.place_source(birth, table, std::uint64_t(), n);
+  dataset.place_on_surface(birth);
+  dataset.enter(birth);
+  dataset.settle(birth, bool());
+  { dataset.has_gas(birth) } -> std::convertible_to<bool>;
 };
 
 }  // namespace THOR_ISA

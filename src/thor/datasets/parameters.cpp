@@ -2,6 +2,7 @@
 
 #include "thor/config/section.hpp"
 #include "thor/core/gas_limits.hpp"
+#include "thor/datasets/dataset_type.hpp"
 
 namespace thor::config {
 namespace {
@@ -9,26 +10,6 @@ namespace {
 constexpr double usual_f_ion = 0.01;
 
 constexpr Bounds not_relativistic{.low = -fastest_gas, .high = fastest_gas};
-
-const Section<Density>& density_section() {
-  static const Section<Density> section = [] {
-    Section<Density> s("How the density falls with radius.");
-    s.choice("profile", &Density::profile,
-             std::vector<Option<DensityProfile>>{
-                 {"homogeneous", DensityProfile::homogeneous, "the same everywhere"},
-                 {"power_law", DensityProfile::power_law, "n ∝ r^exponent"},
-             },
-             {.meaning = "shape of n(r)", .fallback = "homogeneous"});
-    s.number(
-        "exponent", &Density::exponent, anything,
-        {.meaning = "negative: the density falls outward; a column that diverges at the centre is refused, give an "
-                    "`inner_radius`",
-         .example = "-2",
-         .when = {"profile", {"power_law"}}});
-    return s;
-  }();
-  return section;
-}
 
 const Section<Velocity>& velocity_section() {
   static const Section<Velocity> section = [] {
@@ -104,23 +85,15 @@ const Section<Dataset>& dataset_section() {
         "Where the gas is. In a shell or slab exactly one of `tau0`, `column_density` and `number_density` says how "
         "much of it there is; the first two are counted along a radius from the inner edge (centre, mid-plane) to the "
         "outer.");
-    s.choice("type", &Dataset::type,
-             std::vector<Option<DatasetType>>{
-                 {"shell", DatasetType::shell, "a sphere, or a shell around a cavity"},
-                 {"slab", DatasetType::slab, "a slab, infinite in x and y, its mid-plane at z = 0"},
-                 {"uniform_grid", DatasetType::uniform_grid, "cubic cells from a file ([grids](formats.md#grids))"},
-             },
-             {.meaning = "geometry", .example = "shell"});
-    const Condition shell{"type", {"shell"}}, slab{"type", {"slab"}}, grid{"type", {"uniform_grid"}};
-    const Condition model{"type", {"shell", "slab"}};
-    s.quantity("inner_radius", &Dataset::inner_radius, Dimension::length, non_negative,
-               {.meaning = "inside there is nothing; less than `outer_radius`", .fallback = "0 cm", .when = shell});
-    s.quantity("outer_radius", &Dataset::outer_radius, Dimension::length, positive,
-               {.meaning = "edge of the gas", .example = "1 kpc", .when = shell});
-    s.map("density", &Dataset::density, density_section(),
-          {.meaning = "density profile", .fallback = "{}", .when = shell});
-    s.quantity("half_thickness", &Dataset::half_thickness, Dimension::length, positive,
-               {.meaning = "from the mid-plane to the surface", .example = "1 kpc", .when = slab});
+    std::vector<Option<std::string>> types;
+    Condition model{"type", {}}, flows{"type", {}};
+    for (const DatasetType* type : dataset_types()) {
+      types.push_back({type->name, type->name, type->meaning});
+      if (type->model) model.values.push_back(type->name);
+      if (type->flows) flows.values.push_back(type->name);
+    }
+    s.choice("type", &Dataset::type, types, {.meaning = "geometry", .example = "shell"});
+    for (const DatasetType* type : dataset_types()) type->add_keys(s);
     s.quantity("temperature", &Dataset::temperature, Dimension::temperature, positive,
                {.meaning = "of the gas", .example = "1e4 K", .when = model});
     s.quantity("b_turb", &Dataset::b_turb, Dimension::velocity, {.low = 0, .high = fastest_gas},
@@ -134,52 +107,13 @@ const Section<Dataset>& dataset_section() {
                {.meaning = "density of the absorbing atoms at the outer edge", .example = "1e-2 cm^-3", .when = model});
     s.exactly_one({"tau0", "column_density", "number_density"});
     s.map("velocity", &Dataset::velocity, velocity_section(),
-          {.meaning = "bulk velocity", .fallback = "{}", .when = model});
+          {.meaning = "bulk velocity", .fallback = "{}", .when = flows});
     s.map("dust", &Dataset::dust, dust_section(), {.meaning = "none where it is left out"});
     s.number("step_limiter", &Dataset::step_limiter, {.low = 0, .high = 1, .low_open = true},
              {.meaning = "f: a sub-step changes velocity by at most f v_th and density by at most a share f",
               .fallback = "0.05"});
-    s.integer("cells", &Dataset::cells, 0, 4096,
-              {.meaning = "realised on a grid of so many cells along its diameter, for comparison; 0 is not",
-               .fallback = "0",
-               .when = shell});
-    s.text("path", &Dataset::path, "a file name", [](const std::string& path) { return !path.empty(); },
-           {.meaning = "a grid file, as `thor grid` writes it; relative to the configuration",
-            .example = "galaxy_grid.h5",
-            .when = grid});
-    s.text("density_field", &Dataset::density_field, "the name of an array", [](const std::string&) { return true; },
-           {.meaning = "number density of the absorber; by default that of the line's ion, as in `HI_density`",
-            .fallback = "",
-            .when = grid});
-    s.choice("boundary", &Dataset::boundary,
-             std::vector<Option<Boundary>>{{"file", Boundary::file, "as the file says"},
-                                           {"open", Boundary::open, "photons leave at the faces"},
-                                           {"periodic", Boundary::periodic, "they enter again on the other side"}},
-             {.meaning = "of the box", .fallback = "file", .when = grid});
-    s.boolean("hubble_flow", &Dataset::hubble_flow,
-              {.meaning = "redshift along the path by H(z) of the file; a step shifts by at most f v_th",
-               .fallback = "true",
-               .when = grid});
-    s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-                        {.meaning = "a photon this far to the red of what absorbs is stopped, and counted as "
-                                    "such; needed with periodic boundaries",
-                         .example = "5 Angstrom",
-                         .when = grid});
-    s.boolean("packed", &Dataset::packed,
-              {.meaning = "12 bytes a cell in place of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
-               .fallback = "false",
-               .when = grid});
-    s.choice("bad_cells", &Dataset::bad_cells,
-             std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
-                                           {"drop", BadCells::drop, "they are empty, and counted"}},
-             {.meaning = "what becomes of NaN, negative densities and temperatures below 0.1 K",
-              .fallback = "error",
-              .when = grid});
     s.check([](Reader& reader, const Dataset& d) {
-      if (d.outer_radius > 0 && d.inner_radius >= d.outer_radius) {
-        reader.report("inner_radius", "must be less than outer_radius");
-      }
-      const bool grid = d.type == DatasetType::uniform_grid;
+      const bool grid = !dataset_type(d.type).model;  // whose dust is in its file
       if (d.dust && grid && d.dust->tau) {
         reader.report("dust.tau", "has no meaning in a grid, whose file says how much dust there is: give a `law`");
       }
@@ -194,7 +128,6 @@ const Section<Dataset>& dataset_section() {
       if (d.dust && grid && d.dust->law && d.dust->f_ion != usual_f_ion) {
         reader.report("dust.f_ion", "is in the dust of the grid's file: give it to `thor grid --f-ion`");
       }
-      if (d.cells == 1) reader.report("cells", "must be 0 or at least 2");
     });
     return s;
   }();

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -10,7 +11,6 @@ namespace thor::config {
 template <class T>
 class Section;
 
-enum class DatasetType { shell, slab, uniform_grid };
 enum class DensityProfile { homogeneous, power_law };
 enum class VelocityProfile { static_, linear, constant, power_law };
 enum class Boundary { file, open, periodic };
@@ -49,12 +49,12 @@ struct Dust {
 
 /// Exactly one of tau0, column_density and number_density is set, but for a grid.
 struct Dataset {
-  DatasetType type = DatasetType::shell;
-  double inner_radius = 0;    ///< shell [cm]
-  double outer_radius = 0;    ///< shell [cm]
-  double half_thickness = 0;  ///< slab [cm]
-  double temperature = 0;     ///< [K]
-  double b_turb = 0;          ///< [cm/s]
+  std::string type = "shell";  ///< a name of datasets/types.list
+  double inner_radius = 0;     ///< shell [cm]
+  double outer_radius = 0;     ///< shell [cm]
+  double half_thickness = 0;   ///< slab [cm]
+  double temperature = 0;      ///< [K]
+  double b_turb = 0;           ///< [cm/s]
   std::optional<double> tau0;
   std::optional<double> column_density;  ///< [cm^-2]
   std::optional<double> number_density;  ///< [cm^-3]
@@ -73,7 +73,7 @@ struct Dataset {
   bool hubble_flow = true;
   std::optional<double> stop_shift;  ///< [cm], of wavelength
 
-  bool is_grid() const { return type == DatasetType::uniform_grid || cells > 0; }
+  std::map<std::string, double> more;  ///< keys of types that have no field here, in cgs
 
   bool operator==(const Dataset&) const = default;
 };

@@ -15,6 +15,11 @@ struct Profile {
   bool graded;             ///< alpha != 0
   bool moving;             ///< speed != 0
   bool linear;             ///< beta == 1
+
+  static void for_each_field(auto f, auto&... p) {
+    f(p.opacity...), f(p.density_exponent...), f(p.speed...), f(p.velocity_exponent...), f(p.step_limiter...);
+    f(p.graded...), f(p.moving...), f(p.linear...);
+  }
 };
 
 inline namespace THOR_ISA {

@@ -12,17 +12,28 @@ struct Shell {
   Real inner;
   Profile<Real> profile;
   Real thickness = (1 - inner) * (1 + inner);  ///< 1 - inner^2
+
+  static void for_each_field(auto f, auto&... d) { f(d.inner...), f(d.profile...), f(d.thickness...); }
 };
+
+/// A sphere as a shell, for problems that have no kernel for spheres.
+template <class Real>
+Shell<Real> general(const Sphere<Real>& sphere) {
+  Shell<Real> shell{};
+  shell.profile.opacity = sphere.kappa;
+  return shell;
+}
 
 inline namespace THOR_ISA {
 
 template <class V>
-struct ShellView : Meshless<V> {
-  static constexpr bool uniform = false;
+struct ShellView : Meshless<ShellView<V>, V> {
+  static constexpr bool substeps = true;
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Here = Region<V>;
+  using Segment = FaceSegment<V>;
   const Shell<Real>& data;
 
   THOR_FN bool varies() const { return data.profile.graded || data.profile.moving; }
@@ -63,7 +74,7 @@ struct ShellView : Meshless<V> {
   THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const FaceSegment<V>& segment) const {
     // Into the gas, or into the cavity.
     lane.depth = select(face, select(equal<V>(segment.behind, gas), at_inner(), V(Real(0))), lane.depth);
-    return Meshless<V>::cross(lane, face, segment);
+    return Meshless<ShellView<V>, V>::cross(lane, face, segment);
   }
 
   THOR_FN FaceSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const {

@@ -9,17 +9,20 @@ template <class R>
 struct Slab {
   using Real = R;
   Profile<Real> profile;
+
+  static void for_each_field(auto f, auto&... d) { f(d.profile...); }
 };
 
 inline namespace THOR_ISA {
 
 template <class V>
-struct SlabView : Meshless<V> {
-  static constexpr bool uniform = false;
+struct SlabView : Meshless<SlabView<V>, V> {
+  static constexpr bool substeps = true;
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Here = Region<V>;
+  using Segment = FaceSegment<V>;
   const Slab<Real>& data;
 
   THOR_FN bool varies() const { return data.profile.moving; }

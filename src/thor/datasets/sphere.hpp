@@ -9,6 +9,8 @@ template <class R>
 struct Sphere {
   using Real = R;
   Real kappa;  ///< n sigma_0 per radius: tau0
+
+  static void for_each_field(auto f, auto&... d) { f(d.kappa...); }
 };
 
 inline namespace THOR_ISA {
@@ -32,11 +34,13 @@ struct SphereSegment {
 };
 
 template <class V>
-struct SphereView : Meshless<V> {
-  static constexpr bool uniform = true;
+struct SphereView : Meshless<SphereView<V>, V> {
+  static constexpr bool substeps = false;
   static constexpr bool dusty = false;
+  static constexpr int gpu_registers[2] = {64, 128};
   using Real = RealOf<V>;
   using Here = Region<V>;
+  using Segment = SphereSegment<V>;
   const Sphere<Real>& data;
 
   THOR_FN bool varies() const { return false; }

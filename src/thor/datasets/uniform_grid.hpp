@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/dataset.hpp"
+#include "thor/datasets/fields.hpp"
 #include "thor/datasets/packed_cell.hpp"
 #include "thor/math/gather.hpp"
 
@@ -21,7 +22,7 @@ namespace thor {
 template <class R>
 struct UniformGrid {
   using Real = R;
-  const float* cells;
+  Array<float> cells;
   int shape[3];
   int tile;        ///< cells along a tile are 2^tile; 0 in small grids
   int tiles[3];    ///< along each axis, the last index the fastest in memory, as in a tile
@@ -36,6 +37,12 @@ struct UniformGrid {
   Real step_scale;      ///< f/H, the longest step in units of w max(1, |x|)
   Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is,
   Real stop_flight;     ///< once it has flown so far since its last scattering, if the line has decays out there
+
+  static void for_each_field(auto f, auto&... d) {
+    f(d.cells...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.stride...), f(d.dust...), f(d.core_scale...);
+    f(d.packed...), f(d.periodic...), f(d.velocity_step...), f(d.zero...), f(d.hubble...), f(d.step_scale...);
+    f(d.stop...), f(d.stop_flight...);
+  }
 };
 
 inline namespace THOR_ISA {
@@ -95,23 +102,28 @@ struct CellSegment {
 
 template <class V>
 struct UniformGridView {
-  static constexpr bool uniform = false, dusty = true, grid = true, depth = false;
+  static constexpr bool substeps = true, dusty = true, redshifts = true, stops = true;
+  static constexpr int cell_indices = 3;
+  static constexpr bool depth = false;
+  static constexpr int gpu_registers[2] = {96, 168};
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
   using Here = CellGas<V>;
+  using Width = CellWidth<V>;
+  using Segment = CellSegment<V>;
   const UniformGrid<Real>& data;
 
   THOR_FN bool varies() const { return data.hubble > Real(0); }
 
   THOR_FN Here at(Int x, Int y, Int z) const {
     const auto address = cell_address<V>(data, x, y, z);
-    const Numbers<V> numbers{data.cells, address};
+    const Numbers<V> numbers{data.cells.data, address};
     Here h;
     h.dust_ratio = h.core_scale = V(Real(0));
     if (data.packed) {
       const auto part = [&](auto unpack, int k) {
-        return gather(address, [&](std::int64_t i) { return unpack(to_bits(data.cells[i + k])); });
+        return gather(address, [&](std::int64_t i) { return unpack(to_bits(data.cells.data[i + k])); });
       };
       const V step(Real(data.velocity_step));
       h.opacity = part([](std::uint32_t word) { return unpack_wide(word >> 16); }, 0);
@@ -134,7 +146,13 @@ struct UniformGridView {
     return at(lane.cell, lane.cell_y, lane.cell_z);
   }
 
-  THOR_FN CellWidth<V> width(const Here& h) const { return {divide(V(Real(1)), h.inverse_width), h.inverse_width}; }
+  /// The gas of a cell is the same everywhere in it.
+  template <class Lane>
+  THOR_FN Here arrived(const Lane&, const Here& here) const {
+    return here;
+  }
+
+  THOR_FN Width width(const Here& h) const { return {divide(V(Real(1)), h.inverse_width), h.inverse_width}; }
   THOR_FN V opacity(const Here& h, Vec3<V>) const { return h.opacity; }
   THOR_FN V velocity_along(const Here& h, Vec3<V>, Vec3<V> d) const { return dot(h.velocity, d); }
   template <class Dust>
@@ -144,6 +162,26 @@ struct UniformGridView {
   /// The Hubble flow shifts the frequency by at most f w max(1, |x|) in a step.
   THOR_FN V max_step(const Here& h, Vec3<V>, Vec3<V>, V x) const {
     return V(data.step_scale) * max(V(Real(1)), abs(x)) * divide(V(Real(1)), h.inverse_width);
+  }
+
+  /// The way to the face; in the Hubble flow a sub-step, with the frequency of its middle.
+  template <class I>
+  THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
+                     const I& interactor) const {
+    const auto w = width(here);
+    Leg<V> leg{w.over(frequency - velocity_along(here, p, d)), segment.length(), p};
+    if (varies()) {
+      leg.limit = min(max_step(here, p, d, interactor.detuning(leg.x, w)), leg.limit);
+      leg.x = leg.x - w.over(V(Real(0.5)) * leg.limit * V(data.hubble));
+    }
+    return leg;
+  }
+  THOR_FN V redshifted(V frequency, V s) const { return fma(V(-data.hubble), s, frequency); }
+  THOR_FN bool may_stop() const { return data.stop > Real(0); }
+  /// Far enough to the red of every absorbing transition.
+  template <class Lane>
+  THOR_FN Mask stopped(const Lane& lane) const {
+    return lane.frequency < V(-data.stop) && lane.flown >= V(data.stop_flight);
   }
 
   /// In cells: that at a face, and the way to the nearest of the six; but no longer than the Hubble flow takes for a
@@ -203,13 +241,99 @@ struct UniformGridView {
     enter(z, lane.dz, lane.pz, lane.cell_z, data.shape[2]);
     return leaves;
   }
+
+  /// The place of a lane `back` ago along its direction; in a periodic box the place in the box, not that of an image.
+  template <class Lane>
+  THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
+    const double place[3] = {lane.px, lane.py, lane.pz}, slope[3] = {lane.dx, lane.dy, lane.dz};
+    const Int cells[3] = {lane.cell, lane.cell_y, lane.cell_z};
+    for (int k = 0; k < 3; ++k) {
+      double from_corner = from_lower_face(place[k]) - back * slope[k] + double(cells[k]);
+      if (data.periodic) {
+        const double turns = from_corner / double(data.shape[k]);
+        const double whole = double(std::int64_t(turns)) - (turns < 0 ? 1 : 0);
+        from_corner -= whole * double(data.shape[k]);
+      }
+      position[k] = from_corner - double(data.zero[k]);
+    }
+  }
+  template <class Lane>
+  THOR_FN double frequency_scattered(const Lane& lane) const {
+    return double(lane.frequency) + double(data.hubble) * double(lane.flown);
+  }
+
+  // ---- The birth of a photon, one at a time.
+
+  THOR_FN void place_point(auto& birth, const Real (&offset)[3], const int (&cell)[3]) const {
+    birth.position = {offset[0], offset[1], offset[2]};
+    birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+  }
+  /// A grid shines by a table of its cells.
+  THOR_FN void place_in_medium(auto&, Real, Vec3<Real>) const {}
+  /// Source i of a table: in its own cell, or in cell i, counted z first; at its offset, or anywhere in the cell.
+  THOR_FN void place_source(auto& birth, const auto& table, std::uint64_t index, Vec3<Real> anywhere) const {
+    if (table.cell) {
+      const std::int32_t* cell = table.cell + 3 * index;
+      birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+    } else {
+      const auto ny = static_cast<std::uint64_t>(data.shape[1]), nz = static_cast<std::uint64_t>(data.shape[2]);
+      birth.cell = IntOf<Real>(index / (ny * nz)), birth.cell_y = IntOf<Real>(index / nz % ny);
+      birth.cell_z = IntOf<Real>(index % nz);
+    }
+    birth.position = anywhere;
+    if (table.offset) {
+      const float* offset = table.offset + 3 * index;
+      birth.position = {Real(offset[0]), Real(offset[1]), Real(offset[2])};
+    }
+  }
+  /// A position from the origin of the coordinates becomes a cell and an offset.
+  THOR_FN void place_on_surface(auto& birth) const {
+    const Real from_corner[3] = {birth.position.x + data.zero[0], birth.position.y + data.zero[1],
+                                 birth.position.z + data.zero[2]};
+    IntOf<Real>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
+    Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
+    for (int k = 0; k < 3; ++k) {
+      const IntOf<Real> last = data.shape[k] - 1;
+      IntOf<Real> cell = IntOf<Real>(from_corner[k]);
+      cell = cell < 0 ? 0 : cell > last ? last : cell;
+      *cells[k] = cell;
+      *offsets[k] = min(max(from_corner[k] - Real(cell), Real(0)), Real(1));
+    }
+  }
+  /// From a point outside to where its ray enters, which is exactly on a face.
+  THOR_FN void enter(auto& birth) const {
+    const Vec3<Real> p = birth.position, d = birth.direction;
+    const Real position[3] = {p.x, p.y, p.z}, slope[3] = {d.x, d.y, d.z};
+    Real enters = 0, leaves = no_limit<Real>;
+    int through = 0;
+    for (int k = 0; k < 3; ++k) {
+      const Real low = -data.zero[k] - position[k], high = low + Real(data.shape[k]);
+      const Real inverse = Real(1) / (abs(slope[k]) > Real(1e-20) ? slope[k] : Real(1e-20));
+      const Real first = min(low * inverse, high * inverse);
+      if (first > enters) enters = first, through = k;
+      leaves = min(leaves, max(low * inverse, high * inverse));
+    }
+    birth.misses = enters > leaves;
+    birth.position = along(p, enters, d);
+    place_on_surface(birth);
+    Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
+    IntOf<Real>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
+    const bool up = slope[through] > Real(0);
+    *offsets[through] = up ? Real(0) : Real(1);
+    *cells[through] = up ? 0 : data.shape[through] - 1;
+  }
+  THOR_FN void settle(auto& birth, bool) const {
+    birth.position = {from_nearer_face(birth.position.x), from_nearer_face(birth.position.y),
+                      from_nearer_face(birth.position.z)};
+  }
+  THOR_FN bool has_gas(const auto&) const { return true; }
 };
 
 template <class V>
 THOR_FN UniformGridView<V> view(const UniformGrid<RealOf<V>>& data) {
   return {data};
 }
-static_assert(DatasetFor<UniformGridView<float>, float>);
+static_assert(DatasetFor<UniformGridView<float>, float> && PlaceableIn<UniformGridView<float>, float>);
 
 }  // namespace THOR_ISA
 }  // namespace thor

@@ -9,6 +9,7 @@
 #include "thor/config/section.hpp"
 #include "thor/config/source.hpp"
 #include "thor/core/error.hpp"
+#include "thor/datasets/dataset_type.hpp"
 #include "thor/drivers/setup.hpp"
 #include "thor/interactors/build.hpp"
 
@@ -85,8 +86,8 @@ void check_setup(Reader& reader, File& file) {
   if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
     report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");
   }
-  const bool grid = config.dataset.type == DatasetType::uniform_grid;
-  if (grid && config.acceleration.core_skip.mode == CoreSkipMode::global) {
+  const bool model = dataset_type(config.dataset.type).model;
+  if (!model && config.acceleration.core_skip.mode == CoreSkipMode::global) {
     report("acceleration.core_skip", "a grid has no one tau0: take `local`, which knows each cell's surroundings");
   }
   for (std::size_t i = 0; config.dataset.cells > 0 && i < config.generators.size(); ++i) {

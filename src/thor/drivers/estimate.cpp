@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "thor/datasets/dataset_type.hpp"
+
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -86,9 +88,8 @@ double row_bytes(const config::Config& config) {
 
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
   const Medium& m = setup.medium;
-  if (config.dataset.type == config::DatasetType::uniform_grid)
-    return quantities_of_grid(config.acceleration.core_skip, setup);
-  const bool slab = config.dataset.type == config::DatasetType::slab;
+  const DatasetType& type = dataset_type(config.dataset.type);
+  if (!type.model) return quantities_of_grid(config.acceleration.core_skip, setup);
   std::vector<Derived> list{
       {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom", "of the line, in vacuum"},
       {"thermal_speed", m.thermal_speed / constants::km, "km s-1", "v_th = sqrt(2 k T/m + b_turb^2), the unit of x"},
@@ -104,10 +105,11 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
     const double sigma = t->population * t->cross_section(t->thermal_speed(m.temperature, m.b_turb));
     list.push_back({"tau0_" + t->name, m.column_density * sigma, "", "that of " + t->name});
   }
-  // Maxima of the spectra of static gas, a tau0 >> 1: Neufeld (1990) for a slab, Dijkstra et al. (2006) for a sphere.
-  const double peak = (slab ? 1.066 : 0.931) * std::cbrt(m.a * m.tau0);
-  list.push_back({"peak_velocity", peak * m.thermal_speed / constants::km, "km s-1",
-                  "distance of the peaks from line centre, were the gas at rest and a tau0 large"});
+  if (type.peak > 0) {
+    const double peak = type.peak * std::cbrt(m.a * m.tau0);
+    list.push_back({"peak_velocity", peak * m.thermal_speed / constants::km, "km s-1",
+                    "distance of the peaks from line centre, were the gas at rest and a tau0 large"});
+  }
   list.push_back({"x_crit", largest_critical_frequency(config.acceleration.core_skip, m.a * m.tau0, m), "",
                   "of core skipping (local: at the centre); 0 is none"});
   list.push_back({"photons", double(setup.emitter.count()), "", "of all generators"});

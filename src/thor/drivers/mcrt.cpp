@@ -258,7 +258,7 @@ int available_threads() {
 
 ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   const SignalGuard guard;  // until the file is in its place
-  if (!options.quiet && config.dataset.type == config::DatasetType::uniform_grid) {
+  if (!options.quiet && !config.dataset.path.empty()) {
     message("thor: reading {}\n", config.dataset.path);
   }
   const Setup setup = build_setup(config);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <thread>
+#include <type_traits>
 
 #include "thor/core/message.hpp"
 #include "thor/interactors/build.hpp"
@@ -79,7 +80,7 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
   }
   problem.dust = build_dust<Real>(m);
   if constexpr (std::is_same_v<typename P::Numerics, SelectedNumerics>) problem.numerics.choice = setup.numerics;
-  problem.caps = {std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};
+  problem.limits = {std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};
   return problem;
 }
 
@@ -88,53 +89,54 @@ Tally build_tally(const config::Config& config, const Setup& setup) {
           setup.emitter.luminosity(), setup.emitter.luminosity_squared(), int(setup.emitter.sources.size())};
 }
 
+template <class Real>
+AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup) {
+  const bool selected = setup.numerics != config::Numerics{};
+  const auto build = [&]<class P>(std::type_identity<P>, const auto& dataset) {
+    return AnyProblem<Real>(build_problem<P>(config, setup, dataset));
+  };
+  return std::visit(
+      [&]<template <class> class D>(const D<double>& data) {
+        const D<Real> dataset = convert<Real>(data);
+        if constexpr (has_kernel<SelectedProblem<D<Real>>>) {
+          if (selected) return build(std::type_identity<SelectedProblem<D<Real>>>(), dataset);
+        }
+        if (!selected && is_single(setup.line)) return build(std::type_identity<LineProblem<D<Real>>>(), dataset);
+        if constexpr (has_kernel<DoubletProblem<D<Real>>>) {
+          if (!selected && is_pair(setup.line, config.physics)) {
+            return build(std::type_identity<DoubletProblem<D<Real>>>(), dataset);
+          }
+        }
+        if constexpr (has_kernel<MultipletProblem<D<Real>>>) {
+          return build(std::type_identity<MultipletProblem<D<Real>>>(), dataset);
+        } else {  // a special case has a general one
+          const auto as_general = general(dataset);
+          using G = std::remove_const_t<decltype(as_general)>;
+          if (selected) return build(std::type_identity<SelectedProblem<G>>(), as_general);
+          return build(std::type_identity<MultipletProblem<G>>(), as_general);
+        }
+      },
+      setup.medium.dataset);
+}
+
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
                  Tally& tally, const Sink& sink) {
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
-    const auto transport = [&]<class P>(const P& problem) {
-      if (compute.device) {
-        device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink);
-      } else {
-        cpu::transport<P>(problem, emitter, pool, compute.cpu, control, tally, sink);
-      }
-    };
-    const auto any_line = [&]<class D>(const D& dataset) {
-      if (setup.numerics != config::Numerics{}) {
-        transport(build_problem<SelectedProblem<D>>(config, setup, dataset));
-      } else {
-        transport(build_problem<MultipletProblem<D>>(config, setup, dataset));
-      }
-    };
-    std::visit(
-        [&](const auto& data) {
-          const auto dataset = convert<Real>(data);
-          using D = std::remove_const_t<decltype(dataset)>;
-          const bool selected = setup.numerics != config::Numerics{};
-          if (!selected && is_single(setup.line)) {
-            return transport(build_problem<LineProblem<D>>(config, setup, dataset));
-          }
-          if constexpr (std::is_same_v<D, Sphere<Real>> || std::is_same_v<D, Shell<Real>>) {
-            if (!selected && is_pair(setup.line, config.physics)) {
-              return transport(build_problem<DoubletProblem<D>>(config, setup, dataset));
-            }
-          }
-          if constexpr (std::is_same_v<D, UniformGrid<Real>>) {
-            transport(build_problem<MultipletProblem<D>>(config, setup, dataset));
-          } else if constexpr (std::is_same_v<D, Sphere<Real>>) {  // the shell's simplest case
-            Shell<Real> shell{};
-            shell.profile.opacity = dataset.kappa;
-            any_line(shell);
-          } else {
-            any_line(dataset);
-          }
-        },
-        setup.medium.dataset);
+    const AnyProblem<Real> problem = choose_problem<Real>(config, setup);
+    if (compute.device) {
+      device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink);
+    } else {
+      cpu::transport(problem, emitter, pool, compute.cpu, control, tally, sink, {});
+    }
   };
   if (config.precision == config::Precision::single_)
     run(0.f);
   else
     run(0.);
 }
+
+template AnyProblem<float> choose_problem(const config::Config&, const Setup&);
+template AnyProblem<double> choose_problem(const config::Config&, const Setup&);
 
 }  // namespace thor

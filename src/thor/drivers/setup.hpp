@@ -36,7 +36,11 @@ struct Compute {
 /// An empty tally for the outputs of a run.
 Tally build_tally(const config::Config& config, const Setup& setup);
 
-/// Chooses dataset, precision and backend once, and transports.
+/// The problem of a run in one precision: that of the kernel which does no more than it needs.
+template <class Real>
+AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup);
+
+/// Chooses precision and backend once, and transports.
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
                  Tally& tally, const Sink& sink);
 

@@ -217,7 +217,7 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
       const bool gas = g.type == config::GeneratorType::gas;
       s.shape = SourceShape::table;
       s.in_gas = gas || g.frame == config::Frame::gas;
-      if (gas && !std::holds_alternative<UniformGrid<double>>(medium.dataset)) {
+      if (gas && (!std::holds_alternative<UniformGrid<double>>(medium.dataset) || g.path.empty())) {
         refuse(key + ".type", "needs the cells of a uniform_grid");
         continue;
       }

@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/datasets/uniform_grid.hpp"
+#include "thor/datasets/dataset.hpp"
 #include "thor/distributions/lorentzian.hpp"
 #include "thor/math/functions.hpp"
 #include "thor/random/uniform.hpp"
@@ -129,52 +129,11 @@ THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
   return centre;
 }
 
-/// A position in units of the dataset's size, from the origin of the coordinates, as a cell and an offset.
-template <class V>
-THOR_FN void place_in_grid(const UniformGrid<V>& grid, Birth<V>& birth) {
-  const V from_corner[3] = {birth.position.x + grid.zero[0], birth.position.y + grid.zero[1],
-                            birth.position.z + grid.zero[2]};
-  IntOf<V>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
-  V* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
-  for (int k = 0; k < 3; ++k) {
-    const IntOf<V> last = grid.shape[k] - 1;
-    IntOf<V> cell = IntOf<V>(from_corner[k]);
-    cell = cell < 0 ? 0 : cell > last ? last : cell;
-    *cells[k] = cell;
-    *offsets[k] = min(max(from_corner[k] - V(cell), V(0)), V(1));
-  }
-}
-
-/// From a point outside a grid to where its ray enters, which is exactly on a face.
-template <class V>
-THOR_FN void enter_grid(const UniformGrid<V>& grid, Birth<V>& birth) {
-  const Vec3<V> p = birth.position, d = birth.direction;
-  const V position[3] = {p.x, p.y, p.z}, slope[3] = {d.x, d.y, d.z};
-  V enters = 0, leaves = no_limit<V>;
-  int through = 0;
-  for (int k = 0; k < 3; ++k) {
-    const V low = -grid.zero[k] - position[k], high = low + V(grid.shape[k]);
-    const V inverse = V(1) / (abs(slope[k]) > V(1e-20) ? slope[k] : V(1e-20));
-    const V first = min(low * inverse, high * inverse);
-    if (first > enters) enters = first, through = k;
-    leaves = min(leaves, max(low * inverse, high * inverse));
-  }
-  birth.misses = enters > leaves;
-  birth.position = along(p, enters, d);
-  place_in_grid(grid, birth);
-  V* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
-  IntOf<V>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
-  const bool up = slope[through] > V(0);
-  *offsets[through] = up ? V(0) : V(1);
-  *cells[through] = up ? 0 : grid.shape[through] - 1;
-}
-
 /// A photon from this source, number `index` of those that it has; V is a single value, on a CPU too. Emission from the
 /// medium is in the frame of the gas.
 template <class V, class D, class Random>
 THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random) {
   const auto dataset = view<V>(data);
-  constexpr bool grid = decltype(dataset)::grid;
   const auto place = random.next(), mu = random.next(), phi = random.next();
   const Vec3<V> n = isotropic_direction<V>(mu, phi);
   const auto out_mu = random.next(), out_phi = random.next();
@@ -182,60 +141,31 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
   birth.direction = isotropic_direction<V>(out_mu, out_phi);
   birth.misses = false;
   birth.cell = gas, birth.cell_y = birth.cell_z = 0;
+  birth.depth = 0;
   switch (s.shape) {
     case SourceShape::point:
-      birth.position = {s.position[0], s.position[1], s.position[2]};
-      if constexpr (grid) birth.cell = s.cell[0], birth.cell_y = s.cell[1], birth.cell_z = s.cell[2];
+      dataset.place_point(birth, s.position, s.cell);
       break;
     case SourceShape::medium:
-      if constexpr (!grid) birth.position = dataset.sample_position(uniform<V>(place), n);
+      dataset.place_in_medium(birth, uniform<V>(place), n);
       break;
-    case SourceShape::table: {
-      if constexpr (grid) {
-        if (s.table.cell) {
-          const std::int32_t* cell = s.table.cell + 3 * index;
-          birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
-        } else {
-          const auto ny = static_cast<std::uint64_t>(data.shape[1]), nz = static_cast<std::uint64_t>(data.shape[2]);
-          birth.cell = IntOf<V>(index / (ny * nz)), birth.cell_y = IntOf<V>(index / nz % ny);
-          birth.cell_z = IntOf<V>(index % nz);
-        }
-      }
-      birth.position = {uniform<V>(place), uniform<V>(mu), uniform<V>(phi)};
-      if (s.table.offset) {
-        const float* offset = s.table.offset + 3 * index;
-        birth.position = {V(offset[0]), V(offset[1]), V(offset[2])};
-      }
+    case SourceShape::table:
+      dataset.place_source(birth, s.table, index, Vec3<V>{uniform<V>(place), uniform<V>(mu), uniform<V>(phi)});
       break;
-    }
     case SourceShape::surface:
       birth.position = s.radius * n;
-      if constexpr (grid) place_in_grid(data, birth);
+      dataset.place_on_surface(birth);
       break;
     case SourceShape::beam: {
       birth.direction = {s.direction[0], s.direction[1], s.direction[2]};
       const SinCos<V> azimuth = random_angle<V>(phi);
       const Vec3<V> across = turn(birth.direction, V(0), V(1), azimuth.cos, azimuth.sin);
       birth.position = along(s.radius * sqrt(uniform<V>(place)) * across, -s.distance, birth.direction);
-      if constexpr (grid) enter_grid(data, birth);
+      dataset.enter(birth);
       break;
     }
   }
-  birth.depth = 0;
-  if constexpr (grid) {
-    birth.position = {from_nearer_face(birth.position.x), from_nearer_face(birth.position.y),
-                      from_nearer_face(birth.position.z)};
-  } else {
-    if (s.shape != SourceShape::medium) birth.cell = dataset.locate(birth.position);
-    if (birth.cell != outside) {
-      birth.depth = dataset.depth_at(int(birth.cell), birth.position);
-    } else {  // it arrives exactly on the outer face
-      const V distance = dataset.distance_from_outside(birth.position, birth.direction);
-      birth.misses = distance < V(0);
-      birth.position = along(birth.position, max(distance, V(0)), birth.direction);
-      birth.cell = gas;
-    }
-  }
+  dataset.settle(birth, s.shape == SourceShape::medium);
   const auto here = dataset.here(birth);
   birth.frequency = sample_spectrum(s, dataset.width(here).times(V(1)), random);
   birth.frequency = birth.frequency + dot({s.velocity[0], s.velocity[1], s.velocity[2]}, birth.direction);
@@ -243,9 +173,8 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
     const float* v = s.table.velocity + 3 * index;
     birth.frequency = birth.frequency + dot({V(v[0]), V(v[1]), V(v[2])}, birth.direction);
   }
-  bool in_gas = s.in_gas;
-  if constexpr (!grid) in_gas = in_gas && birth.cell == gas;  // a cavity has none
-  if (in_gas) birth.frequency = birth.frequency + dataset.velocity_along(here, birth.position, birth.direction);
+  if (s.in_gas && dataset.has_gas(birth))
+    birth.frequency = birth.frequency + dataset.velocity_along(here, birth.position, birth.direction);
   return birth;
 }
 

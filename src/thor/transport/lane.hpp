@@ -31,7 +31,8 @@ inline namespace THOR_ISA {
 
 /// Stands for a dataset whose lanes use every field.
 struct EveryDataset {
-  static constexpr bool grid = true, depth = true;
+  static constexpr int cell_indices = 3;
+  static constexpr bool depth = true;
 };
 
 /// The least optical depth that a lane in flight has left: beyond any limit where there is no gas, nothing where there
@@ -48,7 +49,7 @@ THOR_FN void for_each_field(A&& a, B&& b, F f) {
   f(a.column, b.column), f(a.column_low, b.column_low);
   f(a.phase, b.phase), f(a.cell, b.cell), f(a.scatterings, b.scatterings), f(a.steps, b.steps);
   f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3);
-  if constexpr (D::grid) f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
+  if constexpr (D::cell_indices == 3) f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
   if constexpr (D::depth) f(a.depth, b.depth);
 }
 

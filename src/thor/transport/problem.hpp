@@ -10,7 +10,7 @@
 namespace thor {
 
 /// A photon beyond these is lost.
-struct Caps {
+struct Limits {
   std::int32_t scatterings;
   std::int32_t steps;
 };
@@ -26,7 +26,7 @@ struct Problem {
   I line;
   Dust<Real> dust;
   CoreSkip<Real> core_skip;
-  Caps caps;
+  Limits limits;
   N numerics;
 };
 

@@ -68,7 +68,7 @@ int read_grid(const fs::path& path) {
   }
   try {
     config::Dataset d;
-    d.type = config::DatasetType::uniform_grid;
+    d.type = "uniform_grid";
     d.path = path.string();
     d.step_limiter = 0.1;
     d.boundary = config::Boundary::open;

@@ -298,7 +298,7 @@ std::string problem_of(const std::function<void(test::GridOptions&)>& change, co
   change(o);
   const test::GridFile file(o);
   config::Dataset d;
-  d.type = config::DatasetType::uniform_grid;
+  d.type = "uniform_grid";
   d.path = file.path();
   d.step_limiter = 0.1;
   if (dataset == "drop") d.bad_cells = config::BadCells::drop;
@@ -371,7 +371,7 @@ TEST(GridFileOnDisk, TheLineSeesItsAbsorbers) {
   o.ion = [](int, int, int) { return test::GridCell{0, 2.5e3, {0, -40, 0}, 0, 0}; };
   const test::GridFile file(o);
   config::Dataset d;
-  d.type = config::DatasetType::uniform_grid;
+  d.type = "uniform_grid";
   d.path = file.path();
   d.step_limiter = 0.1;
   for (const char* name : {"Lya", "MgII"}) {

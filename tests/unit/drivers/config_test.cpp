@@ -104,7 +104,7 @@ TEST(Config, Defaults) {
   EXPECT_EQ(config.line, "Lya");
   EXPECT_EQ(config.seed, 1u);
   EXPECT_EQ(config.precision, Precision::single_);
-  EXPECT_EQ(config.dataset.type, DatasetType::shell);
+  EXPECT_EQ(config.dataset.type, "shell");
   EXPECT_EQ(config.dataset.inner_radius, 0);
   EXPECT_DOUBLE_EQ(config.dataset.outer_radius, 1e3 * constants::pc);
   EXPECT_EQ(config.dataset.temperature, 2e4);
@@ -194,7 +194,7 @@ TEST(Config, EveryKey) {
 
 TEST(Config, Variants) {
   EXPECT_EQ(parse(edited("type: shell\n  outer_radius", "type: slab\n  half_thickness"), "f").dataset.type,
-            DatasetType::slab);
+            "slab");
   const auto with = [](const std::string& set) { return parse(minimal, "f", {set}); };
   EXPECT_EQ(with("dataset.velocity={profile: linear, max: 200 km/s}").dataset.velocity,
             (Velocity{VelocityProfile::linear, 0, 2e7, {}}));

@@ -29,7 +29,7 @@ struct MultipletStep : testing::Test {
     p.dataset = convert<Real>(std::get<Shell<double>>(setup.medium.dataset));
     p.line = build_multiplet<Real, false>(setup.line, setup.medium, config.physics);
     p.dust = build_dust<Real>(setup.medium);
-    p.caps = {1 << 30, 1 << 30};
+    p.limits = {1 << 30, 1 << 30};
     // Close together and strongly damped, so that many proposals are rejected.
     for (int i : {0, 1}) {
       auto& t = p.line.transition[i];

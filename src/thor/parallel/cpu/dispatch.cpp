@@ -1,74 +1,108 @@
+#include <algorithm>
 #include <fstream>
 
 #include "thor/core/error.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
 
-#if defined(__x86_64__)
-THOR_DECLARE_ISA(isa_x86_64_v2)
-THOR_DECLARE_ISA(isa_x86_64_v3)
-THOR_DECLARE_ISA(isa_x86_64_v4)
-#define THOR_FOR_EACH_ISA(f) f(x86_64_v2) f(x86_64_v3) f(x86_64_v4)
-#elif defined(__aarch64__)
-THOR_DECLARE_ISA(isa_neon)
-#define THOR_FOR_EACH_ISA(f) f(neon)
-#else
-#error "thor has CPU kernels for x86-64 and AArch64; add an instruction set here and in CMakeLists.txt"
-#endif
-
 namespace thor::cpu {
 namespace {
 
+/// Whether this processor has an instruction set.
+bool has(std::string_view isa) {
 #if defined(__x86_64__)
-bool has_x86_64_v2() { return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"); }
-bool has_x86_64_v3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-}
-bool has_x86_64_v4() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
+  if (isa == "x86_64_v2") return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  if (isa == "x86_64_v3") {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  }
+  if (isa == "x86_64_v4") {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  }
+  return false;
+#elif defined(__aarch64__)
+  return isa == "neon";
 #else
-bool has_neon() { return true; }
+#error "thor has CPU kernels for x86-64 and AArch64; add an instruction set here and in ThorKernels.cmake"
 #endif
+}
+
+std::string listed(const std::vector<std::string_view>& sets) {
+  std::string text;
+  for (const auto name : sets) text += " " + std::string(name);
+  return text;
+}
+
+/// The kernel of a kind in a table: that of `isa`, or the best one that this processor can run.
+template <class Kernel, class Kind>
+const Kernel& find(std::span<const Kernel* const> table, const Kind& kind, std::string_view isa, bool selected) {
+  const Kernel* best = nullptr;
+  for (const Kernel* kernel : table) {  // the best last, as in ThorKernels.cmake
+    if (kernel->kind == kind && has(kernel->isa) && (isa.empty() || kernel->isa == isa)) best = kernel;
+  }
+  if (best) return *best;
+  const auto sets = instruction_sets();
+  if (!isa.empty() && std::ranges::find(sets, isa) == sets.end()) {
+    throw Error(ExitCode::device,
+                "instruction set \"" + std::string(isa) + "\" is not available; this machine has:" + listed(sets));
+  }
+  if (selected) {
+    throw Error(ExitCode::device,
+                "this build has no kernels for other numerics than the defaults: configure with "
+                "-DTHOR_SELECTED_NUMERICS=ON, or leave out the section numerics");
+  }
+  throw Error(ExitCode::device, "this build has no kernel for this dataset and line" +
+                                    (isa.empty() ? std::string() : " with --isa " + std::string(isa)) +
+                                    ": configure with -DTHOR_ISAS=all");
+}
 
 }  // namespace
 
 std::vector<std::string_view> instruction_sets() {
   std::vector<std::string_view> sets;
-#define THOR_LIST(isa) \
-  if (has_##isa()) sets.push_back(#isa);
-  THOR_FOR_EACH_ISA(THOR_LIST)
-#undef THOR_LIST
+  for (const auto* kernel : step_kernels<float>()) {
+    if (has(kernel->isa) && std::ranges::find(sets, kernel->isa) == sets.end()) sets.push_back(kernel->isa);
+  }
   if (sets.empty()) {
-    throw Error(ExitCode::device, "this processor is too old: thor needs at least x86-64-v2 (SSE4.2, 2009)");
+    std::string built;
+    for (const auto* kernel : step_kernels<float>()) built = kernel->isa;
+    throw Error(ExitCode::device,
+                "this processor has none of the instruction sets of this build (such as " + built +
+                    "): configure with -DTHOR_ISAS=all; thor needs at least x86-64-v2 (SSE4.2, 2009)");
   }
   return sets;
 }
 
 bool fused(std::string_view isa) { return isa != "x86_64_v2"; }
 
-template <class P>
-Kernel<P> find_kernel(std::string_view isa, bool one_lane) {
-  const auto sets = instruction_sets();
-  if (isa.empty()) isa = sets.back();
-  for (const auto name : sets) {
-    if (name != isa) continue;
-#define THOR_PICK(set)                                                                                      \
-  if (name == #set)                                                                                         \
-    return {name, one_lane ? 1 : isa_##set::pack_lanes<P>(),                                                \
-            one_lane ? &isa_##set::advance_one<P> : &isa_##set::advance_pack<P>, &isa_##set::start_lane<P>, \
-            &isa_##set::end_lane<P>};
-    THOR_FOR_EACH_ISA(THOR_PICK)
-#undef THOR_PICK
-  }
-  std::string known;
-  for (const auto name : sets) known += " " + std::string(name);
-  throw Error(ExitCode::device, "instruction set \"" + std::string(isa) + "\" is not here; this machine has:" + known);
+int lanes_of(std::string_view isa, bool single) {
+  const auto lanes = [&](auto kernels) {
+    for (const auto* kernel : kernels) {
+      if (kernel->isa == isa) return kernel->lanes;
+    }
+    return 0;
+  };
+  return single ? lanes(step_kernels<float>()) : lanes(step_kernels<double>());
 }
 
-#define THOR_FIND(problem, dataset, real) template Kernel<problem<dataset<real>>> find_kernel(std::string_view, bool);
-THOR_FOR_EACH_PROBLEM(THOR_FIND)
-#undef THOR_FIND
+template <class Real>
+const StepKernel<Real>& step_kernel(ProblemKind kind, std::string_view isa) {
+  return find(step_kernels<Real>(), kind, isa, is_selected(kind));
+}
+template <class Real>
+const HistoryKernel<Real>& history_kernel(HistoryKind kind, std::string_view isa) {
+  return find(history_kernels<Real>(), kind, isa, kind.selected);
+}
+template <class Real>
+const MarchKernel<Real>& march_kernel(ProblemKind kind, std::string_view isa) {
+  return find(march_kernels<Real>(), kind, isa, is_selected(kind));
+}
+template const StepKernel<float>& step_kernel(ProblemKind, std::string_view);
+template const StepKernel<double>& step_kernel(ProblemKind, std::string_view);
+template const HistoryKernel<float>& history_kernel(HistoryKind, std::string_view);
+template const HistoryKernel<double>& history_kernel(HistoryKind, std::string_view);
+template const MarchKernel<float>& march_kernel(ProblemKind, std::string_view);
+template const MarchKernel<double>& march_kernel(ProblemKind, std::string_view);
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

@@ -13,6 +13,7 @@
 #endif
 
 #include "thor/core/error.hpp"
+#include "thor/core/parallel_for.hpp"
 
 namespace thor::cpu {
 namespace {
@@ -29,13 +30,14 @@ void flush_denormals() {
 }
 
 /// What the workers of a run share.
-template <class P>
+template <class Real>
 struct Shared {
-  using Real = typename P::Real;
-  const P& problem;
+  const AnyProblem<Real>& problem;
   const EmitterView<Real> emitter;
   Pool& pool;
-  const Kernel<P> kernel;
+  const int lanes;
+  const Advance<Real> advance;
+  const HistoryKernel<Real>& history;
   Control& control;
   const Sink& sink;
   std::span<const Flying<Real>> flying;
@@ -49,24 +51,22 @@ struct Shared {
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
-template <class P>
+template <class Real>
 class Worker {
-  using Real = typename P::Real;
-
  public:
-  explicit Worker(Shared<P>& shared)
+  explicit Worker(Shared<Real>& shared)
       : shared_(shared),
-        memory_(lane_bytes<Real>(std::size_t(shared.kernel.lanes)) / sizeof(double) + 1),
-        lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.kernel.lanes))),
-        origins_(std::size_t(shared.kernel.lanes)),
+        memory_(lane_bytes<Real>(std::size_t(shared.lanes)) / sizeof(double) + 1),
+        lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.lanes))),
+        origins_(std::size_t(shared.lanes)),
         tally_(shared.nothing) {}
 
   void run() {
     flush_denormals();
-    const int lanes = shared_.kernel.lanes;
+    const int lanes = shared_.lanes;
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
-      if (shared_.kernel.advance(lanes_, shared_.problem, slice)) collect();
+      if (shared_.advance(lanes_, shared_.problem.data(), slice)) collect();
       if (Clock::now() >= next_look_) publish();
     }
     for (int lane = 0; lane < lanes; ++lane) {
@@ -82,7 +82,7 @@ class Worker {
   static constexpr std::size_t batch = 256;
 
   void collect() {
-    for (int lane = 0; lane < shared_.kernel.lanes; ++lane) {
+    for (int lane = 0; lane < shared_.lanes; ++lane) {
       const auto phase = lanes_.phase[lane];
       if (is_in_flight(phase) || phase == Phase::idle) continue;
       record(lane);
@@ -103,7 +103,8 @@ class Worker {
         return;
       }
       Origin& origin = origins_[std::size_t(l)];
-      shared_.kernel.start(lanes_, l, shared_.problem, shared_.emitter, block_.next++, origin);
+      const AnyProblem<Real>& problem = shared_.problem;
+      shared_.history.start(lanes_, l, problem.dataset(), problem.numerics(), shared_.emitter, block_.next++, origin);
       ++live_;
       tally_.start(origin.weight_initial, origin.weight, origin.generator);
       if (lanes_.phase[l] == Phase::fly) return;
@@ -121,7 +122,7 @@ class Worker {
   }
 
   void record(int l) {
-    finished_.push_back(shared_.kernel.end(lanes_, l, shared_.problem, origins_[std::size_t(l)]));
+    finished_.push_back(shared_.history.end(lanes_, l, shared_.problem.dataset(), origins_[std::size_t(l)]));
     --live_;
     if (finished_.size() >= batch) hand_over();
   }
@@ -155,7 +156,7 @@ class Worker {
     next_look_ = Clock::now() + shared_.between_looks;
   }
 
-  Shared<P>& shared_;
+  Shared<Real>& shared_;
   Clock::time_point next_look_ = Clock::now() + shared_.between_looks;
   std::vector<double> memory_;
   LaneArrays<Real> lanes_;
@@ -168,20 +169,31 @@ class Worker {
 
 }  // namespace
 
-template <class P>
-void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<typename P::Real>> flying) {
+template <class Real>
+void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying) {
   Tally nothing = tally;
   nothing.clear();
-  Shared<P> shared{problem, emitter.view(), pool,   find_kernel<P>(options.isa, options.one_lane),
-                   control, sink,           flying, {},
-                   {},      tally,          nothing};
+  const StepKernel<Real>& kernel = step_kernel<Real>(problem.kind(), options.isa);
+  Shared<Real> shared{problem,
+                      emitter.view(),
+                      pool,
+                      options.one_lane ? 1 : kernel.lanes,
+                      options.one_lane ? kernel.advance_one : kernel.advance,
+                      history_kernel<Real>(problem.history(), kernel.isa),
+                      control,
+                      sink,
+                      flying,
+                      {},
+                      {},
+                      tally,
+                      nothing};
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;
     const auto work = [&] {
       try {
-        Worker<P>(shared).run();
+        Worker<Real>(shared).run();
       } catch (...) {
         const std::lock_guard lock(shared.mutex);
         if (!failure) failure = std::current_exception();
@@ -199,10 +211,52 @@ void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool&
   if (failure) std::rethrow_exception(failure);
 }
 
-#define THOR_TRANSPORT(problem, dataset, real)                                                                  \
-  template void transport(const problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, Control&, \
-                          Tally&, const Sink&, std::span<const Flying<real>>);
-THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)
-#undef THOR_TRANSPORT
+template void transport(const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&,
+                        const Sink&, std::span<const Flying<float>>);
+template void transport(const AnyProblem<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&,
+                        const Sink&, std::span<const Flying<double>>);
+
+template <class Real>
+std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,
+                               const Options& options) {
+  constexpr int slice = 4096;
+  const MarchKernel<Real>& kernel = march_kernel<Real>(problem.kind(), options.isa);
+  const HistoryKernel<Real>& history = history_kernel<Real>(problem.history(), kernel.isa);
+  const auto width = std::size_t(kernel.lanes);
+  std::vector<MarchResult> results(rays.size());
+  parallel_for(options.threads, rays.size(), 64 * width, [&](std::size_t first, std::size_t end) {
+    flush_denormals();
+    std::vector<double> memory(lane_bytes<Real>(width) / sizeof(double) + 1);
+    const LaneArrays<Real> lanes = lane_arrays<Real>(memory.data(), width);
+    std::vector<std::size_t> ray(width);
+    std::size_t next = first, live = 0;
+    // Takes the result out of a lane that has ended, and puts rays into it until one meets the medium.
+    const auto refill = [&](std::size_t lane) {
+      for (; next < end; ++next) {
+        history.place(lanes, int(lane), problem.dataset(), rays[next]);
+        ray[lane] = next;
+        if (lanes.phase[lane] == Phase::fly) {
+          ++next, ++live;
+          return;
+        }
+        results[ray[lane]] = {0, 0, Phase::escaped};
+      }
+      lanes.phase[lane] = Phase::idle;
+    };
+    for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
+    while (live > 0) {
+      if (!kernel.march(lanes, problem.data(), what, slice)) continue;
+      for (std::size_t lane = 0; lane < width; ++lane) {
+        if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;
+        results[ray[lane]] = {double(lanes.tau[lane]), double(lanes.flown[lane]), Phase(int(lanes.phase[lane]))};
+        --live;
+        refill(lane);
+      }
+    }
+  });
+  return results;
+}
+template std::vector<MarchResult> march(const AnyProblem<float>&, std::span<const Ray>, MarchSum, const Options&);
+template std::vector<MarchResult> march(const AnyProblem<double>&, std::span<const Ray>, MarchSum, const Options&);
 
 }  // namespace thor::cpu

@@ -3,6 +3,7 @@
 #include "thor/outputs/tally.hpp"
 #include "thor/parallel/control.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
+#include "thor/transport/any_problem.hpp"
 #include "thor/transport/history.hpp"
 #include "thor/transport/pool.hpp"
 
@@ -16,8 +17,20 @@ struct Options {
 
 /// Runs every photon of the pool to its end (or, after pool.close() or control.abort, as far as that lets it), and
 /// before them those that are `flying` already. All are counted in the tally; the sink, if there is one, sees them too.
-template <class P>
-void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<typename P::Real>> flying = {});
+template <class Real>
+void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying = {});
+
+/// The end of a march.
+struct MarchResult {
+  double sum;     ///< as MarchSum says
+  double length;  ///< of the ray, in units of the dataset's size
+  Phase end;      ///< escaped or stopped
+};
+
+/// Every ray to its end.
+template <class Real>
+std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,
+                               const Options& options);
 
 }  // namespace thor::cpu

@@ -1,63 +1,76 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "thor/transport/history.hpp"
-#include "thor/transport/problems.hpp"
+#include "thor/transport/problem_kind.hpp"
+#include "thor/transport/ray.hpp"
 
-/// The transport kernels of this machine: one copy per instruction set, picked at run time.
+/// The transport kernels of this machine: one copy per instruction set, picked at run time. A kernel takes its problem
+/// as bytes; which problem that is, its entry says.
 namespace thor::cpu {
 
 /// Advances the lanes by at most `steps` steps each; returns at the latest when some lane has ended.
-template <class P>
-using Advance = bool (*)(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);
+template <class Real>
+using Advance = bool (*)(const LaneArrays<Real>& lanes, const void* problem, int steps);
+
+template <class Real>
+struct StepKernel {
+  std::string_view isa;
+  ProblemKind kind;
+  int lanes;  ///< photons that `advance` moves together
+  Advance<Real> advance, advance_one;
+};
 
 /// Start photon `id` in a lane, and take the photon out of a lane. Compiled like the steps, so that the arithmetic is
 /// that of every device.
-template <class P>
-using Start = void (*)(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,
-                       const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin);
-
-template <class P>
-using End = Photon (*)(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem, const Origin& origin);
-
-template <class P>
-struct Kernel {
+template <class Real>
+struct HistoryKernel {
   std::string_view isa;
-  int lanes;  ///< photons that it advances together
-  Advance<P> advance;
-  Start<P> start;
-  End<P> end;
+  HistoryKind kind;
+  void (*start)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
+                const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin);
+  Photon (*end)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Origin& origin);
+  void (*place)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Ray& ray);  ///< start of a march
 };
+
+/// Moves the rays by at most `steps` segments each, adding to their sums; returns when some ray has ended.
+template <class Real>
+struct MarchKernel {
+  std::string_view isa;
+  ProblemKind kind;
+  int lanes;
+  bool (*march)(const LaneArrays<Real>& lanes, const void* problem, MarchSum what, int steps);
+};
+
+/// The kernels of this build.
+template <class Real>
+std::span<const StepKernel<Real>* const> step_kernels();
+template <class Real>
+std::span<const HistoryKernel<Real>* const> history_kernels();
+template <class Real>
+std::span<const MarchKernel<Real>* const> march_kernels();
 
 /// The instruction sets that are compiled in and that this processor has, the best last.
 std::vector<std::string_view> instruction_sets();
 
-/// Whether its kernels round as those of a GPU do: those with fused multiply-add.
+/// Whether the kernels of an instruction set round as those of a GPU do: those with fused multiply-add.
 bool fused(std::string_view isa);
 
-/// The kernel for a problem: `isa` empty takes the best; `one_lane` the scalar path of the same instruction set.
-template <class P>
-Kernel<P> find_kernel(std::string_view isa, bool one_lane);
+/// Photons that a step of this instruction set moves together.
+int lanes_of(std::string_view isa, bool single);
+
+/// The kernels for a problem; an empty `isa` takes the best.
+template <class Real>
+const StepKernel<Real>& step_kernel(ProblemKind kind, std::string_view isa);
+template <class Real>
+const HistoryKernel<Real>& history_kernel(HistoryKind kind, std::string_view isa);
+template <class Real>
+const MarchKernel<Real>& march_kernel(ProblemKind kind, std::string_view isa);
 
 /// The processor's name, as the system gives it.
 std::string processor_name();
 
 }  // namespace thor::cpu
-
-// What each kernel translation unit defines for its problem.
-#define THOR_DECLARE_ISA(isa)                                                                                   \
-  namespace thor::isa {                                                                                         \
-  template <class P>                                                                                            \
-  bool advance_pack(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);                    \
-  template <class P>                                                                                            \
-  bool advance_one(const LaneArrays<typename P::Real>& lanes, const P& problem, int steps);                     \
-  template <class P>                                                                                            \
-  void start_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem,                        \
-                  const EmitterView<typename P::Real>& emitter, std::uint64_t id, Origin& origin);              \
-  template <class P>                                                                                            \
-  Photon end_lane(const LaneArrays<typename P::Real>& lanes, int lane, const P& problem, const Origin& origin); \
-  template <class P>                                                                                            \
-  int pack_lanes();                                                                                             \
-  }

@@ -28,7 +28,7 @@ class CudaDevice final : public device::Device {
     check(cudaSetDevice(index), "cudaSetDevice");
     // The host sleeps while it waits: its processors have other work.
     check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags");
-    if (probe<LineProblem<Sphere<float>>>() != cudaSuccess) {
+    if (kernels<float>().front()->probe() != cudaSuccess) {
       throw Error(ExitCode::device,
                   fmt::format("cuda device {} ({}): this build has no kernels for {}; configure with "
                               "-DCMAKE_CUDA_ARCHITECTURES={}",
@@ -73,24 +73,30 @@ class CudaDevice final : public device::Device {
   }
   void wait(int queue) override { check(cudaStreamSynchronize(streams_[queue]), "cudaStreamSynchronize"); }
 
-#define THOR_ADVANCE(problem, dataset, real)                                                                      \
-  void advance(int queue, const device::Program<problem<dataset<real>>>& program, device::Shape shape) override { \
-    start(program, shape, queue);                                                                                 \
+  void advance(int queue, const AnyProblem<float>& problem, const device::Program<float>& program,
+               device::LaunchShape shape) override {
+    start(queue, problem, program, shape);
   }
-  THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
-#undef THOR_ADVANCE
+  void advance(int queue, const AnyProblem<double>& problem, const device::Program<double>& program,
+               device::LaunchShape shape) override {
+    start(queue, problem, program, shape);
+  }
 
  private:
-  template <class P>
-  void start(const device::Program<P>& program, device::Shape shape, int queue) {
-    if constexpr (sizeof(typename P::Real) == 8 && !THOR_CUDA_DOUBLE) {
-      throw Error(
-          ExitCode::device,
-          "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or run with "
-          "--precision single or --device cpu");
-    } else {
-      check(launch(program, shape, streams_[queue]), "launch of the lane kernel");
+  template <class Real>
+  void start(int queue, const AnyProblem<Real>& problem, const device::Program<Real>& program,
+             device::LaunchShape shape) {
+    for (const Kernel<Real>* kernel : kernels<Real>()) {
+      if (kernel->kind != problem.kind()) continue;
+      check(kernel->launch(problem.data(), program, shape, streams_[queue]), "launch of the lane kernel");
+      return;
     }
+    throw Error(ExitCode::device,
+                is_selected(problem.kind())
+                    ? "this build has no kernels for other numerics than the defaults: configure with "
+                      "-DTHOR_SELECTED_NUMERICS=ON, or leave out the section numerics"
+                    : "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or "
+                      "run with --precision single or --device cpu");
   }
   void check(cudaError_t error, const char* call) const {
     if (error == cudaSuccess) return;

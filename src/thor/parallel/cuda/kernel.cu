@@ -1,5 +1,7 @@
-// Compiled once for each problem (THOR_DATASET, THOR_REAL): see ThorCuda.cmake.
+// Compiled once for each problem (THOR_PROBLEM, THOR_DATASET) and precision (THOR_REAL): see ThorCuda.cmake.
+#include THOR_DATASET_HEADER
 #include "thor/parallel/cuda/kernel.hpp"
+#include "thor/parallel/device/program.hpp"
 
 namespace thor::cuda {
 namespace {
@@ -27,40 +29,42 @@ template <class P>
 constexpr int blocks_held() {
   using Real = typename P::Real;
   using Dataset = decltype(view<Real>(typename P::Dataset{}));
-  return sizeof(Real) == 4 ? (Dataset::uniform ? 8 : Dataset::grid ? 5 : 6) : (Dataset::uniform ? 4 : 3);
+  return 65536 / block / Dataset::gpu_registers[sizeof(Real) == 8];
 }
 
 template <class P>
 __global__ void __launch_bounds__(block, blocks_held<P>())
-    advance_lanes(const __grid_constant__ device::Program<P> program, device::Shape shape) {
+    advance_lanes(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program,
+                  device::LaunchShape shape) {
   const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
   const std::uint32_t within = thread % 32, index = thread / 32 * std::uint32_t(shape.width) + within;
   const bool has_lane = within < std::uint32_t(shape.width) && index < shape.lanes;
   const Group group{__ballot_sync(~0u, has_lane)};
   if (!has_lane) return;
   const std::uint32_t slot = program.live[index];
-  if (device::advance_lane<Atomic>(program, slot, int(blockIdx.x) % program.copies, group)) {
+  if (device::advance_lane<Atomic>(problem, program, slot, int(blockIdx.x) % program.copies, group)) {
     program.next_live[atomicAdd(&program.report->live, 1u)] = slot;
   }
 }
 
-}  // namespace
+using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 
-template <class P>
 cudaError_t probe() {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(advance_lanes<P>));
+  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(advance_lanes<ThisProblem>));
 }
 
-template <class P>
-cudaError_t launch(const device::Program<P>& program, device::Shape shape, cudaStream_t stream) {
+cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& program, device::LaunchShape shape,
+                   cudaStream_t stream) {
   const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
   const std::uint32_t blocks = (warps * 32 + block - 1) / block;
-  advance_lanes<P><<<blocks, block, 0, stream>>>(program, shape);
+  advance_lanes<<<blocks, block, 0, stream>>>(*static_cast<const ThisProblem*>(problem), program, shape);
   return cudaGetLastError();
 }
 
-template cudaError_t probe<THOR_PROBLEM<THOR_DATASET<THOR_REAL>>>();
-template cudaError_t launch(const device::Program<THOR_PROBLEM<THOR_DATASET<THOR_REAL>>>&, device::Shape, cudaStream_t);
+}  // namespace
+
+extern const Kernel<THOR_REAL> THOR_ENTRY;
+const Kernel<THOR_REAL> THOR_ENTRY{ProblemKind::THOR_KIND, probe, launch};
 
 }  // namespace thor::cuda

@@ -1,18 +1,32 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include "thor/parallel/device/device.hpp"
+#include <span>
+
+#include "thor/parallel/device/shape.hpp"
+#include "thor/transport/problem_kind.hpp"
+
+namespace thor::device {
+template <class Real>
+struct Program;
+}
 
 namespace thor::cuda {
 
 inline constexpr int block = 128;  ///< threads: one warp for each of a multiprocessor's four schedulers
 
-/// Whether this build has the kernel for the current device.
-template <class P>
-cudaError_t probe();
+/// The kernel of a problem: each object exports one.
+template <class Real>
+struct Kernel {
+  ProblemKind kind;
+  cudaError_t (*probe)();  ///< whether this build has it for the current device
+  /// Queues one slice.
+  cudaError_t (*launch)(const void* problem, const device::Program<Real>& program, device::LaunchShape shape,
+                        cudaStream_t stream);
+};
 
-/// Queues one slice.
-template <class P>
-cudaError_t launch(const device::Program<P>& program, device::Shape shape, cudaStream_t stream);
+/// The kernels of this build.
+template <class Real>
+std::span<const Kernel<Real>* const> kernels();
 
 }  // namespace thor::cuda

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "thor/parallel/device/program.hpp"
+#include "thor/parallel/device/shape.hpp"
+#include "thor/transport/any_problem.hpp"
 
 /// The seam between the engine and a device's own programming interface. A backend is one folder beside this one: a
 /// class that implements Device and an entry in backends.cpp.
@@ -24,12 +26,6 @@ struct Info {
 };
 
 enum class Memory { device, pinned };  ///< pinned: on the host, for asynchronous copies
-
-/// How a launch is spread: `width` lanes in each warp of 32, so that a few lanes have a warp each.
-struct Shape {
-  std::uint32_t lanes;
-  int width;
-};
 
 /// One open device. Work is queued: it is done in order within a queue, and queues go on side by side. Every call that
 /// fails throws Error(device) naming the call and the device.
@@ -49,10 +45,11 @@ class Device {
   virtual void fill(int queue, void* device, int byte, std::size_t bytes) = 0;
   virtual void wait(int queue) = 0;  ///< until everything in the queue is done
 
-#define THOR_ADVANCE(problem, dataset, real) \
-  virtual void advance(int queue, const Program<problem<dataset<real>>>& program, Shape shape) = 0;
-  THOR_FOR_EACH_PROBLEM(THOR_ADVANCE)
-#undef THOR_ADVANCE
+  /// Queues one slice of a problem whose arrays are on the device.
+  virtual void advance(int queue, const AnyProblem<float>& problem, const Program<float>& program,
+                       LaunchShape shape) = 0;
+  virtual void advance(int queue, const AnyProblem<double>& problem, const Program<double>& program,
+                       LaunchShape shape) = 0;
 };
 
 struct OutOfMemory {

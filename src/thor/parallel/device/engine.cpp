@@ -41,10 +41,8 @@ Buffer<T> upload(Device& device, std::span<const T> data) {
 
 /// A part of the lanes with a queue of its own. There are two, so that the device has work while the host looks at what
 /// one of them has done, and while its finished photons travel.
-template <class P>
+template <class Real>
 struct Squad {
-  using Real = typename P::Real;
-
   Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, int copies)
       : queue(queue),
         capacity(lanes),
@@ -92,14 +90,13 @@ struct Squad {
   Clock::time_point launched;
 };
 
-template <class P>
+template <class Real>
 class Engine {
-  using Real = typename P::Real;
-
  public:
-  Engine(Device& device, const P& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-         Control& control, Tally& tally, const Sink& sink)
+  Engine(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
+         const Options& options, Control& control, Tally& tally, const Sink& sink)
       : device_(device),
+        problem_(problem),
         pool_(pool),
         options_(options),
         control_(control),
@@ -116,8 +113,7 @@ class Engine {
         granted_(ids_.next) {
     device.fill(0, cells_.data(), 0, cells_.bytes());
     device.wait(0);
-    program_.problem = problem;
-    mirror(program_.problem.dataset);
+    problem_.mirror([this](const void* data, std::size_t bytes) { return copy_of(data, bytes); });
     program_.emitter = {emitter.seed, sources_.data(), int(emitter.sources.size())};
     program_.plan = tally.plan();
     program_.plan.spectra = spectra_.data();
@@ -167,17 +163,17 @@ class Engine {
   }
 
  private:
-  /// Gives the device its own copy of what something points to.
-  template <class T>
-  void mirror(T& data) {
-    for_each_array(data, [this]<class U>(const U*& array, std::size_t count) {
-      const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(array), count * sizeof(U));
-      arrays_.push_back(upload<std::byte>(device_, bytes));
-      array = reinterpret_cast<const U*>(arrays_.back().data());
-    });
+  /// A copy on the device of something that a dataset or a source points to.
+  const void* copy_of(const void* data, std::size_t bytes) {
+    arrays_.push_back(upload<std::byte>(device_, {static_cast<const std::byte*>(data), bytes}));
+    return arrays_.back().data();
   }
   std::vector<Source<Real>> mirrored(std::vector<Source<Real>> sources) {
-    for (auto& source : sources) mirror(source);
+    for (auto& source : sources) {
+      for_each_array(source, [this]<class U>(const U*& array, std::size_t count) {
+        array = static_cast<const U*>(copy_of(array, count * sizeof(U)));
+      });
+    }
     return sources;
   }
 
@@ -217,9 +213,9 @@ class Engine {
 
   std::uint64_t oldest() const { return std::min({squads_[0].seen[0].oldest, squads_[1].seen[0].oldest, next_seen_}); }
 
-  void launch(Squad<P>& squad) {
+  void launch(Squad<Real>& squad) {
     device_.copy_in(squad.queue, squad.report.data(), &nothing_, sizeof(Report));
-    Program<P> program = program_;
+    Program<Real> program = program_;
     program.lanes = lane_arrays<Real>(squad.lanes.data(), squad.capacity);
     program.origins = squad.origins.data();
     program.live = squad.live[squad.current].data();
@@ -230,7 +226,8 @@ class Engine {
     program.steps = squad.steps = steps_;
     squad.granted = program.granted;
     const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
-    device_.advance(squad.queue, program, {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u))});
+    device_.advance(squad.queue, problem_, program,
+                    {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u))});
     device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));
     device_.copy_out(squad.queue, squad.next_id.data(), next_id_.data(), sizeof(std::uint64_t));
     device_.copy_out(squad.queue, squad.counters.data(), cells_.data(), squad.counters.bytes());
@@ -239,7 +236,7 @@ class Engine {
   }
 
   /// Waits for a slice and takes what it has done.
-  void finish(Squad<P>& squad) {
+  void finish(Squad<Real>& squad) {
     device_.wait(squad.queue);
     const double seconds = seconds_since(squad.launched);
     busy_[squad.queue] = false;
@@ -265,7 +262,7 @@ class Engine {
     show_progress(squad);
   }
 
-  void show_progress(const Squad<P>& squad) {
+  void show_progress(const Squad<Real>& squad) {
     const auto sum = [&](Counter c) {
       const std::uint64_t* parts = squad.counters.data() + std::size_t(c) * std::size_t(copies_);
       return std::accumulate(parts, parts + copies_, std::uint64_t(0));
@@ -292,7 +289,7 @@ class Engine {
   /// Nothing left, or so little that the rest goes elsewhere.
   bool done(std::uint32_t few) const {
     const std::uint32_t left = squads_[0].count + squads_[1].count;
-    const bool all_started = next_seen_ >= ids_.end && std::ranges::all_of(squads_, [&](const Squad<P>& s) {
+    const bool all_started = next_seen_ >= ids_.end && std::ranges::all_of(squads_, [&](const Squad<Real>& s) {
                                return s.count == 0 || s.granted >= ids_.end;
                              });
     return left == 0 || (left <= few && (pool_.closed() || all_started));
@@ -321,6 +318,7 @@ class Engine {
   }
 
   Device& device_;
+  AnyProblem<Real> problem_;
   Pool& pool_;
   const Options& options_;
   Control& control_;
@@ -335,8 +333,8 @@ class Engine {
   const int copies_;
   Buffer<std::uint64_t> cells_;
   Buffer<std::uint64_t> next_id_;
-  Program<P> program_{};
-  std::vector<Squad<P>> squads_;
+  Program<Real> program_{};
+  std::vector<Squad<Real>> squads_;
   std::optional<Drain> drain_;
   bool busy_[Device::queues] = {};
   int steps_ = first_steps;  ///< of the next slice, the same for both squads: all photons should get on alike
@@ -346,15 +344,15 @@ class Engine {
 
 }  // namespace
 
-template <class P>
-void transport(Device& device, const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool,
+template <class Real>
+void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
                const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink) {
-  const auto kernel = cpu::find_kernel<P>(cpu.isa, cpu.one_lane);
+  const auto& kernel = cpu::step_kernel<Real>(problem.kind(), cpu.isa);
   const bool hands_over = options.stragglers && cpu::fused(kernel.isa);
-  std::vector<Flying<typename P::Real>> flying;
+  std::vector<Flying<Real>> flying;
   try {
-    Engine<P> engine(device, problem, emitter, pool, options, control, tally, sink);
-    flying = engine.run(hands_over ? std::uint32_t(cpu.threads * kernel.lanes) : 0);
+    Engine<Real> engine(device, problem, emitter, pool, options, control, tally, sink);
+    flying = engine.run(hands_over ? std::uint32_t(cpu.threads * (cpu.one_lane ? 1 : kernel.lanes)) : 0);
   } catch (const OutOfMemory& e) {
     throw Error(
         ExitCode::device,
@@ -367,13 +365,12 @@ void transport(Device& device, const P& problem, const Emitter<typename P::Real>
   cpu::Options here = cpu;
   here.one_lane = cpu.one_lane || flying.size() <= std::size_t(cpu.threads);
   Pool nobody(0, 0, 1);
-  cpu::transport<P>(problem, emitter, nobody, here, control, tally, sink, flying);
+  cpu::transport<Real>(problem, emitter, nobody, here, control, tally, sink, flying);
 }
 
-#define THOR_TRANSPORT(problem, dataset, real)                                                                 \
-  template void transport(Device&, const problem<dataset<real>>&, const Emitter<real>&, Pool&, const Options&, \
-                          const cpu::Options&, Control&, Tally&, const Sink&);
-THOR_FOR_EACH_PROBLEM(THOR_TRANSPORT)
-#undef THOR_TRANSPORT
+template void transport(Device&, const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&,
+                        const cpu::Options&, Control&, Tally&, const Sink&);
+template void transport(Device&, const AnyProblem<double>&, const Emitter<double>&, Pool&, const Options&,
+                        const cpu::Options&, Control&, Tally&, const Sink&);
 
 }  // namespace thor::device

@@ -15,8 +15,8 @@ struct Options {
 };
 
 /// As cpu::transport, on a device. `cpu` is for the last photons.
-template <class P>
-void transport(Device& device, const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool,
+template <class Real>
+void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
                const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink);
 
 }  // namespace thor::device

@@ -1,7 +1,6 @@
 #pragma once
 #include "thor/outputs/tally_plan.hpp"
 #include "thor/transport/history.hpp"
-#include "thor/transport/problems.hpp"
 #include "thor/transport/step.hpp"
 
 /// What one lane of a device does, written once for every backend.
@@ -16,11 +15,10 @@ struct Report {
 
 inline constexpr std::uint64_t no_photon = ~0ull;
 
-/// Everything that a slice reads and writes: plain data with pointers to device memory, passed by value.
-template <class P>
+/// Everything that a slice reads and writes, beside the problem: plain data with pointers to device memory, passed by
+/// value.
+template <class Real>
 struct Program {
-  using Real = typename P::Real;
-  P problem;
   EmitterView<Real> emitter;
   TallyPlan plan;
   std::uint64_t* cells;  ///< of the tally, each in `copies` neighbouring parts
@@ -53,11 +51,12 @@ struct SharedCells {
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
 /// wait for room or for ids, or is idle for good.
 template <class Atomic, class P>
-THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Origin& origin, int copy) {
+THOR_FN bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
+                   Origin& origin, int copy) {
   const SharedCells<Atomic> cells{program.cells, program.copies, copy};
   for (;;) {
     if (lane.phase != Phase::idle) {
-      const Photon photon = end_photon<typename P::Real>(program.problem, lane, origin);
+      const Photon photon = end_photon<typename P::Real>(problem.dataset, lane, origin);
       if (program.records) {
         const std::uint32_t place = Atomic::add(&program.report->records, 1u);
         if (place >= program.room) return false;
@@ -70,7 +69,7 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
     if (origin.id == no_photon) origin.id = Atomic::add(program.next_id, std::uint64_t(1));
     if (origin.id >= program.granted) return false;
     if (origin.id == program.fault) Atomic::fault();
-    lane = start_photon(program.problem, program.emitter, origin.id, origin);
+    lane = start_photon(problem.dataset, problem.numerics, program.emitter, origin.id, origin);
     count_start(program.plan, origin.weight_initial, origin.weight, origin.generator, cells);
     if (lane.phase == Phase::fly) return true;
   }
@@ -80,13 +79,14 @@ THOR_FN bool renew(const Program<P>& program, Lane<typename P::Real>& lane, Orig
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
 /// would otherwise go on alone, and the others after it.
 template <class Atomic, class P>
-THOR_FN bool advance_lane(const Program<P>& program, std::uint32_t slot, int copy, const auto& group) {
+THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& program, std::uint32_t slot, int copy,
+                          const auto& group) {
   using Real = typename P::Real;
-  using Dataset = decltype(view<Real>(program.problem.dataset));
+  using Dataset = decltype(view<Real>(problem.dataset));
   Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
-  bool going = in_flight<Real>(lane) || renew<Atomic>(program, lane, program.origins[slot], copy);
+  bool going = in_flight<Real>(lane) || renew<Atomic>(problem, program, lane, program.origins[slot], copy);
   for (int i = 0; i < program.steps && group.any(going); ++i) {
-    if (going && step(lane, program.problem)) going = renew<Atomic>(program, lane, program.origins[slot], copy);
+    if (going && step(lane, problem)) going = renew<Atomic>(problem, program, lane, program.origins[slot], copy);
   }
   store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;

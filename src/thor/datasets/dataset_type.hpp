@@ -1,0 +1,36 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "thor/datasets/medium.hpp"
+
+namespace thor {
+
+/// How the cells of a grid are wanted.
+struct LoadOptions {
+  bool core_skip;  ///< with lengths for core skipping
+  int threads;
+};
+
+/// A type of dataset, as the host sees it: its keys, and how it becomes the medium of a run. Which kernel a medium
+/// needs is the matter of its AnyDataset.
+struct DatasetType {
+  const char* name;
+  const char* meaning;
+  bool model;    ///< the configuration says what the gas is; otherwise a file does
+  bool flows;    ///< takes `velocity`
+  bool gridded;  ///< always in cells
+  double peak;   ///< maxima of the spectrum of static gas, in units of (a tau0)^(1/3); 0: not known
+  void (*add_keys)(config::Section<config::Dataset>& section);
+  Medium (*build)(const config::Dataset& dataset, const Line& line, const Refuse& refuse);
+  /// Reads or makes the cells of a medium that is in cells; none: there are no such media.
+  void (*load)(Medium& medium, const config::Dataset& dataset, const Line& line, const LoadOptions& options);
+};
+
+/// All types, in the order of types.list.
+std::span<const DatasetType* const> dataset_types();
+
+/// The type of this name, which the configuration has checked.
+const DatasetType& dataset_type(std::string_view name);
+
+}  // namespace thor

@@ -1,0 +1,41 @@
+// Compiled once for each instruction set (THOR_ISA), dataset (THOR_DATASET), numerics (THOR_NUMERICS) and precision
+// (THOR_REAL): see ThorKernels.cmake.
+#include "thor/transport/history.hpp"
+
+#include THOR_DATASET_HEADER
+#include "thor/parallel/cpu/kernel.hpp"
+#include "thor/transport/march.hpp"
+
+namespace thor {
+inline namespace THOR_ISA {
+namespace {
+
+using Data = THOR_DATASET<THOR_REAL>;
+
+void start_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const void* numerics,
+                const EmitterView<THOR_REAL>& emitter, std::uint64_t id, Origin& origin) {
+  const auto& data = *static_cast<const Data*>(dataset);
+  const auto& choice = *static_cast<const THOR_NUMERICS*>(numerics);
+  store_lane<THOR_REAL>(start_photon(data, choice, emitter, id, origin), lanes, lane);
+}
+
+Photon end_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const Origin& origin) {
+  return end_photon<THOR_REAL>(*static_cast<const Data*>(dataset), load_lane<THOR_REAL>(lanes, lane), origin);
+}
+
+void place_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const Ray& ray) {
+  store_lane<THOR_REAL>(start_ray<THOR_REAL>(*static_cast<const Data*>(dataset), ray), lanes, lane);
+}
+
+}  // namespace
+}  // namespace THOR_ISA
+
+extern const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY;
+constinit const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY{
+    THOR_ISA_NAME,
+    {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
+    start_lane,
+    end_lane,
+    place_lane};
+
+}  // namespace thor

@@ -1,0 +1,73 @@
+#pragma once
+#include "thor/generators/source.hpp"
+#include "thor/transport/flight.hpp"
+#include "thor/transport/ray.hpp"
+
+/// A straight ray through the gas without collisions: the common ground of rays towards an observer, projections and
+/// absorption. It crosses the same segments and sub-steps as a photon in flight, with the same opacity. The sum is
+/// lane.tau.
+namespace thor {
+
+inline namespace THOR_ISA {
+
+/// The lane of a ray at its start, with a sum of zero. One that never meets the medium has escaped.
+template <class Real, class D>
+THOR_FN Lane<Real> start_ray(const D& data, const Ray& ray) {
+  const auto dataset = view<Real>(data);
+  Birth<Real> birth;
+  birth.position = {Real(ray.position[0]), Real(ray.position[1]), Real(ray.position[2])};
+  birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
+  birth.cell = gas, birth.cell_y = birth.cell_z = 0;
+  birth.depth = 0, birth.misses = false;
+  dataset.place_on_surface(birth);
+  dataset.settle(birth, false);
+  Lane<Real> lane;
+  lane.px = birth.position.x, lane.py = birth.position.y, lane.pz = birth.position.z;
+  lane.dx = birth.direction.x, lane.dy = birth.direction.y, lane.dz = birth.direction.z;
+  lane.frequency = Real(ray.frequency);
+  lane.tau = lane.flown = lane.column = lane.column_low = 0;
+  lane.phase = birth.misses ? Phase::escaped : Phase::fly;
+  lane.cell = birth.cell, lane.cell_y = birth.cell_y, lane.cell_z = birth.cell_z;
+  lane.depth = birth.depth;
+  lane.scatterings = lane.steps = 0;
+  lane.s0 = lane.s1 = lane.s2 = lane.s3 = 1;  // never drawn from
+  return lane;
+}
+
+/// One segment or sub-step of every ray; true where a ray has ended.
+template <class V, class P>
+THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what) {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  const auto dataset = view<V>(problem.dataset);
+  using D = std::remove_const_t<decltype(dataset)>;
+  const auto flying = equal<V>(lane.phase, Phase::fly);
+  auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
+  const auto ahead = look_ahead(lane, random, dataset, view<V>(problem.line), problem);
+  const V s = select(flying, ahead.limit, V(Real(0)));
+  const V more = s * (what == MarchSum::optical_depth ? ahead.kappa : ahead.width.times(ahead.density));
+  // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and `column_low` serve for it.
+  add_column(lane, more);
+  lane.tau = lane.column;
+  dataset.advance(lane, s);
+  lane.flown = lane.flown + s;
+  auto out = flying;
+  if constexpr (D::substeps) {
+    const auto face = flying && ahead.segment.reaches(ahead.limit);
+    out = dataset.cross(lane, face, ahead.segment);
+  }
+  lane.phase = select(out, Int(Phase::escaped), lane.phase);
+  if constexpr (D::redshifts) {
+    if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
+  }
+  if constexpr (D::stops) {
+    if (dataset.may_stop()) {
+      const auto beyond = equal<V>(lane.phase, Phase::fly) && dataset.stopped(lane);
+      lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+    }
+  }
+  return flying && !equal<V>(lane.phase, Phase::fly);
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor
