@@ -251,13 +251,13 @@ dataset:
   outer_radius: 1 kpc
   density:
     profile: homogeneous
+  cells: 0
   temperature: 2e4 K
   b_turb: 0 km/s
   tau0: 1e6
   velocity:
     profile: static
   step_limiter: 0.05
-  cells: 0
 generators:
   - type: point
     position: [0 kpc, 0 kpc, 0 kpc]
@@ -320,7 +320,7 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   expect_failure("f.yaml:8:5: generators.0.photons: missing; expected a whole number from 1 to",
                  edited("photons", "photon"));
   expect_failure(
-      "f.yaml:3:9: dataset.type: expected one of shell, slab, uniform_grid, got \"shel\"; did you "
+      "f.yaml:3:9: dataset.type: expected one of shell, slab, uniform_grid, cube, got \"shel\"; did you "
       "mean \"shell\"?",
       edited("shell", "shel"));
   expect_failure(
@@ -441,7 +441,7 @@ TEST(Config, BrokenValues) {
       {"dataset", "shell"},
       {"dataset", ""},
       {"dataset", "[1]"},
-      {"dataset.type", "cube"},
+      {"dataset.type", "pyramid"},
       {"dataset.type", "[shell]"},
       {"dataset.inner_radius", "1 kpc"},
       {"dataset.inner_radius", "-1 kpc"},

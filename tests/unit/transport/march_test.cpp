@@ -113,6 +113,13 @@ TEST(March, FromTheCentreOfASphereHasTheDepthOfARadius) {
   EXPECT_EQ(depth[1].end, Phase::escaped);
 }
 
+TEST(March, LeavesTheArithmeticOfItsThreadAlone) {
+  const Gas gas("{type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1}");
+  cpu::march<float>(gas.problem<float>(), random_rays(10, 0.5, 1), MarchSum::column, {1, false, ""});
+  volatile double tiny = 1e-300;
+  EXPECT_GT(tiny * 1e-20, 0) << "denormal numbers are still flushed to zero";
+}
+
 TEST(March, IsTheSameForAnyNumberOfThreads) {
   const Gas gas("{type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, cells: 12}");
   const auto rays = random_rays(1000, 5, 3);

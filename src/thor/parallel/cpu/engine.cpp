@@ -18,16 +18,34 @@
 namespace thor::cpu {
 namespace {
 
-/// Denormal numbers are worth nothing here and can cost a hundred cycles each.
-void flush_denormals() {
+/// Denormal numbers are worth nothing here and can cost a hundred cycles each: a thread flushes them to zero as long as
+/// this lives.
+class FlushDenormals {
+ public:
+  FlushDenormals() : before_(control()) {
 #if defined(__x86_64__)
-  _mm_setcsr(_mm_getcsr() | 0x8040);
-#elif defined(__aarch64__)
-  std::uint64_t fpcr;
-  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-  __asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (1u << 24)));
+    set_control(before_ | 0x8040);
+#else
+    set_control(before_ | (1u << 24));
 #endif
-}
+  }
+  FlushDenormals(const FlushDenormals&) = delete;
+  ~FlushDenormals() { set_control(before_); }
+
+ private:
+#if defined(__x86_64__)
+  static std::uint64_t control() { return _mm_getcsr(); }
+  static void set_control(std::uint64_t word) { _mm_setcsr(unsigned(word)); }
+#else
+  static std::uint64_t control() {
+    std::uint64_t word;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+  }
+  static void set_control(std::uint64_t word) { __asm__ volatile("msr fpcr, %0" : : "r"(word)); }
+#endif
+  const std::uint64_t before_;
+};
 
 /// What the workers of a run share.
 template <class Real>
@@ -62,7 +80,7 @@ class Worker {
         tally_(shared.nothing) {}
 
   void run() {
-    flush_denormals();
+    const FlushDenormals flush;
     const int lanes = shared_.lanes;
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
@@ -225,7 +243,7 @@ std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const 
   const auto width = std::size_t(kernel.lanes);
   std::vector<MarchResult> results(rays.size());
   parallel_for(options.threads, rays.size(), 64 * width, [&](std::size_t first, std::size_t end) {
-    flush_denormals();
+    const FlushDenormals flush;
     std::vector<double> memory(lane_bytes<Real>(width) / sizeof(double) + 1);
     const LaneArrays<Real> lanes = lane_arrays<Real>(memory.data(), width);
     std::vector<std::size_t> ray(width);
