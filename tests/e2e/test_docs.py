@@ -240,7 +240,7 @@ class Statements(unittest.TestCase):
 
     def test_what_is_not_there_yet(self):
         """The README's list is shortened when something comes."""
-        (missing,) = re.findall(r"\n## Not there yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
+        (missing,) = re.findall(r"\n## Not implemented yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
         configuration = self.text("docs/configuration.md")
 
         def types(section):
