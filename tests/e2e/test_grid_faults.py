@@ -145,7 +145,7 @@ class Signals(grid.GridCase):
             process.send_signal(number)
             said = process.communicate(timeout=60)[1]
             self.assertEqual(process.returncode, STOPPED, said)
-            self.assertIn("nothing is written", said)
+            self.assertIn("nothing was written", said)
             self.assertFalse(path.exists() or partial.exists())
 
 

@@ -33,7 +33,7 @@ class Configurations(Case):
             self.assertRegex(done.stderr, says)
 
     def test_what_is_no_configuration_ends(self):
-        self.refuse("/dev/zero: more than 16 MB: this is no configuration", "/dev/zero")
+        self.refuse("/dev/zero: more than 16 MB: this is not a configuration", "/dev/zero")
         self.refuse("is a directory", self.folder)
         huge = self.folder / "huge.yaml"
         with open(huge, "wb") as file:
@@ -45,7 +45,7 @@ class Configurations(Case):
     def test_a_pipe_that_nobody_writes_to(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
-        self.refuse("pipe that nobody writes to", pipe)
+        self.refuse("pipe without a writer", pipe)
 
     def test_a_pipe_may_hold_a_configuration(self):
         """Also one whose other end is slow: <(sleep 3; cat config.yaml)."""

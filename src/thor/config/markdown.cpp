@@ -42,7 +42,7 @@ const char* name_of(Dimension dimension) {
   return "";
 }
 
-/// The heading of a section's own part; pandoc and GitHub drop the dots from its anchor.
+/// Heading of a section; pandoc and GitHub drop the dots from its anchor.
 std::string anchor(const std::string& path) {
   std::string out;
   for (const char c : path) {

@@ -128,7 +128,7 @@ TEST(Schema, AnAnnotatedConfigurationReadsTheSame) {
   EXPECT_EQ(text, R"(# A title
 #
 # of three lines
-# Lines that begin with # show what else there is, with its default.
+# Lines that begin with # show further keys with their defaults.
 
 # kind: square                              # shape: square, disc
 side: 1 pc                                  # of the square

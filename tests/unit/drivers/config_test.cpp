@@ -409,7 +409,7 @@ TEST(Config, NotYaml) {
   expect_failure("f.yaml:1:3: a key must be a plain word", "? [a, b]\n: c\n");
   expect_failure("f.yaml:1:52: nested too deeply", std::string(60, '[') + std::string(60, ']'));
   expect_failure("is a bracket left open?", std::string(2000, '['));
-  expect_failure("f.yaml:1:8: an alias inside what it stands for", "a: &a [*a]\n");
+  expect_failure("f.yaml:1:8: an alias inside the value it refers to", "a: &a [*a]\n");
   expect_failure("f.yaml:1:1: not valid YAML", ",");
   expect_failure("not valid YAML", "{:");
   std::string laughs = "a0: &a0 [x, x]\n";
