@@ -323,8 +323,8 @@ TEST_F(IonizationTest, BadTables) {
   EXPECT_SAYS(refused({.logarithms = true}), "not a value of a neutral fraction");
   EXPECT_SAYS(refused({.logt = {2, 5, 4, 6}}), "axis \"logt\": entry 2 is 4 after 5");
   EXPECT_SAYS(refused({.logd = {-6, NAN, -3}}), "axis \"logd\": entry 1 is not finite");
-  EXPECT_SAYS(refused({.redshift = {0, 1, 3, 4}}), "has the shape (3, 4, 3)");
-  EXPECT_SAYS(refused({.shape = {36}}), "has the shape (36); its axes (logd, logt, redshift) have (3, 4, 3)");
+  EXPECT_SAYS(refused({.redshift = {0, 1, 3, 4}}), "has shape (3, 4, 3)");
+  EXPECT_SAYS(refused({.shape = {36}}), "has shape (36); its axes (logd, logt, redshift) have (3, 4, 3)");
   EXPECT_SAYS(refused({.info = ""}), "`info`");
   EXPECT_SAYS(refused({.info = "f(logd, redshift)"}), "`info`");
   const std::string path = write({}), cut = (folder / "cut.h5").string();
