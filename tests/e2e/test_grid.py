@@ -313,7 +313,7 @@ class BadInput(GridCase):
                 self.assertEqual(text(how["on_bad_cells"]), policy)
                 for name in ("density", "HI_temperature", "HI_velocity_y", "HI_density"):
                     self.assertTrue(np.all(np.isfinite(file[name])), name)
-            self.assertIn(f"{dropped} left out", self.done.stdout)
+            self.assertIn(f"{dropped} skipped", self.done.stdout)
 
     def test_what_is_missing_is_named(self):
         def without(*names):
@@ -368,10 +368,10 @@ class BadInput(GridCase):
     def test_a_grid_larger_than_memory(self):
         snapshot = self.snapshot()
         self.grid(snapshot, "--cells", 30000, expect=INPUT)
-        self.assertRegex(self.done.stderr, r"needs 3\.\d+ PB of memory \(132 bytes a cell\)")
+        self.assertRegex(self.done.stderr, r"needs 3\.\d+ PB of memory \(132 bytes per cell\)")
         done = thor("grid", snapshot, "--cells", 30000, "--dry-run")
         self.assertEqual(done.returncode, DONE)
-        self.assertRegex(done.stdout, r"memory +3\.\d+ PB \(132 bytes a cell")
+        self.assertRegex(done.stdout, r"memory +3\.\d+ PB \(132 bytes per cell")
 
     def test_a_name_that_is_taken(self):
         snapshot = self.snapshot()
@@ -445,7 +445,7 @@ class Cubes(GridCase):
             arrays["rho"][1, 1, 1], arrays["v"][3, 2, 1] = -1e-24, np.inf
         path = self.cube(edit=spoil)
         self.grid(path, *good, expect=INPUT)
-        for words in ("4 cells have numbers that cannot be", "1 with temperature zero, the first is [0, 0, 0]",
+        for words in ("4 cells have impossible values", "1 with temperature zero, the first is [0, 0, 0]",
                       "1 with density negative, the first is [1, 1, 1]", "--on-bad-cells drop"):
             self.assertIn(words, self.done.stderr)
         bad = ([0, 1, 3, 5], [0, 1, 2, 3], [0, 1, 1, 7])

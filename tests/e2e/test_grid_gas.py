@@ -103,8 +103,8 @@ class EquationOfState(grid.GridCase):
         self.assertEqual((how["star_forming_elements"], how["star_forming_mass_share"], how["star_forming_HI_share"]), (300, 1, 1))
         self.assertEqual((how["eos_temperature"], bool(how["eos_emission"])), (1e4, False))
         self.assertIn("collisional", text(how["star_forming_gas"]))
-        self.assertIn("star-forming 300 gas elements, with 1 of the mass and 1 of the HI: taken as gas of 10000 K", self.done.stdout)
-        self.assertIn("it does not shine", self.done.stdout)
+        self.assertIn("star-forming 300 gas elements, with 1 of the mass and 1 of the HI: treated as gas at 10000 K", self.done.stdout)
+        self.assertIn("it does not emit", self.done.stdout)
         shining, _, _ = self.sums(self.grid(snapshot, "--cells", 8, "--eos-emission", "yes", "--overwrite"))
         own, own_HI, how = self.sums(self.grid(snapshot, "--cells", 8, "--eos-temperature", "snapshot", "--eos-emission", "yes",
                                                "--overwrite"))

@@ -44,7 +44,7 @@ class Writer {
   Writer(io::ArrayOutput& file, const Snapshot& snapshot)
       : file_(file), a_(snapshot.scale_factor()), h_(snapshot.cosmology.h) {}
 
-  /// In cgs and physical a value is `cgs` a^a h^h.
+  /// In physical cgs units a value is `cgs` a^a h^h.
   struct Unit {
     double cgs, a, h;
     std::string name;
