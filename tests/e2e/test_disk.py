@@ -151,7 +151,7 @@ class Names(Case):
                 for out in (pipe, link):
                     done = run(*self.commands[name], "-o", out, "--overwrite")
                     self.assertEqual(done.returncode, OUTPUT, done.stderr)
-                    self.assertIn("it is no file", done.stderr)
+                    self.assertIn("it is not a file", done.stderr)
                     self.assertTrue(pipe.is_fifo())
 
     def test_a_partial_file_that_was_replaced_is_not_given_the_name(self):
@@ -190,7 +190,7 @@ class Names(Case):
         self.assertTrue(partial.exists())
         done = run(*self.commands["out.h5"], "-o", out)
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertRegex(done.stderr, "removed '.*killed.h5.partial', which a run that was killed has left")
+        self.assertRegex(done.stderr, "removed '.*killed.h5.partial', left behind by a killed run")
         self.assertFalse(partial.exists())
         self.assert_closed(out)
 

@@ -28,7 +28,7 @@ class Mistakes(grid.GridCase):
         before = snapshot.read_bytes()
         done = thor("grid", snapshot, "-o", snapshot, "--cells", "8", "--overwrite")
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
-        self.assertIn("it is what is read", done.stderr)
+        self.assertIn("it is also the input", done.stderr)
         self.assertEqual(snapshot.read_bytes(), before)
         cube = grid.Cubes.cube(self)
         before = cube.read_bytes()
@@ -120,7 +120,7 @@ class Mistakes(grid.GridCase):
         for i in range(3):
             grid.make_snapshot(folder / f"snap.{i}.hdf5", count=100, seed=i)
         self.grid(folder, "--cells", 8, expect=INPUT)
-        self.assertIn("name the one that is meant", self.done.stderr)
+        self.assertIn("name the one you want", self.done.stderr)
         for i in range(3):
             with h5py.File(folder / f"snap.{i}.hdf5", "r+") as file:
                 file["Header"].attrs.update({"NumFilesPerSnapshot": 3, "NumPart_Total": np.array([300, 0, 0, 0, 0, 0])})

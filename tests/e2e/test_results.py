@@ -120,7 +120,7 @@ class DamagedResults(Case):
         partial = out.with_name(out.name + ".partial")
         self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))
         time.sleep(0.1)
-        self.refuse(partial, "truncated or damaged|run that still goes on|not a result")
+        self.refuse(partial, "truncated or damaged|run still in progress|not a result")
 
     def damages(self):
         values = {"text": "abc", "number": 1.5, "list": np.arange(3), "bytes": np.bytes_(b"\xff\xfe"), "empty": h5py.Empty("f")}

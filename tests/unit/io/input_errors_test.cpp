@@ -99,7 +99,7 @@ TEST_F(InputTest, RowsBeyondTheEndAreAnError) {
 
 TEST_F(InputTest, WhatIsNoFileOfOursIsNamed) {
   EXPECT_TRUE(contains(message([&] { Input in(folder / "none.h5"); }), "no such file"));
-  EXPECT_TRUE(contains(message([&] { Input in(folder); }), "no zarr store"));
+  EXPECT_TRUE(contains(message([&] { Input in(folder); }), "not a zarr store"));
   std::ofstream(folder / "text.h5") << "hello";
   EXPECT_TRUE(contains(message([&] { Input in(folder / "text.h5"); }), "neither an HDF5 file"));
   std::ofstream(folder / "empty.h5");

@@ -151,7 +151,7 @@ TEST_F(SnapshotTime, IsAskedForWhereItIsMissing) {
   const auto zero = tng("zero.hdf5", {.cosmology = false}, [](SnapshotFile& file) {
     file.set("/Parameters", "ComovingIntegrationOn", 1.).set("/Header", "Time", 0.);
   });
-  EXPECT_TRUE(contains(open_error(zero), "no scale factor"));
+  EXPECT_TRUE(contains(open_error(zero), "not a scale factor"));
 }
 
 TEST_F(SnapshotTime, PlanckIsTheDefaultAndSaidSo) {

@@ -81,7 +81,7 @@ TEST_F(SnapshotStars, TimeIsTimeInARunThatIsNotCosmological) {
   EXPECT_TRUE(s.mass.empty());
   const Snapshot timeless(write_isolated(false));
   EXPECT_TRUE(stars(timeless).age.empty());
-  EXPECT_TRUE(noted(timeless, "ages of its stars are not known"));
+  EXPECT_TRUE(noted(timeless, "ages of its stars are unknown"));
 }
 
 TEST_F(SnapshotStars, MassFromTheTable) {
