@@ -155,7 +155,7 @@ class RunFaults(Case):
         for megabytes in (120, 400, 900):
             with self.subTest(megabytes=megabytes):
                 self.refuse(DEVICE, sphere(1, 100, outputs=wide_spectra(3)), "--threads", 2,
-                            says="out of memory; ask for fewer bins, fewer threads",
+                            says="out of memory; use fewer bins, fewer threads",
                             **limited(resource.RLIMIT_AS, megabytes << 20))
 
     def test_out_of_memory_in_a_check(self):

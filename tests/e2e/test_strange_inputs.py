@@ -64,9 +64,9 @@ class Configurations(Case):
 
 class Usage(Case):
     def test_commands_that_there_are_not(self):
-        for word, says in (("rnu", 'there is no command "rnu"; did you mean "run"?'),
-                           ("infos", 'there is no command "infos"; did you mean "info"?'),
-                           ("simulate", 'there is no command "simulate" (known: run, check, ')):
+        for word, says in (("rnu", 'unknown command "rnu"; did you mean "run"?'),
+                           ("infos", 'unknown command "infos"; did you mean "info"?'),
+                           ("simulate", 'unknown command "simulate" (known: run, check, ')):
             done = run(word, "config.yaml")
             self.assertEqual(done.returncode, USAGE)
             self.assertIn(says, done.stderr)
