@@ -1,5 +1,5 @@
-# The transport kernels: parallel/cpu/kernel.cpp once per instruction set, problem and precision. Each copy lives in an
-# inline namespace of its own (THOR_ISA); tests/e2e/kernel_symbols.sh checks that they share no weak symbol.
+# The transport kernels: parallel/cpu/kernel.cpp once per instruction set, problem and precision. Each copy is in its
+# own inline namespace (THOR_ISA); tests/e2e/kernel_symbols.sh checks that they share no weak symbol.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(THOR_ISAS x86_64_v2 x86_64_v3 x86_64_v4)
   set(THOR_ISA_FLAGS_x86_64_v2 -march=x86-64-v2)
@@ -31,8 +31,8 @@ function(thor_add_kernels target)
                                                      THOR_DATASET=${dataset} THOR_REAL=${real})
         # gcc 12's own AVX-512 headers trip -Wmaybe-uninitialized.
         target_compile_options(${kernel} PRIVATE -O3 ${THOR_ISA_FLAGS_${isa}} -Wno-maybe-uninitialized)
-        # The kernels touch no memory but the lanes they are given, and gcc needs five minutes for each with a sanitizer:
-        # what surrounds them is checked.
+        # The kernels touch no memory except the lanes they are given, and gcc needs five minutes for each with a
+        # sanitizer: only the surrounding code is checked.
         if(THOR_SANITIZE)
           target_compile_options(${kernel} PRIVATE -fno-sanitize=all -g0)
         endif()

@@ -72,7 +72,7 @@ class Usage(Case):
             self.assertIn(says, done.stderr)
         done = run("--sed", 1)
         self.assertEqual(done.returncode, USAGE)
-        self.assertNotIn("no command", done.stderr)
+        self.assertNotIn("unknown command", done.stderr)
 
     def test_a_file_needs_a_name(self):
         config = self.write(sphere(1, 10, outputs=[]))
