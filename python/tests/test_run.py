@@ -144,7 +144,7 @@ class RunTest(WithFiles):
         self.assertIn("thor: warning:", said)
 
     def test_no_place_for_the_result(self):
-        with self.assertRaisesRegex(ValueError, "where shall the result go"):
+        with self.assertRaisesRegex(ValueError, "where should the result go"):
             thor.run(SMALL)
 
     def test_bad_configuration(self):

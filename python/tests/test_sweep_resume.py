@@ -28,7 +28,7 @@ class ResumeTest(WithSweep):
         after = self.changes()
         self.assertEqual(len(done), 4)
         self.assertEqual([name for name in FILES if after[name] != before[name]], [FILES[2]])
-        self.assertIn("3 of 4 runs are there already", said)
+        self.assertIn("3 of 4 runs already exist", said)
         self.assertIn("4 of 4: tau0 = 100, dust.tau = 0", said)
 
     def test_more_values(self):
@@ -65,7 +65,7 @@ class ResumeTest(WithSweep):
     def test_files_of_others_are_not_touched(self):
         self.at.mkdir()
         Path(self.at, FILES[0]).write_text("mine")
-        with self.assertRaisesRegex(thor.SweepError, "is there already"):
+        with self.assertRaisesRegex(thor.SweepError, "already exists"):
             self.sweep()
         self.assertEqual(os.listdir(self.at), [FILES[0]])
         Path(self.at, FILES[0]).unlink()
@@ -165,7 +165,7 @@ class FailuresTest(WithSweep):
         # It goes on from there.
         grid = {"dataset.tau0": [10.0, 20.0], "dataset.temperature": ["10 K"]}
         _, said = self.sweep(ENDLESS, grid, drain=0)
-        self.assertIn("1 of 2 runs are there already", said)
+        self.assertIn("1 of 2 runs already exist", said)
 
     def test_configuration_changed_meanwhile(self):
         config = Path(self.folder, "base.yaml")
