@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Synthetic: logarithms linear in every axis, so that interpolation is exact. Not physics.
+/// Synthetic table: logarithms are linear in every axis, so that interpolation is exact. Not physical.
 double law_fraction(double n, double t, double z_metal, double z) {
   return -2 + 0.2 * n - 0.4 * (t - 4) - 0.1 * z_metal - 0.05 * z;
 }
@@ -98,7 +98,7 @@ TEST_F(IonTableTest, IsLinearInAllFourLogarithms) {
           const double nh = std::pow(10, n), temperature = std::pow(10, t), metal = std::pow(10, m);
           const double fraction = std::log10(table.fraction("MgII", nh, temperature, metal));
           EXPECT_NEAR(fraction, law_fraction(n, t, m, 1.3), 1e-6);
-          EXPECT_GT(std::abs(fraction - law_fraction(n, t, m, 1.2)), 1e-3);  // another redshift is seen
+          EXPECT_GT(std::abs(fraction - law_fraction(n, t, m, 1.2)), 1e-3);  // another redshift is detected
           EXPECT_NEAR(std::log10(table.emissivity("MgII_2796", nh, temperature, metal)),
                       law_emissivity(n, t, m, 1.3) + 2 * n, 1e-6);
         }
@@ -120,7 +120,7 @@ TEST_F(IonTableTest, HoldsItsEdgesAndCounts) {
   EXPECT_NEAR(std::log10(table.fraction("MgII", 1e-3, 1e4, 1e-5)), law_fraction(-3, 4, -2, 0), 1e-6);
   EXPECT_NEAR(std::log10(table.fraction("MgII", 1e-3, 1e4, 0)), law_fraction(-3, 4, -2, 0), 1e-6);
   EXPECT_EQ(table.clamped(), 2u);  // metallicities are not counted
-  // Emissivities go on as n_H^2 and as Z.
+  // Beyond the table emissivities scale as n_H^2 and as Z.
   const double edge = table.emissivity("MgII_2796", 1e-2, 1e4, std::sqrt(10));
   EXPECT_NEAR(table.emissivity("MgII_2796", 1, 1e4, std::sqrt(10)) / edge, 1e4, 1e-3);
   EXPECT_NEAR(table.emissivity("MgII_2796", 1e-2, 1e4, 2 * std::sqrt(10)) / edge, 2, 1e-6);

@@ -134,7 +134,7 @@ TEST_F(ZarrInput, MissingChunksAreTheFillValue) {
 }
 
 TEST_F(ZarrInput, ChunkFarLargerThanTheArray) {
-  std::vector<double> chunk(2 * 600'000, -1.0);  // 9.6 MB, which is handed over in parts: most have nothing
+  std::vector<double> chunk(2 * 600'000, -1.0);  // 9.6 MB, which is passed on in parts: most are empty
   const std::vector<double> expected{1, 2, 3, 4, 5, 6};
   std::copy_n(expected.begin(), 3, chunk.begin());
   std::copy_n(expected.begin() + 3, 3, chunk.begin() + 600'000);
@@ -253,7 +253,7 @@ TEST_F(ZarrInput, BadMetadataIsNamed) {
     EXPECT_TRUE(contains(said, store.string())) << said;
   }
   put("values/.zarray", meta("[5]", "[3]", "<f4"));
-  EXPECT_EQ(Input(store).read_all<float>("values").size(), 5u);  // so it was the change each time
+  EXPECT_EQ(Input(store).read_all<float>("values").size(), 5u);  // so each error was due to the change
 }
 
 TEST_F(ZarrInput, BadChunksAreNamed) {

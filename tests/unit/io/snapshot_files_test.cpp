@@ -2,7 +2,7 @@
 
 #include "unit/io/snapshot_fixture.hpp"
 
-/// Snapshots of several files, and files that are broken.
+/// Snapshots in several files, and damaged files.
 namespace thor::io {
 namespace {
 
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 class SnapshotFiles : public SnapshotTest {
  protected:
-  /// `rows` particles, the positions of which go on from `first`.
+  /// `rows` particles, whose positions continue from `first`.
   void part(const std::string& name, std::size_t first, std::size_t rows, std::optional<double> files,
             const Change& change = {}) {
     SnapshotFile file(folder / name);

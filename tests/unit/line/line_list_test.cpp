@@ -1,4 +1,4 @@
-// The line list that thor comes with, held against itself and against another one, and the lists of users.
+// The built-in line list, checked for consistency and against another one, and users' lists.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,11 +21,11 @@ const Level& level_of(const Line& line, const std::string& name) {
   return *found;
 }
 
-/// g_u/g_l = (2 J_u + 1)/(2 J_l + 1); of 1s-2p, where 2p stands for both of its J, 6/2.
+/// g_u/g_l = (2 J_u + 1)/(2 J_l + 1); for 1s-2p, where 2p represents both of its J, 6/2.
 double weight_ratio(const Line& line, const AtomicTransition& t) {
   const auto lower = level_of(line, t.lower).J, upper = level_of(line, t.upper).J;
   if (lower && upper) return (2 * *upper + 1) / (2 * *lower + 1);
-  EXPECT_EQ(line.name, "Lya") << "which J do " << t.lower << " and " << t.upper << " stand for?";
+  EXPECT_EQ(line.name, "Lya") << "which J do " << t.lower << " and " << t.upper << " represent?";
   return 3;
 }
 
@@ -152,13 +152,13 @@ TEST(LineList, AgreesWithVpfit) {
         ++compared, excited += !ground;
       }
     }
-  EXPECT_GE(compared, 36) << "too few transitions were found there to mean anything";
+  EXPECT_GE(compared, 36) << "too few transitions found for a meaningful test";
   EXPECT_GE(excited, 5);
 }
 
-// ---- the lists of users --------------------------------------------------------------------------------------------
+// ---- users' lists --------------------------------------------------------------------------------------------------
 
-/// A line of an ion of one's own, which edited() breaks.
+/// A line of a user-defined ion, which edited() breaks.
 const std::string zinc = R"(ions:
   - {name: Zn II, mass: 65.38 u}
 lines:
@@ -234,7 +234,7 @@ TEST(LineFile, TheBuiltInListReadsAsAFile) {
   EXPECT_EQ(parse_lines(lines_text(), "all.yaml", lines()).size(), lines().size());
 }
 
-// ---- what is wrong with a file -------------------------------------------------------------------------------------
+// ---- errors in a file ----------------------------------------------------------------------------------------------
 
 std::string failure(const std::string& text) {
   try {
@@ -249,7 +249,7 @@ void expect_failure(const std::string& message, const std::string& text) {
   const std::string what = failure(text);
   EXPECT_NE(what.find(message), std::string::npos) << "expected: " << message << "\ngot: " << what;
 }
-/// One mistake, one message.
+/// One error, one message.
 void expect_only(const std::string& message, const std::string& text) {
   expect_failure(message, text);
   const std::string what = failure(text);
@@ -349,7 +349,7 @@ TEST(BadLineFile, FilesThatCannotBeRead) {
   std::filesystem::remove_all(folder);
 }
 
-// ---- as many as the kernel holds -----------------------------------------------------------------------------------
+// ---- limits of the kernel ------------------------------------------------------------------------------------------
 
 /// `lower` levels close to each other, all with ions, `upper` levels above, and every transition between them.
 std::string many(int lower, int upper) {
