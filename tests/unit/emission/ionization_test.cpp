@@ -310,7 +310,7 @@ TEST_F(IonizationTest, SharedTable) {
   EXPECT_NEAR(ionization.neutral_fraction(1e-5, 1e4) / 5.77e-5, 1, 1e-5);
   EXPECT_NEAR(ionization.neutral_fraction(std::pow(10, -4.875), 1e4) / std::sqrt(5.77e-5 * 1.02e-4), 1, 1e-4);
   EXPECT_SAYS(complaint([&] { Ionization::table(path, 9.5); }), "redshifts 0 to 8.989");
-  EXPECT_SAYS(complaint([&] { Ionization::table(path, -0.1); }), "not for -0.1");
+  EXPECT_SAYS(complaint([&] { Ionization::table(path, -0.1); }), "not -0.1");
 }
 
 TEST_F(IonizationTest, BadTables) {

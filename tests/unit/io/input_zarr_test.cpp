@@ -277,7 +277,7 @@ TEST_F(ZarrInput, BadChunksAreNamed) {
   message([&] { Input(store).read_blocks<float>("packed", 3, [](const Block<float>&) {}); });
   fs::remove(store / "plain/0");
   fs::create_directory(store / "plain/0");
-  EXPECT_TRUE(contains(message([&] { Input(store).read_all<float>("plain"); }), "no file"));
+  EXPECT_TRUE(contains(message([&] { Input(store).read_all<float>("plain"); }), "not a file"));
 }
 
 TEST_F(ZarrInput, NoWayOutOfTheStore) {
