@@ -189,7 +189,7 @@ def main():
     survived = 0
     for m in mutations:
         if (ROOT / m["file"]).read_text().count(m["old"]) != 1:
-            print(f"{m['name']:32} STALE: its text is not in {m['file']} once", flush=True)
+            print(f"{m['name']:32} STALE: its text is not once in {m['file']}", flush=True)
             survived += 1
             continue
         if options.only and m["name"] not in options.only or m["name"] in results and not options.only:
@@ -216,7 +216,7 @@ def main():
 
 
 def run_unchanged(build, m, work):
-    """The program of the build folder as it is must pass."""
+    """Checks that the unchanged program in the build folder passes."""
     for name in {program_of(t) for t in m["tests"]}:
         failed = run_tests(build.folder / "tests" / name, m["filter"])
         if failed:

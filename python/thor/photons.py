@@ -215,7 +215,8 @@ class Photons:
 
         ``of`` is escaped, absorbed, stopped or emitted, as in a configuration: only photons of that
         fate count, with their final frequency (stopped: that of the last scattering), or, for
-        emitted, all of them with their initial one. ``bins`` is a number of bins over ``range`` (in units of the axis; default: all photons),
+        emitted, all of them with their initial one.
+        ``bins`` is a number of bins over ``range`` (in units of the axis; default: all photons),
         or the edges themselves. x and velocities are relative to ``wavelength0`` [Angstrom], by
         default that of the line's first transition. The error of a bin is sqrt(sum of squared
         weights).

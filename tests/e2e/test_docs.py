@@ -1,4 +1,4 @@
-"""The documentation: its links, its site, and that its layers are those the sources are held to.
+"""The documentation: its links, its site, and its layers, which must be those enforced on the sources.
 
     /usr/bin/python3 tests/e2e/test_docs.py [-v] [unittest arguments]
 
@@ -29,7 +29,7 @@ def call(*arguments):
 
 
 def copy_documentation(folder):
-    """All that the documentation is made of, in a folder of its own, and what it links to as empty files."""
+    """All sources of the documentation in a separate folder, with the files it links to as empty files."""
     root = Path(folder) / "thor"
     for source in check_links.markdown_files(ROOT):
         target = root / source.relative_to(ROOT)
@@ -55,7 +55,7 @@ class Links(unittest.TestCase):
         run = call(ROOT / "docs/check_links.py")
         self.assertEqual(run.returncode, 0, "\n" + run.stdout + run.stderr)
         files, _ = check_links.check_repository(ROOT)
-        self.assertGreaterEqual(files, 6, "it has hardly looked at anything")
+        self.assertGreaterEqual(files, 6, "it has checked hardly anything")
 
     def test_what_is_planted_is_found(self):
         planted = {

@@ -1,4 +1,4 @@
-"""What a user of thor grid does wrong, and Ctrl-C: nothing is lost, nothing is passed over in silence.
+"""User errors with thor grid, and Ctrl-C: nothing is lost, nothing is ignored silently.
 
     /usr/bin/python3 tests/e2e/test_grid_faults.py --thor build/release/thor [unittest arguments]
 
@@ -128,7 +128,7 @@ class Mistakes(grid.GridCase):
         with h5py.File(folder / "snap.0.hdf5", "r+") as file:
             del file["PartType0/GFM_Metallicity"]
         self.grid(folder, "--cells", 8, output="b.h5", expect=INPUT)
-        self.assertIn("it has no /PartType0/GFM_Metallicity, as snap.1.hdf5 has", self.done.stderr)
+        self.assertIn("it has no /PartType0/GFM_Metallicity, unlike snap.1.hdf5", self.done.stderr)
 
 
 class Signals(grid.GridCase):

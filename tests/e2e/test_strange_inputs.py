@@ -1,4 +1,4 @@
-"""What may be given by mistake: devices, pipes, empty names, other kinds of files, misspelt commands, narrow terminals.
+"""Inputs given by mistake: devices, pipes, empty names, other kinds of files, misspelt commands, narrow terminals.
 
     /usr/bin/python3 tests/e2e/test_strange_inputs.py --thor build/release/thor [unittest arguments]
 
@@ -48,7 +48,7 @@ class Configurations(Case):
         self.refuse("pipe without a writer", pipe)
 
     def test_a_pipe_may_hold_a_configuration(self):
-        """Also one whose other end is slow: <(sleep 3; cat config.yaml)."""
+        """Also a pipe whose writer is slow: <(sleep 3; cat config.yaml)."""
         config = self.write(sphere(1, 10, outputs=[]))
         for before in ("", "sleep 3; "):
             done = subprocess.run(["bash", "-c", f'"$0" check --no-trial <({before}cat "$1")', command_line()[0], config],
@@ -94,7 +94,7 @@ class Usage(Case):
 
 
 class OtherFiles(Case):
-    """thor info on what is not a result."""
+    """thor info for files that are not results."""
 
     def setUp(self):
         super().setUp()

@@ -125,7 +125,7 @@ std::string to_markdown(const Schema& root) {
 
 <!-- Made by `thor schema --format markdown` from the declarations in src/thor/*/parameters.cpp; do not edit. -->
 
-A run is one YAML file. `thor init` writes examples, `thor check` prints its derived quantities, and `thor schema` prints a JSON
+A run is one YAML file. `thor init` writes examples, `thor check` prints derived quantities, and `thor schema` prints a JSON
 schema for completion and checks in editors. An unknown, repeated or misspelt key, a missing or wrong unit or an
 impossible value is an error that names file, line, column, key and what was expected; all errors of a file are shown at once.
 
