@@ -22,8 +22,7 @@ MSUN = 1.98841e33
 M_H = 1.00782503 * 1.66053906660e-24
 K_B = 1.380649e-16
 H, A, BOX = 0.7, 0.25, 1000.0  # h, scale factor, box in kpc/h
-AS_IT_IS = ("--mass-weighted", "--eos-temperature", "snapshot", "--eos-emission", "yes")  # everything as in the
-snapshot
+AS_IT_IS = ("--mass-weighted", "--eos-temperature", "snapshot", "--eos-emission", "yes")  # as in the snapshot
 
 
 def make_snapshot(path, count=3000, seed=1, edit=None, stars=0, disc=False):
