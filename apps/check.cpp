@@ -33,9 +33,9 @@ std::string to_json(const config::Config& config, const std::vector<Derived>& de
   return out.dump(2) + "\n";
 }
 
-/// The resolved configuration, and the rest as comments: what is printed can be run.
+/// The resolved configuration, with everything else as comments, so that the output can be run.
 std::string to_text(const config::Config& config, const std::vector<Derived>& derived, const Estimate* e, int threads) {
-  std::string out = config.resolved + "\n# What it comes to\n";
+  std::string out = config.resolved + "\n# Derived quantities\n";
   const auto row = [&](const std::string& name, const std::string& value, const std::string& meaning) {
     out += fmt::format("#   {:<18} {:<20} {}\n", name, value, meaning);
   };
@@ -44,12 +44,12 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
   }
   if (!e) return out;
   const bool known = e->finished > 0;
-  out += fmt::format("# What it takes, by a trial with {} threads of {}\n", threads, cpu::processor_name());
+  out += fmt::format("# Cost, from a trial with {} threads of {}\n", threads, cpu::processor_name());
   row("scatterings", fmt::format("{}{:.2g}", known ? "" : "> ", e->scatterings),
-      known ? fmt::format("of a photon, mean of {}", e->finished) : "of a photon: none of the trial has ended");
-  row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "of all threads");
+      known ? fmt::format("per photon, mean of {}", e->finished) : "per photon: none has ended in the trial");
+  row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "with all threads");
   row("time", (known ? "" : "> ") + format_duration(e->seconds),
-      known && e->finished < 30 ? "rough: few photons of the trial have ended" : "rough");
+      known && e->finished < 30 ? "rough: few photons have ended in the trial" : "rough");
   row("memory", size_text(e->memory), "rough");
   row("result file", size_text(e->file_size), "at most");
   return out;
@@ -73,7 +73,8 @@ ExitCode check(CheckArguments& arguments) {
 
 void add_check(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<CheckArguments>();
-  CLI::App* command = app.add_subcommand("check", "check a configuration; say what it comes to and what it takes");
+  CLI::App* command =
+      app.add_subcommand("check", "check a configuration; print derived quantities and the expected cost");
   command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
   command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
   command->add_option("--threads", arguments->threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));

@@ -8,8 +8,8 @@
 
 #include "thor/core/error.hpp"
 
-/// The subcommands of thor, one function each. It adds the subcommand to the application and sets what to do when it is
-/// the one that was called.
+/// The subcommands of thor, one function each, which adds the subcommand to the application and sets the action to run
+/// when it is called.
 namespace thor::command {
 
 using Action = std::function<ExitCode()>;
@@ -23,18 +23,18 @@ void add_lines(CLI::App& app, Action& action);
 void add_grid(CLI::App& app, Action& action);
 void add_mock(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
-/// `manual` and `completion`, which are made from the application itself.
+/// `manual` and `completion`, which are generated from the application itself.
 void add_manual(CLI::App& app, Action& action);
 
 std::string version_text();
 
-/// What a grid file or a snapshot says of itself; none where the file is neither.
+/// Description of a grid file or a snapshot; empty if the file is neither.
 std::optional<std::string> describe_input(const std::string& path, bool json);
 
-/// The words that an option may have, for the completions.
+/// Allowed words of an option, for the completions.
 std::map<const CLI::Option*, std::vector<std::string>>& choices();
 
-/// An option that is one of a few words.
+/// Adds an option with a fixed choice of words.
 inline CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& description) {
   CLI::Option* option = command.add_option(name, value, description)->check(CLI::IsMember(words));
@@ -42,7 +42,7 @@ inline CLI::Option* add_choice(CLI::App& command, const std::string& name, std::
   return option;
 }
 
-/// A number from `low` to `high`; CLI::Range lets through what is not a number.
+/// Check for a number from `low` to `high`; CLI::Range accepts NaN.
 inline CLI::Validator number_between(double low, double high) {
   return CLI::Validator(
       [low, high](const std::string& text) -> std::string {
@@ -53,14 +53,14 @@ inline CLI::Validator number_between(double low, double high) {
       fmt::format("FLOAT in [{:g} - {:g}]", low, high));
 }
 
-/// A name that a file can have.
+/// Check for a possible file name.
 inline const CLI::Validator& file_name() {
   static const CLI::Validator validator(
       [](const std::string& text) -> std::string { return text.empty() ? "give a file name" : ""; }, "");
   return validator;
 }
 
-/// Data for the user, to stdout; an error where it cannot be written.
+/// Prints data to stdout; an error if it cannot be written.
 void print(const std::string& text);
 
 }  // namespace thor::command

@@ -16,13 +16,13 @@
 namespace thor::command {
 namespace {
 
-/// Writes a new text file; it is there whole or not at all.
+/// Writes a new text file, completely or not at all.
 void write_file(const std::string& path, const std::string& text, bool overwrite) {
   const auto fail = [&](const std::string& why) {
     throw Error(ExitCode::output, "cannot write '" + path + "': " + why);
   };
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | (overwrite ? O_TRUNC : O_EXCL), 0666);
-  if (file < 0 && errno == EEXIST) fail("it exists; give another name with -o, or --overwrite");
+  if (file < 0 && errno == EEXIST) fail("it exists; give another name with -o, or use --overwrite");
   if (file < 0) fail(std::generic_category().message(errno));
   const ssize_t written = write(file, text.data(), text.size());
   const int error = errno;
@@ -60,8 +60,8 @@ ExitCode init(const InitArguments& arguments) {
 
 void add_init(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<InitArguments>();
-  CLI::App* command = app.add_subcommand("init", "write a commented configuration to begin with");
-  CLI::Option* name = command->add_option("NAME", arguments->name, "which one; without it they are listed");
+  CLI::App* command = app.add_subcommand("init", "write a commented configuration to start from");
+  CLI::Option* name = command->add_option("NAME", arguments->name, "example to write; omit it for a list");
   for (const Template& t : templates()) choices()[name].push_back(t.name);
   command->add_option("-o,--output", arguments->output, "file to write; - is stdout (default: NAME.yaml)")
       ->check(file_name());

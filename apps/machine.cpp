@@ -112,11 +112,11 @@ void add_lines(CLI::App& app, Action& action) {
     std::string file;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("lines", "list the lines that thor knows");
+  CLI::App* command = app.add_subcommand("lines", "list the available lines");
   auto* file =
       command->add_option("FILE", options->file, "a line list: its lines are added, or replace those of the same name");
   auto* json = command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--yaml", options->yaml, "print the built-in list as it is, to start one's own from")
+  command->add_flag("--yaml", options->yaml, "print the built-in list verbatim, as a start for your own")
       ->excludes(json)
       ->excludes(file);
   command->callback(
@@ -125,7 +125,7 @@ void add_lines(CLI::App& app, Action& action) {
 
 void add_devices(CLI::App& app, Action& action) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("devices", "list what thor can run on");
+  CLI::App* command = app.add_subcommand("devices", "list the available devices");
   command->add_flag("--json", *json, "print JSON");
   command->callback([json, &action] { action = [json] { return show_devices(*json); }; });
 }
@@ -139,7 +139,7 @@ std::string version_text() {
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    if (errno == EPIPE) {  // as of `thor lines | head -1`: whoever read it has enough
+    if (errno == EPIPE) {  // as with `thor lines | head -1`: the reader has closed the pipe
       std::signal(SIGPIPE, SIG_DFL);
       std::raise(SIGPIPE);
     }

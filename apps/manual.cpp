@@ -9,7 +9,7 @@
 #include "thor/drivers/config.hpp"
 #include "thor/drivers/templates.hpp"
 
-/// The man page, docs/command-line.md and the shell completions, made from the application's own options.
+/// The man page, docs/command-line.md and the shell completions, generated from the application's options.
 namespace thor::command {
 namespace {
 
@@ -27,42 +27,44 @@ const Row exit_codes[] = {
      "stopped early by signal or limit; what was done is written and marked complete = false (thor grid and thor mock "
      "write nothing then)"},
     {"6",
-     "output cannot be written (exists, unwritable, disk full); where the disk did not take the raw photons alone, all "
+     "output cannot be written (exists, unwritable, disk full); if only the raw photons did not fit on the disk, "
+     "everything "
      "else is written and marked"},
     {"7",
-     "finished and written, but more than 1 % of the photons, or of their light, is lost at a cap on scatterings or "
-     "steps: not to be relied on"},
+     "finished and written, but more than 1 % of the photons, or of their light, were lost at a cap on scatterings or "
+     "steps: the result is not reliable"},
 };
 
 const Row notes[] = {
     {"Stopping",
      "Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU and --max-walltime start no more photons and give "
-     "those in flight --drain seconds (5) to end; with 0 the run ends within some hundredths of a second. A second "
-     "signal ends at once and leaves nothing. A signal that is ignored from the start (nohup) stays so, and a closed "
-     "stderr does not end a run. A run that was cut is marked complete = false: photons that were still in flight are "
-     "those with long histories, so what has escaped is then a biased sample."},
-    {"What to mind",
-     "What qualifies a result is said after the summary, stored in the file and said again by thor info: a run that "
+     "those in flight --drain seconds (5) to end; with 0 the run ends within a few hundredths of a second. A second "
+     "signal ends it at once and leaves no file. A signal ignored from the start (nohup) stays ignored, and a closed "
+     "stderr does not end a run. An interrupted run is marked complete = false: photons still in flight are "
+     "those with long histories, so the escaped ones are then a biased sample."},
+    {"Caveats",
+     "Caveats of a result are printed after the summary, stored in the file and printed again by thor info: a run that "
      "was "
-     "cut, photons that are lost or stopped, light beyond the range of a spectrum (more than 0.1 % of it), raw photons "
-     "that the disk did not take. So are all warnings."},
+     "interrupted, lost or stopped photons, more than 0.1 % of the light beyond the range of a spectrum, raw photons "
+     "that could not be written. So are all warnings."},
     {"Devices",
-     "--device auto is the first GPU there is, or the processor. Photons are the same on both (on processors with "
+     "--device auto is the first GPU available, or the processor. Photons are the same on both (on processors with "
      "fused "
-     "multiply-add, since 2013). --lanes bounds the memory on a GPU: 110 bytes a photon in flight in single precision, "
+     "multiply-add, since 2013). --lanes limits the memory on a GPU: 110 bytes per photon in flight in single "
+     "precision, "
      "170 in double; the default is all photons, at most 2^20. The last photons of a run on a GPU are finished by "
      "--threads processors."},
     {"Output",
-     "Messages go to stderr, data to stdout. On a terminal there is a progress line; elsewhere a line every 10 "
+     "Messages go to stderr, data to stdout. A terminal shows a progress line; otherwise there is a line every 10 "
      "seconds. "
-     "The error it shows is that of the first output: of a bin of the first spectrum, averaged with the flux as "
+     "The error shown is that of the first output: of a bin of the first spectrum, averaged with the flux as "
      "weight, "
-     "or without a spectrum that of the escape fraction. The line is no wider than the terminal; with TERM=dumb there "
-     "are plain lines. NO_COLOR switches colours off. A result is written as NAME.h5.partial, a new file, and renamed "
-     "when it is whole; what a run that was killed has left under that name is removed. Where NAME.h5 is a link, what "
+     "or, without a spectrum, of the escape fraction. The line is no wider than the terminal; with TERM=dumb there "
+     "are plain lines. NO_COLOR disables colours. A result is written to NAME.h5.partial, a new file, and renamed "
+     "when it is complete; the leftover of a killed run under that name is removed. If NAME.h5 is a link, the file "
      "it "
-     "points to is written. Room on the disk is looked for before a run, and kept for all but raw photons; a disk that "
-     "fills up costs these alone."},
+     "points to is written. Disk space is checked before a run, and reserved for everything except raw photons; only "
+     "these are lost if the disk fills up."},
 };
 
 std::vector<CLI::App*> commands_of(CLI::App& app) {
@@ -141,7 +143,8 @@ std::string markdown(CLI::App& app) {
   };
   std::string out =
       "# Command line\n\n<!-- Made by `thor manual --format markdown`; do not edit. -->\n\n"
-      "`thor COMMAND --help` says the same. `man thor` after installation; `thor completion bash` (or `zsh`) prints a "
+      "`thor COMMAND --help` prints the same, as does `man thor` after installation; `thor completion bash` (or `zsh`) "
+      "prints a "
       "script that completes commands, options and the keys of `--set`: `source <(thor completion bash)`.\n";
   for (const CLI::App* command : commands_of(app)) {
     out += fmt::format("\n## {}\n\n    {}\n\n{}.\n\n| option | meaning |\n|---|---|\n", command->get_name(),
@@ -166,7 +169,7 @@ std::string joined_names(const CLI::App& command) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-/// What may follow an option, where it is one of a few words.
+/// Words that may follow an option with a fixed choice.
 std::string words_after(const CLI::Option& option) {
   const auto found = choices().find(&option);
   return found == choices().end() ? "" : fmt::format("{}", fmt::join(found->second, " "));
@@ -236,7 +239,7 @@ void add_manual(CLI::App& app, Action& action) {
   });
 
   const auto shell = std::make_shared<std::string>();
-  CLI::App* completion = app.add_subcommand("completion", "print a script by which a shell completes thor's commands");
+  CLI::App* completion = app.add_subcommand("completion", "print a shell completion script");
   add_choice(*completion, "SHELL", *shell, {"bash", "zsh"}, "bash or zsh")->required();
   completion->callback([shell, &app, &action] {
     action = [shell, &app] {
@@ -244,7 +247,7 @@ void add_manual(CLI::App& app, Action& action) {
       print(zsh ? "#compdef thor\nautoload -U +X bashcompinit && bashcompinit\n"
                 : "# source <(thor completion bash)\n");
       print(completion_script(app));
-      // Where zsh has loaded this as the function _thor, the first call is this one.
+      // If zsh has loaded this as the function _thor, this is its first call.
       if (zsh) print("[ \"${funcstack[1]}\" != _thor ] || _bash_complete -o default -F _thor_words\n");
       return ExitCode::done;
     };

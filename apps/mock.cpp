@@ -26,7 +26,7 @@ struct MockArguments {
   std::vector<CLI::Option*> of_galaxy, of_box;
 };
 
-/// A number in `unit`, or one with any unit of the dimension.
+/// Parses a number in `unit`, or one with any unit of the dimension.
 double read_quantity(const std::string& option, const std::string& text, Dimension dimension, double unit) {
   thor::Quantity quantity;
   try {
@@ -38,7 +38,7 @@ double read_quantity(const std::string& option, const std::string& text, Dimensi
   return quantity.dimension == Dimension::none ? quantity.value : quantity.value / unit;
 }
 
-/// A whole number, also as 1e5.
+/// Parses a whole number, also written as 1e5.
 std::uint64_t read_count(const std::string& option, const std::string& text) {
   const double value = read_quantity(option, text, Dimension::none, 1);
   if (value < 0 || value != std::floor(value)) {
@@ -83,14 +83,14 @@ void add_mock(CLI::App& app, Action& action) {
       "  thor mock galaxy -o galaxy.hdf5 --seed 7\n"
       "  thor mock galaxy --gas-particles 1e6 --halo-mass 1e12 --gas-mass 2e10 --disc-scale 4kpc\n"
       "  thor mock box --particles-per-side 128 --box-size 25Mpc --redshift 2\n"
-      "Numbers without a unit are in the one that the option names; what a mock holds is in docs/mock.md.");
+      "Numbers without a unit are in the one named by the option; docs/mock.md describes the contents of a mock.");
   add_choice(*command, "KIND", arguments->kind, {"galaxy", "box"},
-             "galaxy: a disc with clumps, an outflow, stars and gas around it; box: a periodic piece of the universe")
+             "galaxy: a disc with clumps, an outflow, stars and gas around it; box: a periodic cosmological box")
       ->required();
   command->add_option("-o,--output", arguments->output, "file to write, HDF5 or .zarr (default: KIND.hdf5)")
       ->check(file_name());
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing file");
-  command->add_flag("--quiet", arguments->quiet, "do not say what was written");
+  command->add_flag("--quiet", arguments->quiet, "do not print what was written");
   command->add_option("--threads", arguments->threads, "worker threads (default: all); the mock is the same for any")
       ->check(CLI::Range(1, 4096));
 
@@ -125,7 +125,7 @@ void add_mock(CLI::App& app, Action& action) {
       quantity("--gas-mass", g.gas_mass, Dimension::none, 1,
                "galaxy: gas of the disc in M_sun; the outflow has a tenth"),
       quantity("--cgm-mass", g.cgm_mass, Dimension::none, 1, "galaxy: gas around it in M_sun"),
-      quantity("--stellar-mass", g.stellar_mass, Dimension::none, 1, "galaxy: stars in M_sun, at their birth"),
+      quantity("--stellar-mass", g.stellar_mass, Dimension::none, 1, "galaxy: stellar mass at birth in M_sun"),
       quantity("--disc-scale", g.disc_scale, Dimension::length, kpc, "galaxy: scale length of the disc in kpc"),
       quantity("--outflow-speed", g.outflow_speed, Dimension::velocity, constants::km,
                "galaxy: speed of the outflow in km/s"),

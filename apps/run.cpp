@@ -72,14 +72,14 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
       ->check(number_between(1e-3, 1e9));
   command
-      ->add_option("--drain", options.drain, "seconds that photons in flight get after a signal or limit (default: 5)")
+      ->add_option("--drain", options.drain, "seconds given to photons in flight after a signal or limit (default: 5)")
       ->check(number_between(0, 1e9));
   add_choice(*command, "--progress", arguments->progress, {"auto", "plain", "never"},
              "progress line: auto, plain or never (default: auto)");
   command->add_flag("--quiet", options.quiet, "no progress, no summary");
   command->add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");
   command->add_flag("--one-lane", options.cpu.one_lane, "one photon at a time: the scalar reference");
-  command->add_option("--replay", arguments->replay, "run the one photon of this id and print it");
+  command->add_option("--replay", arguments->replay, "run only the photon with this id and print it");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -18,7 +18,7 @@ void keep_standard_streams() {
   }
 }
 
-/// What is wrong with the command line, what may have been meant, and where to read on.
+/// Error in the command line, what may have been meant, and where to find help.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto called = app.get_subcommands();
   const CLI::App& command = called.empty() ? app : *called.front();
@@ -32,14 +32,14 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string what = error.what(), hint;
   const std::vector<std::string> rest = command.remaining(true);
   if (called.empty() && !rest.empty() && !rest.front().starts_with('-')) {
-    what = fmt::format("there is no command \"{}\"", rest.front());
+    what = fmt::format("unknown command \"{}\"", rest.front());
     hint = thor::config::suggestion(rest.front(), commands);
     if (hint.empty()) hint = fmt::format(" (known: {})", fmt::join(commands, ", "));
   }
   for (const auto& word : rest) {
     if (hint.empty()) hint = thor::config::suggestion(word.substr(0, word.find('=')), options);
   }
-  return fmt::format("{}{}\nthor {}{}--help says what there is", what, hint, called.empty() ? "" : command.get_name(),
+  return fmt::format("{}{}\nsee thor {}{}--help", what, hint, called.empty() ? "" : command.get_name(),
                      called.empty() ? "" : " ");
 }
 
@@ -48,15 +48,15 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
   using namespace thor;
   keep_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // of `ulimit -f`: the write fails then, as on a full disk
-  std::signal(SIGPIPE, SIG_IGN);  // a reader of messages that has gone must not end a run
+  std::signal(SIGXFSZ, SIG_IGN);  // from `ulimit -f`: the write then fails as on a full disk
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe for messages must not end a run
   CLI::App app{
       "Examples:\n"
       "  thor init shell                     write a commented configuration, shell.yaml\n"
-      "  thor check shell.yaml               what it comes to, and how long it will take\n"
+      "  thor check shell.yaml               derived quantities, and how long it will take\n"
       "  thor run shell.yaml                 run it\n"
       "  thor run shell.yaml --set dataset.dust.tau=1 --seed 2 -o dusty.h5\n"
-      "  thor info dusty.h5                  what a result holds\n"
+      "  thor info dusty.h5                  contents of a result\n"
       "\n"
       "thor: Monte Carlo radiative transfer of resonant emission lines",
       "thor"};
@@ -80,10 +80,10 @@ int main(int argc, char** argv) {
     say_error(e.what());
     return static_cast<int>(e.code());
   } catch (const std::bad_alloc&) {
-    say_error("out of memory; ask for fewer bins, fewer threads (--threads) or fewer lanes (--lanes)");
+    say_error("out of memory; use fewer bins, fewer threads (--threads) or fewer lanes (--lanes)");
     return static_cast<int>(ExitCode::device);
-  } catch (const std::system_error& e) {  // a thread that cannot be started
-    say_error(fmt::format("out of memory or of threads ({}); ask for fewer threads (--threads)", e.code().message()));
+  } catch (const std::system_error& e) {  // a thread could not be started
+    say_error(fmt::format("out of memory or threads ({}); use fewer threads (--threads)", e.code().message()));
     return static_cast<int>(ExitCode::device);
   } catch (const std::exception& e) {
     say_error(fmt::format("internal error: {} (please report)", e.what()));

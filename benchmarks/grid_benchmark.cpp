@@ -1,4 +1,4 @@
-// A sphere of T = 2e4 K on a uniform grid beside the same sphere without one: scatterings and steps (scatterings, faces
+// A sphere of T = 2e4 K on a uniform grid and without one: scatterings and steps (scatterings, faces
 // crossed, rejected proposals) per second.
 //   grid_benchmark [--device cuda] [--cells 128] [--photons 400] [--threads 1] [--skip local] [--precision single]
 //                  [--case 1e4]

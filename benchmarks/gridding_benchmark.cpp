@@ -1,6 +1,7 @@
 // Gas elements onto a grid: seconds of each stage, peak memory, and the error of the totals.
 //   gridding_benchmark [--elements 1e6] [--cells 256] [--radius 3] [--threads 2] [--precision double]
-// Kernel radii are uniform between 2/3 and 4/3 of --radius (in cells), places are random: the worst case for the cache.
+// Kernel radii are uniform between 2/3 and 4/3 of --radius (in cells), positions are random: the worst case for the
+// cache.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -79,7 +80,7 @@ void measure(double elements, double cells, double radius, int threads) {
   for (int i = 0; i < 5; ++i) fmt::print("{:<14} {:7.2f} s\n", names[i], time[i]), sum += time[i];
   fmt::print("{:<14} {:7.2f} s, {:.3g} elements/s\n", "all", sum, elements / sum);
   fmt::print(
-      "processor      {:7.2f} s; peak memory {:.3g} GB ({:.3g} bytes a cell); worst difference of totals {:.1e}\n",
+      "processor      {:7.2f} s; peak memory {:.3g} GB ({:.3g} bytes per cell); worst difference of totals {:.1e}\n",
       double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
           1e-6 * double(used.ru_utime.tv_usec + used.ru_stime.tv_usec),
       double(used.ru_maxrss) * 1024e-9, double(used.ru_maxrss) * 1024 / double(region.lattice.count()), budget.worst());

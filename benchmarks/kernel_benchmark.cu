@@ -1,5 +1,5 @@
-// The step alone on a GPU, without engine, tally or tail: rate and latency against the number of lanes, and what
-// sorting lanes by |x| between launches gives.
+// The step alone on a GPU, without engine, tally or tail: rate and latency against the number of lanes, and the effect
+// of sorting lanes by |x| between launches.
 //   kernel_benchmark
 #include <thrust/execution_policy.h>
 #include <thrust/sequence.h>
@@ -59,7 +59,7 @@ LineProblem<Sphere<Real>> sphere(double tau0, double x_crit) {
   return {{Real(tau0)}, line, {}, {false, Real(x_crit), 0}, {2000000000, 2000000000}, {}};
 }
 
-/// `width` lanes a warp; a lane whose photon ends takes the next.
+/// `width` lanes per warp; a lane whose photon ends takes the next one.
 template <class Real>
 __global__ void __launch_bounds__(block, sizeof(Real) == 4 ? 8 : 4)
     run(const __grid_constant__ LineProblem<Sphere<Real>> problem, int steps, int width,

@@ -14,9 +14,9 @@ struct Case {
   std::string name, precision, tau0, skip;
   int threads = 1;
   bool one_lane = false;
-  double share = 1;  ///< of the photons asked for
+  double share = 1;  ///< fraction of the requested photons
   std::string dataset = "";
-  std::string cap = "2000000000";  ///< on the scatterings of a photon
+  std::string cap = "2000000000";  ///< limit on the scatterings of a photon
   std::string line = "Lya";
   std::string numerics = "";  ///< keys of `numerics`
 };

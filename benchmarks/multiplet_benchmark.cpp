@@ -1,4 +1,4 @@
-// What a step costs with one line, a doublet, fluorescence and five lines, and with schemes other than the defaults:
+// Cost of a step with one line, a doublet, fluorescence and five lines, and with schemes other than the defaults:
 // time per step, and its ratio to that of one line in the same run.
 //   multiplet_benchmark [--device cuda] [--photons 1000] [--repeat 5] [--schemes no]
 #include "measure.hpp"
@@ -44,12 +44,12 @@ int main(int argc, char** argv) {
        with("uniform: unbiased", "Lya", shell, "uniform: unbiased")},
   };
   if (!schemes) groups.pop_back();
-  fmt::print("{}, static sphere T = 2e4 K, tau0 = 1e5, {} photons a case, best of {}\n",
+  fmt::print("{}, static sphere T = 2e4 K, tau0 = 1e5, {} photons per case, best of {}\n",
              gpu ? gpu->info().name : cpu::processor_name() + ", one thread", photons, repeat);
   fmt::print("{:<26} {:>12} {:>12} {:>12} {:>8}\n", "case", "steps/s", "scatt./s", "steps/sc.", "ratio");
   for (const auto& group : groups) {
     std::vector<double> best(group.size(), 1e30), scatterings(group.size()), steps(group.size());
-    for (int r = 0; r < repeat; ++r) {  // interleaved, so that all meet the same drift
+    for (int r = 0; r < repeat; ++r) {  // interleaved, so that all see the same drift
       for (std::size_t i = 0; i < group.size(); ++i) {
         const auto rate = benchmark::measure(group[i], photons * group[i].share, {gpu.get(), {}, {1, false, ""}});
         best[i] = std::min(best[i], rate.seconds / rate.steps);

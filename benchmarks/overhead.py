@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""What progress, live errors and tallies cost: runs that differ in them only, in turn, and the median ratio of their times.
+"""Cost of progress, live errors and tallies: alternating runs that differ only in these, and the median ratio of their
+times.
 
     benchmarks/overhead.py --thor build/release/thor [--before OTHER/thor] [--threads N] [--repeats 7] [--photons 4096]
 
-The static sphere of the transport benchmark (tau0 = 1e6, no core skipping). `bare` keeps nothing and shows nothing; `full`
-bins two spectra and shows progress as on a terminal. With --before the same `full` run of another build goes along.
+The static sphere of the transport benchmark (tau0 = 1e6, no core skipping). `bare` records nothing and shows nothing; `full`
+bins two spectra and shows progress as on a terminal. With --before the same `full` run of another build is included.
 """
 import argparse
 import json
@@ -28,7 +29,7 @@ def configuration(photons, outputs):
 
 
 def swallow(descriptor):
-    """Reads a terminal until it closes, as a user's would."""
+    """Reads a terminal until it closes, like a user's terminal."""
     try:
         while os.read(descriptor, 65536):
             pass
@@ -75,7 +76,7 @@ def main():
             for name, (binary, outputs, arguments, terminal) in cases.items():
                 times[name].append(seconds_per_scattering(binary, folder, options.photons, outputs, arguments, terminal))
     print(file=sys.stderr)
-    for name in cases:  # the shortest time is the one that the rest of the machine disturbed least
+    for name in cases:  # the shortest time is the least disturbed by the rest of the machine
         ratios = sorted(t / bare for t, bare in zip(times[name], times["bare"]))
         print(f"{name:<7} {1 / statistics.median(times[name]):.3e} scatterings/s; time over that of bare: "
               f"median {statistics.median(ratios):.4f} ({ratios[0]:.4f} to {ratios[-1]:.4f}), of the shortest "

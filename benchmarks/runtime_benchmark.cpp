@@ -1,8 +1,8 @@
 // Time against optical depth, with and without core skipping, on all processors and on a device side by side: one line
-// of CSV a run, for runtime_plot.py.
+// of CSV per run, for runtime_plot.py.
 //   runtime_benchmark [--device cuda|none] > runtime.csv
-// Where following every photon to its end would take hours (no skipping, tau0 > 1e6) each is followed for so many
-// scatterings only; these lines give the time per scattering, not that of a run.
+// Where following every photon to its end would take hours (no skipping, tau0 > 1e6), each is followed only for a fixed
+// number of scatterings; these lines give the time per scattering, not that of a run.
 #include "measure.hpp"
 
 namespace {

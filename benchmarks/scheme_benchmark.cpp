@@ -10,7 +10,7 @@
 namespace thor::benchmark {
 namespace {
 
-/// One lane stays one lane: the compiler must not join iterations to vectors of its own.
+/// One lane stays one lane: the compiler must not vectorise the iterations.
 THOR_FN float opaque(float x) {
 #if defined(__aarch64__)
   asm volatile("" : "+w"(x));
@@ -46,7 +46,7 @@ double seconds(F f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Lanes that sample u_parallel, kept between calls: a draw that takes long goes on in the next.
+/// Lanes that sample u_parallel, kept between calls: a long draw continues in the next call.
 template <class V>
 struct Lanes {
   WordOf<V> s0, s1, s2, s3;
@@ -58,7 +58,8 @@ class Cpu {
   using Real = RealOf<V>;
   using Word = WordOf<V>;
   static constexpr int width = Value<V>::lanes;
-  static constexpr int window = 8192, windows = 8;  // a new window in every call: no predictor learns it by heart
+  static constexpr int window = 8192,
+                       windows = 8;  // a new window in every call, so that branch predictors cannot learn it
 
  public:
   static constexpr int repeats = 5;
@@ -86,8 +87,8 @@ class Cpu {
     for (int i = 0; i < window * windows; ++i) a_[i] = Real(a_min * std::pow(a_max / a_min, random_[i]));
   }
 
-  /// throughput: H of one x after another. latency: the next x waits for the last H, by x + 0 H; the paper's comparison
-  /// would be guessed by the predictor of branches.
+  /// throughput: H of one x after another. latency: the next x waits for the last H, through x + 0 H; the paper's
+  /// comparison would be predicted by the branch predictor.
   template <class Scheme, bool latency, bool both>
   Sample voigt(double a) {
     return over(x_, [a = Real(a), zero = Real(zero_)](const Real* x) {
@@ -116,7 +117,8 @@ class Cpu {
     });
   }
 
-  /// step: one proposal a turn, and a lane whose proposal is accepted goes on with the next x. loop: until accepted.
+  /// step: one proposal per turn, and a lane whose proposal is accepted continues with the next x. loop: until
+  /// accepted.
   template <class Scheme, bool loop>
   Sample velocity(double a) {
     static_assert(!loop || width == 1);
@@ -207,8 +209,8 @@ class Cpu {
   }
 };
 
-/// How many proposals a draw takes at a = 1e-3: the mean, the mean of the largest of 32, and the share of every number
-/// (large ones in bins of 1/8 of a power of two; the least number of the bin is in column a).
+/// Number of proposals per draw at a = 1e-3: the mean, the mean of the largest of 32, and the fraction of each number
+/// (large ones in bins of 1/8 of a power of two; the smallest number of the bin is in column a).
 void count_proposals() {
   constexpr int draws = 32 * 1024, most = 10000000;
   constexpr float a = 1e-3f;

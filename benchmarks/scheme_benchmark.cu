@@ -1,4 +1,4 @@
-// As scheme_benchmark.cpp, on a GPU with all its threads at work: rows of CSV, see scheme_driver.hpp.
+// Like scheme_benchmark.cpp, on a fully occupied GPU: rows of CSV, see scheme_driver.hpp.
 //   scheme_benchmark_cuda > gpu.csv
 #include <cstdlib>
 
@@ -8,12 +8,12 @@ namespace thor::benchmark {
 namespace {
 
 constexpr int block = 128;
-constexpr int turns = 128;         // evaluations a thread
-constexpr int entries = 4;         // frequencies a thread, in a list that all walk through
-constexpr int steps = 256;         // of u_parallel a thread, one proposal each
-constexpr int draws = 32;          // of u_parallel a thread, each a loop of proposals
-constexpr int most = 1024;         // proposals of the loops of a thread: then it gives up the rest of its draws
-constexpr int blocks_a_unit = 64;  // a multiprocessor
+constexpr int turns = 128;         // evaluations per thread
+constexpr int entries = 4;         // frequencies per thread, in a list that all traverse
+constexpr int steps = 256;         // of u_parallel per thread, one proposal each
+constexpr int draws = 32;          // of u_parallel per thread, each a loop of proposals
+constexpr int most = 1024;         // proposals per thread in loops; it then skips the rest of its draws
+constexpr int blocks_a_unit = 64;  // blocks per multiprocessor
 
 void check(cudaError_t error) {
   if (error == cudaSuccess) return;
@@ -21,9 +21,9 @@ void check(cudaError_t error) {
   std::exit(1);
 }
 
-/// `turns` evaluations of f at the thread's value. latency: the next waits for the last, by value + 0 result. Else the
-/// value grows by a zero that only the host knows: an empty asm would not do, the assembler does not see it and takes
-/// an evaluation without branches out of the loop.
+/// `turns` evaluations of f at the thread's value. latency: the next waits for the last, through value + 0 result.
+/// Otherwise the value grows by a zero that only the host knows: an empty asm would not suffice, since the assembler
+/// does not see it and moves a branch-free evaluation out of the loop.
 template <bool latency, class Real, class F>
 __device__ void evaluate(const Real* values, Real zero, Real* sink, F f) {
   const unsigned thread = blockIdx.x * block + threadIdx.x;
@@ -51,9 +51,9 @@ __global__ void __launch_bounds__(block) core_wing_kernel(const Real* a, Real ze
   evaluate<latency>(a, zero, sink, [](Real ai, Real&) { return Scheme::eval(ai); });
 }
 
-/// step: one proposal a turn, and a thread whose proposal is accepted goes on with the next x. loop: until accepted, so
-/// that the threads of a warp wait for each other at the end of every draw. The next x is 32 on in the list: in a
-/// sorted one neighbours are neighbours in a warp.
+/// step: one proposal per turn, and a thread whose proposal is accepted continues with the next x. loop: until
+/// accepted, so that the threads of a warp wait for each other at the end of every draw. The next x is 32 entries
+/// further in the list: in a sorted list neighbours are in the same warp.
 template <class Scheme, bool loop, class Real>
 __global__ void __launch_bounds__(block) velocity_kernel(Real a, const Real* x, const Real* gaussian, unsigned length,
                                                          unsigned long long* counters, Real* sink) {
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(block) velocity_kernel(Real a, const Real* x, 
     }
   }
   sink[thread] = sum;
-  atomicAdd(&count[0], proposals), atomicAdd(&count[1], done);  // all threads to one address would take the longest
+  atomicAdd(&count[0], proposals), atomicAdd(&count[1], done);  // all threads on one address would take longest
   __syncthreads();
   if (threadIdx.x < 2) atomicAdd(&counters[threadIdx.x], count[threadIdx.x]);
 }

@@ -8,14 +8,14 @@
 
 #include "schemes.hpp"
 
-/// What is measured where, for any backend: a class with
+/// Measurements for any backend, which is a class with
 ///   name, precision                            for the table
 ///   repeats                                    of a measurement; the shortest time counts
 ///   set_frequencies(order, x)                  all x, or uniform on [0, x], as they come or sorted
 ///   set_parameters(a_min, a_max)               a log-uniform, for the core-wing boundary
 ///   voigt<Scheme, latency, both>(a), velocity<Scheme, loop>(a), core_wing<Scheme, latency>(),
 ///   generator<Generator, Kind, count>()        one timed piece of work each
-/// Every row of the result is backend,precision,quantity,scheme,mode,a,x,value; times are nanoseconds a result.
+/// Every row of the result is backend,precision,quantity,scheme,mode,a,x,value; times are nanoseconds per result.
 namespace thor::benchmark {
 
 enum class Order { fixed, random, sorted };
@@ -52,7 +52,7 @@ class Candidate {
   double best_ = 1e30, seconds_ = 0, calls_ = 0, results_ = 0;
 };
 
-/// The schemes take turns, so that a slow moment of the machine does not meet one of them alone.
+/// The schemes take turns, so that a slow moment of the machine does not affect only one of them.
 template <class Backend>
 void measure(const Backend& backend, const char* quantity, const std::string& mode, double a, double x,
              std::vector<Candidate> candidates, int rounds = 1) {
@@ -124,7 +124,7 @@ void measure_core_wing(Backend& backend) {
   measure(backend, "core_wing", "latency", 0, 0, std::move(latency), 6);
 }
 
-/// In column x: how many a call.
+/// Column x: number per call.
 template <class Backend>
 void measure_generators(Backend& backend) {
   std::vector<Candidate> eight, ten, fixed, unbiased;

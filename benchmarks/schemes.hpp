@@ -6,7 +6,7 @@
 #include "thor/random/sfc.hpp"
 #include "thor/random/xoshiro.hpp"
 
-/// The functions of the paper's appendix A, as scheme_benchmark.cpp and .cu measure them: each for_each calls
+/// The functions of the paper's appendix A, as measured by scheme_benchmark.cpp and .cu: each for_each calls
 /// f(name, type) for every scheme of a family.
 namespace thor::benchmark {
 
@@ -47,7 +47,7 @@ void for_each_sampler(F f) {
   f("thor", ThorSampler<false>{}), f("thor squeezed", ThorSampler<true>{});
 }
 
-/// One proposal, words drawn as a step draws them.
+/// One proposal, with words drawn as in a step.
 template <class V, class Sampler, class Random>
 THOR_FN auto propose(const Sampler& sampler, V x, V gaussian, Random& random) {
   const auto choice = random.next(), proposal = random.next();
@@ -84,7 +84,7 @@ void for_each_core_wing(F f) {
   f("S15", CoreWingS15{}), f("B25", CoreWingB25{}), f("B25fast", CoreWingB25Fast{}), f("exact", CoreWingExact{});
 }
 
-/// Generators, from the four words that a lane holds between steps.
+/// Generators, from the four words that a lane keeps between steps.
 struct UseXoshiro {
   template <class V>
   static THOR_FN Xoshiro128<V> resume(WordOf<V> s0, WordOf<V> s1, WordOf<V> s2, WordOf<V> s3) {
@@ -108,7 +108,7 @@ void for_each_generator(F f) {
   f("xoshiro128++", UseXoshiro{}), f("Philox4x32-10", UsePhilox{}), f("sfc32", UseSfc{});
 }
 
-/// What is made of the words.
+/// Conversion of the words.
 struct PlainWords {
   template <class V, class Random>
   static THOR_FN WordOf<V> next(Random& random) {

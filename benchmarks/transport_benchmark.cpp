@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
       {"shell-general", "single", "1e6", "none", 1, false, 0.25, ", dust: {tau: 1e-12}"},
       {"shell-outflow-200", "single", "8.3e6", "global", 1, false, 100, ", velocity: {profile: linear, max: 200 km/s}"},
   };
-  fmt::print("{} ({} threads), static sphere T = 2e4 K unless named otherwise, {} photons\n", cpu::processor_name(),
+  fmt::print("{} ({} threads), static sphere T = 2e4 K unless stated otherwise, {} photons\n", cpu::processor_name(),
              threads, photons);
   fmt::print("{:<20} {:<10} {:>12} {:>12} {:>10} {:>8} {:>8}\n", "case", "kernel", "scatt./s", "scatt./ph", "steps/sc.",
              "threads", "s");

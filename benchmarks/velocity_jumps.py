@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """velocity_jumps.py [--thor PATH] [--photons N] [--depth TAU] [--speeds V...] [--cells N...] [--outflow] [--work DIR]
 
-What jumps of velocity between cells do to a result: one turbulent field, sampled at the centres of ever finer cells, against
-the finest. The field is a sum of Fourier modes of 4 to 8 waves in the box with random phases and directions, of a given rms
-speed along an axis; the gas is homogeneous, 1e4 K, of a given line-centre depth from the centre to a face, with dust of a depth
-of 0.3; a point source in the centre, every scattering followed. Prints a table as in docs/physics.md; 256^3 cells take 2 GB of
-memory.
+Effect of velocity jumps between cells on a result: one turbulent field, sampled at the centres of ever finer cells,
+against the finest. The field is a sum of Fourier modes of 4 to 8 waves in the box with random phases and directions, of
+a given rms speed along an axis; the gas is homogeneous, 1e4 K, of a given line-centre depth from the centre to a face,
+with dust of a depth of 0.3; a point source in the centre, every scattering followed. Prints a table as in
+docs/physics.md; 256^3 cells take 2 GB of memory.
 
 --outflow: a sphere whose speed grows linearly to V at its surface, in cells, against the sphere without cells; every face has the
 jump 2 V/cells.
@@ -20,7 +20,7 @@ import h5py
 import numpy as np
 
 KPC = 3.0856775814913673e21
-THERMAL = 12.845  # of hydrogen at 1e4 K [km/s]
+THERMAL = 12.845  # thermal speed of hydrogen at 1e4 K [km/s]
 SIGMA_LYA = 5.898e-14  # at 1e4 K [cm^2]
 DUST = 0.3  # depth from the centre to a face
 MODES = 24
@@ -95,7 +95,7 @@ def ks(a, b):
 
 def row(first, escaped, scatterings, x, finest):
     f, s = escaped.mean(), scatterings[escaped]
-    noise = 0.83 * np.sqrt(1 / x.size + 1 / finest.size)  # the median of KS of two samples of one kind
+    noise = 0.83 * np.sqrt(1 / x.size + 1 / finest.size)  # median KS distance of two samples of the same kind
     print(f"| {first} | {s.mean():.4g} ± {s.std() / np.sqrt(s.size):.2g} | {f:.3f} ± {np.sqrt(f * (1 - f) / escaped.size):.3f} | "
           f"{ks(x, finest):.3f} (noise {noise:.3f}) |", flush=True)
 

@@ -1,9 +1,10 @@
 # The CUDA backend: parallel/cuda/device.cpp with the host compiler, parallel/cuda/kernel.cu with nvcc once per problem.
-# CMAKE_CUDA_ARCHITECTURES: "native" where a GPU is there, else 80 (Ampere) and 90 (Hopper); a newer GPU takes the PTX.
+# CMAKE_CUDA_ARCHITECTURES: "native" if a GPU is present, otherwise 80 (Ampere) and 90 (Hopper); a newer GPU uses the
+# PTX.
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
-  message(FATAL_ERROR "THOR_CUDA=ON, but there is no nvcc: put it on the PATH or set CMAKE_CUDA_COMPILER")
+  message(FATAL_ERROR "THOR_CUDA=ON, but nvcc was not found: put it on the PATH or set CMAKE_CUDA_COMPILER")
 endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE thor_gpus ERROR_QUIET RESULT_VARIABLE thor_no_gpu)
@@ -15,7 +16,7 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
 endif()
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 enable_language(CUDA)
-if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc supports it
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
@@ -23,8 +24,9 @@ find_package(CUDAToolkit REQUIRED)
 option(THOR_CUDA_DOUBLE "Build the GPU's kernels in double precision too; OFF leaves out its tests and benchmarks" ON)
 message(STATUS "CUDA backend: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
-# The -O and -g of a build type are the host's: device code is optimised in each of them.
-# As on the CPU: no contraction, correctly rounded division and root, denormal numbers are zero. So photons are the same.
+# The -O and -g of a build type apply to the host: device code is always optimised.
+# As on the CPU: no contraction, correctly rounded division and square root, denormals flushed to zero, so that photons
+# are the same.
 set(THOR_CUDA_FLAGS -fmad=false -ftz=true -prec-div=true -prec-sqrt=true --expt-relaxed-constexpr)
 if(THOR_WERROR)
   list(APPEND THOR_CUDA_FLAGS -Werror=all-warnings)

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, and the CMake package: find_package(thor) gives the target thor::thor.
+# Files installed by `cmake --install`, and the CMake package: find_package(thor) gives the target thor::thor.
 include(CMakePackageConfigHelpers)
 set(THOR_PYTHON_DIR lib/python3/dist-packages CACHE STRING
     "Where the Python package goes, below the prefix; Debian's python3 finds the default when the prefix is /usr")
@@ -18,7 +18,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/thorConfig.cmake ${PROJECT_BINARY_
 
 install(DIRECTORY python/thor DESTINATION ${THOR_PYTHON_DIR} FILES_MATCHING PATTERN "*.py" PATTERN py.typed
         PATTERN __pycache__ EXCLUDE)
-# The folders below docs/ stay as they are, so that the links of the pages hold.
+# The folders below docs/ keep their structure, so that the links of the pages work.
 install(FILES README.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
 install(FILES src/thor/line/lines.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/thor)

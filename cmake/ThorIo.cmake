@@ -1,4 +1,4 @@
-# What io/ packs and unpacks arrays with: zlib always; blosc and zstd, for zarr stores of others, where there are such.
+# Compression libraries for io/: zlib always; blosc and zstd, for zarr stores made by others, if available.
 find_package(ZLIB REQUIRED)
 foreach(library blosc zstd)
   string(TOUPPER ${library} name)

@@ -1,4 +1,4 @@
-# The line list: built into the program, and installed for people to read.
+# The line list: built into the program, and also installed as a file.
 function(thor_add_lines target)
   set(list ${PROJECT_SOURCE_DIR}/src/thor/line/lines.yaml)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})

@@ -1,4 +1,4 @@
-# The manual page and the shells' completions, as the command itself prints them.
+# The manual page and the shell completions, printed by the command itself.
 function(thor_add_manual)
   if(CMAKE_CROSSCOMPILING)
     return()

@@ -1,5 +1,5 @@
-# core/version.cpp, in two steps: what is known now is filled in now, the commit by every build, since a commit does not
-# configure again. A file that would not change is not written, so nothing is compiled without need.
+# core/version.cpp is made in two steps: known values are filled in at configure time, the commit at every build, since
+# a commit does not trigger a new configuration. An unchanged file is not rewritten, so nothing is compiled needlessly.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(THOR_GIT_COMMIT unknown)
   if(GIT_EXECUTABLE AND EXISTS ${SOURCE_DIR}/.git)
@@ -30,7 +30,7 @@ function(thor_add_version target)
   add_custom_target(thor_version
     COMMAND ${CMAKE_COMMAND} -DGIT_EXECUTABLE=${GIT_EXECUTABLE} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
             -DTEMPLATE=${generated}.in -DOUTPUT=${generated} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
-    BYPRODUCTS ${generated} COMMENT "Looking which commit this is" VERBATIM)
+    BYPRODUCTS ${generated} COMMENT "Determining the git commit" VERBATIM)
   target_sources(${target} PRIVATE ${generated})
   add_dependencies(${target} thor_version)
 endfunction()

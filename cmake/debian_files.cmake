@@ -1,4 +1,4 @@
-# Run by CPack on the files of the package: what Debian wants beyond what is installed elsewhere.
+# Run by CPack on the files of the package: adds what Debian requires beyond a normal installation.
 set(usr ${CPACK_TEMPORARY_DIRECTORY}/usr)
 set(doc ${usr}/share/doc/${CPACK_PACKAGE_NAME})
 
@@ -6,7 +6,7 @@ function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# Programs are stripped by CPack, libraries of objects are not.
+# CPack strips programs but not static libraries.
 file(GLOB_RECURSE archives ${usr}/lib/*.a)
 foreach(archive IN LISTS archives)
   run(strip --strip-debug --enable-deterministic-archives ${archive})
@@ -40,7 +40,7 @@ file(WRITE ${doc}/changelog.Debian
 file(GLOB pages ${usr}/share/man/man1/*.1)
 run(gzip -9n ${doc}/changelog ${doc}/changelog.Debian ${pages})
 
-# Debian's zsh does not look into site-functions of /usr.
+# Debian's zsh does not search site-functions in /usr.
 if(EXISTS ${usr}/share/zsh/site-functions)
   file(RENAME ${usr}/share/zsh/site-functions ${usr}/share/zsh/vendor-completions)
 endif()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes a static site of the documentation: python3 docs/build_site.py OUTPUT_FOLDER [--repository URL]
+"""Builds a static site from the documentation: python3 docs/build_site.py OUTPUT_FOLDER [--repository URL]
 
-One page from each of README.md, docs/*.md, python/README.md, CONTRIBUTING.md and CHANGELOG.md that is there, by Debian's pandoc
-(one process a page, mathematics as MathML). The pages need no script and no network. Links between the Markdown files become
-links between pages; figures are copied; a link to any other file of the repository becomes its path as text, or with
---repository URL a link to URL/path (for example https://HOST/OWNER/thor/blob/main).
+One page from each of README.md, docs/*.md, python/README.md, CONTRIBUTING.md and CHANGELOG.md that exists, with
+Debian's pandoc (one process per page, mathematics as MathML). The pages need no script and no network. Links between the
+Markdown files become links between pages; figures are copied; a link to any other file of the repository becomes its path as
+text, or with --repository URL a link to URL/path (for example https://HOST/OWNER/thor/blob/main).
 """
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 ROOT = Path(__file__).resolve().parents[1]
-MARK = "thor-documentation"  # says that a folder is ours to replace
+MARK = "thor-documentation"  # marks a folder as ours to replace
 
-# Source, page, name in the navigation; what is not there is left out, other docs/*.md come before the architecture.
+# Source, page, name in the navigation; missing ones are skipped, other docs/*.md come before the architecture.
 PAGES = (
     ("README.md", "index.html", "thor"),
     ("docs/tutorial.md", "tutorial.html", "Tutorial"),
@@ -116,7 +116,7 @@ def pandoc(path: Path) -> str:
 
 
 def upright(match: re.Match) -> str:
-    """Browsers do not take mathvariant from <mstyle>: letters that are not to be italic become one <mi> each run."""
+    """Browsers ignore mathvariant in <mstyle>: each run of upright letters becomes one <mi>."""
     letters = re.sub(r"(?:<mi>[^<]</mi>)+", lambda m: f'<mi mathvariant="normal">{re.sub("<.*?>", "", m[0])}</mi>', match[1])
     return f"<mrow>{letters}</mrow>"
 
@@ -129,12 +129,12 @@ class Site:
         self.files: dict[str, str] = {}  # copied: in the repository -> in the site
 
     def resolve(self, page: Page, link: str) -> tuple[str, str]:
-        """The path in the repository that a relative link leads to, and its anchor."""
+        """Path in the repository that a relative link refers to, and its anchor."""
         name, _, anchor = link.partition("#")
         return posixpath.normpath(posixpath.join(posixpath.dirname(page.source), unquote(name))), anchor
 
     def copied(self, source: str) -> str:
-        """The place in the site of a file that is copied: docs/figures/a.png is figures/a.png."""
+        """Path in the site of a copied file: docs/figures/a.png is figures/a.png."""
         return self.files.setdefault(source, source.removeprefix("docs/"))
 
     def anchor(self, page: Page, match: re.Match) -> str:
@@ -155,7 +155,7 @@ class Site:
     def image(self, page: Page, match: re.Match) -> str:
         link = html.unescape(match[2])
         if re.match(r"[a-z][a-z0-9+.-]*:|//", link, re.I):
-            raise SystemExit(f"build_site: {page.source}: image {link} is on the network; put it into docs/figures")
+            raise SystemExit(f"build_site: {page.source}: image {link} is on the network; put it in docs/figures")
         source, _ = self.resolve(page, link)
         return f'<img{match[1]} src="{html.escape(quote(self.copied(source)))}"{match[3]} loading="lazy">'
 
@@ -165,7 +165,7 @@ class Site:
                       flags=re.S)
         body = re.sub(r'<img((?:\s+(?!src)[\w-]+="[^"]*")*)\s+src="([^"]*)"((?:\s+[\w-]+="[^"]*")*)\s*/?>',
                       lambda m: self.image(page, m), body)
-        # What is wide scrolls by itself, by keyboard too.
+        # Wide elements scroll separately, also with the keyboard.
         body = body.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
         body = body.replace("<pre>", '<pre tabindex="0">')
         body = re.sub(r'(<math display="block".*?</math>)', r'<span class="wide formula" tabindex="0">\1</span>', body, flags=re.S)
@@ -213,25 +213,25 @@ class Site:
         shutil.copyfile(self.root / "docs/site.css", self.output / "site.css")
         for source, target in self.files.items():
             if not (self.root / source).is_file():
-                raise SystemExit(f"build_site: there is no {source}; docs/check_links.py says where it is wanted")
+                raise SystemExit(f"build_site: there is no {source}; docs/check_links.py says where it is needed")
             (self.output / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.root / source, self.output / target)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("output", type=Path, help="folder to write; one that holds something else is refused")
+    parser.add_argument("output", type=Path, help="folder to write; one with other contents is refused")
     parser.add_argument("--repository", help="where links to source files lead: URL/path")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository to read")
     arguments = parser.parse_args()
     if not shutil.which("pandoc"):
-        print("build_site: there is no pandoc (Debian: apt-get install pandoc)", file=sys.stderr)
+        print("build_site: pandoc is not installed (Debian: apt-get install pandoc)", file=sys.stderr)
         return 2
     output: Path = arguments.output
     if output.exists() and any(output.iterdir()):
         index = output / "index.html"
         if not (index.is_file() and MARK in index.read_text(encoding="utf-8", errors="replace")):
-            print(f"build_site: {output} holds something else; give an empty folder or an earlier site", file=sys.stderr)
+            print(f"build_site: {output} has other contents; give an empty folder or an earlier site", file=sys.stderr)
             return 2
         shutil.rmtree(output)
     output.mkdir(parents=True, exist_ok=True)

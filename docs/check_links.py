@@ -6,9 +6,8 @@
 
 In Markdown: every relative link and image leads to a file or folder of the repository that git does not ignore, every anchor to
 a heading (by GitHub's rules) or an id, every reference [text][name] to a definition. In a site: every link and image leads to a
-file of the site, every anchor to an id, and nothing is loaded from elsewhere. Code is left alone. Exit status 1 and one line
-FILE:LINE: what is wrong, for each broken link.
-"""
+file of the site, every anchor to an id, and nothing is loaded from elsewhere. Code is ignored. Exit status 1 and one
+line FILE:LINE: what is wrong, for each broken link. """
 from __future__ import annotations
 
 import argparse
@@ -20,7 +19,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-FOLDERS = ("docs", "python", "examples")  # looked through for files that git does not know yet
+FOLDERS = ("docs", "python", "examples")  # searched for files that git does not track yet
 NOT_OURS = {".git", "build", "out", "__pycache__", "node_modules"}
 
 
@@ -52,7 +51,7 @@ _HTML_ID = re.compile(r"<[a-z][^>]*?\b(?:id|name)\s*=\s*[\"']([^\"']+)[\"']", re
 
 
 def blank_code(text: str) -> str:
-    """The text with code, comments and display mathematics replaced by spaces; lines stay where they are."""
+    """The text with code, comments and display mathematics replaced by spaces; line numbers stay the same."""
     lines = text.split("\n")
     fence, previous_blank, in_list = None, True, False
     for i, line in enumerate(lines):
@@ -167,7 +166,7 @@ def is_external(target: str) -> bool:
 
 
 def git(root: Path, *arguments: str, text: str = "") -> str | None:
-    """What git says, or None where this is not a repository of its own."""
+    """Output of git, or None if this is not the root of a repository."""
     try:
         run = subprocess.run(["git", "-C", str(root), *arguments], input=text, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -176,7 +175,7 @@ def git(root: Path, *arguments: str, text: str = "") -> str | None:
 
 
 def markdown_files(root: Path) -> list[Path]:
-    """All that git tracks, and what lies in our folders; where there is no git, all."""
+    """All files that git tracks, and those in our folders; without git, all files."""
     tracked = git(root, "ls-files", "-z", "*.md") if (root / ".git").exists() else None
     if tracked is None:
         places = [root]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the figures and tables of docs/performance-critical-functions.md from what the benchmarks printed.
+"""Remakes the figures and tables of docs/performance-critical-functions.md from the output of the benchmarks.
 
     PYTHONPATH=python python3 docs/performance_critical_functions.py --accuracy FILE --cpu LABEL=FILE[,FILE...] ... [--gpu ...]
 
@@ -29,7 +29,7 @@ from thor.plot import COLORS, PAPER
 HERE = pathlib.Path(__file__).parent
 PAGE = HERE / "performance-critical-functions.md"
 VOIGT = ("H82", "T06", "S15", "S18", "thor4", "thor")
-NAME = {"thor4": "thor 4", "thor": "thor 2"}  # of the schemes of the Voigt profile: the order in a
+NAME = {"thor4": "thor 4", "thor": "thor 2"}  # order in a of the schemes of the Voigt profile
 LARGEST_A = {"thor4": 0.1, "thor": 0.02}
 SAMPLERS = ("S07", "L09", "S15", "D20", "SK20", "thor", "thor squeezed")
 MIXED = SAMPLERS[2:]  # for mixed x: a draw of S07 and L09 is rarely finished within a measurement
@@ -42,7 +42,8 @@ LINE = {"lanes": {"ls": "-", "lw": 1.4}, "gpu": {"ls": "-", "lw": 1.4}, "one lan
 
 
 class Machine:
-    """What one program printed: value[backend, precision, quantity, scheme, mode, a, x]; times are the shortest of all runs."""
+    """Output of one program: value[backend, precision, quantity, scheme, mode, a, x]; times are the shortest of all
+    runs."""
 
     def __init__(self, argument: str):
         self.label, paths = argument.split("=", 1)
@@ -65,13 +66,13 @@ class Machine:
         return int(self.value.get((backend, precision, "width", "", "", 0.0, 0.0), 0))
 
     def row(self, backend: str, precision: str, gpu_unit: str = "") -> str:
-        """What a row of a table is called."""
+        """Name of a row of a table."""
         if backend == "gpu":
             return f"{self.label}, {precision}" + (f" ({gpu_unit})" if gpu_unit else "")
         return f"{self.label}, {1 if backend == 'one lane' else self.width(backend, precision)} × {precision}"
 
     def curve(self, *key) -> tuple[np.ndarray, np.ndarray]:
-        """The values against x; none where nothing was measured."""
+        """Values against x; empty if nothing was measured."""
         x = self.x.get(key, [])
         return np.array(x), np.array([self.value[key + (v,)] for v in x])
 
@@ -234,7 +235,7 @@ def pair(values: tuple[float | None, ...], scale: float = 1) -> str:
 
 
 def table_accuracy(accuracy: dict[str, np.ndarray]) -> str:
-    """The largest error; of both precisions where they differ."""
+    """Largest error; for both precisions if they differ."""
     rows = []
     for low, high, name in ((1e-8, 1e-6, "1e-8 to 1e-6"), (1e-6, 1e-4, "1e-6 to 1e-4"), (1e-4, 1e-2, "1e-4 to 0.01"),
                             (1e-2, 2e-2, "0.01 to 0.02"), (2e-2, 1e-1, "0.02 to 0.1"), (1e-1, 1, "0.1 to 1")):
@@ -261,7 +262,7 @@ def table_voigt(machines: list[Machine]) -> str:
 
 
 def table_velocity(machines: list[Machine]) -> str:
-    """Millions of draws a second, on GPUs thousands of millions."""
+    """Millions of draws per second, on GPUs thousands of millions."""
     rows = []
     for machine in machines:
         for backend, precision in machine.kinds:
@@ -274,7 +275,7 @@ def table_velocity(machines: list[Machine]) -> str:
 
 
 def table_shapes(machines: list[Machine]) -> str:
-    """Thousands of millions of draws a second on GPUs for x up to 4, in both shapes, sorted and not."""
+    """Thousands of millions of draws per second on GPUs for x up to 4, in both shapes, sorted and not."""
     rows = []
     for machine in machines:
         for mode in ("step random", "loop random", "loop sorted"):

@@ -3,7 +3,7 @@
 
     PYTHONPATH=python python3 docs/validation.py --thor build/release/thor [--scale 1] [--reference ../shared/reference]
 
---scale multiplies the photon counts (0.05 is a quick look). Curves of other codes are drawn where their files are found.
+--scale multiplies the photon counts (0.05 is a quick look). Curves of other codes are drawn if their files are found.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def note(what: str, ours: str, truth: str, verdict: str = "") -> None:
 
 
 def run_thor(config: pathlib.Path) -> None:
-    """Exit code 7 says that photons were lost at a cap, which some cases here set on purpose."""
+    """Accepts exit code 7, which means that photons were lost at a cap: some cases here set one on purpose."""
     done = subprocess.run([ARGS.thor, "run", config, "--quiet"], stderr=subprocess.PIPE, text=True)
     if done.returncode not in (0, 7):
         raise SystemExit(f"thor run: exit code {done.returncode}\n{done.stderr}")
@@ -146,7 +146,7 @@ def static_spheres() -> None:
         case = Case(sphere(tau0, temperature), 20000)
         note(f"sphere tau0 = {tau0:.0e}, T = {temperature:.0e}: mean |x|", "{:.3f} +- {:.3f}".format(*case.mean_abs_x()), others)
     for i, tau0 in enumerate((1e7, 1e8, 1e9)):
-        # Every scattering while that can be paid; beyond, an x_crit far below what the gas supports (7 and 15).
+        # Every scattering where affordable; beyond, an x_crit far below what the gas allows (7 and 15).
         case = Case(sphere(tau0, 1e4), 40000, "none" if tau0 < 1e8 else "{fixed: 2}")
         scale = (case.a * tau0) ** (1 / 3)
         grid = np.linspace(-2, 2, 400) * scale
@@ -373,7 +373,7 @@ def multiplets() -> None:
 
 
 def thin_branching(name: str) -> tuple[tuple[float, float], float]:
-    """What one transition sends into fluorescence, in gas so thin that photons scatter once."""
+    """Fraction of fluorescence of one transition, in gas so thin that photons scatter once."""
     lines = json.loads(subprocess.run([ARGS.thor, "lines", "--json"], check=True, capture_output=True).stdout)
     line = next(entry for entry in lines if entry["name"] == "SiII_1190")
     transition = next(t for t in line["transitions"] if t["name"] == name)
@@ -395,7 +395,7 @@ def thin_branching(name: str) -> tuple[tuple[float, float], float]:
 
 
 def grids() -> None:
-    """A sphere and an outflow on a grid of 128^3 beside the same gas without one."""
+    """A sphere and an outflow on a grid of 128^3, and the same gas without one."""
     fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.2))
     flow = ", velocity: {profile: linear, max: 200 km/s}"
     for ax, name, more, bins in ((axes[0], "static", "", np.linspace(-7, 7, 71)), (axes[1], "200 km/s", flow, np.linspace(-2, 8, 51))):

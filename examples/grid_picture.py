@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""grid_picture.py GRID RESULT -o PICTURE [--axis z]: the gas of a grid in projection, where the light was scattered last before it
-left towards that side, and its spectrum before and after. The grid is a file of `thor grid`, the result one of `thor run` with an
-output of type photons and spectra called intrinsic and emergent."""
+"""grid_picture.py GRID RESULT -o PICTURE [--axis z]: the projected gas of a grid, the light escaping towards
+that side at its last scattering, and its spectrum before and after. The grid is a file made by `thor grid`, the result one
+of `thor run` with an output of type photons and spectra called intrinsic and emergent."""
 
 import argparse
 import sys
@@ -44,7 +44,7 @@ def main():
     photons = result.photons
     gone = np.isin(photons["fate"], (2, 5)) & (photons["direction"][:, axis] > 0.5)  # a cone of 60 degrees
     place = photons["position"][gone][:, across] / KPC / unit
-    pixels = np.clip(3 * np.sqrt(len(place)), 32, 64)  # as coarse as the photons are few
+    pixels = np.clip(3 * np.sqrt(len(place)), 32, 64)  # coarser with fewer photons
     bins = [e[:: max(1, int(len(e) / pixels))] for e in edges]
     light, *_ = np.histogram2d(place[:, 0], place[:, 1], bins=bins, weights=photons["weight"][gone] * 4)
     area = (bins[0][1] - bins[0][0]) * (bins[1][1] - bins[1][0])

@@ -1,10 +1,10 @@
-"""The mistakes that mutations.py makes, and the tests that are to see them.
+"""The errors that mutations.py makes, and the tests that must detect them.
 
-file, old, new   what is changed; `old` is there once
+file, old, new   what is changed; `old` occurs once
 what             in words, for the table
-compile          what is compiled anew: source files of the library, or kernels (at -O1)
-header           the tests themselves include the changed file, and are compiled anew
-tests, filter    the test files that are linked, and the tests of them that are run
+compile          what is recompiled: source files of the library, or kernels (at -O1)
+header           the tests themselves include the changed file, and are recompiled
+tests, filter    the test files that are linked, and the tests in them that are run
 """
 
 STEP, FLIGHT = "src/thor/transport/step.hpp", "src/thor/transport/flight.hpp"

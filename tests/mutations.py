@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """mutations.py [--build DIR] [--work DIR] [--only NAME...] [--again] [--check] [--table]
 
-Makes one mistake at a time in a copy of src/ and shows which test sees it: a branch that is gone, a sign, a factor of 1.1.
-A mistake that no test sees has SURVIVED, and a test is missing.
+Makes one error at a time in a copy of src/ and shows which test detects it: a missing branch, a sign, a factor of 1.1.
+An error that no test detects has SURVIVED: a test is missing.
 
-It is run by hand, or weekly: `cmake --build --preset dev` first, then this. Economical, since only what a mistake needs is
-compiled: the changed .cpp file, or the one kernel (at -O1) or test file that includes the changed header. The new object comes
-before the library of the build folder on the linker's command line and takes the place of the old one. Results are kept in
-DIR/results.json (default: a folder of the system's for temporary files), so that a run which was stopped goes on where it was;
---again forgets them. --table prints them as docs/mutations.md has them; --check only looks whether the list fits the code and the
-page.
+Run it by hand, or weekly, after `cmake --build --preset dev`. Only what an error affects is compiled: the changed .cpp file,
+or the one kernel (at -O1) or test file that includes the changed header. The new object comes before the library of the
+build folder on the linker's command line and replaces the old one. Results are kept in DIR/results.json (default: in the
+system's folder for temporary files), so that an interrupted run resumes; --again discards them. --table prints them as in
+docs/mutations.md; --check only checks whether the list matches the code and the page.
 
-The list is in mutation_list.py: what is changed, what is compiled, and which tests are run (the unchanged code passes them all,
-which is looked at first). A text that is no longer in its file is STALE: the list has to follow the code.
+mutation_list.py lists what is changed, what is compiled, and which tests are run (a first run checks that they pass with the
+unchanged code). A text that is no longer in its file is STALE: the list must follow the code.
 """
 import argparse
 import json
@@ -46,7 +45,7 @@ class Build:
         self.cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (self.folder / "CMakeCache.txt").read_text(), re.M))
 
     def object_of(self, source, program=None):
-        """The object of a source file; of a test file that is in two programs, in this one."""
+        """Object of a source file; for a test file that is part of two programs, the one in `program`."""
         found = [o for o, e in self.commands.items()
                  if Path(e["file"]) == ROOT / source and (program is None or f"{program}.dir" in str(o))]
         if not found:
@@ -54,14 +53,14 @@ class Build:
         return found[0]
 
     def kernel_object(self, kernel):
-        """Of a kernel like LineProblem_Slab_double; of the best instruction set."""
+        """Objects of a kernel like LineProblem_Slab_double, for every instruction set."""
         found = sorted(o for o in self.commands if str(o).find(f"_{kernel}.dir") > 0 and "thor_kernel_" in str(o))
         if not found:
             sys.exit(f"mutations: no kernel {kernel} in {self.folder}")
         return found
 
     def compile(self, original, tree, target, less=False):
-        """Compiles the source of an object from a changed tree."""
+        """Compiles the source of an object from the changed tree."""
         entry = self.commands[original]
         arguments = shlex.split(entry["command"])
         out, skip = [], False
@@ -95,7 +94,7 @@ def program_of(test):
 
 
 def run_tests(program, pattern):
-    """None where all pass; else the first that failed."""
+    """None if all pass, otherwise the first that failed."""
     try:
         result = subprocess.run([str(program), f"--gtest_filter={pattern}", "--gtest_fail_fast"], capture_output=True, text=True,
                                 timeout=TIMEOUT)
@@ -111,7 +110,7 @@ def run_tests(program, pattern):
 
 
 def attempt(build, mutation, work, mutated):
-    """Builds the tests of a mutation, of the changed tree or of the tree as it is, and runs them."""
+    """Builds the tests of a mutation from the changed or the unchanged tree, and runs them."""
     tree = work / "tree"
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT / "src", tree / "src")
@@ -132,7 +131,7 @@ def attempt(build, mutation, work, mutated):
                 build.compile(original, tree, fresh[-1], less=not source.endswith(".cpp"))
         for k, test in enumerate(mutation["tests"]):
             original = build.object_of(test, program_of(test))
-            if mutation.get("header"):  # the test itself includes what is changed
+            if mutation.get("header"):  # the test itself includes the changed file
                 tests.append(objects / f"test_{k}.o")
                 build.compile(original, tree, tests[-1])
             else:
@@ -146,7 +145,7 @@ def attempt(build, mutation, work, mutated):
 
 
 def table(mutations, results):
-    lines = ["| file | mistake | seen by |", "|---|---|---|"]
+    lines = ["| file | error | detected by |", "|---|---|---|"]
     for m in mutations:
         r = results.get(m["name"])
         if r:
@@ -157,7 +156,7 @@ def table(mutations, results):
 def check(mutations):
     page, bad = (ROOT / "docs/mutations.md").read_text(), 0
     for m in mutations:
-        faults = [] if (ROOT / m["file"]).read_text().count(m["old"]) == 1 else [f"its text is not in {m['file']} once"]
+        faults = [] if (ROOT / m["file"]).read_text().count(m["old"]) == 1 else [f"its text is not once in {m['file']}"]
         faults += [] if f"| {m['what']} |" in page else ["it is not in docs/mutations.md"]
         faults += [f"there is no {t}" for t in m["tests"] if not (ROOT / t).exists()]
         bad += bool(faults)
@@ -190,7 +189,7 @@ def main():
     survived = 0
     for m in mutations:
         if (ROOT / m["file"]).read_text().count(m["old"]) != 1:
-            print(f"{m['name']:32} STALE: its text is not in {m['file']} once", flush=True)
+            print(f"{m['name']:32} STALE: its text is not once in {m['file']}", flush=True)
             survived += 1
             continue
         if options.only and m["name"] not in options.only or m["name"] in results and not options.only:
@@ -205,7 +204,7 @@ def main():
             passed.append(key)
         started = time.time()
         killed, note = attempt(build, m, options.work, True)
-        if killed == "the compiler":  # a mistake in the list
+        if killed == "the compiler":  # an error in the list
             print(f"{m['name']:32} DOES NOT COMPILE:\n{note}", flush=True)
             survived += 1
             continue
@@ -217,7 +216,7 @@ def main():
 
 
 def run_unchanged(build, m, work):
-    """The program of the build folder as it is must pass."""
+    """Checks that the unchanged program in the build folder passes."""
     for name in {program_of(t) for t in m["tests"]}:
         failed = run_tests(build.folder / "tests" / name, m["filter"])
         if failed:

@@ -4,14 +4,14 @@
     make_ion_table.py grid.txt ions.h5 --source "CLOUDY 17.02, UV background of ..."
     make_ion_table.py --synthetic ions.h5
 
-grid.txt has one line for each model, in any order, and a first line that names the columns, such as
+grid.txt has one line per model, in any order, and a first line that names the columns, such as
 
     # log_hydrogen_density log_temperature log_metallicity redshift ion:MgII line:MgII_2796
 
-log10 of n_H [cm^-3], T [K] and Z [solar]; `ion:` is log10 of the share of the element in this ion, `line:` log10 of the
-emissivity [erg s^-1 cm^-3]. The models must fill a grid: every combination of the four values once.
+log10 of n_H [cm^-3], T [K] and Z [solar]; `ion:` is log10 of the fraction of the element in this ion, `line:` log10 of
+the emissivity [erg s^-1 cm^-3]. The models must fill a grid: every combination of the four values once.
 
---synthetic writes a small table of made-up smooth functions, for tests and examples. It is not physics.
+--synthetic writes a small table of invented smooth functions, for tests and examples. It is not physical.
 """
 import argparse
 import re
@@ -42,7 +42,7 @@ def read_grid(path):
         sys.exit(f"{path}:1: the columns must be {' '.join(AXES)}, then ion:NAME and line:NAME")
     rows = np.loadtxt(path, comments="#", ndmin=2)
     if rows.shape[1] != len(names):
-        sys.exit(f"{path}: {rows.shape[1]} columns, and {len(names)} names in the first line")
+        sys.exit(f"{path}: {rows.shape[1]} columns, but {len(names)} names in the first line")
     if np.isnan(rows).any():
         sys.exit(f"{path}: {np.isnan(rows).any(axis=1).sum()} models with NaN: run these again")
     places = [np.unique(rows[:, i], return_inverse=True) for i in range(4)]
@@ -92,10 +92,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("grid", nargs="?", help="text file of models")
     parser.add_argument("table", help="HDF5 file to write")
-    parser.add_argument("--source", help="what made the models: code, version, radiation field, abundances")
+    parser.add_argument("--source", help="origin of the models: code, version, radiation field, abundances")
     parser.add_argument("--solar", action="append", default=[], metavar="EL=X",
-                        help="log10(N/N_H) + 12 of an element at solar metallicity, where the models had another")
-    parser.add_argument("--synthetic", action="store_true", help="a made-up table instead of a grid")
+                        help="log10(N/N_H) + 12 of an element at solar metallicity, if the models used another value")
+    parser.add_argument("--synthetic", action="store_true", help="write a synthetic table instead")
     arguments = parser.parse_args()
     solar = dict(SOLAR)
     for text in arguments.solar:
@@ -103,7 +103,7 @@ def main():
         solar[name] = float(value)
     if arguments.synthetic:
         axes, columns = synthetic()
-        source = "synthetic: made-up functions for tests, not physics"
+        source = "synthetic: invented functions for tests, not physics"
     elif not arguments.grid or not arguments.source:
         parser.error("give the text file of models and --source, or --synthetic")
     else:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the data flow of a run, architecture.svg and architecture.png, beside this file."""
+"""Draws the data flow of a run, architecture.svg and architecture.png, in the folder of this file."""
 from __future__ import annotations
 
 import pathlib
@@ -56,7 +56,7 @@ box(56, 66.5, 22, 6.5, HOST, "parameters", "frozen structs, in cgs")
 arrow((19, 69.75), (27, 69.75))
 arrow((48, 69.75), (56, 69.75))
 
-# What is built of it, once.
+# Objects built from it, once.
 note(2, 63.1, "built once, on the host")
 for i, (title, text) in enumerate((("line", "atomic data"), ("datasets", "where the gas is"), ("generators", "where photons start"),
                                    ("outputs", "what is kept"))):

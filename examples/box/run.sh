@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [FOLDER]: a made-up cosmological box with galaxies; photons redshift out of the line as the universe expands.
+# run.sh [FOLDER]: a synthetic cosmological box with galaxies; photons redshift out of the line as the universe expands.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-out/box}

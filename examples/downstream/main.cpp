@@ -1,4 +1,4 @@
-// downstream CONFIG: runs a configuration in memory, prints how much light escapes and how far its frequency has moved.
+// downstream CONFIG: runs a configuration in memory, prints how much light escapes and its mean frequency shift.
 #include <cmath>
 #include <fstream>
 #include <iostream>

@@ -1,5 +1,6 @@
 #!/bin/sh
-# run.sh [FOLDER]: a made-up disc galaxy with an outflow and a circumgalactic medium, lit by its stars and by its gas.
+# run.sh [FOLDER]: a synthetic disc galaxy with an outflow and a circumgalactic medium, with light from its stars and
+# its gas.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-out/galaxy}

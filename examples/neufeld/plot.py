@@ -1,4 +1,4 @@
-"""The spectrum of sphere.yaml beside the analytic solution: plot.py RESULT.h5 PICTURE.png"""
+"""Plots the spectrum of sphere.yaml with the analytic solution: plot.py RESULT.h5 PICTURE.png"""
 import sys
 
 import matplotlib

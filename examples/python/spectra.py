@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Spectra, photons and their errors
 #
-# A cloud of hydrogen expands around a galaxy that shines in Lyα. We run it, look at the light that
-# leaves in velocity and in wavelength, ask how well it is known, and turn to single photons: how
-# often they scattered, and where they went.
+# A cloud of hydrogen expands around a galaxy that emits Lyα. We run it, plot the escaping light in
+# velocity and in wavelength, check its errors, and look at individual photons: how often they
+# scattered, and where they went.
 #
 #     PYTHONPATH=python /usr/bin/python3 examples/python/spectra.py [FOLDER]
 #
 # writes its result and its figures into FOLDER (default: `out`). The cells are also a notebook, for
-# editors that know `# %%`.
+# editors that understand `# %%`.
 
 # %%
 import sys
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import matplotlib
 
-matplotlib.use("Agg")  # figures go to files; leave this out in a notebook
+matplotlib.use("Agg")  # figures go to files; omit this in a notebook
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -30,8 +30,8 @@ plt.style.use(thor.PAPER)
 # ## The run
 #
 # A configuration is a dict with the keys of docs/configuration.md, or the path of a YAML file. The
-# gas expands as v ∝ r, up to 200 km/s, and holds some dust. The galaxy is not in its centre but
-# half way up, at z = 5 kpc. A core skip to x = 3 leaves out scatterings in the core of the line:
+# gas expands as v ∝ r, up to 200 km/s, and contains some dust. The galaxy is not in its centre but
+# half way up, at z = 5 kpc. A core skip to x = 3 omits scatterings in the core of the line:
 # the run takes seconds instead of many minutes, and the escape fraction changes by about 0.01.
 
 # %%
@@ -84,7 +84,7 @@ print(f"mean velocity:   {mean:.1f} +- {error:.1f} km/s, highest at {spectrum.pe
 # %% [markdown]
 # ## Velocity and wavelength
 #
-# The line is moved to the red: photons leave that scattered off gas receding from them. The band is
+# The line is redshifted: escaping photons have scattered off gas receding from them. The band is
 # one standard deviation.
 
 # %%
@@ -93,7 +93,7 @@ ax.figure.savefig(folder / "velocity.png")
 
 # %% [markdown]
 # The same spectrum over another axis keeps the luminosity of each bin. `rebin` merges bins: errors
-# add in quadrature. `normalised` leaves the shape alone, with the errors of shares.
+# add in quadrature. `normalised` gives the shape alone, with the errors of fractions.
 
 # %%
 coarse = spectrum.rebin(4).to("wavelength")
@@ -103,7 +103,7 @@ ax = thor.plot_spectrum(both, axis="wavelength", normalize=True)
 ax.figure.savefig(folder / "wavelength.png")
 
 # %% [markdown]
-# With astropy, arrays with units: here for a galaxy at a distance of 10 Gpc.
+# With astropy, spectra have units: here for a galaxy at a distance of 10 Gpc.
 
 # %%
 try:
@@ -113,7 +113,7 @@ try:
     flux = luminosity / (4 * np.pi * (10 * u.Gpc) ** 2)
     print(f"brightest: {flux.max().to('erg s-1 cm-2 Angstrom-1'):.3g}")
 except ImportError:
-    print("no astropy here: spectrum.quantity() needs it")
+    print("astropy is not available: spectrum.quantity() needs it")
 
 # %% [markdown]
 # ## Are the errors right?
@@ -132,8 +132,8 @@ print(f"{pull.size} bins: mean {np.mean(pull):+.2f}, standard deviation {np.std(
 # %% [markdown]
 # ## Photons
 #
-# One array per property, read when asked for. Most photons scatter some hundred times before they
-# leave (those left out by the core skip not counted), and hardly any leave to the blue of the line.
+# One array per property, read on demand. Most photons scatter a few hundred times before they
+# escape (not counting those omitted by the core skip), and hardly any escape blueward of the line.
 
 # %%
 escaped = result.photons.escaped
@@ -160,8 +160,8 @@ print(f"{np.mean(~often):.1%} of those that escaped never scattered")
 # %% [markdown]
 # ## Directions
 #
-# The galaxy is nearer to the top of the cloud: who looks from there sees it through less gas. An
-# observer takes it to shine alike in all directions, so that photons within an angle θ stand for
+# The galaxy is nearer to the top of the cloud: an observer there sees it through less gas, and
+# assumes that it emits equally in all directions, so photons within an angle θ represent
 # 2 / (1 - cos θ) times their luminosity.
 
 # %%

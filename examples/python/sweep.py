@@ -1,12 +1,12 @@
 # %% [markdown]
 # # A grid of shell models
 #
-# A thin shell that a galaxy blows off is the standard model of Lyα lines. Its column density, its
-# speed and its dust shape the line: we run a grid of them and look.
+# A thin shell expelled by a galaxy is the standard model of Lyα lines. Its column density, its
+# speed and its dust shape the line: we run a grid of models and plot them.
 #
 #     PYTHONPATH=python /usr/bin/python3 examples/python/sweep.py [FOLDER]
 #
-# writes into FOLDER (default: `out`). Run it twice: the second time everything is there already.
+# writes into FOLDER (default: `out`). Run it twice: the second time everything exists already.
 
 # %%
 import sys
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import matplotlib
 
-matplotlib.use("Agg")  # figures go to files; leave this out in a notebook
+matplotlib.use("Agg")  # figures go to files; omit this in a notebook
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -27,10 +27,10 @@ plt.style.use(thor.PAPER)
 # %% [markdown]
 # ## The models
 #
-# What they have in common is a configuration, here as text. It is read as a file would be, so an
-# error in it names line and column. The core skip to x = 3 makes the runs fast, enough to look; it
-# is more than the thinnest of these shells support, and more than dust allows, which thor warns of.
-# For numbers to rely on take `core_skip: local`, and a hundred times as long.
+# The models share a configuration, given here as text. It is read like a file, so an error in it
+# names line and column. The core skip to x = 3 makes the runs fast enough for a look; it is more
+# than the thinnest of these shells and the dust allow, and thor warns of it. For reliable numbers
+# use `core_skip: local`, which takes a hundred times as long.
 
 # %%
 shell = """\
@@ -62,7 +62,7 @@ grid = {
 # %% [markdown]
 # ## The runs
 #
-# Every combination, one file each. A sweep that is interrupted goes on where it was; a run that
+# Every combination is one file. An interrupted sweep resumes where it stopped; a run that
 # fails does not lose the others; and `thor.Sweep(folder)` opens the results again later.
 
 # %%
@@ -84,8 +84,8 @@ fig.savefig(folder / "shells.png")
 # %% [markdown]
 # ## A table
 #
-# A row for each model, with the errors. It is a numpy array with named columns: pandas and astropy
-# take it as it is.
+# One row per model, with errors. It is a numpy array with named columns, which pandas and astropy
+# accept directly.
 
 # %%
 table = sweep.table()
@@ -97,8 +97,8 @@ for row in table[:4]:
     )
 
 # %% [markdown]
-# Dust catches the more photons the longer their way is, and so the thicker and slower the shell.
-# Of light that goes straight through, the dotted line is left: far more than of Lyα.
+# Dust absorbs more photons the longer their path is, hence in thicker and slower shells. The
+# dotted line is the transmission on a straight path, which is far higher than that of Lyα.
 
 # %%
 dusty = table[table[DUST] == 0.5]

@@ -1,4 +1,4 @@
-"""What the tests share: result files made up on the spot, and the thor command."""
+"""Common code of the tests: synthetic result files, and the thor command."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def write_result(path, complete=True, photons=20000, absorbed=0, seed=1, unequal
 
 
 def png_pixels(path):
-    """The bytes of a PNG's scanlines, filters left in: enough to tell it from a blank page."""
+    """Bytes of a PNG's scanlines, including filters: enough to distinguish it from a blank page."""
     data = Path(path).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     packed, at = b"", 8
@@ -109,7 +109,7 @@ def png_pixels(path):
 
 
 class WithFiles(unittest.TestCase):
-    """A folder of its own for each test."""
+    """A separate folder for each test."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -124,7 +124,7 @@ class WithFiles(unittest.TestCase):
 
 
 needs_astropy = unittest.skipUnless(
-    importlib.util.find_spec("astropy"), "*** SKIPPED: damaged files: there is no astropy (python3-astropy) ***"
+    importlib.util.find_spec("astropy"), "*** SKIPPED: damaged files: astropy is not installed (python3-astropy) ***"
 )
 
 
@@ -135,14 +135,14 @@ def skip_loudly(why):
 
 
 def need_thor():
-    """The thor command that the environment names; skips what needs it if there is none."""
+    """The thor command named in the environment; skips tests that need it if there is none."""
     binary = os.environ.get("THOR_BINARY")
     if not binary:
         skip_loudly("tests that run thor: set THOR_BINARY to the thor command")
     return binary
 
 
-#: A run of some milliseconds.
+#: A run of a few milliseconds.
 SMALL = {
     "line": "Lya",
     "dataset": {
@@ -182,7 +182,7 @@ class WithSweep(WithFiles):
         self.at = Path(self.folder, "sweep")
 
     def sweep(self, config=SMALL, parameters=GRID, **options):
-        """The sweep, and what it said."""
+        """The sweep, and its messages."""
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             done = thor.sweep(config, parameters, self.at, **options)
@@ -193,7 +193,7 @@ class WithSweep(WithFiles):
         return {path.name: path.stat().st_mtime_ns for path in self.at.glob("*.h5")}
 
     def refused(self, pattern, *arguments, **options):
-        """Nothing is run, nothing is changed."""
+        """Checks that nothing is run or changed."""
         before, index = self.changes(), Path(self.at, "index.json").read_text()
         with self.assertRaisesRegex(thor.SweepError, pattern):
             self.sweep(*arguments, **options)

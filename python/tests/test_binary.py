@@ -1,4 +1,4 @@
-"""Where the thor command is looked for; with stand-ins that are no thor."""
+"""Search for the thor command, with stand-ins for thor."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from thor import binary
 class FindTest(WithFiles):
     def setUp(self):
         super().setUp()
-        # Neither this machine's environment nor its installations.
+        # Ignore this machine's environment and installations.
         self.there = Path(self.folder, "prefix")
         package = self.there / "lib" / "python3" / "site-packages" / "thor"
         for change in (
@@ -35,7 +35,7 @@ class FindTest(WithFiles):
         return str(path)
 
     def test_order(self):
-        """Each place wins over those after it."""
+        """Each place takes priority over the later ones."""
         places = [
             self.program("prefix", "lib", "python3", "build", "release", "thor"),
             self.program("path", "thor"),

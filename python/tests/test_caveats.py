@@ -1,4 +1,4 @@
-"""What a result must not hide: in its description, as warnings, and on figures."""
+"""Caveats of a result: in its description, as warnings, and on figures."""
 
 import io
 import unittest
@@ -15,7 +15,7 @@ from thor.__main__ import main
 
 class CaveatsTest(WithFiles):
     def change(self, **summary):
-        self.path += "5"  # another file: the one before may still be open
+        self.path += "5"  # another file: the previous one may still be open
         write_result(self.path)
         with h5py.File(self.path, "a") as file:
             put(file["summary"], **summary)
@@ -70,7 +70,7 @@ class CaveatsTest(WithFiles):
         result = self.open()
         self.assertRegex(result.caveats[0], r"^2,000 photons with 10 % of the light were stopped")
         self.assertEqual(self.drawn(result), "10 % of the light stopped")
-        # A spectrum of those photons has their light.
+        # A spectrum of those photons includes their light.
         with h5py.File(self.path + "5", "w") as file, h5py.File(self.path) as other:
             for name in ("summary", "spectra", "photons"):
                 other.copy(name, file)
@@ -109,7 +109,7 @@ class CaveatsTest(WithFiles):
         self.assertIn("8 % of the light beyond", repr(result.spectra["emergent"]))
         self.assertEqual(self.drawn(result), "8 % of the light beyond the range")
         self.assertEqual(self.drawn(result, caveats=False), "")
-        # It stays with what is made of it.
+        # It carries over to derived spectra.
         made = result.spectra["emergent"].to("velocity").rebin(4).normalised()
         self.assertEqual(self.drawn(made), "8 % of the light beyond the range")
         self.assertEqual(self.drawn({"a": made, "b": result.spectra["source"]}), "a: 8 % of the light beyond the range")

@@ -41,7 +41,7 @@ class CallTest(unittest.TestCase):
         self.assertEqual(said, "α \ufffd")
 
     def test_terminal(self):
-        """On a terminal the child draws a live line, which is not part of what it said."""
+        """On a terminal the child draws a live line, which is not part of its messages."""
         ours, its = pty.openpty()
         self.addCleanup(os.close, ours)
         script = r"[ -t 2 ] && printf '\r50 %%\033[K\r\033[K\033[31;1mdone\033[0m\n' >&2"
@@ -80,7 +80,7 @@ class CallTest(unittest.TestCase):
         self.assertEqual(got, [(0, "one\n")])
 
     def test_another_handler_of_interrupts(self):
-        """One that raises nothing: the child is interrupted, then the handler is called."""
+        """A handler that raises nothing: the child is interrupted, then the handler is called."""
         calls = []
         before = signal.signal(signal.SIGINT, lambda *_: calls.append(time.monotonic()))
         self.addCleanup(signal.signal, signal.SIGINT, before)

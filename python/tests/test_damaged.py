@@ -1,6 +1,6 @@
-"""Result files with flipped bytes or a missing end: each gives one of thor's errors or a result, and soon.
+"""Result files with flipped bytes or a missing end: each gives one of thor's errors or a result, quickly.
 
-A child process opens them, since the HDF5 library is C: what it dies of, or hangs in, is seen from outside. Before
+A child process opens them, since the HDF5 library is C: crashes and hangs are detected from outside. Before
 thor.reading made it decode attributes first, the library (1.10.8) crashed on 10 of these 200; now on 1 of 3,000.
 """
 
@@ -22,7 +22,7 @@ CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE)
 
 
 def damage(data, number):
-    """Damage by number: most have some bytes changed, near the start more often, where HDF5 has its tables."""
+    """Damage by number: most files have some bytes changed, more often near the start, where HDF5 has its tables."""
     random_number = random.Random(number)
     data = bytearray(data)
     if number % 5 == 4:
@@ -35,7 +35,7 @@ def damage(data, number):
 
 
 def look(folder, first):
-    """In the child: each file, with a line of its number before and one of its outcome after."""
+    """In the child: opens each file, printing its number before and the outcome after."""
     import thor
     from test_errors import use
 
@@ -51,7 +51,7 @@ def look(folder, first):
             outcome = "used"
         except thor.Error:
             outcome = "refused"
-        except BaseException as error:  # what the test is about
+        except BaseException as error:  # the point of the test
             outcome = f"{type(error).__name__}: {error!r}".replace("\n", " ")
         signal.alarm(0)
         path.unlink()
@@ -83,7 +83,7 @@ class DamagedFilesTest(WithFiles):
         if count["crashed"]:
             print(f"\nlibhdf5 crashed on {count['crashed']} of {FILES} damaged files", file=sys.stderr)
         self.assertEqual(len(outcomes), FILES)
-        # Else it is no test of damage, or of nothing but damage.
+        # Otherwise it would not test damage, or only damage.
         self.assertGreater(count["refused"], FILES // 4)
         self.assertGreater(count["used"], FILES // 20)
 

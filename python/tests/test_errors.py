@@ -1,4 +1,4 @@
-"""Every failure is one of the package's errors, whatever is asked for and whatever is in a file."""
+"""Every failure is one of the package's errors, for any request and any file."""
 
 import json
 import os
@@ -19,7 +19,7 @@ NOT_A_NUMBER = (0, -1, np.nan, np.inf, "1215", None, [1215, 1216])
 
 
 def use(path):
-    """All that one does with a result."""
+    """Typical operations on a result."""
     with thor.open(path) as result:
         repr(result), result.caveats, result.config, result.escape_fraction(), result.mean_scatterings()
         for spectrum in result.spectra.values():
@@ -131,7 +131,7 @@ class ArgumentsTest(WithFiles):
 
 
 class WhereTest(WithFiles):
-    """Choosing of a sweep by quantities."""
+    """Selection from a sweep by quantities."""
 
     def setUp(self):
         super().setUp()

@@ -19,7 +19,7 @@ check = None
 
 
 def setUpModule():
-    """mypy takes some seconds: it is started first and asked last."""
+    """mypy takes some seconds: it is started first and checked last."""
     global check
     mypy = shutil.which("mypy")
     if mypy is not None:
@@ -54,7 +54,7 @@ class TypesTest(unittest.TestCase):
 
 class PipTest(WithFiles):
     def test_install_from_the_checkout(self):
-        """Without a network, into an environment of its own."""
+        """Without a network, in a separate environment."""
         source, venv = Path(self.folder, "python"), Path(self.folder, "venv")
         shutil.copytree(PROJECT, source, ignore=shutil.ignore_patterns("build", "*.egg-info"))
         needed = ("venv", "pip", "setuptools", "wheel")

@@ -1,4 +1,4 @@
-"""Ctrl-C, and other ends of a Python that runs thor: none is left over, the file is whole."""
+"""Ctrl-C, and other ends of a Python that runs thor: no process is left over, the file is complete."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def wait_until(what, seconds=20.0):
 
 
 def thors(path):
-    """The processes that write this result."""
+    """Processes that write this result."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -51,7 +51,7 @@ def thors(path):
 
 class InterruptTest(WithFiles):
     def start(self, drain=0):
-        """A Python in a process group of its own, as a shell would start it, with thor at work."""
+        """A Python in its own process group, as started by a shell, with thor running."""
         script = SCRIPT.format(config=ENDLESS, path=self.path, drain=drain)
         job = subprocess.Popen(
             [sys.executable, "-c", script],
@@ -78,7 +78,7 @@ class InterruptTest(WithFiles):
                 self.assertGreater(result.summary["photons"], 0)
 
     def test_to_python_alone(self):
-        """As a notebook's or a debugger's interrupt."""
+        """Interrupt as sent by a notebook or a debugger."""
         job = self.start()
         job.send_signal(signal.SIGINT)
         out, err = job.communicate(timeout=20)
@@ -87,7 +87,7 @@ class InterruptTest(WithFiles):
         self.left_a_valid_file()
 
     def test_to_all(self):
-        """As the terminal sends Ctrl-C: to the whole group. thor must not take it for two."""
+        """Ctrl-C as sent by the terminal, to the whole group: thor must not count it twice."""
         job = self.start(drain=0.5)
         (child,) = thors(self.path)
         self.assertNotEqual(os.getpgid(child), job.pid)  # two signals may merge into one, or not
@@ -109,7 +109,7 @@ class InterruptTest(WithFiles):
         self.assertEqual(thors(self.path), [])
         self.assertFalse(os.path.exists(self.path))
 
-    @unittest.skipUnless(sys.platform == "linux", "only Linux tells a child of its parent's end")
+    @unittest.skipUnless(sys.platform == "linux", "only Linux notifies a child of its parent's end")
     def test_python_is_killed(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
             job = self.start()

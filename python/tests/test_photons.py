@@ -1,4 +1,4 @@
-"""Recorded photons: choosing them, and spectra of them."""
+"""Recorded photons: selection, and spectra."""
 
 import unittest
 
@@ -135,7 +135,7 @@ class PhotonsTest(WithFiles):
         self.assertEqual(second.array("source")["source"][0], 1)
 
     def test_light_absorbed_at_birth(self):
-        """What leaves its source carries escape_fraction of it; what is emitted does not."""
+        """Light that leaves its source is reduced by escape_fraction; emitted light is not."""
         self.path += ".other"
         write_result(self.path)
         with h5py.File(self.path, "r+") as file:

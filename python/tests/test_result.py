@@ -143,7 +143,7 @@ class EscapeFractionTest(WithFiles):
         self.assertEqual(self.open().escape_fraction(), (1.0, 0.0))
 
     def test_two_sources(self):
-        """Without weights the spectrum gives the error; with them, they do; else it is unknown."""
+        """Without weights the error comes from the spectrum; with weights, from them; otherwise it is unknown."""
         two = CONFIG + "  - type: point\n    photons: 1\n"
         write_result(self.path, absorbed=5000, config=two, unequal=True)
         with thor.open(self.path) as result:
@@ -197,7 +197,7 @@ class EscapeFractionTest(WithFiles):
                 file["photons/original/weight"] = np.where(unequal & (np.arange(20000) >= 10000), 1.5, 0.5) * 1e38
             with thor.open(self.path) as result:
                 self.assertEqual(result.equal_weight() is None, unequal)
-        # Nor weights: generators and fates are all there is.
+        # No weights either: only generators and fates.
         for counts, known in (((100, 100), True), ((150, 50), False)):
             write_result(self.path, config=CONFIG + "  - type: point\n    photons: 1\n")
             with h5py.File(self.path, "a") as file:

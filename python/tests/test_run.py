@@ -54,7 +54,7 @@ class RunTest(WithFiles):
         os.chdir(self.folder)
 
     def run_thor(self, *arguments, **options):
-        """The result, and what was said on stderr."""
+        """The result, and the messages on stderr."""
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             result = thor.run(*arguments, **options)
@@ -62,7 +62,7 @@ class RunTest(WithFiles):
         return result, said.getvalue()
 
     def fails(self, code, pattern, *arguments, **options):
-        """The error carries what thor said, and the user has seen it."""
+        """The error contains thor's messages, which the user has also seen."""
         said = io.StringIO()
         with contextlib.redirect_stderr(said), self.assertRaisesRegex(thor.RunError, pattern) as c:
             thor.run(*arguments, **options)
@@ -91,7 +91,7 @@ class RunTest(WithFiles):
         np.testing.assert_allclose(mine.error, spectrum.error, rtol=1e-9)
 
     def test_a_line_list(self):
-        """Beside the configuration, or in the current folder for a dict and for text."""
+        """Next to the configuration, or in the current folder for a dict and for text."""
         Path("zinc.yaml").write_text(ZINC)
         config = {**SMALL, "line": "ZnII", "line_list": "zinc.yaml"}
         config["outputs"] = [{**SMALL["outputs"][0], "reference": "ZnII_2062"}]
@@ -138,13 +138,13 @@ class RunTest(WithFiles):
     def test_quiet(self):
         _, said = self.run_thor(SMALL, self.path, quiet=True)
         self.assertEqual(said, "")
-        # But warnings come.
+        # But warnings are shown.
         caps = {"limits.max_scatterings": 1}
         _, said = self.run_thor(SMALL, "lost.h5", set=caps, quiet=True)
         self.assertIn("thor: warning:", said)
 
     def test_no_place_for_the_result(self):
-        with self.assertRaisesRegex(ValueError, "where shall the result go"):
+        with self.assertRaisesRegex(ValueError, "where should the result go"):
             thor.run(SMALL)
 
     def test_bad_configuration(self):
@@ -187,7 +187,7 @@ class RunTest(WithFiles):
         self.assertGreater(result.summary["in_flight"], 0)
 
     def test_other_exit_codes(self):
-        """From a stand-in: thor itself has no reason to end so."""
+        """From a stand-in: thor itself has no reason to end like this."""
         for ending, code, pattern in (
             ("exit 1", 1, "internal error: please report"),
             ("exit 4", 4, r"exit code 4 \(device\)"),
@@ -197,7 +197,7 @@ class RunTest(WithFiles):
             fake.write_text(f"#!/bin/sh\necho 'thor: so it is' >&2\n{ending}\n")
             fake.chmod(0o755)
             self.fails(code, pattern + r"(?s:.)*so it is", SMALL, self.path, binary=fake)
-        # One that says it is done, but has written nothing.
+        # One that claims success, but has written nothing.
         fake.write_text("#!/bin/sh\nexit 0\n")
         with self.assertRaisesRegex(thor.ResultError, "no such file"):
             thor.run(SMALL, self.path, binary=fake)

@@ -62,7 +62,7 @@ class SpectrumTest(WithFiles):
 
 
 class ReferenceTest(WithFiles):
-    """A spectrum about another transition than the line's first: 2803.5315 beside 2796.3543."""
+    """A spectrum relative to a transition other than the line's first: 2803.5315 instead of 2796.3543."""
 
     BLUE, RED = 2796.3543, 2803.5315
 
@@ -76,7 +76,7 @@ class ReferenceTest(WithFiles):
 
     def test_each_spectrum_has_its_own(self):
         self.assertEqual(self.result.line.wavelength0, self.BLUE)
-        self.assertEqual(self.about_blue.line.wavelength0, self.BLUE)  # as files of old have it
+        self.assertEqual(self.about_blue.line.wavelength0, self.BLUE)  # as in older files
         self.assertEqual(self.about_red.line.wavelength0, self.RED)
         for spectrum, centre in ((self.about_blue, self.BLUE), (self.about_red, self.RED)):
             edges = spectrum.to("wavelength").edges
@@ -91,7 +91,7 @@ class ReferenceTest(WithFiles):
     def test_about_another_wavelength(self):
         moved = self.about_blue.about(self.RED)
         self.assertEqual((moved.axis, moved.line.wavelength0), ("x", self.RED))
-        shift = 299792.458 / THERMAL * np.log(self.RED / self.BLUE)  # 2796 lies to the blue
+        shift = 299792.458 / THERMAL * np.log(self.RED / self.BLUE)  # 2796 is blueward
         np.testing.assert_allclose(moved.edges, self.about_blue.edges + shift, atol=1e-6)
         np.testing.assert_allclose(moved.flux, self.about_blue.flux, rtol=1e-7)
         np.testing.assert_allclose(

@@ -125,7 +125,7 @@ class NamesTest(unittest.TestCase):
             names([{"dataset.velocity.max": "-200 km/s", "generators.0.photons": 1e6}]),
             ["velocity.max=-200-km-s_generators.0.photons=1e6.h5"],
         )
-        # What reads alike, or is too long, is told apart by a mark.
+        # Names that look alike, or are too long, are distinguished by a mark.
         alike = names([{"a": "1 km/s"}, {"a": "1 km s"}])
         self.assertEqual(len(set(alike)), 2)
         self.assertRegex(alike[0], r"^a=1-km-s-[0-9a-f]{8}\.h5$")

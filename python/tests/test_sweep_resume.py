@@ -1,4 +1,4 @@
-"""Sweeps that go on, that are refused, and whose runs fail; with the thor command."""
+"""Sweeps that are resumed or refused, and whose runs fail; with the thor command."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class ResumeTest(WithSweep):
         after = self.changes()
         self.assertEqual(len(done), 4)
         self.assertEqual([name for name in FILES if after[name] != before[name]], [FILES[2]])
-        self.assertIn("3 of 4 runs are there already", said)
+        self.assertIn("3 of 4 runs already exist", said)
         self.assertIn("4 of 4: tau0 = 100, dust.tau = 0", said)
 
     def test_more_values(self):
@@ -65,7 +65,7 @@ class ResumeTest(WithSweep):
     def test_files_of_others_are_not_touched(self):
         self.at.mkdir()
         Path(self.at, FILES[0]).write_text("mine")
-        with self.assertRaisesRegex(thor.SweepError, "is there already"):
+        with self.assertRaisesRegex(thor.SweepError, "already exists"):
             self.sweep()
         self.assertEqual(os.listdir(self.at), [FILES[0]])
         Path(self.at, FILES[0]).unlink()
@@ -79,7 +79,7 @@ class ResumeTest(WithSweep):
         self.refused("truncated.*Delete it")
 
     def test_a_file_that_the_index_missed_counts(self):
-        """As after a sweep that was killed between the run and the index."""
+        """State after a sweep that was killed between the run and the index."""
         self.sweep()
         before = self.changes()
         index = json.loads(Path(self.at, "index.json").read_text())
@@ -91,7 +91,7 @@ class ResumeTest(WithSweep):
     def test_runs_that_were_cut_are_run_again(self):
         parameters = {"dataset.tau0": [10.0, 1e9], "dataset.temperature": ["10 K"]}
         limits = {"max_walltime": 0.2, "drain": 0}
-        with self.assertWarnsRegex(thor.IncompleteRunWarning, "1 of 2 runs were cut.*1e9") as c:
+        with self.assertWarnsRegex(thor.IncompleteRunWarning, "1 of 2 runs were interrupted.*1e9") as c:
             warnings.filterwarnings("always", category=thor.IncompleteRunWarning)
             done, _ = self.sweep(ENDLESS, parameters, **limits)
         self.assertEqual([entry.state for entry in done.entries], ["complete", "incomplete"])
@@ -162,10 +162,10 @@ class FailuresTest(WithSweep):
         self.assertEqual(states, ["complete", "incomplete", "planned"])
         with self.assertWarns(thor.IncompleteRunWarning):
             thor.open(slow).close()
-        # It goes on from there.
+        # It resumes from there.
         grid = {"dataset.tau0": [10.0, 20.0], "dataset.temperature": ["10 K"]}
         _, said = self.sweep(ENDLESS, grid, drain=0)
-        self.assertIn("1 of 2 runs are there already", said)
+        self.assertIn("1 of 2 runs already exist", said)
 
     def test_configuration_changed_meanwhile(self):
         config = Path(self.folder, "base.yaml")

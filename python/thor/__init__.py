@@ -3,7 +3,7 @@
     import thor
 
     result = thor.run("sphere.yaml", "sphere.h5")  # or thor.open("sphere.h5")
-    print(result)                                  # what was run, and what became of the photons
+    print(result)                                  # what was run, and the fate of the photons
     spectrum = result.spectra["emergent"]
     luminosity, error = spectrum.luminosity()      # erg/s
     fraction, error = result.escape_fraction()

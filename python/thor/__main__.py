@@ -17,9 +17,9 @@ DONE, USAGE, INPUT, OUTPUT = 0, 2, 3, 6
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python3 -m thor", description="Look at results of thor.")
+    parser = argparse.ArgumentParser(prog="python3 -m thor", description="Inspect results of thor.")
     commands = parser.add_subparsers(dest="command", required=True)
-    info = commands.add_parser("info", help="say what a result file holds")
+    info = commands.add_parser("info", help="print the contents of a result file")
     info.add_argument("file")
     info.add_argument("--config", action="store_true", help="print the run's configuration instead")
     plot = commands.add_parser("plot", help="draw the spectra of a result file")

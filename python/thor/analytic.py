@@ -1,8 +1,8 @@
-"""Analytic line-transfer solutions, to lay over a Monte Carlo spectrum.
+"""Analytic line-transfer solutions, for comparison with a Monte Carlo spectrum.
 
-All are for static, uniform gas very thick at line centre (a tau0 >> 1000), a source that emits at
-line centre, a Voigt parameter ``a``, and ``tau0`` the line-centre optical depth from the source to
-the surface. They come from the diffusion approximation: at a tau0 = 470 the mean |x| of the sphere
+All are for static, uniform gas that is very thick at line centre (a tau0 >> 1000) and a source that emits at
+line centre; ``a`` is the Voigt parameter and ``tau0`` the line-centre optical depth from the source to the
+surface. They come from the diffusion approximation: at a tau0 = 470 the mean |x| of the sphere
 is 7 per cent below the truth, at 4700 2 per cent.
 """
 
@@ -81,7 +81,7 @@ def slab_mean_abs_x(a: float, tau0: float) -> float:
 
 
 def slab_escape_fraction(a: float, tau0: float, tau_dust: npt.ArrayLike) -> Floats:
-    """Fraction of the photons that leave a dusty slab; ``tau_dust`` is absorption, to a surface.
+    """Fraction of the photons that escape from a dusty slab; ``tau_dust`` is absorption, to a surface.
 
     f = 1 / cosh(sqrt(3) / (zeta pi^(5/12)) sqrt((a tau0)^(1/3) tau_dust)), zeta = 0.525
 
@@ -90,7 +90,7 @@ def slab_escape_fraction(a: float, tau0: float, tau_dust: npt.ArrayLike) -> Floa
     a, tau0 = positive(a, "a Voigt parameter"), positive(tau0, "tau0")
     dust = floats(tau_dust, "tau_dust")
     if not np.all(dust >= 0.0):
-        raise ArgumentError("tau_dust is 0 or more")
+        raise ArgumentError("tau_dust must be 0 or more")
     root = np.sqrt(np.cbrt(a * tau0) * dust)
     slope = np.sqrt(3.0) / (0.525 * np.pi ** (5.0 / 12.0))
     fraction: Floats = 1.0 / np.cosh(np.minimum(slope * root, 700.0))

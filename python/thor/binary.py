@@ -1,4 +1,4 @@
-"""Where the thor command is."""
+"""Finds the thor command."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def _candidates() -> Iterator[Path]:
-    """Places to look in, in this order."""
+    """Places to search, in this order."""
     yield Path(sys.prefix, "bin", "thor")
-    # A package installed under a prefix lies some folders below it, in lib/ or share/.
+    # A package installed under a prefix is some folders below it, in lib/ or share/.
     yield from (parent / "bin" / "thor" for parent in list(_PACKAGE.parents)[:5])
     on_path = shutil.which("thor")
     if on_path:
@@ -27,7 +27,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _is_thor(path: Path) -> bool:
-    """Other programs are called thor too: Ruby has one."""
+    """Whether it is this thor: other programs have the same name, e.g. in Ruby."""
     if not path.is_file() or not os.access(path, os.X_OK):
         return False
     try:
@@ -40,11 +40,11 @@ def _is_thor(path: Path) -> bool:
 
 
 def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
-    """The path of the thor command.
+    """Path of the thor command.
 
-    It is ``binary`` if given, else what the environment variable THOR_BINARY says; else it is
-    looked for in the ``bin`` folder of this Python and of the prefix that the package is installed
-    under, on the PATH, and in ``build/release`` of the checkout that holds the package.
+    It is ``binary`` if given, otherwise the environment variable THOR_BINARY; otherwise it is searched for
+    in the ``bin`` folder of this Python and of the prefix that the package is installed under, on the PATH,
+    and in ``build/release`` of the checkout that contains the package.
     """
     given, source = binary, "binary"
     if given is None:
@@ -61,7 +61,7 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
     if found is None:
         raise RunError(
             "the thor command was not found. Build it (cmake --preset release && cmake --build "
-            "--preset release) and say where it is: thor.run(..., binary='build/release/thor'), "
+            "--preset release) and give its path: thor.run(..., binary='build/release/thor'), "
             "or set the environment variable THOR_BINARY, or put it on the PATH",
             None,
             [],

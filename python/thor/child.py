@@ -1,4 +1,4 @@
-"""A child process that is never left alone: its messages come through as they are written, Ctrl-C
+"""A supervised child process: its messages are passed on as they are written, Ctrl-C
 reaches it once, and it does not outlive this process."""
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def _end_with_parent() -> None:
-    """In the child, on Linux: stop in good order if Python is killed."""
+    """In the child, on Linux: asks for an orderly stop if Python is killed."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
 
 
 class _Interrupts:
-    """Hands each Ctrl-C to the child and, once it has ended, to whoever handled it before.
+    """Passes each Ctrl-C to the child and, once it has ended, to the previous handler.
 
-    A second SIGINT makes thor end at once without a result. So it must get each Ctrl-C exactly
-    once: the child has a session of its own, and the terminal's signal comes to Python alone.
-    Only the main thread can do so; in others the child stays in our process group instead.
+    A second SIGINT makes thor end at once without a result. So it must receive each Ctrl-C exactly once: the
+    child has its own session, and the terminal's signal reaches only Python. This works only in the main
+    thread; in others the child stays in our process group instead.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class _Interrupts:
 
 
 def _channel(terminal: bool) -> tuple[int, int]:
-    """Our end and the child's: a pseudo-terminal if the child shall draw a live progress line."""
+    """Our end and the child's: a pseudo-terminal if the child should draw a live progress line."""
     if terminal:
         with contextlib.suppress(OSError, ImportError):
             import termios
@@ -80,13 +80,13 @@ def _channel(terminal: bool) -> tuple[int, int]:
 
 
 def _pass_on(source: int, echo: TextIO | None) -> str:
-    """Everything that comes until the other end is closed, also shown as it comes."""
+    """Reads everything until the other end is closed, and shows it as it arrives."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     said = ""
     while True:
         try:
             data = os.read(source, 65536)
-        except OSError:  # so ends a pseudo-terminal
+        except OSError:  # the end of a pseudo-terminal
             data = b""
         text = decoder.decode(data, final=not data)
         said += text
@@ -99,12 +99,12 @@ def _pass_on(source: int, echo: TextIO | None) -> str:
 
 
 def _as_plain_text(text: str) -> str:
-    """What is left on a terminal once the progress line was drawn over itself, without colours."""
+    """The text that remains on a terminal after the progress line has been overwritten, without colours."""
     return re.sub(r"[^\n]*\r|\x1b\[[\d;]*[A-Za-z]", "", text)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Only after an error in Python itself, while the child still runs."""
+    """Ends the child; needed only after an error in Python itself, while the child still runs."""
     if child.poll() is None:
         child.terminate()
         try:
@@ -122,7 +122,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def call(command: Sequence[str], echo: TextIO | None = None) -> tuple[int, str]:
-    """Runs a command to its end; its exit code and what it wrote, shown on ``echo`` meanwhile.
+    """Runs a command to its end; returns its exit code and its output, shown on ``echo`` meanwhile.
 
     Ctrl-C is passed on to it; once it has ended, KeyboardInterrupt is raised.
     """
@@ -136,7 +136,7 @@ def call(command: Sequence[str], echo: TextIO | None = None) -> tuple[int, str]:
                     stdout=sink,
                     stderr=sink,
                     start_new_session=interrupts.ours,
-                    restore_signals=False,  # SIGPIPE stays ignored: last words may find no reader
+                    restore_signals=False,  # SIGPIPE stays ignored: the last messages may have no reader
                     preexec_fn=_end_with_parent,
                 )
             finally:

@@ -1,4 +1,4 @@
-"""What a run is told: a configuration as thor reads it, and where its result goes."""
+"""Configurations as thor reads them, and where their results go."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from .errors import ArgumentError, RunError
 
-#: A path, a dict of keys, or YAML text (which has a newline in it).
+#: A path, a dict of keys, or YAML text (which contains a newline).
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 
 def plain(value: Any) -> Any:
-    """A value made of what JSON knows: numpy's numbers, paths and astropy's quantities too."""
+    """Converts a value to JSON types, including numpy numbers, paths and astropy quantities."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "unit") and hasattr(value, "value"):  # astropy
@@ -36,13 +36,13 @@ def plain(value: Any) -> Any:
 
 
 def number(value: float) -> str:
-    """A number in its shortest exact form: 1e7, not 10000000.0."""
+    """Shortest exact form of a number: 1e7, not 10000000.0."""
     short = re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", f"{value:g}")
     return short if float(short) == value else repr(value)
 
 
 def to_yaml(value: Any, indent: int | None = None) -> str:
-    """JSON, which is YAML; units, as text, stay legible."""
+    """JSON, which is also YAML; units, as text, stay legible."""
     value = plain(value)
     if isinstance(value, float) and np.isfinite(value):
         return number(value)
@@ -53,16 +53,16 @@ def to_yaml(value: Any, indent: int | None = None) -> str:
 
 
 def is_path(config: Config) -> bool:
-    """Whether a configuration is given by its file; else it is the configuration itself."""
+    """Whether a configuration is given by its file, rather than being the configuration itself."""
     if isinstance(config, Mapping):
         return False
     if not isinstance(config, (str, os.PathLike)):
-        raise ArgumentError(f"a configuration is a path, a dict or text with a newline in it, not {config!r}")
+        raise ArgumentError(f"a configuration is a path, a dict or text with a newline, not {config!r}")
     return "\n" not in os.fspath(config)
 
 
 def as_path(path: str | os.PathLike[str], what: str) -> Path:
-    """An argument that is the path of something."""
+    """Converts an argument to a path."""
     try:
         return Path(os.fsdecode(path))
     except TypeError as error:
@@ -70,7 +70,7 @@ def as_path(path: str | os.PathLike[str], what: str) -> Path:
 
 
 def as_values(values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The argument ``set``: keys and their values."""
+    """Converts the argument ``set``: keys and their values."""
     if values is not None and not isinstance(values, Mapping):
         raise ArgumentError(f"set: expected a dict from keys to values, not {values!r}")
     found: dict[str, Any] = plain(values or {})
@@ -78,7 +78,7 @@ def as_values(values: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def text_of(config: Config) -> str:
-    """The configuration as YAML text, whichever way it is given."""
+    """The configuration as YAML text, however it is given."""
     if isinstance(config, Mapping):
         return to_yaml(config, indent=2) + "\n"
     if not is_path(config):
@@ -91,7 +91,7 @@ def text_of(config: Config) -> str:
 
 @contextlib.contextmanager
 def as_file(config: Config) -> Iterator[str]:
-    """A file with the configuration, for as long as it is needed."""
+    """A file with the configuration, which exists as long as it is needed."""
     if not isinstance(config, Mapping) and is_path(config):
         yield os.fspath(config)
         return
@@ -107,7 +107,7 @@ def as_file(config: Config) -> Iterator[str]:
 
 
 def overrides(values: Mapping[str, Any] | None) -> list[str]:
-    """The command line's --set for each key."""
+    """The command-line option --set for each key."""
     pairs = [f"{key}={to_yaml(value)}" for key, value in (values or {}).items()]
     return [word for pair in pairs for word in ("--set", pair)]
 
@@ -124,7 +124,7 @@ _BLOCK = re.compile(
 def output_in(text: str) -> str | None:
     """``output.path`` of a configuration; None if it has none, or is written in a rare form.
 
-    This is no parser of YAML: it knows JSON, and a key ``output`` that starts a line.
+    This is not a YAML parser: it handles JSON, and a key ``output`` that starts a line.
     """
     with contextlib.suppress(ValueError):
         return _output_of(json.loads(text))
@@ -150,7 +150,7 @@ def line_list_in(text: str) -> str | None:
 
 
 def line_list_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
-    """The file of more lines that a configuration names, by the rule of :func:`output_of`."""
+    """Path of the line list that a configuration names, by the rule of :func:`output_of`."""
     asked = as_values(values).get("line_list")
     name = line_list_in(text_of(config)) if asked is None else asked
     if not name or not isinstance(name, str):
@@ -167,10 +167,10 @@ def _output_of(config: Any) -> str | None:
 
 
 def output_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
-    """Where a configuration has its result written; None if it does not say so.
+    """Path of the result named in a configuration; None if it has none.
 
-    A relative path counts from the configuration's folder, as thor does it; for a dict or a text,
-    which have none, from the current folder.
+    A relative path is relative to the configuration's folder, as in thor; for a dict or a text, which have
+    none, to the current folder.
     """
     asked = as_values(values)
     path = asked.get("output.path") or _output_of(asked) or output_in(text_of(config))

@@ -41,7 +41,7 @@ def describe(result: Result) -> str:
 
 
 def _other_light(summary: Mapping[str, Any]) -> str:
-    """Light that neither escaped nor was absorbed by dust of the gas."""
+    """Light that neither escaped nor was absorbed by dust in the gas."""
     start = "luminosity_"
     names = [name for name in summary if name.startswith(start) and summary[name]]
     other = [name for name in names if name[len(start) :] not in ("emitted", "escaped", "absorbed")]
@@ -49,7 +49,7 @@ def _other_light(summary: Mapping[str, Any]) -> str:
 
 
 def _reference(spectrum: Spectrum, line: Line) -> str:
-    """Where a spectrum counts from, if that is not the line's first transition."""
+    """Zero point of a spectrum, if that is not the line's first transition."""
     if spectrum.line.wavelength0 == line.wavelength0 or spectrum.axis not in ("x", "velocity"):
         return ""
     return f" about {spectrum.line.wavelength0:.2f} Angstrom"

@@ -1,4 +1,4 @@
-"""A line, and the four ways to write the axis of a spectrum around it."""
+"""A line, and the four axes of a spectrum around it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequenc
 
 
 def positive(value: Any, what: str) -> float:
-    """A finite number above 0, or an error that says what it should have been."""
+    """Checks for a finite number above 0; the error says what was expected."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
     if isinstance(value, (str, bytes)) or not 0.0 < number < float("inf"):
-        raise ArgumentError(f"{what} is a number above 0, not {value!r}")
+        raise ArgumentError(f"{what} must be a number above 0, not {value!r}")
     return number
 
 
 def floats(values: npt.ArrayLike, what: str) -> Floats:
-    """An array of numbers."""
+    """Converts to an array of numbers."""
     try:
         array: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -44,12 +44,11 @@ def floats(values: npt.ArrayLike, what: str) -> Floats:
 
 @dataclass(frozen=True)
 class Line:
-    """What ties the axes together: the transition that x and velocities are counted from, and the
-    gas's thermal speed.
+    """Relation between the axes: the transition at the zero point of x and velocities, and the gas's thermal speed.
 
-    ``wavelength0`` is that of the line's first transition, or of the one that an output names as
-    its ``reference``. ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m) that x is counted in;
-    None where no single temperature describes the gas.
+    ``wavelength0`` is that of the line's first transition, or of an output's ``reference``.
+    ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m), the unit of x; None if no
+    single temperature describes the gas.
     """
 
     name: str
@@ -63,18 +62,18 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The line as one writes it, with the wavelength that it is counted from: Lyα 1215.67 Å."""
+        """Name of the line with the wavelength of its zero point: Lyα 1215.67 Å."""
         ion = re.fullmatch(r"([A-Z][a-z]?)([IVX]+)(?:_(\w+))?", self.name)
         name = " ".join(part for part in ion.groups() if part) if ion else self.name
         return f"{'Lyα' if name == 'Lya' else name} {self.wavelength0:.2f} Å"
 
     def about(self, wavelength0: float) -> Line:
-        """The same line, with x and velocities counted from another wavelength [Angstrom]."""
+        """The same line, with x and velocities relative to another wavelength [Angstrom]."""
         return replace(self, wavelength0=positive(wavelength0, "a wavelength [Angstrom]"))
 
     def _thermal_velocity(self) -> float:
         if not self.thermal_velocity:
-            raise ArgumentError("x needs a thermal velocity, and this result has none")
+            raise ArgumentError("x needs a thermal velocity, which this result does not have")
         return self.thermal_velocity
 
     def to_velocity(self, values: npt.ArrayLike, axis: str) -> Floats:

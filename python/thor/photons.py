@@ -18,7 +18,7 @@ from .spectrum import Spectrum
 if TYPE_CHECKING:
     from .result import Result
 
-#: What became of a photon: the values of ``fate`` in files that do not say it themselves.
+#: Fates of a photon: the values of ``fate`` in files that do not list them.
 FATES = {"escaped": (2,), "absorbed": (3,), "lost": (4,), "stopped": (5,), "in_flight": (0, 1)}
 
 
@@ -29,13 +29,12 @@ def _fates(text: str) -> dict[str, tuple[int, ...]]:
 
 
 class Photons:
-    """The recorded photons, one numpy array per property, read when first asked for.
+    """The recorded photons, one numpy array per property, read when first used.
 
-    Beside what the file holds (``fate``, and of id, weight, velocity_initial, velocity_final,
-    velocity_scattered, position, direction, scatterings, column, position_initial, generator, source what was asked
-    for) there are ``x_initial`` and
-    ``x_final``, the dimensionless frequencies. ``len(photons)`` is the number of photons; going over
-    them, ``in`` and ``keys()`` are about the properties, as with the columns of a table.
+    Besides the recorded properties (``fate``, and those requested of id, weight, velocity_initial, velocity_final,
+    velocity_scattered, position, direction, scatterings, column, position_initial, generator, source) there are
+    ``x_initial`` and ``x_final``, the dimensionless frequencies. ``len(photons)`` is the number of photons; iteration,
+    ``in`` and ``keys()`` refer to the properties, like the columns of a table.
 
         result.photons["velocity_final"]                 # km/s, one number per photon
         result.photons.escaped.array()                   # a structured array
@@ -74,7 +73,7 @@ class Photons:
 
     def __getitem__(self, name: str) -> Array:
         if not isinstance(name, str):
-            raise MissingError(f"{name!r}: properties of photons have names: there is {', '.join(self)}")
+            raise MissingError(f"{name!r}: properties of photons have names: available are {', '.join(self)}")
         if name not in self._arrays:
             self._arrays[name] = self._read(name)
         return self._arrays[name]
@@ -94,10 +93,10 @@ class Photons:
             array = reading.numbers(self._group, name, self._result.path)
         except ResultError:
             raise
-        except Exception as error:  # whatever HDF5 and numpy make of what they find
+        except Exception as error:  # any error of HDF5 or numpy on damaged data
             raise ResultError(f"{self._result.path}: cannot read photons: {error}") from error
         if name in ("position", "direction", "position_initial") and array.shape[1:] != (3,):
-            raise ResultError(f"{self._result.path}: the file is damaged: '{name}' has the shape {array.shape}")
+            raise ResultError(f"{self._result.path}: the file is damaged: '{name}' has shape {array.shape}")
         return array
 
     def units(self, name: str) -> str:
@@ -119,25 +118,25 @@ class Photons:
 
     @property
     def count(self) -> int:
-        """How many photons there are; also ``len(photons)``."""
+        """Number of photons; also ``len(photons)``."""
         return self._count
 
     def select(self, mask: npt.ArrayLike) -> Photons:
-        """Those photons where ``mask`` is true."""
+        """The photons for which ``mask`` is true."""
         chosen = np.asarray(mask)
         if chosen.dtype != np.bool_ or chosen.shape != (self.count,):
-            raise ArgumentError(f"a mask of {self.count} photons is that many booleans")
+            raise ArgumentError(f"a mask for {self.count} photons must be that many booleans")
         return Photons(self._result, self._group, self, chosen)
 
     def of(self, fate: str) -> Photons:
-        """Those with a fate: escaped, absorbed, lost, stopped or in_flight."""
+        """The photons with a fate: escaped, absorbed, lost, stopped or in_flight."""
         if not isinstance(fate, str) or fate not in self._fates:
-            raise ArgumentError(f"{fate!r} is no fate of a photon: there is {', '.join(self._fates)}")
+            raise ArgumentError(f"{fate!r} is not a fate of a photon: available are {', '.join(self._fates)}")
         return self.select(np.isin(self["fate"], self._fates[fate]))
 
     @property
     def fates(self) -> dict[str, int]:
-        """The values of ``fate`` by name, as the file gives them, of photons that have ended."""
+        """Values of ``fate`` by name, as in the file, for photons that have ended."""
         return {name: values[0] for name, values in self._fates.items() if len(values) == 1}
 
     @property
@@ -146,17 +145,17 @@ class Photons:
         return self.of("escaped")
 
     def towards(self, direction: npt.ArrayLike, within: float) -> Photons:
-        """Those whose last flight is within an angle [degrees, above 0, up to 180] of a direction.
+        """The photons whose last flight is within an angle [degrees, above 0, up to 180] of a direction.
 
-        An observer there takes the source to shine that way into all directions: the luminosity
-        is then 2 / (1 - cos(within)) times what these photons carry.
+        An observer there assumes that the source emits equally in all directions: the luminosity is then
+        2 / (1 - cos(within)) times that of these photons.
         """
         axis = floats(direction, "a direction")
         if axis.shape != (3,) or not np.all(np.isfinite(axis)) or not np.any(axis):
-            raise ArgumentError(f"a direction is three numbers, not all of them 0: not {direction!r}")
+            raise ArgumentError(f"a direction must be three numbers, not all of them 0: not {direction!r}")
         angle = floats(within, "within")
         if angle.ndim or not 0.0 < angle <= 180.0:
-            raise ArgumentError(f"within is an angle above 0 and up to 180 degrees, not {within!r}")
+            raise ArgumentError(f"within must be an angle above 0 and up to 180 degrees, not {within!r}")
         axis = axis / np.max(np.abs(axis))  # whose norm neither overflows nor vanishes
         length = float(np.linalg.norm(axis))
         if angle == 180.0:  # in spite of rounding
@@ -164,23 +163,22 @@ class Photons:
         return self.select(self["direction"] @ axis >= length * np.cos(np.radians(angle)))
 
     def weights(self) -> Floats:
-        """The luminosity that each photon stands for [erg/s], once it has left its source.
+        """The luminosity that each photon represents [erg/s], after it has left its source.
 
-        If ``weight`` was not recorded it is still known where the rest of the file shows that all
-        are equal.
+        If ``weight`` was not recorded it is still known if the rest of the file shows that all are equal.
         """
         if "weight" in self:
             recorded: Floats = self["weight"]
             return recorded
         equal = self._result.equal_weight()
         if equal is None:
-            raise MissingError("'weight': photons differ in it, as of several sources; record it (fields: [weight, ...])")
+            raise MissingError("'weight': it differs, as for several sources; record it (fields: [weight, ...])")
         return np.full(self.count, equal)
 
     def initial_weights(self) -> Floats:
         """The luminosity that each photon was emitted with [erg/s].
 
-        It is that of :meth:`weights` but for generators with an ``escape_fraction``.
+        It equals :meth:`weights` except for generators with an ``escape_fraction``.
         """
         fractions = np.array([_escape_fraction(g) for g in self._result.generators or [self._result.summary]])
         if np.allclose(fractions, fractions[0], rtol=1e-9):
@@ -189,12 +187,12 @@ class Photons:
             raise MissingError("'generator': escape fractions differ; record it (fields: [generator, ...])")
         which = self["generator"].astype(int)
         if len(which) and not 0 <= np.min(which) <= np.max(which) < len(fractions):
-            raise ResultError(f"{self._result.path}: the file is damaged: photons of a generator that is not there")
+            raise ResultError(f"{self._result.path}: the file is damaged: photons of an unknown generator")
         weights: Floats = self.weights() / fractions[which]
         return weights
 
     def array(self, *names: str) -> Array:
-        """A structured array of the properties named, or of all that the file holds."""
+        """A structured array of the named properties, or of all recorded ones."""
         chosen = {name: self[name] for name in names or self.keys()}
         fields = [(name, values.dtype, values.shape[1:]) for name, values in chosen.items()]
         array = np.empty(self.count, dtype=fields)
@@ -213,13 +211,13 @@ class Photons:
         name: str = "photons",
         wavelength0: float | None = None,
     ) -> Spectrum:
-        """The spectrum of these photons, or of those where ``mask`` is true.
+        """The spectrum of these photons, or of those for which ``mask`` is true.
 
-        ``of`` is escaped, absorbed, stopped or emitted, as in a configuration: of the photons chosen
-        only those count, with their frequency at the end (stopped: of the last scattering), or all
-        of them with that of emission.
+        ``of`` is escaped, absorbed, stopped or emitted, as in a configuration: only photons of that
+        fate count, with their final frequency (stopped: that of the last scattering), or, for
+        emitted, all of them with their initial one.
         ``bins`` is a number of bins over ``range`` (in units of the axis; default: all photons),
-        or the edges themselves. x and velocities are counted from ``wavelength0`` [Angstrom], by
+        or the edges themselves. x and velocities are relative to ``wavelength0`` [Angstrom], by
         default that of the line's first transition. The error of a bin is sqrt(sum of squared
         weights).
         """
@@ -243,13 +241,13 @@ class Photons:
         widths = np.diff(edges)
         flux, error = sums / widths, np.sqrt(squares) / widths
         light = float(np.sum(sums))
-        # numpy's rounding of a sum is not light
+        # rounding errors of numpy's sum are not light
         beyond = max(float(np.sum(weights)) - light, 0.0) if np.any((values < edges[0]) | (values > edges[-1])) else 0.0
         notes = self._result.notes(of_spectrum(name, light, beyond), of)
         return Spectrum(name, edges, flux, error, axis, of, line, caveats=notes)
 
     def keys(self) -> list[str]:
-        """The names of the properties that the file holds."""
+        """Names of the recorded properties."""
         return list(self._names)
 
     def __iter__(self) -> Iterator[str]:
@@ -269,21 +267,21 @@ class Photons:
 
 
 def _escape_fraction(generator: Mapping[str, Any]) -> float:
-    """The share of a generator's light that is not absorbed at birth."""
+    """Fraction of a generator's light that is not absorbed at emission."""
     emitted, unresolved = generator.get("luminosity_emitted", 0.0), generator.get("luminosity_unresolved", 0.0)
     share = generator.get("escape_fraction", 1.0 - unresolved / emitted if emitted > 0.0 else 1.0)
     return share if isinstance(share, float) and 0.0 < share <= 1.0 else 1.0
 
 
 def _bin_edges(values: Floats, bins: int | npt.ArrayLike, range: tuple[float, float] | None) -> Floats:
-    """The edges of bins by their number and range, or as given."""
+    """Edges of bins from their number and range, or as given."""
     if np.ndim(bins) == 0 and not (isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and bins > 0):
-        raise ArgumentError(f"bins are a number of them, or edges that increase, not {bins!r}")
-    counts: Any = bins  # numpy's annotation leaves out that it takes both
+        raise ArgumentError(f"bins must be their number, or edges that increase, not {bins!r}")
+    counts: Any = bins  # numpy's annotation does not say that it accepts both
     try:
         edges: Floats = np.histogram_bin_edges(values, counts, range).astype(np.float64)
     except (TypeError, ValueError, MemoryError) as error:
-        raise ArgumentError(f"no bins can be made of bins={bins!r}, range={range!r}: {error}") from error
+        raise ArgumentError(f"bins={bins!r}, range={range!r} do not define bins: {error}") from error
     if edges.ndim != 1 or len(edges) < 2 or not np.all(np.isfinite(edges)) or not np.all(np.diff(edges) > 0):
-        raise ArgumentError("the edges of bins are two or more numbers that increase")
+        raise ArgumentError("the edges of bins must be two or more numbers that increase")
     return edges

@@ -15,10 +15,10 @@ from .spectrum import Spectrum
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Okabe & Ito's colours, which the colour-blind tell apart too.
+#: Okabe & Ito's colours, which colour-blind readers can distinguish.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-#: matplotlib's settings for figures of a paper, one column wide: plt.style.use(thor.PAPER).
+#: matplotlib settings for figures in a paper, one column wide: plt.style.use(thor.PAPER).
 PAPER: dict[str, Any] = {
     "font.family": ["STIXGeneral", "DejaVu Serif"],
     "font.size": 10,
@@ -50,7 +50,7 @@ _NORMALISED_UNITS = {
 # Hz are too many to label ticks with.
 _TICK_UNIT = {"x": 1.0, "velocity": 1.0, "wavelength": 1.0, "frequency": 1e12}
 
-#: What tells our curves from those of others in the same axes.
+#: Mark that distinguishes our curves from others in the same axes.
 _GID = "thor: "
 
 Source = Union[Result, Spectrum, Sequence[Spectrum], Mapping[str, Spectrum]]
@@ -73,16 +73,16 @@ def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
     if name is None:
         return dict(source)
     if name not in source:
-        raise MissingError(f"no spectrum '{name}': there is {', '.join(source)}")
+        raise MissingError(f"no spectrum '{name}': available are {', '.join(source)}")
     return {name: source[name]}
 
 
 def _checked(spectra: Iterable[Spectrum]) -> Iterable[Spectrum]:
     if not isinstance(spectra, Iterable):
-        raise ArgumentError(f"what is drawn is a result or spectra, not {spectra!r}")
+        raise ArgumentError(f"expected a result or spectra to draw, not {spectra!r}")
     wrong = [spectrum for spectrum in spectra if not isinstance(spectrum, Spectrum)]
     if wrong:
-        raise ArgumentError(f"what is drawn is a result or spectra, not {wrong[0]!r}")
+        raise ArgumentError(f"expected a result or spectra to draw, not {wrong[0]!r}")
     return spectra
 
 
@@ -117,10 +117,11 @@ def plot_spectrum(
 
         plot_spectrum(result, axis="x", analytic=lambda x: thor.analytic.sphere(x, a, tau0))
 
-    The axis names the line and the wavelength that it is counted from. What is to be held against a
-    spectrum (:attr:`Spectrum.caveats`: a cut run, lost photons, light beyond the range) stands above
-    the figure, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` is for all
-    spectra, ``colors`` one for each. Returns the axes. Fonts are matplotlib's, or those of a paper after ``plt.style.use(thor.PAPER)``.
+    The axis names the line and the wavelength of its zero point. Caveats of a spectrum
+    (:attr:`Spectrum.caveats`: an interrupted run, lost photons, light beyond the range) are printed above
+    the figure, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` applies to all
+    spectra, ``colors`` has one for each. Returns the axes. Fonts are matplotlib's, or those of a paper
+    after ``plt.style.use(thor.PAPER)``.
     """
     chosen = _choose(source, name)
     if not chosen:
@@ -184,7 +185,7 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) ->
 
 
 def _tell(ax: Axes, spectra: Mapping[str, Spectrum], labelled: bool) -> None:
-    """Above the figure, what is to be held against its spectra; a second call adds to it."""
+    """Prints the caveats of the spectra above the figure; a second call adds to them."""
     said = [line for line in ax.get_title(loc="right").splitlines() if line]
     everywhere = set.intersection(*(set(spectrum.caveats) for spectrum in spectra.values()))
     named = labelled and len(spectra) == 1

@@ -1,4 +1,4 @@
-"""What is read of a result file, with the checks that keep a damaged one from doing harm."""
+"""Reads parts of a result file, with checks that make damaged files harmless."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = (h5py.h5t.TypeIntegerID, h5py.h5t.TypeFloatID, h5py.h5t.TypeEnumID)
 
 
 def plain(value: Any) -> Any:
-    """An attribute as Python's own type: fixed-length text comes out of HDF5 as bytes."""
+    """An attribute as a Python type: HDF5 returns fixed-length text as bytes."""
     if isinstance(value, h5py.Empty):
         return ""
     if isinstance(value, bytes):
@@ -36,8 +36,8 @@ def _is_ours(place: h5py.Group | h5py.Dataset, name: str) -> bool:
 def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
     """The attributes that thor may have written there.
 
-    The HDF5 library crashes in going over attributes one of which it cannot decode. To look for one
-    that is not there makes it decode them all as well, and that fails in good order.
+    The HDF5 library crashes when iterating over attributes if it cannot decode one of them. Looking up a missing
+    one makes it decode them all as well, but fails in an orderly way.
     """
     h5py.h5a.exists(place.id, b"\x01 none")
     return {name: plain(place.attrs[name]) for name in place.attrs if _is_ours(place, name)}
@@ -53,21 +53,21 @@ def group(parent: h5py.Group, name: str, path: str) -> h5py.Group | None:
     """A group; None if there is none."""
     found = parent.get(name)
     if not isinstance(found, (h5py.Group, type(None))):
-        raise ResultError(f"{path}: the file is damaged: {name} is no group")
-    if not all(isinstance(member, str) for member in found or ()):  # what is no UTF-8 comes as bytes
-        raise ResultError(f"{path}: the file is damaged: a name in {name} is no text")
+        raise ResultError(f"{path}: the file is damaged: {name} is not a group")
+    if not all(isinstance(member, str) for member in found or ()):  # invalid UTF-8 is returned as bytes
+        raise ResultError(f"{path}: the file is damaged: a name in {name} is not text")
     return found
 
 
 def numbers(parent: h5py.Group, name: str, path: str) -> Array:
-    """A dataset of numbers, whole. What claims to be far longer than the file is not read at all."""
+    """A whole dataset of numbers. One that claims to be far longer than the file is not read at all."""
     where = f"{parent.name}/{name}"
     found = parent.get(name)
     if not isinstance(found, h5py.Dataset):
         raise ResultError(f"{path}: the file is damaged: there is no dataset {where}")
     if found.dtype.kind not in "iufb":
-        raise ResultError(f"{path}: the file is damaged: {where} holds {found.dtype}, no numbers")
-    if found.nbytes > 1_000_000 + 1100 * found.id.get_storage_size():  # more than any compression gives
+        raise ResultError(f"{path}: the file is damaged: {where} holds {found.dtype}, not numbers")
+    if found.nbytes > 1_000_000 + 1100 * found.id.get_storage_size():  # more than any compression achieves
         raise ResultError(f"{path}: the file is damaged: {where} is longer than the file")
     values: Array = found[()]
     return values

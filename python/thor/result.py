@@ -21,7 +21,7 @@ from .weights import common_weight
 
 FORMAT_VERSION = 1  # the newest layout of the file that this package reads
 
-# What one of a file's units is in ours.
+# Factors from a file's units to ours.
 _UNITS = {
     "x": {"": 1.0, "1": 1.0},
     "velocity": {"km s-1": 1.0, "km/s": 1.0, "cm s-1": 1e-5, "cm/s": 1e-5},
@@ -29,20 +29,20 @@ _UNITS = {
     "frequency": {"Hz": 1.0, "s-1": 1.0, "GHz": 1e9, "THz": 1e12},
 }
 
-# Of the summary: what must be there, and what else is a number if it is there.
+# Keys of the summary: required ones, and optional ones that must be numbers.
 _NEEDED = ("complete", "photons", "escaped", "luminosity_emitted", "luminosity_escaped", "scatterings",
            "transport_seconds", "threads")
 _NUMBERS = (*_NEEDED, "absorbed", "stopped", "lost", "in_flight", "photons_requested", "steps", "longest")
 
 
 class Result:
-    """What a run gave. Use it as is, or in a ``with`` block that closes the file at its end.
+    """The result of a run. Use it directly, or in a ``with`` block that closes the file at its end.
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
     each generator, in the order of the configuration, ``spectra`` its spectra by name, ``photons`` the recorded photons, and
-    ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
-    and stopped photons, light beyond the range of a spectrum, and the warnings of the run; ``print(result)`` and figures
-    show it.
+    ``complete`` is False for an interrupted run. ``caveats`` lists what to know before relying on it, a sentence each: an
+    interruption, lost and stopped photons, light beyond the range of a spectrum, and the warnings of the run;
+    ``print(result)`` and figures show them.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -56,7 +56,7 @@ class Result:
         except ResultError:
             self.close()
             raise
-        except Exception as error:  # whatever HDF5 and numpy make of what they find
+        except Exception as error:  # any error of HDF5 or numpy on damaged data
             self.close()
             reason = f"there is no {error}" if isinstance(error, KeyError) else str(error) or repr(error)
             raise ResultError(f"{self.path}: the file is damaged: {reason}") from error
@@ -74,7 +74,7 @@ class Result:
             return h5py.File(self.path, "r")
         except OSError as error:
             if "truncated" in str(error):
-                reason = "the file is truncated (a copy that was cut short?)"
+                reason = "the file is truncated (an incomplete copy?)"
             elif not h5py.is_hdf5(self.path):
                 reason = "this is not an HDF5 file"
             else:
@@ -116,7 +116,7 @@ class Result:
         return reading.group(self._file, name, self.path)
 
     def _check_summary(self) -> None:
-        """Everything that is shown or calculated with must be there, and be a number."""
+        """Everything that is shown or used in calculations must exist and be a number."""
         for name in _NEEDED:
             self.summary[name]
         for name, value in self.summary.items():
@@ -151,11 +151,11 @@ class Result:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What is to be held against this result, a sentence each; empty if nothing is."""
+        """Caveats of this result, a sentence each; empty if there are none."""
         return sentences(self.summary, self._caveats)
 
     def notes(self, own: list[Caveat], of: str) -> tuple[str, ...]:
-        """What a figure of a spectrum shows: the caveats of the run, and its own."""
+        """Caveats shown in a figure of a spectrum: those of the run, and its own."""
         run = [caveat for caveat in self._caveats if caveat.spectrum is None and caveat.fate != of]
         return tuple(dict.fromkeys(c.short for c in (*run, *own) if c.share >= NOTABLE))
 
@@ -172,25 +172,24 @@ class Result:
                 raise MissingError(f"{self.path}: the run kept no spectrum of escaped photons")
             return escaped[0]
         if not isinstance(name, str) or name not in self.spectra:
-            raise MissingError(f"no spectrum '{name}': there is {', '.join(self.spectra) or 'none'}")
+            raise MissingError(f"no spectrum '{name}': available are {', '.join(self.spectra) or 'none'}")
         return self.spectra[name]
 
     def equal_weight(self) -> float | None:
-        """The luminosity [erg/s] that each photon stands for; None where they differ.
+        """The luminosity [erg/s] that each photon represents; None if they differ.
 
-        The file says so, or, if it is of an earlier version, it is found from the sums and the squared
-        sums of its spectra, from recorded weights, else from the light of each generator and each fate.
+        It is stored in the file; for an earlier version it follows from the sums and squared sums of its
+        spectra, from recorded weights, or from the light of each generator and each fate.
         """
         return common_weight(self)
 
     def escape_fraction(self) -> tuple[float, float]:
-        """The luminosity that escaped over that emitted, and its Monte Carlo error.
+        """Escaped over emitted luminosity, and its Monte Carlo error.
 
-        For photons of one source the error is that of a share, sqrt(f (1 - f) / N): it is 0 where
-        none or all of them escape. For several sources, with the squared weights S of those that
+        For photons of one source the error is that of a fraction, sqrt(f (1 - f) / N): it is 0 if none or all of
+        them escape. For several sources, with the squared weights S of those that
         escaped, it is sqrt(S - L^2 / N) over the luminosity emitted, an upper bound to it; S comes
-        from the recorded weights, or from a spectrum that no photon missed. Where the file has
-        neither the error is nan.
+        from the recorded weights, or from a spectrum that no photon missed. If the file has neither, the error is nan.
         """
         emitted, escaped = self.summary["luminosity_emitted"], self.summary["luminosity_escaped"]
         if not emitted:
@@ -201,7 +200,7 @@ class Result:
         return float(escaped / emitted), float(np.sqrt(np.maximum(variance, 0.0)) / emitted)
 
     def _squared_weights(self) -> float:
-        """Sum of the squared weights of escaped photons; nan if the file does not say it."""
+        """Sum of the squared weights of escaped photons; nan if not in the file."""
         weight = self.equal_weight()
         if weight is not None:
             return float(self.summary["escaped"]) * weight**2
@@ -240,6 +239,6 @@ class Result:
 
 
 def open(path: str | os.PathLike[str]) -> Result:
-    """Opens a result file; warns if the run was cut short, raises :class:`ResultError` if the
+    """Opens a result file; warns if the run was interrupted, raises :class:`ResultError` if the
     file is missing, damaged, or something else."""
     return Result(path)

@@ -34,17 +34,16 @@ def run(
 ) -> Result:
     """Runs thor and opens its result.
 
-    ``config`` is the path of a configuration, a dict of its keys, or its text (a string with a
-    newline in it). Numbers with a unit are text, as in YAML ("10 kpc"), or astropy quantities.
-    ``set`` overrides keys: ``{"dataset.tau0": 1e7}``. The result goes to ``output``, or to the
-    configuration's ``output.path``; one of them is needed. ``output`` counts from the current
-    folder; ``output.path`` and ``line_list`` from the folder of the configuration, or from the
-    current one for a dict or text. A file that is there already is an error unless ``overwrite`` is true.
+    ``config`` is the path of a configuration, a dict of its keys, or its text (a string with a newline). Numbers with a
+    unit are text, as in YAML ("10 kpc"), or astropy quantities. ``set`` overrides keys: ``{"dataset.tau0": 1e7}``. The
+    result goes to ``output``, or to the configuration's ``output.path``; one of them is required. ``output`` is
+    relative to the current folder; ``output.path`` and ``line_list`` from the folder of the configuration, or from the
+    current one for a dict or text. An existing file is an error unless ``overwrite`` is true.
 
     The other arguments are the options of ``thor run``, with its defaults. Progress is shown on
-    ``sys.stderr``: a live line on a terminal, elsewhere (a notebook, a log) a line every ten
-    seconds; none with ``progress="never"``. ``quiet`` leaves only warnings. ``binary`` is the
-    thor command; :func:`thor.find_binary` says how it is found otherwise.
+    ``sys.stderr``: a live line on a terminal, otherwise (a notebook, a log) a line every ten seconds; none with
+    ``progress="never"``. ``quiet`` leaves only warnings. ``binary`` is the thor command; :func:`thor.find_binary`
+    describes how it is found otherwise.
 
     Raises :class:`RunError` if there is no result. A run that was stopped early (by a signal or by
     ``max_walltime``) is returned, with an :class:`IncompleteRunWarning`; one that lost more than
@@ -57,14 +56,14 @@ def run(
     wanted = in_config if output is None else as_path(output, "output")
     if wanted is None:
         raise ArgumentError(
-            "where shall the result go? Give output='NAME.h5', or output.path in the configuration"
+            "where should the result go? Give output='NAME.h5', or output.path in the configuration"
         )
     target = os.path.abspath(wanted)
     values = as_values(set)
     if in_config is None:
-        values["output.path"] = os.path.basename(target)  # thor wants it even if it has -o
+        values["output.path"] = os.path.basename(target)  # thor requires it even with -o
     line_list = None if is_path(config) else line_list_of(config, set)
-    if line_list is not None:  # thor will read the configuration in a folder of its own
+    if line_list is not None:  # thor will read the configuration in a temporary folder
         values["line_list"] = os.path.abspath(line_list)
     options = {
         "--threads": threads,

@@ -45,9 +45,9 @@ class Spectrum:
     """A binned spectrum: luminosity per unit of its axis, with its Monte Carlo error.
 
     ``edges`` has one entry more than ``flux`` and ``error`` and increases. ``of`` says which
-    photons were counted: escaped, emitted or absorbed. x and velocities are counted from
-    ``line.wavelength0``, which may be another one for each spectrum of a run. ``caveats`` says in short
-    what is to be held against it, such as light beyond its range; figures show it.
+    photons were counted: escaped, emitted or absorbed. x and velocities are relative to
+    ``line.wavelength0``, which may differ between the spectra of a run. ``caveats`` lists in short form what to know
+    before relying on it, such as light beyond its range; figures show them.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Spectrum:
         return mean, float(np.sqrt(np.sum(spread**2))) / total
 
     def peak(self) -> float:
-        """Where on the axis the highest bin has its centre; nan for an empty spectrum."""
+        """Position on the axis of the centre of the highest bin; nan for an empty spectrum."""
         return float(self.centers[np.argmax(self.flux)]) if np.any(self.flux) else float("nan")
 
     def to(self, axis: str) -> Spectrum:
@@ -119,18 +119,18 @@ class Spectrum:
         )
 
     def about(self, wavelength0: float) -> Spectrum:
-        """The same light, with x and velocities counted from another wavelength [Angstrom]: that
-        of another transition of the line, or the one of another spectrum."""
+        """The same light, with x and velocities relative to another wavelength [Angstrom]: that
+        of another transition of the line, or that of another spectrum."""
         wavelengths = self.to("wavelength")
         return replace(wavelengths, line=self.line.about(wavelength0)).to(self.axis)
 
     def rebin(self, factor: int) -> Spectrum:
-        """Bins merged by ``factor``; what is left over makes a narrower last bin.
+        """Bins merged by ``factor``; the remainder makes a narrower last bin.
 
         Luminosities add up, and their errors in quadrature, since no photon is in two bins.
         """
         if isinstance(factor, (str, bytes)) or not (_is_finite(factor) and factor == int(factor) and factor >= 1):
-            raise ArgumentError(f"bins are merged by a whole number, not by {factor!r}")
+            raise ArgumentError(f"bins must be merged by a whole number, not by {factor!r}")
         first = np.arange(0, len(self.flux), int(factor))
         edges = np.append(self.edges[first], self.edges[-1])
         luminosity = np.add.reduceat(self.flux * self.widths, first)
@@ -144,7 +144,7 @@ class Spectrum:
         """The shape alone, with unit integral.
 
         The total is as uncertain as the photons that it counts: with f_i = L_i / L,
-        d(f_i)^2 = ((1 - 2 f_i) dL_i^2 + f_i^2 dL^2) / L^2. The shares then add up to 1 and are
+        d(f_i)^2 = ((1 - 2 f_i) dL_i^2 + f_i^2 dL^2) / L^2. The fractions then add up to 1 and are
         no longer independent: rebin before, not after.
         """
         total, total_error = self.luminosity()
@@ -159,7 +159,7 @@ class Spectrum:
     def scaled(self, factor: float) -> Spectrum:
         """Flux and error times a number, such as 1 / (4 pi d^2)."""
         if isinstance(factor, (str, bytes)) or not _is_finite(factor):
-            raise ArgumentError(f"a spectrum is scaled by a number, not by {factor!r}")
+            raise ArgumentError(f"a spectrum must be scaled by a number, not by {factor!r}")
         return replace(self, flux=self.flux * factor, error=self.error * factor)
 
     def quantity(self) -> Quantities:

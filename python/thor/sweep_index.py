@@ -1,4 +1,4 @@
-"""The index of a sweep: the file that says what the results in a folder are."""
+"""The index of a sweep: the file that describes the results in a folder."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Parameters = Union[Mapping[str, Sequence[Any]], Sequence[Mapping[str, Any]]]
 @dataclass
 class Entry:
     """One run. ``state`` is planned, started, complete, incomplete or failed; ``config_sha256``
-    is of the resolved configuration in the result, and ``message`` says why a run failed or its
-    result is not to be relied on."""
+    is that of the resolved configuration in the result, and ``message`` says why a run failed or its
+    result is not reliable."""
 
     file: str
     parameters: dict[str, Any]
@@ -36,7 +36,7 @@ class Entry:
     message: str = ""
 
     def check(self) -> None:
-        """What an index has of a run must be of the right kind, and in its folder."""
+        """Checks that an entry of the index has the right types, and that its file is in the folder."""
         texts = (self.file, self.state, self.config_sha256, self.message)
         if not all(isinstance(text, str) for text in texts) or not isinstance(self.parameters, dict):
             raise ValueError(f"a run is damaged: {self.file!r}")
@@ -45,7 +45,7 @@ class Entry:
 
 
 class Index:
-    """What was asked for (``base``: all that the runs have in common) and the runs by file."""
+    """The requested sweep (``base``: everything that the runs have in common) and the runs by file."""
 
     def __init__(self, folder: Path, base: dict[str, Any], runs: dict[str, Entry]):
         self.folder = folder
@@ -97,21 +97,21 @@ def combinations(parameters: Parameters) -> list[dict[str, Any]]:
         chosen = [dict(zip(axes, values)) for values in product]
     else:
         if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
-            raise ArgumentError(f"parameters are a dict of lists, or a list of dicts, not {parameters!r}")
+            raise ArgumentError(f"parameters must be a dict of lists, or a list of dicts, not {parameters!r}")
         chosen = [plain(combination) for combination in parameters]
         for combination in chosen:
             if not isinstance(combination, dict):
-                raise ArgumentError(f"a combination of parameters is a dict, not {combination!r}")
+                raise ArgumentError(f"a combination of parameters must be a dict, not {combination!r}")
     for i, combination in enumerate(chosen):
         if combination in chosen[:i]:
-            raise ArgumentError(f"asked for twice: {combination}")
+            raise ArgumentError(f"requested twice: {combination}")
     if not chosen:
         raise ArgumentError("a sweep needs at least one combination of parameters")
     return chosen
 
 
 def short(key: str) -> str:
-    """A key as one says it: dust.tau, not dataset.dust.tau."""
+    """Short form of a key: dust.tau, not dataset.dust.tau."""
     return key[len("dataset.") :] if key.startswith("dataset.") else key
 
 
@@ -122,12 +122,12 @@ def as_text(value: Any) -> str:
 
 
 def describe(parameters: Mapping[str, Any]) -> str:
-    """A combination in words."""
+    """Text for a combination."""
     return ", ".join(f"{short(key)} = {as_text(value)}" for key, value in parameters.items())
 
 
 def file_names(chosen: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A readable file name per combination, which depends on nothing but the combination."""
+    """A readable file name per combination, which depends only on the combination."""
 
     def legible(text: str) -> str:
         return re.sub(r"[^\w.+-]+", "-", text.replace("^", "")).rstrip("-")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .sweep_results import Sweep
 
-# Keys as papers write them.
+# Keys as written in papers.
 _SYMBOL = {
     "dataset.tau0": r"$\tau_0$",
     "dataset.column_density": r"$N_\mathrm{HI}$",
@@ -35,12 +35,12 @@ _UNIT = {
 
 
 def symbol(key: str) -> str:
-    """A key as a paper writes it: tau_0 for dataset.tau0."""
+    """Key as written in a paper: tau_0 for dataset.tau0."""
     return _SYMBOL.get(key, short(key).replace("_", " "))
 
 
 def value_label(value: Any) -> str:
-    """A value as a paper writes it: 2 x 10^20 cm^-2 for "2e20 cm^-2"."""
+    """Value as written in a paper: 2 x 10^20 cm^-2 for "2e20 cm^-2"."""
     match = re.fullmatch(r"([-+]?[\d.]+)(?:e([-+]?\d+))?\s*(\S*)", as_text(value))
     if match is None or (match[3] and match[3] not in _UNIT):
         return as_text(value)
@@ -64,13 +64,13 @@ def plot_sweep(
     """Draws the spectra of a sweep for each value of the key ``over``, from dark to light.
 
     The other parameters must be the same in all: choose with ``sweep.where``. ``name`` is the
-    spectrum to draw (default: the first of escaped photons), ``rebin`` merges so many bins;
+    spectrum to draw (default: the first of escaped photons), ``rebin`` merges that many bins;
     ``axis`` and ``normalize`` are as for :func:`thor.plot_spectrum`. Returns the axes.
     """
     matplotlib = optional("matplotlib")
     optional("matplotlib.colors")
     if over not in sweep.varied:
-        raise ArgumentError(f"'{over}' was not varied: there is {', '.join(sweep.varied)}")
+        raise ArgumentError(f"'{over}' was not varied: available are {', '.join(sweep.varied)}")
     for key in sweep.varied:
         values = {as_text(parameters.get(key)) for parameters in sweep.parameters}
         if key != over and len(values) > 1:

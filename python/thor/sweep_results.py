@@ -29,7 +29,7 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         for parameters, result in thor.Sweep("sweep"):
             print(parameters["dataset.tau0"], result.escape_fraction())
 
-    A result is opened when it is asked for, each time anew. ``failures`` are the parameters of
+    A result is opened on each access. ``failures`` are the parameters of
     runs that failed, with the reason.
     """
 
@@ -70,21 +70,21 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         except IndexError as error:
             raise MissingError(f"result {at}: the sweep has {len(self)}") from error
         except TypeError as error:
-            raise ArgumentError(f"results of a sweep go by number, not by {at!r}") from error
+            raise ArgumentError(f"results of a sweep are indexed by number, not by {at!r}") from error
         return dict(entry.parameters), Result(self.folder / entry.file)
 
     def where(self, values: Mapping[str, Any]) -> Sweep:
-        """Those results whose parameters have the given values: ``{"dataset.dust.tau": 0}``.
+        """The results whose parameters have the given values: ``{"dataset.dust.tau": 0}``.
 
-        Quantities are compared as such: "0.3 kpc" finds "300 pc"; a velocity where there are
-        lengths, or a number without its unit, is an error.
+        Quantities are compared by value: "0.3 kpc" finds "300 pc"; a velocity instead of a length, or a number
+        without its unit, is an error.
         """
         if not isinstance(values, Mapping):
             raise ArgumentError(f"expected a dict from keys to values, not {values!r}")
         wanted: dict[str, Any] = plain(values)
         for key in wanted:
             if key not in self.varied:
-                raise MissingError(f"'{key}' was not varied: there is {', '.join(self.varied)}")
+                raise MissingError(f"'{key}' was not varied: available are {', '.join(self.varied)}")
         return Sweep(
             self.folder,
             [
@@ -100,12 +100,11 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
     def table(self) -> Array:
         """A structured array with a row for each result.
 
-        Its columns are the parameters, ``file``, ``complete``, ``photons``, ``lost`` (the share of photons
-        that are), ``escape_fraction`` and ``escape_fraction_error``; of the first spectrum of escaped
-        photons ``peak_velocity`` (of its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is
-        none; ``mean_scatterings``, and ``seconds`` of transport. ``pandas.DataFrame`` and
-        ``astropy.table.Table`` take it as it is.
-        """
+        Its columns are the parameters, ``file``, ``complete``, ``photons``, ``lost`` (fraction of photons),
+        ``escape_fraction`` and ``escape_fraction_error``; of the first spectrum of escaped photons ``peak_velocity``
+        (of its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is none;
+        ``mean_scatterings``, and ``seconds`` of transport. ``pandas.DataFrame`` and ``astropy.table.Table`` take it as
+        it is. """
         rows = []
         for parameters, result in self:
             with result:
@@ -133,7 +132,7 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
 
 
 def _cell(value: Any) -> Any:
-    """A parameter as one entry of a table: lists and maps as text."""
+    """A parameter as a table entry: lists and maps as text."""
     return as_text(value) if isinstance(value, (list, dict)) else value
 
 

@@ -53,15 +53,15 @@ def sweep(
         thor.sweep("shell.yaml", {"dataset.tau0": [1e4, 1e5], "dataset.dust.tau": [0, 0.1]})
         thor.sweep("shell.yaml", [{"dataset.tau0": 1e4}, {"dataset.tau0": 1e6, "seed": 2}])
 
-    The same call again does only what is missing: a sweep that was interrupted goes on, one with
-    more values runs the new ones, and runs that failed or were cut are run again. What is there is
-    used only if the configuration (its text, and that of its line list), ``set``, ``precision``
-    and ``seed`` are what they were: otherwise nothing is run, nothing is overwritten, and :class:`SweepError` is raised. Then
-    choose another folder, or delete this one. Results of an older thor count as done.
+    Repeating the call runs only what is missing: an interrupted sweep is resumed, one with more values runs the new
+    ones, and runs that failed or were interrupted are repeated. Existing results are used only if the configuration
+    (its text, and that of its line list), ``set``, ``precision`` and ``seed`` are unchanged: otherwise nothing is run,
+    nothing is overwritten, and :class:`SweepError` is raised. Then choose another folder, or delete this one. Results
+    of an older thor count as done.
 
-    A run that fails does not end the sweep: it is in ``failures`` of what is returned, and a
-    :class:`FailedRunWarning` tells of it. If all fail, :class:`SweepError` is raised.
-    ``index.json`` in the folder says what was asked for and what each file is; ``Sweep(folder)``
+    A run that fails does not end the sweep: it is in ``failures`` of the returned sweep, and a
+    :class:`FailedRunWarning` reports it. If all fail, :class:`SweepError` is raised.
+    ``index.json`` in the folder records the requested sweep and the content of each file; ``Sweep(folder)``
     opens it later. All runs have the same seed unless it is one of the parameters, so their noise
     is not independent. The other arguments are those of :func:`thor.run`, for each run.
     """
@@ -79,7 +79,7 @@ def sweep(
     chosen = combinations(parameters)
     for key, value in (("precision", precision), ("seed", seed)):
         if value is not None and any(key in combination for combination in chosen):
-            raise ArgumentError(f"{key} is one of the parameters: do not give it as an argument too")
+            raise ArgumentError(f"{key} is one of the parameters: do not give it as an argument as well")
     base = {"config": text_of(config), "set": as_values(set), "precision": precision, "seed": seed}
     line_list = line_list_of(config, set)
     folder = as_path(folder, "folder")
@@ -101,7 +101,7 @@ def sweep(
 
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Two sweeps in one folder would undo each other's index."""
+    """Locks the folder: two sweeps in one would overwrite each other's index."""
     import fcntl
 
     try:
@@ -142,7 +142,7 @@ class _Runs:
     def run(self, todo: list[Entry], asked: int) -> None:
         there, start = asked - len(todo), time.monotonic()
         if there:
-            self._say(f"{there} of {asked} runs are there already")
+            self._say(f"{there} of {asked} runs already exist")
         for i, entry in enumerate(todo):
             left = (time.monotonic() - start) / i * (len(todo) - i) if i else None
             time_left = "" if left is None else f"; {duration(left)} left"
@@ -176,7 +176,7 @@ class _Runs:
 
 
 def _report(done: Sweep) -> Sweep:
-    """Warns of what is missing."""
+    """Warns about missing results."""
     total = len(done) + len(done.failures)
     why = "\n".join(f"{describe(p)}: {message}" for p, message in done.failures)
     if not len(done):
@@ -193,9 +193,9 @@ def _report(done: Sweep) -> Sweep:
     cut = [entry for entry in done.entries if entry.state == "incomplete"]
     if cut:
         text = (
-            f"{done.folder}: {len(cut)} of {total} runs were cut: "
+            f"{done.folder}: {len(cut)} of {total} runs were interrupted: "
             + "; ".join(describe(entry.parameters) for entry in cut)
-            + ". The same call again runs them again"
+            + ". Repeat the call to run them again"
         )
         warnings.warn(text, IncompleteRunWarning, stacklevel=3)
     return done

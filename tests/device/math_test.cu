@@ -1,5 +1,5 @@
-// The elementary functions, the profile of the line and the random generators on the device: the host's bits, and
-// within their bounds of the truth.
+// The elementary functions, the profile of the line and the random generators on the device: bit-identical to the host,
+// and within their error bounds.
 #include <algorithm>
 #include <numbers>
 #include <random>
@@ -13,7 +13,7 @@
 #include "thor/random/seed.hpp"
 #include "thor/random/xoshiro.hpp"
 
-namespace thor {  // where exp and its like are thor's, not the device's own
+namespace thor {  // where exp and others are thor's, not the device's
 namespace {
 
 using test::expect_same_as_host, test::in_both_precisions, test::on_device, test::Row;
@@ -37,7 +37,7 @@ template <class Real>
 constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
 
 /// Numbers in [low, high] without denormal ones: the ends and zero, the powers of two and the given cuts with their
-/// neighbours, and random ones, half of them even in x, half in ln |x|.
+/// neighbours, and random ones, half uniform in x, half in ln |x|.
 template <class Real>
 Points<Real> grid(Real low, Real high, const std::vector<double>& cuts = {}, int random = 1 << 18) {
   Points<Real> points;
@@ -220,7 +220,7 @@ struct CoreWing {
   }
 };
 
-// ---- the host's bits ------------------------------------------------------------------------------------------------
+// ---- bit-identical to the host --------------------------------------------------------------------------------------
 
 TEST_F(DeviceMath, ExpAndLogAreTheHosts) {
   in_both_precisions([]<class Real>(Real) {
@@ -246,7 +246,7 @@ TEST_F(DeviceMath, RootAndQuotientAreTheHosts) {
   expect_same_as_host<Row<float, 1>>(grid(0x1p-60f, 0x1p60f) + zero, Sqrt{});
   expect_same_as_host<Row<float, 1>>(random_pairs(0x1p-60f, 0x1p60f), Divide{});
   expect_same_as_host<Row<float, 1>>(Pairs<float>{{0.f, 1.f}, {0.f, 0x1p-60f}, {0.f, -3.f}, {-0.f, -3.f}}, Divide{});
-  // -0 is no normal number: its root, and its quotient by a positive number, are zeros, of whatever sign.
+  // -0 is not a normal number: its root, and its quotient by a positive number, are zeros of either sign.
   EXPECT_EQ((on_device<Row<float, 1>>(Points<float>{{-0.f}}, Sqrt{})[0][0]), 0.f);
   EXPECT_EQ((on_device<Row<float, 1>>(Pairs<float>{{-0.f, 3.f}}, Divide{})[0][0]), 0.f);
   const Points<double> ends{{0.}, {-0.}, {infinity<double>}, {-1.}, {nan<double>}};
@@ -262,7 +262,7 @@ TEST_F(DeviceMath, FusedAndUnfusedAreTheHosts) {
     for (std::size_t i = 0; i < some.size(); ++i) {
       const Real a = some[i][0], b = some[i][1];
       triples.push_back({a, b, more[i][0]});
-      triples.push_back({a, b, -(a * b)});  // what is left is the rounding of the product
+      triples.push_back({a, b, -(a * b)});  // the remainder is the rounding of the product
     }
     expect_same_as_host<Row<Real, 1>>(triples, Fma{});
     expect_same_as_host<Row<Real, 1>>(triples, MultiplyThenAdd{});
@@ -365,7 +365,7 @@ struct Reciprocals {
   static constexpr std::uint64_t size = 120ull << 23;
   THOR_FN Quotient at(std::uint64_t i) const { return {1.f, number(std::uint32_t(i), int(i >> 23) - 60)}; }
 };
-/// a/b as close to the middle of two numbers as a allows: one wrong bit before the last rounding shows.
+/// a/b as close to the middle of two numbers as a allows: one wrong bit before the last rounding is detected.
 struct MiddleQuotients {
   THOR_FN Quotient at(std::uint64_t i) const {
     const std::uint64_t r = mix64(i + 0x632be59bd9b4e019ull);
@@ -401,7 +401,7 @@ TEST_F(DeviceMath, QuotientsAreCorrectlyRounded) {
   expect_correctly_rounded(NearbyOperands::size, NearbyOperands{});
   expect_correctly_rounded(Reciprocals::size, Reciprocals{});
   expect_correctly_rounded(1ull << 32, MiddleQuotients{});
-  EXPECT_GT(test::failures_on_device(1ull << 20, WrongProduct{}).count, 1u << 16) << "the count sees no error";
+  EXPECT_GT(test::failures_on_device(1ull << 20, WrongProduct{}).count, 1u << 16) << "the count detects no error";
 }
 
 /// Number i from 2^-64 on.
@@ -425,12 +425,12 @@ TEST_F(DeviceMath, EveryRootIsCorrectlyRounded) {
   const auto failures = test::failures_on_device(all, WrongRoot{});
   EXPECT_EQ(failures.count, 0u) << "of " << all << " roots, the last of them of " << std::hexfloat
                                 << radicand(failures.last);
-  EXPECT_GT(test::failures_on_device(1ull << 20, WrongRootProduct{}).count, 1u << 16) << "the count sees no error";
+  EXPECT_GT(test::failures_on_device(1ull << 20, WrongRootProduct{}).count, 1u << 16) << "the count detects no error";
 }
 
 // ---- the truth ------------------------------------------------------------------------------------------------------
 
-/// error(x, y) of the device's y stays below the bound; says where it is largest.
+/// Checks that error(x, y) of the device's y stays below the bound; reports where it is largest.
 template <class Out, class In, class F, class Error>
 void expect_below(double bound, const std::vector<In>& x, F f, Error error) {
   const auto y = on_device<Out>(x, f);
@@ -443,7 +443,7 @@ void expect_below(double bound, const std::vector<In>& x, F f, Error error) {
   EXPECT_LT(largest, bound) << "at " << x[where] << ", where it gives " << y[where];
 }
 
-/// Some of many: the wide libm takes its time.
+/// A subset: the wide libm is slow.
 template <class T>
 std::vector<T> every(int k, const std::vector<T>& all) {
   std::vector<T> some;
@@ -451,7 +451,7 @@ std::vector<T> every(int k, const std::vector<T>& all) {
   return some;
 }
 
-// As tests/unit/math/functions_test.cpp for the host.
+// Like tests/unit/math/functions_test.cpp for the host.
 TEST_F(DeviceMath, FunctionsAreWithinTheirBounds) {
   in_both_precisions([]<class Real>(Real) {
     using W = std::conditional_t<single<Real>, double, long double>;
@@ -479,12 +479,12 @@ TEST_F(DeviceMath, FunctionsAreWithinTheirBounds) {
       return std::max(std::abs(y[0] - std::log2(W(x[0]))), std::abs(y[1] / std::cbrt(W(x[0])) - 1) * W(1.1));
     });
     const auto e = on_device<One>(Points<Real>{{Real(1)}}, Exp{})[0][0];
-    EXPECT_GT(std::abs(e / std::exp(W(1.000001)) - 1), bound);  // the bound tells an argument wrong by 1e-6
+    EXPECT_GT(std::abs(e / std::exp(W(1.000001)) - 1), bound);  // the bound detects an argument wrong by 1e-6
   });
 }
 
 /// H(a, x) = (1/pi) Int e^{-(x + a sinh t)^2}/cosh t dt, by u = x + a sinh t; the trapezium rule converges
-/// exponentially as long as its step is small beside 1/x. Beyond, the asymptotic series (DLMF 7.12.1).
+/// exponentially as long as its step is small compared with 1/x. Beyond, the asymptotic series (DLMF 7.12.1).
 double voigt_truth(double a, double x) {
   x = std::abs(x);
   if (x > 20) {
@@ -564,7 +564,7 @@ TEST_F(DeviceMath, StreamsAreTheHosts) {
   });
 }
 
-/// From a given state, to the words that its authors print.
+/// From a given state to the words published by its authors.
 template <class Real>
 struct XoshiroFrom {
   THOR_FN Words operator()(const Row<std::uint32_t, 4>& s) const {

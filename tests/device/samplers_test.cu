@@ -1,4 +1,4 @@
-// The samplers on the device: the host's draws for the same streams, and their pdfs.
+// The samplers on the device, compared with the host's draws for the same streams and with their pdfs.
 #include <numbers>
 
 #include "device/support.hpp"

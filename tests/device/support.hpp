@@ -18,10 +18,10 @@
 #error "the host side must fuse as the device does: on x86-64 compile it with -mfma"
 #endif
 
-/// Kernel functions run on the device, and the same on the host to compare with.
+/// Runs kernel functions on the device, and on the host for comparison.
 namespace test {
 
-/// Tests that need a device are skipped where there is none.
+/// Tests that need a device are skipped if there is none.
 class DeviceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ inline void check(cudaError_t error, const char* call) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(error));
 }
 
-/// Device memory that holds n of T.
+/// Device memory for n values of T.
 template <class T>
 class DeviceArray {
  public:
@@ -65,7 +65,7 @@ class DeviceArray {
   std::size_t size_ = 0;
 };
 
-/// A few numbers of one type: what a function under test takes or gives.
+/// A few numbers of one type: arguments or results of a function under test.
 template <class T, int n>
 struct Row {
   T v[n];
@@ -127,7 +127,7 @@ std::vector<Out> on_host(const std::vector<In>& in, F f) {
 // ---- how many i < n fail --------------------------------------------------------------------------------------------
 
 struct Failures {
-  unsigned long long count = 0, last = 0;  ///< and the largest i that failed
+  unsigned long long count = 0, last = 0;  ///< number of failures, and the largest i that failed
 };
 
 template <class F>
@@ -139,7 +139,7 @@ __global__ void count_failures(Failures* failures, std::uint64_t begin, std::uin
   }
 }
 
-/// Over so many i that each launch takes only a part of them.
+/// For so many i that each launch covers only a part of them.
 template <class F>
 Failures failures_on_device(std::uint64_t n, F fails) {
   constexpr std::uint64_t launch = 1ull << 30;
@@ -152,7 +152,7 @@ Failures failures_on_device(std::uint64_t n, F fails) {
   return failures.host()[0];
 }
 
-// ---- the same bits --------------------------------------------------------------------------------------------------
+// ---- bit-identical results ------------------------------------------------------------------------------------------
 
 /// Denormal numbers are zero on the device in single precision, and a compiler may choose the sign of a zero.
 inline float flushed(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0.f : x; }
@@ -173,7 +173,7 @@ bool same(const Row<T, n>& a, const Row<T, n>& b) {
   return true;
 }
 
-/// Every result of the device is the host's; `name(i)` says which case i is.
+/// Checks that every result of the device equals the host's; `name(i)` describes case i.
 template <class Out, class Name>
 void expect_same(const std::vector<Out>& device, const std::vector<Out>& host, Name name) {
   ASSERT_EQ(device.size(), host.size());
@@ -196,7 +196,7 @@ void expect_same_as_host(std::uint64_t n, F f) {
   expect_same(on_device<Out>(n, f), on_host<Out>(n, f), [](std::size_t i) { return i; });
 }
 
-/// What a test asks of single precision it asks of double, too.
+/// Runs a test in single and in double precision.
 template <class F>
 void in_both_precisions(F part) {
   {

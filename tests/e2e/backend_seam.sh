@@ -1,6 +1,6 @@
 #!/bin/sh
-# backend_seam.sh ROOT: only a backend's own folder knows its programming interface (DESIGN section 2), but for the two
-# intrinsics in math/fused.hpp and the choice in parallel/device/backends.cpp.
+# backend_seam.sh ROOT: only a backend's own folder uses its programming interface, except for the two intrinsics in
+# math/fused.hpp and the choice in parallel/device/backends.cpp.
 set -eu
 cd "$1"
 pattern='cuda_runtime|cuda[A-Z][A-Za-z]+\(|__global__|__device__|__shared__|<<<|atomicAdd|parallel/cuda/'

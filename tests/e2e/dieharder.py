@@ -1,10 +1,10 @@
-"""The random streams of thor before dieharder (R. G. Brown), and weak ones that it must fail.
+"""The random streams of thor tested with dieharder (R. G. Brown), and weak ones that must fail.
 
     /usr/bin/python3 tests/e2e/dieharder.py --words build/dev/tests/e2e/random_words
     /usr/bin/python3 tests/e2e/dieharder.py --words ... --full [--generator xoshiro] [--layout interleaved] [--seed 1]
 
-The first takes half a minute: a few tests with fewer samples than dieharder's own choice. --full takes hours: all tests,
-where WEAK gets more samples until it is PASSED or FAILED. Exit 0: nothing FAILED; 77: dieharder is not installed.
+The first takes half a minute: a few tests with fewer samples than dieharder's default. --full takes hours: all tests;
+WEAK results get more samples until they are PASSED or FAILED. Exit 0: nothing FAILED; 77: dieharder is not installed.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 NO_DIEHARDER = "*** SKIPPED: dieharder is not installed (Debian: dieharder): THE STREAMS ARE NOT TESTED WITH IT ***"
 
-# Tests that read few numbers, as options of dieharder, and a weak generator that each must fail. 100 p-values of a test go
-# into one by Kolmogorov-Smirnov.
+# Tests that read few numbers, as options of dieharder, and a weak generator that each must fail. 100 p-values of a test are
+# combined by Kolmogorov-Smirnov.
 QUICK = {
     "-d 0": ("twice16", "interleaved"),  # birthday spacings
     "-d 2 -t 4000": ("xorshift32", "long"),  # rank of 32 x 32 matrices
@@ -57,7 +57,7 @@ def dieharder(words, generator, layout, seed, options, echo=False):
 
 
 def quick(words, generators):
-    """What is wrong, in lines of text."""
+    """Failures, as lines of text."""
     wrong = []
     for generator in generators:
         for options in QUICK:

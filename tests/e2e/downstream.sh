@@ -1,11 +1,11 @@
 #!/bin/sh
 # downstream.sh CMAKE SOURCE WORK PYTHON: builds examples/downstream against WORK/prefix (install.sh puts it there), and
-# compares what it prints with the result file of the thor command.
+# compares its output with the result file of the thor command.
 set -eu
 cmake=$1 source=$2 work=$3 python=$4
 cd "$work"
 rm -rf downstream
-# Debug: the library is built already, and the example is the quicker to compile.
+# Debug: the library is already built, and the example compiles faster.
 "$cmake" -S "$source/examples/downstream" -B downstream -G Ninja -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_PREFIX_PATH="$work/prefix" > downstream.log
 "$cmake" --build downstream >> downstream.log || { cat downstream.log >&2; exit 1; }

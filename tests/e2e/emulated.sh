@@ -1,6 +1,6 @@
 #!/bin/sh
-# emulated.sh THOR: the binary runs on a processor without AVX (Nehalem, 2008), emulated by qemu-user, with the kernel that
-# such a processor has.
+# emulated.sh THOR: the binary runs on a processor without AVX (Nehalem, 2008), emulated by qemu-user, with the kernel
+# for such a processor.
 set -eu
 thor=$1
 if [ "$(uname -m)" != x86_64 ]; then

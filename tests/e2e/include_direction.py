@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""include_direction.py ROOT: a file includes only from its own layer or from below (DESIGN section 2), folders do not
-include each other in a circle, and every folder has a layer. It first shows on made-up trees that it finds such things."""
+"""include_direction.py ROOT: a file includes only from its own layer or from below, folders do not include each
+other in a cycle, and every folder has a layer. It first shows on synthetic trees that it finds violations."""
 
 import re
 import sys
 import tempfile
 from pathlib import Path
 
-# Top to bottom; folders of one line are neighbours. outputs stand above transport: they are given its photons.
+# Top to bottom; folders on one line are in the same layer. outputs are above transport: they receive its photons.
 LAYERS = [
     ["apps"],
     ["drivers"],
@@ -42,7 +42,7 @@ def includes(root):
 
 
 def circles(graph):
-    """Circles of folders, each from its first name in the alphabet."""
+    """Cycles of folders, each starting from its alphabetically first name."""
 
     def walk(way):
         for following in sorted(graph.get(way[-1], ())):
@@ -56,7 +56,7 @@ def circles(graph):
 
 
 def check(root):
-    """What is wrong, a line each."""
+    """Violations, one per line."""
     wrong = [f"src/thor/{path.name}: in no layer of {Path(__file__).name}"
              for path in sorted(root.glob("src/thor/*")) if path.name not in HEIGHT]
     graph = {}
@@ -95,7 +95,7 @@ def main():
     self_test()
     root = Path(sys.argv[1])
     if len(list(includes(root))) < 50:
-        sys.exit(f"include_direction: hardly any include found in {root}")
+        sys.exit(f"include_direction: hardly any includes found in {root}")
     wrong = check(root)
     if wrong:
         sys.exit("\n".join(wrong))

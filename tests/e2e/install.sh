@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh CMAKE BUILD SOURCE WORK VERSION PYTHON: installs into WORK/prefix, and uses what is there. The prefix is moved
-# after the installation: nothing installed may know where it was built or put.
+# install.sh CMAKE BUILD SOURCE WORK VERSION PYTHON: installs into WORK/prefix, and uses the installation. The
+# prefix is moved afterwards: nothing installed may contain the path where it was built or installed.
 set -eu
 cmake=$1 build=$2 source=$3 work=$4 version=$5 python=$6
 fail() { echo "install: $*" >&2; exit 1; }
@@ -28,7 +28,7 @@ if grep -q '^THOR_MANUAL:BOOL=ON' "$build/CMakeCache.txt"; then
     [ -z "$warnings" ] || fail "man warns: $warnings"
   fi
   bash -n share/bash-completion/completions/thor || fail "bash cannot read its completions"
-  head -1 share/zsh/site-functions/_thor | grep -q '^#compdef thor' || fail "zsh does not take _thor without #compdef"
+  head -1 share/zsh/site-functions/_thor | grep -q '^#compdef thor' || fail "zsh ignores _thor without #compdef"
   ! command -v zsh > /dev/null || zsh -n share/zsh/site-functions/_thor || fail "zsh cannot read its completions"
 fi
 
@@ -41,7 +41,7 @@ if [ "$python" = none ]; then
   exit 0
 fi
 cd "$work"
-# With the prefix alone: -I takes no PYTHONPATH and no current folder.
+# With the prefix alone: -I ignores PYTHONPATH and the current folder.
 "$python" -I -B - "$work" "$version" <<'PYTHON'
 import sys
 work, version = sys.argv[1:]

@@ -1,9 +1,9 @@
 // Small kernels for the twin of kernel_vectors.py, compiled like the real ones: `good` works in vectors, the others
-// leave them for a part of it, as a compiler that gives up does. THOR_TWIN is one of
+// leave them for a part, as a compiler does that gives up vectorising. THOR_TWIN is one of
 //   good     all in vectors, with arithmetic on the problem's own numbers beside it
 //   unrolled e^x of each lane by itself, one after the other
 //   rolled   the same in a loop
-//   root     nothing but a square root in a loop over the lanes
+//   root     only a square root in a loop over the lanes
 #include "thor/math/functions.hpp"
 
 namespace thor {
@@ -28,7 +28,7 @@ THOR_FN V one_by_one(V x, F f) {
 #pragma GCC unroll(twin == Twin::unrolled ? 16 : 1)
   for (int i = 0; i < lanes_of; ++i) {
     THOR_REAL one = lane[i];
-    asm volatile("" : "+m"(one));  // or the compiler puts the lanes together again
+    asm volatile("" : "+m"(one));  // otherwise the compiler merges the lanes again
     lane[i] = f(one);
   }
   return load<V>(lane);

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """kernel_vectors.py [--rejects] OBJECT_OR_DIRECTORY...
 
-Disassembles the pack kernels (advance_pack, march_pack) and looks at what they compute with: the step must work in vector registers of
-the full width. A compiler that gives up on a part of it does so in silence, and the photons stay right. For each object:
+Disassembles the pack kernels (advance_pack, march_pack) and checks which registers they compute in: the step must work in
+vector registers of full width. A compiler that fails to vectorise a part of it does so silently, and the photons stay
+correct. For each object:
 
   - floating-point arithmetic is packed and in the widest registers: zmm (x86_64_v4), ymm (v3), xmm (v2), .4s/.2d (neon),
-  - no scalar arithmetic is done on what belongs to a lane. A scalar operation whose operands all come from the problem (the
+  - no scalar arithmetic is done on data of a lane. A scalar operation whose operands all come from the problem (the
     second argument, the same for all lanes) or from constants is done once for all lanes and does not count: it is followed
     from there through registers and the stack, along every path. Anything else is a lane's: what a packed instruction left
     in a register, an element taken out of one, what is read through an index.
-  - nothing is called, but for the kernel that has all schemes of `numerics` (SelectedProblem): a scheme may stay a function
-    of its own there, which no other instruction set shares (kernel_symbols.sh).
+  - nothing is called, except in the kernel that has all schemes of `numerics` (SelectedProblem): a scheme may stay a separate
+    function there, which no other instruction set shares (kernel_symbols.sh).
 
---rejects: the twin of the check. Each object must fail it, but for those named *_good, which must not.
+--rejects: the twin of the check. Each object must fail it, except those named *_good.
 Environment: OBJDUMP.
 """
 import os
@@ -22,12 +23,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LIMIT_LANES = 8  # kernels have 0 to 2 that could not be followed; one small function of each lane is 12
+LIMIT_LANES = 8  # kernels have 0 to 2 that could not be traced; one small function per lane has 12
 LIMIT_NARROW = 0.05  # of the packed
 LEAST_PACKED = 100
 
-# What is known of a register or a place on the stack: it points to the problem or to constants; is the same for all lanes;
-# may belong to one. What was not written on a path is not read after it.
+# State of a register or stack slot: it points to the problem or to constants; is the same for all lanes; may belong to
+# one lane. What was not written on a path is not read after it.
 PROBLEM, UNIFORM, LANE = "problem", "uniform", "lane"
 
 
@@ -49,7 +50,7 @@ class Count:
 
 
 def split(text):
-    """Operands, apart at the commas outside of brackets."""
+    """Operands, split at the commas outside brackets."""
     parts, depth, last = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -260,7 +261,7 @@ class Neon:
                     simple = op in ("ldr", "ldur", "ldp", "ldrsw", "ldrb", "ldrh") and not o.startswith("{")
                     value = self.value(one, state) if simple else None
                     if o.startswith("q") and place and place[0] not in ("sp", "x29"):
-                        value = None  # a whole vector is the same in all its elements only where it was made so
+                        value = None  # a vector has equal elements only if it was made so
                     if op == "ld1r" and place and state.get(self.register(place[0])) == PROBLEM:
                         value = UNIFORM
                     put(state, self.register(o.strip("{}").strip()), value)
@@ -295,7 +296,7 @@ def put(state, key, value):
 
 
 def count_function(code, machine, count):
-    """Follows what is the same for all lanes to a fixed point over the blocks, then counts."""
+    """Traces values that are the same for all lanes to a fixed point over the blocks, then counts."""
     index = {i.address: k for k, i in enumerate(code)}
     ends, starts, targets = set(), {0}, {}
     for k, i in enumerate(code):
@@ -315,7 +316,7 @@ def count_function(code, machine, count):
         for k in range(start, block_end[start]):
             i = code[k]
             if machine.CALL.match(i.op):
-                if counter and "__stack_chk_fail" not in i.text:  # of compilers that guard the stack
+                if counter and "__stack_chk_fail" not in i.text:  # from compilers that guard the stack
                     counter.calls.append(i.text)
                 state = {r: v if r in machine.KEPT or r.startswith("[") else LANE for r, v in state.items()}
             else:
@@ -341,7 +342,7 @@ def count_function(code, machine, count):
 
 
 def check(path):
-    """The line to print for an object, and whether it is as it should be."""
+    """Line to print for an object, and whether it passes."""
     kernel = re.search(r"thor_(?:kernel|twin)_([^/]*)\.dir/", path)[1]
     isa = re.match(r"x86_64_v\d|[a-z]+", kernel)[0]
     machine = X86(isa) if isa.startswith("x86") else Neon(isa)

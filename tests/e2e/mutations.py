@@ -1,4 +1,4 @@
-"""Broken configurations, most of them made from good ones by one mistake."""
+"""Broken configurations, most of them made from valid ones by one error."""
 
 import functools
 import json
@@ -28,12 +28,13 @@ class Entry:
 
     @property
     def plain_path(self):
-        """Without the indices of lists."""
+        """Path without the indices of lists."""
         return re.sub(r"\.\d+(?=\.)", "", self.path)
 
 
 class Document:
-    """A configuration as thor resolves it: block style, one key a line, so that each edit has a known line and path."""
+    """A configuration as thor resolves it: block style, one key per line, so that each edit has a known line and
+    path."""
 
     LINE = re.compile(r"( *)(- )?([a-z_0-9]+):(?: (.*))?$")
 
@@ -98,7 +99,7 @@ class Document:
 
 @dataclass
 class Mutant:
-    """A configuration with one mistake, and what must be said of it: a pattern each."""
+    """A configuration with one error, and patterns for its messages."""
     kind: str
     document: str
     what: str
@@ -187,7 +188,7 @@ ALTERNATIVES = {"dataset.tau0": "column_density: 1e18 cm^-2", "dataset.column_de
                 "dataset.velocity.average": "max: 1 km/s", "dataset.dust.tau": "law: SMC", "dataset.dust.law": "tau: 0.1"}
 
 
-# Where a key has this value, these keys belong to another one.
+# If a key has this value, these keys belong to another one.
 ELSEWHERE = {
     ("dataset.type", "shell"): ["half_thickness: 1 kpc"],
     ("dataset.type", "slab"): ["outer_radius: 1 kpc", "inner_radius: 0 kpc", "density: {profile: homogeneous}"],
@@ -213,7 +214,7 @@ BY_SCHEMA = {"typo", "missing", "unit", "choice", "conflict", "elsewhere"}  # wh
 
 
 def values_of(entry):
-    """Bad values for a key, each with the kind of mistake."""
+    """Bad values for a key, each with the kind of error."""
     path, wrong_types = entry.plain_path, [("type", v) for v in ("[1, 2, 3, 4, 5]", "{a: 1}", "~")]
     if path in QUANTITIES:
         unit, other, outside = QUANTITIES[path]
@@ -254,7 +255,7 @@ def list_values(entry):
 
 
 def typos(word, rng):
-    """One letter lost, doubled, swapped with its neighbour, or another one."""
+    """One letter missing, doubled, swapped with its neighbour, or replaced."""
     i = rng.randrange(1, len(word) - 1)
     made = [word[:i] + word[i + 1:], word[:i] + word[i] + word[i:], word[:i] + word[i + 1] + word[i] + word[i + 2:],
             word[:i] + "q" + word[i + 1:]]
@@ -264,7 +265,7 @@ def typos(word, rng):
 def value_mutants(document, entry):
     name = re.escape(entry.path)
     for kind, value in values_of(entry):
-        # An impossible profile is reported where it is seen, which may be another key of the section.
+        # An impossible profile is reported where it is detected, which may be another key of the section.
         where = rf"{{file}}:{entry.line + 1}:\d+: {name}(\.\d+)*: "
         if kind == "number" and value in ("300", "-300", "1e9 kpc"):
             where = rf"{{file}}:\d+:\d+: {re.escape(document.parent(entry))}"
@@ -302,7 +303,7 @@ def key_mutants(document, entry, rng):
                      [rf"{{file}}:{entry.end + 1}:\d+: {key}: unknown key here; it belongs to \w+: \w+"])
 
 
-# Mistakes that need more than one key, or that are only seen when the gas and the sources are built.
+# Errors that involve more than one key, or that are only detected when the gas and the sources are built.
 CONFLICTS = [
     ("sphere", "outputs=[{type: photons}, {type: photons}]", "outputs.1.type: only one"),
     ("shell", "outputs.1.name=emergent", 'outputs.1.name: two outputs are called "emergent"'),
@@ -354,14 +355,14 @@ def override_mutants(documents_, mutants, rng):
         says = rf"--set {re.escape(override)}: {re.escape(path)}" if r"\d+:\d+: " not in m.says[0][:20] else "--set"
         yield Mutant("set", m.document, f"--set {override}", "\n".join(documents_[m.document].lines), [says], (override,))
     for name, override, says in CONFLICTS:
-        # What concerns all sources together is said of the list.
+        # Errors that concern all sources together are reported for the list.
         where = "" if says.startswith("generators: all") else "--set " + re.escape(override)
         yield Mutant("set", name, f"--set {override}", "\n".join(documents_[name].lines), [where, says], (override,))
 
 
 @functools.cache
 def structural_mutants():
-    """One known mistake each: many in the two full configurations, which have all keys, some in the others."""
+    """One known error each: many in the two full configurations, which have all keys, some in the others."""
     rng, mutants = random.Random(5), []
     for name, document in documents().items():
         for entry in document.entries:
@@ -383,7 +384,7 @@ def flipped(rng, data):
 
 
 def damaged_texts():
-    """What happens to files: cut, damaged, wrongly edited or encoded. Some of it may stay valid."""
+    """Damage to files: truncated, corrupted, wrongly edited or encoded. Some may stay valid."""
     rng = random.Random(7)
     texts = {name: yaml.encode() for name, yaml in good_texts().items()}
     for name, data in texts.items():
@@ -414,7 +415,7 @@ def damaged_texts():
 
 
 def hostile_texts():
-    """What must be refused, and quickly."""
+    """Files that must be refused quickly."""
     good = FULL_SLAB
     bomb = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
     keys = [f"k{i}: 1\n" for i in range(33000)]

@@ -1,14 +1,14 @@
 #!/bin/sh
-# package.sh CPACK BUILD SOURCE WORK VERSION: makes the Debian package, looks at it, unpacks it and runs what is inside.
+# package.sh CPACK BUILD SOURCE WORK VERSION: makes the Debian package, inspects it, unpacks it and runs its contents.
 set -eu
 cpack=$1 build=$2 source=$3 work=$4 version=$5
 fail() { echo "package: $*" >&2; exit 1; }
 for tool in dpkg-deb dpkg-shlibdeps file strip gzip; do
-  command -v $tool > /dev/null || { echo "SKIPPED: there is no $tool (packages dpkg, dpkg-dev, file, binutils)" >&2; exit 77; }
+  command -v $tool > /dev/null || { echo "SKIPPED: $tool is not installed (packages dpkg, dpkg-dev, file, binutils)" >&2; exit 77; }
 done
 rm -rf "$work"
 mkdir -p "$work"
-# The quickest compression: what is tested is the content.
+# The fastest compression: only the content is tested.
 "$cpack" -G DEB --config "$build/CPackConfig.cmake" -B "$work" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip > "$work/cpack.log" 2>&1 ||
   { cat "$work/cpack.log" >&2; exit 1; }
 cd "$work"

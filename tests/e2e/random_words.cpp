@@ -1,5 +1,5 @@
 // random_words GENERATOR LAYOUT SEED: raw 32-bit words (tests/support/random_streams.hpp) on stdout until it is closed,
-// for batteries of tests that read a pipe. Without arguments it names the generators of thor, the weak ones, the
+// for test batteries that read a pipe. Without arguments it lists the generators of thor, the weak ones and the
 // layouts.
 #include <algorithm>
 #include <cstdio>

@@ -126,7 +126,7 @@ def read_package():
 
 
 def best_of(count, job):
-    """The shortest time of some runs: others use the machine too."""
+    """Shortest time of a few runs, since others use the machine too."""
     def seconds():
         begin = time.perf_counter()
         job()
@@ -145,7 +145,7 @@ def good_texts():
 
 @contextlib.contextmanager
 def as_nobody(case, folder):
-    """Options of subprocess by which permissions count, for root too."""
+    """Options of subprocess that make permissions apply, even for root."""
     folder.chmod(0o755)
     if os.geteuid() != 0:
         yield {}
@@ -154,12 +154,12 @@ def as_nobody(case, folder):
     try:
         subprocess.run(command_line("--version"), capture_output=True, timeout=20, **options)
     except OSError:
-        skip_loudly(case, "permissions: root is not bound by them, and others cannot run this binary")
+        skip_loudly(case, "permissions: root ignores them, and others cannot run this binary")
     yield options
 
 
 def limited(what, amount):
-    """For preexec_fn: a limit on the process; a file that is too long then fails as on a full disk."""
+    """For preexec_fn: a limit on the process; too long a file then fails as on a full disk."""
     def apply():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(what, (amount, amount))
@@ -175,11 +175,11 @@ def wait_for(what, seconds=20):
 
 @contextlib.contextmanager
 def mounted(case, folder, options):
-    """A small file system of its own; needs root."""
+    """A small separate file system; needs root."""
     folder.mkdir()
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, text=True)
     if done.returncode != 0:
-        skip_loudly(case, f"a file system of its own cannot be mounted ({done.stderr.strip()})")
+        skip_loudly(case, f"a separate file system cannot be mounted ({done.stderr.strip()})")
     try:
         yield folder
     finally:
@@ -191,7 +191,7 @@ def wide_spectra(count, bins=10_000_000):
 
 
 class Terminal:
-    """A command on a pseudo-terminal; what it wrote comes with wait()."""
+    """A command on a pseudo-terminal; wait() returns its output."""
 
     def __init__(self, *arguments, columns=None, **environment):
         ours, theirs = pty.openpty()
@@ -223,6 +223,6 @@ class Terminal:
 
 
 def commands():
-    """Those of `thor --help`."""
+    """The commands in `thor --help`."""
     told = thor("--help").stdout
     return re.findall(r"^  (\w+) +\S", told.partition("Subcommands:")[2], re.M)

@@ -1,9 +1,9 @@
-"""What thor says of broken configurations: where, what, and what was meant; and the JSON schema beside it.
+"""Messages about broken configurations: position, error, and suggestion; and the JSON schema.
 
     /usr/bin/python3 tests/e2e/test_broken_configurations.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. What needs more than numpy and h5py is skipped loudly where it is
-not there.
+The binary may also come from the environment, THOR_BINARY. Tests that need more than numpy and h5py are skipped
+loudly if it is missing.
 """
 
 import concurrent.futures
@@ -60,7 +60,7 @@ class BrokenConfigurations(unittest.TestCase):
             for file in (out, err):
                 file.seek(0)
             told = [file.read().decode(errors="replace") for file in (out, err)]
-        # Of the processor: others may use the machine.
+        # Processor time: others may use the machine.
         return name, Answer(job.returncode, *told, usage.ru_utime + usage.ru_stime)
 
     def report(self, problems):
@@ -77,7 +77,7 @@ class BrokenConfigurations(unittest.TestCase):
 
     def test_there_are_enough(self):
         refused = sum(done.returncode == USAGE for done in self.results.values())
-        print(f"\n  {len(self.results)} broken configurations, {len(self.mutants)} of them with one known mistake: "
+        print(f"\n  {len(self.results)} broken configurations, {len(self.mutants)} of them with one known error: "
               f"{refused} refused, in {self.seconds:.1f} s", file=sys.stderr)
         self.assertGreaterEqual(len(self.results), 300)
         self.assertGreaterEqual(refused, 200)
@@ -112,7 +112,7 @@ class BrokenConfigurations(unittest.TestCase):
                      if done.returncode == USAGE and name not in done.stderr and "--set" not in done.stderr])
 
     def test_one_mistake_is_one_message(self):
-        """A value that cannot be read is not followed by complaints about what depends on it."""
+        """An unreadable value does not cause further messages about what depends on it."""
         problems = []
         for i, m in enumerate(self.mutants):
             told = self.results[f"m{i}.yaml"].stderr
@@ -206,7 +206,7 @@ output: {path: a.h5}
         self.assertEqual(len(told.splitlines()), 1 + len(self.MISTAKES), told)
 
     def test_what_is_seen_by_building_is_told_with_the_rest(self):
-        """The gas is built where its section is clean, the sources where both are."""
+        """The gas is built if its section has no errors, the sources if both have none."""
         broken = self.GOOD.replace("core_skip: global", "core_skip: globl").replace("a.h5", "a.hdf")
         gas = broken.replace("tau0: 1e3", "tau0: 1e3, density: {profile: power_law, exponent: -2}, "
                                           "velocity: {profile: power_law, exponent: -2, average: 1 km/s}")

@@ -1,4 +1,4 @@
-"""What qualifies a result is said: in the summary, by the exit code, in the file, and by thor info, in the same words.
+"""Caveats of a result are reported in the summary, by the exit code, in the file, and by thor info, in the same words.
 
     /usr/bin/python3 tests/e2e/test_caveats.py --thor build/release/thor [unittest arguments]
 
@@ -38,7 +38,7 @@ def on_grid(path, photons, size, **keys):
 
 class Caveats(Case):
     def said(self, out, which="caveats"):
-        """The lines of a result, which must be those that thor info and the run itself showed."""
+        """Caveats of a result, which must be those shown by thor info and by the run itself."""
         stored = text(self.summary(out)[which]).rstrip("\0").splitlines()
         shown = thor("info", out).stdout
         self.assertEqual(json.loads(thor("info", out, "--json").stdout)[which], stored)
@@ -54,7 +54,7 @@ class Caveats(Case):
         self.assertNotIn("warning", self.done.stderr)
 
     def test_photons_that_are_lost(self):
-        """All of them, a few per cent, and less than one: only the last can be relied on."""
+        """All of them, a few per cent, and less than one per cent: only the last is reliable."""
         for cap, code in ((2, UNRELIABLE), (20, UNRELIABLE), (80, DONE)):
             with self.subTest(cap=cap):
                 config = {**sphere(10, 2000, outputs=[]), "limits": {"max_scatterings": cap}}
@@ -94,7 +94,7 @@ class Caveats(Case):
         self.assertNotIn("range of wide", told)
 
     def test_photons_that_are_stopped(self):
-        """They are in no spectrum, unless one is of them."""
+        """They are in no spectrum, unless one counts them."""
         grid, size = self.folder / "grid.h5", 16 * 1e22
         write_grid(grid, cell=1e22, density=1e-12, periodic=True, hubble=1e-16, redshift=2.)
         stopped = {"type": "spectrum", "name": "s", "of": "stopped", "axis": "velocity",
@@ -145,7 +145,7 @@ class Caveats(Case):
 
 
 class CoreSkipping(Case):
-    """An x_crit that the gas does not support is warned of, with numbers, by run and by check, and in the file."""
+    """An x_crit that is too large for the gas gives a warning with numbers, from run and check, and in the file."""
 
     def warned(self, config):
         out = self.run_thor(config)
@@ -185,10 +185,11 @@ class CoreSkipping(Case):
         self.assertEqual(self.warned(self.with_skip(config, {"fixed": 2})), [])
 
     def test_fixed_on_a_grid(self):
-        """Half of the box is thick enough but at its six sides, the other thin: a share of cells, and of absorbers."""
+        """Half of the box is thick enough except at its six sides, the other half thin: fractions of cells and of
+        absorbers."""
         n, size = 16, 16 * 1e20
         density = np.full((n, n, n), 1e-6)
-        density[:, :, n // 2:] = 1  # a tau = 2.8e3 in a cell: x = 2.2 where the way out is half a cell, 3.2 one further in
+        density[:, :, n // 2:] = 1  # a tau = 2.8e3 in a cell: x = 2.2 half a cell from the edge, 3.2 one further in
         write_grid(self.folder / "grid.h5", n, density=density)
         config = on_grid(self.folder / "grid.h5", 10, size, limits={"max_scatterings": 1000})
         config["generators"][0]["spectrum"] = {"type": "delta", "offset": "5000 km/s"}

@@ -3,7 +3,7 @@
     /usr/bin/python3 tests/e2e/test_command.py --thor build/release/thor [unittest arguments]
 
 The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py. Seeds are fixed, so a statistical test
-(4 or 5 sigma) passes or fails always; where it is cheap the same test is shown to reject a wrong number.
+(4 or 5 sigma) always passes or always fails; where cheap, the same test is shown to reject a wrong number.
 """
 
 import json
@@ -91,7 +91,7 @@ def thor(*arguments, **options):
     for _ in range(20):
         try:
             return subprocess.run([THOR, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
-        except OSError:  # not there, or text file busy
+        except OSError:  # missing, or text file busy
             time.sleep(1)
     raise RuntimeError(f"{THOR} cannot be run")
 
@@ -384,7 +384,7 @@ class Kernels(Case):
 
 
 class ExitCodes(Case):
-    """Whatever fails leaves no file behind."""
+    """A failure leaves no file behind."""
 
     def refuse(self, code, *arguments, says=(), **options):
         before = sorted(p.name for p in self.folder.rglob("*"))
@@ -574,7 +574,7 @@ class Gpu(Case):
 
 
 class Stopped(unittest.TestCase):
-    """A run that is cut: five at once, since each takes the time it is given to drain."""
+    """Interrupted runs: five at once, since each takes its time to drain."""
 
     assert_closed = Case.assert_closed
     summary = Case.summary
@@ -594,7 +594,7 @@ class Stopped(unittest.TestCase):
             "walltime": cls.start("walltime", "--max-walltime", "1"),
             "thin": cls.start("thin", config="thin.yaml"),
         }
-        # A second run must not write into, nor take away, the file of the first.
+        # A second run must neither write to nor remove the file of the first.
         cls.rival = thor("run", cls.folder / "long.yaml", "-o", cls.folder / "int.h5")
         cls.rival_left_it = (cls.folder / "int.h5.partial").exists()
         time.sleep(0.5)
@@ -673,7 +673,7 @@ class Stopped(unittest.TestCase):
         self.assertEqual(self.code["twice"], -signal.SIGINT)
         self.assertLess(self.seconds["twice"], 2)
         self.assertFalse((self.folder / "twice.h5").exists())
-        # What it leaves does not stand in the way of the next run.
+        # Its leftover does not block the next run.
         config = self.folder / "short.yaml"
         config.write_text(json.dumps(sphere(1, 100)))
         done = thor("run", config, "-o", self.folder / "twice.h5")
@@ -710,7 +710,7 @@ class Limits(Case):
 
     def test_memory_does_not_grow_with_the_photons(self):
         outputs = [{"type": "spectrum", "name": "s", "axis": "x", "range": [-10, 10], "bins": 100}]
-        # In a process of its own: a child's peak starts from the size of the process that forked it.
+        # In a separate process: a child's peak starts from the size of the process that forked it.
         script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); " \
                  "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         peak = []
@@ -748,7 +748,7 @@ class ThinGas(Case):
         for how in ((), ("--precision", "double"), ("--one-lane", "--seed", "5")):
             free = self.unscattered(0.25, *how)
             self.assert_share(np.count_nonzero(free), self.PHOTONS, self.expected(0.25), message=str(how))
-            # Neighbouring ids are independent: the shares of blocks and the pairs scatter as they should.
+            # Neighbouring ids are independent: block fractions and pairs have the expected scatter.
             p = self.expected(0.25)
             for block in (10, 1000):
                 z = (free.reshape(-1, block).sum(axis=1) - block * p) / math.sqrt(block * p * (1 - p))
@@ -900,7 +900,7 @@ class Sources(Case):
         self.assert_mean(np.sum(where * p["direction"], axis=1), 0, 0.5 * math.sqrt(1 / 3 / self.N), message="correlation")
 
     def column_ratio(self, precision, inner, density, velocity=None):
-        """The column that photons cross from the centre straight out, over the one that was asked for; None if refused."""
+        """Column crossed by photons that escape straight from the centre, over the requested one; None if refused."""
         dataset = {"inner_radius": f"{inner} kpc", "density": {"profile": "power_law", "exponent": density},
                    "velocity": velocity or {"profile": "static"}}
         config = self.write(sphere(self.EMPTY, 200, **dataset))
@@ -922,7 +922,7 @@ class Sources(Case):
                     self.assertAlmostEqual(self.column_ratio(precision, *profile), 1, delta=0.001)
 
     def test_a_steep_profile_is_right_or_refused(self):
-        """Gas that is all at the centre must not go missing in silence."""
+        """Gas concentrated at the centre must not be lost silently."""
         for precision in ("single", "double"):
             for profile in ((0, -0.5), (0, -0.9), (0, -0.99), (1e-5, -2), (1e-6, -2), (1e-9, -2), (0.01, -25)):
                 with self.subTest(precision=precision, profile=profile):
@@ -957,7 +957,7 @@ class Sources(Case):
         np.testing.assert_allclose(p["direction"][missed], np.tile([1 / 3, 2 / 3, -2 / 3], (missed.sum(), 1)), atol=1e-6)
         self.assertTrue(np.all(p["velocity_initial"][missed] == p["velocity_final"][missed]))
         self.assert_closed(path)
-        # Where the others come in: within the sphere, on the near side.
+        # The others enter within the sphere, on the near side.
         hit = p["position"][~missed] / KPC
         self.assertLessEqual(np.linalg.norm(hit, axis=1).max(), 1 + 1e-5)
         narrow = {**beam, "radius": "0.9 kpc"}

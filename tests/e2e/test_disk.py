@@ -1,9 +1,9 @@
-"""Disks that fill up, names that are links, and leftovers of runs that were killed.
+"""Disks that fill up, names that are links, and leftovers of killed runs.
 
     /usr/bin/python3 tests/e2e/test_disk.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py, and root for file systems of its own: what
-needs one is skipped loudly where it cannot be had.
+The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py, and root for separate file systems:
+tests that need one are skipped loudly if that is impossible.
 """
 
 import os
@@ -32,7 +32,7 @@ class FullDisks(Case):
         return sphere(1e-3, photons, outputs=[{"type": "photons"}, *wide_spectra(1, bins=50)])
 
     def assert_spectra_only(self, out, done, whole):
-        """What was asked for but for raw photons, and everybody is told."""
+        """Everything requested except raw photons is written, and this is reported everywhere."""
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
         self.assertRegex(done.stderr, "raw photons are not in the file.*(No space left|File too large)")
         self.assertFalse(out.with_name(out.name + ".partial").exists())
@@ -44,7 +44,7 @@ class FullDisks(Case):
         self.assertIn("raw photons are not in the file", thor("info", out).stdout)
 
     def test_a_limit_keeps_the_spectra(self):
-        """Found at the end (few photons are written then only), and in mid-run."""
+        """Detected at the end (few photons are written only then), and in mid-run."""
         for photons in (5000, 200_000):
             with self.subTest(photons=photons):
                 config = self.config(photons)
@@ -54,7 +54,7 @@ class FullDisks(Case):
                 self.assert_spectra_only(out, done, whole)
 
     def test_a_disk_that_is_full_keeps_the_spectra(self):
-        """With --max-walltime a run is not refused for what all of its photons would take."""
+        """With --max-walltime a run is not refused because of the space that all of its photons would take."""
         for photons in (20_000, 200_000):
             with self.subTest(photons=photons), mounted(self, self.folder / f"disk{photons}", "size=1M") as disk:
                 config = self.config(photons)
@@ -75,11 +75,11 @@ class FullDisks(Case):
         with mounted(self, self.folder / "disk", "size=40k") as disk:
             done = run("run", self.write(ENDLESS | {"outputs": wide_spectra(1, 50)}), "-o", disk / "out.h5")
             self.assertEqual(done.returncode, OUTPUT, done.stderr)
-            self.assertRegex(done.stderr, r"it needs \d.* kB, and \d.* kB are free: No space left.*free some space")
+            self.assertRegex(done.stderr, r"it needs \d.* kB, but \d.* kB are free: No space left.*free some space")
             self.assertEqual(list(disk.iterdir()), [])
 
     def test_a_disk_that_fills_up_later_keeps_the_spectra(self):
-        """Their room is kept from the start."""
+        """Their space is reserved from the start."""
         with mounted(self, self.folder / "disk", "size=1M") as disk:
             out = disk / "out.h5"
             job = subprocess.Popen(command_line("run", self.write(ENDLESS | {"outputs": wide_spectra(4, 1000)}), "-o", out,
@@ -109,7 +109,7 @@ class FullDisks(Case):
 
 
 class Names(Case):
-    """NAME.partial is a new file of the run's own, and a link stays a link."""
+    """NAME.partial is a new file of the run, and a link stays a link."""
 
     def setUp(self):
         super().setUp()
@@ -142,7 +142,7 @@ class Names(Case):
             self.assertFalse(out.exists())
 
     def test_a_pipe_is_not_replaced(self):
-        """Nor is a device: --overwrite is for files, through a link too."""
+        """A device is not replaced either: --overwrite is for files, also through a link."""
         for name in ("out.h5", "grid.h5", "mock.hdf5"):
             with self.subTest(name):
                 pipe, link = self.folder / f"pipe-{name}", self.folder / f"link-{name}"
@@ -151,7 +151,7 @@ class Names(Case):
                 for out in (pipe, link):
                     done = run(*self.commands[name], "-o", out, "--overwrite")
                     self.assertEqual(done.returncode, OUTPUT, done.stderr)
-                    self.assertIn("it is no file", done.stderr)
+                    self.assertIn("it is not a file", done.stderr)
                     self.assertTrue(pipe.is_fifo())
 
     def test_a_partial_file_that_was_replaced_is_not_given_the_name(self):
@@ -182,7 +182,7 @@ class Names(Case):
         job = subprocess.Popen(command_line("run", self.write(ENDLESS, "endless.yaml"), "-o", out, "--threads", 1),
                                stderr=subprocess.DEVNULL)
         self.assertTrue(wait_for(partial.exists))
-        done = run(*self.commands["out.h5"], "-o", out)  # which still goes on
+        done = run(*self.commands["out.h5"], "-o", out)  # which is still running
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
         self.assertRegex(done.stderr, "another run is writing '.*killed.h5.partial'")
         job.kill()
@@ -190,7 +190,7 @@ class Names(Case):
         self.assertTrue(partial.exists())
         done = run(*self.commands["out.h5"], "-o", out)
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertRegex(done.stderr, "removed '.*killed.h5.partial', which a run that was killed has left")
+        self.assertRegex(done.stderr, "removed '.*killed.h5.partial', left behind by a killed run")
         self.assertFalse(partial.exists())
         self.assert_closed(out)
 
@@ -215,7 +215,7 @@ class Names(Case):
         real.mkdir()
         for out, command in self.each():
             out.symlink_to(Path("real") / out.name)
-            for overwrite in ((), ("--overwrite",)):  # first where it leads to nothing yet
+            for overwrite in ((), ("--overwrite",)):  # first with a dangling link
                 done = run(*command, "-o", out, *overwrite)
                 self.assertEqual(done.returncode, DONE, done.stderr)
                 self.assertTrue(out.is_symlink())

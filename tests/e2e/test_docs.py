@@ -1,4 +1,4 @@
-"""The documentation: its links, its site, and that its layers are those the sources are held to.
+"""The documentation: its links, its site, and its layers, which must be those enforced on the sources.
 
     /usr/bin/python3 tests/e2e/test_docs.py [-v] [unittest arguments]
 
@@ -29,7 +29,7 @@ def call(*arguments):
 
 
 def copy_documentation(folder):
-    """All that the documentation is made of, in a folder of its own, and what it links to as empty files."""
+    """All sources of the documentation in a separate folder, with the files it links to as empty files."""
     root = Path(folder) / "thor"
     for source in check_links.markdown_files(ROOT):
         target = root / source.relative_to(ROOT)
@@ -55,7 +55,7 @@ class Links(unittest.TestCase):
         run = call(ROOT / "docs/check_links.py")
         self.assertEqual(run.returncode, 0, "\n" + run.stdout + run.stderr)
         files, _ = check_links.check_repository(ROOT)
-        self.assertGreaterEqual(files, 6, "it has hardly looked at anything")
+        self.assertGreaterEqual(files, 6, "it has checked hardly anything")
 
     def test_what_is_planted_is_found(self):
         planted = {
@@ -170,7 +170,7 @@ class Site(unittest.TestCase):
 
 class Layers(unittest.TestCase):
     def test_the_table_is_that_of_the_check(self):
-        """docs/architecture.md has the layers that include_direction.py holds the sources to, without those still to come."""
+        """docs/architecture.md lists the layers that include_direction.py enforces, except those still to come."""
         tree = ast.parse((ROOT / "tests/e2e/include_direction.py").read_text(encoding="utf-8"))
         layers = next(ast.literal_eval(node.value) for node in tree.body
                       if isinstance(node, ast.Assign) and node.targets[0].id == "LAYERS")
@@ -183,13 +183,13 @@ class Layers(unittest.TestCase):
 
 
 class Statements(unittest.TestCase):
-    """What pages say of the code, where the code or a page made from it can be asked."""
+    """Statements about the code that can be compared with the code itself or with a page printed by it."""
 
     def text(self, name):
         return (ROOT / name).read_text(encoding="utf-8")
 
     def default(self, key):
-        """Of a key, by the table that the binary prints."""
+        """Default of a key, from the table that the binary prints."""
         found = set(re.findall(rf"^\| `{key}` \|[^|]*\| `([^`|]*)` \|", self.text("docs/configuration.md"), re.MULTILINE))
         self.assertEqual(len(found), 1, f"{key}: {found}")
         return found.pop()
@@ -197,7 +197,7 @@ class Statements(unittest.TestCase):
     def test_defaults(self):
         physics = self.text("docs/physics.md")
         said = {
-            "step_limiter": [r"\$f\$ is `step_limiter`, ([\d.]+) if not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
+            "step_limiter": [r"\$f\$ is `step_limiter`,\s+([\d.]+) if not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
             "albedo": [r"Defaults are albedo ([\d.]+)"],
             "g": [r"Defaults are albedo [\d.]+ and \$g = ([\d.]+)\$"],
         }
@@ -208,7 +208,7 @@ class Statements(unittest.TestCase):
         self.assertEqual(f_ion, self.default("f_ion"))
 
     def test_random_generators(self):
-        """Each that a run can choose is on the page on physics."""
+        """Every generator that a run can choose is on the physics page."""
         options = self.text("docs/configuration.md").split("\n`generator`:\n\n")[1].split("\n\n")[0]
         section = self.text("docs/physics.md").split("\n## Random numbers")[1].split("\n## ")[0]
         names = re.findall(r"^- `([a-z]+\d*)", options, re.MULTILINE)
@@ -229,7 +229,7 @@ class Statements(unittest.TestCase):
         self.assertGreater(found, 10)
 
     def test_exit_codes(self):
-        """Python knows what each of the command's means."""
+        """Python has a meaning for each of the command's exit codes."""
         table = self.text("docs/command-line.md").split("\n## Exit codes\n")[1]
         codes = {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
         tree = ast.parse(self.text("python/thor/errors.py"))
@@ -239,8 +239,8 @@ class Statements(unittest.TestCase):
         self.assertLessEqual(codes - {0}, set(meaning))
 
     def test_what_is_not_there_yet(self):
-        """The README's list is shortened when something comes."""
-        (missing,) = re.findall(r"\n## Not there yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
+        """The README's list must be shortened when a feature arrives."""
+        (missing,) = re.findall(r"\n## Not implemented yet\n(.*?)\n## ", self.text("README.md"), re.DOTALL)
         configuration = self.text("docs/configuration.md")
 
         def types(section):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_galaxy.py --thor PROGRAM: from a snapshot to a spectrum, as a user goes: thor mock, thor grid, thor run; and the snapshots
-beside the checkout. A projection of a gridded snapshot is held against yt's of the same file where yt is installed."""
+"""test_galaxy.py --thor PROGRAM: from a snapshot to a spectrum like a user: thor mock, thor grid, thor run; and the
+snapshots next to the checkout. A projection of a gridded snapshot is compared with yt's of the same file if yt is installed."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ SHARED = ROOT.parent / "shared/data"
 def shared(case, name):
     path = SHARED / name
     if not path.exists():
-        skip_loudly(case, f"no {name} beside the checkout")
+        skip_loudly(case, f"no {name} next to the checkout")
     return path
 
 
@@ -106,7 +106,7 @@ class Pipeline(Case):
 
 
 class BadGrids(Case):
-    """Each an error that names what is wrong, exit code 3, and no result."""
+    """Each gives an error that names what is wrong, exit code 3, and no result."""
 
     def setUp(self):
         super().setUp()

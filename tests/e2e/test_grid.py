@@ -2,7 +2,7 @@
 
     /usr/bin/python3 tests/e2e/test_grid.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py. Data of ../shared where it is there.
+The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py. Uses data in ../shared if available.
 """
 
 import re
@@ -22,11 +22,11 @@ MSUN = 1.98841e33
 M_H = 1.00782503 * 1.66053906660e-24
 K_B = 1.380649e-16
 H, A, BOX = 0.7, 0.25, 1000.0  # h, scale factor, box in kpc/h
-AS_IT_IS = ("--mass-weighted", "--eos-temperature", "snapshot", "--eos-emission", "yes")  # all that the snapshot says
+AS_IT_IS = ("--mass-weighted", "--eos-temperature", "snapshot", "--eos-emission", "yes")  # as in the snapshot
 
 
 def make_snapshot(path, count=3000, seed=1, edit=None, stars=0, disc=False):
-    """Gas as TNG writes it, in kpc/h, 1e10 Msun/h, km/s: clumps in a box, or a disc that turns about (0, 0.6, 0.8)."""
+    """Gas as in TNG, in kpc/h, 1e10 Msun/h, km/s: clumps in a box, or a disc rotating about (0, 0.6, 0.8)."""
     rng = np.random.default_rng(seed)
     position = np.where(rng.random((count, 1)) < 0.5, rng.random((count, 3)) * BOX,
                         (0.02 * rng.normal(size=(count, 3)) * BOX) % BOX)
@@ -67,7 +67,8 @@ def make_snapshot(path, count=3000, seed=1, edit=None, stars=0, disc=False):
 
 
 def totals_of(gas):
-    """In cgs, straight from the arrays: mass, momentum, thermal energy, HI, electrons, metals; and the sum of |p|."""
+    """Totals in cgs, straight from the arrays: mass, momentum, thermal energy, HI, electrons, metals; and the sum of
+    |p|."""
     mass = gas["Masses"] * 1e10 * MSUN / H
     p = mass[:, None] * gas["Velocities"] * 1e5 * np.sqrt(A)
     hydrogen = 0.76 * mass / M_H
@@ -106,7 +107,7 @@ class GridCase(Case):
         return path
 
     def budget(self):
-        """The table that is printed: {quantity: (input, gridded, cut off, difference)}."""
+        """The printed table: {quantity: (input, gridded, cut off, difference)}."""
         table = re.split(r"(?m)^total .*$", self.done.stdout)[1]
         rows = re.findall(r"^(\w[\w ]*?)(?: \[[^\]]+\])? +(\S+) +(\S+) +(\S+) +(\S+)$", table, re.M)
         return {name: tuple(map(float, numbers)) for name, *numbers in rows}
@@ -171,7 +172,8 @@ class Conservation(GridCase):
             self.assertFalse(file.attrs["periodic"])
 
     def test_every_cell_is_what_a_plain_loop_gives(self):
-        """Kernels of two cells and more, written down a second time; l = 2.4 ... instead of 2.5 ... is another grid."""
+        """Kernels of two cells and more, implemented a second time; l = 2.4 ... instead of 2.5 ... gives another
+        grid."""
         n = 16
         cell = BOX / n
 
@@ -313,7 +315,7 @@ class BadInput(GridCase):
                 self.assertEqual(text(how["on_bad_cells"]), policy)
                 for name in ("density", "HI_temperature", "HI_velocity_y", "HI_density"):
                     self.assertTrue(np.all(np.isfinite(file[name])), name)
-            self.assertIn(f"{dropped} left out", self.done.stdout)
+            self.assertIn(f"{dropped} skipped", self.done.stdout)
 
     def test_what_is_missing_is_named(self):
         def without(*names):
@@ -368,10 +370,10 @@ class BadInput(GridCase):
     def test_a_grid_larger_than_memory(self):
         snapshot = self.snapshot()
         self.grid(snapshot, "--cells", 30000, expect=INPUT)
-        self.assertRegex(self.done.stderr, r"needs 3\.\d+ PB of memory \(132 bytes a cell\)")
+        self.assertRegex(self.done.stderr, r"needs 3\.\d+ PB of memory \(132 bytes per cell\)")
         done = thor("grid", snapshot, "--cells", 30000, "--dry-run")
         self.assertEqual(done.returncode, DONE)
-        self.assertRegex(done.stdout, r"memory +3\.\d+ PB \(132 bytes a cell")
+        self.assertRegex(done.stdout, r"memory +3\.\d+ PB \(132 bytes per cell")
 
     def test_a_name_that_is_taken(self):
         snapshot = self.snapshot()
@@ -445,7 +447,7 @@ class Cubes(GridCase):
             arrays["rho"][1, 1, 1], arrays["v"][3, 2, 1] = -1e-24, np.inf
         path = self.cube(edit=spoil)
         self.grid(path, *good, expect=INPUT)
-        for words in ("4 cells have numbers that cannot be", "1 with temperature zero, the first is [0, 0, 0]",
+        for words in ("4 cells have impossible values", "1 with temperature zero, the first is [0, 0, 0]",
                       "1 with density negative, the first is [1, 1, 1]", "--on-bad-cells drop"):
             self.assertIn(words, self.done.stderr)
         bad = ([0, 1, 3, 5], [0, 1, 2, 3], [0, 1, 1, 7])
@@ -468,11 +470,11 @@ class Cubes(GridCase):
 class SharedData(GridCase):
     def shared(self, name):
         if not (DATA / name).exists():
-            skip_loudly(self, f"{DATA / name} is not there")
+            skip_loudly(self, f"{DATA / name} is not available")
         return DATA / name
 
     def test_gadget_boxes(self):
-        """Masses of the table, units of /Parameters, and the mass that 32^3 particles of them have."""
+        """Masses from the table, units from /Parameters, and the total mass of 32^3 particles."""
         uvb = self.shared("uvb_treecool_puchwein2018.txt")
         table = self.shared("cloudy_hi_fraction.hdf5")
         for name in ("gadget4_gas32_z2.hdf5", "gadget4_gas32_z3.hdf5"):

@@ -1,4 +1,4 @@
-"""What a user of thor grid does wrong, and Ctrl-C: nothing is lost, nothing is passed over in silence.
+"""User errors with thor grid, and Ctrl-C: nothing is lost, nothing is ignored silently.
 
     /usr/bin/python3 tests/e2e/test_grid_faults.py --thor build/release/thor [unittest arguments]
 
@@ -28,7 +28,7 @@ class Mistakes(grid.GridCase):
         before = snapshot.read_bytes()
         done = thor("grid", snapshot, "-o", snapshot, "--cells", "8", "--overwrite")
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
-        self.assertIn("it is what is read", done.stderr)
+        self.assertIn("it is also the input", done.stderr)
         self.assertEqual(snapshot.read_bytes(), before)
         cube = grid.Cubes.cube(self)
         before = cube.read_bytes()
@@ -120,7 +120,7 @@ class Mistakes(grid.GridCase):
         for i in range(3):
             grid.make_snapshot(folder / f"snap.{i}.hdf5", count=100, seed=i)
         self.grid(folder, "--cells", 8, expect=INPUT)
-        self.assertIn("name the one that is meant", self.done.stderr)
+        self.assertIn("name the one you want", self.done.stderr)
         for i in range(3):
             with h5py.File(folder / f"snap.{i}.hdf5", "r+") as file:
                 file["Header"].attrs.update({"NumFilesPerSnapshot": 3, "NumPart_Total": np.array([300, 0, 0, 0, 0, 0])})
@@ -128,7 +128,7 @@ class Mistakes(grid.GridCase):
         with h5py.File(folder / "snap.0.hdf5", "r+") as file:
             del file["PartType0/GFM_Metallicity"]
         self.grid(folder, "--cells", 8, output="b.h5", expect=INPUT)
-        self.assertIn("it has no /PartType0/GFM_Metallicity, as snap.1.hdf5 has", self.done.stderr)
+        self.assertIn("it has no /PartType0/GFM_Metallicity, unlike snap.1.hdf5", self.done.stderr)
 
 
 class Signals(grid.GridCase):
@@ -145,7 +145,7 @@ class Signals(grid.GridCase):
             process.send_signal(number)
             said = process.communicate(timeout=60)[1]
             self.assertEqual(process.returncode, STOPPED, said)
-            self.assertIn("nothing is written", said)
+            self.assertIn("nothing was written", said)
             self.assertFalse(path.exists() or partial.exists())
 
 

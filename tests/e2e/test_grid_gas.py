@@ -1,4 +1,5 @@
-"""The state of gridded gas from outside: electrons, gas on an equation of state, what the line sees, and where light comes from.
+"""The state of gridded gas from outside: electrons, gas on an equation of state, the temperature and velocity that the line
+sees, and emission.
 
     /usr/bin/python3 tests/e2e/test_grid_gas.py --thor build/release/thor [unittest arguments]
 
@@ -23,7 +24,7 @@ GIVEN = ("density=rho:g/cm3,temperature=T:K,velocity_x=0,velocity_y=0,velocity_z
 
 
 class Electrons(grid.GridCase):
-    """n_e is that of the model that gives the neutral fraction, whichever it is."""
+    """n_e comes from the model that gives the neutral fraction, whichever it is."""
 
     def models(self):
         (self.folder / "uvb.txt").write_text(UVB)
@@ -92,7 +93,7 @@ class EquationOfState(grid.GridCase):
             return light, file["HI_density"][()].astype("f8").sum(), dict(file["gridding"].attrs)
 
     def test_star_forming_gas_absorbs_and_does_not_shine(self):
-        def spoil(gas):  # all of it forms stars, hot and ionised by the model of unresolved gas
+        def spoil(gas):  # all star-forming, hot and ionised in the model of unresolved gas
             gas["StarFormationRate"][:] = 1
             gas["InternalEnergy"][:] = 1e4
             gas["NeutralHydrogenAbundance"][:] = 0.3
@@ -103,8 +104,8 @@ class EquationOfState(grid.GridCase):
         self.assertEqual((how["star_forming_elements"], how["star_forming_mass_share"], how["star_forming_HI_share"]), (300, 1, 1))
         self.assertEqual((how["eos_temperature"], bool(how["eos_emission"])), (1e4, False))
         self.assertIn("collisional", text(how["star_forming_gas"]))
-        self.assertIn("star-forming 300 gas elements, with 1 of the mass and 1 of the HI: taken as gas of 10000 K", self.done.stdout)
-        self.assertIn("it does not shine", self.done.stdout)
+        self.assertIn("star-forming 300 gas elements, with 1 of the mass and 1 of the HI: treated as gas at 10000 K", self.done.stdout)
+        self.assertIn("it does not emit", self.done.stdout)
         shining, _, _ = self.sums(self.grid(snapshot, "--cells", 8, "--eos-emission", "yes", "--overwrite"))
         own, own_HI, how = self.sums(self.grid(snapshot, "--cells", 8, "--eos-temperature", "snapshot", "--eos-emission", "yes",
                                                "--overwrite"))
@@ -160,7 +161,7 @@ class Absorbers(grid.GridCase):
             for k, axis in enumerate("xyz"):
                 np.testing.assert_allclose(file[f"HI_velocity_{axis}"], mean(v[:, k], HI), rtol=1e-4, atol=1e-3)
                 np.testing.assert_allclose(file[f"velocity_{axis}"], mean(v[:, k], g["Masses"]), rtol=1e-4, atol=1e-3)
-            self.assertTrue(np.all(file["temperature"][()] > 10 * file["HI_temperature"][()]))  # the twin is another
+            self.assertTrue(np.all(file["temperature"][()] > 10 * file["HI_temperature"][()]))  # the twin differs
             with self.assertRaises(AssertionError):
                 np.testing.assert_allclose(file["temperature"], mean(T, HI), rtol=0.5)
 
@@ -183,7 +184,7 @@ class Absorbers(grid.GridCase):
                 file[field][()] = file[field][()] * factor
         scale("temperature", 9)
         scale("velocity_x", 5)
-        np.testing.assert_array_equal(self.spectrum(), before)  # nobody looks at them
+        np.testing.assert_array_equal(self.spectrum(), before)  # they are not used
         scale("HI_temperature", 9)
         hotter = self.spectrum()
         self.assertFalse(np.array_equal(hotter, before))
@@ -227,7 +228,7 @@ class Absorbers(grid.GridCase):
         self.assertIn("erg s-1 kpc-3", done.stderr)
 
     def test_light_from_cells_of_one_phase_is_the_same(self):
-        """And of a cell of two it is not, which is why it takes a key."""
+        """It is not for a cell with two temperatures, which is why it needs a key."""
         path = self.folder / "cube.h5"
         rng = np.random.default_rng(2)
         with h5py.File(path, "w") as file:
@@ -248,7 +249,7 @@ class Absorbers(grid.GridCase):
             self.assertEqual(done.returncode, DONE, done.stderr)
             with h5py.File(self.folder / "out.h5") as file:
                 light[key] = file["summary"].attrs["luminosity_emitted"]
-        self.assertGreater(light["true"] / light["false"], 30)  # of collisions
+        self.assertGreater(light["true"] / light["false"], 30)  # collisional emission
 
     def test_a_grid_without_absorbers_is_told(self):
         path = self.grid(self.clouds(), "--centre", "1, 1, 1 kpc", "--size", "40 kpc", "--cells", 8)

@@ -1,4 +1,4 @@
-"""Lines and line lists: what thor prints of them, what it refuses, and that a run does what the list says.
+"""Lines and line lists: what thor prints about them, what it refuses, and that a run uses the values of the list.
 
     /usr/bin/python3 tests/e2e/test_lines.py --thor build/release/thor [unittest arguments]
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from test_command import C, Case, DONE, ROOT, USAGE, main, sphere, text, thor  # noqa: E402
 from support import INPUT  # noqa: E402
 
-# Zn II, which thor does not know.
+# Zn II, which thor does not provide.
 ZINC = """ions:
   - {name: Zn II, mass: 65.38 u}
 lines:
@@ -36,7 +36,7 @@ lines:
     source: Morton 2003, ApJS 149, 205
 """
 
-BROKEN = {  # what is wrong: the edit, and what must be said of it
+BROKEN = {  # errors: the edit, and a pattern for the message
     "a missing level": (("lower: 4s 2S1/2, upper: 4p 2P1/2", "lower: 4s, upper: 4p 2P1/2"),
                         r":13:\d+: lines\.0\.transitions\.1\.lower: there is no level \"4s\""),
     "a branching": (("0.246, branching: 1", "0.246, branching: 0.5"),
@@ -64,7 +64,7 @@ class Lists(Case):
         self.assertRegex(thor("lines", path).stdout, r"(?m)^ZnII +ZnII_2026 +2026\.1370 .*\n +ZnII_2062 ")
 
     def test_a_broken_list_is_an_error_of_the_input(self):
-        """Through every command that reads it: exit code 3, the place, and no file is left."""
+        """With every command that reads it: exit code 3, the position, and no file is left."""
         config = self.write(of_line(sphere(1, 10), "Lya", line_list="list.yaml"))
         for what, ((good, bad), says) in BROKEN.items():
             self.assertIn(good, ZINC)
@@ -117,7 +117,7 @@ class Documented(Case):
         self.assert_closed(self.folder / "zinc.h5")
 
     def example(self, name):
-        """Spectra of an example of fewer photons, over the continuum."""
+        """Spectra of an example with fewer photons, relative to the continuum."""
         config = (ROOT / f"examples/{name}.yaml").read_text()
         path = self.run_thor(config, "--set", "generators.0.photons=40000")
         self.assert_closed(path)
@@ -192,7 +192,7 @@ class Refused(Case):
 
 
 class Transitions(Case):
-    """What a run does with the numbers of a list."""
+    """How a run uses the numbers of a list."""
     PHOTONS = 40_000
     FIELDS = [{"type": "photons", "fields": ["id", "velocity_initial", "velocity_final", "scatterings"]}]
 
@@ -207,7 +207,7 @@ class Transitions(Case):
         return self.run_photons(of_line(config, line, **more), *arguments)
 
     def test_optical_depths_are_as_f_lambda(self):
-        """A share exp(-tau) of the light of either line of Mg II passes, tau0 being that of the first."""
+        """A fraction exp(-tau) of the light of each line of Mg II passes, where tau0 is that of the first."""
         mg = self.lines("MgII")
         blue, red = mg["MgII_2796"], mg["MgII_2803"]
         ratio = red["oscillator_strength"] * red["wavelength_angstrom"] / \
@@ -219,14 +219,15 @@ class Transitions(Case):
                 self.assert_share(free, self.PHOTONS, math.exp(-1.1 * tau))
 
     def test_fluorescence_is_as_the_branching(self):
-        """Each scattering ends in fluorescence by its branching, and the photon then leaves thin gas."""
+        """Each scattering ends in fluorescence with the branching probability, and the photon then escapes from thin
+        gas."""
         si = self.lines("SiII_1190")
         zero = si["SiII_1190"]["wavelength_angstrom"]
         for absorbed, emitted in (("SiII_1190", "SiII_1194"), ("SiII_1193", "SiII_1197")):
             p = self.photons_of("SiII_1190", absorbed, 0.5)
             velocity = {name: C * (si[name]["wavelength_angstrom"] / zero - 1) for name in (absorbed, emitted)}
             np.testing.assert_allclose(p["velocity_initial"], velocity[absorbed], atol=0.01)
-            # The thermal speed is 2.4 km/s: what ends near a line is of that line.
+            # The thermal speed is 2.4 km/s: photons that end near a line belong to it.
             there = {name: np.abs(p["velocity_final"] - v) < 30 for name, v in velocity.items()}
             self.assertGreater(np.mean(there[absorbed] | there[emitted]), 0.9999)
             self.assertTrue(np.all(p["scatterings"][there[emitted]] > 0))
@@ -246,7 +247,8 @@ class Transitions(Case):
         self.assert_mean(p["scatterings"], 1 / si["SiII_1194"]["branching"], 0.5 / math.sqrt(self.PHOTONS))
 
     def test_deuterium_lies_to_the_blue(self):
-        """82 km/s from hydrogen, in thermal widths narrower by sqrt(2); as strong as there is of it."""
+        """82 km/s from hydrogen, with a thermal width narrower by sqrt(2); its strength is proportional to its
+        abundance."""
         d_to_h, tau = 0.01, 0.5
         h, d = self.lines("Lya").values()
         tau_d = d_to_h * math.sqrt(d["mass_u"] / h["mass_u"]) * 100 * tau
@@ -283,7 +285,7 @@ class Numerics(Case):
     def test_every_scheme_gives_the_same_gas(self):
         """Other photons, the same light: the mean |v| and the number of scatterings, within the errors."""
         config = sphere(300, 2000)
-        named = self.run_photons(config, "--set", "numerics.voigt=thor")  # the default, in the kernel that has all schemes
+        named = self.run_photons(config, "--set", "numerics.voigt=thor")  # the default, in the kernel with all schemes
 
         def moments(photons):
             return [(np.mean(v), np.std(v) / math.sqrt(len(v)))

@@ -2,8 +2,8 @@
 
     /usr/bin/python3 tests/e2e/test_messages.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. What needs more than numpy and h5py is skipped loudly where it is
-not there.
+The binary may also come from the environment, THOR_BINARY. Tests that need more than numpy and h5py are skipped
+loudly if it is missing.
 """
 
 import json
@@ -20,7 +20,7 @@ from support import Terminal, wide_spectra  # noqa: E402
 
 
 def setUpModule():
-    """A plain progress line comes every ten seconds: the run that shows one goes on beside the other tests."""
+    """A plain progress line is printed every ten seconds: the run that shows one continues during the other tests."""
     global plain_folder, plain_run
     plain_folder = tempfile.TemporaryDirectory(prefix="thor-e2e-")
     config = Path(plain_folder.name) / "config.yaml"
@@ -92,7 +92,7 @@ class Messages(Case):
                 self.assertEqual(bool(self.COLOUR.search(warning)), coloured)
 
     def test_progress_line(self):
-        """Rewritten in place, with all that one wants to know; without colours where they are not wanted."""
+        """Rewritten in place, with all useful information; without colours where not wanted."""
         outputs = wide_spectra(1, bins=50)
         path = self.write(sphere(1e3, 10**9, outputs=outputs))
         options = ("--max-walltime", 2.5, "--drain", 0, "--threads", 1)
@@ -108,7 +108,7 @@ class Messages(Case):
             self.assertEqual(done, sorted(done))
             self.assertGreater(done[-1], 0)
             self.assertTrue(all(line.endswith("\x1b[K") and "\n" not in line for line in shown))
-            self.assertRegex(told, r"\r\x1b\[Kthor: the wall-clock limit is reached")  # and wiped away
+            self.assertRegex(told, r"\r\x1b\[Kthor: the wall-clock limit is reached")  # and erased
         self.assertRegex(full.bytes.decode(), self.COLOUR)
         self.assertNotRegex(plain.bytes.decode(), self.COLOUR)
 

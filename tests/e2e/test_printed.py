@@ -2,8 +2,8 @@
 
     /usr/bin/python3 tests/e2e/test_printed.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. What needs more than numpy and h5py is skipped loudly where it is
-not there.
+The binary may also come from the environment, THOR_BINARY. Tests that need more than numpy and h5py are skipped
+loudly if it is missing.
 """
 
 import json
@@ -71,7 +71,7 @@ class Check(Case):
                     self.assertEqual(value, f"{told['derived'][key]['value']:.6g}", key)
 
     def test_bytes_that_are_no_text_are_kept_or_refused(self):
-        """What the result file keeps as its configuration must name the same file."""
+        """The configuration stored in the result file must name the same file."""
         path = self.folder / "bytes.yaml"
         path.write_bytes(FULL_SLAB.encode().replace(b"slab.h5", b'"a\xff #.h5"'))
         done = subprocess.run(command_line("check", path, "--no-trial"), capture_output=True, timeout=20)
@@ -126,7 +126,7 @@ class Check(Case):
         self.assertEqual(self.derived(thin)["x_crit"], 0)
 
     def test_the_time_it_takes(self):
-        """Of a run of some seconds on one thread, while others use the machine: within a factor of five."""
+        """Estimate for a run of a few seconds on one thread, while others use the machine: within a factor of five."""
         config = sphere(1e4, 3000, outputs=wide_spectra(1, bins=100))
         told = self.check(config, "--threads", "1")["estimate"]
         summary = self.summary(self.run_thor(config, "--threads", 1, "--device", "cpu"))  # where the estimate is made
@@ -191,11 +191,11 @@ class Init(Case):
         (self.folder / "disk").rmdir()
 
     def test_a_device_is_not_removed(self):
-        """--overwrite onto what is no plain file: when writing fails, it must still be there."""
+        """--overwrite with a target that is not a plain file: if writing fails, it must still exist."""
         link = self.folder / "link"
         link.symlink_to("/dev/full")
         self.assertEqual(thor("init", "slab", "-o", link, "--overwrite").returncode, OUTPUT)
-        self.assertTrue(link.is_symlink(), "what was there before is gone")
+        self.assertTrue(link.is_symlink(), "the previous file is gone")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
 
 
@@ -229,7 +229,7 @@ class Machine(Case):
             self.assertAlmostEqual(share, 1, delta=1e-12)
 
     def test_the_list_reads_itself(self):
-        """`thor lines --yaml` is a list to start one's own from."""
+        """`thor lines --yaml` prints a list to start your own from."""
         printed = thor("lines", "--yaml")
         self.assertEqual((printed.returncode, printed.stderr), (DONE, ""))
         self.assertEqual(printed.stdout, (ROOT / "src/thor/line/lines.yaml").read_text())
@@ -303,7 +303,7 @@ class GeneratedDocuments(unittest.TestCase):
 
 class Completion(Case):
     def ask(self, *words):
-        """What bash offers for the last of the words."""
+        """Completions that bash offers for the last word."""
         script = 'source <("$0" completion bash) || exit 9\n' \
                  'function=$(complete -p thor | sed "s/.*-F *//; s/ .*//")\n' \
                  'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "$function"\nprintf "%s\\n" "${COMPREPLY[@]}"'
@@ -333,7 +333,7 @@ class Completion(Case):
         self.assertEqual(self.ask("thor", "check", "a.yaml", "--set", "dataset.dust.al"), ["dataset.dust.albedo="])
 
     def test_words_of_options(self):
-        self.write("", "some.yaml")  # a file is none of them
+        self.write("", "some.yaml")  # a file is not one of them
         self.assertEqual(self.ask("thor", "run", "some.yaml", "--precision", ""), ["single", "double"])
         self.assertEqual(self.ask("thor", "run", "some.yaml", "--progress", "p"), ["plain"])
         self.assertEqual(self.ask("thor", "schema", "--format", ""), ["json", "markdown", "keys"])

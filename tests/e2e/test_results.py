@@ -1,9 +1,9 @@
-"""Result files: what they hold, `thor info`, and damaged ones.
+"""Result files: their contents, `thor info`, and damaged ones.
 
     /usr/bin/python3 tests/e2e/test_results.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. What needs more than numpy and h5py is skipped loudly where it is
-not there.
+The binary may also come from the environment, THOR_BINARY. Tests that need more than numpy and h5py are skipped
+loudly if it is missing.
 """
 
 import datetime
@@ -42,7 +42,7 @@ class DamagedResults(Case):
         cls.package = read_package()
 
     def read(self, path):
-        """All that the Python package makes of a file."""
+        """Everything that the Python package does with a file."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", self.package.IncompleteRunWarning)
             with self.package.open(path) as result:
@@ -120,7 +120,7 @@ class DamagedResults(Case):
         partial = out.with_name(out.name + ".partial")
         self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))
         time.sleep(0.1)
-        self.refuse(partial, "truncated or damaged|run that still goes on|not a result")
+        self.refuse(partial, "truncated or damaged|run still in progress|not a result")
 
     def damages(self):
         values = {"text": "abc", "number": 1.5, "list": np.arange(3), "bytes": np.bytes_(b"\xff\xfe"), "empty": h5py.Empty("f")}
@@ -139,7 +139,7 @@ class DamagedResults(Case):
             yield f"nothing at {place}", lambda file, p=place: (file.pop(p), file.__setitem__(p, h5py.SoftLink("/no")))
 
     def test_python_reader_on_damaged_parts(self):
-        """Whatever is missing or of another type: it is read all the same, or a ResultError."""
+        """With anything missing or of another type, the file is still read, or gives a ResultError."""
         problems = []
         for name, edit in self.damages():
             try:
@@ -147,7 +147,7 @@ class DamagedResults(Case):
             except self.package.ResultError as error:
                 if "edited.h5" not in str(error):
                     problems.append(f"{name}: the message does not name the file: {error}")
-            except Exception as error:  # noqa: BLE001: that is the question
+            except Exception as error:  # noqa: BLE001: this is the point of the test
                 problems.append(f"{name}: {type(error).__name__}: {error}")
         self.assertFalse(problems, f"{len(problems)} of {len(list(self.damages()))}:\n" + "\n".join(problems[:12]))
 
@@ -235,7 +235,7 @@ class ResultFile(Case):
             found = self.datasets(file)
             self.assertEqual(len(found), 3 * 4 + 13)
             for name, item in found.items():
-                units.Unit(self.label(item, "units"))  # raises where it cannot be read
+                units.Unit(self.label(item, "units"))  # raises if it cannot be parsed
                 self.assertGreater(len(self.label(item, "description")), 5, name)
             for name, group in file["spectra"].items():
                 edges, flux, error = (group[key][()] * units.Unit(self.label(group[key], "units"))

@@ -1,10 +1,10 @@
-"""Faults of a run: places that cannot be written, limits, signals, extreme values. What test_command.py holds already is
-not repeated: bad usage, an output without a place, the first SIGINT and SIGTERM, the wall-clock limit, caps counted as lost.
+"""Faults of a run: unwritable outputs, limits, signals, extreme values. Not repeated from test_command.py: bad usage, an
+output without a path, the first SIGINT and SIGTERM, the wall-clock limit, caps counted as lost.
 
     /usr/bin/python3 tests/e2e/test_run_faults.py --thor build/release/thor [unittest arguments]
 
-The binary may also come from the environment, THOR_BINARY. What needs more than numpy and h5py is skipped loudly where it is
-not there.
+The binary may also come from the environment, THOR_BINARY. Tests that need more than numpy and h5py are skipped
+loudly if it is missing.
 """
 
 import json
@@ -30,7 +30,7 @@ from support import INPUT, as_nobody, command_line, limited, mounted, wait_for, 
 
 class RunFaults(Case):
     def refuse(self, code, config, *arguments, says=(), **options):
-        """A run that fails as it should, and leaves nothing."""
+        """A run that fails as it should, and leaves no file."""
         path = self.write(config)
         before = sorted(p for p in self.folder.rglob("*"))
         done = subprocess.run(command_line("run", path, *arguments), capture_output=True, text=True, timeout=60,
@@ -151,11 +151,11 @@ class RunFaults(Case):
                 self.assertIn("cannot write to the standard output", done.stderr)
 
     def test_out_of_memory(self):
-        """Many bins, each thread's own: wherever it is that memory ends."""
+        """Many bins, separate for each thread: wherever memory runs out."""
         for megabytes in (120, 400, 900):
             with self.subTest(megabytes=megabytes):
                 self.refuse(DEVICE, sphere(1, 100, outputs=wide_spectra(3)), "--threads", 2,
-                            says="out of memory; ask for fewer bins, fewer threads",
+                            says="out of memory; use fewer bins, fewer threads",
                             **limited(resource.RLIMIT_AS, megabytes << 20))
 
     def test_out_of_memory_in_a_check(self):
@@ -172,7 +172,8 @@ class RunFaults(Case):
         self.assertEqual(done.returncode, DONE, done.stderr)
 
     def test_threads_that_cannot_be_started(self):
-        """The stacks of 4096 threads need more than there is. Those that did start must not go through the whole run."""
+        """The stacks of 4096 threads need more than there is. Threads that did start must not continue through the
+        whole run."""
         begin = time.monotonic()
         self.refuse(DEVICE, ENDLESS, "--threads", 4096, "--max-walltime", 6, "--drain", 0, says="--threads",
                     **limited(resource.RLIMIT_AS, 500 << 20))
@@ -185,7 +186,8 @@ class RunFaults(Case):
         self.assertIn("--threads", done.stderr)
 
     def test_wherever_memory_ends_there_is_a_message(self):
-        """From what the libraries need to be loaded to enough: no crash and no internal error in between."""
+        """Memory limits from just enough to load the libraries to sufficient: no crash and no internal error in
+        between."""
         def run(megabytes, *arguments):
             done = subprocess.run(command_line(*arguments), capture_output=True, text=True, timeout=30, cwd=self.folder,
                                   **limited(resource.RLIMIT_AS, megabytes << 20))
@@ -202,7 +204,7 @@ class RunFaults(Case):
         self.assertEqual(codes, {DONE, DEVICE})
 
     def test_limit_on_the_size_of_files(self):
-        """As `ulimit -f` sets it: the signal that comes with it does not end the process."""
+        """Limit as set by `ulimit -f`: its signal does not end the process."""
         self.refuse(OUTPUT, sphere(1e-3, 5000), says="out.h5.*free some space",
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
 
@@ -235,7 +237,7 @@ class RunFaults(Case):
 
 
 class ExtremeValues(Case):
-    """What a number may be must also work: the result is right, or the configuration refused."""
+    """Every allowed number must work: the result is right, or the configuration is refused."""
 
     def run_or_refuse(self, config, *arguments):
         out = self.folder / "out.h5"
@@ -252,7 +254,7 @@ class ExtremeValues(Case):
             file.visititems(check)
 
     def test_a_thin_shell_holds_its_gas(self):
-        """Thinner than single precision resolves it must not let the light through."""
+        """A shell thinner than the resolution of single precision must not let the light through."""
         scatterings = {}
         for gap in (1e-2, 1e-4, 1e-6, 1e-7, 1e-8, 1e-10):
             out = self.run_or_refuse(sphere(300, 300, inner_radius=f"{1 - gap!r} kpc"))

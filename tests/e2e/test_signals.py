@@ -1,4 +1,4 @@
-"""Signals: the ones that mean "end" end a run in order, ignored ones stay ignored, and a reader that goes away does no harm.
+"""Signals: termination signals end a run in an orderly way, ignored ones stay ignored, and a closed pipe does no harm.
 
     /usr/bin/python3 tests/e2e/test_signals.py --thor build/release/thor [unittest arguments]
 
@@ -24,7 +24,7 @@ class Signals(Case):
         return job
 
     def endless(self, name, **options):
-        """A run that does not end by itself, and is under way."""
+        """A run in progress that does not end by itself."""
         out = self.folder / f"{name}.h5"
         job = self.start("run", self.write(ENDLESS), "-o", out, "--drain", 0, "--threads", 1, "--progress", "never", **options)
         self.assertTrue(wait_for(self.partial(out).exists))
@@ -50,7 +50,7 @@ class Signals(Case):
                 self.assert_marked(out, job)
 
     def test_what_is_ignored_stays_ignored(self):
-        """As nohup and a shell's background jobs start a program."""
+        """Starts a program like nohup and a shell's background jobs."""
         for number in (signal.SIGHUP, signal.SIGINT):
             with self.subTest(number.name):
                 out, job = self.endless(number.name, preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
@@ -76,7 +76,7 @@ class Signals(Case):
                 self.assertFalse(self.partial(out).exists() or out.exists())
 
     def test_a_closed_stderr_does_not_end_a_run(self):
-        """`thor run ... 2>&1 | head -1`: the warning of the start, or the summary, finds nobody."""
+        """`thor run ... 2>&1 | head -1`: the first warning, or the summary, has no reader."""
         config = sphere(1, 100, outputs=[])
         config["generators"].append({"type": "point", "photons": 100, "luminosity": "1e32 erg/s"})
         out = self.folder / "out.h5"
@@ -86,7 +86,7 @@ class Signals(Case):
         self.assertEqual(self.summary(out)["photons"], 200)
 
     def test_a_reader_that_has_enough_is_no_error(self):
-        """`thor schema | head -1`: as of other programs, no message."""
+        """`thor schema | head -1`: no message, as with other programs."""
         job = subprocess.Popen(command_line("schema"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         job.stdout.close()
         self.assertEqual(job.stderr.read(), "")

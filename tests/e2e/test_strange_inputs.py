@@ -1,4 +1,4 @@
-"""What may be given by mistake: devices, pipes, empty names, other kinds of files, misspelt commands, narrow terminals.
+"""Inputs given by mistake: devices, pipes, empty names, other kinds of files, misspelt commands, narrow terminals.
 
     /usr/bin/python3 tests/e2e/test_strange_inputs.py --thor build/release/thor [unittest arguments]
 
@@ -33,7 +33,7 @@ class Configurations(Case):
             self.assertRegex(done.stderr, says)
 
     def test_what_is_no_configuration_ends(self):
-        self.refuse("/dev/zero: more than 16 MB: this is no configuration", "/dev/zero")
+        self.refuse("/dev/zero: more than 16 MB: this is not a configuration", "/dev/zero")
         self.refuse("is a directory", self.folder)
         huge = self.folder / "huge.yaml"
         with open(huge, "wb") as file:
@@ -45,10 +45,10 @@ class Configurations(Case):
     def test_a_pipe_that_nobody_writes_to(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
-        self.refuse("pipe that nobody writes to", pipe)
+        self.refuse("pipe without a writer", pipe)
 
     def test_a_pipe_may_hold_a_configuration(self):
-        """Also one whose other end is slow: <(sleep 3; cat config.yaml)."""
+        """Also a pipe whose writer is slow: <(sleep 3; cat config.yaml)."""
         config = self.write(sphere(1, 10, outputs=[]))
         for before in ("", "sleep 3; "):
             done = subprocess.run(["bash", "-c", f'"$0" check --no-trial <({before}cat "$1")', command_line()[0], config],
@@ -64,15 +64,15 @@ class Configurations(Case):
 
 class Usage(Case):
     def test_commands_that_there_are_not(self):
-        for word, says in (("rnu", 'there is no command "rnu"; did you mean "run"?'),
-                           ("infos", 'there is no command "infos"; did you mean "info"?'),
-                           ("simulate", 'there is no command "simulate" (known: run, check, ')):
+        for word, says in (("rnu", 'unknown command "rnu"; did you mean "run"?'),
+                           ("infos", 'unknown command "infos"; did you mean "info"?'),
+                           ("simulate", 'unknown command "simulate" (known: run, check, ')):
             done = run(word, "config.yaml")
             self.assertEqual(done.returncode, USAGE)
             self.assertIn(says, done.stderr)
         done = run("--sed", 1)
         self.assertEqual(done.returncode, USAGE)
-        self.assertNotIn("no command", done.stderr)
+        self.assertNotIn("unknown command", done.stderr)
 
     def test_a_file_needs_a_name(self):
         config = self.write(sphere(1, 10, outputs=[]))
@@ -94,7 +94,7 @@ class Usage(Case):
 
 
 class OtherFiles(Case):
-    """thor info on what is not a result."""
+    """thor info for files that are not results."""
 
     def setUp(self):
         super().setUp()

@@ -1,12 +1,12 @@
-"""docs/tutorial.md is what a reader gets: its commands are run one after the other and say what the page says. The commands of
-the README are run too, with fewer photons.
+"""docs/tutorial.md shows what a reader gets: its commands are run one after the other and must print what the page says. The
+commands of the README are run too, with fewer photons.
 
     /usr/bin/python3 tests/e2e/test_tutorial.py --thor build/release/thor [--update] [unittest arguments]
 
-With --update the numbers of the page become those of today; other words that have changed are for a writer. Its two figures are
-then made again by hand: docs/figures/tutorial_shell.png and tutorial_dust.png are its shell.png and compare.png.
-In what the page shows, `...` stands for anything: times, rates, names of machines. Photons are the same on every processor
-with fused multiply-add, so counts are compared as they are. Some 15 s of one core.
+--update replaces the numbers on the page by the current ones; other changes must be made by hand. So must its two figures:
+docs/figures/tutorial_shell.png and tutorial_dust.png are its shell.png and compare.png. In the output shown, `...` stands for
+anything: times, rates, names of machines. Photons are the same on every processor with fused multiply-add, so counts are
+compared exactly. Takes about 15 s on one core.
 """
 
 import difflib
@@ -30,7 +30,7 @@ FENCE = re.compile(r"```(\w+)\n(.*?)\n```", re.DOTALL)
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 PROGRESS = re.compile(r" *\d+\.\d %  \d+ of \d+ photons")
 UPDATE = False
-BAD = "--set dataset.dust.tua=1"  # the mistake that the page makes
+BAD = "--set dataset.dust.tua=1"  # the error that the page makes on purpose
 
 
 def blocks(text):
@@ -47,7 +47,7 @@ def blocks(text):
 
 
 def matches(expected, got):
-    """Whether lines are those expected, where a line `...` stands for any lines, and `...` in a line for any text
+    """Whether lines match the expected ones, where a line `...` stands for any lines, and `...` in a line for any text
     with the blanks around it."""
     pattern = ""
     for line in expected:
@@ -59,7 +59,7 @@ def matches(expected, got):
 
 
 def renewed(expected, got):
-    """The lines expected with the numbers of those got, in the same order; a line that has no like stays."""
+    """The expected lines with the actual numbers, in the same order; a line without a counterpart stays."""
     lines, left = [], list(got)
     for line in expected:
         tokens = re.split(rf"({NUMBER}|\.\.\.)", line)
@@ -86,7 +86,7 @@ def commands_in(text):
 
 
 class Shell(Case):
-    """A folder with the commands that the pages have on their PATH."""
+    """A folder with the commands that the pages expect on their PATH."""
 
     def setUp(self):
         super().setUp()
@@ -115,7 +115,7 @@ class Shell(Case):
 class Tutorial(Shell):
     def needs_fused_multiply_add(self):
         if re.search(r"x86-64-v2.*\(default\)", thor("devices").stdout):
-            skip_loudly(self, "this processor has no fused multiply-add: its photons are others")
+            skip_loudly(self, "this processor has no fused multiply-add: its photons differ")
 
     def test_the_page(self):
         self.needs_fused_multiply_add()
@@ -143,7 +143,7 @@ class Tutorial(Shell):
                     shown = "\n".join(difflib.unified_diff(expected, got, "docs/tutorial.md", "thor", lineterm=""))
                     self.fail(f"{first}\n{shown}")
                 commands += 1
-        self.assertGreaterEqual(commands, 7, "it has hardly run anything")
+        self.assertGreaterEqual(commands, 7, "it has run hardly anything")
         for command in re.findall(r"`(thor [^`]+)`", PAGE.read_text(encoding="utf-8").split("## Go on")[1]):
             done = self.shell(command)
             self.assertEqual(done.returncode, DONE, f"{command}\n{done.stdout}")
@@ -164,7 +164,7 @@ class Tutorial(Shell):
 
     def test_the_other_templates_are_named(self):
         text = PAGE.read_text(encoding="utf-8")
-        named = re.search(r"`thor init` alone lists the others: ([^.]*)\.", text)[1]
+        named = re.search(r"`thor init` without a name lists the others: ([^.]*)\.", text)[1]
         listed = [line.split()[0] for line in thor("init").stdout.splitlines()]
         self.assertEqual(set(re.findall(r"`(\w+)`", named)) | {"shell"}, set(listed))
 
@@ -184,7 +184,7 @@ class Tutorial(Shell):
 
 
 class Readme(Shell):
-    #: What makes a command of the README small.
+    #: Changes that make a command of the README fast.
     SMALLER = (
         (r"^thor run shell\.yaml", " --set generators.0.photons=300"),
         (r"^thor mock galaxy", " --gas-particles 8000"),

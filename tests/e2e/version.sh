@@ -1,9 +1,9 @@
 #!/bin/sh
 # version.sh CMAKE SOURCE WORK: the commit in a build is that of the working tree at the time, and a build at the same commit
-# does not write the file again.
+# does not rewrite the file.
 set -eu
 cmake=$1 script=$2/cmake/ThorVersion.cmake work=$3
-git=$(command -v git) || { echo "SKIPPED: there is no git" >&2; exit 77; }
+git=$(command -v git) || { echo "SKIPPED: git is not installed" >&2; exit 77; }
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE  # as a hook of the real repository sets them
 fail() { echo "version: $*" >&2; exit 1; }
 rm -rf "$work"
@@ -19,7 +19,7 @@ commit() {
 is() { [ "$(cat version)" = "commit $1" ] || fail "$(cat version), not $1"; }
 
 write
-is unknown  # although the folders above may be a repository
+is unknown  # even if a parent folder is a repository
 git init -q tree
 echo a > tree/file
 git -C tree add file

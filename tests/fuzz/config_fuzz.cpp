@@ -1,5 +1,5 @@
-// A libFuzzer target for the reader of configurations. A line that begins with "--set " is an override, the rest is the
-// file. A thor::Error is what a user should see; anything else that happens is a finding. See run.sh.
+// A libFuzzer target for the configuration reader. A line that begins with "--set " is an override, the rest is the
+// file. A thor::Error is what a user should see; anything else is a finding. See run.sh.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -44,19 +44,19 @@ Input split(const std::string& bytes) {
   std::abort();
 }
 
-/// A message without the place of the mistake helps nobody.
+/// A message must contain the position of the error.
 void check_error(const thor::Error& error) {
   const std::string what = error.what();
-  if (error.code() == thor::ExitCode::input) return;  // of a line list, which names its own file
+  if (error.code() == thor::ExitCode::input) return;  // from a line list, which names its own file
   if (error.code() != thor::ExitCode::usage) found("an error that is not about usage", what);
   if (!what.starts_with(name) && !what.starts_with("--set ")) found("a message without a place", what);
 }
 
-/// What is printed as resolved is what the result file keeps, so that a run can be repeated.
+/// The resolved configuration is stored in the result file, so it must reproduce the run.
 void check_resolved(const Config& config) {
   try {
     const Config again = thor::config::parse(config.resolved, name);
-    if (!(again == config)) found("the resolved configuration is another", config.resolved + "---\n" + again.resolved);
+    if (!(again == config)) found("the resolved configuration differs", config.resolved + "---\n" + again.resolved);
   } catch (const thor::Error& error) {
     found("the resolved configuration is refused", config.resolved + "---\n" + error.what());
   }
@@ -68,7 +68,7 @@ struct Piece {
   std::size_t begin, end;
 };
 
-/// Between ": " or "=" and what ends a value.
+/// Range between ": " or "=" and the end of a value.
 std::vector<Piece> values_in(const std::string& text) {
   std::vector<Piece> pieces;
   for (std::size_t at = 0; (at = text.find_first_of(":=", at)) != std::string::npos; ++at) {
@@ -90,7 +90,7 @@ std::string any_value(Random& random) {
   return " " + values.substr(begin, std::min(values.find(';', begin), values.size()) - begin);
 }
 
-/// A value in the place of another keeps the file well-formed more often than a change of bytes does.
+/// Replacing values keeps the file well-formed more often than changing bytes.
 void change_value(std::string& text, Random& random) {
   const auto pieces = values_in(text);
   if (pieces.empty()) return;
@@ -121,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const thor::Error& error) {
     check_error(error);
   } catch (const std::exception& error) {
-    found("an exception that is no thor::Error", error.what());
+    found("an exception that is not a thor::Error", error.what());
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// What the reader of configurations asks of files: a fuzzer must not open whatever it has made up.
+// Stand-ins for file access by the configuration reader: a fuzzer must not open random paths.
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/generators/source_list.hpp"
@@ -6,7 +6,7 @@
 namespace thor {
 
 GridShape read_grid_shape(const config::Dataset& dataset, const Line&) {
-  if (dataset.path.size() % 2 == 0) throw Error(ExitCode::input, dataset.path + ": no grids here");
+  if (dataset.path.size() % 2 == 0) throw Error(ExitCode::input, dataset.path + ": no grids available");
   GridShape shape;
   shape.count = {8, 8, 8};
   shape.cell_size = 1e20;

@@ -1,24 +1,24 @@
 #!/bin/sh
-# Fuzzes the reader of configurations: tests/fuzz/run.sh BUILD_DIR SECONDS
+# Fuzzes the configuration reader: tests/fuzz/run.sh BUILD_DIR SECONDS
 #
-# Builds config_fuzz.cpp with what it needs of src/ into BUILD_DIR/fuzz, with clang, since libFuzzer is its own, and with
-# the address and undefined-behaviour sanitizers; compiles only what has changed. BUILD_DIR/thor (or THOR_BINARY) gives the
-# templates to begin with and the words to try. The corpus stays in BUILD_DIR/fuzz/corpus for the next time.
+# Builds config_fuzz.cpp with the necessary parts of src/ into BUILD_DIR/fuzz, with clang, since libFuzzer is part of it, and
+# with the address and undefined-behaviour sanitizers; compiles only what has changed. BUILD_DIR/thor (or THOR_BINARY) gives
+# the templates to start from and the words to try. The corpus stays in BUILD_DIR/fuzz/corpus for the next run.
 #
-# Exits with 1 for a finding, which is kept as BUILD_DIR/fuzz/finding-* and tried first the next time; with 77 where there is
-# no clang or no libFuzzer. CLANGXX names another compiler, FUZZ_JOBS how many files are compiled at a time.
+# Exits with 1 for a finding, which is kept as BUILD_DIR/fuzz/finding-* and tried first in the next run; with 77 without
+# clang or libFuzzer. CLANGXX names another compiler, FUZZ_JOBS the number of files compiled at a time.
 set -eu
 
 if [ "${1:-}" = --compile ]; then # one file, called by xargs below: COMPILER FLAGS SOURCE OBJECT
   clang=$2 flags=$3 source=$4 object=$5
   depends=${object%.o}.d
   if [ -f "$object" ] && [ -f "$depends" ]; then
-    # shellcheck disable=SC2046  # one word a file
+    # shellcheck disable=SC2046  # one word per file
     newer=$(find $(sed 's/^[^:]*://; s/\\$//' "$depends") -newer "$object" 2>&1 | head -n 1)
     [ -n "$newer" ] || exit 0
   fi
   # shellcheck disable=SC2086  # flags are many words
-  "$clang" $flags -MMD -c "$source" -o "$object" || exit 255 # which ends xargs
+  "$clang" $flags -MMD -c "$source" -o "$object" || exit 255 # ends xargs
   exit 0
 fi
 
@@ -41,7 +41,7 @@ printf '#include <cstddef>\n#include <cstdint>\nextern "C" int LLVMFuzzerTestOne
 "$clang" -std=c++20 -fsanitize=fuzzer,address,undefined "$fuzz/probe.cpp" -o "$fuzz/probe" 2> "$fuzz/probe.log" ||
   skip "no libFuzzer with sanitizers for $clang (Debian: libclang-rt-14-dev), see $fuzz/probe.log"
 
-# What config::parse needs. The generators of documents are declared beside it, but it does not call them.
+# Sources that config::parse needs. The document generators are declared next to it, but it does not call them.
 sources() {
   cd "$root"
   find src/thor/config src/thor/core -name '*.cpp' ! -name annotate.cpp ! -name json_schema.cpp ! -name markdown.cpp
@@ -52,7 +52,7 @@ sources() {
   find src/thor/datasets -name '*.cpp' ! -name grid_file.cpp ! -name parameters.cpp
 }
 
-# The files of a folder are compiled as one; the longest first, so that none is left over at the end.
+# The files of a folder are compiled as one, the longest first, to balance the load.
 units() { sources | xargs -n 1 dirname | sort -u | tr / _; }
 compile() {
   for folder in $(sources | xargs -n 1 dirname | sort -u); do
@@ -94,7 +94,7 @@ output: {path: "a: \x41\u00e9 #.h5"}
 --set acceleration.core_skip.fixed=3
 END
 
-# Words: the keys, what may be chosen, units, and what YAML and numbers are made of.
+# Words: keys, choices, units, and elements of YAML and numbers.
 {
   "$thor" schema --format keys | tr . '\n'
   "$thor" schema | grep -o '^ *"[a-z_0-9]*",\{0,1\}$' | tr -d ' ",'

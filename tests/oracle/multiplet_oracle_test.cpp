@@ -1,4 +1,4 @@
-// Multiplets: the oracle against analytic truth, then thor against the oracle. The atomic data are written out here.
+// Multiplets: the oracle against analytic results, then thor against the oracle. The atomic data are repeated here.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -91,7 +91,7 @@ TEST(MultipletOracle, ShareCosinesHaveTheirMoment) {
 
 // ---- thor against the oracle ----------------------------------------------------------------------------------------
 
-/// What is compared of those that scattered: the others all are as they were.
+/// Quantities to compare, of scattered photons only: the others are unchanged.
 struct Sample {
   double all = 0;
   std::vector<double> x, scatterings;
@@ -124,7 +124,7 @@ double agreement(const Sample& a, const Sample& b) {
   return std::min({p(a.x, b.x), p(a.scatterings, b.scatterings), 2 * normal_tail(std::abs(z))});
 }
 
-/// Both precisions agree with the oracle, and with none of the oracles that are wrong.
+/// Both precisions agree with the oracle, and with none of the wrong oracles.
 void compare(const std::string& yaml, const Problem& problem, const std::vector<std::pair<Problem, const char*>>& wrong,
              std::size_t n) {
   const Sample truth = of_oracle(problem, 1, n);
@@ -137,7 +137,7 @@ void compare(const std::string& yaml, const Problem& problem, const std::vector<
   for (const auto& [twin, what] : wrong) EXPECT_LT(agreement(*single, of_oracle(twin, 2, n)), 1e-6) << what;
 }
 
-// Light of k comes to h where the gas moves by 768 km/s with respect to where it was scattered.
+// Light of k meets h where the gas moves at 768 km/s relative to where it was scattered.
 TEST(MultipletOracle, MgIIOutflow) {
   Problem p{.temperature = 1e4, .tau0 = 307, .velocity_max = 600e5};
   p.transitions = mg_ii, p.step_fraction = 0.05;

@@ -46,11 +46,11 @@ Vector turned(const Vector& k, double mu, detail::Rng& rng) {
   return out;
 }
 
-/// The transitions of a problem, with what follows from the temperature.
+/// Transitions of a problem, with quantities that depend on temperature.
 struct Resonance {
   double nu;        ///< Hz
   double speed;     ///< thermal, cm/s
-  double x;         ///< where it lies: c ln(nu/nu_0)/v_th
+  double x;         ///< position c ln(nu/nu_0)/v_th
   double width;     ///< speed/v_th
   double strength;  ///< opacity at its centre over that of the first
   double a;
@@ -97,7 +97,7 @@ std::vector<Resonance> resonances(const Problem& p) {
   return list;
 }
 
-/// The gas: all that depends on the problem and a place in it.
+/// The gas: everything that depends on the problem and a position in it.
 class Medium {
  public:
   Medium(const Problem& p, double v_th) : p_(p), v_max_(p.velocity_max / v_th) {
@@ -136,7 +136,7 @@ class Medium {
     return std::abs(v_over_d * (beta * mu * mu + (slab() ? 0 : 1 - mu * mu)));
   }
 
-  /// The way along k to the next face; `enters` tells whether that face is the cavity's.
+  /// Distance along k to the next face; `enters` says whether that face is the cavity's.
   double distance_to_face(const Vector& r, const Vector& k, bool in_cavity, bool& enters) const {
     enters = false;
     if (slab()) return k[2] == 0 ? infinity : std::max(0.0, (1 - std::copysign(r[2], r[2] * k[2])) / std::abs(k[2]));
@@ -268,8 +268,8 @@ class History {
 
   bool fly_steps(double& tau, double face) {
     while (face > 0) {
-      // No longer than the collision is away by the opacity here, so that the mid-point rule is
-      // centred on what is really flown.
+      // At most the distance to the collision by the local opacity, so that the mid-point rule is centred on the actual
+      // flight.
       const double x = x_lab_ - medium_.velocity_along(r_, k_);
       const double h = std::min({face, medium_.step(r_, k_, nearest_detuning(x)), tau / opacity(r_)});
       Vector mid = r_;
@@ -286,7 +286,7 @@ class History {
     return false;
   }
 
-  /// The transition that absorbs: by its share of the opacity.
+  /// Absorbing transition, chosen by its share of the opacity.
   const Resonance& absorber(double x) {
     if (lines_.size() == 1) return lines_.front();
     double rest = detail::uniform(rng_) * cross_section(x);
@@ -297,7 +297,7 @@ class History {
     return lines_.back();
   }
 
-  /// The channel by which it decays; none: back.
+  /// Channel by which it decays; nullptr: back.
   const Channel* decay(const Resonance& line) {
     if (line.fluorescence.empty()) return nullptr;
     double rest = detail::uniform(rng_);
@@ -308,7 +308,7 @@ class History {
     return nullptr;
   }
 
-  /// In the atom's frame the frequency is kept but for the difference of the levels:
+  /// In the atom's frame the frequency changes only by the difference of the levels:
   /// nu' = nu (1 - u.k/c) - (nu_i - nu_f), and back with the new direction. Core skipping draws the
   /// perpendicular velocity beyond x_crit: Dijkstra, Haiman & Spaans (2006), ApJ 649, 14.
   double scatter_on_line(double x) {

@@ -1,6 +1,5 @@
-// A slow, plain, double-precision Monte Carlo transport of Lyman-alpha or of a multiplet, history by
-// history, as a textbook writes it. Tests compare thor with it, so it shares nothing with src/thor: no
-// constant, no profile, no sampler.
+// A slow, plain, double-precision Monte Carlo transport of Lyman-alpha or of a multiplet, history by history, as in a
+// textbook. Tests compare thor with it, so it shares nothing with src/thor: no constant, no profile, no sampler.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace oracle {
 
-/// A decay to another level than that from which was absorbed.
+/// A decay to a level other than the one that absorbed.
 struct Channel {
   double wavelength;   ///< Angstrom
   double probability;  ///< among all decays of the upper level
@@ -24,7 +23,7 @@ struct Transition {
   double oscillator_strength;  ///< of absorption
   double damping;              ///< sum of all Einstein A of the upper level, 1/s
   double mass;                 ///< of the atom, u
-  double E = 0;                ///< as above, of the decay back
+  double E = 0;                ///< as above, for the decay back
   double E_wing = -9;          ///< beyond 0.2 thermal widths in the atom's frame; -9: as E
   double abundance = 1;        ///< by number, of the first transition's
   std::vector<Channel> fluorescence = {};
@@ -54,8 +53,8 @@ struct Problem {
   double x_source = 0;           ///< lab frame, units of v_th
   double continuum[2] = {0, 0};  ///< if not both 0: a source flat in wavelength between these Doppler
                                  ///< velocities c (lambda/lambda_0 - 1), cm/s
-  /// Of a multiplet. x is c ln(nu/nu_0) in units of v_th, and tau0 is counted, with nu_0, v_th and sigma_0
-  /// of the first. Empty: Lyman-alpha.
+  /// Transitions of a multiplet; empty: Lyman-alpha. x is c ln(nu/nu_0) in units of v_th; nu_0, v_th, and the sigma_0
+  /// in tau0 are those of the first.
   std::vector<Transition> transitions = {};
   double step_fraction = 0.02;  ///< of the scale on which the opacity changes along a ray
   double max_scatterings = 1e12;
@@ -68,7 +67,7 @@ struct Photon {
   double path;          ///< in units of R
   double column;        ///< sum of n ds, in units of the column that tau0 refers to
   double direction[3];  ///< unit vector
-  double last[3];       ///< where it was emitted or last scattered
+  double last[3];       ///< position of the last scattering, or of emission
 };
 
 /// Follows photons 0 ... n-1; photon i depends on (seed, i) alone.

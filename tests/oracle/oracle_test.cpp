@@ -1,4 +1,4 @@
-// The oracle against analytic truth, so that thor may be tested against the oracle.
+// The oracle against analytic results, so that thor can be tested against the oracle.
 #include "oracle.hpp"
 
 #include <cerf.h>
@@ -33,7 +33,7 @@ Estimate escape_fraction(const std::vector<Photon>& photons) {
   return estimate(photons, [](const Photon& p) { return p.escaped ? 1.0 : 0.0; });
 }
 
-/// Fraction that came from the centre to the surface without any collision.
+/// Fraction that reached the surface from the centre without a collision.
 Estimate unscattered_fraction(const std::vector<Photon>& photons) {
   return estimate(photons, [](const Photon& p) {
     return p.escaped && p.last[0] == 0 && p.last[1] == 0 && p.last[2] == 0 ? 1.0 : 0.0;

@@ -13,8 +13,8 @@ using namespace test;
 
 constexpr double cell = 3.0856775814913673e21 / 16;  // of 1 kpc in 16 [cm]
 
-/// Blocks of 3^3 cells at 100 K: three of five are clumps of a line-centre depth of `tau` a cell, one is a hole without
-/// anything, and one is thin gas. The source sits in a hole. Clumps hold dust and move, each its own way by up to 2
+/// Blocks of 3^3 cells at 100 K: three of five are clumps of a line-centre depth of `tau` a cell, one is an empty hole,
+/// and one is thin gas. The source sits in a hole. Clumps contain dust and move, each in its own direction at up to 2
 /// km/s, 1.6 thermal widths.
 GridOptions clumps(double tau, double tau_dust) {
   GridOptions o;
@@ -55,7 +55,7 @@ Sample sample(const GridFile& file, const std::string& skip, const std::string& 
   return {escape_fraction(all), frequencies(all)};
 }
 
-/// How far two escape fractions lie apart, in errors; and how likely it is that two spectra are of one kind.
+/// Difference of two escape fractions in units of its error; and the p-value for two spectra to be the same.
 double apart(const Sample& a, const Sample& b) {
   const auto variance = [](double f) { return f * (1 - f) / photons; };
   return std::abs(a.escaped - b.escaped) / std::sqrt(variance(a.escaped) + variance(b.escaped));
@@ -65,10 +65,10 @@ double alike(const Sample& a, const Sample& b) {
 }
 
 // With 3000 photons a side f_esc = 0.48 is known to 0.013 and a spectrum to a KS distance of 0.06 (p = 1e-3): an
-// acceleration that takes a tenth of the light too much or too little fails, and one that moves the peaks by a third of
-// their width. {fixed: 3} does far worse, and has to be seen: three fifths of the light are gone, and the KS distance
-// is 0.13. Not seen: a length of the local scheme that is too long, since few photons get deep into a clump;
-// SphereOnAGrid has that.
+// acceleration that absorbs a tenth of the light too much or too little fails, and one that moves the peaks by a third
+// of their width. {fixed: 3} does far worse, and must be detected: three fifths of the light are gone, and the KS
+// distance is 0.13. Not detected: a length scale of the local scheme that is too long, since few photons get deep into
+// a clump; SphereOnAGrid tests that.
 TEST(Clumps, AccelerationsAreUnbiased) {
   const GridFile file(clumps(3e3, 0.1));
   const Sample truth = sample(file, "none", "precision: double\n");
@@ -82,7 +82,7 @@ TEST(Clumps, AccelerationsAreUnbiased) {
   }
   for (const char* precision : {"single", "double"}) {
     const Sample biased = sample(file, "{fixed: 3}", fmt::format("seed: 2\nprecision: {}\n", precision));
-    EXPECT_GT(apart(biased, truth), 8) << "{fixed: 3} takes too much light";
+    EXPECT_GT(apart(biased, truth), 8) << "{fixed: 3} absorbs too much light";
     EXPECT_LT(alike(biased, truth), 1e-3) << "{fixed: 3} has another spectrum";
   }
   const GridFile dusty(clumps(3e3, 0.16)), thick(clumps(1.2e4, 0.1));

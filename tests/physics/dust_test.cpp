@@ -20,8 +20,7 @@ std::string slab(double tau0, double tau_dust, int photons, const std::string& s
 }
 double binomial_error(double f, double n) { return std::sqrt(std::max(f * (1 - f), 1 / n) / n); }
 
-/// The escape fraction for dust that absorbs: the histories without it, each weighted by what dust on its way lets
-/// through.
+/// Escape fraction with absorbing dust: histories without dust, each weighted by the transmission along its path.
 Moments weighted(const std::vector<double>& columns, double tau_dust) {
   std::vector<double> left;
   for (const double column : columns) left.push_back(std::exp(-tau_dust * column));
@@ -41,8 +40,8 @@ const std::vector<double>& columns_of_the_oracle() {
   return columns;
 }
 
-// Dust that scatters nine tenths of what it meets, every scattering followed and most of them skipped: on the hidden
-// path it absorbs one tenth.
+// Dust that scatters nine tenths of the photons it meets, with every scattering followed and with most skipped: on the
+// hidden path it absorbs one tenth.
 TEST(DustySlab, EscapeFractionOfTheOracle) {
   const int n = 800, m = 4000;
   const double tau_dust = 1, albedo = 0.9;
@@ -63,9 +62,9 @@ TEST(DustySlab, EscapeFractionOfTheOracle) {
   EXPECT_GT(apart(slab(1e4, 1.6 * tau_dust, m, "{fixed: 2}", "", albedo)), 4) << "dust wrong by 60 %";
 }
 
-// What is hit is chosen once, by its share of the opacity, and a proposal for the atom's velocity that is rejected does
-// not choose again: of those that collide at all, tau_d/(tau_d + tau0 H) meet dust first. A cap of one scattering ends
-// the rest.
+// The target is chosen once, by its share of the opacity, and not again when a proposal for the atom's velocity is
+// rejected: of the photons that collide at all, tau_d/(tau_d + tau0 H) meet dust first. A cap of one scattering ends
+// the others.
 TEST(DustySlab, WhatIsHitIsChosenOnce) {
   const double v_th = oracle::thermal_speed(20) / 1e5, a = oracle::damping_parameter(20);
   for (const double x : {0., 1.5, 2.5, 4.}) {
@@ -77,7 +76,7 @@ TEST(DustySlab, WhatIsHitIsChosenOnce) {
       dust += p.fate == thor::Phase::absorbed;
       line += p.fate == thor::Phase::lost;
       if (p.fate == thor::Phase::lost) {
-        ASSERT_NE(p.frequency_final, p.frequency_initial) << "a rejection is no scattering";
+        ASSERT_NE(p.frequency_final, p.frequency_initial) << "a rejection is not a scattering";
       }
     }
     const double n = dust + line;
@@ -86,7 +85,8 @@ TEST(DustySlab, WhatIsHitIsChosenOnce) {
   }
 }
 
-// Without lines in the way, photons of the mid-plane leave by E_2(tau_d), the integral of e^{-tau_d/mu} over mu.
+// Without line opacity, a fraction E_2(tau_d) of the photons from the mid-plane escapes, the integral of e^{-tau_d/mu}
+// over mu.
 TEST(DustySlab, ThinGasAbsorbsByItsDepth) {
   const int n = 40000;
   const auto expected = [](double tau) {
@@ -118,9 +118,9 @@ TEST(DustySlab, EscapeFractionOfRascas) {
   EXPECT_NEAR(f, 0.711, 3 * std::hypot(0.014, binomial_error(f, n)));
 }
 
-// Skipping hides the path in the core, on which dust absorbs: what is hidden is made up for, and the escape fraction is
-// that of the oracle, which follows every scattering. Without the absorption on the hidden path {fixed: 2} has 0.48 in
-// place of 0.37 (tau_d = 0.1) and 0.17 in place of 0.11 (0.3): eight of the errors here.
+// Skipping hides the path in the core, on which dust absorbs: this is accounted for, and the escape fraction is that of
+// the oracle, which follows every scattering. Without absorption on the hidden path {fixed: 2} has 0.48 instead of 0.37
+// (tau_d = 0.1) and 0.17 instead of 0.11 (0.3): eight times the errors here.
 TEST(DustySlab, CoreSkippingHasTheEscapeFractionOfTheOracle) {
   const int n = 4000;
   for (const double tau_dust : {0.1, 0.3}) {

@@ -9,8 +9,8 @@ namespace {
 
 using namespace test;
 
-/// Line-centre light onto a medium, followed for 150 scatterings: shares of photons that come back after one and after
-/// more than a hundred, and mean |x| of those that come back at all.
+/// Line-centre light incident on a medium, followed for 150 scatterings: fractions of photons that return after one and
+/// after more than a hundred, and mean |x| of all that return.
 struct Reflection {
   double photons, once, many, x, x_error;
 };
@@ -49,7 +49,7 @@ std::string beam(const std::string& dataset, const std::string& direction, const
 
 const char* const directions[] = {"[1, 0, 0]", "[-1, 0, 0]", "[0, 1, 0]", "[0, -1, 0]", "[0, 0, 1]", "[0, 0, -1]"};
 
-/// The half-space, in double precision: thick enough that nothing but the distance in mean free paths counts.
+/// The half-space, in double precision: thick enough that only the distance in mean free paths matters.
 const Reflection& half_space() {
   static const Reflection truth = summarise(run(beam("type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e6",
                                                      "[0, 0, 1]", "precision: double\nseed: 99\n")));
@@ -57,7 +57,7 @@ const Reflection& half_space() {
 }
 
 TEST(Faces, TheHalfSpaceIsThatOfTheIssue) {
-  // Measured with double precision on a grid before single precision was mended: 0.192 and 0.107.
+  // Measured in double precision on a grid before single precision was fixed: 0.192 and 0.107.
   EXPECT_NEAR(half_space().once, 0.192, 0.012);
   EXPECT_NEAR(half_space().many, 0.107, 0.009);
 }
@@ -73,7 +73,7 @@ TEST(Faces, OfASlab) {
   }
 }
 
-/// `inner`: with a cavity, which these photons do not reach; another kernel.
+/// `inner`: with a cavity, which these photons do not reach, but which uses another kernel.
 void reflect_off_spheres(const std::string& inner, int seed) {
   for (const char* tau : {"1e6", "1e8", "1e10"}) {
     for (const char* direction : directions) {
@@ -87,8 +87,8 @@ void reflect_off_spheres(const std::string& inner, int seed) {
 TEST(Faces, OfASphere) { reflect_off_spheres("", 101); }
 TEST(Faces, OfAShell) { reflect_off_spheres(", inner_radius: 0.5 kpc", 201); }
 
-/// From a point in the cavity to the inner face, and what comes back from it; everything returns there in the end, so
-/// it is the share that scattered once and then crossed the cavity to the other side.
+/// From a point in the cavity to the inner face and back. Everything returns there in the end, so this is the fraction
+/// that scattered once and then crossed the cavity to the other side.
 TEST(Faces, OfACavity) {
   const auto scatterings = [](const std::string& tau, const char* precision, int seed, double dust = 0.02) {
     const auto all = run(fmt::format(
@@ -122,7 +122,7 @@ TEST(Faces, OfAGrid) {
           run(beam("type: uniform_grid, path: " + file.path(), direction, fmt::format("seed: {}\n", seed++))));
       EXPECT_LT(difference(r, half_space()), 4) << tau << " " << direction;
     }
-    // A face that is not that of the box: empty cells, then gas.
+    // A face inside the box: empty cells, then gas.
     o.gas = [&](int x, int, int) {
       return GridCell{x < 3 || x > 4 ? 0 : tau / (cross_section * o.size / 8), 1e4, {}, 0, 0};
     };
@@ -135,7 +135,7 @@ TEST(Faces, OfAGrid) {
   }
 }
 
-/// In thin gas a flight ends anywhere, also beside a face that it did not start from; it ends in the gas.
+/// In thin gas a flight may end anywhere, also close to a face other than its starting point; it must end in the gas.
 TEST(Faces, NothingScattersOutside) {
   for (const char* precision : {"single", "double"}) {
     for (const char* tau : {"0.3", "1", "3"}) {
@@ -163,7 +163,7 @@ TEST(Faces, NothingScattersOutside) {
 }
 
 /// Isotropic scattering by dust of optical depth 1 from face to face, a beam along the normal: 0.3406(5) are reflected
-/// in a plain Monte Carlo of a dozen lines.
+/// in a simple Monte Carlo of a dozen lines.
 TEST(Faces, ThinDustReflectsWhatItShould) {
   const auto reflected = [](const char* tau) {
     double back = 0;
@@ -179,7 +179,7 @@ TEST(Faces, ThinDustReflectsWhatItShould) {
   EXPECT_GT(std::abs(reflected("0.52") - 0.3406), 4 * 0.0009) << "4 % more dust must not pass";
 }
 
-/// What the comparison can see: light a Doppler width beside the line, and a beam 53 degrees off the normal.
+/// Differences that the comparison detects: light a Doppler width off the line, and a beam 53 degrees off the normal.
 TEST(Faces, AWrongBeamIsSeen) {
   const std::string slab = "type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e6";
   const auto aside = run(beam(slab, "[0, 0, 1]"), {"generators.0.spectrum={type: delta, offset: 12 km/s}"});

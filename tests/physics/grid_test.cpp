@@ -1,4 +1,4 @@
-// Gas on a uniform grid, against the same gas without one and against what is known exactly.
+// Gas on a uniform grid, against the same gas without one and against exact results.
 #include <gtest/gtest.h>
 
 #include "support/grid.hpp"
@@ -77,7 +77,7 @@ TEST(SphereOnAGrid, CoreSkippingIsUnbiasedAndThatOfTheSphere) {
   EXPECT_NEAR(per_photon(some) / per_photon(plain), 1, 0.3);
 }
 
-/// A sphere of one temperature, in a file whose unit of velocity is that of 1e4 K.
+/// An isothermal sphere; velocities are in thermal units at 1e4 K.
 GridOptions ball(double density, double temperature, int n = 32) {
   GridOptions o;
   o.shape = {n, n, n};
@@ -123,7 +123,7 @@ TEST(GridOfCells, HoldsDoublets) {
   const auto plain = count(shell("temperature: 2e4 K, number_density: 1e-6 cm^-3", 8000, "", "MgII"));
   const GridFile file(ball(1e-6, 2e4)), dense(ball(6e-6, 2e4));
   EXPECT_GT(two_sample_p(plain, count(grid(file, "", 8000, "seed: 2\n", "MgII"))), 0.01);
-  // What scatters at all tells the density: by the k and h lines together.
+  // The fraction that scatters at all measures the density, through the k and h lines together.
   const auto scattered = [&](const std::string& yaml) {
     double n = 0;
     for (const auto& p : run(yaml, {spectrum})) n += p.scatterings > 0;
@@ -132,7 +132,7 @@ TEST(GridOfCells, HoldsDoublets) {
   const double a = scattered(shell("temperature: 2e4 K, number_density: 1e-6 cm^-3", 8000, "", "MgII"));
   EXPECT_NEAR(scattered(grid(file, "", 8000, "seed: 2\n", "MgII")), a, 4 * std::sqrt(2 * a));
   EXPECT_GT(std::abs(scattered(grid(dense, "", 8000, "seed: 2\n", "MgII")) - a), 4 * std::sqrt(2 * a));
-  // Turbulence widens the line and thins it: once, not twice.
+  // Turbulence broadens the line and lowers its peak: once, not twice.
   const GridFile thin(ball(3e-8, 2e4));
   const std::string wide = ", b_turb: 20 km/s";
   const double b = scattered(shell("temperature: 2e4 K, number_density: 3e-8 cm^-3" + wide, 20000, "", "MgII"));
@@ -142,7 +142,7 @@ TEST(GridOfCells, HoldsDoublets) {
 }
 
 TEST(HubbleFlow, RedshiftsByHTimesTheWay) {
-  const double H = 1e-14;  // so fast that it shows within a kpc
+  const double H = 1e-14;  // large enough to matter within a kpc
   GridOptions o;
   o.hubble = H;
   o.gas = [](int, int, int) { return GridCell{1e-20, 1e4, {}, 0, 0}; };
@@ -161,7 +161,7 @@ TEST(HubbleFlow, RedshiftsByHTimesTheWay) {
 }
 
 TEST(HubbleFlow, IsAnOutflowOfTheGas) {
-  // In the frame of the gas both shift a photon by v_max per radius; what differs is the frame of what comes out.
+  // In the frame of the gas both shift a photon by v_max per radius; only the frame of the escaping light differs.
   const double v_max = 40e5, R = 0.5 * 1e3 * constants::pc;
   const auto comoving = [&](const std::vector<thor::Photon>& photons, double unit, double size, bool expands) {
     std::vector<double> v;

@@ -1,5 +1,5 @@
 // Doublets and fluorescence in whole runs: Mg II against other codes, P Cygni profiles, light that passes from one line
-// to another, Si II and Fe II with fluorescence, and dust beside a doublet.
+// to another, Si II and Fe II with fluorescence, and dust with a doublet.
 #include <gtest/gtest.h>
 
 #include "support/run.hpp"
@@ -11,7 +11,7 @@ using namespace test;
 
 constexpr double c_kms = 299792.458;
 
-/// A spectrum of photons about the first line, by wavelength in vacuum [Angstrom].
+/// Spectrum of photons around the first line, by vacuum wavelength [Angstrom].
 struct Axis {
   double wavelength, mass;  ///< of the first transition [Angstrom], of the ion [u]
   double temperature = 1e4;
@@ -33,7 +33,7 @@ std::string outflow(double v_max, int photons, const std::string& more = "", dou
       temperature, v_max, photons, more);
 }
 
-/// The shares of light in equal bins between two wavelengths, over those of the continuum.
+/// Fractions of light in equal bins between two wavelengths, relative to the continuum.
 std::vector<double> spectrum(const std::vector<thor::Photon>& photons, const Axis& axis, double low, double high,
                              std::size_t bins) {
   std::vector<double> flux(bins, 0.);
@@ -117,15 +117,15 @@ TEST(MgII, PCygniProfilesConserveLight) {
       const auto blue = count(-100, -10), red = count(10, 100), whole = count(-130, 130), beside = count(150, 400);
       EXPECT_LT(blue[1], 0.5 * blue[0]) << line;
       EXPECT_GT(red[1], 1.4 * red[0]) << line;
-      // What is taken away to the blue comes back to the red: the equivalent widths cancel.
+      // Light removed on the blue side returns on the red side: the equivalent widths cancel.
       EXPECT_LT(std::abs(whole[1] - whole[0]), 5e-3 * whole[0]) << line;
       EXPECT_LT(std::abs(beside[1] - beside[0]), 2e-3 * beside[0]) << line;
     }
   }
 }
 
-/// The share, among photons that start where k absorbs, of those that end about h, and so far to the red of k that k
-/// cannot have sent them: what it scatters is at most v_max to the red, but for thermal motion.
+/// Fraction, among photons that start where k absorbs, of those that end around h, too far redward of k to come from
+/// it: light scattered by k is at most v_max to the red, except for thermal motion.
 struct Conversion {
   double share, error, stayed;
 };
@@ -138,11 +138,11 @@ Conversion conversion(double v_max, int photons) {
     const double to = velocity(mg_ii.of(p.frequency_final), 2796.3543);
     ++started;
     converted += to > v_max + 20 && std::abs(velocity(mg_ii.of(p.frequency_final), 2803.5315)) < v_max + 20 ? 1 : 0;
-    stayed += to < 768 - v_max ? 1 : 0;  // surely not from h
+    stayed += to < 768 - v_max ? 1 : 0;  // certainly not from h
   }
   return {converted / started, std::sqrt(std::max(converted, 1.)) / started, stayed / started};
 }
-// Between two places of the gas the speed differs by up to 2 v_max: that must exceed the 769 km/s between the lines.
+// Between two positions in the gas the speed differs by up to 2 v_max: that must exceed the 769 km/s between the lines.
 TEST(MgII, LightOfTheBlueLinePassesOnToTheRedLine) {
   const auto slow = conversion(100, 200000), medium = conversion(500, 100000), fast = conversion(1000, 100000);
   EXPECT_EQ(slow.share, 0);
@@ -199,8 +199,8 @@ TEST(SiIIFluorescence, ThinGasHasTheBranching) {
   }
 }
 
-// Where no photon leaves before it fluoresces, the number of scatterings is geometric: 1/branching in the mean. Much
-// thicker gas (tau0 = 1e5) is thick to the fluorescent light as well, in the wings: it then scatters on.
+// If no photon escapes before it fluoresces, the number of scatterings is geometric with mean 1/branching. Much thicker
+// gas (tau0 = 1e5) is also thick to the fluorescent light, in the wings, which then keeps scattering.
 TEST(SiIIFluorescence, ThickGasTurnsAllLightIntoFluorescence) {
   const int n = 40000;
   for (const SiII& line : si_ii_lines) {
@@ -217,7 +217,7 @@ TEST(SiIIFluorescence, ThickGasTurnsAllLightIntoFluorescence) {
   }
 }
 
-// A continuum through an outflow: both lines take light away, both fluorescent lines send it out.
+// A continuum through an outflow: both lines remove light, both fluorescent lines emit it.
 TEST(SiIIFluorescence, LinesAppearInTheSpectrum) {
   const int n = 200000;
   const auto photons = run(fmt::format(
@@ -239,7 +239,7 @@ TEST(SiIIFluorescence, LinesAppearInTheSpectrum) {
   const double gained[] = {net(1194.5002, -170, 170), net(1197.3938, -170, 170)};
   for (const double l : lost) EXPECT_LT(l, -500);
   for (const double g : gained) EXPECT_GT(g, 500);
-  // What one upper level loses in the resonance comes out in its fluorescence.
+  // The light that an upper level removes in its resonance line is emitted in its fluorescence.
   for (const int i : {0, 1}) EXPECT_NEAR(lost[i] + gained[i], 0, 0.03 * gained[i]) << i;
   EXPECT_GT(std::abs(lost[0] + gained[1]), 0.05 * gained[1]) << "and in no other";
 }
@@ -274,7 +274,7 @@ TEST(FeII, FiveLinesAbsorbAndAllLightComesOut) {
 
 // ---- Dust -----------------------------------------------------------------------------------------------------------
 
-// A thin shell about the source: every first flight crosses the same column.
+// A thin shell around the source: every first flight crosses the same column.
 TEST(MgII, DustTakesItsShareBesideADoublet) {
   const int n = 200000;
   const double dust = 0.5, tau0 = 0.8;

@@ -59,7 +59,7 @@ TEST(StaticSphere, MeanFrequencyOfOtherCodes) {
   }
 }
 
-/// The cdf of |x| of the solution of Dijkstra, Haiman & Spaans (2006, eq. C17): with y = sqrt(2 pi^3/27) x^3/(a tau0)
+/// Cdf of |x| for the solution of Dijkstra, Haiman & Spaans (2006, eq. C17): with y = sqrt(2 pi^3/27) x^3/(a tau0)
 /// it is tanh(y/2).
 double dijkstra_cdf(double x, double a_tau) {
   return std::tanh(std::sqrt(2 * std::pow(std::numbers::pi, 3) / 27) * x * x * x / a_tau / 2);
@@ -129,7 +129,7 @@ TEST(CoreSkipping, MatchesTheOracle) {
     EXPECT_GT(ks_p(ks_distance(magnitudes(frequencies(ours)), x), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
     const auto scatterings = collect(ours, [](const auto& p) { return double(p.scatterings); });
     EXPECT_GT(ks_p(ks_distance(scatterings, n), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
-    if (c.skip != oracle::Problem::Skip::local) {  // that one has a tail no mean of 100 can tell
+    if (c.skip != oracle::Problem::Skip::local) {  // its tail is too long for a mean of 100
       EXPECT_NEAR(moments(scatterings).mean / moments(n).mean, 1, 0.2) << c.name << c.tau0;
     }
   }
@@ -147,7 +147,7 @@ TEST(CoreSkipping, SpectrumIsUnbiased) {
 }
 
 // Scatterings per photon with the local scheme, T = 1e4 K: 2.8e5, 6.4e4, 1.4e4, 1.3e4 at tau0 = 1e6 ... 1e9; the
-// oracle's means are 2.98(47)e5 and 2.49(26)e5, 7.1(9)e4, 1.21(9)e4: those are what this test expects.
+// oracle's means are 2.98(47)e5 and 2.49(26)e5, 7.1(9)e4, 1.21(9)e4: this test expects those.
 TEST(CoreSkipping, ScatteringsOfTheLocalScheme) {
   const auto mean = [](double tau0, int n) {
     return moments(collect(run(sphere(tau0, 1e4, n, "local")), [](const auto& p) { return double(p.scatterings); }))

@@ -15,7 +15,7 @@ class LorentzianTest : public testing::Test {
   using Real = RealOf<V>;
   static constexpr int size = 400'000;
 
-  /// tail: the share that is cut off.
+  /// tail: the fraction that is cut off.
   static std::vector<double> samples(double tail, std::uint64_t seed) {
     auto random = test::stream<V>(seed);
     std::vector<double> x;
@@ -26,14 +26,14 @@ class LorentzianTest : public testing::Test {
     }
     return x;
   }
-  /// That they have the density 1/(1 + (x/width)^2) up to the cut, by their places between it.
+  /// p-value for the density 1/(1 + (x/width)^2) up to the cut.
   static double p_value(const std::vector<double>& x, double tail, double width = 1) {
     std::vector<double> place;
     for (const double v : x) place.push_back(0.5 + std::atan(v / width) / (M_PI * (1 - tail)));
     return test::chi_square_test(
         place, [](double) { return 1.; }, 0, 1, 100);
   }
-  /// The same of the wings alone, |x| > 100, where 1/|x| is uniform.
+  /// The same for the wings alone, |x| > 100, where 1/|x| is uniform.
   static double p_value_of_wings(const std::vector<double>& x, double tail, double shift = 0) {
     const double cut = std::tan(M_PI * tail / 2);
     std::vector<double> inverse;

@@ -1,4 +1,4 @@
-// A multiplet, one draw at a time: which transition absorbs, by which channel it decays, and what comes out.
+// A multiplet, one draw at a time: which transition absorbs, by which channel it decays, and the outgoing photon.
 #include "thor/interactors/multiplet.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using std::vector;
 using test::stream;
 using thor::NativePack, thor::RealOf, thor::Value;
 
-// ---- What theory says, in plain double code -------------------------------------------------------------------------
+// ---- Theory, in plain double precision ------------------------------------------------------------------------------
 
 /// u = x + a sinh(s), equidistant in s, resolves core and resonance of e^{-u^2}/((x-u)^2 + a^2).
 struct Grid {
@@ -470,8 +470,8 @@ TYPED_TEST(MultipletTest, SignedDipoleFollowsItsPdfAndNoOther) {
   }
 }
 
-// Weight 1 over all directions; the frequency that sample() gives for the same angle; and directions drawn evenly and
-// weighted are those of sample().
+// eval(): weight 1 over all directions; the same frequency as sample() for the same angle; and uniform directions with
+// its weights follow the distribution of sample().
 TYPED_TEST(MultipletTest, EvalIsThePdfOfSample) {
   using V = TypeParam;
   using Real = RealOf<V>;

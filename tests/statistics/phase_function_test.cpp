@@ -69,14 +69,15 @@ class PhaseFunctionTest : public testing::Test {
     return angles;
   }
   /// The integral of Henyey-Greenstein over the angles behind this one, free of cancellation: with w = 1 - mu and
-  /// D^2 = (1-g)^2 + 2 g w it is (1 - g)(2 - w)/(D (1 + g + D)). Near 1 a single-precision mu has lost w, the sine not.
+  /// D^2 = (1-g)^2 + 2 g w it is (1 - g)(2 - w)/(D (1 + g + D)). Near 1 a single-precision mu has lost w, but the sine
+  /// has not.
   static double dust_cdf(double g, double mu, double sine) {
     if (g < 0) g = -g, mu = -mu;
     const double w = mu > 0 ? sine * sine / (1 + mu) : 1 - mu;
     const double d = std::sqrt((1 - g) * (1 - g) + 2 * g * w);
     return (1 - g) * (2 - w) / (d * (1 + g + d));
   }
-  /// Uniform in the cdf, in 100 even bins and in 100 that get finer towards both ends.
+  /// Uniformity of the cdf, in 100 equal bins and in 100 that get finer towards both ends.
   static std::array<double, 2> dust_p(const Angles& angles, double g) {
     vector<double> cdf, stretched;
     const double rg = double(Real(g));
@@ -124,7 +125,7 @@ TYPED_TEST(PhaseFunctionTest, MixtureMoments) {
   }
 }
 
-// And for the first words at the border of the two branches.
+// Also for first words at the border of the two branches.
 TYPED_TEST(PhaseFunctionTest, MixtureForExtremeWords) {
   using V = TypeParam;
   using Word = thor::WordOf<V>;

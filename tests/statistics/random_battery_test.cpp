@@ -1,4 +1,4 @@
-// The random streams as thor uses them, one for each photon, against a battery of tests of randomness, each of which
+// The random streams as thor uses them, one for each photon, against a battery of randomness tests, each of which
 // rejects a weak generator.
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(RandomBattery, EachTestRejectsAWeakGenerator) {
   for (const auto& generator : test::weak_generators()) EXPECT_GT(rejections[generator.name], 0) << generator.name;
 }
 
-// One long stream does not show what is wrong with the streams of neighbours: it passes all tests.
+// One long stream does not reveal correlations between neighbouring streams: it passes all tests.
 TEST(RandomBattery, NeighboursShowWhatOneStreamDoesNot) {
   const auto generator = test::generator_named("minus_id");
   const Words one = take(generator, "long"), neighbours = take(generator, "interleaved");

@@ -1,4 +1,4 @@
-// One scattering off an atom: the outgoing frequency against an independent code, and against what theory says of it.
+// One scattering off an atom: the outgoing frequency against an independent code and against theory.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -36,7 +36,7 @@ thor::ResonantLine<Real> line_of(const Case& c) {
   return line;
 }
 
-/// Many scatterings of the same photon: what came out, and what eval() says of even directions for the same atoms.
+/// Many scatterings of the same photon: the outgoing photons, and eval() for uniform directions with the same atoms.
 struct Scatterings {
   vector<double> x, mu, parallel, quarter_E;
   vector<double> look_mu, look_weight, look_x;
@@ -109,7 +109,7 @@ TYPED_TEST_SUITE(RedistributionTest, Values);
 struct Reference {
   const char* name;
   double x, quarter_E;
-  double wrong_x;      ///< told apart by 70,000; about x = 0 the outgoing x depends on x only to second order
+  double wrong_x;      ///< distinguished by 70,000 samples; near x = 0 the outgoing x depends on x only to second order
   double wrong_phase;  ///< p-value below which the other phase function falls: the two are closest at x = 4
 };
 constexpr Reference references[] = {{"isotropic_x0", 0, isotropic, 0.3, 1e-6},
@@ -166,7 +166,7 @@ TYPED_TEST(RedistributionTest, MeanAndVarianceOfTheShift) {
       if (ax >= 10) {
         EXPECT_NEAR(u * x, 1, 3 / (x * x)) << x;
         EXPECT_NEAR(u2 * (1 + mu2) + 0.5 * (1 - mu2), 1, 5 / (x * x)) << x;
-        // A shift away from the line, or none, is not what was drawn.
+        // A shift away from the line, or none, is rejected.
         const auto shift = test::moments(differences(s.x, x, 1));
         EXPECT_GT(std::abs(shift.mean - u), 8 * shift.error) << x;
         EXPECT_GT(std::abs(shift.mean), 8 * shift.error) << x;
@@ -191,7 +191,7 @@ TYPED_TEST(RedistributionTest, RecoilShiftsTheMean) {
   }
 }
 
-// The phase function goes by the detuning in the atom's frame: |x - u| < 0.2 is core.
+// The phase function depends on the detuning in the atom's frame: |x - u| < 0.2 is core.
 TYPED_TEST(RedistributionTest, CoreAndWingByTheAtomsFrame) {
   for (const double x : {0., 2., 3., 3.5, 5.}) {
     const auto s = scatter<TypeParam>({a_1e4, x}, size, 95);
@@ -209,7 +209,7 @@ TYPED_TEST(RedistributionTest, CoreAndWingByTheAtomsFrame) {
   }
 }
 
-// A direction drawn evenly and weighted by eval() is a direction drawn by sample().
+// Uniform directions weighted by eval() follow the distribution of sample().
 TYPED_TEST(RedistributionTest, EvalIsThePdfOfSample) {
   for (const double x : {0., 2.5, 3., 8.}) {
     const auto s = scatter<TypeParam>({a_1e4, x, core, dipole, 0.01}, 2 * size, 97);

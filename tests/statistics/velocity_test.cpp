@@ -26,7 +26,7 @@ vector<double> draw(int n, F&& call) {
 }
 
 /// u = M cos(phi) with M^2 - x_crit^2 exponential: p(u) = Int 2 M e^{x_crit^2 - M^2}/(pi sqrt(M^2 - u^2)) dM over
-/// M > max(x_crit, |u|). With M^2 = u^2 + t^2 the root goes away, and what is left is summed by the trapezium rule.
+/// M > max(x_crit, |u|). M^2 = u^2 + t^2 removes the square root, and the rest is integrated by the trapezium rule.
 double projected_pdf(double x_crit, double u) {
   const double from = std::sqrt(std::max(x_crit * x_crit - u * u, 0.)), step = 0.02 / (1 + from);
   double sum = 0;
@@ -37,7 +37,7 @@ double projected_pdf(double x_crit, double u) {
   return 2 / M_PI * sum * step;
 }
 
-/// 1/2 erfc(u): the Gaussian beyond u.
+/// 1/2 erfc(u): integral of the Gaussian beyond u.
 double gaussian_tail(double u) { return 0.5 * std::erfc(u); }
 
 template <class V>
@@ -119,7 +119,7 @@ TYPED_TEST(VelocityTest, PerpendicularMagnitudeIsNeverBelowTheCut) {
     EXPECT_GE(*lowest, x_crit * (1 - rounding));
     EXPECT_LT(*lowest, x_crit + 0.01) << "the cut is not reached";
     EXPECT_GT(*highest * *highest, x_crit * x_crit + std::log(double(u.size())) - 3);  // the largest of n
-    // The angle that is left is uniform, near to the cut and far from it.
+    // The remaining angle is uniform, close to the cut and far from it.
     const double half = std::sqrt(x_crit * x_crit + std::log(2.));
     vector<double> turns[2];
     for (std::size_t i = 0; i < u.size(); ++i) {

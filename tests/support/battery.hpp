@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-/// Tests of randomness: each gives the p-value of a sequence of 2^20 random 32-bit words, small both for one that is
-/// too uneven and for one that is too even. Knuth: The Art of Computer Programming 2 (1997), section 3.3.2.
+/// Randomness tests: each returns the p-value of a sequence of 2^20 random 32-bit words, which is small if it is too
+/// irregular or too regular. Knuth: The Art of Computer Programming 2 (1997), section 3.3.2.
 namespace test::battery {
 
 using Words = std::vector<std::uint32_t>;
@@ -97,7 +97,7 @@ inline double poker(const Words& words, int shift) {
              d * (d - 1) * (d - 2) * (d - 3) * (d - 4) / all});
 }
 
-/// Knuth's test of runs up with the word after each run left out, which makes them independent (exercise 14): the
+/// Knuth's test of runs up, omitting the word after each run, which makes them independent (exercise 14): the
 /// length r has P(r) = 1/r! - 1/(r+1)!.
 inline double runs(const Words& words) {
   constexpr std::size_t longest = 7;
@@ -171,7 +171,7 @@ inline double bit_correlation(const Words& words, std::size_t lag) {
   const double pairs = lag == 0 ? 31 * 16 : 32 * 32, below = gamma_p(pairs / 2, chi2 / 2);
   const double p_largest = -std::expm1(pairs * std::log1p(-std::erfc(largest / std::sqrt(2.))));
   const double p = std::min(two_sided(below, 1 - below), p_largest);
-  return p * (2 - p);  // of the smaller of two
+  return p * (2 - p);  // p-value of the smaller of two
 }
 
 /// Binomial probabilities of 0 ... 32 ones among 32 bits; the rare ones below 8 and above 24 with those.
@@ -191,7 +191,7 @@ inline double hamming_distance(const Words& words) {
   return chi_square(seen, weights());
 }
 
-/// The numbers of ones in two neighbours are independent (L'Ecuyer & Simard 2007, ACM TOMS 33, 22: HammingIndep).
+/// Independence of the numbers of ones in two neighbours (L'Ecuyer & Simard 2007, ACM TOMS 33, 22: HammingIndep).
 inline double hamming_weights(const Words& words) {
   std::vector<double> seen(17 * 17), probability;
   for (std::size_t i = 0; i + 2 <= words.size(); i += 2) ++seen[17 * weight(words[i]) + weight(words[i + 1])];
@@ -202,8 +202,8 @@ inline double hamming_weights(const Words& words) {
 
 /// Rank of n x n matrices of bits over the field of two elements, made of all bits of each word or of bit `bit` alone
 /// (Marsaglia & Tsay 1985): P(n - d) = 2^(-d^2) prod_{i > d} (1 - 2^-i) / prod_{i <= d} (1 - 2^-i), which is 0.289,
-/// 0.578, 0.128 for d = 0, 1, 2. The rank of a linear generator is at most the number of bits of its state. Where there
-/// are few matrices those with d > 1 are held against a Poisson distribution, whose tails are the wider.
+/// 0.578, 0.128 for d = 0, 1, 2. The rank of a linear generator is at most the number of bits of its state. With few
+/// matrices those with d > 1 are compared with a Poisson distribution, which has wider tails.
 template <std::size_t n>
 double matrix_rank(const Words& words, int bit = -1) {
   using Row = std::array<std::uint64_t, (n + 63) / 64>;

@@ -10,7 +10,7 @@
 
 #include "thor/io/array/output.hpp"
 
-/// Small grid files, made by a test and gone after it.
+/// Small grid files, which exist only during a test.
 namespace test {
 
 struct GridCell {
@@ -21,13 +21,13 @@ struct GridCell {
 
 struct GridOptions {
   std::array<int, 3> shape{16, 16, 16};
-  double size = 3.0856775814913673e21;  ///< of the box along x, 1 kpc [cm]
+  double size = 3.0856775814913673e21;  ///< side of the box along x, 1 kpc [cm]
   bool periodic = false, dust = false, emissivity = false;
   double hubble = 0;
-  int format_version = 0;  ///< 0: none is written
+  int format_version = 0;  ///< 0: not written
   std::function<GridCell(int, int, int)> gas;
-  std::function<GridCell(int, int, int)> ion;  ///< temperature and velocity of the HI, where they are others
-  std::map<std::string, std::string> units;    ///< where they are others than usual
+  std::function<GridCell(int, int, int)> ion;  ///< temperature and velocity of the HI, if different
+  std::map<std::string, std::string> units;    ///< where different from the usual ones
 };
 
 class GridFile {

@@ -1,4 +1,4 @@
-// The kernels of HostDevice, apart from it because a sanitizer needs very long to compile them.
+// The kernels of HostDevice, in a separate file because compiling them with a sanitizer takes very long.
 #include "support/host_device.hpp"
 
 #include "thor/core/error.hpp"
@@ -6,7 +6,7 @@
 namespace test {
 namespace {
 
-/// Nobody else is there.
+/// There are no other threads.
 struct Plain {
   template <class T>
   static T add(T* p, T v) {

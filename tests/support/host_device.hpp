@@ -8,8 +8,8 @@
 
 namespace test {
 
-/// A device that is none: the lane program on the host, one lane after the other, with a memory of a given size. It
-/// tests the engine where there is no GPU, and is the smallest backend there can be.
+/// A pretend device: the lane program on the host, one lane after the other, with a memory of a given size. It tests
+/// the engine without a GPU, and is the smallest possible backend.
 class HostDevice final : public thor::device::Device {
  public:
   explicit HostDevice(std::size_t memory = std::size_t(1) << 40) : free_(memory) {}

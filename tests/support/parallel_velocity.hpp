@@ -8,7 +8,7 @@
 #include "support/stream.hpp"
 #include "thor/math/functions.hpp"
 
-/// Samplers of the atom's velocity along the photon, held against p(u) ~ e^{-u^2}/((x-u)^2 + a^2).
+/// Comparison of samplers of the atom's velocity along the photon with p(u) ~ e^{-u^2}/((x-u)^2 + a^2).
 namespace test {
 
 struct Target {
@@ -44,14 +44,15 @@ inline std::vector<double> masses(const Target& target, const std::vector<double
 }
 inline double norm(const Target& target) { return masses(target, {})[0]; }
 
-/// Where a bin may end: between two numbers of the sampler's precision, so that u = x - y, rounded, stays in its bin.
+/// Possible edge of a bin: between two numbers of the sampler's precision, so that u = x - y, rounded, stays in its
+/// bin.
 inline double between(double u, bool single) {
   if (!single) return u;
   const float below = float(u);
   return 0.5 * (double(below) + double(std::nextafter(below, 10.f)));
 }
 
-/// Half decades about the resonance from a/10 on, and a grid over the Gaussian.
+/// Half decades around the resonance from a/10 on, and a grid over the Gaussian.
 inline std::vector<double> bin_edges(const Target& target, bool single) {
   std::vector<double> edges;
   for (double u = -5; u <= 5; u += 0.25) edges.push_back(between(u, single));
@@ -74,7 +75,7 @@ inline Comparison compare(const std::vector<double>& seen, const std::vector<dou
   double n = 0, sum = 0, e = 0, o = 0;
   for (std::size_t i = 0; i < mass.size(); ++i) n += seen[i], sum += mass[i];
   Comparison result;
-  double left = n;  // expected in the bins to come: the last one takes what is too little for a bin of its own
+  double left = n;  // expected in the remaining bins: the last one takes what is too little for another bin
   for (std::size_t i = 0; i < mass.size(); ++i) {
     e += mass[i] * n / sum, o += seen[i], left -= mass[i] * n / sum;
     if ((e < 20 || left < 20) && i + 1 < mass.size()) continue;

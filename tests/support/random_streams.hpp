@@ -12,7 +12,7 @@
 #include "thor/random/sfc.hpp"
 #include "thor/random/xoshiro.hpp"
 
-/// The random streams of thor, and weak ones that tests of randomness must reject, as one sequence of words.
+/// The random streams of thor, and weak ones that randomness tests must reject, as one sequence of words.
 namespace test {
 
 using Stream = std::function<std::uint32_t()>;
@@ -34,7 +34,7 @@ inline std::vector<Generator> thor_generators() {
   return {keyed("xoshiro", thor::xoshiro<float>), keyed("philox", thor::philox<float>), keyed("sfc", thor::sfc<float>)};
 }
 
-/// step(state) changes the state and gives a word; the state is made from the stream's key.
+/// step(state) advances the state and returns a word; the state is made from the stream's key.
 template <class State, class Step>
 Generator stepped(const char* name, Step step) {
   return {name, [step](std::uint64_t seed, std::uint64_t id) -> Stream {
@@ -67,7 +67,7 @@ inline std::vector<Generator> weak_generators() {
                            w.s[0] = w.s[1], w.s[1] = w.s[2], w.s[2] = w.s[3];
                            return w.s[3] ^= (w.s[3] >> 19) ^ t ^ (t >> 8);
                          }),
-      // xoshiro128+: like xoshiro128++ but for the scrambler; its lowest bit is linear (Blackman & Vigna 2021).
+      // xoshiro128+: like xoshiro128++ except for the scrambler; its lowest bit is linear (Blackman & Vigna 2021).
       stepped<FourWords>("xoshiro128+",
                          [](FourWords& w) {
                            auto& s = w.s;
@@ -105,7 +105,7 @@ inline std::vector<Generator> weak_generators() {
        }}};
 }
 
-/// A generator of thor or a weak one by its name.
+/// A generator of thor, or a weak one, by name.
 inline Generator generator_named(const std::string& name) {
   for (const auto& generators : {thor_generators(), weak_generators()})
     for (const auto& generator : generators)

@@ -13,10 +13,10 @@
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/setup.hpp"
 
-/// Whole runs inside a test, and the reference results beside the checkout.
+/// Whole runs inside a test, and the reference results next to the checkout.
 namespace test {
 
-/// What a whole run gave.
+/// Result of a whole run.
 struct Outcome {
   std::vector<thor::Photon> photons;  ///< sorted by id
   thor::Tally tally;
@@ -66,15 +66,15 @@ inline double escape_fraction(const std::vector<thor::Photon>& photons) {
   return double(frequencies(photons).size()) / double(photons.size());
 }
 
-/// A file of ../shared/reference, or "" where it is missing.
+/// Path of a file in ../shared/reference, or "" if it is missing.
 inline std::string reference(const std::string& name) {
   const std::string path = std::string(THOR_SHARED) + "/reference/" + name;
   return std::filesystem::exists(path) ? path : "";
 }
 #define THOR_NEED_REFERENCE(path) \
-  if ((path).empty()) GTEST_SKIP() << "SKIPPED: no reference data beside the checkout (" #path ")"
+  if ((path).empty()) GTEST_SKIP() << "SKIPPED: no reference data next to the checkout (" #path ")"
 
-/// The numbers of a text file with one a line.
+/// Numbers of a text file with one per line.
 inline std::vector<double> read_numbers(const std::string& path) {
   std::ifstream file(path);
   std::vector<double> v;

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-/// Statistics for tests: each sampler is held against its pdf at a fixed seed, and the same test with a wrong parameter
-/// must fail.
+/// Statistics for tests: each sampler is compared with its pdf at a fixed seed, and the same test with a wrong
+/// parameter must fail.
 namespace test {
 
 /// Upper-tail normal probability.
@@ -17,8 +17,9 @@ inline double chi_square_p(double chi2, double n) {
   return normal_tail((std::cbrt(chi2 / n) - (1 - k)) / std::sqrt(k));
 }
 
-/// p-value that the samples follow a pdf on [low, high] (normalised here; samples outside count in two tail bins whose
-/// probability is `tail_low`, `tail_high` of the whole). Bins with fewer than 10 expected are merged with the next.
+/// p-value for the samples to follow a pdf on [low, high] (normalised here; samples outside count in two tail bins
+/// whose probability is `tail_low`, `tail_high` of the whole). Bins with fewer than 10 expected are merged with the
+/// next.
 inline double chi_square_test(const std::vector<double>& samples, const std::function<double(double)>& pdf, double low,
                               double high, int bins, double tail_low = 0, double tail_high = 0) {
   std::vector<double> expected(bins + 2, 0.), seen(bins + 2, 0.);

@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t comment_column = 44;
 
 void add_line(std::string& out, const std::string& text, const std::string& comment) {
-  std::size_t width = 0;  // of UTF-8
+  std::size_t width = 0;  // in characters, not bytes of UTF-8
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   out += text;
   if (!comment.empty()) out += std::string(std::max(width + 2, comment_column) - width, ' ') + "# " + comment;
   out += "\n";
 }
 
-/// The meaning of a key, and for a choice what else there is.
+/// Meaning of a key and, for a choice, the other words.
 std::string comment_of(const Parameter& p) {
   std::vector<std::string> names;
   for (const Word& word : p.words) names.push_back(word.name);
@@ -35,7 +35,7 @@ bool exists(const Parameter& p, const std::map<std::string, std::string>& chosen
   return value != chosen.end() && p.exists_with(value->second);
 }
 
-/// What a default section comes to, as in {profile: static}; for one that is absent an example.
+/// Value of a default section, as in {profile: static}; for an absent one an example.
 std::string inline_example(const Schema& schema) {
   std::vector<std::string> parts;
   for (const Parameter& p : schema.parameters) {
@@ -49,7 +49,7 @@ class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
 
-  /// `lead` stands before the first key: the dash of a list.
+  /// `lead` precedes the first key: the dash of a list.
   void section(const Schema& schema, const Tree& tree, std::size_t indent, std::string lead = {}) {
     std::map<std::string, std::string> chosen;
     for (const Parameter& p : schema.parameters) {
@@ -99,7 +99,7 @@ std::string annotated(const Schema& root, const Tree& configuration, const std::
     out += (end > start ? "# " : "#") + title.substr(start, end - start) + "\n";
     start = end + 1;
   }
-  out += "# Lines that begin with # show what else there is, with its default.\n\n";
+  out += "# Lines that begin with # show further keys with their defaults.\n\n";
   Writer(out).section(root, configuration, 0);
   return out;
 }

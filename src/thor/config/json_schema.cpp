@@ -18,7 +18,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// A quantity is text with a unit. A plain number may also come as text, since parsers differ about 1e6.
+/// A quantity is text with a unit. A plain number may also be text, since parsers disagree about 1e6.
 Json quantity(const Parameter& p) {
   const auto bound = [&](Json& number, bool set, const char* open, const char* closed, double value, bool is_open) {
     if (set) number[is_open ? open : closed] = value;
@@ -44,7 +44,7 @@ Json quantity(const Parameter& p) {
 Json words(const Parameter& p) {
   Json names = Json::array();
   for (const Word& word : p.words) names.push_back(word.name);
-  // Parsers of YAML turn these two into booleans.
+  // YAML parsers turn these two into booleans.
   if (p.words.size() == 2 && p.words[0].name == "true") return Json{{"type", "boolean"}};
   return Json{{"enum", names}};
 }
@@ -78,7 +78,7 @@ Json value(const Parameter& p) {
   return {};
 }
 
-/// "If KEY is one of VALUES": also where the key is left out and its default is one of them.
+/// "If KEY is one of VALUES": also true if the key is omitted and its default is one of them.
 Json is_one_of(const Schema& schema, const Condition& when) {
   Json test{{"properties", {{when.key, {{"enum", when.values}}}}}};
   for (const Parameter& p : schema.parameters) {
@@ -86,7 +86,7 @@ Json is_one_of(const Schema& schema, const Condition& when) {
     const bool by_default =
         p.spec.fallback && std::find(when.values.begin(), when.values.end(), *p.spec.fallback) != when.values.end();
     if (!by_default) test["required"] = {when.key};
-    // The key that decides may itself exist only with another one.
+    // The deciding key may itself exist only together with another one.
     if (!p.spec.when.key.empty()) return {{"allOf", {test, is_one_of(schema, p.spec.when)}}};
   }
   return test;
@@ -113,7 +113,7 @@ Json object(const Schema& schema) {
       all.push_back({{"if", is_one_of(schema, p.spec.when)}, {"then", {{"required", {p.key}}}}});
     }
   }
-  // A key must not stand where none of its declarations holds.
+  // A key must not be present where none of its declarations applies.
   for (const auto& [key, ignored] : properties.items()) {
     Json tests = Json::array();
     for (const Parameter& p : schema.parameters) {

@@ -42,7 +42,7 @@ const char* name_of(Dimension dimension) {
   return "";
 }
 
-/// The heading of a section's own part; pandoc and GitHub drop the dots from its anchor.
+/// Heading of a section; pandoc and GitHub drop the dots from its anchor.
 std::string anchor(const std::string& path) {
   std::string out;
   for (const char c : path) {
@@ -125,11 +125,11 @@ std::string to_markdown(const Schema& root) {
 
 <!-- Made by `thor schema --format markdown` from the declarations in src/thor/*/parameters.cpp; do not edit. -->
 
-A run is one YAML file. `thor init` writes examples, `thor check` says what a file comes to, and `thor schema` prints a JSON
-schema with which editors complete and check it. An unknown, repeated or misspelt key, a missing or wrong unit or an
+A run is one YAML file. `thor init` writes examples, `thor check` prints derived quantities, and `thor schema` prints a JSON
+schema for completion and checks in editors. An unknown, repeated or misspelt key, a missing or wrong unit or an
 impossible value is an error that names file, line, column, key and what was expected; all errors of a file are shown at once.
 
-`--set a.b=c` on the command line overrides a key and goes through the same checks; elements of lists go by index
+`--set a.b=c` on the command line overrides a key and goes through the same checks; elements of lists are given by index
 (`--set generators.0.photons=10`). Quantities carry their unit:
 
 | quantity | units |

@@ -4,8 +4,7 @@
 
 namespace thor::config {
 
-/// The candidate most like `word` by edit distance (with swaps, whatever the case), or "" where
-/// none is near.
+/// Candidate nearest to `word` by edit distance (counting swaps, ignoring case), or "" if none is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 /// `; did you mean "..."?` or nothing.

@@ -35,7 +35,7 @@ bool inside(double value, Bounds bounds) {
          (bounds.high_open ? value < bounds.high : value <= bounds.high);
 }
 
-/// Digits exactly; else a number in any notation that is a whole one, as 2e5.
+/// Exact digits, or any notation of a whole number, such as 2e5.
 std::optional<std::uint64_t> whole(const std::string& text) {
   std::uint64_t exact = 0;
   const char* end = text.data() + text.size();
@@ -249,7 +249,7 @@ std::vector<std::size_t> Reader::choices(const std::string& key, const Words& na
       report(element,
              fmt::format("expected one of {}, got \"{}\"{}", fmt::join(names, ", "), word, suggestion(word, names)));
     } else if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
-      report(element, fmt::format("\"{}\" is there twice", word));
+      report(element, fmt::format("\"{}\" is given twice", word));
     }
     indices.push_back(std::min(index, names.size() - 1));
   }

@@ -11,7 +11,7 @@
 
 namespace thor::config {
 
-/// The values a number may have.
+/// Range of values that a number may have.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -22,51 +22,51 @@ inline constexpr Bounds anything{};
 inline constexpr Bounds positive{.low = 0, .low_open = true};
 inline constexpr Bounds non_negative{.low = 0};
 
-/// As in "> 0 km/s and < 5 km/s"; empty for anything.
+/// Text such as "> 0 km/s and < 5 km/s"; empty if unbounded.
 std::string shown(Bounds bounds, Dimension dimension);
 
-/// Reads the keys of one map, strictly. Mistakes are collected in `faults`, each with its position; what was read,
-/// defaults included, is written to `resolved` in the order of reading. A number that cannot be read comes back as NaN,
-/// so that comparing it raises no second fault.
+/// Strict reader of the keys of one map. Errors are collected in `faults`, each with its position; values that were
+/// read, defaults included, are written to `resolved` in the order of reading. A number that cannot be read is returned
+/// as NaN, so that comparing it raises no second fault.
 class Reader {
  public:
-  using Text = std::optional<std::string>;  ///< a default as in a file; without one the key is required
+  using Text = std::optional<std::string>;  ///< default as written in a file; without one the key is required
   using Words = std::vector<std::string>;
 
   Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where);
 
   bool has(const std::string& key);
-  /// The word that was read for a choice; "" where it is not one of them.
+  /// Word that was read for a choice; "" if it is not one of them.
   std::string resolved_word(const std::string& key) const;
   bool is_map(const std::string& key) const;
-  /// Of the value, or of a list's first element; none where it cannot be read.
+  /// Dimension of the value, or of a list's first element; empty if it cannot be read.
   Dimension dimension(const std::string& key) const;
 
   double quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback);
   std::uint64_t integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback);
   std::string text(const std::string& key, const std::string& expected, const Text& fallback);
-  /// The index of one of the names, or nothing where there is none such.
+  /// Index of one of the names; empty if the word is none of them.
   std::optional<std::size_t> choice(const std::string& key, const Words& names, const Text& fallback);
-  /// Those of some of the names, each at most once; all of them by default.
+  /// Indices of some of the names, each at most once; all of them by default.
   std::vector<std::size_t> choices(const std::string& key, const Words& names);
   std::vector<double> quantities(const std::string& key, std::size_t size, Dimension dimension, Bounds bounds,
                                  const Text& fallback);
 
-  /// A map below this one; nothing where there is something else than a map. Absent, all its keys are.
+  /// Reader of a map below this one; empty if the value is not a map. If the map is absent, so are all its keys.
   std::optional<Reader> map(const std::string& key);
-  /// A list of maps; absent and not required it is empty.
+  /// Readers of a list of maps; empty if absent and not required.
   std::vector<Reader> list(const std::string& key, bool required);
 
-  /// The one key of these that is there; anything else is a fault.
+  /// The only one of these keys that is present; anything else is a fault.
   std::string exactly_one(const Words& keys);
-  /// A key that is unknown here but known with another choice, e.g. "type: shell".
+  /// Declares a key that is unknown here but known with another choice, e.g. "type: shell".
   void elsewhere(const std::string& key, const std::string& owner);
 
-  /// `key` may be a path, "a.0.b"; the position is that of its last part that is there.
+  /// `key` may be a path, "a.0.b"; the position is that of its last part that exists.
   void report(const std::string& key, const std::string& message);
-  /// Whether nothing was reported of a key and of what is below it.
+  /// Whether nothing was reported for a key and the keys below it.
   bool clean(const std::string& key) const;
-  /// Reports every key that was not asked for; of keys that belong elsewhere only where `all` is set.
+  /// Reports every key that was not read; keys that belong elsewhere only if `all` is set.
   void finish(bool all);
 
  private:

@@ -58,7 +58,7 @@ std::string Reader::exactly_one(const Words& keys) {
   if (found.empty()) {
     push({where_, path_.empty() ? "configuration" : path_, all + "none"});
   } else {
-    report(found[1], fmt::format("{}{}: take out all but one", all, fmt::join(found, ", ")));
+    report(found[1], fmt::format("{}{}: remove all but one", all, fmt::join(found, ", ")));
   }
   return {};
 }

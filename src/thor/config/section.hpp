@@ -6,7 +6,7 @@
 
 namespace thor::config {
 
-/// A name for a value, as in "single" for Precision::single_.
+/// Name of a value, such as "single" for Precision::single_.
 template <class E>
 struct Option {
   std::string name;
@@ -14,7 +14,7 @@ struct Option {
   std::string meaning;
 };
 
-/// How a struct T is written as a map of keys. A field is a pointer to a member of T, or a function that gives a
+/// Declaration of a struct T as a map of keys. A field is a pointer to a member of T, or a function that returns a
 /// reference to where the value belongs.
 template <class T>
 class Section {
@@ -36,7 +36,7 @@ class Section {
     });
   }
 
-  /// A quantity that may be left out; the field is a std::optional.
+  /// An optional quantity; the field is a std::optional.
   template <class Field>
   void optional_quantity(std::string key, Field field, Dimension dimension, Bounds bounds, Spec spec) {
     quantity(std::move(key), field, dimension, bounds, std::move(spec));
@@ -88,7 +88,7 @@ class Section {
     });
   }
 
-  /// `is_good(text)` decides; `expected` says what it wants.
+  /// A text that `is_good(text)` accepts; `expected` describes it in messages.
   template <class Field, class Good>
   void text(std::string key, Field field, std::string expected, Good is_good, Spec spec) {
     Parameter& p = add(std::move(key), Kind::text, std::move(spec));
@@ -144,8 +144,8 @@ class Section {
     };
   }
 
-  /// A map below this one. Required, or all defaults where it is absent (fallback "{}"), or optional: where the field
-  /// is a std::optional.
+  /// A map below this one. It is required; or all defaults if absent (fallback "{}"); or optional, if the field is a
+  /// std::optional.
   template <class Field, class U>
   void map(std::string key, Field field, const Section<U>& section, Spec spec) {
     constexpr bool optional = !std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Field, T&>>, U>;
@@ -160,7 +160,7 @@ class Section {
     });
   }
 
-  /// A list of maps: at least one, or with a fallback ("[]") any number.
+  /// A list of maps: at least one, or any number with the fallback "[]".
   template <class Field, class U>
   void list(std::string key, Field field, const Section<U>& section, Spec spec) {
     Parameter& p = add(std::move(key), Kind::sections, std::move(spec));
@@ -170,7 +170,7 @@ class Section {
     });
   }
 
-  /// Exactly one of these keys is given.
+  /// Declares that exactly one of these keys must be given.
   void exactly_one(std::vector<std::string> keys) {
     for (Parameter& p : schema_.parameters) {
       for (const auto& key : keys) p.required = p.required && p.key != key;
@@ -178,7 +178,7 @@ class Section {
     schema_.groups.push_back(std::move(keys));
   }
 
-  /// Called after all keys are read: `check(reader, object)`.
+  /// Function `check(reader, object)` to call after all keys are read.
   template <class Check>
   void check(Check check) {
     checks_.emplace_back(check);

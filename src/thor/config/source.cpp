@@ -15,9 +15,9 @@ namespace thor::config {
 namespace {
 
 constexpr std::size_t longest = 16 << 20;
-constexpr auto patience = std::chrono::seconds(2);  ///< for somebody to open the other end of a pipe
+constexpr auto patience = std::chrono::seconds(2);  ///< waiting time for a writer at the other end of a pipe
 
-/// What reads a descriptor to its end, which for a pipe that does not block is not the first empty read.
+/// Reads a descriptor to its end. For a non-blocking pipe, the first empty read is not the end.
 class Text {
  public:
   Text(int descriptor, const std::string& name) : descriptor_(descriptor), name_(name) {}
@@ -34,11 +34,11 @@ class Text {
       const ssize_t size = ::read(descriptor_, block, sizeof(block));
       if (size > 0) {
         text.append(block, std::size_t(size));
-        if (text.size() > longest) fail("more than 16 MB: this is no configuration");
+        if (text.size() > longest) fail("more than 16 MB: this is not a configuration");
       } else if (size == 0) {
         const bool never_opened = text.empty() && is_pipe() && !written_to_;
         if (!never_opened) return text;
-        if (std::chrono::steady_clock::now() > start + patience) fail("a pipe that nobody writes to");
+        if (std::chrono::steady_clock::now() > start + patience) fail("a pipe without a writer");
         poll(nullptr, 0, 10);
       } else if (errno == EAGAIN) {
         written_to_ = true;

@@ -3,8 +3,8 @@
 
 namespace thor::config {
 
-/// The text of a configuration: a file, a pipe, or stdin for "-". What is too long to be one (16 MB) is refused while
-/// it is read, and a pipe that nobody writes to after two seconds; both are Error(usage).
+/// Text of a configuration from a file, a pipe, or stdin for "-". Input of more than 16 MB is refused while it is read,
+/// and a pipe without a writer after two seconds; both are Error(usage).
 std::string read_source(const std::string& path);
 
 }  // namespace thor::config

@@ -1,4 +1,4 @@
-// The only file that knows yaml-cpp.
+// The only file that uses yaml-cpp.
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -21,7 +21,7 @@ std::size_t count(const Tree& tree) {
   return nodes;
 }
 
-/// The place of what is not UTF-8 (RFC 3629), or the size.
+/// Position of the first byte that is not UTF-8 (RFC 3629), or the size.
 std::size_t first_bad_byte(const std::string& text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(i + k < text.size() ? text[i + k] : 0); };
@@ -33,7 +33,7 @@ std::size_t first_bad_byte(const std::string& text) {
                                                                : 0;
     bool good = length > 0;
     for (std::size_t k = 1; k < length; ++k) good = good && (byte(k) & 0xC0) == 0x80;
-    // No longer forms than needed, no surrogates, nothing beyond U+10FFFF.
+    // No overlong forms, no surrogates, nothing beyond U+10FFFF.
     if (first == 0xE0) good = good && byte(1) >= 0xA0;
     if (first == 0xED) good = good && byte(1) < 0xA0;
     if (first == 0xF0) good = good && byte(1) >= 0x90;
@@ -44,7 +44,7 @@ std::size_t first_bad_byte(const std::string& text) {
   return text.size();
 }
 
-/// The usual cause of what yaml-cpp says.
+/// Usual cause of an error reported by yaml-cpp.
 std::string hint(const std::string& message) {
   const bool structure =
       message.find("end of map") != std::string::npos || message.find("end of seq") != std::string::npos;
@@ -54,11 +54,11 @@ std::string hint(const std::string& message) {
 }
 
 /// Builds a Tree from yaml-cpp's events. Its own nodes would do as well, but YAML::LoadAll never
-/// returns for some broken inputs, as "," (yaml-cpp issue 1040), and YAML::Load reads one document
-/// of several in silence.
+/// returns for some broken inputs, such as "," (yaml-cpp issue 1040), and YAML::Load silently reads only the first of
+/// several documents.
 class Builder : public YAML::EventHandler {
  public:
-  /// Positions are those of the file, or `fixed` where that is not empty.
+  /// Positions are those in the file, or `fixed` if that is not empty.
   Builder(std::string file, std::string fixed) : file_(std::move(file)), fixed_(std::move(fixed)) {}
 
   Tree build(const std::string& yaml_text) {
@@ -76,7 +76,7 @@ class Builder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
     fail(mark, root_.kind == Tree::Kind::null ? "not valid YAML: nothing can be read here"
-                                              : "a second YAML document; only one is possible");
+                                              : "a second YAML document; only one is allowed");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -89,7 +89,7 @@ class Builder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto target = anchors_.find(anchor);
-    if (target == anchors_.end()) fail(mark, "an alias inside what it stands for");
+    if (target == anchors_.end()) fail(mark, "an alias inside the value it refers to");
     nodes_ += count(target->second);
     place(mark, target->second, 0);
   }
@@ -177,7 +177,7 @@ void emit(YAML::Emitter& out, const Tree& tree) {
       break;
     case Tree::Kind::scalar:
       if (tree.is_text && !std::isalpha(static_cast<unsigned char>(tree.text.empty() ? '1' : tree.text[0]))) {
-        out << YAML::DoubleQuoted;  // else others would read 4 as a number
+        out << YAML::DoubleQuoted;  // otherwise other readers would take 4 for a number
       }
       out << tree.text;
       break;

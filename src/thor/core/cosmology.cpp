@@ -17,7 +17,7 @@ namespace {
 
 double curvature(const Cosmology& c) {
   const double k = 1 - c.omega_m - c.omega_lambda;
-  return std::abs(k) < 1e-9 ? 0 : k;  // 0.3089 + 0.6911 is not 1 in every rounding
+  return std::abs(k) < 1e-9 ? 0 : k;  // 0.3089 + 0.6911 is not always exactly 1
 }
 
 double hubble_today(const Cosmology& c, double redshift) {
@@ -25,13 +25,13 @@ double hubble_today(const Cosmology& c, double redshift) {
     refuse(c, "h must be positive and Omega_m not negative");
   }
   if (!(redshift > -1) || !std::isfinite(redshift)) {
-    refuse(c, fmt::format("there is no redshift {:g}; it must be above -1", redshift));
+    refuse(c, fmt::format("redshift {:g} is impossible; it must be above -1", redshift));
   }
   return 100 * c.h * constants::km / (1e6 * constants::pc);
 }
 
-/// The integral of da/(a E(a)) from 0 to 1/(1+z). With a = x^2 it is that of 2 x^2/sqrt(Om + Ok x^2 + OL x^6), smooth
-/// at the beginning; Simpson's rule.
+/// Integral of da/(a E(a)) from 0 to 1/(1+z) by Simpson's rule. With a = x^2 the integrand is 2 x^2/sqrt(Om + Ok x^2 +
+/// OL x^6), which is smooth at 0.
 double integrated_age(const Cosmology& c, double redshift) {
   const double end = 1 / std::sqrt(1 + redshift), k = curvature(c);
   const int steps = 2000;
@@ -40,7 +40,7 @@ double integrated_age(const Cosmology& c, double redshift) {
   for (int i = 1; i <= steps; ++i) {
     const double x = i * width, x2 = x * x;
     const double square = c.omega_m + k * x2 + c.omega_lambda * x2 * x2 * x2;
-    if (!(square > 0)) refuse(c, fmt::format("it did not expand from a beginning to redshift {:g}", redshift));
+    if (!(square > 0)) refuse(c, fmt::format("it has no beginning from which it expands to redshift {:g}", redshift));
     sum += (i == steps ? 1 : i % 2 ? 4 : 2) * 2 * x2 / std::sqrt(square);
   }
   return sum * width / 3;

@@ -9,8 +9,8 @@ struct Cosmology {
 
   /// H(z) = H0 sqrt(Om (1+z)^3 + Ok (1+z)^2 + OL) with Ok = 1 - Om - OL [1/s].
   double hubble(double redshift) const;
-  /// Of the universe [s]: the integral of da/(a H) from the beginning. Where there was none (no matter, or a bounce) it
-  /// is an Error(input), as is a redshift of -1 or less.
+  /// Age of the universe [s]: the integral of da/(a H) from the beginning. A universe without one (no matter, or a
+  /// bounce) is an Error(input), as is a redshift of -1 or less.
   double age(double redshift) const;
 };
 

@@ -12,13 +12,13 @@ namespace {
 
 std::atomic<int> received{0};
 
-/// Names that a handler can read at any time; a process writes one file at a time, hardly ever more.
+/// File names that a signal handler can read at any time; a process rarely writes more than one file at a time.
 std::array<std::atomic<const char*>, 8> unfinished{};
 
 void handle(int number) {
   if (received.fetch_add(1) == 0) return;
   for (const auto& name : unfinished) {
-    if (const char* path = name.load()) unlink(path);  // which a directory survives
+    if (const char* path = name.load()) unlink(path);  // has no effect on a directory
   }
   std::signal(number, SIG_DFL);
   std::raise(number);
@@ -43,7 +43,7 @@ SignalGuard::~SignalGuard() {
 bool is_interrupted() { return received > 0; }
 
 void stop_if_interrupted() {
-  if (is_interrupted()) throw Error(ExitCode::stopped, "stopped by a signal; nothing is written");
+  if (is_interrupted()) throw Error(ExitCode::stopped, "stopped by a signal; nothing was written");
 }
 
 Unfinished::Unfinished(std::string path) : path_(std::move(path)), place_(unfinished.size()) {

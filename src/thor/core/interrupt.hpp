@@ -5,9 +5,9 @@
 
 namespace thor {
 
-/// While it lives, the signals that mean "end" ask for an orderly one: SIGINT, SIGTERM, SIGHUP, SIGQUIT, and SIGUSR1,
-/// SIGUSR2 and SIGXCPU, which batch systems send ahead of a limit. The second one ends the process. A signal that was
-/// ignored when the guard came (nohup, a shell's background job) stays ignored.
+/// Guard during whose lifetime termination signals request an orderly end: SIGINT, SIGTERM, SIGHUP, SIGQUIT, and
+/// SIGUSR1, SIGUSR2 and SIGXCPU, which batch systems send before a limit. A second signal ends the process. A signal
+/// that was ignored when the guard was created (nohup, a shell's background job) stays ignored.
 class SignalGuard {
  public:
   SignalGuard();
@@ -20,13 +20,13 @@ class SignalGuard {
   std::array<struct sigaction, signals.size()> old_;
 };
 
-/// Whether an end was asked for.
+/// Whether an end was requested.
 bool is_interrupted();
 
-/// Then: Error(stopped). For work that leaves nothing behind unless it is whole.
+/// Throws Error(stopped) if so, for work that leaves nothing behind unless it is complete.
 void stop_if_interrupted();
 
-/// A file that is not whole: while this lives, a second signal removes it before it ends the process.
+/// An incomplete file: during the lifetime of this object, a second signal removes it before ending the process.
 class Unfinished {
  public:
   explicit Unfinished(std::string path);

@@ -10,7 +10,7 @@
 #define THOR_APART __attribute__((noinline))
 #endif
 
-/// Before a loop over a fixed number of terms.
+/// Precedes a loop over a fixed number of terms.
 #if defined(__CUDA_ARCH__)
 #define THOR_UNROLL _Pragma("unroll")
 #elif defined(__CUDACC__)
@@ -19,8 +19,8 @@
 #define THOR_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/// Kernel headers are compiled once per instruction set. Each copy lives in an inline namespace of its own, so that
-/// the linker can never replace one copy's function by another's. Kernel translation units define THOR_ISA.
+/// Kernel headers are compiled once per instruction set. Each copy is in its own inline namespace, so that the linker
+/// can never replace one copy's function by another's. Kernel translation units define THOR_ISA.
 #ifndef THOR_ISA
 #define THOR_ISA isa_host
 #endif

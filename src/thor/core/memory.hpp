@@ -3,10 +3,11 @@
 
 namespace thor {
 
-/// What the process may still take [bytes]: the least of what the machine, a container and `ulimit -v` leave.
+/// Memory that the process may still allocate [bytes]: the smallest of what the machine, a container and `ulimit -v`
+/// allow.
 double available_memory();
 
-/// "1.6 GB"
+/// Text such as "1.6 GB".
 std::string size_text(double bytes);
 
 }  // namespace thor

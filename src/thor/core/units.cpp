@@ -101,7 +101,7 @@ std::string example(Dimension dimension) {
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-/// The problem with `text`, or nothing and the quantity.
+/// Parses `text` into `quantity`; returns the problem, or an empty text.
 std::string scan(std::string_view text, Quantity& quantity) {
   const std::string_view body = trimmed(text);
   const bool plus = body.starts_with('+') && !body.starts_with("+-");
@@ -170,8 +170,7 @@ Quantity parse_quantity(std::string_view text) {
   Quantity quantity{.text = std::string(trimmed(text))};
   const std::string problem = scan(text, quantity);
   if (!problem.empty()) {
-    throw std::invalid_argument("expected a number, with a unit where it has one; got " + quoted(text) + ": " +
-                                problem);
+    throw std::invalid_argument("expected a number, with a unit if it has one; got " + quoted(text) + ": " + problem);
   }
   return quantity;
 }

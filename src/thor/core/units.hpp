@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-/// Units exist only at the border: text such as "10 kpc" becomes a number in cgs here.
+/// Units exist only in input and output: text such as "10 kpc" becomes a number in cgs here.
 namespace thor {
 
 enum class Dimension {
@@ -24,23 +24,23 @@ enum class Dimension {
 struct Quantity {
   double value = 0;  ///< cgs
   Dimension dimension = Dimension::none;
-  std::string text;  ///< as it was written
+  std::string text;  ///< as written
 };
 
-/// Any number with any unit, or none. Throws std::invalid_argument for everything else, also for
-/// what is not finite or leaves the range of a double in cgs.
+/// Parses any number with any unit, or none. Throws std::invalid_argument for everything else, including values that
+/// are not finite or exceed the range of a double in cgs.
 Quantity parse_quantity(std::string_view text);
 
-/// The same, and the unit must be one of `expected`; the message lists those accepted.
+/// The same, but the unit must be one of `expected`; the message lists those accepted.
 Quantity parse_quantity(std::string_view text, Dimension expected);
 
-/// The unit in which thor shows a quantity; empty for a plain number.
+/// Unit in which thor prints a quantity; empty for a plain number.
 std::string_view shown_unit(Dimension dimension);
 
 /// Every spelling of every unit of a dimension.
 std::vector<std::string> unit_names(Dimension dimension);
 
-/// What to write for a dimension, as in: a length such as "10 kpc" (units: cm, m, ...).
+/// Description of what to write for a dimension, as in: a length such as "10 kpc" (units: cm, m, ...).
 std::string describe(Dimension dimension);
 
 }  // namespace thor

@@ -17,7 +17,7 @@ std::vector<std::uint64_t> shape_of(const io::Input& file, const std::string& na
     refuse(path, fmt::format("no array \"{}\"; docs/emission.md has the layout of tables", name));
   }
   const io::ArrayInfo info = file.array(name);
-  if (!info.numeric) refuse(path, fmt::format("array \"{}\" is of type {}, not of numbers", name, info.type));
+  if (!info.numeric) refuse(path, fmt::format("array \"{}\" has type {}, not numbers", name, info.type));
   return info.shape;
 }
 
@@ -27,7 +27,7 @@ Axis read_axis(const io::Input& file, const std::string& name) {
   const std::string path = file.path().string();
   const auto shape = shape_of(file, name);
   if (shape.size() != 1 || shape[0] == 0) {
-    refuse(path, fmt::format("axis \"{}\" has the shape ({}); it must be a list of at least one number", name,
+    refuse(path, fmt::format("axis \"{}\" has shape ({}); it must be a list of at least one number", name,
                              fmt::join(shape, ", ")));
   }
   Axis axis{name, file.read_all<double>(name)};
@@ -50,7 +50,7 @@ std::vector<double> read_table(const io::Input& file, const std::string& name, s
     names.push_back(axis.name);
   }
   if (const auto shape = shape_of(file, name); shape != expected) {
-    refuse(path, fmt::format("array \"{}\" has the shape ({}); its axes ({}) have ({}) entries", name,
+    refuse(path, fmt::format("array \"{}\" has shape ({}); its axes ({}) have ({}) entries", name,
                              fmt::join(shape, ", "), fmt::join(names, ", "), fmt::join(expected, ", ")));
   }
   std::vector<double> values = file.read_all<double>(name);
@@ -70,7 +70,7 @@ Place locate(const Axis& axis, double value) {
 Place locate_redshift(const Axis& axis, double redshift, const std::string& file) {
   const double rounding = axis.values.size() == 1 ? 0.01 : 1e-5;
   if (!(redshift >= axis.values.front() - rounding && redshift <= axis.values.back() + rounding)) {
-    refuse(file, fmt::format("a table of redshifts {:.4g} to {:.4g}, not for {:.4g}; take one that has it",
+    refuse(file, fmt::format("table covers redshifts {:.4g} to {:.4g}, not {:.4g}; use one that does",
                              axis.values.front(), axis.values.back(), redshift));
   }
   return locate(axis, redshift);

@@ -7,7 +7,7 @@
 
 #include "thor/io/array/input.hpp"
 
-/// Tables over regular axes: what ionisation and ion tables share.
+/// Tables over regular axes: code shared by ionisation and ion tables.
 namespace thor::emission {
 
 struct Axis {
@@ -15,25 +15,25 @@ struct Axis {
   std::vector<double> values;  ///< strictly increasing
 };
 
-/// Between two entries of an axis, `weight` of the way from the lower to the upper.
+/// Position between two entries of an axis: `weight` is the fraction of the way from the lower to the upper.
 struct Place {
   std::size_t low = 0, high = 0;
   double weight = 0;
-  bool outside = false;  ///< beyond the axis: the place is that of its end
+  bool outside = false;  ///< beyond the axis; clamped to its end
 };
 
-/// A one-dimensional array of finite, increasing numbers; anything else is an Error(input).
+/// Reads a one-dimensional array of finite, increasing numbers; anything else is an Error(input).
 Axis read_axis(const io::Input& file, const std::string& name);
 
-/// An array over these axes, in this order: its shape must be theirs, and none of its values NaN.
+/// Reads an array over these axes, in this order: its shape must match, and no value may be NaN.
 std::vector<double> read_table(const io::Input& file, const std::string& name, std::span<const Axis> axes);
 
 Place locate(const Axis& axis, double value);
 
-/// A redshift outside the axis is an Error(input). An axis of one entry holds for redshifts within 0.01 of it.
+/// Place of a redshift; outside the axis it is an Error(input). An axis with one entry is valid within 0.01 of it.
 Place locate_redshift(const Axis& axis, double redshift, const std::string& file);
 
-/// Linear along every axis; `values` in C order over axes of these lengths.
+/// Interpolates linearly along every axis; `values` are in C order over axes of these lengths.
 template <std::size_t N>
 double interpolate(std::span<const double> values, const std::array<std::size_t, N>& lengths,
                    const std::array<Place, N>& places) {

@@ -26,8 +26,7 @@ constexpr double coldest = 2e3, hottest = 1e8;
 
 double gamma_1s2p(double temperature) {
   if (!(temperature > 0)) return std::numeric_limits<double>::quiet_NaN();
-  // Beyond the fits the effective collision strength is that of their end, so the coefficient goes as T^-1/2
-  // exp(-E/kT).
+  // Beyond the fits the effective collision strength is constant, so the coefficient varies as T^-1/2 exp(-E/kT).
   const double inside = std::clamp(temperature, coldest, hottest);
   const Fit& fit = *std::ranges::find_if(fits, [&](const Fit& f) { return inside <= f.up_to; });
   const double y = std::log(inside);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Lyα of collisionally excited hydrogen, paper eq. lumrec: epsilon = gamma_1s2p(T) n_e n_HI E_Lya. Excitation to
-/// higher levels, which may cascade to 2p, is not in it.
+/// Lyα emission of collisionally excited hydrogen, paper eq. lumrec: epsilon = gamma_1s2p(T) n_e n_HI E_Lya. Excitation
+/// to higher levels, which may cascade to 2p, is not included.
 namespace thor::emission {
 
 /// Scholz & Walters (1991): exp(sum_i c_i (ln T)^i) exp(-E_Lya/kT), three sets of coefficients from 2e3 to 1e8 K

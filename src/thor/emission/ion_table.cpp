@@ -60,10 +60,10 @@ struct IonTable::Impl {
       refuse("not an ion table: its attribute `format` is not \"thor ion table\" (layout: docs/emission.md)");
     }
     if (const auto version = file.number("/", "format_version"); version != 1) {
-      refuse(fmt::format("format_version {} is not known; this thor reads 1", version.value_or(0)));
+      refuse(fmt::format("unknown format_version {}; this thor reads 1", version.value_or(0)));
     }
     source = file.text("/", "source").value_or("");
-    if (source.empty()) refuse("no attribute `source`, which must say what made the table");
+    if (source.empty()) refuse("no attribute `source`, which must describe how the table was made");
     for (std::size_t i = 0; i < 4; ++i) {
       axes.push_back(read_axis(file, ion_table_axes[i]));
       lengths[i] = axes[i].values.size();
@@ -114,7 +114,7 @@ struct IonTable::Impl {
     return std::pow(10, interpolate<4>(values, lengths, at));
   }
 
-  /// The table's axis ends here; a trace element goes on in proportion.
+  /// Beyond the table's axis, a trace element scales in proportion.
   double beyond(double metallicity) const {
     const auto& log_z = axes[2].values;
     return metallicity / std::clamp(metallicity, std::pow(10, log_z.front()), std::pow(10, log_z.back()));

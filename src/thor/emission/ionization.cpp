@@ -17,11 +17,11 @@
 namespace thor::emission {
 namespace {
 
-/// n_He/n_H of 24 % helium by mass. Helium is taken to be singly ionised where hydrogen is: n_e = (1 + y) n_HII.
+/// n_He/n_H for 24 % helium by mass. Helium is assumed to be singly ionised where hydrogen is: n_e = (1 + y) n_HII.
 constexpr double helium = 0.24 / (4 * 0.76);
 
-/// With a = alpha_A n_e/x_HII and b the same of collisional ionisation, the balance Gamma x + b x (1-x) = a (1-x)^2 of
-/// x = n_HI/n_H is (a + b) x^2 - (Gamma + b + 2a) x + a = 0. Its smaller root, without cancellation.
+/// With a = alpha_A n_e/x_HII and b the same for collisional ionisation, the balance Gamma x + b x (1-x) = a (1-x)^2 of
+/// x = n_HI/n_H is (a + b) x^2 - (Gamma + b + 2a) x + a = 0. Returns its smaller root, without cancellation.
 double balance(double rate, double hydrogen_density, double temperature) {
   const double electrons = (1 + helium) * hydrogen_density;
   const double a = alpha_A(temperature) * electrons, b = collisional_ionization(temperature) * electrons;
@@ -29,7 +29,7 @@ double balance(double rate, double hydrogen_density, double temperature) {
   return 2 * a / (sum + 2 * a + std::sqrt(sum * sum + 4 * a * rate));
 }
 
-/// "Ion fraction as a function of (logd, logt, redshift)" names the axes in their order.
+/// "Ion fraction as a function of (logd, logt, redshift)" names the axes in order.
 std::vector<std::string> axes_in_info(const std::string& path, const std::string& info) {
   const auto open = info.rfind('('), close = info.rfind(')');
   std::vector<std::string> names;
@@ -45,10 +45,11 @@ std::vector<std::string> axes_in_info(const std::string& path, const std::string
   }
   const std::vector<std::string> needed = {"logd", "logt", "redshift"};
   if (!std::ranges::is_permutation(names, needed)) {
-    throw Error(ExitCode::input,
-                fmt::format("{}: array \"ionbal\" must say the order of its axes in an attribute `info`, such as \"Ion "
-                            "fraction as a function of (logd, logt, redshift)\"; it has \"{}\"",
-                            path, info));
+    throw Error(
+        ExitCode::input,
+        fmt::format("{}: array \"ionbal\" must give the order of its axes in an attribute `info`, such as \"Ion "
+                    "fraction as a function of (logd, logt, redshift)\"; it has \"{}\"",
+                    path, info));
   }
   return names;
 }
@@ -58,7 +59,7 @@ void make_logarithms(const std::string& path, bool logarithms, std::vector<doubl
   for (double& v : values) {
     if (logarithms ? v > 1e-3 : v < 0 || v > 1.001) {
       throw Error(ExitCode::input, fmt::format("{}: array \"ionbal\" has {:g}, which is not {} of a neutral fraction; "
-                                               "`info` must begin with log10 where it has logarithms",
+                                               "`info` must begin with log10 if the values are logarithms",
                                                path, v, logarithms ? "the logarithm" : "a value"));
     }
     v = std::clamp(logarithms ? v : std::log10(v), smallest, 0.0);
@@ -82,7 +83,7 @@ Ionization Ionization::equilibrium(const std::string& treecool, double redshift,
   return Ionization(std::make_shared<Impl>(
       fmt::format("photoionisation equilibrium with the UV background of {} at z = {:.4g} (Gamma_HI = {:.4g} /s), {}",
                   treecool, redshift, rate,
-                  self_shielding ? "self-shielding by Rahmati et al. (2013)" : "without self-shielding"),
+                  self_shielding ? "self-shielding after Rahmati et al. (2013)" : "without self-shielding"),
       [=](double density, double temperature, bool&) {
         double left = 1;
         if (self_shielding && rate > 0) {

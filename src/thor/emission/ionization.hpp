@@ -3,23 +3,24 @@
 #include <memory>
 #include <string>
 
-/// How much of the hydrogen is neutral, where the snapshot does not say. Formulas and sources: docs/emission.md.
+/// Neutral fraction of hydrogen, where the snapshot has none. Formulas and sources: docs/emission.md.
 namespace thor::emission {
 
 class Ionization {
  public:
-  /// Photoionisation equilibrium with a UV background (a TREECOOL file) and, if asked for, self-shielding.
+  /// Photoionisation equilibrium with a UV background (a TREECOOL file) and, optionally, self-shielding.
   static Ionization equilibrium(const std::string& treecool, double redshift, bool self_shielding);
   /// A table of n_HI/n_H over log n_H, log T and redshift (HDF5, as ../shared/data/cloudy_hi_fraction.hdf5). Densities
-  /// and temperatures outside it take the value at its edge and are counted.
+  /// and temperatures outside the table take the value at its edge and are counted.
   static Ionization table(const std::string& path, double redshift);
   /// Collisional ionisation alone.
   static Ionization collisional();
 
-  /// n_HI/n_H; by any number of threads. NaN where the density is negative or the temperature not positive.
+  /// n_HI/n_H; may be called from any number of threads. NaN if the density is negative or the temperature not
+  /// positive.
   double neutral_fraction(double hydrogen_density, double temperature) const;
-  std::uint64_t clamped() const;  ///< calls so far that lay outside the table's densities or temperatures
-  std::string describe() const;   ///< one sentence for the user: what it is and where it comes from
+  std::uint64_t clamped() const;  ///< number of calls so far outside the table's densities or temperatures
+  std::string describe() const;   ///< one sentence for the user: the model and its source
 
  private:
   struct Impl;

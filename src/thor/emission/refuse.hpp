@@ -5,7 +5,7 @@
 
 namespace thor::emission {
 
-/// A table cannot be used; `where` is a file, or a line of it.
+/// Throws Error(input) for a table that cannot be used; `where` is a file, or a line of it.
 [[noreturn]] inline void refuse(const std::string& where, const std::string& why) {
   throw Error(ExitCode::input, where + ": " + why);
 }

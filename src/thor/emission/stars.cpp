@@ -34,7 +34,7 @@ double log_rate(const Population& population, double log_age) {
 }  // namespace
 
 double ionizing_rate(double mass, double age, double metallicity) {
-  if (!(age >= -1e4 * year)) return std::nan("");  // born later than now
+  if (!(age >= -1e4 * year)) return std::nan("");  // born in the future
   const double log_age = std::log10(std::max(age / year, 1.0));
   if (log_age >= oldest) return 0;
   const auto& [poor, rich] = populations;

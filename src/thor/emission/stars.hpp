@@ -1,17 +1,17 @@
 #pragma once
 
-/// Light of stars that the gas around them turns into Lyα. Sources: docs/emission.md.
+/// Lyα luminosity from the ionising light of stars. Sources: docs/emission.md.
 namespace thor::emission {
 
 inline constexpr double solar_mass = 1.98841e33;  ///< [g], GM of IAU 2015 B3 with G of CODATA 2018
 inline constexpr double year = 3.15576e7;         ///< [s], Julian
 
-/// Photons that ionise hydrogen from a coeval population of this initial mass [1/s]; cgs, metallicity as mass fraction.
-/// BPASS 2.2 (Stanway & Eldridge 2018) with binaries: logarithms linear in those of age and metallicity; the youngest
-/// value below 1e6 years, nothing from 1e8 years on; between Z = 0.002 and 0.02, outside the value at the end.
+/// Rate of hydrogen-ionising photons from a coeval population of this initial mass [1/s]; cgs, metallicity as mass
+/// fraction. BPASS 2.2 (Stanway & Eldridge 2018) with binaries: logarithms are interpolated linearly in those of age
+/// and metallicity; constant below 1e6 years, zero from 1e8 years on; Z is clamped to 0.002 to 0.02.
 double ionizing_rate(double mass, double age, double metallicity);
 
-double lya_of_ionizing_rate(double rate);          ///< 0.68 E_Lya Q [erg/s]: case B at 1e4 K, no photon lost
+double lya_of_ionizing_rate(double rate);          ///< 0.68 E_Lya Q [erg/s]: case B at 1e4 K, no photon escapes
 double lya_of_sfr(double sfr, double efficiency);  ///< f_eff SFR/(M_sun/yr) 1e42 [erg/s]; sfr in M_sun/yr
 
 }  // namespace thor::emission

@@ -17,10 +17,10 @@ namespace thor::emission {
 namespace {
 
 constexpr int columns = 7;
-constexpr double rounding = 1e-6;  ///< in log10(1+z): a snapshot of a = 0.99999998 is one of z = 0
+constexpr double rounding = 1e-6;  ///< tolerance in log10(1+z): a = 0.99999998 counts as z = 0
 
 struct Row {
-  double log_z, rate;  ///< log10(1+z), of HI [1/s]
+  double log_z, rate;  ///< log10(1+z), rate of HI [1/s]
 };
 
 std::optional<double> number(std::string_view word) {
@@ -77,15 +77,15 @@ double photoionization_rate(const std::string& treecool, double redshift) {
   const auto to_redshift = [](double log_z) { return std::pow(10, log_z) - 1; };
   double log_z = redshift > -1 ? std::log10(1 + redshift) : std::nan("");
   if (!(log_z >= rows.front().log_z - rounding && log_z <= rows.back().log_z + rounding)) {
-    refuse(treecool, fmt::format("has the UV background from z = {:.4g} to {:.4g}, not at z = {:.4g}; take a file that "
-                                 "has it, or collisional ionisation alone",
+    refuse(treecool, fmt::format("covers the UV background from z = {:.4g} to {:.4g}, not z = {:.4g}; use a file that "
+                                 "does, or collisional ionisation alone",
                                  to_redshift(rows.front().log_z), to_redshift(rows.back().log_z), redshift));
   }
   log_z = std::clamp(log_z, rows.front().log_z, rows.back().log_z);
   const auto above = std::ranges::lower_bound(rows.begin() + 1, rows.end() - 1, log_z, {}, &Row::log_z);
   const Row &a = *(above - 1), &b = *above;
   const double weight = (log_z - a.log_z) / (b.log_z - a.log_z);
-  if (a.rate == 0 || b.rate == 0) return a.rate + weight * (b.rate - a.rate);  // the background is switched on
+  if (a.rate == 0 || b.rate == 0) return a.rate + weight * (b.rate - a.rate);  // where the background switches on
   return a.rate * std::pow(b.rate / a.rate, weight);
 }
 

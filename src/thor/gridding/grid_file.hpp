@@ -2,7 +2,7 @@
 #include "thor/gridding/plan/plan.hpp"
 #include "thor/io/array/output.hpp"
 
-/// The head of a grid file: docs/formats.md.
+/// Root attributes of a grid file: docs/formats.md.
 namespace thor::gridding {
 
 struct GridFileInfo {
@@ -11,7 +11,7 @@ struct GridFileInfo {
 };
 void write_head(io::ArrayOutput& file, const GridFileInfo& info);
 
-/// How the grid was made, and what became of the gas.
+/// Record of how the grid was made and of the gas totals.
 struct Provenance {
   const io::Snapshot& snapshot;
   const GridOptions& options;

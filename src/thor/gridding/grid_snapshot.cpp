@@ -25,7 +25,7 @@ struct Job {
   const io::Snapshot& snapshot;
   const Region& region;
   const GasOptions& gas;
-  std::vector<std::string>& warnings;  ///< said, and kept for the file
+  std::vector<std::string>& warnings;  ///< printed, and kept for the file
 
   void warn(const std::string& text) const {
     say_warning(text);
@@ -39,10 +39,9 @@ struct Job {
 
 void refuse_bad_cells(const Job& job, const BadCells& bad) {
   if (job.options.on_bad_cells != OnBadCells::error || bad.total() == 0) return;
-  refuse(job,
-         fmt::format("{} gas elements have numbers that cannot be:\n{}--on-bad-cells drop leaves them out, "
-                     "--on-bad-cells floor puts floors in place of zeros and negative numbers and leaves out the rest",
-                     bad.total(), bad.describe()));
+  refuse(job, fmt::format("{} gas elements have impossible values:\n{}--on-bad-cells drop skips them, "
+                          "--on-bad-cells floor replaces zero and negative values by floors and skips the rest",
+                          bad.total(), bad.describe()));
 }
 
 void refuse_wide_kernels(const Job& job, const Particles& particles) {
@@ -54,7 +53,7 @@ void refuse_wide_kernels(const Job& job, const Particles& particles) {
                      2 * *widest, 2 * widest_kernel));
 }
 
-/// All gas, into the cells.
+/// Deposits all gas in the cells.
 template <class T>
 void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& sources) {
   const GridOptions& o = job.options;
@@ -90,7 +89,7 @@ void find_sources(const Job& job, Sources& sources) {
                                  [&](const io::StarBlock& block) { add_stars(block, job.region, sources); });
     } catch (const NoLight& e) {
       if (o.sources_asked) throw;
-      job.warn(fmt::format("no sources are written: {}", e.what()));
+      job.warn(fmt::format("no sources written: {}", e.what()));
       sources = {};
     }
     if (sources.found == 0 && o.sources_asked) refuse(job, "--sources stars: there are no stars");
@@ -101,7 +100,7 @@ std::string describe_sources(const GridOptions& o, const Sources& s) {
   if (o.sources == SourceKind::none || s.found == 0) return "sources      none\n";
   return fmt::format("sources      {} of {} {} ({:.6g} erg/s written, {:.6g} outside the region{})\n", s.count(),
                      s.found, o.sources == SourceKind::stars ? "stars" : "star-forming gas elements", s.input - s.cut,
-                     s.cut, s.bad ? fmt::format(", {} left out: bad numbers", s.bad) : "");
+                     s.cut, s.bad ? fmt::format(", {} skipped: bad values", s.bad) : "");
 }
 
 std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::uint64_t empty) {
@@ -117,14 +116,14 @@ std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::ui
     out += fmt::format("wrapped      {} gas elements with coordinates beyond the box\n", t.beyond);
   }
   if (bad.total() > 0) {
-    out += fmt::format("bad cells    {}: {} left out with a mass of {:.6g} Msun, {} set to a floor\n{}", bad.total(),
+    out += fmt::format("bad cells    {}: {} skipped with a mass of {:.6g} Msun, {} set to a floor\n{}", bad.total(),
                        bad.dropped, bad.mass_dropped / emission::solar_mass, bad.floored, bad.describe());
   }
   return out +
          fmt::format("empty cells  {} of {}, set to {:.0e} K\n", empty, job.region.lattice.count(), empty_temperature);
 }
 
-/// What is odd, but no error.
+/// Warns of unusual but valid situations.
 void warn_of(const Job& job, const Totals& t, const std::vector<double>& gridded) {
   if (t.beyond > t.elements / 10) {
     job.warn(
@@ -148,14 +147,14 @@ std::string run(const Job& job, io::ArrayOutput& file) {
   Gatherer gatherer(job.region, job.gas, o.threads);
   fill(job, sums, gatherer, sources);
   if (sources.bad > 0 && o.on_bad_cells == OnBadCells::error) {
-    refuse(job, fmt::format("{} of {} sources have numbers that cannot be; --on-bad-cells drop leaves them out",
-                            sources.bad, sources.found));
+    refuse(job, fmt::format("{} of {} sources have impossible values; --on-bad-cells drop skips them", sources.bad,
+                            sources.found));
   }
   const std::vector<double> gridded = sum_cells(sums, fields, o.threads);
   if (gridded[mass] == 0) refuse(job, "there is no gas in the region");
   const Budget budget = make_budget(gatherer.totals(), gridded, fields);
   if (o.method == Method::kernel && !(budget.worst() <= o.tolerance)) {
-    refuse(job, fmt::format("the grid does not conserve what it was given, to {:.1e} (--tolerance):\n{}", o.tolerance,
+    refuse(job, fmt::format("the grid does not conserve its input to {:.1e} (--tolerance):\n{}", o.tolerance,
                             budget.to_text()));
   }
   warn_of(job, gatherer.totals(), gridded);
@@ -183,11 +182,12 @@ std::string run(const Job& job, io::ArrayOutput& file) {
 
   std::string clamped;
   if (job.gas.model.ionization && job.gas.model.ionization->clamped() > 0) {
-    clamped =
-        fmt::format("ionisation   {} look-ups beyond the table took its edge\n", job.gas.model.ionization->clamped());
+    clamped = fmt::format("ionisation   {} look-ups beyond the table took the value at its edge\n",
+                          job.gas.model.ionization->clamped());
   }
   if (job.gas.model.table && job.gas.model.table->clamped() > 0) {
-    clamped += fmt::format("ion table    {} look-ups beyond the table took its edge\n", job.gas.model.table->clamped());
+    clamped += fmt::format("ion table    {} look-ups beyond the table took the value at its edge\n",
+                           job.gas.model.table->clamped());
   }
   return describe_gas_found(job, gatherer, empty) + clamped + describe_sources(o, sources) + budget.to_text();
 }

@@ -7,7 +7,7 @@
 #include "thor/gridding/plan/memory.hpp"
 #include "thor/gridding/sources.hpp"
 
-/// `thor grid` of a snapshot.
+/// `thor grid` for a snapshot.
 namespace thor::gridding {
 
 enum class Method { kernel, nearest };
@@ -25,14 +25,14 @@ struct GridOptions {
   bool self_shielding = true;
   std::vector<std::string> ions, lines;
   bool emission = true;
-  std::optional<double> eos_temperature = 1e4;  ///< of gas that forms stars [K]; std::nullopt: as in the snapshot
-  bool eos_asked = false;                       ///< by the user: without a star-formation rate it is an error
+  std::optional<double> eos_temperature = 1e4;  ///< of star-forming gas [K]; std::nullopt: as in the snapshot
+  bool eos_asked = false;                       ///< requested: without a star-formation rate this is an error
   bool eos_emission = false;
-  bool mass_weighted = false;  ///< temperature and velocity of all gas are written beside those of each ion
+  bool mass_weighted = false;  ///< also write temperature and velocity of all gas
   std::optional<double> metallicity, density_floor;
   double solar_metallicity = 0.0127, f_ion = 0.01, temperature_floor = 10;
   SourceKind sources = SourceKind::stars;
-  bool sources_asked = false;  ///< by the user: where there are none it is an error
+  bool sources_asked = false;  ///< requested: if there are none this is an error
   double sfr_efficiency = 1;
   OnBadCells on_bad_cells = OnBadCells::error;
   double tolerance = 1e-6;
@@ -41,10 +41,10 @@ struct GridOptions {
   bool overwrite = false, dry_run = false, quiet = false;
 };
 
-/// The model that the options choose; std::nullopt: the snapshot's own. Error(usage) where its file is not named.
+/// Ionisation model chosen by the options; std::nullopt: the snapshot's own. Error(usage) if its file is not named.
 std::optional<emission::Ionization> choose_ionization(const GridOptions& options, double redshift);
 
-/// What is printed at the end. Nothing is written of a dry run.
+/// Makes the grid and returns the text to print at the end. A dry run writes nothing.
 std::string grid_snapshot(const GridOptions& options);
 
 }  // namespace thor::gridding

@@ -8,7 +8,7 @@
 
 namespace thor::gridding {
 
-/// One line on stderr: rewritten on a terminal, a new one every ten seconds elsewhere.
+/// Progress line on stderr: rewritten on a terminal, otherwise a new line every ten seconds.
 class Progress {
  public:
   Progress(bool quiet, std::uint64_t total) : quiet_(quiet), total_(total) {}

@@ -51,7 +51,7 @@ void add_stars(const io::StarBlock& block, const Region& region, Sources& source
     const double Z = block.metallicity.empty() ? 0 : block.metallicity[i];
     const double rate = known              ? block.ionizing_rate[i]
                         : Z >= 0 && Z <= 1 ? emission::ionizing_rate(mass[i], block.age[i], Z)
-                                           : NAN;  // which add() counts as bad
+                                           : NAN;  // counted as bad by add()
     const Vector velocity = block.velocity.empty() ? region.frame.velocity : vector_at(block.velocity, i);
     add(region, vector_at(block.position, i), velocity, emission::lya_of_ionizing_rate(rate), rate, sources);
   }
@@ -73,11 +73,11 @@ void write_sources(io::ArrayOutput& file, const Sources& sources, SourceKind kin
                          const char* units, const char* description) {
     file.write<double>(std::string("/sources/") + name, std::span<const double>(values), shape, units, description);
   };
-  write("position", sources.position, {n, 3}, "cm", "from the centre of the grid");
+  write("position", sources.position, {n, 3}, "cm", "relative to the centre of the grid");
   write("velocity", sources.velocity, {n, 3}, "km s-1", "peculiar velocity");
   write("luminosity", sources.luminosity, {n}, "erg s-1", "Lya");
   if (kind == SourceKind::stars) {
-    write("ionizing_rate", sources.made_from, {n}, "s-1", "photons that ionise hydrogen");
+    write("ionizing_rate", sources.made_from, {n}, "s-1", "rate of hydrogen-ionising photons");
   } else {
     write("sfr", sources.made_from, {n}, "Msun yr-1", "star-formation rate");
   }

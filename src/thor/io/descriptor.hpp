@@ -3,7 +3,7 @@
 
 namespace thor::io::detail {
 
-/// An open file of the system, closed at the end; negative: none.
+/// A file descriptor, closed at the end of its life; negative: none.
 struct Descriptor {
   int id;
   explicit Descriptor(int opened) : id(opened) {}

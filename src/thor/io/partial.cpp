@@ -47,8 +47,8 @@ fs::path target_of(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
   fs::path target = fs::weakly_canonical(path, error);
-  if (error) fail(path, "it is a link that leads nowhere", error.message() + "; remove it, or give another name");
-  // Of a link to what is not there yet, weakly_canonical may give the link itself.
+  if (error) fail(path, "it is a dangling link", error.message() + "; remove it, or give another name");
+  // For a link to a file that does not exist yet, weakly_canonical may return the link itself.
   if (!fs::is_symlink(target, error)) return target;
   const fs::path next = fs::read_symlink(target, error);
   return target_of(next.is_absolute() ? next : folder_of(target) / next);
@@ -67,12 +67,12 @@ void require_free(const fs::path& path, bool overwrite) {
 
 void require_apart(const fs::path& output, const fs::path& input) {
   std::error_code ignored;
-  if (fs::equivalent(output, input, ignored)) fail(output, "it is what is read", "use another name");
+  if (fs::equivalent(output, input, ignored)) fail(output, "it is also the input", "use another name");
 }
 
 namespace {
 
-/// Whether an open file is what has this name: itself, not a link, and not another one that was put in its place.
+/// Whether this name still refers to the open file: not to a link, nor to another file put in its place.
 bool has_name(int descriptor, const fs::path& name) {
   struct stat open_one {
   }, named{};
@@ -80,23 +80,23 @@ bool has_name(int descriptor, const fs::path& name) {
          open_one.st_ino == named.st_ino;
 }
 
-/// Of a run that was killed: nobody holds its lock. It is held here until the name is free, so that no other process
-/// that cleans up at the same time takes the new file for the old one.
+/// Removes the leftover of a killed run, whose lock nobody holds. The lock is held here until the name is free, so that
+/// no other process cleaning up at the same time mistakes the new file for the old one.
 void remove_leftover(const fs::path& path, const fs::path& partial) {
   const std::string name = "'" + partial.string() + "'";
   const Descriptor old{open(partial.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (old.id < 0 && errno == ENOENT) return;
   struct stat status {};
   if (old.id < 0 || fstat(old.id, &status) != 0 || !S_ISREG(status.st_mode)) {
-    fail(path, name + " is in the way, and no file of a run (a link, a directory?)", "look at it and remove it");
+    fail(path, name + " is in the way and is not a file of a run (a link, a directory?)", "inspect and remove it");
   }
   if (flock(old.id, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) fail_taken(path, partial);
-    fail(path, name + " is there already", "remove it if no run is writing it (this file system has no locks to tell)");
+    fail(path, name + " already exists", "remove it if no run is writing it (this file system has no locks to check)");
   }
   if (!has_name(old.id, partial)) return;
   if (unlink(partial.c_str()) != 0) fail(path, name + " is in the way", system_error(errno) + "; remove it");
-  message("thor: removed {}, which a run that was killed has left\n", name);
+  message("thor: removed {}, left behind by a killed run\n", name);
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ int create_partial(const fs::path& path, const fs::path& partial, bool overwrite
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail(path, "it is a directory", "give a file name");
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    fail(path, "it is no file (a device, a pipe?)", "give another name");
+    fail(path, "it is not a file (a device, a pipe?)", "give another name");
   }
   require_free(path, overwrite);
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -126,7 +126,7 @@ void reserve(int descriptor, const fs::path& path, std::uint64_t bytes) {
   if (fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, off_t(bytes)) == 0) return;
   if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) return;
   const int code = errno;
-  fail(path, fmt::format("it needs {}, and {} are free", size_text(double(bytes)), size_text(free_space(path))),
+  fail(path, fmt::format("it needs {}, but {} are free", size_text(double(bytes)), size_text(free_space(path))),
        system_error(code) + "; free some space, or write elsewhere");
 }
 
@@ -147,10 +147,10 @@ void give_name(const fs::path& path, const fs::path& partial, bool overwrite) {
   std::error_code error;
   if (!overwrite && fs::exists(path, error)) {
     fail(path, "the file appeared during the run",
-         "the result is whole and kept as '" + partial.string() + "'; rename it");
+         "the result is complete and kept as '" + partial.string() + "'; rename it");
   }
   fs::rename(partial, path, error);
-  if (error) fail(path, "the result is whole and kept as '" + partial.string() + "'", error.message());
+  if (error) fail(path, "the result is complete and kept as '" + partial.string() + "'", error.message());
 }
 
 }  // namespace thor::io::detail

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-/// A result is NAME.partial until it is whole: a reader never sees half of it, and what it replaces stays until then.
-/// Failures are thor::Error(ExitCode::output).
+/// A result is called NAME.partial until it is complete: a reader never sees half of it, and the file it replaces stays
+/// until then. Failures are thor::Error(ExitCode::output).
 namespace thor::io::detail {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what, const std::string& why);
@@ -12,36 +12,36 @@ std::string system_error(int code);
 
 std::filesystem::path partial_of(const std::filesystem::path& path);
 
-/// Where a result of this name goes: where a link of that name points to, so that the link stays a link.
+/// Destination of a result with this name: the target of a link of that name, so that the link stays a link.
 std::filesystem::path target_of(const std::filesystem::path& path);
 
-/// The name is free (or may be replaced), and the directory is there.
+/// Checks that the name is free (or may be replaced) and that the directory exists.
 void require_free(const std::filesystem::path& path, bool overwrite);
 
-/// What is read is not what is written, whatever --overwrite says.
+/// Checks that the input is not the output, whatever --overwrite says.
 void require_apart(const std::filesystem::path& output, const std::filesystem::path& input);
 
-/// Also, NAME.partial is created, empty: never through a link, and nobody else has it. What a run that was killed left
-/// behind under that name is removed. The descriptor is the caller's to close.
+/// Also creates NAME.partial, empty: never through a link, and held by nobody else. The leftover of a killed run with
+/// that name is removed. The caller must close the descriptor.
 int create_partial(const std::filesystem::path& path, const std::filesystem::path& partial, bool overwrite);
 
-/// Takes the lock that tells a file that is being written from a leftover. False where somebody else was faster.
+/// Takes the lock that distinguishes a file being written from a leftover. False if another process was faster.
 bool lock_partial(int descriptor, const std::filesystem::path& partial);
 
-/// Keeps room on the disk for the first `bytes` of a file that is being written. An error that says how much is missing
-/// where there is none; file systems that cannot do it are let pass.
+/// Reserves disk space for the first `bytes` of a file being written. If there is not enough, the error says how much
+/// is needed; file systems without this feature are accepted.
 void reserve(int descriptor, const std::filesystem::path& path, std::uint64_t bytes);
 
-/// Bytes that may still be written where a file lies; a very large number where that is not known.
+/// Free disk space where a file is [bytes]; a very large number if unknown.
 double free_space(const std::filesystem::path& path);
 
 [[noreturn]] void cannot_create(const std::filesystem::path& path, int code);
 [[noreturn]] void fail_taken(const std::filesystem::path& path, const std::filesystem::path& partial);
 
-/// Data on the disk, not only in the page cache: some file systems tell only now that they are full.
+/// Flushes data to the disk, not only to the page cache: some file systems report only now that they are full.
 void sync(const std::filesystem::path& path, const std::filesystem::path& partial);
 
-/// The partial file gets its name. If that was taken meanwhile, it is kept and the error says so.
+/// Renames the partial file. If the name has been taken meanwhile, it is kept and the error says so.
 void give_name(const std::filesystem::path& path, const std::filesystem::path& partial, bool overwrite);
 
 }  // namespace thor::io::detail

@@ -7,9 +7,9 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// The root itself. With w = x^2, w e^{-w} = a/sqrt(pi) =: e^{-L}, so w = -W_{-1}(-e^{-L}) solves w - ln w = L. From
-/// 1 + sqrt(2u) + 2u/3, u = L - 1, which lies below it (Chatzigeorgiou 2013, IEEE Commun. Lett. 17, 1505), three of
-/// Halley's steps are at full precision. For a > 0.65 the two never meet: there x = 1, where they come closest.
+/// The exact root. With w = x^2, w e^{-w} = a/sqrt(pi) =: e^{-L}, so w = -W_{-1}(-e^{-L}) solves w - ln w = L. From
+/// 1 + sqrt(2u) + 2u/3, u = L - 1, which lies below it (Chatzigeorgiou 2013, IEEE Commun. Lett. 17, 1505), three Halley
+/// steps reach full precision. For a > 0.65 the two curves never meet: x = 1 is returned, where they are closest.
 template <class V>
 THOR_FN V core_wing_exact(V a) {
   using Real = RealOf<V>;
@@ -26,8 +26,8 @@ THOR_FN V core_wing_exact(V a) {
   return sqrt(w);
 }
 
-/// Scheme S15: Smith et al. 2015 (MNRAS 449, 4336, eq. 21), a hyperbola in ln a; from its values the logarithm is the
-/// natural one.
+/// Scheme S15: Smith et al. 2015 (MNRAS 449, 4336, eq. 21), a hyperbola in ln a; its values imply the natural
+/// logarithm.
 template <class V>
 THOR_FN V core_wing_hyperbola(V ln_a) {
   using Real = RealOf<V>;

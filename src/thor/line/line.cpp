@@ -87,7 +87,7 @@ const Line& find_line(const std::string& name) {
   if (const Line* line = find_line(lines(), name)) return *line;
   std::string known;
   for (const Line& line : lines()) known += (known.empty() ? "" : ", ") + line.name;
-  throw Error(ExitCode::usage, "line \"" + name + "\" is not known; known lines: " + known);
+  throw Error(ExitCode::usage, "unknown line \"" + name + "\"; known lines: " + known);
 }
 
 }  // namespace thor

@@ -15,7 +15,7 @@
 #include "thor/core/error.hpp"
 #include "thor/line/line.hpp"
 
-/// The line list: how lines.yaml and the files of users are read. See docs/lines.md.
+/// Reader of line lists: lines.yaml and users' files. See docs/lines.md.
 namespace thor {
 namespace {
 
@@ -26,7 +26,7 @@ struct Ion {
   double mass = 0;
 };
 
-/// As it is written.
+/// A line as written in the file.
 struct RawLine {
   std::string ion;
   Line line;
@@ -55,7 +55,7 @@ const Section<Ion>& ion_section() {
   static const Section<Ion> section = [] {
     Section<Ion> s("An ion.");
     s.text("name", &Ion::name, "a name such as Mg II", any_text, {.meaning = "as in spectroscopy"});
-    s.quantity("mass", &Ion::mass, Dimension::mass, positive, {.meaning = "of the atom"});
+    s.quantity("mass", &Ion::mass, Dimension::mass, positive, {.meaning = "mass of the atom"});
     return s;
   }();
   return section;
@@ -64,12 +64,13 @@ const Section<Ion>& ion_section() {
 const Section<Level>& level_section() {
   static const Section<Level> section = [] {
     Section<Level> s("A level.");
-    s.text("name", &Level::name, "a name", any_text, {.meaning = "by which transitions refer to it"});
+    s.text("name", &Level::name, "a name", any_text, {.meaning = "name used by transitions"});
     s.optional_quantity("J", &Level::J, Dimension::none, {.low = 0, .high = 100},
                         {.meaning = "total angular momentum"});
-    s.quantity("energy", &Level::energy, Dimension::wavenumber, non_negative, {.meaning = "above the ground level"});
+    s.quantity("energy", &Level::energy, Dimension::wavenumber, non_negative,
+               {.meaning = "energy above the ground level"});
     s.number("population", &Level::population, {.low = 0, .high = 1},
-             {.meaning = "share of the ions; where no level has one, the first has all", .fallback = "0"});
+             {.meaning = "fraction of the ions; if no level has one, the first has all", .fallback = "0"});
     s.check([](Reader& reader, const Level& level) {
       if (level.J && *level.J * 2 != std::floor(*level.J * 2)) reader.report("J", "must be a multiple of 0.5");
     });
@@ -92,13 +93,13 @@ const Section<RawTransition>& transition_section() {
     s.quantity("A", of(&T::einstein_A), Dimension::rate, positive, {.meaning = "Einstein coefficient"});
     s.number("f", of(&T::oscillator_strength), positive, {.meaning = "oscillator strength of absorption"});
     s.number("branching", of(&T::branching), {.low = 0, .high = 1, .low_open = true},
-             {.meaning = "share among the decays of the upper level"});
+             {.meaning = "fraction of the decays of the upper level"});
     s.text("ion", of(&T::ion), "the name of an ion", [](const std::string&) { return true; },
-           {.meaning = "another isotope than that of the line", .fallback = ""});
+           {.meaning = "an isotope other than that of the line", .fallback = ""});
     s.number("abundance", &RawTransition::abundance, {.low = 0, .high = 1e6},
-             {.meaning = "of that isotope, by number", .fallback = "0"});
+             {.meaning = "abundance of that isotope, by number", .fallback = "0"});
     s.optional_quantity("E1", &RawTransition::core, Dimension::none, {.low = 0, .high = 1},
-                        {.meaning = "dipole share of the phase function; by default from the J"});
+                        {.meaning = "dipole fraction of the phase function; by default from J"});
     s.optional_quantity("E1_wing", &RawTransition::wing, Dimension::none, {.low = 0, .high = 1},
                         {.meaning = "the same for |x| > 0.2 in the atom's frame; by default E1"});
     return s;
@@ -106,7 +107,7 @@ const Section<RawTransition>& transition_section() {
   return section;
 }
 
-/// The kernel's arrays have a fixed length. An isotope counts even where there is none of it: a run may add it.
+/// The kernel's arrays have a fixed length. An isotope counts even with abundance zero, since a run may add it.
 void check_size(Reader& reader, const Line& line) {
   const auto holds_ions = [&](const std::string& name) {
     const auto found = std::ranges::find(line.levels, name, &Level::name);
@@ -121,24 +122,24 @@ void check_size(Reader& reader, const Line& line) {
     });
   }
   if (absorbing > most_transitions) {
-    reader.report("transitions", fmt::format("{} start from levels that hold ions; at most {} are possible: make "
-                                             "several lines of them",
+    reader.report("transitions", fmt::format("{} start from levels that hold ions; at most {} are possible: split "
+                                             "them into several lines",
                                              absorbing, most_transitions));
   } else if (channels > most_channels) {
-    reader.report("transitions", fmt::format("those that absorb have {} fluorescent decays in all; at most {} are "
-                                             "possible: leave out the rarest, or make several lines of them",
+    reader.report("transitions", fmt::format("the absorbing ones have {} fluorescent decays in all; at most {} are "
+                                             "possible: omit the rarest, or split them into several lines",
                                              channels, most_channels));
   }
 }
 
-/// What a transition says must fit its levels: checked where all are known.
+/// Checks that each transition is consistent with its levels.
 void check_line(Reader& reader, RawLine& raw) {
   Line& line = raw.line;
   std::set<std::string> names;
   std::vector<std::string> level_names;
   for (std::size_t i = 0; i < line.levels.size(); ++i) {
     const std::string& name = line.levels[i].name;
-    if (!name.empty() && !names.insert(name).second) reader.report(fmt::format("levels.{}.name", i), "stands twice");
+    if (!name.empty() && !names.insert(name).second) reader.report(fmt::format("levels.{}.name", i), "is given twice");
     level_names.push_back(name);
   }
   const auto level = [&](const std::string& name) -> const Level* {
@@ -151,14 +152,14 @@ void check_line(Reader& reader, RawLine& raw) {
   if (populated > 1 + 1e-9)
     reader.report("levels", fmt::format("the populations sum to {:.6g}, more than 1", populated));
 
-  std::map<std::pair<std::string, std::string>, double> branching, damping;  // of each upper level of each ion
+  std::map<std::pair<std::string, std::string>, double> branching, damping;  // for each upper level of each ion
   names.clear();
   for (std::size_t i = 0; i < line.transitions.size(); ++i) {
     AtomicTransition& t = line.transitions[i];
     const auto report = [&](const char* key, const std::string& why) {
       reader.report(fmt::format("transitions.{}.{}", i, key), why);
     };
-    if (!t.name.empty() && !names.insert(t.name).second) report("name", "stands twice");
+    if (!t.name.empty() && !names.insert(t.name).second) report("name", "is given twice");
     const Level *lower = level(t.lower), *upper = level(t.upper);
     for (const auto& [key, found, name] : {std::tuple{"lower", lower, t.lower}, {"upper", upper, t.upper}}) {
       if (found || name.empty()) continue;
@@ -180,7 +181,7 @@ void check_line(Reader& reader, RawLine& raw) {
       t.core = raw.core[i].value_or(known ? dipole_share(*lower->J, *upper->J, *lower->J) : 0);
       t.wing = raw.wing[i].value_or(t.core);
     }
-    if (!isotope && raw.abundance[i] > 0) report("abundance", "is that of another isotope: give its `ion` as well");
+    if (!isotope && raw.abundance[i] > 0) report("abundance", "belongs to another isotope: give its `ion` as well");
     if (!isotope) t.ion = raw.ion;
     branching[{t.ion, t.upper}] += t.branching;
     damping[{t.ion, t.upper}] += t.einstein_A;
@@ -209,9 +210,9 @@ const Section<RawLine>& line_section() {
     const auto of = [](auto member) {
       return [member](RawLine & raw) -> auto& { return raw.line.*member; };
     };
-    s.text("name", of(&Line::name), "a name of letters, digits, _, - and .", is_name, {.meaning = "of the line"});
-    s.text("description", of(&Line::description), "a text", any_text, {.meaning = "in a few words"});
-    s.text("ion", &RawLine::ion, "the name of an ion", any_text, {.meaning = "that absorbs"});
+    s.text("name", of(&Line::name), "a name of letters, digits, _, - and .", is_name, {.meaning = "name of the line"});
+    s.text("description", of(&Line::description), "a text", any_text, {.meaning = "short description"});
+    s.text("ion", &RawLine::ion, "the name of an ion", any_text, {.meaning = "the absorbing ion"});
     s.list("levels", of(&Line::levels), level_section(), {.meaning = "the ground level first"});
     s.list("transitions",
            [](RawLine& raw) {
@@ -227,7 +228,7 @@ const Section<RawLine>& line_section() {
              return Add{raw};
            },
            transition_section(), {.meaning = "the reference first"});
-    s.text("source", of(&Line::source), "a text", any_text, {.meaning = "where the numbers are from"});
+    s.text("source", of(&Line::source), "a text", any_text, {.meaning = "origin of the numbers"});
     s.check(check_line);
     return s;
   }();
@@ -244,7 +245,7 @@ const Section<File>& file_section() {
   return section;
 }
 
-/// Gives every transition the mass of its ion.
+/// Sets the mass of every transition to that of its ion.
 void set_masses(Reader& reader, File& file, const std::vector<Line>& known) {
   std::map<std::string, double> mass;
   for (const Line& line : known) {
@@ -255,7 +256,7 @@ void set_masses(Reader& reader, File& file, const std::vector<Line>& known) {
     const Ion& ion = file.ions[i];
     mass[ion.name] = ion.mass;
     if (!ion.name.empty() && !seen.insert(ion.name).second)
-      reader.report(fmt::format("ions.{}.name", i), "stands twice");
+      reader.report(fmt::format("ions.{}.name", i), "is given twice");
   }
   std::vector<std::string> names;
   for (const auto& [name, value] : mass) names.push_back(name);
@@ -263,7 +264,7 @@ void set_masses(Reader& reader, File& file, const std::vector<Line>& known) {
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     RawLine& raw = file.lines[i];
     if (!raw.line.name.empty() && !seen.insert(raw.line.name).second) {
-      reader.report(fmt::format("lines.{}.name", i), "stands twice in this file");
+      reader.report(fmt::format("lines.{}.name", i), "is given twice in this file");
     }
     bool told = false;
     for (std::size_t k = 0; k < raw.line.transitions.size(); ++k) {
@@ -276,7 +277,7 @@ void set_masses(Reader& reader, File& file, const std::vector<Line>& known) {
         reader.report(
             own ? fmt::format("lines.{}.ion", i) : fmt::format("lines.{}.transitions.{}.ion", i, k),
             fmt::format(
-                "ion \"{}\" is not known{} (known: {}; the mass of another goes into the list `ions` of this file)",
+                "unknown ion \"{}\"{} (known: {}; declare the mass of any other in the list `ions` of this file)",
                 t.ion, suggestion(t.ion, names), fmt::join(names, ", ")));
       }
     }
@@ -323,7 +324,7 @@ std::string unknown_transition(const Line& line, const std::string& name) {
 std::vector<Line> read_lines(const std::string& path) {
   std::error_code ignored;
   std::ifstream file;
-  if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);  // a pipe would wait
+  if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);  // a pipe would block
   if (!file.is_open()) throw Error(ExitCode::input, path + ": line list missing or not readable");
   return parse_lines({std::istreambuf_iterator<char>(file), {}}, path, lines());
 }

@@ -4,7 +4,7 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// The Voigt profile H(a, x) = (a/pi) Int e^{-u^2}/((x-u)^2 + a^2) du and the Gaussian e^{-x^2} it needs anyway.
+/// The Voigt profile H(a, x) = (a/pi) Int e^{-u^2}/((x-u)^2 + a^2) du and the Gaussian e^{-x^2}, which it needs anyway.
 template <class V>
 struct VoigtProfile {
   V gaussian, H;
@@ -41,13 +41,13 @@ struct VoigtS15 {
   }
 };
 
-/// Scheme of thor: Taylor's series in a,
+/// Scheme of thor: a Taylor series in a,
 ///   H = e^{-z} (1 + a^2 (1 - 2 z) + a^4 (1/2 - 2 z + 2/3 z^2)) + a H_1 + a^3 H_3,   z = x^2,
 ///   H_1 = (2/sqrt(pi)) (2 x F(x) - 1),  H_3 = (2/sqrt(pi))/3 + (1 - 2/3 z) H_1
-/// (Harris 1948, ApJ 108, 112; F is Dawson's integral), to the second or the fourth order. H_1 is one expression for
-/// all z, (P(z) + g e^{-z})/Q(z), made by voigt_coefficients.py: no regions, one division. In the fourth order, beyond
-/// z = 36, the terms in a^3 are those of H_1(z + a^2), the wings of a Lorentzian. Farther out than |x| = 1e5 H stays at
-/// what it is there. Relative error for |x| < 1e5:
+/// (Harris 1948, ApJ 108, 112; F is Dawson's integral), to second or fourth order. H_1 is one expression for all z,
+/// (P(z) + g e^{-z})/Q(z), from voigt_coefficients.py: no regions, one division. At fourth order, beyond z = 36, the
+/// terms in a^3 are those of H_1(z + a^2), the wings of a Lorentzian. Beyond |x| = 1e5 H is constant. Relative error
+/// for |x| < 1e5:
 ///   order 2   2.1e-5 up to a = 3e-3, 3.1e-5 at 0.01, 8.4e-5 at 0.02
 ///   order 4   2.1e-5 up to a = 0.03, 2.2e-5 at 0.1, 2.1e-4 at 0.2
 template <int order>
@@ -70,7 +70,7 @@ struct VoigtTaylor {
   }
 
  private:
-  /// H_1; z^6 would overflow beyond.
+  /// Range of H_1; z^6 would overflow beyond it.
   template <class V>
   static THOR_FN V slope(V z, V gaussian) {
     using Real = RealOf<V>;
@@ -84,7 +84,7 @@ struct VoigtTaylor {
   }
 };
 
-/// The scheme that a run uses by default, and that for larger a; the others are in voigt_schemes.hpp.
+/// Default scheme of a run, and the one for larger a; the others are in voigt_schemes.hpp.
 using Voigt = VoigtTaylor<2>;
 using VoigtThor = VoigtTaylor<4>;
 

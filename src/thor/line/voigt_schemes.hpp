@@ -1,9 +1,9 @@
 #pragma once
 #include "thor/line/voigt.hpp"
 
-/// The other schemes for the Voigt profile of the paper's appendix A.3. With z = x + ia, H(a, x) is the real part of
+/// Other schemes for the Voigt profile, from the paper's appendix A.3. With z = x + ia, H(a, x) is the real part of
 /// w(z) = e^{-z^2} erfc(-iz); in t = -iz = a - ix the rational approximations to w have real coefficients.
-/// Errors are relative to libcerf, the largest for |x| <= 40 and 1e-8 <= a <= 1 (tests/unit/line).
+/// Errors are the largest relative to libcerf for |x| <= 40 and 1e-8 <= a <= 1 (tests/unit/line).
 namespace thor {
 inline namespace THOR_ISA {
 
@@ -26,7 +26,7 @@ THOR_FN Complex<V> divide(Complex<V> a, Complex<V> b) {
   return {fma(a.re, b.re, a.im * b.im) * inverse, fma(a.im, b.re, -a.re * b.im) * inverse};
 }
 
-/// Real coefficients from the constant term up, by Horner's rule.
+/// Polynomial with real coefficients, constant term first, by Horner's rule.
 template <class V, class... C>
 THOR_FN Complex<V> horner(Complex<V> z, C... coefficients) {
   using Real = RealOf<V>;
@@ -39,7 +39,7 @@ THOR_FN Complex<V> horner(Complex<V> z, C... coefficients) {
 }
 
 /// The same by the rule of Estrin (1960), p = (c_0 + c_1 z) + z^2 (c_2 + c_3 z) + z^4 (...): half the multiplications
-/// depend on no other, where Horner's form one chain. powers[k] = z^(2^k).
+/// are independent, whereas Horner's form one chain. powers[k] = z^(2^k).
 template <int n, class V>
 THOR_FN Complex<V> estrin_terms(const Complex<V>* powers, const RealOf<V>* c) {
   if constexpr (n == 1) {
@@ -94,7 +94,7 @@ struct VoigtH82 {
         const Complex<V> m{-u.re, -u.im};
         const Complex<V> r = divide(horner(m, 36183.31, 3321.9905, 1540.787, 219.0313, 35.76683, 1.320522, 0.56419),
                                     horner(m, 32066.6, 24322.84, 9022.228, 2186.181, 364.2191, 61.57037, 1.841439, 1.));
-        const V cosine = sincos_2pi(V(Real(0.3183098861837907)) * a * ax).cos;  // of 2 a x
+        const V cosine = sincos_2pi(V(Real(0.3183098861837907)) * a * ax).cos;  // cosine of 2 a x
         const V H_4 = fma(exp(u.re), cosine, -fma(a, r.re, ax * r.im));
         H = select(inner, select(third, H_3, H_4), H);
       }
@@ -105,7 +105,7 @@ struct VoigtH82 {
 
 /// Scheme T06: Tasitsiomi 2006 (ApJ 645, 792), with z = (x^2 - 0.855)/(x^2 + 3.42):
 ///   H = e^{-x^2} + sqrt(pi) q,  q = z (1 + 21/x^2) a/(pi (x^2 + 1)) (0.1117 + z (4.421 + z (-9.207 + 5.674 z)))
-/// where z > 0, else q = 0: what is of first order in a is missing in the core. Error 1.2 % (at x = 4.7) up to a =
+/// where z > 0, else q = 0: the first-order term in a is missing in the core. Error 1.2 % (at x = 4.7) up to a =
 /// 1e-3, 2 % at a = 1e-2; 1.1 a at x = 0.
 struct VoigtT06 {
   template <class V>
@@ -125,10 +125,10 @@ struct VoigtT06 {
 /// approximation with 16 terms about s = t + delta, delta = 1.31183, as one fraction P_15(s)/Q_8(s^2); region I of
 /// Humlicek (1982) beyond. Error < 7.8e-5 (at a = 1e-8, x = 4.4), 5e-5 at x = 15 for every a.
 ///
-/// The error is a share of |w|, not of H: in single precision nothing would be left of H in the wing, where it is a
-/// times smaller. Where a is small, single precision therefore starts from H(0, x) = e^{-x^2}, as Humlicek (1979) does
-/// near the real axis, and follows the slope dH/da = 2 Re(-iz w) - 2/sqrt(pi) = 2 (x Im w + a Re w) - 2/sqrt(pi) at
-/// a/2. Error < 3e-4.
+/// The error is relative to |w|, not to H: in single precision nothing would be left of H in the wing, where it is
+/// smaller by a factor of a. Where a is small, single precision therefore starts from H(0, x) = e^{-x^2}, as Humlicek
+/// (1979) does near the real axis, and follows the slope dH/da = 2 Re(-iz w) - 2/sqrt(pi) = 2 (x Im w + a Re w) -
+/// 2/sqrt(pi) at a/2. Error < 3e-4.
 struct VoigtS18 {
   template <class V>
   static THOR_FN Complex<V> interior(V a, V x) {

@@ -12,16 +12,16 @@ namespace {
 
 constexpr int intergalactic_neighbours = 16;
 
-/// The Zel'dovich approximation goes wrong where streams have crossed: waves that have collapsed are damped (Coles,
+/// The Zel'dovich approximation fails where streams have crossed: collapsed modes are damped (Coles,
 /// Melott & Shandarin 1993, MNRAS 260, 765).
 constexpr double most_deviation = 1;
 
-/// Galaxies are the peaks of a finer field: as many of them remain where much is damped. About the radius of a Gaussian
-/// ball of matter with the mass of a halo of 1e11 M_sun [Mpc].
+/// Galaxies are the peaks of a finer field, so that enough of them remain where much is damped. Smoothing length [Mpc]:
+/// about the radius of a Gaussian ball of matter with the mass of a 1e11 M_sun halo.
 constexpr double galaxy_smoothing = 0.5;
 
-/// Those that are not in galaxies: room by their neighbours, temperature by T = 1e4 K (1 + delta)^0.5 (Hui & Gnedin
-/// 1997) up to an overdensity of 100, metals by it too.
+/// Elements outside galaxies: volume from their neighbours, temperature T = 1e4 K (1 + delta)^0.5 (Hui & Gnedin 1997)
+/// up to an overdensity of 100, metallicity likewise from the overdensity.
 void set_intergalactic(Snapshot& snapshot, double mean_density, int threads) {
   std::vector<Vector> positions;
   std::vector<std::size_t> places;

@@ -7,7 +7,7 @@
 namespace thor::mock {
 namespace {
 
-/// Of stars: at most 1 Gyr at the present rate, or half the age of the universe.
+/// Duration of star formation: at most 1 Gyr at the present rate, or half the age of the universe.
 double time_of_formation(const BoxOptions& options) {
   return std::min(1e9 * year, 0.5 * options.cosmology.age(options.redshift));
 }
@@ -19,7 +19,7 @@ class Disc {
       : galaxy_(galaxy), a_(1 / (1 + options.redshift)), box_(a_ * options.box_size * 1e3 * kpc) {
     Draw draw(options.seed, Use::galaxy, number);
     axis_ = draw.direction();
-    // Any two directions that are at right angles to the axis and to each other.
+    // Any two directions perpendicular to the axis and to each other.
     const Vector helper = std::abs(axis_[0]) < 0.6 ? Vector{1, 0, 0} : Vector{0, 1, 0};
     first_ = cross(axis_, helper);
     const double norm = std::sqrt(first_[0] * first_[0] + first_[1] * first_[1] + first_[2] * first_[2]);
@@ -38,9 +38,10 @@ class Disc {
 
   struct Place {
     Vector position, velocity;
-    double density;  ///< where the disc has the galaxy's mass [g/cm^3]
+    double density;  ///< of a disc with the galaxy's mass [g/cm^3]
   };
-  /// Exponential along the radius, to 4 scale lengths, and sech^2 in height, with a tenth of the scale, to 3 of them.
+  /// Profile: exponential in radius, out to 4 scale lengths; sech^2 in height, with a tenth of that scale, out to 3 of
+  /// its own.
   Place place(Draw& draw) const {
     double radius = 0, height = 0;
     do {
@@ -114,7 +115,7 @@ std::vector<PeakGalaxy> find_galaxies(const std::vector<double>& density, const 
   std::ranges::stable_sort(peaks, std::greater{}, [&](std::size_t i) { return density[i]; });
   const double volume = std::pow(options.box_size, 3);
   peaks.resize(std::min(peaks.size(), std::size_t(std::max(1., std::round(0.02 * volume)))));
-  // In units of the characteristic rate, by equal shares of the number, in the logarithm.
+  // Rates in units of the characteristic rate, at equal steps of cumulative number, in the logarithm.
   const Inversion schechter(std::log(0.05), std::log(10.), [](double l) { return std::exp(-0.5 * l - std::exp(l)); });
   std::vector<PeakGalaxy> galaxies;
   double total = 0;

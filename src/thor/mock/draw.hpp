@@ -9,13 +9,13 @@
 #include "thor/random/uniform.hpp"
 #include "thor/random/xoshiro.hpp"
 
-/// Random numbers of a mock: every object (a particle, a cloud, a wave) has a stream of its own, so that it depends on
-/// the seed and its own number alone, not on how many others there are or who draws first.
+/// Random numbers for a mock: every object (a particle, a cloud, a wave) has its own stream, so that it depends only on
+/// the seed and its own number, not on the number of other objects or the order of draws.
 namespace thor::mock {
 
 using Vector = std::array<double, 3>;
 
-/// What a stream is for.
+/// Purpose of a stream.
 enum class Use : std::uint64_t {
   mode = 1,
   clump,
@@ -35,15 +35,15 @@ class Draw {
   Draw(std::uint64_t seed, Use use, std::uint64_t index)
       : words_(xoshiro<double>(stream_key(mix64(seed ^ (static_cast<std::uint64_t>(use) << 56)), index))) {}
 
-  /// Between 0 and 1, never either.
+  /// Uniform between 0 and 1, both excluded.
   double uniform() { return uniform_positive<double>(words_.next()); }
 
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-  /// e^{-x}
+  /// Density e^{-x}.
   double exponential() { return -std::log(uniform()); }
 
-  /// Mean 0, variance 1 (Box & Muller 1958).
+  /// Gaussian with mean 0 and variance 1 (Box & Muller 1958).
   double gaussian() {
     const double radius = std::sqrt(-2 * std::log(uniform()));
     return radius * std::cos(2 * constants::pi * uniform());
@@ -53,10 +53,10 @@ class Draw {
     return {sigma * x, sigma * y, sigma * z};
   }
 
-  /// sech^2(z), of scale 1.
+  /// Density sech^2(z), with scale 1.
   double sech2() { return std::atanh(2 * uniform() - 1); }
 
-  /// Uniform on the sphere.
+  /// Direction uniform on the sphere.
   Vector direction() {
     const double mu = uniform(-1, 1), phi = uniform(0, 2 * constants::pi), s = std::sqrt(1 - mu * mu);
     return {s * std::cos(phi), s * std::sin(phi), mu};
@@ -66,7 +66,7 @@ class Draw {
   Xoshiro128<double> words_;
 };
 
-/// Values on [low, high] that follow a density, by inversion of its tabulated integral.
+/// Sampler of a density on [low, high], by inversion of its tabulated integral.
 class Inversion {
  public:
   Inversion(double low, double high, const std::function<double(double)>& density);

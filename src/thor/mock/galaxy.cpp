@@ -15,7 +15,7 @@ constexpr int galaxy_neighbours = 32;
 Vector operator+(const Vector& a, const Vector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 Vector operator*(double s, const Vector& a) { return {s * a[0], s * a[1], s * a[2]}; }
 
-/// How the gas elements and the mass are shared out; elements of one part have equal masses.
+/// Division of gas elements and mass among the parts; elements of one part have equal masses.
 struct Shares {
   double elements, mass;  ///< mass in M_sun
 };
@@ -49,7 +49,7 @@ class Galaxy {
   }
 
  private:
-  /// From the galaxy's centre to the corner of the cube.
+  /// Vector from the galaxy's centre to the corner of the cube.
   Vector inside(Vector p) const {
     for (double& x : p) {
       x = x / model_.box + 0.5;
@@ -87,8 +87,8 @@ class Galaxy {
     }
   }
 
-  /// Half of the elements are hot, with 30 % of the mass; the others are clouds in it, 0.6 times as fast. The mass flux
-  /// does not depend on the radius.
+  /// Outflow: half of the elements are hot, with 30 % of the mass; the others are clouds, 0.6 times as fast. The mass
+  /// flux does not depend on the radius.
   void add_outflow(const Shares& shares) {
     const Inversion radius(model_.cone_start, model_.cone_end, [&](double r) { return 1 / model_.outflow(r); });
     const auto way_out = [&](Draw& draw) -> Vector {
@@ -130,7 +130,7 @@ class Galaxy {
     }
   }
 
-  /// It fills the cube but for the disc and the outflow.
+  /// Hot halo, which fills the cube except for the disc and the outflow.
   void add_halo(const Shares& shares) {
     const double corner = 0.5 * std::sqrt(3.) * model_.box;
     const Inversion radius(0, corner, [&](double r) { return r * r * model_.halo_profile(r); });
@@ -158,7 +158,7 @@ class Galaxy {
   /// Clouds of 1e4 K in pressure equilibrium with the halo around them, falling inwards.
   void add_halo_clouds(const Shares& shares) {
     const double edge = std::cbrt(3 / (4 * constants::pi)) * model_.box,
-                 core = model_.core;  // a ball as large as the cube
+                 core = model_.core;  // as if the ball were as large as the cube
     const double halo_mass = 0.75 * options_.cgm_mass * solar_mass;
     const double centre = halo_mass / (4 * constants::pi * core * core * (edge - core * std::atan(edge / core)));
     constexpr int cloud_count = 80;
@@ -203,7 +203,7 @@ class Galaxy {
     for (std::size_t i = 0; i < room.size(); ++i) snapshot_.gas[i].density = snapshot_.gas[i].mass / room[i];
   }
 
-  /// The gas of the disc is cooler where it is denser, and forms stars by a Schmidt law: 0.06 of its mass per free-fall
+  /// Gas of the disc is cooler where it is denser, and forms stars by a Schmidt law: 0.06 of its mass per free-fall
   /// time above n_H = 0.5 cm^-3.
   void set_disc_state() {
     for (GasElement& g : snapshot_.gas) {
@@ -215,13 +215,13 @@ class Galaxy {
     }
   }
 
-  /// Stars have formed at a rate that rose or fell exponentially to what it is in the gas now. Those younger than 30
+  /// Stars have formed at a rate that rose or fell exponentially to the present rate of the gas. Those younger than 30
   /// Myr are in the clumps.
   void add_stars() {
     double sfr = 0;
     for (const GasElement& g : snapshot_.gas) sfr += g.sfr;
     const double oldest = 0.9 * options_.cosmology.age(options_.redshift);
-    const double span = options_.stellar_mass / std::max(sfr, 1e-12) * year;  // at the present rate
+    const double span = options_.stellar_mass / std::max(sfr, 1e-12) * year;  // duration at the present rate
     // Ages follow exp(-s age/oldest), and at age 0 the rate is the present one: oldest (1 - e^-s)/s = span.
     double low = -700, high = 700;
     for (int i = 0; i < 100; ++i) {

@@ -89,7 +89,8 @@ std::vector<Clump> disc_clumps(const GalaxyModel& model, std::uint64_t seed) {
     clump.velocity = model.circular(clump.centre);
     const Vector random = draw.gaussians(8 * constants::km);
     for (int d = 0; d < 3; ++d) clump.velocity[d] += random[d];
-    // dN/dM ~ M^-1.8 up to 20 times the least, as of giant clouds (Rosolowsky 2005, PASP 117, 1403: -1.5 to -2.1)
+    // dN/dM ~ M^-1.8 up to 20 times the smallest mass, as for giant molecular clouds (Rosolowsky 2005, PASP 117, 1403:
+    // -1.5 to -2.1)
     const double mass = std::pow(1 - draw.uniform() * (1 - std::pow(20., -0.8)), -1 / 0.8);
     masses.push_back(mass);
     clump.share = total += mass;

@@ -4,14 +4,14 @@
 #include "thor/mock/options.hpp"
 #include "thor/mock/snapshot.hpp"
 
-/// The shape of the galaxy, from its options. Lengths in cm and from its centre, speeds in cm/s.
+/// Structure of the galaxy, from its options. Lengths are in cm and relative to its centre, speeds in cm/s.
 namespace thor::mock {
 
-/// Where gas or stars gather: a Gaussian ball that moves as a whole.
+/// A clump of gas or stars: a Gaussian ball that moves as a whole.
 struct Clump {
   Vector centre{}, velocity{};
-  double sigma = 0;  ///< of a coordinate [cm]
-  double share = 0;  ///< of the mass of all, summed up to this one
+  double sigma = 0;  ///< standard deviation of a coordinate [cm]
+  double share = 0;  ///< cumulative fraction of the mass up to and including this clump
 };
 
 class GalaxyModel {
@@ -21,43 +21,44 @@ class GalaxyModel {
   double virial_radius, flat_speed;  ///< R_200 and the speed of the flat rotation curve, 1.2 V_200
   double box;                        ///< side of the cube, 3 R_200
   double disc_scale, disc_height;    ///< of exp(-R/scale) and sech^2(z/height)
-  double disc_edge;                  ///< the disc ends here, at 6 scale lengths
-  double cone_cosine;                ///< of its half opening angle of 30 degrees
-  double cone_start, cone_end;       ///< radii between which there is an outflow
+  double disc_edge;                  ///< outer edge of the disc, at 6 scale lengths
+  double cone_cosine;                ///< cosine of the half opening angle of 30 degrees
+  double cone_start, cone_end;       ///< inner and outer radius of the outflow
   double outflow_speed;
   double core;  ///< radius of the halo's core
 
   /// v_flat R/sqrt(R^2 + t^2), with t a quarter of the disc's scale length.
   double rotation(double radius) const;
-  /// The velocity on a circular orbit there.
+  /// Velocity on a circular orbit at this position.
   Vector circular(const Vector& position) const;
-  /// Outwards along the radius: it is reached over a disc scale length.
+  /// Radial outflow speed, which is approached over a disc scale length.
   double outflow(double radius) const { return outflow_speed * radius / (radius + disc_scale); }
   bool in_cone(const Vector& position) const;
   bool in_disc(const Vector& position) const;
 
-  /// Beta model with beta = 2/3, 1/(1 + (r/core)^2), in units of its value at the centre.
+  /// Density of a beta model with beta = 2/3, 1/(1 + (r/core)^2), in units of its central value.
   double halo_profile(double radius) const { return 1 / (1 + radius * radius / (core * core)); }
-  /// In hydrostatic equilibrium with the halo_profile in the potential of the rotation curve.
+  /// Temperature in hydrostatic equilibrium, for halo_profile in the potential of the rotation curve.
   double halo_temperature(double radius) const;
 
   double disc_radius(Draw& draw) const;
-  /// A place in the disc; `height` in units of that of the gas.
+  /// Random position in the disc; `height` is in units of that of the gas.
   Vector disc_place(Draw& draw, double height) const;
-  /// Mass fraction at R: half of solar at the centre, falling by 0.1 dex a scale length, with a scatter of 0.1 dex.
+  /// Metal mass fraction at R: half solar at the centre, falling by 0.1 dex per scale length, with a scatter of 0.1
+  /// dex.
   double metallicity(double radius, Draw& draw) const;
 
  private:
-  std::vector<double> halo_temperature_;  ///< at equal steps of log radius
+  std::vector<double> halo_temperature_;  ///< tabulated at equal steps of log radius
   double log_first_, log_step_;
 };
 
-/// Clumps in the disc, where half of its gas is and young stars are born.
+/// Clumps in the disc, with half of its gas and its young stars.
 std::vector<Clump> disc_clumps(const GalaxyModel& model, std::uint64_t seed);
 
-/// The clump that has this share of the mass below it.
+/// Clump at this cumulative fraction of the mass.
 const Clump& pick(const std::vector<Clump>& clumps, double share);
-/// A place in a clump.
+/// Random position in a clump.
 Vector place_in(const Clump& clump, Draw& draw);
 
 }  // namespace thor::mock

@@ -16,7 +16,7 @@ constexpr Background background[] = {{0, 0.0606}, {0.25, 0.153}, {0.5, 0.297}, {
                                      {1.5, 1.09}, {2, 1.23},     {2.5, 1.19},  {3, 1.06},     {4, 0.844},
                                      {5, 0.751},  {5.8, 0.61},   {6.5, 2e-4},  {7, 8e-5},     {10, 1.4e-5}};
 
-/// Case A, and collisional ionisation [cm^3/s].
+/// Coefficients of case-A recombination and collisional ionisation [cm^3/s].
 double recombination(double temperature) {
   const double l = 315614 / temperature;
   return 1.269e-13 * std::pow(l, 1.503) / std::pow(1 + std::pow(l / 0.522, 0.470), 1.923);
@@ -44,7 +44,7 @@ double neutral_fraction(double hydrogen_density, double temperature, double rate
   const double ratio = hydrogen_density / threshold;
   const double shielded =
       rate * (0.98 * std::pow(1 + std::pow(ratio, 1.64), -2.28) + 0.02 * std::pow(1 + ratio, -0.84));
-  // With n_e = e (1 - x) n_H: x (shielded + b e n (1 - x)) = a e n (1 - x)^2, a quadratic equation of x.
+  // With n_e = e (1 - x) n_H: x (shielded + b e n (1 - x)) = a e n (1 - x)^2, a quadratic equation in x.
   const double e = (1 + helium_number) * hydrogen_density;
   const double a = recombination(temperature) * e, b = collisional_ionization(temperature) * e;
   const double p = a + b, q = shielded + b + 2 * a;

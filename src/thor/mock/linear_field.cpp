@@ -10,12 +10,12 @@ namespace {
 using Complex = std::complex<double>;
 
 struct Wave {
-  std::array<int, 3> periods;  ///< in the box, along x, y, z
+  std::array<int, 3> periods;  ///< number in the box, along x, y, z
   double k;                    ///< [1/Mpc]
   std::size_t index;
 };
 
-/// All waves of the cube but the mean and those of the Nyquist frequency.
+/// All waves of the cube except the mean and those at the Nyquist frequency.
 template <class Take>
 void for_each_wave(double box, std::size_t n, Take take) {
   const int size = int(n);
@@ -32,7 +32,7 @@ void for_each_wave(double box, std::size_t n, Take take) {
   }
 }
 
-/// A wave and its opposite are conjugate, since the field is real: both are drawn from the stream of one of them.
+/// A wave and its opposite are complex conjugates, since the field is real: both come from the stream of one of them.
 Complex amplitude(std::uint64_t seed, std::array<int, 3> p, double variance) {
   const bool opposite = p < std::array<int, 3>{0, 0, 0};
   std::uint64_t number = 0;

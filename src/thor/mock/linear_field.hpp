@@ -6,8 +6,8 @@
 
 namespace thor::mock {
 
-/// A Gaussian random field on n^3 points of a periodic cube (index (i n + j) n + k), and the displacement that in the
-/// first order makes it: delta = -div psi. Lengths in Mpc, comoving.
+/// A Gaussian random field on n^3 points of a periodic cube (index (i n + j) n + k), and the displacement that produces
+/// it to first order: delta = -div psi. Lengths are in comoving Mpc.
 struct LinearField {
   std::size_t n = 0;
   double box = 0;
@@ -17,16 +17,16 @@ struct LinearField {
   double cell() const { return box / double(n); }
 };
 
-/// From the waves of the seed. A wave depends on the seed and its number of periods alone: a finer cube has the same
-/// large structures. Waves of the Nyquist frequency are left out. Those of less than `smoothing` [Mpc] are damped by
-/// exp(-k^2 smoothing^2/2).
+/// Field for a seed. A wave depends only on the seed and its number of periods: a finer cube has the same large
+/// structures. Waves at the Nyquist frequency are omitted. Those shorter than `smoothing` [Mpc] are damped by exp(-k^2
+/// smoothing^2/2).
 LinearField make_field(const PowerSpectrum& power, double box, std::size_t n, std::uint64_t seed, double smoothing);
-/// The density of it alone.
+/// Only the density of that field.
 std::vector<double> make_density(const PowerSpectrum& power, double box, std::size_t n, std::uint64_t seed,
                                  double smoothing);
 
-/// The least smoothing [Mpc] with which the density's standard deviation is at most `deviation`; 0 where the mesh is
-/// coarse enough by itself.
+/// Smallest smoothing length [Mpc] for which the standard deviation of the density is at most `deviation`; 0 if the
+/// mesh is coarse enough.
 double smoothing_for(const PowerSpectrum& power, double cell, double deviation);
 
 }  // namespace thor::mock

@@ -21,10 +21,10 @@ class Tree {
 
   std::size_t point(std::size_t place) const { return order_[place]; }
 
-  /// Squared distance from the point at a place of the tree's order to its k-th neighbour.
+  /// Squared distance from the point at `place`, in the order of the tree, to its k-th neighbour.
   double kth(std::size_t place, int k, std::vector<double>& nearest) const {
     nearest.clear();
-    search(0, sorted_[place], std::size_t(k) + 1, nearest);  // it finds itself
+    search(0, sorted_[place], std::size_t(k) + 1, nearest);  // + 1 since it finds itself
     return nearest.front();
   }
 

@@ -15,7 +15,7 @@ namespace {
   throw Error(ExitCode::usage, option + ": " + why);
 }
 
-/// Written so that NaN fails. A value that came with another unit may miss its limit by a rounding.
+/// Written so that NaN fails. A value converted from another unit may miss its limit by a rounding error.
 void within(const char* option, double value, double low, double high, const char* unit) {
   if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) return;
   refuse(option, fmt::format("{:g} is not possible; it must be from {:g} to {:g}{}{}", value, low, high,
@@ -46,15 +46,16 @@ void check(const GalaxyOptions& o) {
        {std::pair{"--gas-mass", o.gas_mass}, {"--cgm-mass", o.cgm_mass}, {"--stellar-mass", o.stellar_mass}}) {
     within(name, mass, 1e3, 1e15, "M_sun");
     if (mass > o.halo_mass) {
-      refuse(name, fmt::format("{:g} M_sun is more than the halo has (--halo-mass {:g})", mass, o.halo_mass));
+      refuse(name, fmt::format("{:g} M_sun is more than the mass of the halo (--halo-mass {:g})", mass, o.halo_mass));
     }
   }
   within("--disc-scale", o.disc_scale, 1e-3, 1e3, "kpc");
   const double radius = virial_radius(o);
   if (o.disc_scale > 0.1 * radius) {
-    refuse("--disc-scale", fmt::format("{:g} kpc is more than a tenth of the halo's radius of {:.3g} kpc; a disc so "
-                                       "large needs a larger --halo-mass or a lower --redshift",
-                                       o.disc_scale, radius));
+    refuse("--disc-scale",
+           fmt::format("{:g} kpc is more than a tenth of the halo's radius of {:.3g} kpc; such a large disc "
+                       "needs a larger --halo-mass or a lower --redshift",
+                       o.disc_scale, radius));
   }
   within("--outflow-speed", o.outflow_speed, 1, 3e4, "km/s");
 }

@@ -35,7 +35,7 @@ double growth_rate(const Cosmology& cosmology, double redshift) {
 
 PowerSpectrum::PowerSpectrum(const BoxOptions& o)
     : cosmology_(o.cosmology), baryons_(o.omega_b), index_(o.spectral_index) {
-  // sigma^2(R) = integral of k^3 P/(2 pi^2) W^2(k R) dlnk, with W that of a ball of R = 8 Mpc/h
+  // sigma^2(R) = integral of k^3 P/(2 pi^2) W^2(k R) dlnk, with W for a ball of R = 8 Mpc/h
   const double radius = 8 / cosmology_.h;
   constexpr int steps = 4000;
   const double first = std::log(1e-5), last = std::log(1e2), step = (last - first) / steps;
@@ -55,7 +55,7 @@ double PowerSpectrum::transfer(double k) const {
   const double sound = 44.5 * std::log(9.83 / matter) / std::sqrt(1 + 10 * std::pow(baryon, 0.75));  // [Mpc]
   const double alpha = 1 - 0.328 * std::log(431 * matter) * share + 0.38 * std::log(22.3 * matter) * share * share;
   const double shape = cosmology_.omega_m * h * (alpha + (1 - alpha) / (1 + std::pow(0.43 * k * sound, 4)));
-  const double theta = 2.7255 / 2.7;  // of the microwave background
+  const double theta = 2.7255 / 2.7;  // temperature of the microwave background over 2.7 K
   const double q = k / h * theta * theta / shape;
   const double l = std::log(2 * std::exp(1.) + 1.8 * q), c = 14.2 + 731 / (1 + 62.5 * q);
   return l / (l + c * q * q);

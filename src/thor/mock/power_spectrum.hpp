@@ -8,7 +8,7 @@ double growth(const Cosmology& cosmology, double redshift);
 /// f = dlnD/dlna, as Omega_m(a)^0.55 (Linder 2005, PRD 72, 043529).
 double growth_rate(const Cosmology& cosmology, double redshift);
 
-/// Linear power spectrum of matter: A k^n T^2(k) D^2(z), with the transfer function without wiggles of Eisenstein & Hu
+/// Linear power spectrum of matter: A k^n T^2(k) D^2(z), with the no-wiggle transfer function of Eisenstein & Hu
 /// (1998, ApJ 496, 605, eqs. 26 and 28-31) and A from sigma_8.
 class PowerSpectrum {
  public:

@@ -11,11 +11,11 @@
 namespace thor::mock {
 namespace {
 
-// As IllustrisTNG has them.
+// Code units as in IllustrisTNG.
 constexpr double unit_length = 3.085678e21, unit_mass = 1.989e43, unit_velocity = 1e5;
 
-/// Scale factor of the universe at the birth of what is now so old: Cosmology::age, inverted between tabulated values,
-/// as powers of each other.
+/// Scale factor at the birth of a star of this age: Cosmology::age, inverted by power-law interpolation between
+/// tabulated values.
 class Birth {
  public:
   Birth(const Cosmology& cosmology, double redshift) : now_(cosmology.age(redshift)) {
@@ -38,13 +38,13 @@ class Birth {
   std::vector<double> log_a_, log_age_;
 };
 
-/// Writes one field after the other; a and h stand in code units as in IllustrisTNG, which say so by these attributes.
+/// Writes one field after the other, in code units with a and h as in IllustrisTNG and with the same attributes.
 class Writer {
  public:
   Writer(io::ArrayOutput& file, const Snapshot& snapshot)
       : file_(file), a_(snapshot.scale_factor()), h_(snapshot.cosmology.h) {}
 
-  /// In cgs and physical a value is `cgs` a^a h^h.
+  /// In physical cgs units a value is `cgs` a^a h^h.
   struct Unit {
     double cgs, a, h;
     std::string name;
@@ -145,7 +145,7 @@ void write(const Snapshot& snapshot, io::ArrayOutput& file) {
   gas(0.f, "InternalEnergy", energy, "thermal energy per mass",
       [](G g) { return internal_energy(g.temperature, g.electrons); });
   gas(0.f, "ElectronAbundance", number, "electrons per hydrogen nucleus", [](G g) { return g.electrons; });
-  gas(0.f, "NeutralHydrogenAbundance", number, "neutral share of hydrogen", [](G g) { return g.neutral; });
+  gas(0.f, "NeutralHydrogenAbundance", number, "neutral fraction of hydrogen", [](G g) { return g.neutral; });
   gas(0.f, "GFM_Metallicity", number, "mass fraction of metals", [](G g) { return g.metallicity; });
   gas(0.f, "StarFormationRate", rate, "star formation rate", [](G g) { return g.sfr; });
   gas(std::uint64_t(0), "ParticleIDs", number, "number of the particle", [](G g) { return g.id; });
@@ -157,7 +157,7 @@ void write(const Snapshot& snapshot, io::ArrayOutput& file) {
   };
   stars(0., "Coordinates", length, "position", [](S s) { return s.position; });
   stars(0.f, "Velocities", velocity, "peculiar velocity", [](S s) { return s.velocity; });
-  stars(0.f, "Masses", mass, "mass that is left", [](S s) { return s.initial_mass * mass_left(s.age); });
+  stars(0.f, "Masses", mass, "present mass", [](S s) { return s.initial_mass * mass_left(s.age); });
   stars(0.f, "GFM_InitialMass", mass, "mass at birth", [](S s) { return s.initial_mass; });
   stars(0.f, "GFM_StellarFormationTime", number, "scale factor at birth",
         [&](S s) { return birth.scale_factor(s.age); });
@@ -172,7 +172,7 @@ std::string describe(const Snapshot& snapshot) {
   }
   for (const Star& s : snapshot.stars) stars += s.initial_mass * mass_left(s.age);
   return fmt::format(
-      "  gas    {:>9} elements, {:.3g} M_sun, of that {:.3g} M_sun of neutral hydrogen; {:.3g} M_sun/yr\n"
+      "  gas    {:>9} elements, {:.3g} M_sun, including {:.3g} M_sun of neutral hydrogen; {:.3g} M_sun/yr\n"
       "  stars  {:>9} particles, {:.3g} M_sun\n"
       "  box    {:.4g} kpc (physical), z = {:g}\n",
       snapshot.gas.size(), gas / solar_mass, neutral / solar_mass, sfr, snapshot.stars.size(), stars / solar_mass,

@@ -10,10 +10,10 @@ namespace thor::io {
 class ArrayOutput;
 }
 
-/// A synthetic snapshot, in cgs and physical, and how it becomes a file.
+/// A synthetic snapshot, in physical cgs units, and its file.
 namespace thor::mock {
 
-inline constexpr double solar_mass = 1.989e33;            ///< [g], that of the files' unit of mass
+inline constexpr double solar_mass = 1.989e33;            ///< [g], as in the files' unit of mass
 inline constexpr double solar_metallicity = 0.0127;       ///< mass fraction, as in IllustrisTNG
 inline constexpr double year = 3.15576e7;                 ///< [s]
 inline constexpr double kpc = 1e3 * constants::pc;        ///< [cm]
@@ -23,7 +23,7 @@ inline constexpr double proton_mass = 1.67262192369e-24;  ///< [g], CODATA 2018
 enum class Part { disc, clump, outflow, outflow_cloud, halo, halo_cloud, igm, galaxy };
 
 struct GasElement {
-  Vector position{};   ///< from the corner of the box [cm]
+  Vector position{};   ///< relative to the corner of the box [cm]
   Vector velocity{};   ///< peculiar [cm/s]
   double mass = 0;     ///< [g]
   double density = 0;  ///< [g/cm^3]
@@ -52,22 +52,22 @@ struct Snapshot {
   std::vector<Star> stars;
   std::string kind;  ///< "galaxy", "box"
   std::uint64_t seed = 0;
-  std::string parameters;  ///< the command line that makes it again
+  std::string parameters;  ///< the command line that reproduces it
 
   double scale_factor() const { return 1 / (1 + redshift); }
 };
 
-/// Share of its mass that a coeval population has left after this time [s]: Behroozi, Wechsler & Conroy (2013, ApJ 770,
-/// 57), 1 - 0.05 ln(1 + t/1.4 Myr).
+/// Fraction of its mass that a coeval population retains after this time [s]: Behroozi, Wechsler & Conroy (2013, ApJ
+/// 770, 57), 1 - 0.05 ln(1 + t/1.4 Myr).
 double mass_left(double age);
 
-/// Sets what density and temperature imply: neutral fraction and electrons (gas_state.hpp).
+/// Sets the neutral fraction and electrons from density and temperature (gas_state.hpp).
 void set_ionization(Snapshot& snapshot);
 
-/// In the layout and code units of an IllustrisTNG snapshot: ckpc/h, 1e10 M_sun/h, km sqrt(a)/s.
+/// Writes the layout and code units of an IllustrisTNG snapshot: ckpc/h, 1e10 M_sun/h, km sqrt(a)/s.
 void write(const Snapshot& snapshot, io::ArrayOutput& file);
 
-/// What is in it, a few lines for the user.
+/// Description of its contents, a few lines for the user.
 std::string describe(const Snapshot& snapshot);
 
 }  // namespace thor::mock

@@ -5,7 +5,7 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// What a Philox stream is between the steps of a photon: its key and the lower half of its counter.
+/// State of a Philox stream between the steps of a photon: its key and the lower half of its counter.
 template <class V>
 struct PhiloxState {
   WordOf<V> s0, s1, s2, s3;
@@ -18,9 +18,9 @@ struct Philox4x32 {
   Word counter[4];
   Word key[2];
   Word block[4];
-  int used = 4;  // words of the block already given out; the same in every lane
+  int used = 4;  // words of the block already used; the same in every lane
 
-  /// High and low half of the product of a word and a constant, from 16-bit halves: packs have no wider word.
+  /// High and low half of the product of a word and a constant, from 16-bit halves, since packs have no wider word.
   static THOR_FN void multiply(std::uint32_t m, Word x, Word& high, Word& low) {
     const Word ml(m & 0xffffu), mh(m >> 16), xl = x & Word(0xffffu), xh = x >> 16;
     const Word ll = ml * xl, lh = ml * xh, hl = mh * xl;
@@ -45,7 +45,7 @@ struct Philox4x32 {
     block[0] = c0, block[1] = c1, block[2] = c2, block[3] = c3;
     counter[0] += Word(1u);
     const auto carry = counter[0] == Word(0u);
-    counter[1] += select(carry, Word(1u), Word(0u));  // 2^64 blocks a key: no carry into the upper half
+    counter[1] += select(carry, Word(1u), Word(0u));  // 2^64 blocks per key: no carry into the upper half
     used = 0;
   }
 
@@ -54,7 +54,7 @@ struct Philox4x32 {
     return block[used++];
   }
 
-  /// In four words, for streams whose upper counter is zero. The rest of a begun block is dropped.
+  /// State in four words, for streams whose upper counter is zero. The rest of a partly used block is dropped.
   THOR_FN PhiloxState<V> to_words() const { return {key[0], key[1], counter[0], counter[1]}; }
   static THOR_FN Philox4x32 from_words(Word s0, Word s1, Word s2, Word s3) {
     const Word zero(0u);
@@ -62,8 +62,8 @@ struct Philox4x32 {
   }
 };
 
-/// The key from the first half of the stream key, the counter from the second: it starts anywhere in its 2^64 blocks,
-/// so that streams are apart even where their keys agree.
+/// Takes the key from the first half of the stream key, the counter from the second: it starts anywhere in its 2^64
+/// blocks, so that streams differ even if their keys agree.
 template <class V>
 THOR_FN Philox4x32<V> philox(const StreamKey& key) {
   using Word = WordOf<V>;
@@ -75,7 +75,7 @@ THOR_FN PhiloxState<V> words_of(const Philox4x32<V>& random) {
   return random.to_words();
 }
 
-/// The rest of a begun block is dropped, so that the lanes stay in step.
+/// Drops the rest of a partly used block, so that the lanes stay in step.
 template <class M, class V>
 THOR_FN Philox4x32<V> select(M m, const Philox4x32<V>& a, const Philox4x32<V>& b) {
   Philox4x32<V> r = b;

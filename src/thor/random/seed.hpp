@@ -6,7 +6,7 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// 128 bits that start the random stream of one photon.
+/// 128 bits that initialise the random stream of one photon.
 struct StreamKey {
   std::uint32_t word[4];
 };
@@ -19,7 +19,7 @@ THOR_FN std::uint64_t mix64(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// The stream is a function of (seed, photon id) alone. Neighbouring ids go through two rounds of mixing, so their
+/// The stream depends only on (seed, photon id). Neighbouring ids go through two rounds of mixing, so their
 /// streams are uncorrelated from the first draw on.
 THOR_FN StreamKey stream_key(std::uint64_t seed, std::uint64_t id) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ull;

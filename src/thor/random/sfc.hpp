@@ -22,14 +22,14 @@ struct Sfc32 {
   }
 };
 
-/// A step is a bijection of the state: one that is random to begin with, as the stream key is, needs no warming up.
+/// A step is a bijection of the state: a random initial state, such as the stream key, needs no warm-up.
 template <class V>
 THOR_FN Sfc32<V> sfc(const StreamKey& key) {
   using Word = WordOf<V>;
   return {Word(key.word[0]), Word(key.word[1]), Word(key.word[2]), Word(key.word[3])};
 }
 
-/// The state as it is kept between steps, in four words.
+/// State kept between steps, in four words.
 template <class V>
 THOR_FN const Sfc32<V>& words_of(const Sfc32<V>& random) {
   return random;

@@ -2,8 +2,8 @@
 #include "thor/math/functions.hpp"
 #include "thor/math/vec3.hpp"
 
-/// From random words to real numbers. Each draw takes one 32-bit word; uniform numbers do not use the word's lowest
-/// bit, so it can serve as an independent sign (random_sign).
+/// Conversion of random words to real numbers. Each draw takes one 32-bit word; uniform numbers do not use the word's
+/// lowest bit, so it can serve as an independent sign (random_sign).
 namespace thor {
 inline namespace THOR_ISA {
 
@@ -25,7 +25,7 @@ THOR_FN V uniform_positive(WordOf<V> word) {
   return fma(word_to_real<V>(word, 1), V(Real(0x1p-31)), V(Real(0x1p-32)));
 }
 
-/// Uniform on (0, 1] with a resolution of 2^-62 near 0, for events that are rarer than one word can tell.
+/// Uniform on (0, 1] with a resolution of 2^-62 near 0, for events too rare for one word to resolve.
 template <class V>
 THOR_FN V uniform_fine(WordOf<V> word, WordOf<V> fine_word) {
   using Real = RealOf<V>;
@@ -38,7 +38,7 @@ THOR_FN V random_sign(V x, WordOf<V> word) {
   return from_bits(static_cast<BitsOf<V>>(to_bits(x) ^ (word_to_bits<V>(word) << (8 * int(sizeof(RealOf<V>)) - 1))));
 }
 
-/// Sine and cosine of a random angle: those of a random part of a quarter turn, with signs from the two lowest bits.
+/// Sine and cosine of a random angle: a random part of a quarter turn, with signs from the two lowest bits.
 template <class V>
 THOR_FN SinCos<V> random_angle(WordOf<V> word) {
   using Real = RealOf<V>;

@@ -32,7 +32,7 @@ THOR_FN Xoshiro128<V> xoshiro(const StreamKey& key) {
   return {Word(key.word[0]), Word(key.word[1]), Word(key.word[2]), Word(key.word[3])};
 }
 
-/// The state as it is kept between steps, in four words.
+/// State kept between steps, in four words.
 template <class V>
 THOR_FN const Xoshiro128<V>& words_of(const Xoshiro128<V>& random) {
   return random;

@@ -7,7 +7,7 @@
 namespace thor::config {
 namespace {
 
-/// A small family, declared as the real ones are.
+/// A small family, declared like the real ones.
 enum class Kind_ { square, disc };
 struct Inner {
   double depth = 0;
@@ -89,7 +89,7 @@ TEST(Section, AnUnknownChoiceRaisesNoFurtherFaults) {
   const std::string faults = read("{kind: disk, radius: 2 pc, mass: 3, range: [0, 1]}").faults;
   EXPECT_NE(faults.find("did you mean \"disc\"?"), std::string::npos);
   EXPECT_EQ(faults.find('\n'), std::string::npos) << faults;
-  // but a key that belongs to no choice is still one
+  // but a key that belongs to no choice is still unknown
   EXPECT_NE(read("{kind: disk, colour: red, mass: 3, range: [0, 1]}").faults.find("colour"), std::string::npos);
 }
 
@@ -128,7 +128,7 @@ TEST(Schema, AnAnnotatedConfigurationReadsTheSame) {
   EXPECT_EQ(text, R"(# A title
 #
 # of three lines
-# Lines that begin with # show what else there is, with its default.
+# Lines that begin with # show further keys with their defaults.
 
 # kind: square                              # shape: square, disc
 side: 1 pc                                  # of the square

@@ -18,7 +18,7 @@ constexpr double km_s_mpc = constants::km / (1e6 * constants::pc);
 TEST(Cosmology, TheDefaultIsAsOldAsPlanckSays) {
   EXPECT_NEAR(Cosmology{}.age(0) / gigayear, 13.799, 0.021);
   EXPECT_NEAR(Cosmology{}.hubble(0) / km_s_mpc, 67.74, 1e-9);
-  // One per cent in h is seen, and the WMAP7 values (13.75 Gyr) are.
+  // One per cent in h is detected, and so are the WMAP7 values (13.75 Gyr).
   EXPECT_GT(std::abs(Cosmology{0.6842, 0.3089, 0.6911}.age(0) / gigayear - 13.799), 0.021);
   EXPECT_GT(std::abs(Cosmology{0.704, 0.272, 0.728}.age(0) / gigayear - 13.799), 0.021);
 }
@@ -51,7 +51,7 @@ TEST(Cosmology, AgreesWithAstropy) {
     EXPECT_NEAR(c.age(z) / gigayear / age, 1, 2e-8) << c.omega_m << " " << c.omega_lambda << " z = " << z;
     EXPECT_NEAR(c.hubble(z) / km_s_mpc / hubble, 1, 2e-8) << c.omega_m << " " << c.omega_lambda << " z = " << z;
   }
-  // The same universe with its curvature left out is another one.
+  // The same universe without its curvature differs.
   EXPECT_GT(std::abs(Cosmology{0.7, 0.3, 0.7}.age(0) / gigayear / 13.0616954 - 1), 1e-2);
 }
 

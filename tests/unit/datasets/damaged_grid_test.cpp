@@ -14,9 +14,9 @@
 #include "thor/line/line.hpp"
 #include "unit/io/input_fixture.hpp"
 
-/// Grid files with bytes changed or cut off, as h5py writes them: with texts of variable length, which lie in a heap
-/// that HDF5 itself does not read safely. Each is read in a process of its own, which must end by itself, in time, with
-/// a result or an error of input.
+/// Grid files as written by h5py, with bytes changed or cut off. Their texts of variable length are in a heap that HDF5
+/// itself does not read safely. Each file is read in its own process, which must end by itself, in time, with a result
+/// or an input error.
 namespace thor {
 namespace {
 
@@ -41,7 +41,7 @@ void put_number(hid_t object, const char* name, double value) {
 }
 
 void make_grid(const fs::path& path) {
-  io::version();  // sets the library up
+  io::version();  // initialises the library
   io::Maker maker(path);
   put_text(maker.id, "format", "thor grid");
   put_number(maker.id, "cell_size", 1e20);
@@ -57,7 +57,7 @@ void make_grid(const fs::path& path) {
   }
 }
 
-/// All that a run and `thor info` read of it. The result is an exit status.
+/// Reads everything that a run and `thor info` read. Returns an exit status.
 int read_grid(const fs::path& path) {
   alarm(10);
   int status = 0;
@@ -83,7 +83,7 @@ int read_grid(const fs::path& path) {
 
 struct Ends {
   int good = 0, refused = 0, other = 0;
-  std::string what;  ///< the first of the others, which are kept
+  std::string what;  ///< first unexpected outcome; such files are kept
 };
 
 Ends read_damaged(const fs::path& folder, int count, const std::string& from, const std::string& marker) {
@@ -96,7 +96,7 @@ Ends read_damaged(const fs::path& folder, int count, const std::string& from, co
     if (i % 10 == 9) {
       bytes.resize(below(bytes.size()));
     } else {
-      // Half of the changes hit the heap of texts, the rest anything.
+      // Half of the changes hit the heap of texts, the others any part of the file.
       const std::size_t heap = from.find(marker);
       for (std::size_t k = 0, changes = 1 + below(4); k < changes; ++k) {
         const bool here = heap != std::string::npos && i % 2 == 0;

@@ -19,7 +19,7 @@ Region<double> region(const D& dataset, int cell, Vec3<double> p) {
   return {cell, view<double>(dataset).depth_at(cell, p)};
 }
 
-/// The distance to the first change of cell along a ray, by marching in tiny steps.
+/// Distance to the first change of cell along a ray, by marching in tiny steps.
 template <class D>
 double marched(const D& dataset, Vec3<double> p, Vec3<double> d) {
   const int cell = view<double>(dataset).locate(p);
@@ -43,7 +43,7 @@ void compare_with_marching(const D& dataset) {
     ++i;
     const auto segment = view<double>(dataset).segment(region(dataset, cell, p), p, d);
     const double expected = marched(dataset, p, d);
-    EXPECT_NEAR(segment.length(), expected, 1e-3);  // a graze of the cavity may be stepped over
+    EXPECT_NEAR(segment.length(), expected, 1e-3);  // marching may step over a grazed cavity
     EXPECT_TRUE(segment.reaches(expected + 1e-3));
     EXPECT_FALSE(segment.reaches(expected - 1e-3));
     const int next = view<double>(dataset).locate(along(p, segment.length() + 1e-6, d));
@@ -56,7 +56,7 @@ TEST(Segments, EndWhereTheCellEnds) {
   compare_with_marching(Slab<double>{still()});
 }
 
-/// A lane at a place of a dataset, at the depth that the dataset gives it.
+/// Lane at a position in a dataset, with the depth that the dataset gives it.
 template <class V, class D>
 Lane<V> lane_at(const D& dataset, Vec3<V> p, Vec3<V> d) {
   Lane<V> lane{};
@@ -71,7 +71,7 @@ V way_out(const D& dataset, const Lane<V>& lane) {
   return v.segment(v.here(lane), {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
 }
 
-/// A flight of 1e-10 inward from a face and half of it back: a position alone would not have moved.
+/// Flies 1e-10 inward from a face and half of that back: a position alone would not have moved.
 template <class V, class D>
 void fly_below_a_face(const D& dataset, Vec3<V> p, Vec3<V> inward) {
   Lane<V> lane = lane_at<V>(dataset, p, inward);
@@ -132,7 +132,7 @@ TEST(Depth, ASourceOnAFaceIsOnIt) {
     if (r < 0.1f) continue;
     const Vec3<float> n = (1 / r) * d;
     const Lane<float> out = lane_at<float>(shell, inner * n, n);
-    EXPECT_NEAR(out.depth, 0, 1e-17) << "in the gas or in the cavity, by rounding";
+    EXPECT_NEAR(out.depth, 0, 1e-17) << "in the gas or in the cavity, depending on rounding";
   }
 }
 

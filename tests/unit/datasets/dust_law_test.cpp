@@ -15,8 +15,8 @@ using namespace thor;
 
 constexpr double lya = 1215.67e-8;
 
-// The fits of Laursen et al. (2009) about the line: 0.395 + 1.82e-5 x for the SMC and 0.723 + 4.46e-5 x for the LMC, in
-// 1e-21 cm^2 at 1e4 K.
+// The fits of Laursen et al. (2009) around the line: 0.395 + 1.82e-5 x for the SMC and 0.723 + 4.46e-5 x for the LMC,
+// in 1e-21 cm^2 at 1e4 K.
 TEST(DustLaw, AboutLyaAsInLaursen) {
   const double per_x = 12.848e5 / constants::c;  // d ln(nu) of a thermal width
   const struct {
@@ -31,7 +31,7 @@ TEST(DustLaw, AboutLyaAsInLaursen) {
   }
 }
 
-// The seven terms of Gnedin, Kravtsov & Chen (2008), eq. 17 and table 2, written down a second time; wavelengths in um.
+// The seven terms of Gnedin, Kravtsov & Chen (2008), eq. 17 and table 2, written a second time; wavelengths in um.
 double gnedin(DustLaw law, double um) {
   const auto term = [um](double centre, double a, double b, double p, double q) {
     return a / (std::pow(um / centre, p) + std::pow(centre / um, q) + b);
@@ -52,7 +52,7 @@ TEST(DustLaw, IsTheFormulaAtAllWavelengths) {
       EXPECT_NEAR(dust_cross_section(law, um * 1e-4) / gnedin(law, um), 1, 1e-12) << um;
     }
   }
-  // The bump at 2175 Angstrom is the LMC's; the SMC has hardly any.
+  // The LMC has a bump at 2175 Angstrom; the SMC has hardly any.
   const auto bump = [](DustLaw law) {
     return dust_cross_section(law, 0.22e-4) /
            std::sqrt(dust_cross_section(law, 0.18e-4) * dust_cross_section(law, 0.27e-4));

@@ -31,7 +31,7 @@ TEST(PackedCell, KeepsItsBounds) {
     units = std::max(units, std::abs(double(unpack_signed(pack_signed(float(v)))) - v));
   }
   EXPECT_LT(wide, 0x1p-10);
-  EXPECT_GT(wide, 0x1p-11) << "the bound is the bound";
+  EXPECT_GT(wide, 0x1p-11) << "the bound is tight";
   EXPECT_LT(narrow, 0x1p-12);
   EXPECT_GT(narrow, 0x1p-13);
   EXPECT_LE(units, 0.503);
@@ -51,7 +51,7 @@ GridShape cube(std::int64_t n) {
   return s;
 }
 
-/// v_th = 1 at T = 1, sigma_0 = 1 per cell.
+/// Gas with v_th = 1 at T = 1, sigma_0 = 1 per cell.
 constexpr CellUnits plain{1, 1, 0, 1, 1, 1e-3};
 
 TEST(Cells, KeepWhatIsPutIn) {
@@ -69,7 +69,7 @@ TEST(Cells, KeepWhatIsPutIn) {
       const CellGas<double> g = cells.gas(i);
       const double w = std::sqrt(1 + 0.5 * double(i));
       EXPECT_NEAR(g.inverse_width * w, 1, tolerance);
-      EXPECT_NEAR(g.opacity * w / (2. + double(i)), 1, tolerance) << "sigma_0 goes as 1/w";
+      EXPECT_NEAR(g.opacity * w / (2. + double(i)), 1, tolerance) << "sigma_0 is proportional to 1/w";
       EXPECT_NEAR(g.velocity.x, double(i - 13), packed ? 50. / 65534 * 1.01 : 1e-6);
       EXPECT_NEAR(g.velocity.y, 2. * double(i - 13), packed ? 50. / 65534 * 1.01 : 1e-5);
       EXPECT_NEAR(g.velocity.z, 3. * double(i - 13), packed ? 50. / 65534 * 1.01 : 1e-5);
@@ -106,7 +106,7 @@ TEST(Cells, TooManyAreAnErrorThatSaysHowMuch) {
   }
 }
 
-/// Follows a ray through cells of a given side in long double, and the lane beside it.
+/// Follows a ray through cells of a given side in long double, and the lane along with it.
 template <class V>
 void follow_rays(bool periodic) {
   Cells cells(cube(7), {}, plain, 0);
@@ -157,7 +157,7 @@ TEST(UniformGrid, ARayGoesStraight) {
   follow_rays<float>(true), follow_rays<double>(true);
 }
 
-/// A flight of 1e-10 cells inward from a face and half of it back, from both sides of each axis.
+/// Flies 1e-10 cells inward from a face and half of that back, from both sides of each axis.
 template <class V>
 void fly_below_faces() {
   Cells cells(cube(3), {}, plain, 0);
@@ -192,7 +192,7 @@ void fly_below_faces() {
 }
 TEST(UniformGrid, BothSidesOfACellAreResolvedAlike) { fly_below_faces<float>(), fly_below_faces<double>(); }
 
-/// Photons never leave their cell other than through a face, wherever the rounding of a flight puts them.
+/// Photons only leave their cell through a face, whatever the rounding of a flight.
 TEST(UniformGrid, AFlightInACellKeepsItsSide) {
   Cells cells(cube(3), {}, plain, 0);
   for (std::int64_t i = 0; i < 27; ++i) cells.clear(i);
@@ -338,7 +338,7 @@ TEST(GridFileOnDisk, BadCellsAreNamedOrDropped) {
 }
 
 TEST(GridFileOnDisk, SpeedsAreCheckedByTheirLength) {
-  for (const double v : {0.05, 0.07}) {  // of light, along each axis
+  for (const double v : {0.05, 0.07}) {  // times the speed of light, along each axis
     const auto grid = [&](test::GridOptions& o) {
       const double speed = v * constants::c / constants::km;
       o.gas = [=](int x, int y, int z) {
@@ -363,7 +363,7 @@ TEST(GridFileOnDisk, NewerFormatsAreRefused) {
             std::string::npos);
 }
 
-// Temperature and velocity are those of the line's ion, where the file has them.
+// Temperature and velocity are those of the line's ion, if the file has them.
 TEST(GridFileOnDisk, TheLineSeesItsAbsorbers) {
   test::GridOptions o;
   o.shape = {4, 4, 4};

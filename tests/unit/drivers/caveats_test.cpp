@@ -5,7 +5,7 @@
 namespace thor {
 namespace {
 
-/// Photons of weight 1 (or as given) with these fates, and a spectrum of what escaped in -1 < x < 1.
+/// Photons of weight 1 (or as given) with these fates, and a spectrum of escaped ones in -1 < x < 1.
 struct Counted {
   std::vector<config::SpectrumOutput> spectra{
       {.name = "narrow", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 2}};

@@ -374,7 +374,7 @@ TEST(Config, WhatTheLineRefuses) {
          "MgII_2796, MgII_2803)");
   expect({"line=MgII", "dataset.dust={law: SMC, metallicity: 1}"},
          "dataset.dust.hydrogen_column: missing: the gas of line MgII is not hydrogen");
-  // Of Lya at 10 K a = 0.015; of O VII at 1 K it is 18, more than any profile here is made for.
+  // a = 0.015 for Lya at 10 K; 18 for O VII at 1 K, more than any profile here supports.
   EXPECT_NO_THROW(parse(minimal, "f", {"dataset.temperature=10 K", "numerics.voigt=H82"}));
   expect({"line=OVII", "dataset.temperature=1 K"},
          "dataset.temperature: the Voigt parameter comes to a = 17.7; at most 1");
@@ -409,7 +409,7 @@ TEST(Config, NotYaml) {
   expect_failure("f.yaml:1:3: a key must be a plain word", "? [a, b]\n: c\n");
   expect_failure("f.yaml:1:52: nested too deeply", std::string(60, '[') + std::string(60, ']'));
   expect_failure("is a bracket left open?", std::string(2000, '['));
-  expect_failure("f.yaml:1:8: an alias inside what it stands for", "a: &a [*a]\n");
+  expect_failure("f.yaml:1:8: an alias inside the value it refers to", "a: &a [*a]\n");
   expect_failure("f.yaml:1:1: not valid YAML", ",");
   expect_failure("not valid YAML", "{:");
   std::string laughs = "a0: &a0 [x, x]\n";
@@ -421,7 +421,7 @@ TEST(Config, NotYaml) {
 }
 
 struct Broken {
-  const char* key;    ///< of which an error must speak
+  const char* key;    ///< must be named in the error
   const char* value;  ///< as an override
 };
 

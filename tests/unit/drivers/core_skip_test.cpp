@@ -25,7 +25,7 @@ TEST(SupportedCoreSkip, IsTheLocalCriterionWhereItIsLargest) {
   const double a = medium(sphere).a, centre = 0.2 * std::cbrt(a * 1e7);
   EXPECT_NEAR(largest(sphere), centre, 1e-3);
   EXPECT_NEAR(largest("type: slab, half_thickness: 1 kpc, tau0: 1e7"), centre, 1e-3);
-  // Half-way through a shell, and twice as much of the optical depth is not there.
+  // Half-way through a shell; there is nowhere twice the optical depth.
   EXPECT_NEAR(largest(sphere + ", inner_radius: 0.9 kpc"), 0.2 * std::cbrt(a * 0.5e7), 1e-3);
   // v = 20 v_th r: a twentieth of the radius is a thermal width.
   const double v = 20 * medium(sphere).thermal_speed / 1e5;

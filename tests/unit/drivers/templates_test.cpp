@@ -17,7 +17,7 @@ TEST(Templates, AllAreWrittenAndRead) {
     if (t.name == "galaxy") {  // needs a grid
       try {
         config::parse(text, "f.yaml");
-        FAIL() << "there is no such grid here";
+        FAIL() << "the grid must not exist";
       } catch (const Error& e) {
         EXPECT_EQ(e.code(), ExitCode::input);
         EXPECT_NE(std::string(e.what()).find("galaxy_grid.h5"), std::string::npos);
@@ -55,7 +55,7 @@ TEST(Estimate, CountsTheScatteringsOfATrial) {
   const Estimate e = estimate(config, build_setup(config), {2, false, ""});
   EXPECT_GT(e.finished, 100u);
   EXPECT_GT(e.steps_per_second, 1e4);
-  // Mean number of scatterings of a static sphere at tau0 = 1e3: some times tau0.
+  // Mean number of scatterings of a static sphere at tau0 = 1e3: a few times tau0.
   EXPECT_GT(e.scatterings, 500);
   EXPECT_LT(e.scatterings, 5000);
   EXPECT_NEAR(e.seconds, e.scatterings * 1e5 / e.steps_per_second, 0.2 * e.seconds);

@@ -12,7 +12,8 @@ namespace {
 
 double boltzmann(double temperature) { return std::exp(-lya_energy / (constants::k_B * temperature)); }
 
-/// With an effective collision strength: gamma = 8.629e-6 Upsilon exp(-E/kT)/(g sqrt(T)), g = 2 of 1s.
+/// Rate coefficient from an effective collision strength: gamma = 8.629e-6 Upsilon exp(-E/kT)/(g sqrt(T)), g = 2 for
+/// 1s.
 double from_strength(double temperature, double strength) {
   return 8.629e-6 / (2 * std::sqrt(temperature)) * strength * boltzmann(temperature);
 }
@@ -51,7 +52,7 @@ TEST(CollisionalExcitation, WithinTwentyTwoPercentOfGoerdtEtAl) {
   }
 }
 
-// The cooling by all of hydrogen's collisions in the same paper (Scholz & Walters 1991): 1s-2p must be most of it, not
+// Cooling by all collisions with hydrogen in the same paper (Scholz & Walters 1991): 1s-2p must be most of it, not
 // all.
 TEST(CollisionalExcitation, IsMostOfTheCoolingOfHydrogen) {
   for (double t = 8e3; t < 3e4; t *= 1.2) {

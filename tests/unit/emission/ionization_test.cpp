@@ -39,14 +39,15 @@ class IonizationTest : public ::testing::Test {
     return text;
   }
 
-  /// A table of n^0.5 T^-0.3 (1+z/10)... in the logarithm linear in log n, log T and z, so that interpolation is exact.
+  /// Table of n^0.5 T^-0.3 (1+z/10)..., whose logarithm is linear in log n, log T and z, so that interpolation is
+  /// exact.
   static double law(double logd, double logt, double z) { return -3 + 0.5 * logd - 0.3 * logt + 0.1 * z; }
   struct Table {
     std::vector<double> logd = {-6, -4, -3}, logt = {2, 4, 5, 6}, redshift = {0, 1, 3};
     std::vector<std::uint64_t> shape = {3, 4, 3};
     std::string info = "Ion fraction as a function of (logd, logt, redshift)";
     bool turned = false, logarithms = false;
-    double spoil = 0;  ///< instead of the value in the middle, where it is not 0
+    double spoil = 0;  ///< replaces the value in the middle, if not 0
   };
   std::string write(const Table& table, const std::string& name = "table.h5") {
     std::vector<double> values;
@@ -80,7 +81,7 @@ class IonizationTest : public ::testing::Test {
   fs::path folder;
 };
 
-/// What it says where it throws an Error(input), or "accepted".
+/// Message of the Error(input) that it throws, or "accepted".
 template <class F>
 std::string complaint(F call) {
   try {
@@ -96,7 +97,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 std::string shared(const std::string& name) { return std::string(THOR_SHARED) + "/data/" + name; }
 #define NEED(path) \
-  if (!fs::exists(path)) GTEST_SKIP() << "SKIPPED: no " << path << " beside the checkout"
+  if (!fs::exists(path)) GTEST_SKIP() << "SKIPPED: no " << path << " next to the checkout"
 
 // Osterbrock & Ferland (2006), table 2.1, within 4 %; Hui & Gnedin (1997) from Lotz (1967), within 20 %.
 TEST(HydrogenRates, AsPublished) {
@@ -129,13 +130,13 @@ TEST(HydrogenRates, Shielding) {
   EXPECT_NEAR(shielding(1e4, 1e-2), 0.02 * std::pow(1e6, -0.84), 1e-9);
 }
 
-/// Net rate per hydrogen atom, ionisation less recombination, where a share x is neutral; 0 in equilibrium.
+/// Net rate per hydrogen atom, ionisation minus recombination, at neutral fraction x; 0 in equilibrium.
 double net_rate(double x, double rate, double n, double t, double helium) {
   const double electrons = n * (1 - x) * (1 + helium);
   return rate * x + collisional_ionization(t) * electrons * x - alpha_A(t) * electrons * (1 - x);
 }
 double by_bisection(double rate, double n, double t, double helium) {
-  double low = 0, high = 1 - 1e-15;  // x = 1 is a root as well where the rate is 0
+  double low = 0, high = 1 - 1e-15;  // x = 1 is also a root if the rate is 0
   for (int i = 0; i < 200; ++i) {
     const double middle = (low + high) / 2;
     (net_rate(middle, rate, n, t, helium) < 0 ? low : high) = middle;
@@ -151,7 +152,7 @@ TEST_F(IonizationTest, EquilibriumBalancesTheRates) {
       const double x = ionization.neutral_fraction(n, t);
       EXPECT_NEAR(x / by_bisection(rate, n, t, 0.24 / (4 * 0.76)), 1, 1e-9) << n << " " << t;
       if (x < 0.01 && t <= 1e4) {
-        EXPECT_GT(std::abs(x / by_bisection(rate, n, t, 0) - 1), 1e-3) << "electrons of helium are left out";
+        EXPECT_GT(std::abs(x / by_bisection(rate, n, t, 0) - 1), 1e-3) << "electrons of helium are missing";
       }
     }
   }
@@ -178,12 +179,13 @@ TEST_F(IonizationTest, CollisionalHasNoDensity) {
   EXPECT_NEAR(ionization.neutral_fraction(1e-5, 2e4), ionization.neutral_fraction(1e5, 2e4), 1e-15);
   EXPECT_NEAR(ionization.neutral_fraction(1, 1e3), 1, 1e-12);
   EXPECT_EQ(ionization.neutral_fraction(0, 1e3), ionization.neutral_fraction(1, 1e3));
-  // Half at about 1.6e4 K.
+  // Half neutral at about 1.6e4 K.
   EXPECT_GT(ionization.neutral_fraction(1, 1.5e4), 0.5);
   EXPECT_LT(ionization.neutral_fraction(1, 1.7e4), 0.5);
 }
 
-// Cloudy's own, from the shared table: dense gas of 1e2 to 1e3 cm^-3, where the background does not matter, within 3 %.
+// Cloudy's values, from the shared table: dense gas of 1e2 to 1e3 cm^-3, where the background does not matter, within 3
+// %.
 TEST_F(IonizationTest, CollisionalAsCloudy) {
   const std::string path = shared("cloudy_hi_fraction.hdf5");
   NEED(path);
@@ -198,8 +200,8 @@ TEST_F(IonizationTest, CollisionalAsCloudy) {
   EXPECT_GT(twin, 0.03);
 }
 
-// And with the background of that table (Haardt & Madau 2001), whose rates are in the same file: within 10 %. Helium is
-// doubly ionised there, which makes the difference.
+// And with the background of that table (Haardt & Madau 2001), whose rates are in the same file: within 10 %. The
+// difference is due to helium, which is doubly ionised there.
 TEST_F(IonizationTest, EquilibriumAsCloudy) {
   const std::string path = shared("cloudy_hi_fraction.hdf5");
   NEED(path);
@@ -227,7 +229,7 @@ TEST_F(IonizationTest, BackgroundIsInterpolatedInLogarithms) {
   EXPECT_NEAR(photoionization_rate(path, 0) / 1e-14, 1, 1e-12);
   EXPECT_NEAR(photoionization_rate(path, std::pow(10, 0.25) - 1) / 1e-13, 1, 1e-9);
   EXPECT_NEAR(photoionization_rate(path, std::pow(10, 0.5) - 1) / 1e-12, 1, 1e-9);
-  EXPECT_NEAR(photoionization_rate(path, std::pow(10, 0.75) - 1) / 5e-13, 1, 1e-9);  // to nothing: linear
+  EXPECT_NEAR(photoionization_rate(path, std::pow(10, 0.75) - 1) / 5e-13, 1, 1e-9);  // towards a rate of zero: linear
   EXPECT_EQ(photoionization_rate(path, 9), 0);
   EXPECT_EQ(photoionization_rate(path, -1e-8), photoionization_rate(path, 0));
   for (const double z : {-0.01, 9.01, -1.0, -2.0, double(NAN)}) {
@@ -308,7 +310,7 @@ TEST_F(IonizationTest, SharedTable) {
   EXPECT_NEAR(ionization.neutral_fraction(1e-5, 1e4) / 5.77e-5, 1, 1e-5);
   EXPECT_NEAR(ionization.neutral_fraction(std::pow(10, -4.875), 1e4) / std::sqrt(5.77e-5 * 1.02e-4), 1, 1e-4);
   EXPECT_SAYS(complaint([&] { Ionization::table(path, 9.5); }), "redshifts 0 to 8.989");
-  EXPECT_SAYS(complaint([&] { Ionization::table(path, -0.1); }), "not for -0.1");
+  EXPECT_SAYS(complaint([&] { Ionization::table(path, -0.1); }), "not -0.1");
 }
 
 TEST_F(IonizationTest, BadTables) {
@@ -323,8 +325,8 @@ TEST_F(IonizationTest, BadTables) {
   EXPECT_SAYS(refused({.logarithms = true}), "not a value of a neutral fraction");
   EXPECT_SAYS(refused({.logt = {2, 5, 4, 6}}), "axis \"logt\": entry 2 is 4 after 5");
   EXPECT_SAYS(refused({.logd = {-6, NAN, -3}}), "axis \"logd\": entry 1 is not finite");
-  EXPECT_SAYS(refused({.redshift = {0, 1, 3, 4}}), "has the shape (3, 4, 3)");
-  EXPECT_SAYS(refused({.shape = {36}}), "has the shape (36); its axes (logd, logt, redshift) have (3, 4, 3)");
+  EXPECT_SAYS(refused({.redshift = {0, 1, 3, 4}}), "has shape (3, 4, 3)");
+  EXPECT_SAYS(refused({.shape = {36}}), "has shape (36); its axes (logd, logt, redshift) have (3, 4, 3)");
   EXPECT_SAYS(refused({.info = ""}), "`info`");
   EXPECT_SAYS(refused({.info = "f(logd, redshift)"}), "`info`");
   const std::string path = write({}), cut = (folder / "cut.h5").string();

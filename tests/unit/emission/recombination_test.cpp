@@ -7,7 +7,7 @@
 namespace thor::emission {
 namespace {
 
-// Hui & Gnedin (1997), appendix A: case B, and case A for a wrong one.
+// Hui & Gnedin (1997), appendix A: case B, and case A as a wrong one.
 double hui_gnedin(double temperature, double factor, double power, double knee, double bend, double fall) {
   const double lambda = 315614 / temperature;
   return factor * std::pow(lambda, power) / std::pow(1 + std::pow(lambda / knee, bend), fall);
@@ -50,7 +50,7 @@ TEST(Recombination, ShareAsPublished) {
   EXPECT_NEAR(recombination_share(2e4), 1 - 0.356, 0.014);
   EXPECT_NEAR(recombination_share(1e4), 1 - 0.838 / 2.59, 0.005);
   EXPECT_NEAR(recombination_share(1e4), 0.68, 0.005);
-  EXPECT_GT(recombination_share(5e3) - recombination_share(2e4), 0.04);  // a constant 0.68 is not it
+  EXPECT_GT(recombination_share(5e3) - recombination_share(2e4), 0.04);  // a constant 0.68 would fail
 }
 
 TEST(Recombination, ShareIsHeldBeyondItsRange) {

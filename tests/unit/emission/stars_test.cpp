@@ -11,7 +11,7 @@ namespace {
 
 constexpr double megayear = 1e6 * year;
 
-/// log10 of the photons/s of a constant 1 M_sun/yr for this long.
+/// log10 of the photons/s after this long at a constant 1 M_sun/yr.
 double constant_formation(double metallicity, double duration, double factor = 1) {
   const int steps = 100000;
   double sum = 0;
@@ -55,11 +55,11 @@ TEST(Stars, ConstantFormationAsPublished) {
   EXPECT_NEAR(solar, std::log10(1 / 7.29e-54), 0.2);
   EXPECT_NEAR(solar, 53.287, 2e-3);
   EXPECT_GT(constant_formation(0.002, 100 * megayear), solar + 0.2);  // metal-poor stars are hotter
-  // A population given per 1e6 M_sun and taken for one of 1e5.5 does not pass.
+  // A population per 1e6 M_sun mistaken for one per 1e5.5 M_sun would fail.
   EXPECT_GT(std::abs(constant_formation(0.020, 100 * megayear, std::sqrt(10)) - 53.3), 0.2);
 }
 
-// The second half of the 1e8 years gives 0.4 % of the photons, so the rest, which is left out, is little.
+// The second half of the 1e8 years gives 0.4 % of the photons, so the omitted rest is small.
 TEST(Stars, WhatIsLeftOutIsLittle) {
   EXPECT_LT(constant_formation(0.020, 100 * megayear) - constant_formation(0.020, 50 * megayear), 0.005);
   EXPECT_GT(constant_formation(0.020, 100 * megayear) - constant_formation(0.020, 5 * megayear), 0.02);

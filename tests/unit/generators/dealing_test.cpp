@@ -8,12 +8,12 @@
 #include "support/statistics.hpp"
 #include "thor/generators/source_list.hpp"
 
-/// How photons are dealt over generators and sources: any number of them from the first on is a fair sample of all.
+/// Dealing of photons over generators and sources: the first photons, however many, are a fair sample of all.
 namespace {
 
 using namespace thor;
 
-/// An emitter of generators with so many photons each.
+/// Emitter of generators with these numbers of photons.
 std::vector<Source<double>> generators(const std::vector<std::uint64_t>& photons) {
   std::vector<Source<double>> sources(photons.size());
   std::uint64_t rest = std::accumulate(photons.begin(), photons.end(), 0ull);
@@ -38,13 +38,13 @@ TEST(Dealing, EveryPrefixHasTheSharesOfTheGenerators) {
         ASSERT_NEAR(double(seen[g]), double(id + 1) * double(photons[g]) / all, 2) << id << " of generator " << g;
       }
       if (id + 1 == std::uint64_t(all)) {
-        ASSERT_EQ(seen, photons) << "all that were asked for";
+        ASSERT_EQ(seen, photons) << "as many as requested";
       }
     }
   }
 }
 
-/// Numbers that do not fit 32 bits.
+/// Numbers that do not fit in 32 bits.
 TEST(Dealing, LargeNumbers) {
   const std::uint64_t many = 1ull << 61;
   const auto sources = generators({many, 2 * many / 3, 5});
@@ -54,7 +54,7 @@ TEST(Dealing, LargeNumbers) {
   EXPECT_NEAR(first, 600, 2);
 }
 
-/// `rows` sources of a table, row i with the light i + 1, in a shell.
+/// Table of `rows` sources in a shell, row i with luminosity i + 1.
 class Lights {
  public:
   explicit Lights(int rows) : path_(testing::TempDir() + "thor_lights_" + std::to_string(getpid()) + ".txt") {
@@ -73,7 +73,7 @@ class Lights {
   std::string path_;
 };
 
-/// p-value that the first photons have the shares of 50 sources, where row i has light((i) + 1).
+/// p-value for the first photons to have the shares of 50 sources, where row i has light((i) + 1).
 double p_of_shares(std::span<const Photon> photons, const std::function<double(int)>& light) {
   double all = 0, chi2 = 0;
   std::vector<double> seen(50, 0.);
@@ -101,14 +101,14 @@ TEST(Dealing, HalfARunIsAFairSample) {
       EXPECT_GT(p_of_shares(some, [](int i) { return i + 1.; }), 0.5) << list << part << ", more even than chance";
       EXPECT_LT(p_of_shares(some, [](int i) { return 50. - i; }), 1e-6) << "the twin: the other way round";
     }
-    // The twin: in the order of the sources, as a run that was cut used to have it.
+    // The twin: in the order of the sources, as interrupted runs used to have it.
     auto sorted = photons;
     std::ranges::stable_sort(sorted, {}, [](const Photon& p) { return p.generator * 1000 + int(p.source); });
     EXPECT_LT(p_of_shares({sorted.data(), sorted.size() / 2}, [](int i) { return i + 1.; }), 1e-6);
   }
 }
 
-/// A run that is closed after some thousand photons, as by a signal.
+/// A run closed after a few thousand photons, as by a signal.
 TEST(Dealing, ACutRunIsAFairSample) {
   const Lights lights(50);
   const auto config = config::parse(lights.yaml("200000", "photons: 400000"), "test");
@@ -189,7 +189,7 @@ TEST(Dealing, IsUnbiasedForFaintSources) {
     }
     return sum;
   };
-  const double share = 55. / 1275;  // of the ten faintest
+  const double share = 55. / 1275;  // share of the ten faintest
   EXPECT_NEAR(mean(5), 5 * share, 4 * std::sqrt(5 * share / 500));
   EXPECT_GT(std::abs(mean(5) - 10 * share), 4 * std::sqrt(5 * share / 500)) << "the twin: twice the share";
 }

@@ -69,7 +69,7 @@ TEST(GasGenerator, ThermalLightHasTheWidthOfTheGas) {
       sum += p.frequency_initial * p.frequency_initial / 20000;
     return std::sqrt(sum);
   };
-  // sigma = v_th/sqrt(2), v_th = 2 in units of that of 1e4 K.
+  // sigma = v_th/sqrt(2), v_th = 2 in units of that at 1e4 K.
   EXPECT_NEAR(width("type: thermal"), std::sqrt(2.), 0.03);
   EXPECT_NEAR(width("type: thermal, temperature: 1e4 K"), std::sqrt(0.5), 0.015);
   EXPECT_EQ(width("type: delta"), 0);
@@ -101,7 +101,7 @@ TEST(GasGenerator, CountsPerLuminosityKeepTheLuminosity) {
                      counts + "}"),
       {}, {});
   EXPECT_NEAR(cut.tally.light(Counter::light_emitted) / cell_luminosity(4e-22), 1, 1e-6)
-      << "the cut is on what is emitted";
+      << "the cut is on the emitted luminosity";
   EXPECT_NEAR(cut.tally.light(Counter::light_unresolved) / cell_luminosity(4e-22), 0.9, 1e-6);
 }
 
@@ -118,7 +118,7 @@ TEST(GasGenerator, WithoutEmissivityItIsAnError) {
       EXPECT_NE(std::string(e.what()).find(said), std::string::npos) << e.what();
     }
   }
-  try {  // by the key, from what the file has not
+  try {  // requested by the key, but not in the file
     test::run(yaml(file, "{type: gas, emission: recombination, from_cells: true, photons: 10}"));
     FAIL();
   } catch (const Error& e) {
@@ -239,7 +239,7 @@ TEST(SourcesGenerator, ReadsATable) {
   const std::string generator =
       "{type: sources, path: " + table.path() + ", brightness: sfr, efficiency: 0.5, photons: 8000}";
   const auto out = test::run_all(yaml(file, generator), {}, {});
-  EXPECT_NEAR(out.tally.light(Counter::light_emitted) / 4e42, 1, 1e-9) << "the one outside the grid is left out";
+  EXPECT_NEAR(out.tally.light(Counter::light_emitted) / 4e42, 1, 1e-9) << "the one outside the grid is dropped";
   int first = 0;
   const double cell = 1000. / 8;
   for (const Photon& p : out.photons) {
@@ -267,7 +267,7 @@ const std::string flows[] = {
     "type: slab, half_thickness: 1 kpc, velocity: {profile: linear, max: 100 km/s}",
     "type: shell, inner_radius: 0.7 kpc, outer_radius: 1 kpc, velocity: {profile: linear, max: 100 km/s}"};
 
-/// A list of one source is a point source, in all gas and frames; the third one has its source in a cavity.
+/// A list with one source is a point source, in all media and frames; the third has its source in a cavity.
 TEST(SourcesGenerator, IsAPointInAnyGasAndFrame) {
   for (const std::string& flow : flows) {
     const bool slab = flow.starts_with("type: slab"), cavity = flow.find("inner") != std::string::npos;
@@ -371,7 +371,7 @@ TEST(SourcesGenerator, BadTablesAreNamed) {
   holds(head + "1 2 nan 4\n", "expected 4 numbers");
 }
 
-/// What is absorbed at birth is a counter of its own; what is emitted stays as it is.
+/// Light absorbed at emission has its own counter; the emitted light does not change.
 TEST(EscapeFraction, LeavesTheEmittedLightAlone) {
   const auto run = [](const char* f) {
     return test::run_all(

@@ -7,7 +7,7 @@ namespace {
 
 using namespace thor;
 
-/// Photons as they are born: a cap of one step leaves them where and as they were emitted.
+/// Photons at emission: a cap of one step leaves them unchanged.
 std::vector<Photon> born(const std::string& generator, const std::string& more = "") {
   return test::run(
       "line: Lya\nprecision: double\ndataset: {type: shell, inner_radius: 0.5 kpc, outer_radius: 1 kpc, temperature: "

@@ -63,7 +63,7 @@ TEST(BadCells, EveryKindIsTold) {
   }
 }
 
-// By its length, not by its components.
+// By the length of the velocity, not by its components.
 TEST(BadCells, NothingIsFasterThanATenthOfLight) {
   io::GasBlock b = good();
   Defect defect;
@@ -77,7 +77,7 @@ TEST(BadCells, NothingIsFasterThanATenthOfLight) {
 
 TEST(BadCells, ElectronsMustFitTheNeutralFraction) {
   io::GasBlock b = good();
-  b.electrons = {0.9};  // of neutral fraction 0.5: at most 0.66
+  b.electrons = {0.9};  // with neutral fraction 0.5: at most 0.66
   b.internal_energy = {1e12};
   Defect defect;
   Limits limits;

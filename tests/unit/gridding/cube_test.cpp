@@ -36,7 +36,7 @@ TEST(Cube, ElectronsMustFitTheNeutralHydrogen) {
   const float rho = float(2 * hydrogen_mass / default_hydrogen);
   EXPECT_EQ(faults({{"density", {rho}}, {"HI_density", {1.f}}, {"electron_density", {1.3f}}}), "");
   EXPECT_NE(faults({{"density", {rho}}, {"HI_density", {1.f}}, {"electron_density", {1.4f}}}), "");
-  EXPECT_EQ(faults({{"HI_density", {1.f}}, {"electron_density", {5.f}}}), "") << "n_HII is not known";
+  EXPECT_EQ(faults({{"HI_density", {1.f}}, {"electron_density", {5.f}}}), "") << "n_HII is unknown";
 }
 
 TEST(Cube, SpeedsAreCheckedByTheirLength) {

@@ -105,7 +105,7 @@ TEST(Deposit, APeriodicGridHasNoSeam) {
   }
 }
 
-/// The share of a kernel of radius 1 that lies at x > -d, from the marginal 2 pi int_|x|^1 W r dr.
+/// Fraction of a kernel of radius 1 at x > -d, from the marginal 2 pi int_|x|^1 W r dr.
 double share_above(double d) {
   constexpr int steps = 2000;
   const auto marginal = [](double x) {
@@ -133,12 +133,12 @@ TEST(Deposit, WhatAFaceCutsOffIsTheKernelsPart) {
       p.radius = {radius};
       p.amount = {1};
       const double inside = shares(lattice, p, 1).inside[0];
-      // Samples at the centres of cells are the midpoint rule: wrong by the slope of the marginal, up to 4, over 24
+      // Samples at the centres of cells are the midpoint rule: the error is the slope of the marginal, up to 4, over 24
       // R^2.
       EXPECT_NEAR(inside, share_above(d), 0.17 / (radius * radius)) << radius << " " << d;
       if (d == 0.1) {
         EXPECT_GT(std::abs(inside - share_above(d * 2.5 / 2.)), 10 * 0.17 / (radius * radius))
-            << "a wrong radius is seen";
+            << "a wrong radius is detected";
       }
     }
   }
@@ -160,7 +160,7 @@ TEST(Deposit, WhatIsFarAwayIsCutOff) {
   EXPECT_EQ(sums.cell(4, 4, 7)[0], 1);
 }
 
-/// The largest difference between the grid and the kernel of radius l about the particle, in units of its centre.
+/// Largest difference between the grid and the kernel of radius l around the particle, relative to its centre.
 double off_profile(double radius, double expected_radius) {
   const Lattice lattice{{32, 32, 32}, 1., false};
   Particles p;
@@ -189,7 +189,7 @@ TEST(Deposit, ThePapersKernelIsWhatIsDeposited) {
   EXPECT_GT(off_profile(kernel_radius(volume, 2.4), 2.5 * std::cbrt(3 * volume / (4 * constants::pi))), 1e-2);
 }
 
-// The centre of mass of what is deposited, and its size, are those of the kernel: <r^2> = 9/40 l^2.
+// The deposit has the centre of mass and the size of the kernel: <r^2> = 9/40 l^2.
 TEST(Deposit, NarrowKernelsKeepTheirPlaceAndSize) {
   const Lattice lattice{{20, 20, 20}, 1., false};
   for (const double radius : {0.7, 1.2, 1.9, 2.1, 3.3, 6.}) {

@@ -37,7 +37,7 @@ TEST(GasState, TemperatureIsThatOfTng) {
   EXPECT_NEAR(s.temperature / expected, 1, 1e-4);
   EXPECT_NEAR(s.internal_energy / 1e12, 1, 1e-12);
   EXPECT_NEAR(s.hydrogen_density, 0.75 * 1e-26 / 1.67353e-24, 1e-8);
-  EXPECT_GT(std::abs(temperature_of(1e12, 0.76, 0.9) / expected - 1), 1e-3);  // another hydrogen fraction is seen
+  EXPECT_GT(std::abs(temperature_of(1e12, 0.76, 0.9) / expected - 1), 1e-3);  // another hydrogen fraction is detected
 }
 
 TEST(GasState, AmountsAreThoseOfTheElement) {
@@ -68,7 +68,7 @@ TEST(GasState, AmountsAreThoseOfTheElement) {
       1e-12);
 }
 
-// What the snapshot has is used; what it has not comes from the model, and the three agree.
+// Fields of the snapshot are used; missing ones come from the model, and the three agree.
 TEST(GasState, IonisationAndTemperatureAreFoundTogether) {
   GasModel model;
   model.ionization = emission::Ionization::collisional();
@@ -90,7 +90,7 @@ TEST(GasState, ElectronsOfIonisedGasCountHelium) {
   EXPECT_NEAR(electrons_of(0, 0.76), 1 + 0.24 / 4 / 0.76, 1e-12);
 }
 
-/// Every way to the neutral fraction, by its name.
+/// All models of the neutral fraction, by name.
 class GasElectrons : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -132,10 +132,10 @@ TEST_F(GasElectrons, BelongToTheModelOfTheNeutralFraction) {
         const GasState s = gas_state(b, 0, model);
         EXPECT_FALSE(too_many_electrons(s.electrons, s.neutral, 0.75)) << name;
         if (ionization) {
-          EXPECT_DOUBLE_EQ(s.temperature, temperature_of(u, 0.75, 0.9)) << name << ": that of the simulation";
+          EXPECT_DOUBLE_EQ(s.temperature, temperature_of(u, 0.75, 0.9)) << name << ": as in the simulation";
           EXPECT_DOUBLE_EQ(s.neutral, ionization->neutral_fraction(s.hydrogen_density, s.temperature)) << name;
           EXPECT_DOUBLE_EQ(s.electrons, electrons_of(s.neutral, 0.75)) << name;
-          // What the snapshot says of its electrons changes nothing but the temperature.
+          // The snapshot's electrons affect only the temperature.
           b.temperature = {s.temperature};
           b.electrons = {0.1};
           EXPECT_DOUBLE_EQ(gas_state(b, 0, model).electrons, s.electrons) << name;
@@ -148,7 +148,7 @@ TEST_F(GasElectrons, BelongToTheModelOfTheNeutralFraction) {
   }
 }
 
-// Shielded gas of n_H = 1, 10^4 K beside electrons of ionised gas shone 59 times too bright.
+// Shielded gas of n_H = 1, 10^4 K with the electrons of ionised gas was 59 times too bright.
 TEST_F(GasElectrons, NeutralGasDoesNotShineWithThoseOfIonisedGas) {
   io::GasBlock b = one_element();
   b.density = {hydrogen_mass / 0.75};
@@ -183,7 +183,7 @@ TEST_F(GasElectrons, OfASnapshotMustFitItsNeutralFraction) {
   EXPECT_FALSE(too_many_electrons(0, 1, 0.76));
 }
 
-// Gas on an effective equation of state: by default it absorbs as gas of 10^4 K, and is dark.
+// Gas on an effective equation of state: by default it absorbs like gas at 10^4 K, and is dark.
 TEST_F(GasElectrons, OfStarFormingGasAreDerivedAgain) {
   const FieldList fields(true, true);
   std::vector<double> a(std::size_t(fields.count));

@@ -117,7 +117,7 @@ TEST(Gather, IsothermalGasStaysSo) {
   }
 }
 
-// What the file holds, in single precision, gives the totals back.
+// The file's values, in single precision, reproduce the totals.
 TEST(Gather, TotalsComeBackFromTheArrays) {
   const Region region = whole_box(20);
   const FieldList fields = with_all().fields;
@@ -146,7 +146,7 @@ TEST(Gather, TotalsComeBackFromTheArrays) {
   EXPECT_NEAR(Z * V / totals.input[std::size_t(fields.metals)], 1, 1e-6);
 }
 
-// A part of a periodic box that is open: what the cut leaves of the box is in the other parts.
+// An open part of a periodic box: what is cut off is in the other parts.
 TEST(Gather, RegionsOfABoxAddUpToIt) {
   const io::GasBlock b = isothermal(500, 2e4);
   double sum = 0, momentum = 0, worst = 0, input = 0, input_momentum = 0;
@@ -168,7 +168,7 @@ TEST(Gather, RegionsOfABoxAddUpToIt) {
   EXPECT_NEAR(momentum / input_momentum, 1, 1e-5);
 }
 
-// As large as the box and not periodic itself: kernels that leave it come back as images.
+// As large as the box but not periodic itself: kernels that leave it return as images.
 TEST(Gather, AnOpenGridOfTheWholeBoxLosesNothing) {
   Region region = whole_box(20);
   region.lattice.periodic = false;
@@ -211,7 +211,7 @@ TEST(Gather, BadCellsAreDealtWithAsAsked) {
   {
     Gatherer g(whole_box(8), o, 2);
     EXPECT_EQ(g.gather(b).count(), 0u);
-    EXPECT_EQ(g.gather(isothermal(10, 1e4)).count(), 0u) << "it only counts on";
+    EXPECT_EQ(g.gather(isothermal(10, 1e4)).count(), 0u) << "it only continues counting";
     EXPECT_EQ(g.bad_cells().total(), 3u);
   }
   o.on_bad_cells = OnBadCells::drop;
@@ -281,7 +281,7 @@ TEST(Gather, CellsHaveTheTemperatureAndVelocityOfTheirAtoms) {
     EXPECT_NEAR(double(T[c]) / (heat[c] / atoms[c]), 1, 1e-5);
     EXPECT_NEAR(double(v[c]), motion[c] / atoms[c] / constants::km, 1e-3);
     EXPECT_LT(double(T[c]), 1.5e4);
-    EXPECT_GT(double(T_all[c]), 3e5) << "that of all gas is another one";
+    EXPECT_GT(double(T_all[c]), 3e5) << "that of all gas differs";
     EXPECT_NEAR(hot[c] / mass_in[c] / 8e5, 1, 0.5);
   }
 }

@@ -30,7 +30,7 @@ TEST(GridMemory, SizesAreInTheUnitThatFits) {
   EXPECT_EQ(size_text(5e6), "5 MB");
 }
 
-// A limit on the address space counts, less what is in use already.
+// A limit on the address space counts, minus what is already in use.
 TEST(GridMemory, IsNoMoreThanTheLimit) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);

@@ -10,7 +10,7 @@
 namespace thor::gridding {
 namespace {
 
-/// Elements at the centres of cells; what each brings is its number.
+/// Elements at the centres of cells; each contributes its number.
 Particles lattice_of_elements(const Lattice& l) {
   Particles p;
   p.fields = 2;
@@ -41,7 +41,7 @@ TEST(Nearest, IsExactOnALattice) {
   }
 }
 
-/// Cells whose value is not that of the nearest of all images, found by trying all.
+/// Number of cells whose value is not that of the nearest image, found by trying all.
 template <class T>
 int wrong_cells(const CellSums<T>& sums, const Particles& p, bool periodic) {
   const auto& n = sums.lattice().cells;
@@ -86,7 +86,7 @@ TEST(Nearest, FindsWhatASearchThroughAllFinds) {
     CellSums<float> sums(lattice, 1);
     sampler.fill(sums, 3);
     EXPECT_EQ(wrong_cells(sums, p, periodic), 0);
-    EXPECT_GT(wrong_cells(sums, p, !periodic), 0);  // the other boundary is another answer
+    EXPECT_GT(wrong_cells(sums, p, !periodic), 0);  // the other boundary gives another answer
   }
 }
 

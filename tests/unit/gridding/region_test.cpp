@@ -112,7 +112,7 @@ TEST(Frame, RotationsTurnByTheRightHand) {
   }
 }
 
-/// A disc that turns about `axis`, in a box, about a corner of it.
+/// A disc rotating about `axis`, around a corner of a box.
 io::GasBlock disc(const Frame& frame, const Vector& axis, const Vector& drift) {
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
@@ -145,8 +145,8 @@ TEST(Survey, FindsTheAxisOfADiscAcrossTheBoundary) {
   const Vector velocity = m.velocity, L = m.angular_momentum;
   EXPECT_NEAR(velocity[0] / 3e7, 1, 0.05);
   EXPECT_GT(dot(L, axis) / std::sqrt(dot(L, L)), 0.999);
-  EXPECT_LT(dot(L, Vector{0, 0, 1}) / std::sqrt(dot(L, L)), 0.85);  // another axis is not it
-  // A lopsided disc that drifts: the drift is no rotation.
+  EXPECT_LT(dot(L, Vector{0, 0, 1}) / std::sqrt(dot(L, L)), 0.85);  // another axis differs
+  // A lopsided disc that drifts: the drift is not rotation.
   MotionSums part;
   part.add(disc(frame, axis, 20. * drift), frame, 20 * kpc);
   const Vector M = part.motion().angular_momentum;

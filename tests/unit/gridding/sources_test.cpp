@@ -81,7 +81,7 @@ TEST(GridSources, StarFormingGasShinesByItsRate) {
   const std::vector<unsigned char> all{1, 1}, none{0, 1};
   Sources s;
   add_star_forming(b, none, region(), 0.5, s);
-  EXPECT_EQ(s.count(), 0u) << "left out as bad";
+  EXPECT_EQ(s.count(), 0u) << "skipped as bad";
   add_star_forming(b, all, region(), 0.5, s);
   ASSERT_EQ(s.count(), 1u);
   EXPECT_NEAR(s.luminosity[0], 1.5e42, 1e30);

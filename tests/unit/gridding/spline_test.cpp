@@ -10,7 +10,7 @@
 namespace thor::gridding {
 namespace {
 
-// Monaghan (1992) as it is printed, with h = l/2 and the integral pi h^3.
+// Monaghan (1992) as printed, with h = l/2 and the integral pi h^3.
 double monaghan(double q) {
   const double u = 2 * q;
   if (u < 1) return 1 - 1.5 * u * u + 0.75 * u * u * u;
@@ -29,7 +29,7 @@ TEST(Spline, HasItsIntegral) {
     sum += 4 * constants::pi * q * q * spline(q) / steps;
   }
   EXPECT_NEAR(sum, spline_integral, 1e-7);
-  EXPECT_GT(std::abs(sum - constants::pi / 7), 1e-2);  // the integral in h would be another
+  EXPECT_GT(std::abs(sum - constants::pi / 7), 1e-2);  // the integral in h would differ
 }
 
 TEST(Spline, RadiusIsThatOfThePaper) { EXPECT_NEAR(kernel_radius(4 * constants::pi / 3 * 8), 5, 1e-12); }
@@ -48,7 +48,7 @@ double sum_of(const double* position, double radius) {
   return sum;
 }
 
-// Where the sum over cells is replaced by the integral, the two are the same.
+// Where the sum over cells is replaced by the integral, the two agree.
 TEST(Footprint, WideKernelsSumToTheirIntegral) {
   double worst = 0, narrower = 0;
   for (int i = 0; i < 20; ++i) {
@@ -60,7 +60,7 @@ TEST(Footprint, WideKernelsSumToTheirIntegral) {
     narrower = std::max(narrower, error(3));
   }
   EXPECT_LT(worst, 2e-7);
-  EXPECT_GT(narrower, 1e-4);  // they are not for narrow ones
+  EXPECT_GT(narrower, 1e-4);  // not so for narrow kernels
 }
 
 TEST(Footprint, PartsOfARowAreTheSameAsTheRow) {

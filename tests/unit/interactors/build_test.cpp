@@ -32,7 +32,7 @@ TEST(BuildLine, PhaseFunctionsOfCoreAndWing) {
   }
 }
 
-// h nu_0/(m c v_th) = 2.54e-4 at 1e4 K, where it is asked for; a = 4.72e-4.
+// h nu_0/(m c v_th) = 2.54e-4 at 1e4 K, if requested; a = 4.72e-4.
 TEST(BuildLine, RecoilAndDamping) {
   EXPECT_NEAR(lya("recoil: true").recoil, 2.54e-4, 0.01e-4);
   EXPECT_EQ(lya("recoil: false").recoil, 0);

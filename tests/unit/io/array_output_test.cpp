@@ -19,7 +19,7 @@
 namespace thor::io {
 namespace {
 
-/// Every test is done with both formats.
+/// Every test runs with both formats.
 class ArrayOutputTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -129,7 +129,7 @@ TEST_P(ArrayOutputTest, Attributes) {
     output.attribute("/", "format_version", std::int64_t{1});
     output.attribute("/", "cell_size", 1e21);
     output.attribute("/", "periodic", true);
-    output.attribute("/", "periodic", false);  // the later one counts
+    output.attribute("/", "periodic", false);  // the later one wins
     const std::vector<double> list{1.5, -2, std::numeric_limits<double>::infinity()};
     output.attribute("/notes/deep", "list", std::span<const double>(list));
     output.write<float>("values", std::vector<float>{1, 2}, {2}, "K", "temperature");
@@ -201,7 +201,7 @@ TEST_P(ArrayOutputTest, WhatAnotherRunWritesIsNotTouched) {
   ASSERT_EQ(flock(descriptor, LOCK_EX), 0);
   EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "another run"));
   close(descriptor);
-  ArrayOutput output(path);  // what a killed run left is replaced
+  ArrayOutput output(path);  // the leftover of a killed run is replaced
   output.commit();
   EXPECT_TRUE(Input(path).children("/").empty());
 }
@@ -212,9 +212,9 @@ TEST_P(ArrayOutputTest, UnusableNamesAreRefused) {
   };
   EXPECT_TRUE(contains(refused(folder / "no" / path.filename()), "no directory"));
   EXPECT_TRUE(contains(refused("/proc" / path.filename()), "no file can be created"));
-  const bool root = geteuid() == 0;  // root may write everywhere: be "nobody" for a moment
+  const bool root = geteuid() == 0;  // root may write everywhere: become "nobody" for a moment
   fs::permissions(folder, fs::perms(0555));
-  if (root && seteuid(65534) != 0) GTEST_SKIP() << "root, and nobody else can be";
+  if (root && seteuid(65534) != 0) GTEST_SKIP() << "running as root, and cannot change the user";
   const std::string text = refused(path);
   ASSERT_TRUE(!root || seteuid(0) == 0);
   EXPECT_TRUE(contains(text, "Permission denied")) << text;
@@ -234,7 +234,7 @@ TEST_P(ArrayOutputTest, MisuseIsAnError) {
   }
 }
 
-/// In a child whose files may not grow past some size: Error(output), and nothing is left.
+/// In a child process with a limit on file size: Error(output), and no file is left.
 TEST_P(ArrayOutputTest, FullDisk) {
   for (const int level : {0, 1}) {
     const pid_t child = fork();

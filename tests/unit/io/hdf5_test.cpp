@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 class Hdf5 : public ::testing::Test {
  protected:
   void SetUp() override {
-    version();  // sets the library up before the test itself calls it
+    version();  // initialises the library before the test itself calls it
     std::string name = (fs::temp_directory_path() / "thor_hdf5_XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder = name;
@@ -89,7 +89,7 @@ class Reader {
     return out;
   }
 
-  /// The name of the enum member an attribute holds.
+  /// Name of the enum member in an attribute.
   std::string enumerator(const std::string& object, const std::string& name) {
     const hid_t attribute = H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
     const hid_t type = H5Aget_type(attribute);
@@ -107,7 +107,7 @@ class Reader {
   hid_t file_;
 };
 
-/// Runs `f`, which must throw a thor::Error, and gives its text.
+/// Runs `f`, which must throw a thor::Error, and returns its text.
 template <class F>
 std::string message(F f, ExitCode expected = ExitCode::output) {
   try {
@@ -186,7 +186,7 @@ TEST_F(Hdf5, ColumnsOfManyLengths) {
       File file(path, true);
       auto ids = file.column<std::uint64_t>("/photons/original/id", 1, "", "photon number");
       auto positions = file.column<float>("/photons/original/position", 3, "cm", "last scattering");
-      for (std::size_t i = 0; i < rows; i += 999) {  // no divisor of the chunk
+      for (std::size_t i = 0; i < rows; i += 999) {  // does not divide the chunk
         const std::size_t n = std::min<std::size_t>(999, rows - i);
         ids.append({id.data() + i, n});
       }
@@ -283,9 +283,9 @@ TEST_F(Hdf5, UnusableNamesAreRefused) {
 }
 
 TEST_F(Hdf5, UnwritableDirectoryIsRefused) {
-  const bool root = geteuid() == 0;  // root may write everywhere: be "nobody" for a moment
+  const bool root = geteuid() == 0;  // root may write everywhere: become "nobody" for a moment
   fs::permissions(folder, fs::perms(0555));
-  if (root && seteuid(65534) != 0) GTEST_SKIP() << "root, and nobody else can be";
+  if (root && seteuid(65534) != 0) GTEST_SKIP() << "running as root, and cannot change the user";
   const std::string text = message([&] { File file(path); });
   ASSERT_TRUE(!root || seteuid(0) == 0);
   fs::permissions(folder, fs::perms::owner_all);
@@ -299,7 +299,7 @@ TEST_F(Hdf5, FileOfARunningRunIsNotTouched) {
   EXPECT_TRUE(contains(message([&] { File file(path); }), "another run"));
   EXPECT_EQ(fs::file_size(partial), 7U);
   close(descriptor);
-  File file(path);  // what a killed run left is replaced
+  File file(path);  // the leftover of a killed run is replaced
   file.commit();
   EXPECT_EQ(H5Fis_hdf5(path.c_str()), 1);
 }
@@ -321,8 +321,8 @@ TEST_F(Hdf5, MisuseIsAnError) {
   message([&] { column.append(std::vector<float>(3)); }, ExitCode::internal);
 }
 
-/// In a child whose files may not grow past `limit`, calls `f`, which must end in Error(output);
-/// then leaves by exit(), so that HDF5 has the chance to misbehave there too.
+/// In a child process with a file size limit, calls `f`, which must end in Error(output); then calls exit(), so that
+/// HDF5 has the chance to misbehave there too.
 template <class F>
 void expect_full_disk(rlim_t limit, const fs::path& folder, F f) {
   int out[2];

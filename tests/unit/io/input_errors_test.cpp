@@ -99,7 +99,7 @@ TEST_F(InputTest, RowsBeyondTheEndAreAnError) {
 
 TEST_F(InputTest, WhatIsNoFileOfOursIsNamed) {
   EXPECT_TRUE(contains(message([&] { Input in(folder / "none.h5"); }), "no such file"));
-  EXPECT_TRUE(contains(message([&] { Input in(folder); }), "no zarr store"));
+  EXPECT_TRUE(contains(message([&] { Input in(folder); }), "not a zarr store"));
   std::ofstream(folder / "text.h5") << "hello";
   EXPECT_TRUE(contains(message([&] { Input in(folder / "text.h5"); }), "neither an HDF5 file"));
   std::ofstream(folder / "empty.h5");
@@ -115,8 +115,8 @@ TEST_F(InputTest, UnreadableFileIsRefused) {
   { Maker file(path); }
   fs::permissions(path, fs::perms::none);
   fs::permissions(folder, fs::perms(0755));
-  const bool root = geteuid() == 0;  // root may read everything: be "nobody" for a moment
-  if (root && setresuid(65534, 65534, 0) != 0) GTEST_SKIP() << "root, and nobody else can be";
+  const bool root = geteuid() == 0;  // root may read everything: become "nobody" for a moment
+  if (root && setresuid(65534, 65534, 0) != 0) GTEST_SKIP() << "running as root, and cannot change the user";
   const std::string text = message([&] { Input in(path); });
   ASSERT_TRUE(!root || setresuid(0, 0, 0) == 0);
   EXPECT_TRUE(contains(text, "Permission denied")) << text;
@@ -167,7 +167,7 @@ TEST_F(InputTest, DamagedChunkIsAnError) {
   EXPECT_TRUE(contains(text, "chunk (1) is damaged")) << text;
   message([&] { input.read_blocks<float>("values", 2, [](const Block<float>&) {}); });
   std::vector<float> good(10000);
-  input.read<float>("values", 0, 10000, good);  // the other chunk is whole
+  input.read<float>("values", 0, 10000, good);  // the other chunk is intact
   EXPECT_EQ(good[9972], 9972.0F);
 }
 

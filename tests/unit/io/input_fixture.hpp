@@ -66,7 +66,7 @@ inline std::vector<double> count_up(std::size_t size, std::size_t period = 100) 
 class InputTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    version();  // sets the library up before the test itself calls it
+    version();  // initialises the library before the test itself calls it
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     std::string name = (fs::temp_directory_path() / "thor_input_XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
@@ -75,7 +75,7 @@ class InputTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  /// By all ways to read, the values must be those that were written.
+  /// Checks that every way of reading returns the values that were written.
   template <class T>
   void expect_values(const std::string& name, const std::vector<double>& expected) {
     const Input input(path);

@@ -17,7 +17,7 @@ using Shape = std::vector<std::uint64_t>;
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Runs `f`, which must throw a thor::Error, and gives its text.
+/// Runs `f`, which must throw a thor::Error, and returns its text.
 template <class F>
 std::string message(F f, ExitCode expected = ExitCode::input) {
   try {
@@ -30,7 +30,7 @@ std::string message(F f, ExitCode expected = ExitCode::input) {
   return "";
 }
 
-/// Puts the blocks together again; every value must come once.
+/// Reassembles the blocks; every value must occur once.
 template <class T>
 std::vector<T> join_blocks(const Input& input, const std::string& path, int threads) {
   const Shape shape = input.array(path).shape;

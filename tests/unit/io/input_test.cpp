@@ -144,7 +144,7 @@ TEST_F(InputTest, UnusualStorageIsReadByTheLibrary) {
   }
 }
 
-// They lie in a heap that is read without HDF5's help: short, long and empty ones, and none.
+// Texts are in a heap that is read without HDF5's help: short, long, empty and missing ones.
 TEST_F(InputTest, TextsOfVariableLength) {
   const std::vector<std::string> texts = {"km s-1", "", std::string(100'000, 'x') + "end", "Å", std::string(4096, 'y')};
   for (const hsize_t user_block : {0, 512}) {
@@ -318,7 +318,7 @@ TEST_F(InputTest, BlocksAreHandedOverBySeveralThreads) {
 
 TEST(InputOfSharedData, GadgetSnapshot) {
   const fs::path file = fs::path(THOR_SHARED) / "data" / "gadget4_gas32_z2.hdf5";
-  if (!fs::exists(file)) GTEST_SKIP() << file << " is not here";
+  if (!fs::exists(file)) GTEST_SKIP() << file << " is not available";
   const Input input(file);
   const auto info = input.array("PartType0/Coordinates");
   EXPECT_EQ(info.shape, (Shape{32768, 3}));

@@ -134,7 +134,7 @@ TEST_F(ZarrInput, MissingChunksAreTheFillValue) {
 }
 
 TEST_F(ZarrInput, ChunkFarLargerThanTheArray) {
-  std::vector<double> chunk(2 * 600'000, -1.0);  // 9.6 MB, which is handed over in parts: most have nothing
+  std::vector<double> chunk(2 * 600'000, -1.0);  // 9.6 MB, which is passed on in parts: most are empty
   const std::vector<double> expected{1, 2, 3, 4, 5, 6};
   std::copy_n(expected.begin(), 3, chunk.begin());
   std::copy_n(expected.begin() + 3, 3, chunk.begin() + 600'000);
@@ -215,30 +215,30 @@ TEST_F(ZarrInput, GroupsAndAttributes) {
 
 TEST_F(ZarrInput, BadMetadataIsNamed) {
   const std::vector<std::pair<std::string, std::string>> bad{
-      {"not JSON at all", "no JSON object"},
-      {"[1, 2]", "no JSON object"},
-      {"", "no JSON object"},
-      {meta("[5]", "[3]", "<f4").substr(0, 100), "no JSON object"},
-      {std::string(100'000, '['), "no JSON object"},
+      {"not JSON at all", "not a JSON object"},
+      {"[1, 2]", "not a JSON object"},
+      {"", "not a JSON object"},
+      {meta("[5]", "[3]", "<f4").substr(0, 100), "not a JSON object"},
+      {std::string(100'000, '['), "not a JSON object"},
       {R"({"zarr_format": 3})", "zarr_format is not 2"},
-      {meta("[-5]", "[3]", "<f4"), "no 'shape' of whole numbers"},
-      {meta("[5.5]", "[3]", "<f4"), "no 'shape' of whole numbers"},
-      {meta("5", "[3]", "<f4"), "no 'shape' of whole numbers"},
+      {meta("[-5]", "[3]", "<f4"), "no 'shape' of integers"},
+      {meta("[5.5]", "[3]", "<f4"), "no 'shape' of integers"},
+      {meta("5", "[3]", "<f4"), "no 'shape' of integers"},
       {meta("[5]", "[0]", "<f4"), "'chunks' are empty"},
-      {meta("[5]", "[-1]", "<f4"), "no 'chunks' of whole numbers"},
-      {meta("[5]", "[3, 3]", "<f4"), "not the rank"},
+      {meta("[5]", "[-1]", "<f4"), "no 'chunks' of integers"},
+      {meta("[5]", "[3, 3]", "<f4"), "differ in rank"},
       {meta("[4294967296, 4294967296, 4]", "[1, 1, 1]", "<f4"), "shape is too large"},
       {meta("[5, 5]", "[4294967296, 4294967296]", "<f4"), "shape is too large"},
       {meta("[5]", "[2000000000]", "<f4", R"("compressor": {"id": "zlib"})"), "chunks are too large"},
       {meta("[5, 5]", "[1, 1000000000000]", "<f4"), "chunks are too large"},
-      {meta("[5]", "[3]", "<U4"), "no numbers"},
-      {meta("[5]", "[3]", "<c8"), "no numbers"},
-      {meta("[5]", "[3]", "<f3"), "no numbers"},
-      {meta("[5]", "[3]", ""), "no numbers"},
+      {meta("[5]", "[3]", "<U4"), "not hold readable numbers"},
+      {meta("[5]", "[3]", "<c8"), "not hold readable numbers"},
+      {meta("[5]", "[3]", "<f3"), "not hold readable numbers"},
+      {meta("[5]", "[3]", ""), "not hold readable numbers"},
       {meta("[5]", "[3]", "<f4", R"("dtype": [["a", "<f4"]])"), "compound"},
       {meta("[5]", "[3]", "<f4", R"("order": "F")"), "order is F"},
       {meta("[5]", "[3]", "<f4", R"("dimension_separator": "/../")"), "dimension_separator"},
-      {meta("[5]", "[3]", "<f4", R"("fill_value": "AAAA")"), "fill_value is no number"},
+      {meta("[5]", "[3]", "<f4", R"("fill_value": "AAAA")"), "fill_value is not a number"},
       {meta("[5]", "[3]", "<f4", R"("compressor": {"id": "lz4"})"), "'lz4'"},
       {meta("[5]", "[3]", "<f4", R"("compressor": "zlib")"), "\"zlib\""},
       {meta("[5]", "[3]", "<f4", R"("filters": [{"id": "delta"}])"), "'delta'"},
@@ -253,7 +253,7 @@ TEST_F(ZarrInput, BadMetadataIsNamed) {
     EXPECT_TRUE(contains(said, store.string())) << said;
   }
   put("values/.zarray", meta("[5]", "[3]", "<f4"));
-  EXPECT_EQ(Input(store).read_all<float>("values").size(), 5u);  // so it was the change each time
+  EXPECT_EQ(Input(store).read_all<float>("values").size(), 5u);  // so each error was due to the change
 }
 
 TEST_F(ZarrInput, BadChunksAreNamed) {
@@ -277,7 +277,7 @@ TEST_F(ZarrInput, BadChunksAreNamed) {
   message([&] { Input(store).read_blocks<float>("packed", 3, [](const Block<float>&) {}); });
   fs::remove(store / "plain/0");
   fs::create_directory(store / "plain/0");
-  EXPECT_TRUE(contains(message([&] { Input(store).read_all<float>("plain"); }), "no file"));
+  EXPECT_TRUE(contains(message([&] { Input(store).read_all<float>("plain"); }), "not a file"));
 }
 
 TEST_F(ZarrInput, NoWayOutOfTheStore) {

@@ -5,7 +5,7 @@
 #include "thor/core/cosmology.hpp"
 #include "unit/io/snapshot_fixture.hpp"
 
-/// Files of others.
+/// Snapshots written by other codes.
 namespace thor::io {
 namespace {
 
@@ -19,7 +19,7 @@ class SnapshotData : public SnapshotTest {
 
 #define THOR_NEEDS(variable, name)         \
   const auto variable = shared_data(name); \
-  if (!variable) GTEST_SKIP() << "!!! NOT TESTED: ../shared/data/" << name << " is not there"
+  if (!variable) GTEST_SKIP() << "!!! NOT TESTED: ../shared/data/" << name << " is not available"
 
 TEST_F(SnapshotData, AllTheBaryonsOfAGadgetBox) {
   for (const char* name : {"gadget4_gas32_z2.hdf5", "gadget4_gas32_z3.hdf5"}) {
@@ -31,7 +31,7 @@ TEST_F(SnapshotData, AllTheBaryonsOfAGadgetBox) {
     const GasBlock g = gas(snapshot, 5000);
     EXPECT_NEAR(sum(g.mass), 32768 * 4.23507638 * 1.989e43 / 0.7, 1e-8 * sum(g.mass));
 
-    // The mean density is Omega_b = 0.04 of the critical density of today, (1 + z)^3 times.
+    // The mean density is Omega_b = 0.04 of today's critical density, times (1 + z)^3.
     const auto of_critical = [&](double h) {
       const double H0 = Cosmology{.h = h, .omega_m = 0.3, .omega_lambda = 0.7}.hubble(0), G = 6.6743e-8;
       const double critical = 3 * H0 * H0 / (8 * constants::pi * G);
@@ -40,14 +40,14 @@ TEST_F(SnapshotData, AllTheBaryonsOfAGadgetBox) {
     EXPECT_NEAR(of_critical(0.7), 0.04, 0.04 * 2e-3);
     EXPECT_GT(std::abs(of_critical(0.71) - 0.04), 0.04 * 2e-3);
 
-    // Each particle has 64 neighbours (DesNumNgb, to one) in its kernel: a half of the length would make it 8.
+    // Each particle has 64 neighbours (DesNumNgb, to one) in its kernel: half the length would make it 8.
     for (std::size_t i = 0; i < g.count; i += 97) {
       const double inside = 4 * constants::pi / 3 * std::pow(g.smoothing_length[i], 3) * g.density[i] / g.mass[i];
       EXPECT_NEAR(inside, 64, 1.1) << i;
     }
     for (std::size_t i = 0; i < g.position.size(); ++i)
       ASSERT_TRUE(g.position[i] >= 0 && g.position[i] <= header.box[0]);
-    // Peculiar velocities of a box of this size: some hundreds of km/s.
+    // Peculiar velocities in a box of this size: a few hundred km/s.
     const double rms =
         std::sqrt(std::inner_product(g.velocity.begin(), g.velocity.end(), g.velocity.begin(), 0.) / 32768);
     EXPECT_GT(rms, 100e5);

@@ -2,7 +2,7 @@
 
 #include "unit/io/snapshot_fixture.hpp"
 
-/// Snapshots of several files, and files that are broken.
+/// Snapshots in several files, and damaged files.
 namespace thor::io {
 namespace {
 
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 class SnapshotFiles : public SnapshotTest {
  protected:
-  /// `rows` particles, the positions of which go on from `first`.
+  /// `rows` particles, whose positions continue from `first`.
   void part(const std::string& name, std::size_t first, std::size_t rows, std::optional<double> files,
             const Change& change = {}) {
     SnapshotFile file(folder / name);
@@ -113,7 +113,7 @@ TEST_F(SnapshotFiles, ADirectoryMustHoldOneSnapshot) {
 TEST_F(SnapshotFiles, MustBelongTogether) {
   part("snap.0.hdf5", 0, 4, 2);
   part("snap.1.hdf5", 4, 3, 2, [](SnapshotFile& file) { file.set("/Header", "Time", 0.6); });
-  EXPECT_TRUE(contains(open_error(folder), "not of one snapshot"));
+  EXPECT_TRUE(contains(open_error(folder), "not from one snapshot"));
   part("snap.1.hdf5", 4, 3, 2);
   EXPECT_EQ(Snapshot(folder).gas_count(), 7u);
   part("snap.0.hdf5", 0, 4, 2, [](SnapshotFile& file) { file.put("/PartType0/ElectronAbundance", {1, 1, 1, 1}); });

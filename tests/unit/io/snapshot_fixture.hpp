@@ -42,11 +42,11 @@ class SnapshotFile {
     out_.write<T>(path, std::span<const T>(stored), shape, "", "");
     return *this;
   }
-  /// As AREPO and Gadget-4 describe a dataset.
+  /// Attributes of a dataset as in AREPO and Gadget-4.
   SnapshotFile& scale(const std::string& path, double to_cgs, double a, double h) {
     return set(path, "to_cgs", to_cgs).set(path, "a_scaling", a).set(path, "h_scaling", h);
   }
-  /// As SWIFT does.
+  /// Attributes of a dataset as in SWIFT.
   SnapshotFile& swift_scale(const std::string& path, double cgs, double a) {
     set(path, "Conversion factor to CGS (not including cosmological corrections)", Numbers{cgs});
     return set(path, "a-scale exponent", Numbers{a}).set(path, "h-scale exponent", Numbers{0});
@@ -68,7 +68,7 @@ class SnapshotTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
-  /// Three cells in the layout of TNG at z = 1 (a = 0.5), h = 0.7: what the tests change, they change first.
+  /// Three cells in the layout of TNG at z = 1 (a = 0.5), h = 0.7: tests modify it before opening it.
   using Change = std::function<void(SnapshotFile&)>;
   struct Parts {
     bool header = true, units = true, cosmology = true, mass = true, density = true;
@@ -136,7 +136,7 @@ class SnapshotTest : public ::testing::Test {
     }
     return false;
   }
-  /// The message of the error, which must be one of input data.
+  /// Message of the error, which must be an input error.
   static std::string error(const std::function<void()>& what) {
     try {
       what();
@@ -172,7 +172,7 @@ inline Numbers times(Numbers values, double factor) {
 }
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// A file of ../shared/data, or none.
+/// Path of a file in ../shared/data, if it exists.
 inline std::optional<std::filesystem::path> shared_data(const char* name) {
   const std::filesystem::path path = std::filesystem::path(THOR_SHARED) / "data" / name;
   if (!std::filesystem::exists(path)) return {};

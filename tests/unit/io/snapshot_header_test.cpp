@@ -21,7 +21,7 @@ TEST_F(SnapshotCodeUnits, AreNeverGuessed) {
   EXPECT_EQ(gas(assumed).velocity, expected.velocity);
   EXPECT_EQ(gas(assumed).mass, expected.mass);
 
-  // One of the three is missing: the same.
+  // The same if one of the three is missing.
   EXPECT_TRUE(contains(open_error(path, {.unit_length = kpc, .unit_mass = mass}), "velocity"));
 }
 
@@ -79,7 +79,7 @@ TEST_F(SnapshotTime, OfARunThatIsNotCosmological) {
   EXPECT_DOUBLE_EQ(snapshot.header().redshift, 0);
   expect_near(gas(snapshot).position, times({1, 2, 3, 4, 5, 6, 7, 8, 9}, kpc), 1e-12);
   expect_near(gas(snapshot).velocity, times({10, 20, 30, -10, 0, 0, 1, 1, 1}, km), 1e-12);
-  // The same without the flag: Time is no scale factor if it is more than 1, and without matter.
+  // The same without the flag: Time is not a scale factor if it is more than 1, or without matter.
   for (const auto& [time, matter] : {std::pair{3., 0.3}, std::pair{0.3, 0.}}) {
     const Snapshot silent(tng("silent.hdf5", {.cosmology = false}, [&](SnapshotFile& file) {
       file.set("/Header", "Time", time).set("/Header", "Redshift", 0.).set("/Header", "Omega0", matter);
@@ -88,7 +88,7 @@ TEST_F(SnapshotTime, OfARunThatIsNotCosmological) {
   }
 }
 
-// What could be the one or the other is asked for.
+// If it could be either, the user is asked.
 TEST_F(SnapshotTime, ThatMayBeAScaleFactorIsNotGuessed) {
   const auto path = tng("snap.hdf5", {.cosmology = false}, [](SnapshotFile& file) {
     file.set("/Header", "Time", 0.25).set("/Header", "Redshift", 0.).set("/Header", "Omega0", 0.3);
@@ -151,7 +151,7 @@ TEST_F(SnapshotTime, IsAskedForWhereItIsMissing) {
   const auto zero = tng("zero.hdf5", {.cosmology = false}, [](SnapshotFile& file) {
     file.set("/Parameters", "ComovingIntegrationOn", 1.).set("/Header", "Time", 0.);
   });
-  EXPECT_TRUE(contains(open_error(zero), "no scale factor"));
+  EXPECT_TRUE(contains(open_error(zero), "not a scale factor"));
 }
 
 TEST_F(SnapshotTime, PlanckIsTheDefaultAndSaidSo) {

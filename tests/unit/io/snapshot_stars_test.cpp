@@ -39,7 +39,7 @@ TEST_F(SnapshotStars, AgesByCosmology) {
       EXPECT_GT(std::abs(s.age[i] - (other.age(1) - other.age(1 / birth[i] - 1))), 1000 * year);
     }
   }
-  EXPECT_EQ(s.age[5], 0);  // later than now by its rounding
+  EXPECT_EQ(s.age[5], 0);  // later than now because of rounding
   expect_near(s.position, [] {
     Numbers expected;
     for (int i = 0; i < 6; ++i) {
@@ -61,7 +61,7 @@ TEST_F(SnapshotStars, WindIsLeftOut) {
   expect_near(Numbers(whole.position.begin() + 3, whole.position.end()), times({20, 21, 22}, kpc * 0.5 / 0.7));
   for (const std::size_t size : {1, 2, 3}) EXPECT_EQ(stars(snapshot, size).age, whole.age);
 
-  // A birth before the beginning is no mark of wind in other codes.
+  // A birth before the beginning does not mark wind in other codes.
   const Snapshot other(write("StellarFormationTime", {0.4, -1, 0.3}));
   EXPECT_EQ(other.star_count(), 3u);
   const Cosmology cosmology{.h = 0.7, .omega_m = 0.3, .omega_lambda = 0.7};
@@ -81,7 +81,7 @@ TEST_F(SnapshotStars, TimeIsTimeInARunThatIsNotCosmological) {
   EXPECT_TRUE(s.mass.empty());
   const Snapshot timeless(write_isolated(false));
   EXPECT_TRUE(stars(timeless).age.empty());
-  EXPECT_TRUE(noted(timeless, "ages of its stars are not known"));
+  EXPECT_TRUE(noted(timeless, "ages of its stars are unknown"));
 }
 
 TEST_F(SnapshotStars, MassFromTheTable) {

@@ -63,9 +63,9 @@ TEST_F(SnapshotSwift, ByItsAttributesAndByCustomAlike) {
     expect_near(g.temperature, {1e4, 2e4});
     expect_near(g.hydrogen, {0.75, 0.7});
     expect_near(g.metallicity, {0.01, 0.02});
-    // 2.018932 is that of the kernel the file names; 1.825742 of the cubic spline would not do.
+    // 2.018932 belongs to the kernel named in the file; 1.825742 of the cubic spline would be wrong.
     expect_near(g.smoothing_length, times({0.5, 0.25}, 2.018932 * 1000 * kpc * a), 1e-9);
-    // 1e10 M_sun in one Mpc/(km/s) = 977.8 Gyr; what is negative is a time.
+    // 1e10 M_sun in one Mpc/(km/s) = 977.8 Gyr; negative values are times.
     expect_near(g.sfr, {3 * 1e10 / 977.8e9, 0}, 2e-3);
     const StarBlock s = stars(snapshot);
     expect_near(s.mass, {mass});

@@ -2,7 +2,7 @@
 
 #include "unit/io/snapshot_fixture.hpp"
 
-/// Snapshots in the layouts of TNG, Gadget-4 and EAGLE: values, units, and what stands in for what is missing.
+/// Snapshots in the layouts of TNG, Gadget-4 and EAGLE: values, units, and substitutes for missing fields.
 namespace thor::io {
 namespace {
 
@@ -58,10 +58,10 @@ TEST_F(SnapshotGadget, FieldsOfTng) {
   expect_near(g.metallicity, {0.01, 0.02, 0.03});
   expect_near(g.hydrogen, {0.75, 0.7, 0.6});
   expect_near(g.sfr, {0, 2, 0.5});
-  EXPECT_FALSE(snapshot.has("smoothing_length"));  // SubfindHsml is none
+  EXPECT_FALSE(snapshot.has("smoothing_length"));  // SubfindHsml does not count
 }
 
-/// Numbers that single precision does not hold come back as they were stored in double.
+/// Numbers that do not fit in single precision are returned as stored in double.
 TEST_F(SnapshotGadget, BothPrecisions) {
   const double x = 1.23456789012345, big = 35000.123456789;
   for (const bool wide : {false, true}) {
@@ -111,7 +111,7 @@ TEST_F(SnapshotGadget, OfGadget4OnlyParametersHaveUnits) {
   expect_near(g.density, times({1, 2}, mass / std::pow(kpc, 3) * 0.49 * 64), 1e-12);
   expect_near(g.smoothing_length, times({700, 800}, kpc * 0.25 / 0.7), 1e-12);
 
-  // What the dataset says of itself goes above the custom.
+  // Attributes of the dataset have priority over conventions.
   expect_near(gas(Snapshot(write(0))).velocity, times({1, 0, 0, 0, 1, 0}, km), 1e-12);
 }
 

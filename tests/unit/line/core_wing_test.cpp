@@ -47,7 +47,7 @@ TYPED_TEST(CoreWing, TheExactRootHasFullPrecision) {
     }
     twin = std::min(twin, std::abs(this->lanes(core_wing_exact(TypeParam(Real(1.001) * a)))[0] / expected - 1));
   }
-  EXPECT_GT(twin, 10 * bound);  // a wrong by a thousandth is seen
+  EXPECT_GT(twin, 10 * bound);  // an error of a thousandth in a is detected
   // Towards a = sqrt(pi)/e = 0.652 the root becomes double; beyond there is none.
   for (const double a : {0.3, 0.5, 0.6, 0.65})
     EXPECT_NEAR(double(this->lanes(core_wing_exact(TypeParam(Real(a))))[0]) / root(double(Real(a))), 1,

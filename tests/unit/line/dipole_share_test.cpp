@@ -33,8 +33,8 @@ double clebsch_gordan(double j, double m, double q, double J) {
                          factorial(j + m) * factorial(k - q) * factorial(k + q));
 }
 
-/// Light along z without polarisation lifts atoms that are spread evenly over m_l by q = -1 and +1 alike. Of what the
-/// sublevels then send out, the part P_0 with q = 0 goes as sin^2 theta, the rest as (1 + cos^2 theta)/2: in all
+/// Light along z without polarisation excites atoms that are distributed evenly over m_l equally by q = -1 and +1. Of
+/// the light then emitted, the fraction P_0 with q = 0 varies as sin^2 theta, the rest as (1 + cos^2 theta)/2: in total
 /// 1 + (E/2) P_2 with E = 1 - 3 P_0.
 double share_of_sublevels(double lower, double upper, double final) {
   double all = 0, along = 0;
@@ -101,7 +101,8 @@ TEST(DipoleShare, SumRules) {
     EXPECT_NEAR(E * E, dipole_share(lower, upper, lower) * dipole_share(final, upper, final), 1e-14);
     EXPECT_TRUE(E >= -0.5 - 1e-15 && E <= 1);
     EXPECT_GE(dipole_share(lower, upper, lower), 0) << "back to where it came from";
-    // Decays to all J_f by statistical weight: every q of every sublevel is then as likely, and the light isotropic.
+    // Decays to all J_f by statistical weight: every q of every sublevel is then equally likely, and the light
+    // isotropic.
     double sum = 0;
     for (double J = std::abs(upper - 1); J <= upper + 1; ++J) sum += (2 * J + 1) * dipole_share(lower, upper, J);
     EXPECT_NEAR(sum, 0, 1e-13) << lower << " -> " << upper;

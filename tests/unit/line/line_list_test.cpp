@@ -1,4 +1,4 @@
-// The line list that thor comes with, held against itself and against another one, and the lists of users.
+// The built-in line list, checked for consistency and against another one, and users' lists.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,11 +21,11 @@ const Level& level_of(const Line& line, const std::string& name) {
   return *found;
 }
 
-/// g_u/g_l = (2 J_u + 1)/(2 J_l + 1); of 1s-2p, where 2p stands for both of its J, 6/2.
+/// g_u/g_l = (2 J_u + 1)/(2 J_l + 1); for 1s-2p, where 2p represents both of its J, 6/2.
 double weight_ratio(const Line& line, const AtomicTransition& t) {
   const auto lower = level_of(line, t.lower).J, upper = level_of(line, t.upper).J;
   if (lower && upper) return (2 * *upper + 1) / (2 * *lower + 1);
-  EXPECT_EQ(line.name, "Lya") << "which J do " << t.lower << " and " << t.upper << " stand for?";
+  EXPECT_EQ(line.name, "Lya") << "which J do " << t.lower << " and " << t.upper << " represent?";
   return 3;
 }
 
@@ -152,13 +152,13 @@ TEST(LineList, AgreesWithVpfit) {
         ++compared, excited += !ground;
       }
     }
-  EXPECT_GE(compared, 36) << "too few transitions were found there to mean anything";
+  EXPECT_GE(compared, 36) << "too few transitions found for a meaningful test";
   EXPECT_GE(excited, 5);
 }
 
-// ---- the lists of users --------------------------------------------------------------------------------------------
+// ---- users' lists --------------------------------------------------------------------------------------------------
 
-/// A line of an ion of one's own, which edited() breaks.
+/// A line of a user-defined ion, which edited() breaks.
 const std::string zinc = R"(ions:
   - {name: Zn II, mass: 65.38 u}
 lines:
@@ -234,7 +234,7 @@ TEST(LineFile, TheBuiltInListReadsAsAFile) {
   EXPECT_EQ(parse_lines(lines_text(), "all.yaml", lines()).size(), lines().size());
 }
 
-// ---- what is wrong with a file -------------------------------------------------------------------------------------
+// ---- errors in a file ----------------------------------------------------------------------------------------------
 
 std::string failure(const std::string& text) {
   try {
@@ -249,7 +249,7 @@ void expect_failure(const std::string& message, const std::string& text) {
   const std::string what = failure(text);
   EXPECT_NE(what.find(message), std::string::npos) << "expected: " << message << "\ngot: " << what;
 }
-/// One mistake, one message.
+/// One error, one message.
 void expect_only(const std::string& message, const std::string& text) {
   expect_failure(message, text);
   const std::string what = failure(text);
@@ -268,9 +268,9 @@ TEST(BadLineFile, NamesTheFileTheLineAndTheKey) {
       edited("f: 0.501, branching: 1}", "f: 0.501, branching: 0.9}"));
   expect_only("my.yaml:12:96: lines.0.transitions.0.A: must be > 0 s^-1, got \"-4.07e8 s^-1\"",
               edited("4.07e8", "-4.07e8"));
-  expect_only("my.yaml:6:10: lines.0.ion: ion \"Zn I\" is not known; did you mean \"Zn II\"? (known: Al II, ",
+  expect_only("my.yaml:6:10: lines.0.ion: unknown ion \"Zn I\"; did you mean \"Zn II\"? (known: Al II, ",
               edited("ion: Zn II\n", "ion: Zn I\n"));
-  expect_only("my.yaml:13:32: lines.0.transitions.1.ion: ion \"Zz\" is not known",
+  expect_only("my.yaml:13:32: lines.0.transitions.1.ion: unknown ion \"Zz\"",
               edited("{name: ZnII_2062, ", "{name: ZnII_2062, ion: Zz, "));
   expect_only(
       "my.yaml:12:27: lines.0.transitions.0.wave: unknown key; did you mean \"name\"? (known keys: name, lower, upper, "
@@ -293,16 +293,16 @@ TEST(BadLineFile, NamesTheFileTheLineAndTheKey) {
 }
 
 TEST(BadLineFile, NamesThatStandTwice) {
-  expect_only("my.yaml:10:16: lines.0.levels.2.name: stands twice",
+  expect_only("my.yaml:10:16: lines.0.levels.2.name: is given twice",
               edited("upper: 4p 2P1/2, wavelength: 2062.6603 Angstrom", "upper: 4p 2P3/2, wavelength: 2026.2 Angstrom",
                      edited("branching: 1}\n    source", "branching: 0.5}\n    source",
                             edited("branching: 1}\n      -", "branching: 0.5}\n      -",
                                    edited("{name: 4p 2P1/2", "{name: 4p 2P3/2")))));
-  expect_only("my.yaml:13:16: lines.0.transitions.1.name: stands twice",
+  expect_only("my.yaml:13:16: lines.0.transitions.1.name: is given twice",
               edited("{name: ZnII_2062", "{name: ZnII_2026"));
   const auto line = zinc.find("  - name: ZnII\n");
-  expect_only("my.yaml:15:11: lines.1.name: stands twice in this file", zinc + zinc.substr(line));
-  expect_only("my.yaml:3:12: ions.1.name: stands twice",
+  expect_only("my.yaml:15:11: lines.1.name: is given twice in this file", zinc + zinc.substr(line));
+  expect_only("my.yaml:3:12: ions.1.name: is given twice",
               edited("65.38 u}\n", "65.38 u}\n  - {name: Zn II, mass: 66 u}\n"));
 }
 
@@ -312,7 +312,7 @@ TEST(BadLineFile, TheFirstTransitionIsSeenInEmissionOnly) {
       edited("energy: 48481.08 cm^-1}", "energy: 48481.08 cm^-1, population: 1}"));
   expect_only("lines.0.transitions.0.lower: the first transition must start from a level that holds ions",
               edited("{name: ZnII_2026, ", "{name: ZnII_2026, ion: D I, "));
-  expect_only("lines.0.transitions.0.abundance: is that of another isotope",
+  expect_only("lines.0.transitions.0.abundance: belongs to another isotope",
               edited("{name: ZnII_2026, ", "{name: ZnII_2026, abundance: 0.1, "));
 }
 
@@ -349,7 +349,7 @@ TEST(BadLineFile, FilesThatCannotBeRead) {
   std::filesystem::remove_all(folder);
 }
 
-// ---- as many as the kernel holds -----------------------------------------------------------------------------------
+// ---- limits of the kernel ------------------------------------------------------------------------------------------
 
 /// `lower` levels close to each other, all with ions, `upper` levels above, and every transition between them.
 std::string many(int lower, int upper) {
@@ -375,8 +375,8 @@ TEST(LineFile, HoldsAsManyTransitionsAsTheKernel) {
   const auto list = parse_lines(many(1, most_transitions), "my.yaml", lines());
   EXPECT_EQ(find_line(list, "Many")->absorbing().size(), std::size_t(most_transitions));
   expect_only(
-      "my.yaml:17:7: lines.0.transitions: 9 start from levels that hold ions; at most 8 are possible: make several "
-      "lines of them",
+      "my.yaml:17:7: lines.0.transitions: 9 start from levels that hold ions; at most 8 are possible: split them into "
+      "several lines",
       many(1, most_transitions + 1));
   const auto cascade = parse_lines(many(4, 2), "my.yaml", lines());
   EXPECT_EQ(find_line(cascade, "Many")->fluorescence(find_line(cascade, "Many")->first()).size(), 3u);
@@ -396,7 +396,7 @@ TEST(LineFile, HoldsAsManyChannelsAsTheKernel) {
   const Line& line = *find_line(list, "Many");
   EXPECT_EQ(line.absorbing().size(), 1u);
   EXPECT_EQ(line.fluorescence(line.first()).size(), std::size_t(most_channels));
-  expect_only("lines.0.transitions: those that absorb have 33 fluorescent decays in all; at most 32 are possible",
+  expect_only("lines.0.transitions: the absorbing ones have 33 fluorescent decays in all; at most 32 are possible",
               cascade(most_channels + 1));
 }
 

@@ -44,7 +44,7 @@ struct Profile : ::testing::Test {
     return {lane(r.gaussian, l), lane(r.H, l)};
   }
 #ifdef THOR_HAVE_CERF
-  /// The largest relative error of H for |x| < end; a and x as Real holds them.
+  /// Largest relative error of H for |x| < end; a and x are rounded to Real.
   template <class Scheme>
   static double worst(double a, double end) {
     double largest = 0;
@@ -61,7 +61,7 @@ using ValueTypes = ::testing::Types<float, double, NativePack<float>, NativePack
 TYPED_TEST_SUITE(Profile, ValueTypes);
 
 #ifdef THOR_HAVE_CERF
-// As the comment in voigt.hpp has it; single precision adds its own rounding.
+// Bounds from the comment in voigt.hpp; single precision adds its own rounding.
 TYPED_TEST(Profile, VoigtAgreesWithLibcerf) {
   const double rounding = this->single ? 4e-6 : 0;
   for (double a = 1e-8; a < 1.001 * Voigt::largest_a; a *= std::pow(10., 0.125)) {
@@ -69,7 +69,7 @@ TYPED_TEST(Profile, VoigtAgreesWithLibcerf) {
     EXPECT_LT(this->template worst<Voigt>(a, 40), bound) << "a = " << a;
     EXPECT_LT(this->template worst<Voigt>(a, 1e5), bound) << "a = " << a << ", far wing";
   }
-  EXPECT_GT(this->template worst<Voigt>(0.1, 40), 1e-3);  // the test can tell: it is of second order in a
+  EXPECT_GT(this->template worst<Voigt>(0.1, 40), 1e-3);  // the test detects it: it is of second order in a
 }
 
 TYPED_TEST(Profile, VoigtOfFourthOrderAgreesWithLibcerf) {
@@ -86,7 +86,7 @@ TYPED_TEST(Profile, VoigtOfFourthOrderAgreesWithLibcerf) {
 TYPED_TEST(Profile, VoigtS15AgreesWithLibcerf) {
   const auto worst = [](double a, double end) { return TestFixture::template worst<VoigtS15>(a, end); };
   for (double a = 1e-6; a < 1.001e-2; a *= std::pow(10., 0.125)) {
-    // Beyond x = 5 the scheme drops e^{-x^2}: below a = 6e-6 that is what counts.
+    // Beyond x = 5 the scheme drops e^{-x^2}: below a = 6e-6 this dominates.
     const double bound = a < 6.2e-6 ? 6.2e-10 / a : a < 3.001e-3 ? 1e-4 : 8e-4;
     EXPECT_LT(worst(a, 40), bound) << "a = " << a;
     EXPECT_LT(worst(a, 1e4), bound) << "a = " << a << ", far wing";
@@ -161,7 +161,7 @@ TYPED_TEST(Profile, CoreWingBoundaryFromOneKelvinToTenMillion) {
     EXPECT_NEAR(this->lane(core_wing_b25_fast(TypeParam(Real(a))), 0) / root, 1, 6e-3) << temperature << " K";
     twin = std::max(twin, std::abs(this->lane(core_wing_b25(TypeParam(Real(1.2 * a))), 0) / root - 1));
   }
-  EXPECT_GT(twin, 6e-3);  // a wrong by a fifth is seen
+  EXPECT_GT(twin, 6e-3);  // an error of a fifth in a is detected
 }
 
 // ---- atomic data ---------------------------------------------------------------------------------------------------

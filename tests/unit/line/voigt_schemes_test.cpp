@@ -36,7 +36,7 @@ struct VoigtSchemes : ::testing::Test {
     return r[l];
   }
 #ifdef THOR_HAVE_CERF
-  /// The largest relative error of H for |x| < end, a taken to be `factor` times what it is.
+  /// Largest relative error of H for |x| < end, with a multiplied by `factor`.
   static double worst(double a, double end, double factor = 1) {
     double largest = 0;
     for (const double t : frequencies(a, end)) {
@@ -47,7 +47,7 @@ struct VoigtSchemes : ::testing::Test {
     }
     return largest;
   }
-  /// What the comments in voigt_schemes.hpp say.
+  /// Errors given in the comments of voigt_schemes.hpp.
   static double bound(double a) {
     if constexpr (std::is_same_v<Scheme, VoigtH82>) return a > 9.9e-8 ? 9.7e-5 : 4e-12 / a + 5e-5;
     if constexpr (std::is_same_v<Scheme, VoigtT06>) return a < 1.01e-3 ? 1.25e-2 : 2.1e-2;
@@ -75,7 +75,7 @@ TYPED_TEST(VoigtSchemes, AgreeWithLibcerf) {
     const double bound = this->bound(a);
     EXPECT_LT(this->worst(a, 40), bound) << "a = " << a;
     EXPECT_LT(this->worst(a, 1e5), bound) << "a = " << a << ", far wing";
-    EXPECT_GT(this->worst(a, 40, 1.03), bound) << "a = " << a << ": wrong by 3 %, and not seen";
+    EXPECT_GT(this->worst(a, 40, 1.03), bound) << "a = " << a << ": an error of 3 % is not detected";
   }
 #else
   GTEST_SKIP() << "*** libcerf is not installed (Debian: libcerf-dev): THE VOIGT SCHEMES ARE NOT TESTED ***";

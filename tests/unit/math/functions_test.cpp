@@ -12,7 +12,7 @@
 namespace thor {
 namespace {
 
-/// The type that holds the truth: 11 digits or more beyond Real, so that its own error does not count.
+/// Type of the reference values: at least 11 digits more than Real, so that its own error is negligible.
 template <class Real>
 using Wide = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
@@ -29,7 +29,7 @@ Points<RealOf<V>> map(Points<RealOf<V>> points, F f) {
   return points;
 }
 
-/// f over the points; a pack must give the bits of the scalar.
+/// f over the points; a pack must give bit-identical results to the scalar.
 template <class V, class F>
 Points<RealOf<V>> evaluate(const Points<RealOf<V>>& points, F f) {
   const auto result = map<V>(points, f), scalar = map<RealOf<V>>(points, f);
@@ -67,14 +67,14 @@ Points<Real> operator+(Points<Real> a, const Points<Real>& b) {
   return a;
 }
 
-/// error(x, y) of y = f(x) stays below the bound; says where it is largest.
+/// Checks that error(x, y) of y = f(x) stays below the bound; reports where it is largest.
 template <class Real, class Error>
 void expect_below(double bound, const Points<Real>& x, const Points<Real>& y, Error error) {
   double largest = -1;
   std::size_t where = 0;
   for (std::size_t i = 0; i < x.size() && !std::isnan(largest); ++i) {
     const double e = double(error(Wide<Real>(x[i]), Wide<Real>(y[i])));
-    if (!(e <= largest)) largest = e, where = i;  // so a NaN counts as largest
+    if (!(e <= largest)) largest = e, where = i;  // so that NaN counts as largest
   }
   EXPECT_LT(largest, bound) << std::setprecision(17) << "at x = " << x[where] << ", f(x) = " << y[where];
 }

@@ -79,8 +79,8 @@ TYPED_TEST(ValueLayer, ArithmeticEqualsScalar) {
   this->same_as_scalar([](auto a, auto, auto) { return from_bits(to_bits(a)); });
 }
 
-/// min(a, b) = a < b ? a : b and max likewise, so the second where they are equal or not ordered: in packs too, or one
-/// lane and many give different photons.
+/// min(a, b) = a < b ? a : b and max accordingly, hence the second if they are equal or unordered: in packs too, or one
+/// lane and many would give different photons.
 TYPED_TEST(ValueLayer, MinAndMaxOfZerosAndNaN) {
   using V = TypeParam;
   using Real = typename TestFixture::Real;

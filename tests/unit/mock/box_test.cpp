@@ -58,7 +58,7 @@ TEST(MockBox, HasTheMeanDensityOfBaryons) {
   EXPECT_NEAR(volume / std::pow(box().box, 3), 1, 0.2);
 }
 
-/// Where an element of the gas between the galaxies has come from, from its number [cm].
+/// Initial position of an element of the gas between galaxies, from its number [cm].
 Vector origin(const GasElement& g) {
   const std::uint64_t i = g.id - 1;
   const double cell = box().box / 32;

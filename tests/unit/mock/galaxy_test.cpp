@@ -25,7 +25,7 @@ const Snapshot& galaxy() {
   return snapshot;
 }
 
-/// As seen from the galaxy's centre.
+/// Position and velocity relative to the galaxy's centre.
 Vector centred(const Vector& p) {
   const double half = 0.5 * galaxy().box;
   return {p[0] - half, p[1] - half, p[2] - half};
@@ -127,7 +127,7 @@ TEST(MockGalaxy, SpinsAboutZOnAFlatRotationCurve) {
   const auto speed = test::moments(ratios);
   EXPECT_NEAR(speed.mean, 1, 0.01) << "v/v_flat beyond a scale length; 0.97 at it";
   EXPECT_LT(speed.error, 0.005);
-  // M v 2 R_d, but for the core of the rotation curve and the edge of the disc
+  // M v 2 R_d, except for the core of the rotation curve and the edge of the disc
   EXPECT_NEAR(spin[2] / (3e9 * solar_mass * model.flat_speed * 2 * model.disc_scale), 1, 0.15);
 }
 

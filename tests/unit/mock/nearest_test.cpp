@@ -46,7 +46,7 @@ TEST(Nearest, IsWhatALookAtAllPointsFinds) {
     EXPECT_NEAR(room[i] / volume(true), 1, 1e-12);
     not_periodic += std::abs(room[i] / volume(false) - 1) > 1e-6;
   }
-  EXPECT_GT(not_periodic, 100) << "without the images of the cube it would be another result";
+  EXPECT_GT(not_periodic, 100) << "without the images of the cube the result would differ";
 }
 
 TEST(Nearest, VolumesOfRandomPointsFillTheCube) {

@@ -16,7 +16,7 @@ void refuses(T Options::*member, T value, const std::string& name) {
   options.*member = value;
   try {
     check(options);
-    FAIL() << name << " " << value << " was taken";
+    FAIL() << name << " " << value << " was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     EXPECT_TRUE(std::string(error.what()).starts_with(name + ": ")) << error.what();

@@ -67,7 +67,7 @@ TEST_F(MockFile, HasTheLayoutOfIllustrisTNG) {
   EXPECT_NEAR(mass * 1e10 / 0.6774 / 6.3e9, 1, 1e-5);
 }
 
-/// Everything as the reader of snapshots gives it, beside what it was made from.
+/// Everything returned by the snapshot reader, compared with its origin.
 void compare(const Snapshot& made, const io::Snapshot& read) {
   EXPECT_NEAR(read.header().redshift, made.redshift, 1e-9);
   EXPECT_NEAR(read.header().box[0] / made.box, 1, 1e-9);

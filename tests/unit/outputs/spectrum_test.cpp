@@ -45,7 +45,7 @@ TEST(FrequencyAxis, AllAxesOfTheSameLight) {
               constants::c, 1);
 }
 
-/// Nothing but the line's first transition.
+/// Only the line's first transition.
 auto only(FrequencyAxis axis) {
   return [axis](const std::string&) { return axis; };
 }
@@ -86,7 +86,7 @@ TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
   std::filesystem::remove(path);
 }
 
-// The same light, counted from one transition and from another 100 thermal units to the red of it.
+// The same light, relative to one transition and to another 100 thermal units redward of it.
 TEST(SpectrumOutput, CountsFromItsReference) {
   const auto path =
       (std::filesystem::temp_directory_path() / ("thor_reference_" + std::to_string(getpid()) + ".h5")).string();

@@ -10,7 +10,7 @@
 #include "support/run.hpp"
 #include "support/statistics.hpp"
 
-/// The device engine: on a device that is the host, and on each GPU there is. Without a GPU those tests are skipped.
+/// The device engine, on a device that is the host and on each GPU available. Without a GPU those tests are skipped.
 namespace {
 
 using namespace thor;
@@ -78,7 +78,7 @@ void expect_identical(const test::Outcome& a, const test::Outcome& b) {
   EXPECT_TRUE(a.tally.conserves());
 }
 
-/// Where mean free paths are a thousandth of what a position in single precision resolves.
+/// Gas in which mean free paths are a thousandth of the resolution of a single-precision position.
 TEST_P(DeviceEngine, GivesThePhotonsThatScatterBesideAFace) {
   const std::string gas = ", temperature: 1e4 K, tau0: 3e10", few = "limits: {max_scatterings: 200}\n";
   for (const std::string& medium :
@@ -89,7 +89,7 @@ TEST_P(DeviceEngine, GivesThePhotonsThatScatterBesideAFace) {
   }
 }
 
-/// Every photon and every bin, bit for bit, however few lanes there are and wherever the last photons end.
+/// Every photon and every bin is bit-identical, for any number of lanes and wherever the last photons end.
 TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
   for (const auto& medium : media) {
     for (const char* precision : {"precision: single\n", "precision: double\n"}) {
@@ -199,7 +199,7 @@ TEST_P(DeviceEngine, KeepsHistoriesInDoublePrecision) {
   EXPECT_GE(same, int(0.99 * double(photons.size())));
 }
 
-/// Independent runs on device and processor have the same distribution; a twin with a wrong optical depth has not.
+/// Independent runs on device and processor have the same distribution; a twin with a wrong optical depth does not.
 TEST_P(DeviceEngine, AgreesInDistribution) {
   const auto spectrum = [&](const char* tau0, const char* precision, const char* seed, const Compute& where) {
     const std::string text = yaml("type: shell, outer_radius: 1 kpc, temperature: 2e4 K, tau0: " + std::string(tau0),
@@ -218,7 +218,7 @@ TEST_P(DeviceEngine, AgreesInDistribution) {
   }
 }
 
-/// The number of photons just above what the first slice may start, and few enough lanes to be handed over at once.
+/// Slightly more photons than the first slice may start, and few enough lanes to be handed over at once.
 TEST_P(DeviceEngine, StartsEveryPhoton) {
   for (int photons = 126; photons <= 200; photons += 2) {
     device::Options few;
@@ -238,7 +238,7 @@ TEST_P(DeviceEngine, CountsLostPhotons) {
   EXPECT_TRUE(outcome.tally.conserves());
 }
 
-/// What is cut is still in flight; none is forgotten, and the end comes within a slice or so.
+/// Interrupted photons are still in flight; none is forgotten, and the run ends within about a slice.
 TEST_P(DeviceEngine, StopsWhenAsked) {
   const auto config =
       config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 5000), "test");
@@ -268,7 +268,7 @@ TEST_P(DeviceEngine, StopsWhenAsked) {
   }
 }
 
-/// After pool.close() nothing is started, and what is in flight ends.
+/// After pool.close() no photon is started, and those in flight end.
 TEST_P(DeviceEngine, DrainsAClosedPool) {
   const auto config = config::parse(yaml(sphere, 2000000), "test");
   const auto setup = build_setup(config);
@@ -318,7 +318,7 @@ TEST_P(DeviceEngine, RefusesMoreLanesThanMemory) {
   EXPECT_TRUE(test::run_all(yaml(sphere, 100), {}, compute()).tally.conserves());  // and goes on
 }
 
-/// Last, since a real device is of no use to its process after a fault.
+/// This test is last, since a real device is unusable for its process after a fault.
 TEST_P(DeviceEngine, ZzReportsAFaultWithThePhotonsInFlight) {
   device::Options options;
   options.fault = 1234, options.lanes = 128;
@@ -338,7 +338,7 @@ TEST_P(DeviceEngine, ZzReportsAFaultWithThePhotonsInFlight) {
 INSTANTIATE_TEST_SUITE_P(, DeviceEngine, testing::Values("host", "cuda"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// A device too small for all that pay: fewer lanes and a warning, but the same photons.
+/// A device with too little memory for the default lanes: fewer lanes and a warning, but the same photons.
 TEST(SmallDevice, TakesFewerLanesWithAWarning) {
   test::HostDevice small(3u << 20);
   const std::string text = yaml(sphere, 40000);

@@ -19,7 +19,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-/// xoshiro128++ as its authors print it.
+/// xoshiro128++ as published by its authors.
 struct PlainXoshiro {
   std::array<std::uint32_t, 4> s;
   std::uint32_t next() {
@@ -48,7 +48,7 @@ struct Streams : ::testing::Test {
     return load<WordOf<V>>(r.data());
   }
 
-  /// Each lane is the scalar stream of its key; a draw that select() keeps for odd lanes leaves the others in place.
+  /// Each lane is the scalar stream of its key; a draw that select() keeps for odd lanes does not advance the others.
   template <class Packs, class Scalar>
   static void follow(Packs packs, Scalar scalar_of) {
     std::vector<decltype(scalar_of(key(0)))> scalars;
@@ -73,7 +73,7 @@ struct Streams : ::testing::Test {
       auto look_scalars = scalars;
       expect_same(look, look_scalars, draw);
     }
-    auto kept = scalar_of(key(0));  // lane 0 was never chosen: where it was after 52 draws
+    auto kept = scalar_of(key(0));  // lane 0 was never chosen: still at 52 draws
     for (int draw = 0; draw < 52; ++draw) kept.next();
     EXPECT_EQ(out(packs.next())[0], kept.next());
   }
@@ -145,7 +145,7 @@ TYPED_TEST(Streams, PhiloxCountsItsBlocksWithCarry) {
       ASSERT_EQ(this->out(random.next()).back(), w) << c[0];
 }
 
-// Between steps a stream is four words; what is left of a begun block is not drawn again.
+// Between steps a stream is four words; the rest of a partly used block is not drawn again.
 TYPED_TEST(Streams, PhiloxLivesInFourWords) {
   using V = TypeParam;
   const StreamKey key = stream_key(5, 6);
@@ -184,7 +184,7 @@ Table first_draws(Start start) {
   return u;
 }
 
-/// The largest of |correlation|/sigma over draws k of a stream and l of the next (and k < l of the same).
+/// Largest |correlation|/sigma between draw k of a stream and draw l of the next (and k < l of the same).
 double serial_correlation(const Table& u) {
   double worst = 0;
   for (int step : {0, 1, 2})
@@ -197,8 +197,8 @@ double serial_correlation(const Table& u) {
   return worst;
 }
 
-/// The smallest p of: each draw flat over consecutive streams; each draw and that of the next stream flat in the
-/// square. Too flat counts as well as not flat.
+/// Smallest p-value of: each draw uniform over consecutive streams; each draw and that of the next stream uniform in
+/// the square. Too uniform counts as much as not uniform.
 double flatness(const Table& u) {
   const auto two_sided = [](const std::vector<double>& samples, double high, int bins) {
     const double p = test::chi_square_test(
@@ -215,7 +215,7 @@ double flatness(const Table& u) {
   return p;
 }
 
-/// How far the share of photons that fly through tau unscattered is from e^-tau, in sigmas, at worst.
+/// Largest deviation, in sigmas, of the fraction of photons that cross tau unscattered from e^-tau.
 double unscattered(const Table& u) {
   double worst = 0;
   for (const double tau : {0.1, 1., 3., 6.}) {
@@ -250,7 +250,7 @@ TEST(StreamKeys, BadSeedingIsRejected) {
   EXPECT_GT(serial_correlation(raw), 20);
   EXPECT_LT(flatness(raw), 1e-10);
   EXPECT_GT(unscattered(raw), 20);
-  // Spread over the word but not mixed: the first draw is a lattice.
+  // Keys spread over the word but not mixed: the first draw is a lattice.
   const Table weyl = first_draws([](std::uint64_t i) { return State{std::uint32_t(i * 0x9e3779b9u), 1u, 2u, 3u}; });
   EXPECT_GT(serial_correlation(weyl), 20);
   EXPECT_LT(flatness(weyl), 1e-10);

@@ -70,7 +70,7 @@ TYPED_TEST(Sfc, SelectKeepsEachLaneItsStream) {
   }
 }
 
-/// Largest of |correlation|/sigma between bits of the first words of neighbouring streams and between those words.
+/// Largest |correlation|/sigma between bits of the first words of neighbouring streams and between those words.
 template <class Start>
 double worst_correlation(Start start) {
   constexpr int streams = 1 << 14, draws = 4;
@@ -101,7 +101,7 @@ double worst_correlation(Start start) {
 TEST(SfcStreams, NeighboursAreIndependentFromTheFirstDraw) {
   EXPECT_LT(worst_correlation([](std::uint64_t i) { return sfc<double>(stream_key(1, i)); }), 5);  // of 832
   EXPECT_LT(worst_correlation([](std::uint64_t i) { return sfc<double>(stream_key(i, 7)); }), 5);
-  // A key that is not mixed is seen.
+  // A key that is not mixed is detected.
   EXPECT_GT(worst_correlation([](std::uint64_t i) { return sfc<double>({{std::uint32_t(i), 0, 0, 1}}); }), 50);
 }
 

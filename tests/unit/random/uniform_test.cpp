@@ -34,12 +34,12 @@ struct Draws : ::testing::Test {
     store(v, r.data());
     return r;
   }
-  /// f(word, word) through V with the same words in every lane.
+  /// f(word, word) evaluated in V with the same words in every lane.
   template <class F>
   static Real value(F f, std::uint32_t first, std::uint32_t second = 0) {
     return out(f(V{}, WordOf<V>(first), WordOf<V>(second))).back();
   }
-  /// n samples or a few more of each result of f(word, word), which gives an array of V.
+  /// At least n samples of each result of f(word, word), which returns an array of V.
   template <std::size_t results, class F>
   std::array<std::vector<double>, results> samples(std::size_t n, F f) {
     std::array<std::vector<double>, results> s;
@@ -54,7 +54,7 @@ struct Draws : ::testing::Test {
 using ValueTypes = ::testing::Types<float, double, NativePack<float>, NativePack<double>>;
 TYPED_TEST_SUITE(Draws, ValueTypes);
 
-// The first argument says the value type.
+// The first argument selects the value type.
 const auto plain = []<class V>(V, WordOf<V> w, WordOf<V>) { return uniform<V>(w); };
 const auto positive = []<class V>(V, WordOf<V> w, WordOf<V>) { return uniform_positive<V>(w); };
 const auto fine = []<class V>(V, WordOf<V> w, WordOf<V> f) { return uniform_fine<V>(w, f); };
@@ -146,7 +146,7 @@ TYPED_TEST(Draws, UniformFineTellsRareEvents) {
       probability += double(low) * 0x1p-62;
     }
     EXPECT_NEAR(probability / rare, 1, (this->single ? 3e-7 : 1e-12) + 0x1p-62 / rare) << rare;
-    std::uint64_t coarse = 0;  // one word cannot tell: its steps are 4.7e-10
+    std::uint64_t coarse = 0;  // one word cannot resolve it: its steps are 4.7e-10
     while (this->value(positive, std::uint32_t(2 * coarse)) < Real(rare)) ++coarse;
     if (rare <= 1e-9) {
       EXPECT_GT(std::abs(double(coarse) * 0x1p-31 / rare - 1), 0.05) << rare;
@@ -183,7 +183,7 @@ TYPED_TEST(Draws, GaussianPairFollowsItsPdf) {
   EXPECT_LT(std::abs(product), 4 * 0.5 * std::sqrt(n));                  // <uv> = 0, <u^2 v^2> = 1/4
   EXPECT_LT(std::abs(squares), 4 * std::sqrt((9. / 16 - 1. / 16) * n));  // <u^4 v^4> = (3/4)^2
   EXPECT_NEAR(this->out(gaussian(TypeParam{}, WordOf<TypeParam>(0u), WordOf<TypeParam>(0u))[0]).back(),
-              std::sqrt(32 * std::numbers::ln2), 1e-6);  // the farthest it reaches
+              std::sqrt(32 * std::numbers::ln2), 1e-6);  // the largest possible value
   EXPECT_GE(this->out(gaussian(TypeParam{}, WordOf<TypeParam>(~0u), WordOf<TypeParam>(0u))[0]).back(), 0);
 }
 

@@ -126,7 +126,7 @@ TEST(Engine, CapsMakePhotonsLost) {
   for (const auto& p : test::run(yaml(media[0], 100, "limits: {max_steps: 3}\n"))) EXPECT_LE(p.steps, 3);
 }
 
-/// A photon that is cut is still in flight; none is forgotten.
+/// Photons of an interrupted run are still in flight; none is forgotten.
 TEST(Engine, StopsWhenAsked) {
   const auto config =
       config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
@@ -161,7 +161,7 @@ TEST(Engine, PassesOnTheErrorOfASink) {
                Error);
 }
 
-/// Light of decays to the red of every line that absorbs flies until the Hubble flow has shifted it by stop_shift.
+/// Light from decays redward of every absorbing line flies until the Hubble flow has shifted it by stop_shift.
 TEST(Engine, FluorescentPhotonsAreNotStoppedAtBirth) {
   test::GridOptions o;
   o.shape = {4, 4, 4};
@@ -206,7 +206,7 @@ TEST(Engine, FluorescentPhotonsLeaveGasAtRest) {
   EXPECT_GT(fluorescent, 100);
 }
 
-/// A speed that is the same everywhere, in gas that reaches the centre, and in a slab whose halves part.
+/// The same speed everywhere, in gas that extends to the centre, and in a slab whose halves move apart.
 TEST(Engine, ConstantSpeedIsAPowerLawOfZero) {
   for (const std::string gas : {"type: shell, outer_radius: 1 kpc", "type: slab, half_thickness: 1 kpc",
                                 "type: shell, inner_radius: 0.9 kpc, outer_radius: 1 kpc"}) {
@@ -224,7 +224,7 @@ TEST(Engine, ConstantSpeedIsAPowerLawOfZero) {
     for (const auto& p : run("profile: linear, max: 30 km/s")) others += p.scatterings;
     EXPECT_GT(red, 1) << "an outflow";
     EXPECT_NE(scatterings, others) << "the twin: another flow";
-    EXPECT_LT(steps - scatterings, 300 * 1000) << "not many steps are spent where the velocity jumps, at the centre";
+    EXPECT_LT(steps - scatterings, 300 * 1000) << "few steps are spent at the centre, where the velocity jumps";
   }
 }
 

@@ -1,4 +1,4 @@
-// What a lane keeps between steps when it collides with a transition of a multiplet.
+// State that a lane keeps between steps when it collides with a transition of a multiplet.
 #include <gtest/gtest.h>
 
 #include "support/run.hpp"
@@ -10,7 +10,7 @@ namespace {
 using namespace thor;
 
 // Fe II 2600 decays to 2626, 2586 to 2612 and 2632. A lane that has hit one of them, at the centre of the other, must
-// go on with what it has hit: from 2586 some light goes 5200 km/s to the red, from 2600 none.
+// continue with the one it has hit: from 2586 some light goes 5200 km/s to the red, from 2600 none.
 template <class V>
 struct MultipletStep : testing::Test {
   using Real = RealOf<V>;
@@ -41,7 +41,7 @@ struct MultipletStep : testing::Test {
   std::vector<char> memory = std::vector<char>(lane_bytes<Real>(count) + 64);
   LaneArrays<Real> arrays = lane_arrays<Real>(memory.data() + (64 - std::size_t(memory.data()) % 64) % 64, count);
 
-  /// Lanes within the gas at rest with respect to it, the frequency at the centre of the transition they did not hit.
+  /// Lanes at rest with respect to the gas, with the frequency at the centre of the transition they did not hit.
   void start(const Problem& p) {
     for (int i = 0; i < count; ++i) {
       const int hit = i % 2;
@@ -120,7 +120,7 @@ TYPED_TEST(MultipletStep, ARejectedProposalKeepsTheTransition) {
   EXPECT_NEAR(resonant[1] / n, 0.31739, 4 * std::sqrt(0.32 * 0.68 / n));
 }
 
-// Lanes that idle or are over stay as they are, whatever transition the rest collides with.
+// Idle or finished lanes stay unchanged, whatever transition the others collide with.
 TYPED_TEST(MultipletStep, LanesThatAreOverStay) {
   const auto p = this->problem();
   this->start(p);

@@ -31,11 +31,11 @@ Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
     if (field.array.empty()) continue;
     const io::ArrayInfo info = input.array(field.array);
     if (!info.numeric || info.shape.size() != 3) {
-      refuse(o, fmt::format("{} is no array of numbers in three dimensions", field.array));
+      refuse(o, fmt::format("{} is not a three-dimensional array of numbers", field.array));
     }
     for (std::size_t a = 0; a < 3; ++a) {
       if (!first.empty() && std::uint64_t(lattice.cells[a]) != info.shape[a]) {
-        refuse(o, fmt::format("{} has another shape than {}", field.array, first));
+        refuse(o, fmt::format("the shape of {} differs from that of {}", field.array, first));
       }
       lattice.cells[a] = std::int64_t(info.shape[a]);
     }
@@ -47,12 +47,12 @@ Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
   return lattice;
 }
 
-/// What the grid will hold: what is given, and what follows from it.
+/// Fields of the grid: those given, and those derived from them.
 std::vector<std::string> outputs_of(const CubeOptions& o) {
   const auto& given = o.fields;
   for (const char* name : {"temperature", "velocity_x", "velocity_y", "velocity_z"}) {
     if (!given.contains(name)) {
-      throw Error(ExitCode::usage, fmt::format("--fields: {} is missing; a constant is given as {}=0", name, name));
+      throw Error(ExitCode::usage, fmt::format("--fields: {} is missing; for a constant write {}=0", name, name));
     }
   }
   std::set<std::string> names;
@@ -66,10 +66,9 @@ std::vector<std::string> outputs_of(const CubeOptions& o) {
   }
   if (o.ionization &&
       (given.contains("HI_density") || given.contains("HII_density") || given.contains("electron_density"))) {
-    throw Error(
-        ExitCode::usage,
-        "--fields: --ionization gives HI_density, HII_density and electron_density, of one model: take them out "
-        "of --fields, or leave --ionization out");
+    throw Error(ExitCode::usage,
+                "--fields: --ionization gives HI_density, HII_density and electron_density from one model: remove them "
+                "from --fields, or omit --ionization");
   }
   if (given.contains("density") && !ion && !o.ionization) {
     throw Error(
@@ -105,11 +104,10 @@ void read_plane(const CubeOptions& o, const io::Input& input, const std::map<std
 
 void refuse_bad_cells(const CubeOptions& o, const CubeFaults& faults) {
   if (o.on_bad_cells != OnBadCells::error || faults.total() == 0) return;
-  refuse(o,
-         fmt::format("{} cells have numbers that cannot be:\n{}--on-bad-cells drop leaves them empty, --on-bad-cells "
-                     "floor puts floors in place of negative numbers and of a temperature of zero, and leaves cells "
-                     "empty where something is not a number",
-                     faults.total(), faults.describe()));
+  refuse(o, fmt::format("{} cells have impossible values:\n{}--on-bad-cells drop leaves them empty, --on-bad-cells "
+                        "floor replaces negative values and a temperature of zero by floors, and leaves cells "
+                        "empty if a value is not a number",
+                        faults.total(), faults.describe()));
 }
 
 void derive(const CubeOptions& o, const std::vector<std::string>& outputs, std::size_t cells, Plane& p) {
@@ -182,7 +180,7 @@ std::string grid_cube(const CubeOptions& o) {
     Plane plane;
     read_plane(o, input, factor, x, cells, plane);
     faults.look(plane, x, std::size_t(lattice.cells[2]));
-    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // only to count the others
+    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // only to count the remaining ones
     derive(o, outputs, cells, plane);
     for (const auto& name : outputs) {
       grid[name].insert(grid[name].end(), plane[name].begin(), plane[name].end());

@@ -21,7 +21,7 @@ using Units = std::vector<Unit>;
 
 constexpr double cm3_per_pc3 = constants::pc * constants::pc * constants::pc;
 
-/// The kind of field by its name, and the units it may have; the first is that of a grid file.
+/// Kind of a field by its name, and its possible units; the first is that of a grid file.
 const Units* units_of(const std::string& field) {
   static const Units density{{"g/cm3", 1},
                              {"kg/m3", 1e-3},
@@ -59,8 +59,8 @@ double cube_factor(const std::string& field, const std::string& unit, double sol
       return known.factor == 0 ? 1 / solar_metallicity : known.factor;
     }
   }
-  throw Error(ExitCode::input, fmt::format("{}: unit \"{}\" is not known (known: {}); give it as {}=ARRAY:UNIT", field,
-                                           unit, fmt::join(names, ", "), field));
+  throw Error(ExitCode::input, fmt::format("{}: unknown unit \"{}\" (known: {}); give it as {}=ARRAY:UNIT", field, unit,
+                                           fmt::join(names, ", "), field));
 }
 
 std::map<std::string, CubeField> parse_cube_fields(const std::string& text) {
@@ -77,7 +77,7 @@ std::map<std::string, CubeField> parse_cube_fields(const std::string& text) {
     const std::string name = entry.substr(0, equals);
     if (!units_of(name)) {
       throw Error(ExitCode::usage,
-                  fmt::format("--fields: \"{}\" is no field of a grid (fields: {})", name, known_fields));
+                  fmt::format("--fields: \"{}\" is not a field of a grid (fields: {})", name, known_fields));
     }
     CubeField field;
     field.array = entry.substr(equals + 1);
@@ -90,7 +90,7 @@ std::map<std::string, CubeField> parse_cube_fields(const std::string& text) {
         error == std::errc() && stop == last) {
       field.array.clear();
     }
-    if (!out.emplace(name, field).second) throw Error(ExitCode::usage, "--fields: " + name + " stands twice");
+    if (!out.emplace(name, field).second) throw Error(ExitCode::usage, "--fields: " + name + " is given twice");
   }
   return out;
 }

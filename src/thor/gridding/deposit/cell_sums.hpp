@@ -6,7 +6,8 @@
 
 namespace thor::gridding {
 
-/// Sums of all fields of all cells, those of a cell side by side: a deposit touches them together. Zero at first.
+/// Sums of all fields in all cells, initially zero. Those of a cell are adjacent, since a deposit touches them
+/// together.
 template <class T>
 class CellSums {
  public:

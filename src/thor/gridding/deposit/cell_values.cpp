@@ -11,7 +11,7 @@ namespace thor::gridding {
 
 namespace {
 
-/// Fewer atoms than this [cm^-3] have no temperature of their own: their sums are at the end of single precision.
+/// Below this density [cm^-3] atoms have no temperature of their own: their sums are at the limit of single precision.
 constexpr double fewest_atoms = 1e-30;
 
 const char* const axes[] = {"_x", "_y", "_z"};
@@ -24,7 +24,7 @@ std::vector<CellArray> cell_arrays(const FieldList& fields) {
     for (int a = 0; a < 3; ++a) {
       out.push_back({std::string("velocity") + axes[a], "km s-1", "peculiar velocity of all gas", momentum_x + a});
     }
-    out.push_back({"temperature", "K", "of all gas; conserves thermal energy", energy});
+    out.push_back({"temperature", "K", "temperature of all gas; conserves thermal energy", energy});
   }
   out.push_back({"HI_density", "cm-3", "neutral hydrogen", HI});
   out.push_back({"HII_density", "cm-3", "ionized hydrogen", HII});
@@ -32,9 +32,9 @@ std::vector<CellArray> cell_arrays(const FieldList& fields) {
   for (int s = 0; s < fields.species(); ++s) {
     const std::string name = fields.species_name(s);
     const int first = fields.moment(s, 0);
-    out.push_back({name + "_temperature", "K", "mean of the atoms of " + name, first + moment_T});
+    out.push_back({name + "_temperature", "K", "mean over the atoms of " + name, first + moment_T});
     for (int a = 0; a < 3; ++a) {
-      out.push_back({name + "_velocity" + axes[a], "km s-1", "peculiar velocity, mean of the atoms of " + name,
+      out.push_back({name + "_velocity" + axes[a], "km s-1", "peculiar velocity, mean over the atoms of " + name,
                      first + moment_vx + a});
     }
   }
@@ -43,8 +43,8 @@ std::vector<CellArray> cell_arrays(const FieldList& fields) {
     out.push_back({"dust", "cm-3", "(n_HI + f_ion n_HII) Z/Z_sun", fields.dust});
   }
   if (fields.recombination >= 0) {
-    out.push_back({"emissivity_recombination", "erg s-1 cm-3", "Lya of recombinations", fields.recombination});
-    out.push_back({"emissivity_collisional", "erg s-1 cm-3", "Lya of collisional excitation", fields.collisional});
+    out.push_back({"emissivity_recombination", "erg s-1 cm-3", "Lya from recombination", fields.recombination});
+    out.push_back({"emissivity_collisional", "erg s-1 cm-3", "Lya from collisional excitation", fields.collisional});
   }
   for (std::size_t k = 0; k < fields.ions.size(); ++k) {
     out.push_back({fields.ions[k] + "_density", "cm-3", fields.ions[k], fields.first_ion + int(k)});

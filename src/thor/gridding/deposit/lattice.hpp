@@ -13,12 +13,12 @@ inline Vector vector_at(const std::vector<double>& values, std::size_t i) {
   return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
 }
 
-/// The cells of a grid: cubic, in C order (z fastest). Its coordinates are those of the run: the centre of the region
-/// is 0.
+/// The cells of a grid: cubic, in C order (z fastest). Coordinates are those of the run: the centre of the region is
+/// the origin.
 struct Lattice {
   std::array<std::int64_t, 3> cells{};
   double cell = 0;        ///< side of a cell [cm]
-  bool periodic = false;  ///< what leaves at one side comes back at the other
+  bool periodic = false;  ///< opposite sides are connected
 
   std::uint64_t count() const { return std::uint64_t(cells[0]) * std::uint64_t(cells[1]) * std::uint64_t(cells[2]); }
   double volume() const { return cell * cell * cell; }                                     ///< of a cell [cm^3]

@@ -20,7 +20,7 @@ double distance2(const Point& a, const Point& b) {
   return x * x + y * y + z * z;
 }
 
-/// From a place to the grid [0, n).
+/// Wraps a position into the grid [0, n).
 double distance2_to_grid(const Point& place, const Lattice& lattice) {
   Point inside = place;
   for (std::size_t a = 0; a < 3; ++a) inside[a] = std::clamp(place[a], 0., double(lattice.cells[a]));
@@ -32,7 +32,7 @@ double distance2_to_grid(const Point& place, const Lattice& lattice) {
 Tree::Tree(std::vector<Point> points, int threads)
     : points_(std::move(points)), number_(points_.size()), axis_(points_.size(), 0) {
   std::iota(number_.begin(), number_.end(), 0u);
-  build(0, points_.size(), threads);  // sorts the numbers
+  build(0, points_.size(), threads);  // sorts the indices
   std::vector<Point> sorted(points_.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = points_[number_[i]];
   points_ = std::move(sorted);

@@ -6,20 +6,20 @@
 #include "thor/gridding/deposit/cell_sums.hpp"
 #include "thor/gridding/deposit/deposit.hpp"
 
-/// The other way to a grid: a cell takes the densities of the gas element whose centre is nearest to its own, as a
-/// Voronoi tessellation does. Sharp, but mass is what the samples happen to have.
+/// Alternative to the kernel deposit: a cell takes the densities of the gas element whose centre is nearest to its own,
+/// as in a Voronoi tessellation. Sharp, but not conservative.
 namespace thor::gridding {
 
-/// A k-d tree of points. Of several at the same distance the one that was added first is found.
+/// A k-d tree of points. Among several at the same distance, the one added first is found.
 class Tree {
  public:
   explicit Tree(std::vector<std::array<double, 3>> points, int threads = 1);
 
   struct Found {
-    std::uint32_t point = 0;  ///< number of the point as it was given
+    std::uint32_t point = 0;  ///< index of the point as given
     double distance2 = 1e300;
   };
-  /// The nearest one, if it is nearer than `known`; else `known`.
+  /// Nearest point if closer than `known`, otherwise `known`.
   Found nearest(const std::array<double, 3>& place, Found known) const;
   std::size_t size() const { return points_.size(); }
 
@@ -32,10 +32,10 @@ class Tree {
   std::vector<unsigned char> axis_;
 };
 
-/// Of each particle: 1 where its centre is in the grid, else 0.
+/// For each particle: 1 if its centre is in the grid, else 0.
 std::vector<double> centres_inside(const Lattice& lattice, const Particles& particles);
 
-/// All elements are kept until the cells are filled.
+/// Keeps all elements until the cells are filled.
 class NearestSampler {
  public:
   explicit NearestSampler(int fields) : fields_(std::size_t(fields)) {}
@@ -44,7 +44,7 @@ class NearestSampler {
   template <class T>
   void fill(CellSums<T>& sums, int threads);
 
-  /// [bytes] for each element
+  /// Memory for each element [bytes]
   static std::size_t bytes(int fields) { return 9 * sizeof(double) + 16 + std::size_t(fields) * sizeof(float); }
 
  private:

@@ -16,7 +16,7 @@ Real spline(Real q) {
   return Real(2) * outer * outer * outer - Real(8) * inner * inner * inner;
 }
 
-/// The integral of w over space, in units of l^3.
+/// Integral of w over space, in units of l^3.
 inline constexpr double spline_integral = constants::pi / 8;
 
 /// Kernel of a Voronoi cell of this volume (paper section 4.1): l = 2.5 (3 V/4 pi)^(1/3).

@@ -24,9 +24,9 @@ constexpr const char* quantity_names[quantities] = {"position",
                                                     "fraction",
                                                     "electron abundance for its neutral fraction",
                                                     "kernel size"};
-constexpr double rounding = 1e-4;  ///< fractions that single precision puts a little outside of 0..1
+constexpr double rounding = 1e-4;  ///< tolerance for fractions slightly outside 0..1 in single precision
 
-/// A number that must be above zero.
+/// Checks a number that must be above zero.
 bool positive(double value, Quantity quantity, Defect& defect) {
   if (value > 0 && std::isfinite(value)) return true;
   defect = {quantity, !std::isfinite(value) ? Fault::not_finite : value == 0 ? Fault::zero : Fault::negative};
@@ -58,14 +58,14 @@ double hydrogen_of(const io::GasBlock& block, std::size_t i) {
   return block.hydrogen.empty() ? default_hydrogen : std::clamp(block.hydrogen[i], 1e-6, 1.);
 }
 
-/// Whether the snapshot's electrons are used, and are more than its neutral fraction leaves.
+/// Whether the snapshot's electrons are used and exceed what its neutral fraction allows.
 bool has_too_many_electrons(const io::GasBlock& block, std::size_t i, const Limits& limits) {
   if (!limits.own_electrons || block.electrons.empty() || block.neutral.empty()) return false;
   if (!limits.own_star_forming && !block.sfr.empty() && block.sfr[i] > 0) return false;
   return too_many_electrons(block.electrons[i], std::clamp(block.neutral[i], 0., 1.), hydrogen_of(block, i));
 }
 
-/// Of neutral gas where the snapshot says no more: to tell what cannot be.
+/// Electron abundance, that of neutral gas if the snapshot has none; only used to find impossible values.
 double temperature_at_rest(const io::GasBlock& block, std::size_t i) {
   if (!block.temperature.empty()) return block.temperature[i];
   const double X = block.hydrogen.empty() ? default_hydrogen : std::clamp(block.hydrogen[i], 0., 1.);

@@ -55,8 +55,8 @@ Budget make_budget(const Totals& totals, const std::vector<double>& gridded, con
     add(fields.dust, "dust", "");
   }
   if (fields.recombination >= 0) {
-    add(fields.recombination, "luminosity of recombination", "erg/s");
-    add(fields.collisional, "luminosity of collisions", "erg/s");
+    add(fields.recombination, "luminosity from recombination", "erg/s");
+    add(fields.collisional, "luminosity from collisions", "erg/s");
   }
   for (std::size_t k = 0; k < fields.ions.size(); ++k) add(fields.first_ion + int(k), fields.ions[k] + " ions", "");
   for (int s = 0; s < fields.species(); ++s) {

@@ -4,13 +4,13 @@
 
 #include "thor/gridding/deposit/gather.hpp"
 
-/// What came in, what is in the grid, what was cut off, and whether the three agree.
+/// Totals of the input, of the grid and of what was cut off, and whether they agree.
 namespace thor::gridding {
 
 struct BudgetLine {
   std::string name, units;
   double input = 0, gridded = 0, cut = 0;
-  double difference = 0;  ///< gridded + cut - input, as a share of the input (momentum: of the sum of |p|)
+  double difference = 0;  ///< gridded + cut - input, relative to the input (momentum: to the sum of |p|)
 };
 
 struct Budget {

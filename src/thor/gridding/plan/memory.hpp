@@ -4,15 +4,15 @@
 namespace thor::gridding {
 
 struct MemoryPlan {
-  double grid = 0;      ///< sums of all cells
-  double field = 0;     ///< one field as it is written
-  double block = 0;     ///< gas elements that are read at a time, and what is made of them
+  double grid = 0;      ///< sums in all cells
+  double field = 0;     ///< one field while it is written
+  double block = 0;     ///< gas elements read at a time, and what is derived from them
   double elements = 0;  ///< those kept for --method nearest
   double per_cell = 0;  ///< (grid + field)/cells
   double total() const { return grid + field + block + elements; }
 };
 
-/// Error(input) where there is not as much.
+/// Error(input) if less than this is free.
 void require(const MemoryPlan& plan, double available);
 
 }  // namespace thor::gridding

@@ -34,14 +34,14 @@ void require_fields(const io::Snapshot& snapshot, const GridOptions& options) {
   }
   if (snapshot.gas_count() == 0) missing(options, "there is no gas in the snapshot");
   if (absent.empty()) return;
-  missing(options, fmt::format("the gas has no {}: a grid cannot be made of it", fmt::join(absent, ", no ")));
+  missing(options, fmt::format("the gas has no {}: it cannot be gridded", fmt::join(absent, ", no ")));
 }
 
 }  // namespace
 
 std::optional<emission::Ionization> choose_ionization(const GridOptions& options, double redshift) {
   const auto file = [](const std::string& path, const char* option) {
-    if (path.empty()) throw Error(ExitCode::usage, fmt::format("--ionization: give the file, {}", option));
+    if (path.empty()) throw Error(ExitCode::usage, fmt::format("--ionization: the file is missing, give {}", option));
     return path;
   };
   switch (options.neutral) {
@@ -62,12 +62,13 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options) {
   GasOptions gas;
   gas.model.ionization = choose_ionization(options, snapshot.header().redshift);
   if (!gas.model.ionization && !snapshot.has("neutral")) {
-    throw Error(ExitCode::usage, fmt::format("{}: the gas has no neutral fraction of its own; {}", options.snapshot,
-                                             ionization_choices));
+    throw Error(ExitCode::usage,
+                fmt::format("{}: the gas has no neutral fraction; {}", options.snapshot, ionization_choices));
   }
   if (options.eos_asked && !snapshot.has("sfr")) {
-    missing(options,
-            "--eos-temperature, --eos-emission: the gas has no star-formation rate by which to know star-forming gas");
+    missing(
+        options,
+        "--eos-temperature, --eos-emission: the gas has no star-formation rate that would identify star-forming gas");
   }
   gas.model.eos_temperature = options.eos_temperature;
   gas.model.eos_emission = options.eos_emission;
@@ -77,15 +78,16 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options) {
   const bool metals = snapshot.has("metallicity") || options.metallicity;
   if (!options.ions.empty() || !options.lines.empty()) {
     if (options.ion_table.empty()) {
-      throw Error(ExitCode::usage, "--ions and --emissivity: give the table, --ion-table FILE");
+      throw Error(ExitCode::usage, "--ions and --emissivity: the table is missing, give --ion-table FILE");
     }
-    if (!metals) missing(options, "--ions and --emissivity: the gas has no metallicity; give one by --metallicity");
+    if (!metals) missing(options, "--ions and --emissivity: the gas has no metallicity; set one with --metallicity");
     gas.model.table.emplace(options.ion_table, snapshot.header().redshift);
     const auto has = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
     for (const auto& ion : options.ions) {
-      if (!has(gas.model.table->ions(), ion)) gas.model.table->fraction(ion, 1, 1e4, 1);  // says what there is
+      if (!has(gas.model.table->ions(), ion))
+        gas.model.table->fraction(ion, 1, 1e4, 1);  // throws an error that lists the ions
     }
     for (const auto& line : options.lines) {
       if (!has(gas.model.table->lines(), line)) gas.model.table->emissivity(line, 1, 1e4, 1);
@@ -108,25 +110,25 @@ std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOp
   std::vector<std::string> out = snapshot.header().notes;
   const GasModel& model = gas.model;
   if (options.method == Method::nearest) {
-    out.emplace_back("cells: those of the nearest gas element; mass is not conserved");
+    out.emplace_back("cells: values of the nearest gas element; mass is not conserved");
   } else {
     out.emplace_back(gas.smoothing ? "kernel: cubic spline that ends at the smoothing length of the snapshot"
                                    : "kernel: cubic spline that ends at 2.5 (3 V/4 pi)^(1/3), V = mass/density");
   }
-  out.push_back(snapshot.has("temperature") ? "temperature: that of the snapshot"
+  out.push_back(snapshot.has("temperature") ? "temperature: from the snapshot"
                                             : "temperature: from internal energy and mean molecular weight");
-  out.push_back("neutral fraction: " + (model.ionization ? model.ionization->describe() : "that of the snapshot"));
+  out.push_back("neutral fraction: " + (model.ionization ? model.ionization->describe() : "from the snapshot"));
   out.push_back(snapshot.has("electrons") && !model.ionization
-                    ? "electrons: those of the snapshot"
-                    : "electrons: of ionised hydrogen, and one of each helium atom with it");
+                    ? "electrons: from the snapshot"
+                    : "electrons: from ionised hydrogen, and one from each helium atom with it");
   if (snapshot.has("sfr")) out.push_back("star-forming gas: " + describe_star_forming(model));
   if (!snapshot.has("hydrogen")) out.push_back(fmt::format("hydrogen: {} of the mass", default_hydrogen));
   if (gas.fields.metals < 0) {
-    out.emplace_back("metallicity: none in the snapshot; no metals and no dust are written (--metallicity sets one)");
+    out.emplace_back("metallicity: none in the snapshot; neither metals nor dust are written (--metallicity sets one)");
   } else {
     out.push_back(
         fmt::format("metallicity: {}; solar is {}",
-                    snapshot.has("metallicity") ? "that of the snapshot" : fmt::format("{}", *options.metallicity),
+                    snapshot.has("metallicity") ? "from the snapshot" : fmt::format("{}", *options.metallicity),
                     options.solar_metallicity));
   }
   if (model.table) out.push_back("ions: " + model.table->describe());
@@ -135,16 +137,16 @@ std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOp
 
 std::string describe_star_forming(const GasModel& model) {
   return (model.eos_temperature
-              ? fmt::format("taken as gas of {:.6g} K with the ionisation of that temperature ({})",
+              ? fmt::format("treated as gas at {:.6g} K with the ionisation at that temperature ({})",
                             *model.eos_temperature, model.eos_ionization().describe())
-              : "temperature and ionisation of the snapshot, which are those of a model of unresolved gas") +
-         (model.eos_emission ? "; it shines" : "; it does not shine");
+              : "temperature and ionisation from the snapshot, which describe a model of unresolved gas") +
+         (model.eos_emission ? "; it emits" : "; it does not emit");
 }
 
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
                        const FieldList& fields) {
   MemoryPlan plan;
-  // In floating point: the number of cells may be beyond any integer.
+  // In floating point: the number of cells may exceed any integer.
   const double cells = double(lattice.cells[0]) * double(lattice.cells[1]) * double(lattice.cells[2]);
   plan.grid = cells * fields.count * double(options.single ? sizeof(float) : sizeof(double));
   plan.field = cells * sizeof(float);
@@ -166,7 +168,7 @@ std::string describe_plan(const Region& region, const MemoryPlan& memory, const 
       "cells        {} x {} x {} of {:.6g} kpc, {}\n"
       "centre       [{:.6g}, {:.6g}, {:.6g}] kpc of the box\n"
       "fields       {}\n"
-      "memory       {} ({:.3g} bytes a cell, {} of gas elements); {} are free\n"
+      "memory       {} ({:.3g} bytes per cell, {} for gas elements); {} are free\n"
       "file         {}\n",
       l.cells[0], l.cells[1], l.cells[2], l.cell / kpc, l.periodic ? "periodic" : "open", region.frame.centre[0] / kpc,
       region.frame.centre[1] / kpc, region.frame.centre[2] / kpc, names, size_text(memory.total()), memory.per_cell,

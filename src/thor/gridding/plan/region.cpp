@@ -31,11 +31,11 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// The unit of the last one is that of all that have none.
+/// The unit of the last number applies to all without one.
 std::vector<double> parse_quantities(const std::string& text, Dimension dimension, const std::string& option) {
   std::vector<std::string> parts = split(text);
   const std::string& last = parts.back();
-  const auto unit = last.find_first_of("abcdfghijklmnopqrstuvwxyzABCDFGHIJKLMNOPQRSTUVWXYZ");  // e is of numbers
+  const auto unit = last.find_first_of("abcdfghijklmnopqrstuvwxyzABCDFGHIJKLMNOPQRSTUVWXYZ");  // "e" belongs to numbers
   std::vector<double> out;
   for (std::string& part : parts) {
     try {
@@ -53,7 +53,7 @@ bool is_periodic(const io::SnapshotHeader& header, const RegionOptions& options)
   return header.box[0] > 0 && options.periodic.value_or(header.cosmological);
 }
 
-/// Half of what the region spans along the axes of the box.
+/// Half of the region's extent along the axes of the box.
 Vector half_extent(const Lattice& lattice, const Matrix& rotation) {
   Vector out{};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -72,7 +72,7 @@ void check(const Region& region, bool allow_outside) {
     const double slack = 1e-9 * f.box[a];
     const double low = f.centre[a] - half[a], high = f.centre[a] + half[a];
     if (f.wraps ? f.centre[a] < -slack || f.centre[a] > f.box[a] + slack : high <= 0 || low >= f.box[a]) {
-      refuse(fmt::format("the region lies outside the box: its centre is {}, the box reaches from 0 to {}",
+      refuse(fmt::format("the region lies outside the box: its centre is {}, the box extends from 0 to {}",
                          in_kpc(f.centre), in_kpc(f.box)));
     }
     if (f.wraps && 2 * half[a] > f.box[a] + slack) {
@@ -85,14 +85,14 @@ void check(const Region& region, bool allow_outside) {
     if (!f.wraps && !allow_outside && (low < -slack || high > f.box[a] + slack)) {
       refuse(fmt::format(
           "the region reaches beyond the box along {}: from {:.6g} to {:.6g} of the box's side; there is no "
-          "gas: move it or make it smaller, or accept that with --allow-outside",
+          "gas there: move it or make it smaller, or accept this with --allow-outside",
           "xyz"[a], low / f.box[a], high / f.box[a]));
     }
   }
 }
 
 Vector middle(const io::SnapshotHeader& header) {
-  if (header.box[0] <= 0) refuse("the snapshot does not say how large its box is: give --centre");
+  if (header.box[0] <= 0) refuse("the snapshot does not give the size of its box: give --centre");
   return 0.5 * header.box;
 }
 
@@ -103,7 +103,7 @@ Lattice choose_lattice(const io::SnapshotHeader& header, const RegionOptions& op
   if (options.size.size() == 1) size = {options.size[0], options.size[0], options.size[0]};
   if (options.size.size() == 3) std::copy(options.size.begin(), options.size.end(), size.begin());
   if (options.size.empty() && header.box[0] <= 0) {
-    refuse("the snapshot does not say how large its box is: give the region by --centre and --size");
+    refuse("the snapshot does not give the size of its box: give the region with --centre and --size");
   }
   Lattice lattice;
   lattice.cell = size[0] / double(options.cells[0]);
@@ -179,11 +179,11 @@ Region choose_region(const io::Snapshot& snapshot, const RegionOptions& options)
   const auto& cells = region.lattice.cells;
   const double radius = 0.5 * region.lattice.cell * double(*std::min_element(cells.begin(), cells.end()));
   const Motion motion = motion_within(snapshot, region.frame, radius);
-  if (!(motion.mass > 0)) refuse("there is no gas in the region that could give its velocity and orientation");
+  if (!(motion.mass > 0)) refuse("there is no gas in the region to define its velocity and orientation");
   if (bulk && *bulk == Bulk::subtract) region.frame.velocity = motion.velocity;
   if (oriented) {
     if (!(dot(motion.angular_momentum, motion.angular_momentum) > 0)) {
-      refuse("the gas of the region has no angular momentum to orient it by");
+      refuse("the gas of the region has no angular momentum to define its orientation");
     }
     const int axis = options.orientation == Orientation::face_on ? 2 : 0;
     region.frame.rotation = options.rotation * rotation_towards(motion.angular_momentum, axis);

@@ -41,7 +41,7 @@ void read_at(int descriptor, std::uint64_t position, std::span<std::byte> out, c
     const ssize_t got = pread(descriptor, out.data(), out.size(), off_t(position));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_input(name, std::generic_category().message(errno));
-    if (got == 0) fail_input(name, "the file is truncated: a copy that was cut short?");
+    if (got == 0) fail_input(name, "the file is truncated (an incomplete copy?)");
     position += std::uint64_t(got);
     out = out.subspan(std::size_t(got));
   }
@@ -114,12 +114,12 @@ void Input::read(const std::string& path, std::uint64_t first, std::uint64_t cou
   const std::uint64_t rows = storage->shape[0];
   if (first > rows || count > rows - first) {
     detail::fail_input(storage->name, "rows " + std::to_string(first) + " to " + std::to_string(first + count) +
-                                          " are asked for, and it has " + std::to_string(rows));
+                                          " are requested, but it has " + std::to_string(rows));
   }
   detail::Index part = storage->shape;
   part[0] = count;
   if (detail::volume(part, storage->name) != values.size()) {
-    throw Error(ExitCode::internal, storage->name + ": the memory for it has the wrong size");
+    throw Error(ExitCode::internal, storage->name + ": the buffer has the wrong size");
   }
   detail::read_rows(*storage, first, count, values.data());
 }

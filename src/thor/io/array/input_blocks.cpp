@@ -8,7 +8,7 @@
 #include "thor/core/error.hpp"
 #include "thor/io/array/input_convert.hpp"
 
-/// Chunks cut into pieces, read and converted by threads.
+/// Division of chunks into pieces that threads read and convert.
 namespace thor::io::detail {
 
 Index slab_of(const Index& extent, std::uint64_t limit) {
@@ -51,10 +51,10 @@ std::uint64_t ravel(const Index& index, const Index& extent) {
 /// Part of a chunk: a box of the array, and where its first value is in memory laid out as the chunk is.
 struct Piece {
   Index first, count;
-  const std::byte* bytes = nullptr;  ///< none: the fill value
+  const std::byte* bytes = nullptr;  ///< nullptr: the fill value
 };
 
-/// Whether a box in memory laid out as `extent` is one run of values.
+/// Whether a box in memory laid out as `extent` is contiguous.
 bool is_dense(const Index& count, const Index& extent) {
   std::size_t d = 0;
   while (d < count.size() && count[d] == 1) ++d;
@@ -83,7 +83,7 @@ void gather(const Storage& storage, const Piece& piece, T* out, const Index& ext
   }
 }
 
-/// What is to be read, cut into work that threads take one by one.
+/// Values to read, divided into parts that threads take one by one.
 class Plan {
  public:
   Plan(const Storage& storage, std::uint64_t first, std::uint64_t count, std::uint64_t value_bytes)
@@ -102,7 +102,7 @@ class Plan {
 
   std::uint64_t size() const { return size_; }
 
-  /// Reads the i-th part and hands over its pieces.
+  /// Reads the i-th part and passes on its pieces.
   template <class Take>
   void run(std::uint64_t i, Memory& memory, Take take) const {
     const std::uint64_t slabs = product(slabs_);
@@ -197,7 +197,7 @@ void read_blocks(const Storage& storage, int threads, const std::function<void(c
     std::vector<std::jthread> helpers;
     try {
       while (helpers.size() + 1 < most) helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads to be had: those that there are do it all
+    } catch (const std::system_error&) {  // no more threads available: the existing ones do all the work
     }
     work();
   }

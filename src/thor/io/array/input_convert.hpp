@@ -7,8 +7,8 @@
 
 #include "thor/io/array/input_source.hpp"
 
-/// From numbers as a file stores them to those of the program. As in HDF5, what an integer cannot hold becomes the
-/// nearest that it can, and a fraction is cut off.
+/// Conversion of stored numbers to those of the program. As in HDF5, a value outside the range of an integer type
+/// becomes the nearest possible one, and fractions are truncated.
 namespace thor::io::detail {
 
 template <class T, class S>
@@ -17,7 +17,7 @@ T as(S value) {
     return static_cast<T>(value);
   } else if constexpr (std::is_floating_point_v<S>) {
     if (std::isnan(value)) return 0;
-    // The upper limit itself rounds up to a power of two, which T cannot hold.
+    // The upper limit rounds up to a power of two, which T cannot represent.
     if (value >= static_cast<S>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
     if (value <= static_cast<S>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
     return static_cast<T>(value);
@@ -95,7 +95,7 @@ void convert(const Number& number, const std::byte* in, std::size_t count, T* ou
   }
 }
 
-/// Whether the bytes of a file are values of T already.
+/// Whether the stored bytes are already values of T.
 template <class T>
 bool is_stored_as(const Number& number) {
   using Kind = Number::Kind;

@@ -74,12 +74,12 @@ class Hdf5 final : public Source {
     const auto lock = enter_hdf5(name_);
     const std::string path = relative(object);
     if (path.empty()) return true;
-    // H5Lexists wants every link above the last to be there already.
+    // H5Lexists requires every link above the last to exist.
     for (std::size_t end = 0; end != std::string::npos;) {
       end = path.find('/', end + 1);
       const std::string link = path.substr(0, end);
       if (H5Lexists(file_, link.c_str(), H5P_DEFAULT) <= 0) return false;
-      if (H5Oexists_by_name(file_, link.c_str(), H5P_DEFAULT) <= 0) return false;  // a link to nothing
+      if (H5Oexists_by_name(file_, link.c_str(), H5P_DEFAULT) <= 0) return false;  // a dangling link
     }
     return true;
   }
@@ -135,7 +135,7 @@ class Hdf5 final : public Source {
     const auto lock = enter_hdf5(name_);
     const ArrayInfo info = array(path);
     const std::string name = name_ + ", array '" + relative(path) + "'";
-    if (!info.numeric) fail_input(name, "it holds no numbers but values of type " + info.type);
+    if (!info.numeric) fail_input(name, "it does not hold numbers but values of type " + info.type);
     volume(info.shape, name);
     return hdf5_storage(open_dataset(path), name);
   }
@@ -154,7 +154,7 @@ class Hdf5 final : public Source {
       fail_input(name_, why.starts_with("unable to lock") ? why : "it is neither an HDF5 file nor a zarr directory");
     }
     if (why.find("truncated") != std::string::npos) {
-      fail_input(name_, "the file is truncated: a copy that was cut short, or a run that still goes on?");
+      fail_input(name_, "the file is truncated (an incomplete copy, or a run still in progress?)");
     }
     fail_input(name_, why);
   }
@@ -166,7 +166,7 @@ class Hdf5 final : public Source {
     return dataset;
   }
 
-  /// Negative: there is none.
+  /// Negative if there is none.
   Id open_attribute(const std::string& object, const std::string& name) const {
     const std::string path = relative(object).empty() ? "/" : relative(object);
     if (!has(path) || H5Aexists_by_name(file_, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {-1, H5Aclose};

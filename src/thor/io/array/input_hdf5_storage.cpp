@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 32;  ///< HDF5's own limit, in bytes
 
-/// HDF5 1.10 looks the n-th chunk up by going through all before it, at up to 0.15 us each: with this many bytes in a
-/// chunk for each chunk that there is, all of that takes a tenth of the time of reading at 1 GB/s.
+/// HDF5 1.10 finds the n-th chunk by walking through all previous ones, at up to 0.15 us each: with this many bytes per
+/// chunk for each existing chunk, that takes a tenth of the time to read them at 1 GB/s.
 constexpr std::uint64_t worth_lookup = 1500;
 
-/// By H5Dread, for whatever is stored in a way of its own; one thread at a time.
+/// Reads with H5Dread, for any other kind of storage; one thread at a time.
 class Library final : public Storage {
  public:
   Library(Id dataset, hid_t type) : dataset_(std::move(dataset)) {
@@ -54,7 +54,7 @@ class Library final : public Storage {
   hid_t memory_;
 };
 
-/// One run of values in the file: the whole array is one chunk.
+/// Contiguous values in the file: the whole array is one chunk.
 class Contiguous final : public Storage {
  public:
   Contiguous(Id dataset, int descriptor) : dataset_(std::move(dataset)), descriptor_(descriptor) {
@@ -76,10 +76,10 @@ class Contiguous final : public Storage {
 
 struct Filter {
   H5Z_filter_t id = 0;
-  std::size_t value_bytes = 0;  ///< of a shuffle
+  std::size_t value_bytes = 0;  ///< for a shuffle
 };
 
-/// Chunks as they are in the file; only finding them needs HDF5.
+/// Raw chunks of the file; HDF5 is needed only to locate them.
 class Hdf5Chunks final : public Storage {
  public:
   Hdf5Chunks(Id dataset, int descriptor, std::vector<Filter> filters)
@@ -153,7 +153,7 @@ class Hdf5Chunks final : public Storage {
     fail_input(name, "chunk (" + text + ") is damaged");
   }
 
-  /// Deflate makes what it cannot pack a little longer.
+  /// Deflate makes incompressible data slightly longer.
   void check_size(std::uint64_t size, std::uint64_t whole) const {
     if (size > 2 * whole + 1024) fail_input(name, "a chunk is longer than its values");
   }
@@ -165,7 +165,7 @@ class Hdf5Chunks final : public Storage {
     hsize_t size = 0;
     if (H5Dget_chunk_storage_size(dataset_, offset.data(), &size) < 0) {
       const std::string why = innermost_error();
-      if (why.find("not allocated") == std::string::npos) fail_input(name, why);  // 1.10 takes that for an error
+      if (why.find("not allocated") == std::string::npos) fail_input(name, why);  // HDF5 1.10 treats this as an error
     }
     if (size == 0) return false;
     check_size(size, whole);
@@ -184,12 +184,13 @@ class Hdf5Chunks final : public Storage {
   mutable std::map<Index, Place> places_;
 };
 
-/// None: there are others.
+/// std::nullopt if there are other filters.
 std::optional<std::vector<Filter>> known_filters(hid_t properties) {
   std::vector<Filter> filters;
   unsigned options = 0;
   bool deflated = false;
-  if (H5Pget_chunk_opts(properties, &options) < 0 || options != 0) return std::nullopt;  // edges are not filtered
+  if (H5Pget_chunk_opts(properties, &options) < 0 || options != 0)
+    return std::nullopt;  // chunks at the edges are not filtered
   for (int i = 0, count = H5Pget_nfilters(properties); i < count; ++i) {
     unsigned flags = 0, values[8] = {};
     std::size_t size = 8;
@@ -197,7 +198,7 @@ std::optional<std::vector<Filter>> known_filters(hid_t properties) {
     if (id == H5Z_FILTER_SHUFFLE && size > 0 && values[0] > 0) {
       filters.push_back({id, values[0]});
     } else if (id == H5Z_FILTER_DEFLATE &&
-               !std::exchange(deflated, true)) {  // twice: the length in between is not known
+               !std::exchange(deflated, true)) {  // twice: the intermediate length is unknown
       filters.push_back({id, 0});
     } else {
       return std::nullopt;
@@ -206,8 +207,8 @@ std::optional<std::vector<Filter>> known_filters(hid_t properties) {
   return filters;
 }
 
-/// The descriptor of the file that a dataset is in (which a link may have led to), if its addresses count from the
-/// beginning of the file; else -1.
+/// Descriptor of the file that contains a dataset (possibly reached through a link), if its addresses are relative to
+/// the beginning of the file; otherwise -1.
 int descriptor_of(hid_t dataset) {
   const Id file(H5Iget_file_id(dataset), H5Fclose);
   const Id properties(H5Fget_create_plist(file), H5Pclose), access(H5Fget_access_plist(file), H5Pclose);
@@ -237,8 +238,8 @@ std::optional<Number> plain_number(hid_t type) {
 
 namespace {
 
-/// Whether a number may be so long. HDF5 does not compare it with the length of a chunk or of a header that holds it:
-/// of a damaged type it reads beyond them.
+/// Whether numbers of this type have a plausible length. HDF5 does not compare it with the length of the chunk or
+/// header that holds them, and reads beyond their end if the type is damaged.
 bool is_plausible(hid_t type) {
   const std::size_t bytes = H5Tget_size(type), bits = H5Tget_precision(type);
   return bytes <= 16 && bits <= 8 * bytes && bits > 4 * bytes;
@@ -248,7 +249,7 @@ bool is_plausible(hid_t type) {
 
 std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name) {
   const Id type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
-  if (!is_plausible(type)) fail_input(name, "its numbers have no length that is known: the file is damaged");
+  if (!is_plausible(type)) fail_input(name, "its numbers have an unknown length: the file is damaged");
   const Id properties(H5Dget_create_plist(dataset), H5Pclose);
   std::vector<hsize_t> extent(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
   H5Sget_simple_extent_dims(space, extent.data(), nullptr);
@@ -280,11 +281,11 @@ std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name)
   if (contiguous || chunked) {
     storage->number = *number;
     storage->fill.resize(number->bytes);
-    H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero where none is set
+    H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero if none is set
   }
-  // Of an array within the header HDF5 takes the length from there, and does not compare it with the shape.
+  // For an array in the header HDF5 takes the length from there, without comparing it with the shape.
   if (layout == H5D_COMPACT && stored / std::max<std::size_t>(H5Tget_size(type), 1) < volume(shape, name)) {
-    fail_input(name, "it is damaged: there are fewer values than its shape says");
+    fail_input(name, "it is damaged: it has fewer values than its shape implies");
   }
   storage->name = name;
   storage->shape = shape;

@@ -4,27 +4,27 @@
 
 #include "thor/io/array/input.hpp"
 
-/// What is behind io::Input: a format gives names, attributes and raw values; conversion and threads are the same for
-/// all. Included by io/input*.cpp only.
+/// Implementation of io::Input: a format provides names, attributes and raw values; conversion and threading are common
+/// to all. Included only by io/array/input*.cpp.
 namespace thor::io::detail {
 
 using Index = std::vector<std::uint64_t>;
 using Bytes = std::vector<std::byte>;
 
-/// How a file stores a number.
+/// Storage format of a number in a file.
 struct Number {
   enum class Kind { signed_integer, unsigned_integer, floating };
   Kind kind = Kind::floating;
   unsigned bytes = 4;
-  bool swapped = false;  ///< of the other byte order than this machine
+  bool swapped = false;  ///< byte order opposite to this machine's
 };
 
 struct Memory {
   Bytes values;
-  Bytes packed;  ///< for work in between
+  Bytes packed;  ///< scratch space
 };
 
-/// The values of one array: chunks of one shape on a regular grid, those at the upper edges padded.
+/// Values of one array: chunks of one shape on a regular grid, padded at the upper edges.
 class Storage {
  public:
   virtual ~Storage() = default;
@@ -32,17 +32,17 @@ class Storage {
   std::string name;  ///< file and array, for messages
   Number number;
   Index shape, chunk;     ///< of equal, non-zero length
-  Bytes fill;             ///< one value as stored, for chunks that are missing
-  bool seekable = false;  ///< part of a chunk can be had without the rest
+  Bytes fill;             ///< one value as stored, for missing chunks
+  bool seekable = false;  ///< part of a chunk can be read without the rest
 
   /// Called before several threads fetch.
   virtual void prepare() const {}
-  /// Values [first, first + count) of a chunk in C order, as stored; false: the chunk was never written. From any
-  /// thread, each with its own memory. Without `seekable` only whole chunks are asked for.
+  /// Fetches values [first, first + count) of a chunk in C order, as stored; false: the chunk was never written. May be
+  /// called from any thread, each with its own memory. Without `seekable` only whole chunks are requested.
   virtual bool fetch(const Index& chunk_index, std::uint64_t first, std::uint64_t count, Memory& memory) const = 0;
 };
 
-/// A file or directory that is open.
+/// An open file or directory.
 class Source {
  public:
   virtual ~Source() = default;
@@ -59,19 +59,19 @@ std::unique_ptr<Source> open_zarr(const std::filesystem::path& path);
 
 [[noreturn]] void fail_input(const std::string& name, const std::string& why);
 
-/// Of all dimensions; an error where it is beyond what memory can address.
+/// Product of all dimensions; an error if it exceeds the address space.
 std::uint64_t volume(const Index& extent, const std::string& name);
 
 /// "a/b" from "/a/b/"; "" is the root.
 std::string relative(const std::string& object);
 
-/// The most of an extent, at most `limit` values, that lies together in C order: (1, ..., 1, k, all, ..., all).
+/// Largest contiguous part of an extent in C order, of at most `limit` values: (1, ..., 1, k, all, ..., all).
 Index slab_of(const Index& extent, std::uint64_t limit);
 
-/// Reads from a position, whatever the number of calls it takes; an error where the file ends before.
+/// Reads from a position, in as many calls as necessary; an error if the file ends first.
 void read_at(int descriptor, std::uint64_t position, std::span<std::byte> out, const std::string& name);
 
-constexpr std::uint64_t block_bytes = 4 << 20;  ///< of what is handed over at a time
+constexpr std::uint64_t block_bytes = 4 << 20;  ///< passed on at a time
 
 template <class T>
 void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count, T* values);

@@ -35,7 +35,7 @@ Index zarr_extent(const json& meta, const char* key, const std::string& name) {
   const auto found = meta.find(key);
   const bool good = found != meta.end() && found->is_array() && found->size() <= 32 &&
                     std::ranges::all_of(*found, [](const json& n) { return n.is_number_unsigned(); });
-  if (!good) fail_input(name, std::string("its .zarray has no '") + key + "' of whole numbers");
+  if (!good) fail_input(name, std::string("its .zarray has no '") + key + "' of integers");
   return found->get<Index>();
 }
 
@@ -52,7 +52,7 @@ namespace {
 
 constexpr std::uintmax_t longest_json = 1 << 26;
 
-/// Python writes numbers that are not finite as bare words, which JSON does not have.
+/// Python writes non-finite numbers as bare words, which JSON does not allow.
 std::string quote_bare_words(const std::string& text) {
   std::string out;
   bool in_string = false;
@@ -83,11 +83,11 @@ class Zarr final : public Source {
     std::error_code error;
     if (zarr::is_group(path) || zarr::is_array(path)) return;
     if (fs::exists(path / "zarr.json", error)) {
-      fail_input(name_, "it is zarr of version 3; write it with zarr_format=2, or as HDF5");
+      fail_input(name_, "it is zarr version 3; write it with zarr_format=2, or as HDF5");
     }
     fs::directory_iterator first(path, error);
     if (error) fail_input(name_, error.message());
-    fail_input(name_, "it is a directory and no zarr store (it has neither .zgroup nor .zarray)");
+    fail_input(name_, "it is a directory but not a zarr store (it has neither .zgroup nor .zarray)");
   }
 
   bool has(const std::string& object) const override {
@@ -145,7 +145,7 @@ class Zarr final : public Source {
     return meta;
   }
 
-  /// Null: there is none.
+  /// Null if there is none.
   json attribute(const std::string& object, const std::string& name) const {
     std::error_code error;
     const fs::path file = path_ / relative(object) / ".zattrs";
@@ -163,7 +163,7 @@ class Zarr final : public Source {
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     json out = json::parse(text, nullptr, false);
     if (out.is_discarded()) out = json::parse(quote_bare_words(text), nullptr, false);
-    if (!out.is_object()) fail_input(name, "it is no JSON object: a copy that was cut short?");
+    if (!out.is_object()) fail_input(name, "it is not a JSON object (an incomplete copy?)");
     return out;
   }
 

@@ -3,20 +3,20 @@
 
 #include "thor/io/array/input_source.hpp"
 
-/// Shared by the two files that read zarr.
+/// Helpers shared by the two files that read zarr.
 namespace thor::io::detail {
 
-/// How the values of "<f4" and such are stored; none where they are not numbers.
+/// Storage format for a type such as "<f4"; empty if it is not numeric.
 struct ZarrType {
   std::string name;
   std::optional<Number> number;
 };
 ZarrType zarr_type(const nlohmann::json& dtype);
 
-/// A list of lengths from the metadata.
+/// Reads a list of lengths from the metadata.
 Index zarr_extent(const nlohmann::json& meta, const char* key, const std::string& name);
 
-/// From "NaN", "Infinity" and "-Infinity" too.
+/// Reads a number, including "NaN", "Infinity" and "-Infinity".
 std::optional<double> zarr_number(const nlohmann::json& value);
 
 std::shared_ptr<const Storage> zarr_storage(const std::filesystem::path& folder, const nlohmann::json& meta,

@@ -18,7 +18,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t largest_packed = std::uint64_t{1} << 32, largest_plain = std::uint64_t{1} << 40;  ///< chunks
+constexpr std::uint64_t largest_packed = std::uint64_t{1} << 32,
+                        largest_plain = std::uint64_t{1} << 40;  ///< limits for chunks [bytes]
 
 using Decoder = bool (*)(std::span<const std::byte>, std::span<std::byte>);
 
@@ -26,7 +27,7 @@ class ZarrChunks final : public Storage {
  public:
   fs::path folder;
   char separator = '.';
-  Decoder decoder = nullptr;  ///< none: as they are
+  Decoder decoder = nullptr;  ///< nullptr: not compressed
   bool deflated = false;
   std::vector<std::size_t> shuffled;  ///< sizes of the values of shuffle filters, in the order they were applied
 
@@ -37,10 +38,10 @@ class ZarrChunks final : public Storage {
     const std::string what = name + ", chunk " + key;
     struct stat status {};
     if (file.id < 0 || fstat(file.id, &status) != 0) fail_input(what, std::generic_category().message(errno));
-    if (!S_ISREG(status.st_mode)) fail_input(what, "it is no file");
+    if (!S_ISREG(status.st_mode)) fail_input(what, "it is not a file");
     const std::uint64_t size = std::uint64_t(status.st_size), whole = bytes_of_chunk();
     if (!decoder && size != whole) {
-      fail_input(what, size < whole ? "the file is truncated: a copy that was cut short?" : "the file is too long");
+      fail_input(what, size < whole ? "the file is truncated (an incomplete copy?)" : "the file is too long");
     }
     if (seekable) {
       memory.values.resize(count * number.bytes);
@@ -78,9 +79,10 @@ class ZarrChunks final : public Storage {
 };
 
 [[noreturn]] void unknown_codec(const std::string& name, const std::string& codec, const std::string& library) {
-  const std::string remedy = "write the array again with the compressor zlib and no filters, or as HDF5";
-  if (library.empty()) fail_input(name, "it is packed with '" + codec + "', which is not known here; " + remedy);
-  fail_input(name, "it is packed with '" + codec + "', and thor was built without that library; install " + library +
+  const std::string remedy = "rewrite the array with the compressor zlib and no filters, or as HDF5";
+  if (library.empty()) fail_input(name, "its compressor '" + codec + "' is not supported; " + remedy);
+  fail_input(name, "its compressor '" + codec +
+                       "' is not available, because thor was built without that library; install " + library +
                        " and build again, or " + remedy);
 }
 
@@ -107,30 +109,30 @@ void set_codecs(ZarrChunks& chunks, const json& meta) {
     }
   }
   const json filters = meta.value("filters", json());
-  if (!filters.is_null() && !filters.is_array()) fail_input(chunks.name, "the 'filters' of its .zarray are no list");
+  if (!filters.is_null() && !filters.is_array()) fail_input(chunks.name, "the 'filters' in its .zarray are not a list");
   for (const auto& filter : filters) {
     const json size = filter.is_object() ? filter.value("elementsize", json(4)) : json();
     if (id_of(filter) != "shuffle") unknown_codec(chunks.name, id_of(filter), "");
     if (!size.is_number_unsigned() || size == 0 || size > 64) {
-      fail_input(chunks.name, "its filter 'shuffle' has no good elementsize");
+      fail_input(chunks.name, "its filter 'shuffle' has no valid elementsize");
     }
     chunks.shuffled.push_back(size.get<std::size_t>());
   }
 }
 
-/// One number as it would be stored.
+/// One number in stored form.
 Bytes stored_value(const Number& number, const json& value, const std::string& name) {
   Bytes out(number.bytes);
   if (value.is_null()) return out;
   const auto as_double = zarr_number(value);
-  if (!as_double) fail_input(name, "its fill_value is no number");
+  if (!as_double) fail_input(name, "its fill_value is not a number");
   const auto put = [&](auto bits) { std::memcpy(out.data(), &bits, out.size()); };
   if (number.kind == Number::Kind::floating) {
     if (number.bytes == 8) put(*as_double);
     if (number.bytes == 4) put(float(*as_double));
     if (number.bytes == 2) {
       std::uint16_t bits = 0;
-      while (bits < 0xffff && double(Half{bits}) != *as_double) ++bits;  // 0xffff is not a number
+      while (bits < 0xffff && double(Half{bits}) != *as_double) ++bits;  // 0xffff is NaN
       put(bits);
     }
   } else if (value.is_number_unsigned()) {
@@ -150,17 +152,17 @@ std::shared_ptr<const Storage> zarr_storage(const fs::path& folder, const json& 
   chunks->name = name;
   chunks->folder = folder;
   const ZarrType type = zarr_type(meta.value("dtype", json()));
-  if (!type.number) fail_input(name, "it holds no numbers that can be read but values of type '" + type.name + "'");
+  if (!type.number) fail_input(name, "it does not hold readable numbers but values of type '" + type.name + "'");
   chunks->number = *type.number;
   chunks->shape = zarr_extent(meta, "shape", name);
   chunks->chunk = zarr_extent(meta, "chunks", name);
-  if (chunks->chunk.size() != chunks->shape.size()) fail_input(name, "its 'chunks' have not the rank of its 'shape'");
+  if (chunks->chunk.size() != chunks->shape.size()) fail_input(name, "its 'chunks' and 'shape' differ in rank");
   if (std::ranges::count(chunks->chunk, 0u) > 0) fail_input(name, "its 'chunks' are empty");
   if (chunks->shape.empty()) chunks->shape = chunks->chunk = {1};
   volume(chunks->shape, name);
   volume(chunks->chunk, name);
   if (meta.value("order", json("C")) != "C") {
-    fail_input(name, "its order is F (Fortran), and only C can be read; write it again with order='C'");
+    fail_input(name, "its order is F (Fortran), but only C can be read; rewrite it with order='C'");
   }
   const json separator = meta.value("dimension_separator", json("."));
   if (separator != "." && separator != "/") fail_input(name, "its dimension_separator is neither '.' nor '/'");
@@ -169,7 +171,7 @@ std::shared_ptr<const Storage> zarr_storage(const fs::path& folder, const json& 
   chunks->fill = stored_value(chunks->number, meta.value("fill_value", json()), name);
   chunks->seekable = !chunks->decoder && chunks->shuffled.empty();
   if (chunks->bytes_of_chunk() > (chunks->seekable ? largest_plain : largest_packed)) {
-    fail_input(name, "its chunks are too large to be read; write it again with smaller ones");
+    fail_input(name, "its chunks are too large to be read; rewrite it with smaller ones");
   }
   return chunks;
 }

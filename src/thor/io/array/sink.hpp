@@ -4,7 +4,7 @@
 
 #include "thor/io/array/output.hpp"
 
-/// What is behind io::ArrayOutput: one class for each format. Included by io/array/output_*.cpp only.
+/// Implementation of io::ArrayOutput: one class per format. Included only by io/array/output_*.cpp.
 namespace thor::io::detail {
 
 using Value = std::variant<double, std::int64_t, bool, std::string, std::vector<double>>;
@@ -16,7 +16,7 @@ struct Array {
   Stored type;
   unsigned value_bytes;
   std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> chunk;  ///< empty: small, to be in one piece
+  std::vector<std::uint64_t> chunk;  ///< empty: small, stored in one piece
   std::string units, description;
   int level = 0;
 };

@@ -22,7 +22,7 @@ bool read_number(const Id& attribute, hid_t type, Attribute& out) {
   return true;
 }
 
-/// Whether it is a scalar of a kind that we know.
+/// Whether it is a scalar of a known kind.
 bool read_attribute(const Id& attribute, Attribute& out) {
   const Id type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
   if (type < 0 || space < 0 || H5Sget_simple_extent_npoints(space) != 1) return false;
@@ -70,7 +70,7 @@ herr_t take_attribute(hid_t object, const char* name, const H5A_info_t*, void* o
   return 0;
 }
 
-/// Depth first; throws std::runtime_error where something cannot be read.
+/// Walks depth first; throws std::runtime_error if something cannot be read.
 void visit(const Id& id, const std::string& path, int depth, std::vector<Object>& objects) {
   if (id < 0 || depth > 32 || objects.size() >= most_objects) throw std::runtime_error(path);
   const bool is_dataset = H5Iget_type(id) == H5I_DATASET;
@@ -85,7 +85,7 @@ void visit(const Id& id, const std::string& path, int depth, std::vector<Object>
     object.shape.assign(shape.begin(), shape.end());
     object.type = name_of(type);
   }
-  // Looks at all of them, and fails where one is damaged; H5Aiterate2 then frees what it never had (seen in 1.10.8).
+  // Examines all of them, and fails if one is damaged; H5Aiterate2 then frees memory it never had (seen in 1.10.8).
   if (H5Aexists(id, "\x01") < 0) throw std::runtime_error(path);
   if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take_attribute, &object) < 0)
     throw std::runtime_error(path);
@@ -109,7 +109,7 @@ std::vector<Object> contents(const std::string& path) {
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (file < 0) {
     const bool is_hdf5 = H5Fis_hdf5(path.c_str()) > 0;
-    fail(is_hdf5 ? "the file is truncated or damaged (a copy that was cut short, or a run that still goes on?)"
+    fail(is_hdf5 ? "the file is truncated or damaged (an incomplete copy, or a run still in progress?)"
                  : "not an HDF5 file, or not readable");
   }
   std::vector<Object> objects;

@@ -10,7 +10,7 @@
 namespace thor::io {
 namespace {
 
-constexpr std::size_t memory_of_hdf5 = 32 << 20;  ///< more than its caches of some ten datasets
+constexpr std::size_t memory_of_hdf5 = 32 << 20;  ///< more than its caches for about ten datasets
 
 herr_t take_first(unsigned n, const H5E_error2_t* entry, void* out) {
   if (n == 0 && entry->desc) *static_cast<std::string*>(out) = entry->desc;
@@ -22,7 +22,7 @@ herr_t take_first(unsigned n, const H5E_error2_t* entry, void* out) {
 std::string innermost_error() {
   std::string text;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &text);
-  H5Eclear2(H5E_DEFAULT);  // which the end of a thread does not
+  H5Eclear2(H5E_DEFAULT);  // the end of a thread does not do this
   const std::string_view key = "error message = '";
   if (const auto begin = text.find(key); begin != std::string::npos) {
     text.erase(0, begin + key.size());
@@ -48,7 +48,7 @@ bool names_in(hid_t group, std::vector<std::string>& names) {
     list.emplace_back(name);
     return list.size() < most ? 0 : -1;
   };
-  // A look for one that is not there goes through all links of a small group, and fails where one is damaged.
+  // Searching for a missing one walks through all links of a small group, and fails if one is damaged.
   if (H5Lexists(group, "\x01", H5P_DEFAULT) < 0) return false;
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take, &names) < 0) return false;
   std::sort(names.begin(), names.end());

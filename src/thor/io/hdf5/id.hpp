@@ -22,8 +22,8 @@ class Id {
   herr_t (*close_)(hid_t);
 };
 
-/// Switches off what HDF5 prints by itself (a per-thread setting), and its exit handler: after a full disk a file
-/// cannot be closed in order, and the handler would try again and complain.
+/// Disables HDF5's own error output (a per-thread setting), and its exit handler: after a full disk a file cannot be
+/// closed properly, and the handler would try again and complain.
 inline void quiet() {
   static const bool once = (H5dont_atexit(), true);
   thread_local const bool here = (H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), true);
@@ -31,15 +31,15 @@ inline void quiet() {
   static_cast<void>(here);
 }
 
-/// The innermost entry of HDF5's error stack; of an I/O error only what the system said.
+/// Innermost entry of HDF5's error stack; for an I/O error only the system's message.
 std::string innermost_error();
 
-/// The names in a group, sorted; false: it is damaged. One by one, by H5Lget_name_by_idx, they would come from a table
-/// of all, which HDF5 1.10.8 frees wrongly where a link is damaged.
+/// Sorted names in a group; false: it is damaged. H5Lget_name_by_idx would read them one by one from a table of all,
+/// which HDF5 1.10.8 frees wrongly if a link is damaged.
 bool names_in(hid_t group, std::vector<std::string>& names);
 
-/// Whether there is memory for all that HDF5 may want, and for `more`. It does not survive that its own allocations
-/// fail (1.10.8: a corrupt heap), so this comes before it is called.
+/// Whether there is memory for everything that HDF5 may need, and for `more`. HDF5 does not survive failing allocations
+/// (1.10.8: a corrupt heap), so this must be checked before calling it.
 bool has_room(std::size_t more = 0);
 
 }  // namespace thor::io

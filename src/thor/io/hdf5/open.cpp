@@ -17,12 +17,12 @@ void OpenFile::enter(std::size_t more) const {
   quiet();
   if (!abandoned && has_room(more)) return;
   abandoned = true;
-  throw Error(ExitCode::device, "out of memory: no room to write '" + path.string() +
-                                    "'; ask for fewer bins, or for fewer threads (--threads)");
+  throw Error(ExitCode::device,
+              "out of memory: no room to write '" + path.string() + "'; use fewer bins or fewer threads (--threads)");
 }
 
 bool OpenFile::exists(const std::string& object) const {
-  // H5Lexists wants every link above the last to be there already.
+  // H5Lexists requires every link above the last to exist.
   for (std::size_t end = 1; end != std::string::npos;) {
     end = object.find('/', end + 1);
     if (H5Lexists(id, object.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -48,12 +48,12 @@ Id OpenFile::group(const std::string& object) const {
   return {check(H5Gcreate2(id, object.c_str(), links, properties, H5P_DEFAULT), "group " + object), H5Gclose};
 }
 
-/// Opens what an attribute is set on.
+/// Opens the object that an attribute belongs to.
 Id OpenFile::object(const std::string& object) const {
   for (const auto& column : columns) {
     if (column->path != object || column->dataset >= 0) continue;
     if (column->buffered() > 0) {
-      column->flush();  // which knows how small a chunk will do
+      column->flush();  // chooses the size of a small chunk
     } else {
       column->create(chunk_rows);
     }
@@ -62,7 +62,7 @@ Id OpenFile::object(const std::string& object) const {
   return {check(H5Oopen(id, object.c_str(), H5P_DEFAULT), object), H5Oclose};
 }
 
-/// No time stamps, so that equal runs give equal files.
+/// Disables time stamps, so that equal runs give equal files.
 Id OpenFile::create_dataset(const std::string& object, hid_t type, hid_t space, const hsize_t* chunk, int level) const {
   group(object.substr(0, std::max<std::size_t>(object.rfind('/'), 1)));
   const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
@@ -125,14 +125,14 @@ void OpenFile::create(const fs::path& name, bool overwrite) {
   unfinished = std::make_unique<Unfinished>(partial.string());
   const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-  // 1.8 can read it, and unlike the oldest format it takes an attribute (a configuration) > 64 kB.
+  // HDF5 1.8 can read this format and, unlike the oldest one, it allows an attribute (a configuration) > 64 kB.
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
 #if H5_VERSION_GE(1, 10, 7)
   H5Pset_file_locking(access, true, true);  // Lustre may have no locks
 #endif
   H5Pset_obj_track_times(creation, false);
-  // The file that was created, whatever has its name by now.
+  // The file that was created, even if another one has its name by now.
   const std::string same = fmt::format("/proc/self/fd/{}", created);
   std::error_code none;
   id = H5Fcreate(fs::exists(same, none) ? same.c_str() : partial.c_str(), H5F_ACC_TRUNC, creation, access);
@@ -164,7 +164,7 @@ void OpenFile::finish() {
     fail(path, "'" + partial.string() + "' was removed or replaced during the run", "run it again");
   }
   const herr_t closed = close();
-  if (abandoned) enter();  // which says why: there was no room to close it
+  if (abandoned) enter();  // throws the reason: there was no memory to close it
   check(closed, partial.string());
   sync(path, partial);
 }
@@ -176,8 +176,8 @@ void OpenFile::commit(bool overwrite) {
   give_name(path, partial, overwrite);
 }
 
-/// Tried once only: HDF5 writes before it closes, so on a full disk it fails, and what it then
-/// leaves behind is not to be touched again. The space is given back through the descriptor.
+/// Tried only once: HDF5 writes before it closes, so it fails on a full disk, and the objects it leaves behind must not
+/// be touched again. The disk space is released through the descriptor.
 herr_t OpenFile::close() {
   abandoned = abandoned || !has_room();
   for (const auto& column : columns) {

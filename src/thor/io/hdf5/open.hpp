@@ -6,7 +6,7 @@
 #include "thor/io/hdf5/id.hpp"
 #include "thor/io/partial.hpp"
 
-/// An HDF5 file that is being written: what io::File and io::ArrayOutput are made of.
+/// An HDF5 file being written: the common part of io::File and io::ArrayOutput.
 namespace thor::io::detail {
 
 constexpr std::uint64_t chunk_rows = 65536;
@@ -29,8 +29,8 @@ hid_t disk_type() {
 
 inline std::string absolute(const std::string& object) { return object.starts_with('/') ? object : "/" + object; }
 
-/// A column's rows in memory, and its dataset once there is one. The dataset is created when the
-/// first chunk is full, or at the end, when a short column can have a chunk of its own size.
+/// Buffered rows of a column, and its dataset once it exists. The dataset is created when the
+/// first chunk is full, or at the end, when a short column gets a chunk of its own size.
 struct OpenColumn {
   OpenFile* file;
   std::string path;
@@ -51,13 +51,13 @@ struct OpenFile {
   std::filesystem::path path, partial;
   hid_t id = -1;
   bool partial_is_ours = false;
-  bool reserved = false;                   ///< more than the file has may be kept for it
-  std::unique_ptr<Unfinished> unfinished;  ///< until it has its name
-  mutable bool abandoned = false;          ///< and not to be touched again
+  bool reserved = false;                   ///< disk space beyond the end of the file may be reserved
+  std::unique_ptr<Unfinished> unfinished;  ///< until it is renamed
+  mutable bool abandoned = false;          ///< must not be touched again
   std::vector<std::shared_ptr<OpenColumn>> columns;
 
   [[noreturn]] void failed(const std::string& what) const { fail(path, what, innermost_error()); }
-  /// Before HDF5 is called: there must be room enough for all that it may want, or the file is given up.
+  /// To call before HDF5: checks that there is memory for everything it may need, otherwise abandons the file.
   void enter(std::size_t more = 0) const;
   template <class Status>
   Status check(Status status, const std::string& what) const {

@@ -15,7 +15,7 @@
 namespace thor::io {
 namespace {
 
-/// A conversion of HDF5 from a text of variable length to plain bytes: they stay as they are on disk, a reference.
+/// HDF5 conversion from a variable-length text to plain bytes, which leaves the reference as stored on disk.
 herr_t keep_reference(hid_t source, hid_t, H5T_cdata_t* data, std::size_t, std::size_t, std::size_t, void*, void*,
                       hid_t) {
   if (data->command == H5T_CONV_INIT) {
@@ -31,7 +31,7 @@ bool register_conversion() {
   return H5Tregister(H5T_PERS_SOFT, "reference of a text", text, bytes, keep_reference) >= 0;
 }
 
-/// The file that an attribute is in, by a descriptor of its own.
+/// File that contains an attribute, with its own descriptor.
 class Bytes {
  public:
   explicit Bytes(hid_t attribute) {
@@ -70,7 +70,7 @@ std::uint64_t little_endian(const unsigned char* bytes, std::size_t count) {
 
 std::uint64_t padded(std::uint64_t size) { return (size + 7) / 8 * 8; }
 
-/// The sizes of addresses and lengths of a file, and where its addresses count from.
+/// Sizes of addresses and lengths in a file, and the base of its addresses.
 struct Layout {
   std::size_t address = 0, length = 0;
   hsize_t base = 0;
@@ -84,8 +84,8 @@ struct Layout {
   }
 };
 
-/// Object `index` of the global heap collection at `address` (HDF5 file format specification, III.E): after "GCOL", a
-/// version and its size come objects of an index, a count of references, their size and their bytes, up to index 0.
+/// Object `index` of the global heap collection at `address` (HDF5 file format specification, III.E): "GCOL", a version
+/// and the size are followed by objects, each with an index, a reference count, its size and its bytes, up to index 0.
 bool read_heap(const Bytes& file, const Layout& layout, std::uint64_t address, std::uint64_t index,
                std::span<unsigned char> out) {
   constexpr int most_objects = 1 << 16;  // an index has 16 bits

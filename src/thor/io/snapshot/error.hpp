@@ -6,7 +6,7 @@
 
 namespace thor::io {
 
-/// A file or directory of a snapshot cannot be used.
+/// Throws Error(input) for a file or directory of a snapshot that cannot be used.
 [[noreturn]] inline void fail_snapshot(const std::filesystem::path& path, const std::string& why) {
   throw Error(ExitCode::input, path.string() + ": " + why);
 }

@@ -24,7 +24,7 @@ std::uint64_t width_of(const Input& input, const std::string& path, const ArrayI
   return info.shape.size() == 2 ? info.shape[1] : 1;
 }
 
-/// The entry of a header's list for a particle type.
+/// Entry of a header's list for a particle type.
 std::optional<double> of_type(const Input& input, const char* name, std::size_t type) {
   const auto numbers = input.numbers("/Header", name);
   if (numbers.size() <= type) return {};
@@ -39,7 +39,7 @@ std::uint64_t rows_of(const Input& input, const std::string& group) {
     return info.shape.empty() ? 0 : info.shape[0];
   }
   for (const std::string& name : input.children(group)) {
-    // A group, as EAGLE's ElementAbundance, is no dataset.
+    // A group, such as EAGLE's ElementAbundance, is not a dataset.
     try {
       if (const ArrayInfo info = input.array(group + "/" + name); !info.shape.empty()) return info.shape[0];
     } catch (const Error&) {
@@ -65,8 +65,8 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
       const auto here = input.numbers("/Header", name);
       if (&file == files.data()) first[name] = here;
       if (here != first[name])
-        fail_snapshot(file, fmt::format("its /Header@{} is not that of {}: the files are not of one snapshot", name,
-                                        files.front().filename().string()));
+        fail_snapshot(file, fmt::format("its /Header@{} differs from that of {}: the files are not from one snapshot",
+                                        name, files.front().filename().string()));
     }
     for (int i = 0; i < 2; ++i) {
       Particles& type = *types[i];
@@ -74,20 +74,20 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
       if (rows > 0 && !type.first_file) type.first_file = type.counts.size();
       type.counts.push_back(rows);
       if (const auto here = of_type(input, "NumPart_ThisFile", type.type); here && *here != double(rows) && !told) {
-        notes.push_back(fmt::format("{}: NumPart_ThisFile says {:.0f} for {}, its datasets have {}: these are taken",
+        notes.push_back(fmt::format("{}: NumPart_ThisFile says {:.0f} for {}, its datasets have {}; the latter is used",
                                     file.filename().string(), *here, type.group, rows));
         told = true;
       }
       if (total[i]) continue;
       total[i] = of_type(input, "NumPart_Total", type.type);
-      if (total[i] && *total[i] < 4294967296.) {  // 2^32; what is more is in another list
+      if (total[i] && *total[i] < 4294967296.) {  // 2^32; the high words are in another list
         *total[i] += 4294967296. * of_type(input, "NumPart_Total_HighWord", type.type).value_or(0);
       }
     }
   }
   for (int i = 0; i < 2; ++i) {
     if (!total[i] || *total[i] == double(types[i]->total())) continue;
-    notes.push_back(fmt::format("NumPart_Total says {:.0f} for {}, the datasets have {}: these are taken", *total[i],
+    notes.push_back(fmt::format("NumPart_Total says {:.0f} for {}, the datasets have {}; the latter is used", *total[i],
                                 types[i]->group, types[i]->total()));
   }
   return counts;
@@ -111,12 +111,11 @@ std::optional<Field> find_field(const Input& input, const Particles& particles, 
 
 std::optional<Field> find_metallicity(const Input& input, const Particles& particles, const SnapshotUnits& units,
                                       std::vector<std::string>& notes) {
-  // All metals are a column of their own, or the first one (GIZMO); in SWIFT's GEAR model the first is iron.
+  // The total of metals is a separate column, or the first one (GIZMO); in SWIFT's GEAR model the first is iron.
   auto field = find_field(input, particles,
                           {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}, Quantity::none, 1, true}, units);
   if (field && field->width > 1 && field->path.ends_with("/MetalMassFractions")) {
-    notes.push_back(
-        fmt::format("{} has {} columns, the order of which is not known: not used", field->path, field->width));
+    notes.push_back(fmt::format("{} has {} columns, in an unknown order: not used", field->path, field->width));
     return {};
   }
   return field;
@@ -126,17 +125,17 @@ void check_fields(const Input& input, std::size_t file, const Particles& particl
   if (particles.counts[file] == 0) return;
   for (const Field& field : fields) {
     if (!input.has(field.path))
-      fail_snapshot(input.path(), fmt::format("it has no {}, as other files of the snapshot", field.path));
+      fail_snapshot(input.path(), fmt::format("it has no {}, unlike other files of the snapshot", field.path));
     const ArrayInfo info = input.array(field.path);
     const std::uint64_t width = width_of(input, field.path, info);
     if (width != field.width) {
-      fail_snapshot(input.path(), fmt::format("{} has {} columns, in another file of the snapshot {}", field.path,
+      fail_snapshot(input.path(), fmt::format("{} has {} columns, but {} in another file of the snapshot", field.path,
                                               width, field.width));
     }
     if (info.shape[0] != particles.counts[file]) {
       fail_snapshot(input.path(),
-                    fmt::format("{} has {} rows, {}/Coordinates has {}: the file is damaged, or was not written whole",
-                                field.path, info.shape[0], particles.group, particles.counts[file]));
+                    fmt::format("{} has {} rows, {}/Coordinates has {}: the file is damaged or incomplete", field.path,
+                                info.shape[0], particles.group, particles.counts[file]));
     }
   }
 }
@@ -144,7 +143,7 @@ void check_fields(const Input& input, std::size_t file, const Particles& particl
 void check_same_fields(const Input& input, const Input& first, const Particles& particles) {
   for (const std::string& name : input.children(particles.group)) {
     if (first.has(particles.group + "/" + name)) continue;
-    fail_snapshot(first.path(), fmt::format("it has no {}/{}, as {} has: the files are not of one snapshot",
+    fail_snapshot(first.path(), fmt::format("it has no {}/{}, unlike {}: the files are not from one snapshot",
                                             particles.group, name, input.path().filename().string()));
   }
 }
@@ -155,7 +154,7 @@ void read_field(const Input& input, const Field& field, std::uint64_t first, std
   if (field.width == field.components) {
     input.read<double>(field.path, first, count, std::span(values));
   } else {
-    // A few columns of a wide dataset: piece by piece, so that memory stays that of the columns.
+    // A few columns of a wide dataset are read piece by piece, so that only the columns take memory.
     const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 20) / field.width);
     std::vector<double> rows;
     for (std::uint64_t done = 0; done < count;) {

@@ -13,9 +13,9 @@ namespace thor::io {
 /// A dataset, or one column of it, and its factor to cgs.
 struct Field {
   std::string path;              ///< "/PartType0/Coordinates"
-  std::uint64_t width = 1;       ///< columns that the dataset has
-  std::uint64_t column = 0;      ///< the first that is wanted
-  std::uint64_t components = 1;  ///< and how many
+  std::uint64_t width = 1;       ///< number of columns of the dataset
+  std::uint64_t column = 0;      ///< first column to read
+  std::uint64_t components = 1;  ///< number of columns to read
   double factor = 1;
 };
 
@@ -23,45 +23,46 @@ struct Field {
 struct Particles {
   std::string group;  ///< "/PartType0"
   std::size_t type = 0;
-  std::vector<std::uint64_t> counts;      ///< of each file
-  std::optional<std::size_t> first_file;  ///< that has any
+  std::vector<std::uint64_t> counts;      ///< in each file
+  std::optional<std::size_t> first_file;  ///< first file with any particles
   std::uint64_t total() const;
 };
 
-/// How many there are, from the lengths of the datasets; where a header says otherwise, a note. Opens every file once,
-/// and refuses files that are of different times.
+/// Counts the particles from the lengths of the datasets; adds a note if a header differs. Opens every file once, and
+/// refuses files from different times.
 struct Counts {
   Particles gas, stars;
 };
 Counts count_particles(const std::vector<std::filesystem::path>& files, std::vector<std::string>& notes);
 
-/// What is looked for: the first of the names that is there.
+/// Field to look for: the first of the names that exists.
 struct Wanted {
   std::vector<std::string> names;
   Quantity quantity = Quantity::none;
   std::uint64_t components = 1;
-  bool first_of_many = false;  ///< a dataset with more columns gives its first
+  bool first_of_many = false;  ///< use the first column of a dataset with more
 };
 
-/// `input` is the first file that has any of the type.
+/// Finds a field; `input` is the first file with particles of the type.
 std::optional<Field> find_field(const Input& input, const Particles& particles, const Wanted& wanted,
                                 const SnapshotUnits& units);
 
-/// The mass fraction of metals, of gas and of stars.
+/// Finds the mass fraction of metals, for gas and for stars.
 std::optional<Field> find_metallicity(const Input& input, const Particles& particles, const SnapshotUnits& units,
                                       std::vector<std::string>& notes);
 
-/// The file must have the fields, with as many rows as there are particles.
+/// Checks that the file has the fields, with as many rows as particles.
 void check_fields(const Input& input, std::size_t file, const Particles& particles, const std::vector<Field>& fields);
 
-/// It must have no dataset of a type that `first`, the first file with any of it, has not.
+/// Checks that the file has no dataset of a type that is missing in `first`, the first file with particles of that
+/// type.
 void check_same_fields(const Input& input, const Input& first, const Particles& particles);
 
-/// Rows [first, first + count) in cgs; `values` becomes components x count long.
+/// Reads rows [first, first + count) in cgs; `values` becomes components x count long.
 void read_field(const Input& input, const Field& field, std::uint64_t first, std::uint64_t count,
                 std::vector<double>& values);
 
-/// The mass of every particle of a type by the header's MassTable [g]; 0: it has none.
+/// Mass of every particle of a type from the header's MassTable [g]; 0 if it has none.
 double table_mass(const Input& input, const Particles& particles, const SnapshotUnits& units);
 
 }  // namespace thor::io

@@ -44,7 +44,7 @@ bool is_hdf5_name(const fs::path& path) {
   return extension == ".hdf5" || extension == ".h5" || extension == ".hdf";
 }
 
-/// What a directory cannot be read for is the same to the user as what a file cannot be read for.
+/// An unreadable directory is reported like an unreadable file.
 std::vector<fs::path> entries(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> list;
@@ -75,14 +75,14 @@ std::optional<std::uint64_t> files_per_snapshot(const fs::path& path) {
     const auto numbers = input.numbers(group, "NumFilesPerSnapshot");
     if (numbers.size() != 1) continue;
     if (!(numbers[0] >= 0 && numbers[0] <= double(most_files))) {
-      fail_snapshot(path, fmt::format("{}@NumFilesPerSnapshot is {:g}: that is no number of files", group, numbers[0]));
+      fail_snapshot(path, fmt::format("{}@NumFilesPerSnapshot is {:g}: not a number of files", group, numbers[0]));
     }
     if (numbers[0] >= 1) return static_cast<std::uint64_t>(numbers[0]);
   }
   return {};
 }
 
-/// The one file, or one set of numbered files, of a directory.
+/// The only file, or the only set of numbered files, in a directory.
 fs::path choose(const fs::path& folder) {
   std::map<std::string, fs::path> sets;
   for (const fs::path& entry : entries(folder)) {
@@ -95,11 +95,10 @@ fs::path choose(const fs::path& folder) {
     std::vector<std::string> names;
     for (const auto& [name, first] : sets) names.push_back(name);
     const std::size_t shown = std::min<std::size_t>(names.size(), 8);
-    fail_snapshot(
-        folder,
-        fmt::format("this directory has {} snapshots ({}{}): name a file of the one that is meant", names.size(),
-                    fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                    shown < names.size() ? ", ..." : ""));
+    fail_snapshot(folder,
+                  fmt::format("this directory has {} snapshots ({}{}): name a file of the one you want", names.size(),
+                              fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                              shown < names.size() ? ", ..." : ""));
   }
   return sets.begin()->second;
 }
@@ -111,7 +110,7 @@ fs::path choose(const fs::path& folder) {
     if (found.contains(i)) continue;
     if (++number_missing <= 8) missing.push_back(fmt::format("{}.{}{}", name.stem, i, name.extension));
   }
-  fail_snapshot(path, fmt::format("the snapshot has {} files, and of these {} {} missing: {}{}", count, number_missing,
+  fail_snapshot(path, fmt::format("the snapshot has {} files, of which {} {} missing: {}{}", count, number_missing,
                                   number_missing == 1 ? "is" : "are", fmt::join(missing, ", "),
                                   number_missing > missing.size() ? ", ..." : ""));
 }
@@ -134,17 +133,18 @@ std::vector<fs::path> snapshot_files(const fs::path& given, std::vector<std::str
   const auto said = files_per_snapshot(path);
   if (!name.number) {
     if (said.value_or(1) > 1) {
-      notes.push_back(
-          fmt::format("NumFilesPerSnapshot is {}, but the name of the file has no number: taken as whole", *said));
+      notes.push_back(fmt::format(
+          "NumFilesPerSnapshot is {}, but the file name has no number: read as a complete snapshot", *said));
     }
     return {path};
   }
   Numbered found = siblings(path, name);
   if (said == 1) {
     if (path != given && found.size() > 1) {
-      fail_snapshot(given, fmt::format("this directory has {} numbered files {}.*{}, and each says that it is a whole "
-                                       "snapshot (NumFilesPerSnapshot is 1): name the one that is meant",
-                                       found.size(), name.stem, name.extension));
+      fail_snapshot(given,
+                    fmt::format("this directory has {} numbered files {}.*{}, each of which claims to be a whole "
+                                "snapshot (NumFilesPerSnapshot is 1): name the one you want",
+                                found.size(), name.stem, name.extension));
     }
     return {path};
   }
@@ -158,7 +158,7 @@ std::vector<fs::path> snapshot_files(const fs::path& given, std::vector<std::str
   if (!said) notes.push_back(fmt::format("no NumFilesPerSnapshot: {} numbered files were found", count));
   if (found.size() > count) {
     notes.push_back(
-        fmt::format("NumFilesPerSnapshot is {}; {} file(s) with higher numbers left out", count, found.size() - count));
+        fmt::format("NumFilesPerSnapshot is {}; {} file(s) with higher numbers ignored", count, found.size() - count));
   }
   return files;
 }

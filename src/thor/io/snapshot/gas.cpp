@@ -24,7 +24,7 @@ std::optional<double> kernel_support(const std::string& kernel) {
   return {};
 }
 
-/// A moving mesh: its "SmoothingLength", where there is one, is no kernel.
+/// Whether it is a moving mesh: its "SmoothingLength", if any, is not a kernel size.
 bool is_mesh(const Input& input) {
   return input.has("/PartType0/Volume") || input.has("/PartType0/CenterOfMass") || input.text("/Config", "VORONOI") ||
          input.number("/Config", "VORONOI");
@@ -56,7 +56,7 @@ GasFields::GasFields(const Input& input, const Particles& particles, const Snaps
 
   if (const auto species = find_field(input, particles, {{"SpeciesFractions"}, Q::none, 1, true}, units);
       species && !neutral) {
-    // n_i/n_H: of tables HI, HII, H2; of CHIMES (Richings et al. 2014, MNRAS 440, 3349) e, HI, HII, H-, ...
+    // n_i/n_H: for tables HI, HII, H2; for CHIMES (Richings et al. 2014, MNRAS 440, 3349) e, HI, HII, H-, ...
     if (species->width == 3 || species->width >= 10) {
       const bool network = species->width >= 10;
       neutral = *species;
@@ -71,7 +71,7 @@ GasFields::GasFields(const Input& input, const Particles& particles, const Snaps
     }
   }
 
-  // Gadget, AREPO, GIZMO and EAGLE give solar masses a year whatever their units.
+  // Gadget, AREPO, GIZMO and EAGLE use solar masses per year whatever their units.
   const bool swift = units.code == Code::swift;
   if (auto sfr = find_field(input, particles,
                             {{"StarFormationRate", "StarFormationRates"}, swift ? Q::mass_rate : Q::none}, units)) {
@@ -88,7 +88,7 @@ GasFields::GasFields(const Input& input, const Particles& particles, const Snaps
       length->factor *= support.value_or(1.825742);
       notes.push_back(fmt::format("smoothing length: the kernel ends at {} of SWIFT's h ({})",
                                   support.value_or(1.825742),
-                                  support ? name : "no kernel that is known is named: the cubic spline is taken"));
+                                  support ? name : "unknown kernel: the cubic spline is assumed"));
     }
     if (is_mesh(input)) {
       notes.push_back("SmoothingLength is not used: the gas is a mesh, not SPH");
@@ -107,11 +107,11 @@ GasFields::GasFields(const Input& input, const Particles& particles, const Snaps
   } else if (!mass && table_mass_ == 0 && !(density && volume_)) {
     missing_ = file +
                ": /PartType0/Masses is missing, and neither /Header@MassTable nor /PartType0/Density with "
-               "/PartType0/Volume is there in its place";
+               "/PartType0/Volume can replace it";
   } else if (!density && !volume_ && !kernel) {
     missing_ = file +
                ": /PartType0/Density is missing, and neither /PartType0/Volume (of cells, with Masses) nor "
-               "/PartType0/SmoothingLength (of SPH particles) is there in its place: add one of the three to the "
+               "/PartType0/SmoothingLength (of SPH particles) is available instead: add one of the three to the "
                "file (a subset of a snapshot must keep it)";
   }
   if (!mass && table_mass_ > 0) notes.push_back("mass of gas: /Header@MassTable");
@@ -137,7 +137,7 @@ void GasFields::read(const Input& input, std::uint64_t first, std::uint64_t coun
   block.count = count;
   for (const Column& column : columns_) read_field(input, column.field, first, count, block.*column.member);
   if (negative_sfr_is_time_) {
-    // SWIFT keeps there when the gas last formed stars.
+    // Negative values in SWIFT are the time when the gas last formed stars.
     for (double& sfr : block.sfr) sfr = sfr < 0 ? 0 : sfr;
   }
   if (table_mass_ > 0) block.mass.assign(count, table_mass_);

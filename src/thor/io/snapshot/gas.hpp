@@ -15,22 +15,22 @@ class GasFields {
   GasFields(const Input& input, const Particles& particles, const SnapshotUnits& units,
             std::vector<std::string>& notes);
 
-  std::vector<Field> all() const;  ///< that are read
+  std::vector<Field> all() const;  ///< all fields to read
   bool has(const std::string& name) const;
   const std::optional<Field>& position() const { return position_; }
   const std::string& missing() const { return missing_; }  ///< why gas cannot be read; empty: it can
 
-  /// Rows [first, first + count) of a file.
+  /// Reads rows [first, first + count) of a file.
   void read(const Input& input, std::uint64_t first, std::uint64_t count, GasBlock& block) const;
 
  private:
   struct Column {
-    std::string name;  ///< of the member
+    std::string name;  ///< name of the member of GasBlock
     std::vector<double> GasBlock::*member;
     Field field;
   };
   std::optional<Field> position_, volume_;
-  std::vector<Column> columns_;  ///< position among them, volume not
+  std::vector<Column> columns_;  ///< including position, but not volume
   double table_mass_ = 0;        ///< [g]; 0: not from the table
   bool mass_from_volume_ = false, density_from_volume_ = false;
   bool negative_sfr_is_time_ = false;

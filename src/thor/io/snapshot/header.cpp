@@ -54,7 +54,7 @@ class Header {
     }
     return {};
   }
-  /// The user's, else the file's.
+  /// The user's value, otherwise the file's.
   std::optional<Found> choose(const std::optional<double>& option, const char* flag, const Places& places) const {
     if (!option) return first(places);
     return Found{*option, flag};
@@ -98,8 +98,8 @@ class Header {
       }
       if (!found) return;
       if (!(found->value > 0)) {
-        fail(fmt::format("{} is {:g}: no unit of {}; give the right one with {}", found->where, found->value, what,
-                         flag));
+        fail(fmt::format("{} is {:g}, which is not a unit of {}; give the right one with {}", found->where,
+                         found->value, what, flag));
       }
       value = found->value;
       note("unit of {} {:.8g} {}: {}", what, found->value, unit, found->where);
@@ -125,9 +125,9 @@ class Header {
           {"/Units", "UnitVelocity_in_cm_per_s"}},
          1e5);
     if (const auto time = first({{"/Units", "Unit time in cgs (U_t)"}}); !units_.velocity && time && units_.length) {
-      if (!(time->value > 0)) fail(fmt::format("{} is {:g}: no unit of time", time->where, time->value));
+      if (!(time->value > 0)) fail(fmt::format("{} is {:g}, which is not a unit of time", time->where, time->value));
       units_.velocity = *units_.length / time->value;
-      note("unit of velocity {:.8g} cm/s: that of length over {}", *units_.velocity, time->where);
+      note("unit of velocity {:.8g} cm/s: unit of length over {}", *units_.velocity, time->where);
     }
   }
 
@@ -148,7 +148,7 @@ class Header {
       }
       if (found && value < 0) fail(fmt::format("{} is {:g}: it cannot be negative", found->where, value));
     };
-    const char* planck_says = "the file has none; Planck 2015 is taken";
+    const char* planck_says = "the file has none; Planck 2015 is used";
     take("Omega_m", header_.omega_m, omega_m, cosmological ? planck.omega_m : 0, planck_says);
     take("Omega_Lambda", header_.omega_lambda,
          choose(options_.omega_lambda, "--omega-lambda",
@@ -159,18 +159,18 @@ class Header {
          !cosmological ? 0
          : omega_m     ? 1 - omega_m->value
                        : planck.omega_lambda,
-         omega_m ? "the file has none; a flat universe is taken" : planck_says);
+         omega_m ? "the file has none; a flat universe is assumed" : planck_says);
     const auto h = choose(options_.h, "--hubble",
                           {{"/Header", "HubbleParam"}, {"/Parameters", "HubbleParam"}, {"/Cosmology", "h"}});
     if (h && !is_hubble(h->value)) {
       fail(fmt::format("{} is {:g}: {}; give the right one with --hubble", h->where, h->value, not_hubble));
     }
-    take("h", header_.h, h, cosmological ? planck.h : 1, "the file has none; Planck 2015 is taken, also in its units");
-    if (!h && !cosmological) note("the file has no h: its units are taken as free of it");
+    take("h", header_.h, h, cosmological ? planck.h : 1, "the file has none; Planck 2015 is used, also in its units");
+    if (!h && !cosmological) note("the file has no h: its units are assumed not to contain it");
     units_.h = header_.h;
   }
 
-  /// Redshift, and whether lengths are comoving.
+  /// Sets the redshift, and whether lengths are comoving.
   void read_time(bool matter) {
     const auto flag = first({{"/Header", "ComovingIntegrationOn"},
                              {"/Parameters", "ComovingIntegrationOn"},
@@ -186,14 +186,14 @@ class Header {
     if (options_.redshift) {
       header_.redshift = *options_.redshift;
     } else if (header_.cosmological) {
-      if (!z && !a) fail("neither /Header@Redshift nor /Header@Time is there: give --redshift");
+      if (!z && !a) fail("neither /Header@Redshift nor /Header@Time exists: give --redshift");
       if (a && !(a->value > 0)) {
-        fail(fmt::format("{} is {:g}: no scale factor; give --redshift", a->where, a->value));
+        fail(fmt::format("{} is {:g}, which is not a scale factor; give --redshift", a->where, a->value));
       }
       if (z && !(z->value > -1)) fail(fmt::format("{} is {:g}; give --redshift", z->where, z->value));
       if (z && a && std::abs(a->value * (1 + z->value) - 1) > 1e-3) {
-        fail(fmt::format("{} = {:g} and {} = {:g} contradict each other, as a = 1/(1 + z): give --redshift", a->where,
-                         a->value, z->where, z->value));
+        fail(fmt::format("{} = {:g} and {} = {:g} contradict each other, since a = 1/(1 + z): give --redshift",
+                         a->where, a->value, z->where, z->value));
       }
       header_.redshift = z ? z->value : 1 / a->value - 1;
     }
@@ -210,7 +210,7 @@ class Header {
          options_.comoving                            ? "--comoving"
          : flag                                       ? flag->where
          : !comoving                                  ? "neither a flag nor a redshift says that they are"
-         : a && time && a->where == time->where && !z ? "/Header@Time is taken as the scale factor, as Omega0 > 0"
+         : a && time && a->where == time->where && !z ? "/Header@Time is taken as the scale factor, since Omega0 > 0"
                                                       : "the run is cosmological");
   }
 
@@ -225,14 +225,14 @@ class Header {
     if (flag) return flag->value != 0;
     if (z && z->value > 0) return true;
     if (a) return a->value != 1 || matter;
-    // Gadget writes Redshift = 0 into runs that are not cosmological, in which Time is a time; one that could be a
-    // scale factor, in a universe with matter, may as well be that of a cosmological run.
+    // Gadget writes Redshift = 0 in non-cosmological runs, where Time is a time; a Time that could be a scale factor,
+    // in a universe with matter, may also belong to a cosmological run.
     if (z && time && matter && time->value > 0 && time->value < 1 - 1e-3) {
       if (options_.comoving) return *options_.comoving;
-      fail(fmt::format(
-          "{} = {:g} and {} = {:g} contradict each other if Time is a scale factor, as Omega0 > 0 would have "
-          "it: give --comoving no if the run is not cosmological, else --comoving yes and --redshift",
-          time->where, time->value, z->where, z->value));
+      fail(
+          fmt::format("{} = {:g} and {} = {:g} contradict each other if Time is a scale factor, as Omega0 > 0 suggests"
+                      ": give --comoving no if the run is not cosmological, otherwise --comoving yes and --redshift",
+                      time->where, time->value, z->where, z->value));
     }
     if (z && time) return matter && std::abs(time->value - 1) < 1e-3;
     if (z) return matter;
@@ -273,7 +273,7 @@ void read_box(const Input& input, double length_factor, const SnapshotOptions& o
         throw Error(ExitCode::input,
                     fmt::format("{}: {}@BoxSize is {:g}; give --box", input.path().string(), group, side));
       }
-      // AREPO stretches the box by these options of its build.
+      // AREPO stretches the box with these build options.
       const char* stretch[] = {"LONG_X", "LONG_Y", "LONG_Z"};
       const auto factor = input.numbers("/Config", stretch[k]);
       header.box[k] = side * length_factor * (factor.size() == 1 && factor[0] > 0 ? factor[0] : 1);
@@ -281,7 +281,7 @@ void read_box(const Input& input, double length_factor, const SnapshotOptions& o
     header.notes.push_back(fmt::format("box: {}@BoxSize", group));
     return;
   }
-  header.notes.push_back("the file has no BoxSize: the box is not known (--box gives it)");
+  header.notes.push_back("the file has no BoxSize: the box is unknown (give it with --box)");
 }
 
 }  // namespace thor::io

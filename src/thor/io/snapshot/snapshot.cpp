@@ -25,7 +25,7 @@ struct Snapshot::Impl {
   /// Calls visit(input, first row, rows) for all rows of a particle type, `size` or fewer at a time.
   template <class Visit>
   void for_each(const Particles& particles, std::size_t size, const Visit& visit) const {
-    if (size == 0) throw Error(ExitCode::internal, "a snapshot is to be read 0 particles at a time");
+    if (size == 0) throw Error(ExitCode::internal, "reading a snapshot 0 particles at a time");
     for (std::size_t file = 0; file < files.size(); ++file) {
       if (particles.counts[file] == 0) continue;
       const Input input(files[file]);

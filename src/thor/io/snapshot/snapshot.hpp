@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-/// Hydrodynamical snapshots as the simulation wrote them: Gadget/AREPO/TNG-style HDF5 (single and split files) and
-/// SWIFT. Everything that comes out is in cgs and physical (not comoving, no h). Every failure is a
+/// Hydrodynamical snapshots as written by the simulation: Gadget/AREPO/TNG-style HDF5 (single and split files) and
+/// SWIFT. All values are in physical cgs units (not comoving, no h). Every failure is a
 /// thor::Error(ExitCode::input) that names file, dataset and remedy.
 namespace thor::io {
 
-/// What the command line may say in place of, or in addition to, the file; std::nullopt: as in the file.
+/// Options that replace or supplement the contents of the file; std::nullopt: as in the file.
 struct SnapshotOptions {
-  std::optional<double> unit_length{}, unit_mass{}, unit_velocity{};  ///< in cgs, of the code's own (without h and a)
+  std::optional<double> unit_length{}, unit_mass{}, unit_velocity{};  ///< code units in cgs (without h and a)
   std::optional<double> h{}, omega_m{}, omega_lambda{}, redshift{};
   std::optional<double> box{};     ///< side in cm, physical
   std::optional<bool> comoving{};  ///< false: lengths have no factor a, velocities no sqrt(a)
@@ -26,12 +26,12 @@ struct SnapshotHeader {
   double scale_factor = 1, redshift = 0;
   double h = 0, omega_m = 0, omega_lambda = 0;
   bool cosmological = false;
-  std::array<double, 3> box{};     ///< [cm]; 0: none is known
+  std::array<double, 3> box{};     ///< [cm]; 0: unknown
   std::string code;                ///< "Gadget/AREPO", "SWIFT"
-  std::vector<std::string> notes;  ///< where each unit and cosmological number came from, for the user to read
+  std::vector<std::string> notes;  ///< origin of each unit and cosmological parameter, for the user
 };
 
-/// One entry a gas element (Voronoi cell, SPH particle); what the snapshot does not have is an empty vector.
+/// One entry per gas element (Voronoi cell, SPH particle); vectors of missing fields are empty.
 struct GasBlock {
   std::size_t count = 0;
   std::vector<double> position;          ///< x, y, z of each [cm], from the corner of the box
@@ -39,7 +39,7 @@ struct GasBlock {
   std::vector<double> mass;              ///< [g]
   std::vector<double> density;           ///< [g/cm^3]
   std::vector<double> internal_energy;   ///< [erg/g]
-  std::vector<double> temperature;       ///< [K], where the snapshot has it itself
+  std::vector<double> temperature;       ///< [K], if the snapshot has it
   std::vector<double> electrons;         ///< n_e/n_H
   std::vector<double> neutral;           ///< n_HI/n_H
   std::vector<double> hydrogen;          ///< mass fraction X
@@ -50,29 +50,30 @@ struct GasBlock {
 
 struct StarBlock {
   std::size_t count = 0;
-  std::vector<double> position, velocity;  ///< as those of gas
+  std::vector<double> position, velocity;  ///< as for gas
   std::vector<double> mass;                ///< [g], now
   std::vector<double> initial_mass;        ///< [g], at birth
-  std::vector<double> age;                 ///< [s]; TNG wind particles (negative birth time) are left out of the block
+  std::vector<double> age;                 ///< [s]; TNG wind particles (negative birth time) are not in the block
   std::vector<double> metallicity;         ///< mass fraction
-  std::vector<double> ionizing_rate;       ///< [1/s], where the snapshot has it
+  std::vector<double> ionizing_rate;       ///< [1/s], if the snapshot has it
 };
 
 class Snapshot {
  public:
-  /// A file, one file of a split snapshot (its siblings are found by their numbers), or the directory that holds them.
+  /// Opens a file, one file of a split snapshot (the others are found by their numbers), or the directory that contains
+  /// them.
   explicit Snapshot(const std::filesystem::path& path, const SnapshotOptions& options = {});
   ~Snapshot();
 
   const SnapshotHeader& header() const;
   const std::vector<std::filesystem::path>& files() const;
   std::uint64_t gas_count() const;
-  std::uint64_t star_count() const;  ///< without wind particles, to find which the first call reads one dataset
-  bool has(const std::string& gas_field) const;  ///< a member of GasBlock by its name here: "neutral", "electrons", ...
+  std::uint64_t star_count() const;              ///< without wind particles, for which the first call reads one dataset
+  bool has(const std::string& gas_field) const;  ///< whether a member of GasBlock exists: "neutral", "electrons", ...
 
-  /// All elements in the order of the files, at most `size` at a time, so that memory is bounded. Values are as they
-  /// are: not a number, zero and negative ones come too. Position and mass are always there, and density or
-  /// smoothing_length: a snapshot without them is refused here, not before, since its stars may still be wanted.
+  /// Visits all elements in the order of the files, at most `size` at a time, so that memory is bounded. Values are
+  /// passed on unchanged, including NaN, zero and negative ones. Position, mass, and density or smoothing_length are
+  /// always present: a snapshot without them is refused here, not earlier, since its stars may still be usable.
   void for_each_gas(std::size_t size, const std::function<void(const GasBlock&)>& take) const;
   void for_each_star(std::size_t size, const std::function<void(const StarBlock&)>& take) const;
 

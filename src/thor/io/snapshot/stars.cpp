@@ -8,13 +8,13 @@
 namespace thor::io {
 namespace {
 
-// A birth time is single precision as a rule: it can be later than now by its rounding.
+// Birth times are usually in single precision, so rounding can make them later than now.
 constexpr double rounding = 1e-6;
 
 }  // namespace
 
-/// Interpolated in a it is wrong by at most (da)^2 t''/8, some 100 yr today: less than a birth time in single
-/// precision, which is rounded to 800 yr.
+/// The error of interpolation in a is at most (da)^2 t''/8, about 100 yr today: less than that of a birth time in
+/// single precision, which is rounded to 800 yr.
 AgeTable::AgeTable(const SnapshotHeader& header) {
   constexpr std::size_t steps = 4096;
   const Cosmology cosmology{.h = header.h, .omega_m = header.omega_m, .omega_lambda = header.omega_lambda};
@@ -58,7 +58,7 @@ StarFields::StarFields(const Input& input, const Particles& particles, const Sna
                        cosmological_ ? Q::none : Q::time},
                       units);
   if (!birth_) {
-    header.notes.push_back("the file has no birth times: the ages of its stars are not known");
+    header.notes.push_back("the file has no birth times: the ages of its stars are unknown");
     return;
   }
   wind_ = birth_->path.ends_with("/GFM_StellarFormationTime");
@@ -69,7 +69,7 @@ StarFields::StarFields(const Input& input, const Particles& particles, const Sna
   } else if (units.time) {
     now_ = *units.time * birth_->factor;
   } else {
-    header.notes.push_back("the file has no Time: the ages of its stars are not known");
+    header.notes.push_back("the file has no Time: the ages of its stars are unknown");
   }
 }
 
@@ -99,7 +99,7 @@ void StarFields::read(const Input& input, std::uint64_t first, std::uint64_t cou
   }
 }
 
-/// Before the births become ages.
+/// Called before birth times are converted to ages.
 void StarFields::drop_wind(StarBlock& block) const {
   const std::vector<double> birth = block.age;
   const auto keep = [&](std::vector<double>& values, std::size_t components) {

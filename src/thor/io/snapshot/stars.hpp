@@ -7,13 +7,13 @@
 
 namespace thor::io {
 
-/// The age of the universe at a scale factor, from a table: stars are many, and the exact one takes its time.
+/// Age of the universe at a scale factor, from a table, since the exact one is slow and there are many stars.
 class AgeTable {
  public:
   AgeTable() = default;
   explicit AgeTable(const SnapshotHeader& header);
   double now() const { return age_.empty() ? 0 : age_.back(); }
-  double at(double scale_factor) const;  ///< [s]; beyond now it goes on in a straight line
+  double at(double scale_factor) const;  ///< [s]; extrapolated linearly beyond now
 
  private:
   double step_ = 0;
@@ -30,7 +30,7 @@ class StarFields {
   const std::string& missing() const { return missing_; }
   const std::optional<Field>& position() const { return position_; }
 
-  /// Rows [first, first + count) of a file, wind particles left out.
+  /// Reads rows [first, first + count) of a file, without wind particles.
   void read(const Input& input, std::uint64_t first, std::uint64_t count, StarBlock& block) const;
   bool may_be_wind() const { return wind_; }
   std::uint64_t count_stars(const Input& input, std::uint64_t first, std::uint64_t count) const;

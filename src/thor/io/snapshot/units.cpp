@@ -5,7 +5,7 @@
 #include "thor/core/error.hpp"
 #include "thor/io/snapshot/header.hpp"
 
-/// How units, a and h enter a field: by what its dataset says of itself, else by the custom of the code.
+/// Factors of units, a and h in a field: from the attributes of its dataset, otherwise by the conventions of the code.
 namespace thor::io {
 namespace {
 
@@ -15,8 +15,8 @@ struct Powers {
 };
 
 /// Gadget (Springel 2005, MNRAS 364, 1105; the user's guide), AREPO and TNG: lengths are comoving and in units of 1/h;
-/// a velocity is peculiar if multiplied by sqrt(a). SWIFT has no h, peculiar velocities, and, as its energies are
-/// comoving, u = a^-2 u' for gamma = 5/3.
+/// multiplying a velocity by sqrt(a) makes it peculiar. SWIFT has no h, peculiar velocities, and, since its energies
+/// are comoving, u = a^-2 u' for gamma = 5/3.
 Powers custom(Quantity quantity, Code code) {
   const auto gadget = [&]() -> Powers {
     switch (quantity) {
@@ -51,7 +51,7 @@ Powers custom(Quantity quantity, Code code) {
   return powers;
 }
 
-/// What a dataset says of itself.
+/// Factors in the attributes of a dataset.
 struct Said {
   double cgs = 0, a = 0, h = 0;
 };
@@ -64,7 +64,7 @@ std::optional<double> number(const Input& input, const std::string& path, const 
 
 std::optional<Said> said(const Input& input, const std::string& path) {
   const auto of = [&](const char* name) { return number(input, path, name); };
-  // AREPO, Gadget-4; to_cgs = 0 stands for what has no dimension.
+  // AREPO, Gadget-4; to_cgs = 0 means dimensionless.
   if (const auto cgs = of("to_cgs"), a = of("a_scaling"), h = of("h_scaling"); cgs && a && h && *cgs > 0) {
     return Said{*cgs, *a, *h};
   }
@@ -73,7 +73,7 @@ std::optional<Said> said(const Input& input, const std::string& path) {
       cgs && a && h && *cgs > 0) {
     return Said{*cgs, *a, *h};
   }
-  // SWIFT, of today and of its first years
+  // SWIFT, current and early versions
   for (const char* name :
        {"Conversion factor to CGS (not including cosmological corrections)", "CGS conversion factor"}) {
     const auto cgs = of(name), a = of("a-scale exponent");
@@ -87,7 +87,7 @@ std::optional<Said> said(const Input& input, const std::string& path) {
   return {};
 }
 
-/// The factor of the units alone.
+/// Factor of the units alone.
 double unit_factor(const Input& input, const Powers& powers, const SnapshotUnits& units) {
   double factor = 1;
   const auto apply = [&](const char* what, const std::optional<double>& unit, double power) {
@@ -95,7 +95,7 @@ double unit_factor(const Input& input, const Powers& powers, const SnapshotUnits
     if (!unit) {
       throw Error(
           ExitCode::input,
-          fmt::format("{}: the unit of {} stands neither in /Header nor in /Parameters nor with the datasets: "
+          fmt::format("{}: the unit of {} is neither in /Header nor in /Parameters nor in the datasets' attributes: "
                       "give --unit-length, --unit-mass and --unit-velocity in cgs (those of the code, without h "
                       "and a), or --assume-tng-units for kpc/h, 1e10 M_sun/h and km/s as in TNG",
                       input.path().string(), what));

@@ -90,7 +90,7 @@ bool has_blosc() { return true; }
 bool decode_blosc(std::span<const std::byte> in, std::span<std::byte> out) {
   std::size_t size = 0;
   if (blosc_cbuffer_validate(in.data(), in.size(), &size) < 0 || size != out.size()) return false;
-  // This call is safe from several threads, and has no threads of its own.
+  // This call is thread-safe and does not start threads.
   return blosc_decompress_ctx(in.data(), out.data(), out.size(), 1) == int(size);
 }
 #else
