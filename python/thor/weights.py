@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .result import Result
-    from .spectrum import Spectrum
+from .photons import FATES
+from .protocols import RunData
+from .spectrum import Spectrum
 
-_FATES = ("escaped", "absorbed", "stopped", "lost", "in_flight")
 _SAME = 1e-6  # relative; light is counted to 1e-10 or better
 
 
-def common_weight(result: Result) -> float | None:
+def common_weight(result: RunData) -> float | None:
     """The luminosity [erg/s] that every photon carries after its birth; None where they differ.
 
     A file of today says so (``equal_weights`` of the summary); of an older one it is found out. The sum of squared
@@ -44,10 +42,10 @@ def common_weight(result: Result) -> float | None:
     return weight if equal else None
 
 
-def _means(result: Result) -> Iterator[float]:
+def _means(result: RunData) -> Iterator[float]:
     """The mean weight of the photons of each fate, and of each generator."""
     summary = result.summary
-    for fate in _FATES:
+    for fate in FATES:
         if summary.get(fate) and f"luminosity_{fate}" in summary:
             yield summary[f"luminosity_{fate}"] / summary[fate]
     for generator in result.generators:
@@ -63,7 +61,7 @@ def _are_equal(spectrum: Spectrum, weight: float) -> bool:
     return bool(np.all(np.isclose(squares, weight * light, rtol=_SAME, atol=0.0)))
 
 
-def _are_dealt_equally(result: Result) -> bool:
+def _are_dealt_equally(result: RunData) -> bool:
     """By the configuration in the file: one weight for a generator, but with ``photons_per_1e42``."""
     dealt = re.findall(r"^[ -]*photons_per_1e42: *(\S+)", result.config, re.MULTILINE)
     if any(rate not in ("0", "0.0") for rate in dealt):
