@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "thor/core/error.hpp"
+#include "thor/core/progress.hpp"
 
 /// The subcommands of thor, one function each. It adds the subcommand to the application and sets what to do when it is
 /// the one that was called.
@@ -41,6 +42,17 @@ inline CLI::Option* add_choice(CLI::App& command, const std::string& name, std::
   choices()[option] = words;
   return option;
 }
+
+/// A configuration and how it is read: the arguments that `run` and `check` have in common.
+struct ConfigArguments {
+  std::string path;
+  std::vector<std::string> set;
+  int threads = 0;  ///< 0: all that there are
+};
+void add_config(CLI::App& command, ConfigArguments& arguments);
+
+void add_progress(CLI::App& command, std::string& word);
+ProgressMode progress_mode(const std::string& word);
 
 /// A number from `low` to `high`; CLI::Range lets through what is not a number.
 inline CLI::Validator number_between(double low, double high) {

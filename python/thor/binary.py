@@ -1,4 +1,4 @@
-"""Where the thor command is."""
+"""Finding the thor command."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def _candidates() -> Iterator[Path]:
-    """Places to look in, in this order."""
+    """Paths to try, in this order."""
     yield Path(sys.prefix, "bin", "thor")
-    # A package installed under a prefix lies some folders below it, in lib/ or share/.
+    # A package installed under a prefix is some folders below it, in lib/ or share/.
     yield from (parent / "bin" / "thor" for parent in list(_PACKAGE.parents)[:5])
     on_path = shutil.which("thor")
     if on_path:
@@ -27,7 +27,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _is_thor(path: Path) -> bool:
-    """Other programs are called thor too: Ruby has one."""
+    """Whether a program is this thor; others have the same name, such as one for Ruby."""
     if not path.is_file() or not os.access(path, os.X_OK):
         return False
     try:

@@ -1,28 +1,28 @@
-"""What a result must not hide: the one place that says what is to be held against it."""
+"""Caveats of a result: the only place that turns its counts into words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-#: A figure tells of light that is stopped or beyond the range from this share on; a result tells of any.
+#: A figure mentions light that is stopped or beyond the range from this share on; a result mentions any.
 NOTABLE = 1e-3
-#: With more photons lost than this a result is not to be relied on (exit code 7 of thor).
+#: A result is unreliable if more than this share of the photons is lost (exit code 7 of thor).
 UNRELIABLE = 0.01
 
 
 class Caveat(NamedTuple):
-    """What is to be held against a result, for its description and, in short, for a figure."""
+    """A caveat of a result: a sentence for its description, and a short form for a figure."""
 
-    text: str  #: empty where the file has the words
+    text: str  #: empty if the file itself has the words
     short: str
-    share: float = 1.0  #: of the light or the photons concerned
-    spectrum: str | None = None  #: the only one that is concerned
-    fate: str = ""  #: of the photons concerned: a spectrum of these has their light
+    share: float = 1.0  #: share of the light or the photons that it concerns
+    spectrum: str | None = None  #: the only spectrum that it concerns
+    fate: str = ""  #: fate of the photons that it concerns; a spectrum of this fate has their light
 
 
 def percent(share: float) -> str:
-    """A share as one writes it: 3.2 %, 0.0012 %."""
+    """A share in per cent: 3.2 %, 0.0012 %."""
     return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
 
 
@@ -31,7 +31,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def lost_share(summary: Mapping[str, Any]) -> float:
-    """The share of the photons that are lost, or of the light if that is more."""
+    """The share of photons that are lost, or of their light, whichever is larger."""
     light = _share(summary.get("luminosity_lost", 0.0), summary["luminosity_emitted"])
     return max(_share(summary.get("lost", 0), summary["photons"]), light)
 
@@ -41,7 +41,7 @@ def is_reliable(summary: Mapping[str, Any]) -> bool:
 
 
 def sentences(summary: Mapping[str, Any], derived: Iterable[Caveat]) -> tuple[str, ...]:
-    """What is to be held against a result: as the file has it, or, for older files, as its counts have it."""
+    """The caveats of a result: those stored in the file or, for older files, those that follow from its counts."""
     said = _lines(summary, "caveats") if "caveats" in summary else [caveat.text for caveat in derived if caveat.text]
     return tuple(dict.fromkeys([*said, *_lines(summary, "warnings")]))
 
@@ -51,7 +51,7 @@ def _lines(summary: Mapping[str, Any], name: str) -> list[str]:
 
 
 def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
-    """What the counts of a run say, and that it has warned."""
+    """Caveats that follow from the counts of a run, and one for its warnings."""
     found = []
     if not summary["complete"]:
         found.append(_cut(summary))
@@ -101,7 +101,7 @@ def _cut(summary: Mapping[str, Any]) -> Caveat:
 
 
 def of_spectrum(name: str, inside: float, beyond: float) -> list[Caveat]:
-    """What a spectrum leaves out."""
+    """The caveat of a spectrum with light beyond its range."""
     if not beyond > 0.0:
         return []
     share = _share(beyond, beyond + inside)

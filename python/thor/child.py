@@ -1,5 +1,5 @@
-"""A child process that is never left alone: its messages come through as they are written, Ctrl-C
-reaches it once, and it does not outlive this process."""
+"""A supervised child process: its messages are shown as they are written, Ctrl-C reaches it once, and it
+does not outlive this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _end_with_parent() -> None:
 
 
 class _Interrupts:
-    """Hands each Ctrl-C to the child and, once it has ended, to whoever handled it before.
+    """Passes each Ctrl-C to the child and, once it has ended, to the previous handler.
 
     A second SIGINT makes thor end at once without a result. So it must get each Ctrl-C exactly
     once: the child has a session of its own, and the terminal's signal comes to Python alone.
@@ -66,7 +66,7 @@ class _Interrupts:
 
 
 def _channel(terminal: bool) -> tuple[int, int]:
-    """Our end and the child's: a pseudo-terminal if the child shall draw a live progress line."""
+    """Our end and the child's; a pseudo-terminal if the child is to draw a live progress line."""
     if terminal:
         with contextlib.suppress(OSError, ImportError):
             import termios
@@ -80,13 +80,13 @@ def _channel(terminal: bool) -> tuple[int, int]:
 
 
 def _pass_on(source: int, echo: TextIO | None) -> str:
-    """Everything that comes until the other end is closed, also shown as it comes."""
+    """Reads until the other end is closed, and shows the text as it arrives."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     said = ""
     while True:
         try:
             data = os.read(source, 65536)
-        except OSError:  # so ends a pseudo-terminal
+        except OSError:  # the end of a pseudo-terminal
             data = b""
         text = decoder.decode(data, final=not data)
         said += text
@@ -99,12 +99,12 @@ def _pass_on(source: int, echo: TextIO | None) -> str:
 
 
 def _as_plain_text(text: str) -> str:
-    """What is left on a terminal once the progress line was drawn over itself, without colours."""
+    """The text left on a terminal after the progress line has overwritten itself, without colours."""
     return re.sub(r"[^\n]*\r|\x1b\[[\d;]*[A-Za-z]", "", text)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Only after an error in Python itself, while the child still runs."""
+    """Ends the child after an error in Python itself."""
     if child.poll() is None:
         child.terminate()
         try:
@@ -122,7 +122,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def call(command: Sequence[str], echo: TextIO | None = None) -> tuple[int, str]:
-    """Runs a command to its end; its exit code and what it wrote, shown on ``echo`` meanwhile.
+    """Runs a command to its end and returns its exit code and its messages, which are shown on ``echo`` meanwhile.
 
     Ctrl-C is passed on to it; once it has ended, KeyboardInterrupt is raised.
     """

@@ -1,4 +1,4 @@
-"""What can go wrong: every failure of this package is one of these errors."""
+"""The errors of this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Error(Exception):
-    """Whatever this package refuses or cannot do: the base of all its errors."""
+    """Base class of all errors of this package."""
 
 
 class ArgumentError(Error, ValueError, TypeError):
@@ -16,14 +16,14 @@ class ArgumentError(Error, ValueError, TypeError):
 
 
 class MissingError(Error, KeyError, IndexError):
-    """A name or an index that is not there; also a KeyError and an IndexError."""
+    """A name or an index that does not exist; also a KeyError and an IndexError."""
 
     def __str__(self) -> str:  # KeyError would put it into quotes
         return str(self.args[0]) if self.args else ""
 
 
 class PackageError(Error, ImportError):
-    """A package that is needed for this, and not for the rest, is not installed."""
+    """An optional package that this function requires is not installed."""
 
 
 class ResultError(Error):
@@ -31,11 +31,11 @@ class ResultError(Error):
 
 
 class IncompleteRunWarning(UserWarning):
-    """The run was cut; if photons were still flying then, what it gives is biased."""
+    """The run was cut short; if photons were still in flight, its result is biased."""
 
 
 class UnreliableRunWarning(UserWarning):
-    """The run finished, but more than 1 % of its photons are lost: it is not to be relied on."""
+    """The run finished, but more than 1 % of its photons are lost: the result is unreliable."""
 
 
 class FailedRunWarning(UserWarning):
@@ -60,7 +60,7 @@ _MEANING = {
 
 class RunError(Error):
     """A run gave no result: ``code`` is thor's exit code (negative: the signal that ended it;
-    None: thor could not be started), ``command`` its command line and ``stderr`` what it said."""
+    None: thor could not be started), ``command`` its command line and ``stderr`` its messages."""
 
     def __init__(self, what: str, code: int | None, command: Sequence[str], stderr: str):
         super().__init__(what)
@@ -70,14 +70,14 @@ class RunError(Error):
 
     @classmethod
     def of(cls, code: int, command: Sequence[str], stderr: str) -> RunError:
-        """The error of a thor that ended with ``code``."""
+        """The error for a run that ended with ``code``."""
         meaning = _MEANING.get(code, f"ended by signal {-code}" if code < 0 else "unknown")
         said = stderr.strip() or "it said nothing"
         return cls(f"exit code {code} ({meaning})\n{said}", code, command, stderr)
 
 
 def optional(module: str) -> Any:
-    """A module that only a part of this package needs."""
+    """Imports a module that only a part of this package requires."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -23,7 +23,7 @@ AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequenc
 
 
 def positive(value: Any, what: str) -> float:
-    """A finite number above 0, or an error that says what it should have been."""
+    """A finite number above 0; otherwise an error that describes it as ``what``."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -44,7 +44,7 @@ def floats(values: npt.ArrayLike, what: str) -> Floats:
 
 @dataclass(frozen=True)
 class Line:
-    """What ties the axes together: the transition that x and velocities are counted from, and the
+    """The relation between the axes: the transition that x and velocities are relative to, and the
     gas's thermal speed.
 
     ``wavelength0`` is that of the line's first transition, or of the one that an output names as
@@ -63,13 +63,13 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The line as one writes it, with the wavelength that it is counted from: Lyα 1215.67 Å."""
+        """The name of the line in print, with its reference wavelength: Lyα 1215.67 Å."""
         ion = re.fullmatch(r"([A-Z][a-z]?)([IVX]+)(?:_(\w+))?", self.name)
         name = " ".join(part for part in ion.groups() if part) if ion else self.name
         return f"{'Lyα' if name == 'Lya' else name} {self.wavelength0:.2f} Å"
 
     def about(self, wavelength0: float) -> Line:
-        """The same line, with x and velocities counted from another wavelength [Angstrom]."""
+        """The same line, with x and velocities relative to another wavelength [Angstrom]."""
         return replace(self, wavelength0=positive(wavelength0, "a wavelength [Angstrom]"))
 
     def _thermal_velocity(self) -> float:

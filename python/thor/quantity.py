@@ -1,4 +1,4 @@
-"""Quantities as a configuration writes them, "300 pc", compared by what they are."""
+"""Quantities such as "300 pc" in a configuration, compared by value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import ArgumentError
 
-# Of each unit the kind of quantity and its size in cgs, as in docs/configuration.md.
+# The kind of quantity and the size in cgs of each unit, as in docs/configuration.md.
 _UNITS: dict[str, tuple[str, float]] = {"": ("number", 1.0)}
 for _name, _size in (
     ("cm", 1.0), ("m", 1e2), ("km", 1e5), ("au", 1.495978707e13), ("pc", 3.0856775814913673e18),
@@ -28,7 +28,7 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\
 
 
 def read(value: Any) -> tuple[float, str] | None:
-    """Size in cgs and kind of a quantity or number; None for what is neither."""
+    """Size in cgs and kind of a quantity or number; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):

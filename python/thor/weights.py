@@ -1,4 +1,4 @@
-"""Whether all photons of a run stand for the same luminosity: asked of the file, not of what was planned."""
+"""Whether all photons of a run carry the same luminosity, found from the result file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _SAME = 1e-6  # relative; light is counted to 1e-10 or better
 
 
 def common_weight(result: RunData) -> float | None:
-    """The luminosity [erg/s] that every photon carries after its birth; None where they differ.
+    """The luminosity [erg/s] that every photon carries after its emission; None if they differ.
 
-    A file of today says so (``equal_weights`` of the summary); of an older one it is found out. The sum of squared
-    weights over the sum of weights is at least the mean weight, and equal to it only if all are equal: so the errors of a spectrum tell. Without spectra the recorded weights do; without those the mean weights of
-    generators and fates, with what the configuration says of how photons are dealt.
+    Newer files say so (``equal_weights`` of the summary). For older ones it is inferred: the sum of squared weights
+    over the sum of weights is at least the mean weight, and equal to it only if all weights are equal, so the errors of
+    a spectrum tell. Without spectra the recorded weights do; without those the mean weights of generators and fates,
+    and how the configuration distributes photons.
     """
     summary = result.summary
     emitted = summary["luminosity_emitted"]
@@ -62,11 +63,11 @@ def _are_equal(spectrum: Spectrum, weight: float) -> bool:
 
 
 def _are_dealt_equally(result: RunData) -> bool:
-    """By the configuration in the file: one weight for a generator, but with ``photons_per_1e42``."""
+    """Whether the configuration in the file gives equal weights: one per generator, except with ``photons_per_1e42``."""
     dealt = re.findall(r"^[ -]*photons_per_1e42: *(\S+)", result.config, re.MULTILINE)
     if any(rate not in ("0", "0.0") for rate in dealt):
         return False
-    # thor writes the resolved configuration in block style, so items start alike.
+    # thor writes the resolved configuration in block style, so all items start the same way.
     block = re.search(r"^generators:\n((?:[ -].*\n)+)", result.config, re.MULTILINE)
     sources = len(re.findall(r"^ *- type:", block.group(1), re.MULTILINE)) if block else 0
     return sources == 1 or len(result.generators) > 1  # these have the same mean

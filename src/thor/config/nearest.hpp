@@ -4,8 +4,7 @@
 
 namespace thor::config {
 
-/// The candidate most like `word` by edit distance (with swaps, whatever the case), or "" where
-/// none is near.
+/// The candidate closest to `word` by edit distance (swaps included, case ignored), or "" if none is close.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 /// `; did you mean "..."?` or nothing.

@@ -12,26 +12,27 @@ namespace thor::config {
 
 struct Schema;
 
-/// What may be written for a key.
+/// The kind of value that a key takes.
 enum class Kind { quantity, quantities, integer, text, choice, choices, section, sections };
 
-/// A word that may be written, and what it means.
+/// A word that a choice accepts, and its meaning.
 struct Word {
   std::string name;
   std::string meaning;
 };
 
-/// When a key exists: where the key `key` before it in the section is one of `values`; always without one.
+/// Condition for a key: that `key`, declared before it in the section, has one of `values`. Without `key` there is no
+/// condition.
 struct Condition {
   std::string key;
   std::vector<std::string> values;
 };
 
-/// What the declarations of all kinds have in common.
+/// Parts common to the declarations of all kinds.
 struct Spec {
   std::string meaning;                    ///< one line
-  std::optional<std::string> fallback{};  ///< the default, as in a file; without one the key is required
-  std::string example{};                  ///< as in a file; without one the default
+  std::optional<std::string> fallback{};  ///< default value as written in a file; without one the key is required
+  std::string example{};                  ///< as written in a file; the default value if empty
   Condition when{};
 };
 
@@ -40,14 +41,14 @@ struct Parameter {
   Kind kind = Kind::text;
   Spec spec;
   bool required = false;
-  std::vector<Dimension> dimensions{};  ///< of a quantity: one of these
-  Bounds bounds{};                      ///< of a quantity, in cgs
-  std::uint64_t low = 0, high = 0;      ///< of an integer
-  std::size_t size = 1;                 ///< of quantities
-  bool increasing = false;              ///< of quantities
-  std::vector<Word> words{};            ///< of a choice
-  std::string expected{};               ///< of a text
-  const Schema* section = nullptr;      ///< of a section; of a choice that may be a map as well
+  std::vector<Dimension> dimensions{};  ///< quantity: any of these
+  Bounds bounds{};                      ///< quantity, in cgs
+  std::uint64_t low = 0, high = 0;      ///< integer
+  std::size_t size = 1;                 ///< quantities: their number
+  bool increasing = false;              ///< quantities
+  std::vector<Word> words{};            ///< choice
+  std::string expected{};               ///< text
+  const Schema* section = nullptr;      ///< section; choice that may also be a map
   std::function<void(Reader&, void*)> read;
 
   bool exists_with(const std::string& value) const;
@@ -57,10 +58,10 @@ struct Parameter {
 struct Schema {
   std::string meaning;  ///< Markdown
   std::vector<Parameter> parameters;
-  std::vector<std::vector<std::string>> groups;  ///< of keys of which exactly one is given
+  std::vector<std::vector<std::string>> groups;  ///< keys of which exactly one is given
 };
 
-/// Reads all keys into the object that the parameters were declared for.
+/// Reads all keys into `object`, of the type that the parameters were declared for.
 void read_parameters(const Schema& schema, Reader& reader, void* object);
 
 /// docs/configuration.md: every key of a configuration.

@@ -15,7 +15,7 @@ namespace thor::config {
 namespace {
 
 constexpr std::size_t longest = 16 << 20;
-constexpr auto patience = std::chrono::seconds(2);  ///< for somebody to open the other end of a pipe
+constexpr auto patience = std::chrono::seconds(2);  ///< time for a writer to open the other end of a pipe
 
 /// What reads a descriptor to its end, which for a pipe that does not block is not the first empty read.
 class Text {

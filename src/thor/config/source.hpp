@@ -3,8 +3,8 @@
 
 namespace thor::config {
 
-/// The text of a configuration: a file, a pipe, or stdin for "-". What is too long to be one (16 MB) is refused while
-/// it is read, and a pipe that nobody writes to after two seconds; both are Error(usage).
+/// The text of a configuration: a file, a pipe, or stdin for "-". A text of more than 16 MB, or a pipe to which nothing
+/// is written for two seconds, is an Error(usage).
 std::string read_source(const std::string& path);
 
 }  // namespace thor::config

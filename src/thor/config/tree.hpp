@@ -8,26 +8,27 @@ namespace thor::config {
 /// A mistake in a configuration.
 struct Fault {
   std::string where;  ///< "FILE:LINE:COLUMN" or "--set a.b=c"
-  std::string path;   ///< of the key, "a.b.0.c"; may be empty
+  std::string path;   ///< path of the key, "a.b.0.c"; may be empty
   std::string message;
 };
 using Faults = std::vector<Fault>;
 
 inline constexpr std::size_t max_faults = 200;  ///< more than anyone reads; keeps hostile input cheap
 
-/// All of them, a line each.
+/// All mistakes, one per line.
 std::string to_text(const Faults& faults);
 
-/// A YAML document apart from the library that read it. Aliases are copies, repeated keys are kept.
+/// A YAML document, independent of the library that read it. Aliases are copied, repeated keys are kept.
 struct Tree {
   enum class Kind { null, scalar, list, map };
   struct Entry;
 
   Kind kind = Kind::null;
-  std::string text;          ///< of a scalar
-  std::string where;         ///< as in Fault
-  std::list<Entry> entries;  ///< of a map or a list (whose keys are "0", "1", ...); addresses stay
-  bool is_text = false;      ///< a scalar that must not be taken for a number when it is written
+  std::string text;   ///< text of a scalar
+  std::string where;  ///< as in Fault
+  std::list<Entry>
+      entries;           ///< entries of a map, or of a list, whose keys are "0", "1", ...; their addresses are stable
+  bool is_text = false;  ///< a scalar to be quoted in output, so that it is not taken for a number
 
   const Entry* find(const std::string& key) const;
   Entry* find(const std::string& key);
@@ -35,17 +36,17 @@ struct Tree {
 
 struct Tree::Entry {
   std::string key;
-  std::string where;  ///< of the key
+  std::string where;  ///< position of the key
   Tree value;
 };
 
 /// Throws thor::Error(usage) with FILE:LINE:COLUMN where the text is not one YAML document.
 Tree read_tree(const std::string& yaml_text, const std::string& name);
 
-/// The same, where every position is `where`.
+/// Parses a value of which every position is `where`.
 Tree read_value(const std::string& yaml_text, const std::string& where);
 
-/// Sets or adds the value at the path of "a.b.c=value"; what cannot be applied goes to `faults`.
+/// Sets or adds the value at the path of "a.b.c=value"; an override that cannot be applied is added to `faults`.
 void apply_override(Tree& root, const std::string& text, Faults& faults);
 
 std::string to_yaml(const Tree& tree);

@@ -1,14 +1,14 @@
 #pragma once
 #include "thor/core/constants.hpp"
 
-/// What gas may be, for `thor grid` and for a run.
+/// Limits on the gas that `thor grid` and a run accept.
 namespace thor {
 
-inline constexpr double coldest_gas = 0.1;   ///< [K]; the line is wider by damping than by heat in colder gas
+inline constexpr double coldest_gas = 0.1;   ///< [K]; in colder gas natural broadening exceeds thermal broadening
 inline constexpr double hottest_gas = 1e12;  ///< [K]
 inline constexpr double densest_gas = 1e5;   ///< [g/cm^3]
 
-/// No gas and no source may be faster [cm/s], by the length of its velocity: Doppler shifts are to first order in v/c.
+/// Largest speed of gas or of a source [cm/s]: Doppler shifts are computed to first order in v/c.
 inline constexpr double fastest_gas = 0.1 * constants::c;
 
 }  // namespace thor

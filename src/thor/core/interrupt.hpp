@@ -5,9 +5,9 @@
 
 namespace thor {
 
-/// While it lives, the signals that mean "end" ask for an orderly one: SIGINT, SIGTERM, SIGHUP, SIGQUIT, and SIGUSR1,
-/// SIGUSR2 and SIGXCPU, which batch systems send ahead of a limit. The second one ends the process. A signal that was
-/// ignored when the guard came (nohup, a shell's background job) stays ignored.
+/// While a guard exists, the first terminating signal requests an orderly stop, and the second one kills the process.
+/// These signals are SIGINT, SIGTERM, SIGHUP, SIGQUIT, and SIGUSR1, SIGUSR2 and SIGXCPU, which batch systems send ahead
+/// of a limit. A signal that was ignored before (nohup, a background job of a shell) stays ignored.
 class SignalGuard {
  public:
   SignalGuard();
@@ -20,13 +20,13 @@ class SignalGuard {
   std::array<struct sigaction, signals.size()> old_;
 };
 
-/// Whether an end was asked for.
+/// Whether an orderly stop was requested.
 bool is_interrupted();
 
-/// Then: Error(stopped). For work that leaves nothing behind unless it is whole.
+/// Throws Error(stopped) if a stop was requested. For work that leaves nothing behind until it is complete.
 void stop_if_interrupted();
 
-/// A file that is not whole: while this lives, a second signal removes it before it ends the process.
+/// An incomplete file: while this object exists, a second signal removes the file before it kills the process.
 class Unfinished {
  public:
   explicit Unfinished(std::string path);

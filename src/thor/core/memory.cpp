@@ -10,7 +10,7 @@
 namespace thor {
 namespace {
 
-/// The number behind `key` of a file; 0 where there is none.
+/// The number after `key` in a file; 0 if there is none.
 double number_in(const char* path, const std::string& key) {
   std::ifstream file(path);
   std::string word;

@@ -3,7 +3,7 @@
 
 namespace thor {
 
-/// What the process may still take [bytes]: the least of what the machine, a container and `ulimit -v` leave.
+/// Memory available to the process [bytes]: the least of what the machine, the container and `ulimit -v` allow.
 double available_memory();
 
 /// "1.6 GB"

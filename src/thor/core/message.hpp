@@ -4,24 +4,24 @@
 #include <string>
 #include <vector>
 
-/// What thor says to the user, on stderr. Nothing here throws: a message that cannot be written must not end a run.
+/// Messages to the user, on stderr. Nothing here throws: a message that cannot be written must not end a run.
 namespace thor {
 
 void say(const std::string& text);
 
-/// "thor: warning: ...", once for each text; repeat_warnings() says them again.
+/// Prints "thor: warning: ...", each text only once; repeat_warnings() prints them again.
 void say_warning(const std::string& text);
 
-/// Those said since the last repeat_warnings(), for a file to keep.
+/// The warnings since the last repeat_warnings(), to be stored in a file.
 std::vector<std::string> warnings_said();
 
-/// At the end of a run, where those of its start have scrolled away. Forgets them.
+/// Prints the warnings again at the end of a run, when those of its start have scrolled away, and forgets them.
 void repeat_warnings();
 
-/// "thor: error: ..." in front of one line, or above many.
+/// Prints "thor: error: ..." before a text of one line, or above one of several.
 void say_error(const std::string& text);
 
-/// Whether stderr is a terminal that may be given colours: NO_COLOR (no-color.org) and TERM=dumb are honoured.
+/// Whether stderr is a terminal that shows colours; NO_COLOR (no-color.org) and TERM=dumb are honoured.
 bool has_colors();
 
 template <class... T>

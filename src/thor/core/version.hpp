@@ -1,10 +1,10 @@
 #pragma once
 
-/// What this build is. The values are in a file that the build writes, so a new commit compiles that file alone.
+/// Identity of this build. The values are in a generated file, so that a new commit recompiles that file alone.
 namespace thor {
 extern const char* const version;
-extern const char* const git_commit;  ///< as `git describe` names it; "unknown" outside of a repository
+extern const char* const git_commit;  ///< as `git describe` names it; "unknown" outside a repository
 extern const char* const compiler;    ///< name and version
 extern const char* const build_type;  ///< "Release", ...
-extern const char* const cxx_flags;   ///< without those that name a place on the machine that built it
+extern const char* const cxx_flags;   ///< without flags that contain paths of the build machine
 }  // namespace thor

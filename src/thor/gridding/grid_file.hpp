@@ -11,7 +11,7 @@ struct GridFileInfo {
 };
 void write_head(io::ArrayOutput& file, const GridFileInfo& info);
 
-/// How the grid was made, and what became of the gas.
+/// Writes how the grid was made and what became of the gas.
 struct Provenance {
   const io::Snapshot& snapshot;
   const GridOptions& options;

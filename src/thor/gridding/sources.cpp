@@ -51,7 +51,7 @@ void add_stars(const io::StarBlock& block, const Region& region, Sources& source
     const double Z = block.metallicity.empty() ? 0 : block.metallicity[i];
     const double rate = known              ? block.ionizing_rate[i]
                         : Z >= 0 && Z <= 1 ? emission::ionizing_rate(mass[i], block.age[i], Z)
-                                           : NAN;  // which add() counts as bad
+                                           : NAN;  // counted as bad by add()
     const Vector velocity = block.velocity.empty() ? region.frame.velocity : vector_at(block.velocity, i);
     add(region, vector_at(block.position, i), velocity, emission::lya_of_ionizing_rate(rate), rate, sources);
   }

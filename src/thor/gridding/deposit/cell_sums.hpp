@@ -6,7 +6,8 @@
 
 namespace thor::gridding {
 
-/// Sums of all fields of all cells, those of a cell side by side: a deposit touches them together. Zero at first.
+/// Sums of all fields in all cells. Those of one cell are contiguous, since a deposit adds to all of them. Initially
+/// zero.
 template <class T>
 class CellSums {
  public:

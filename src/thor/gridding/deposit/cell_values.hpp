@@ -5,18 +5,19 @@
 #include "thor/gridding/deposit/cell_sums.hpp"
 #include "thor/gridding/gas/fields.hpp"
 
-/// From sums of extensive quantities to what a grid file holds.
+/// Converts sums of extensive quantities to the arrays of a grid file.
 namespace thor::gridding {
 
-inline constexpr double empty_temperature = 1e4;  ///< of cells without gas [K]; their density and velocity are 0
+inline constexpr double empty_temperature =
+    1e4;  ///< temperature of cells without gas [K]; their density and velocity are 0
 
 struct CellArray {
   std::string name, units, description;
-  int field = 0;  ///< where finish() puts it
+  int field = 0;  ///< index of the field that finish() fills
 };
 
-/// The arrays of a grid with these fields that are written. Temperature and velocity are those of each species; those
-/// of all gas only where they are asked for.
+/// The arrays written for a grid with these fields. Temperature and velocity are those of each species; those of all
+/// gas are written only on request.
 std::vector<CellArray> cell_arrays(const FieldList& fields);
 
 /// Sum over all cells of each field, in cgs.
@@ -26,16 +27,16 @@ std::vector<double> sum_cells(const CellSums<T>& sums, const FieldList& fields, 
 /// The values of one cell, of every field, from its sums:
 ///   rho = M/V, v = P/M, n = N/V, T = (gamma - 1) E/(k_B N_all), Z = M_Z/M,
 /// with the number of all particles N_all = (M + 3 m_H N_H)/(4 m_H) + N_e. Thermal energy, and for gas of one
-/// temperature that temperature, are conserved. Of each species T = sum N T/N and v = sum N v/N, and where there is
-/// none of it those of all gas.
+/// temperature that temperature, are conserved. A species has T = sum N T/N and v = sum N v/N, or
+/// those of all gas in a cell without it.
 void cell_values(const double* sums, const FieldList& fields, double solar_metallicity, float* values);
 
-/// Makes values of the sums, in their place: of each row of cells along z one field after the other. Comes back with
-/// the number of empty cells.
+/// Replaces the sums by values, which are stored one field after the other in each row of cells along z. Returns the
+/// number of empty cells.
 template <class T>
 std::uint64_t finish(CellSums<T>& sums, const FieldList& fields, double solar_metallicity, int threads);
 
-/// One field of a finished grid, into memory for all its cells.
+/// Copies one field of a finished grid.
 template <class T>
 void copy_array(const CellSums<T>& sums, int field, float* out, int threads);
 

@@ -6,16 +6,16 @@
 #include "thor/gridding/deposit/spline.hpp"
 
 /// The cells that the kernel of one particle reaches, and their weights. Lengths are in cells, from the lower corner of
-/// the grid; cells beyond it count on.
+/// the grid; indices of cells outside it continue those inside.
 namespace thor::gridding {
 
-/// A kernel narrower than a cell is a point: all goes to the cell that holds it. A wider one is evaluated at the
-/// centres of cells, or of as many parts of each as make the distance of the samples at most half of the radius.
+/// A kernel narrower than a cell is a point: everything goes to the cell that contains it. A wider one is evaluated at
+/// the centres of cells, or of as many parts of each as make the distance of the samples at most half of the radius.
 struct Footprint {
   std::array<std::int64_t, 3> first{}, last{};  ///< the cells [first, last)
   std::array<float, 3> start{};                 ///< from the particle to the first sample of the first cell
   float radius = 0;
-  int samples = 1;  ///< of a cell along an axis; 0: a point
+  int samples = 1;  ///< number per cell along an axis; 0: a point
 };
 
 inline constexpr double narrowest = 0.5, coarsest_sampling = 0.5;
@@ -38,7 +38,7 @@ struct Range {
 };
 
 /// Weights of the cells `asked` of the row at first + (i, j), counted from first; that of cell k is weight[k -
-/// asked.begin]. The part that is set comes back; beyond it they are 0.
+/// asked.begin]. Returns the range that is set; the other weights are 0.
 inline Range row_weights(const Footprint& f, int i, int j, Range asked, float* weight) {
   if (f.samples == 0) {
     weight[0] = 1;

@@ -37,10 +37,10 @@ Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
   limits_.own_electrons = !options.model.ionization;
   limits_.own_star_forming = !options.model.eos_temperature;
   const Vector& box = region.frame.box;
-  // One element that fills the box has a kernel of 1.55 sides.
+  // The kernel of a single element that fills the box has a radius of 1.55 sides.
   const double side = *std::max_element(box.begin(), box.end());
   if (box[0] > 0) limits_.widest = 2 * side;
-  // Coordinates may be counted from the centre of a box, or not be wrapped for some time.
+  // Coordinates may be relative to the centre of the box, or may not have been wrapped for some time.
   if (region.frame.wraps) limits_.furthest = 3 * side;
 }
 
@@ -106,7 +106,7 @@ Particles Gatherer::gather(const io::GasBlock& original) {
       region_.frame.for_each_image(vector_at(block.position, i), r, here);
     }
   };
-  // Where the images of each element come to stand.
+  // Index of the first image of each element.
   std::vector<std::uint32_t> first(block.count + 1, 0);
   parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

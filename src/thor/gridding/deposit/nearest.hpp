@@ -1,41 +1,17 @@
 #pragma once
-#include <array>
-#include <cstdint>
 #include <vector>
 
 #include "thor/gridding/deposit/cell_sums.hpp"
 #include "thor/gridding/deposit/deposit.hpp"
 
-/// The other way to a grid: a cell takes the densities of the gas element whose centre is nearest to its own, as a
-/// Voronoi tessellation does. Sharp, but mass is what the samples happen to have.
+/// The method `nearest`: a cell takes the densities of the gas element whose centre is nearest to its own, as in a
+/// Voronoi tessellation. It keeps edges sharp but does not conserve mass.
 namespace thor::gridding {
 
-/// A k-d tree of points. Of several at the same distance the one that was added first is found.
-class Tree {
- public:
-  explicit Tree(std::vector<std::array<double, 3>> points, int threads = 1);
-
-  struct Found {
-    std::uint32_t point = 0;  ///< number of the point as it was given
-    double distance2 = 1e300;
-  };
-  /// The nearest one, if it is nearer than `known`; else `known`.
-  Found nearest(const std::array<double, 3>& place, Found known) const;
-  std::size_t size() const { return points_.size(); }
-
- private:
-  void build(std::size_t begin, std::size_t end, int threads);
-  void search(std::size_t begin, std::size_t end, const std::array<double, 3>& place, Found& best) const;
-
-  std::vector<std::array<double, 3>> points_;  ///< the median of a range splits it, along axis_ of the median
-  std::vector<std::uint32_t> number_;
-  std::vector<unsigned char> axis_;
-};
-
-/// Of each particle: 1 where its centre is in the grid, else 0.
+/// For each particle, 1 if its centre is inside the grid and 0 otherwise.
 std::vector<double> centres_inside(const Lattice& lattice, const Particles& particles);
 
-/// All elements are kept until the cells are filled.
+/// Keeps all elements until the cells are filled.
 class NearestSampler {
  public:
   explicit NearestSampler(int fields) : fields_(std::size_t(fields)) {}
@@ -44,12 +20,12 @@ class NearestSampler {
   template <class T>
   void fill(CellSums<T>& sums, int threads);
 
-  /// [bytes] for each element
+  /// Memory per element [bytes].
   static std::size_t bytes(int fields) { return 9 * sizeof(double) + 16 + std::size_t(fields) * sizeof(float); }
 
  private:
   std::size_t fields_;
-  std::vector<std::array<double, 3>> position_;
+  std::vector<Vector> position_;
   std::vector<float> density_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "thor/gridding/deposit/lattice.hpp"
 
-/// From the coordinates of the simulation to those of the grid.
+/// Transformation from the coordinates of the simulation to those of the grid.
 namespace thor::gridding {
 
 using Matrix = std::array<Vector, 3>;
@@ -20,20 +20,20 @@ inline Vector operator*(double s, const Vector& a) { return {s * a[0], s * a[1],
 inline Vector operator*(const Matrix& m, const Vector& a) { return {dot(m[0], a), dot(m[1], a), dot(m[2], a)}; }
 Matrix operator*(const Matrix& a, const Matrix& b);
 
-/// About axis 0, 1 or 2, by the right-hand rule.
+/// Rotation about axis 0, 1 or 2, by the right-hand rule.
 Matrix rotation_about(int axis, double angle);
 
 /// The rotation that turns `direction` to axis `to`: 2 shows a disc face-on to an observer on the z axis, 0 edge-on.
 Matrix rotation_towards(const Vector& direction, int to);
 
 struct Frame {
-  Vector centre{};                ///< of the region, in the coordinates of the simulation [cm]
-  Vector velocity{};              ///< taken from all velocities [cm/s]
+  Vector centre{};                ///< centre of the region, in the coordinates of the simulation [cm]
+  Vector velocity{};              ///< subtracted from all velocities [cm/s]
   Matrix rotation = unit_matrix;  ///< about the centre
-  Vector box{};                   ///< sides of the box [cm]; 0: not known
+  Vector box{};                   ///< sides of the box [cm]; 0 if unknown
   bool wraps = false;             ///< the box is periodic
 
-  /// From the centre to the nearest image of a position, not rotated.
+  /// Vector from the centre to the nearest image of a position, not rotated.
   Vector from_centre(const Vector& position) const {
     Vector d = position - centre;
     for (std::size_t a = 0; wraps && a < 3; ++a) d[a] -= box[a] * std::round(d[a] / box[a]);
@@ -41,8 +41,8 @@ struct Frame {
   }
   Vector turned(const Vector& velocity_of_gas) const { return rotation * (velocity_of_gas - velocity); }
 
-  /// take(position in the grid) for every image of a position whose sphere of radius `reach` touches the cube of one
-  /// box about the centre.
+  /// Calls take(position in the grid) for every image of a position whose sphere of radius `reach` touches the cube of
+  /// one box about the centre.
   template <class Take>
   void for_each_image(const Vector& position, double reach, Take&& take) const {
     const Vector d = from_centre(position);

@@ -5,14 +5,14 @@ namespace thor::gridding {
 
 struct MemoryPlan {
   double grid = 0;      ///< sums of all cells
-  double field = 0;     ///< one field as it is written
-  double block = 0;     ///< gas elements that are read at a time, and what is made of them
-  double elements = 0;  ///< those kept for --method nearest
+  double field = 0;     ///< one field while it is written
+  double block = 0;     ///< a block of gas elements, and the particles made of it
+  double elements = 0;  ///< elements kept for --method nearest
   double per_cell = 0;  ///< (grid + field)/cells
   double total() const { return grid + field + block + elements; }
 };
 
-/// Error(input) where there is not as much.
+/// Error(input) if the plan needs more than is available.
 void require(const MemoryPlan& plan, double available);
 
 }  // namespace thor::gridding

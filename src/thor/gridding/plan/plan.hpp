@@ -1,16 +1,16 @@
 #pragma once
 #include "thor/gridding/grid_snapshot.hpp"
 
-/// What a run comes to, from its options and the snapshot's header, before gas is read.
+/// The plan of a run, from its options and the header of the snapshot, before gas is read.
 namespace thor::gridding {
 
-/// The gas as the options want it; Error where the snapshot cannot give it.
+/// The gas as the options describe it; an Error if the snapshot lacks the data.
 GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options);
 
-/// One line each, for the user: where every quantity comes from.
+/// The origin of each quantity, one line each, for the user.
 std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOptions& options, const GasOptions& gas);
 
-/// What becomes of gas on an effective equation of state.
+/// The treatment of gas on an effective equation of state, in words.
 std::string describe_star_forming(const GasModel& model);
 
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
