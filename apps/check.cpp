@@ -4,16 +4,15 @@
 
 #include "commands.hpp"
 #include "thor/core/memory.hpp"
-#include "thor/drivers/core_skip.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/drivers/estimate.hpp"
+#include "thor/drivers/prepare.hpp"
 
 namespace thor::command {
 namespace {
 
 struct CheckArguments {
-  std::string config;
-  std::vector<std::string> set;
-  int threads = 0;
+  ConfigArguments config;
   bool json = false, no_trial = false;
 };
 
@@ -33,7 +32,7 @@ std::string to_json(const config::Config& config, const std::vector<Derived>& de
   return out.dump(2) + "\n";
 }
 
-/// The resolved configuration, with everything else as comments, so that the output can be run.
+/// The resolved configuration with everything else as comments, so that the output is itself a configuration.
 std::string to_text(const config::Config& config, const std::vector<Derived>& derived, const Estimate* e, int threads) {
   std::string out = config.resolved + "\n# Derived quantities\n";
   const auto row = [&](const std::string& name, const std::string& value, const std::string& meaning) {
@@ -44,23 +43,21 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
   }
   if (!e) return out;
   const bool known = e->finished > 0;
-  out += fmt::format("# Cost, from a trial with {} threads of {}\n", threads, cpu::processor_name());
+  out += fmt::format("# Estimated cost, from a trial with {} threads of {}\n", threads, cpu::processor_name());
   row("scatterings", fmt::format("{}{:.2g}", known ? "" : "> ", e->scatterings),
-      known ? fmt::format("per photon, mean of {}", e->finished) : "per photon: none has ended in the trial");
-  row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "with all threads");
+      known ? fmt::format("per photon, mean of {}", e->finished) : "per photon; none has ended in the trial");
+  row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "sum over all threads");
   row("time", (known ? "" : "> ") + format_duration(e->seconds),
-      known && e->finished < 30 ? "rough: few photons have ended in the trial" : "rough");
-  row("memory", size_text(e->memory), "rough");
+      known && e->finished < 30 ? "approximate: few photons have ended in the trial" : "approximate");
+  row("memory", size_text(e->memory), "approximate");
   row("result file", size_text(e->file_size), "at most");
   return out;
 }
 
 ExitCode check(CheckArguments& arguments) {
-  const config::Config config = config::load(arguments.config, arguments.set);
-  const Setup setup = build_setup(config);
-  warn_of_core_skip(config, setup);
   cpu::Options options;
-  options.threads = arguments.threads ? arguments.threads : available_threads();
+  options.threads = arguments.config.threads ? arguments.config.threads : available_threads();
+  const auto [config, setup] = prepare(arguments.config.path, {arguments.config.set, "", options.threads, false});
   const auto derived = derived_quantities(config, setup);
   std::optional<Estimate> e;
   if (!arguments.no_trial) e = estimate(config, setup, options);
@@ -74,11 +71,9 @@ ExitCode check(CheckArguments& arguments) {
 void add_check(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command =
-      app.add_subcommand("check", "check a configuration; print derived quantities and the expected cost");
-  command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
-  command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
-  command->add_option("--threads", arguments->threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
-  command->add_flag("--no-trial", arguments->no_trial, "do not run photons for two seconds to estimate the time");
+      app.add_subcommand("check", "check a configuration; print derived quantities and the cost of the run");
+  add_config(*command, arguments->config);
+  command->add_flag("--no-trial", arguments->no_trial, "do not run a trial of two seconds to estimate the time");
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &action] { action = [arguments] { return check(*arguments); }; });
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "thor/core/error.hpp"
+#include "thor/core/progress.hpp"
 
 /// The subcommands of thor, one function each, which adds the subcommand to the application and sets the action to run
 /// when it is called.
@@ -42,7 +43,18 @@ inline CLI::Option* add_choice(CLI::App& command, const std::string& name, std::
   return option;
 }
 
-/// Check for a number from `low` to `high`; CLI::Range accepts NaN.
+/// A configuration and how it is read: the arguments that `run` and `check` have in common.
+struct ConfigArguments {
+  std::string path;
+  std::vector<std::string> set;
+  int threads = 0;  ///< 0: all that there are
+};
+void add_config(CLI::App& command, ConfigArguments& arguments);
+
+void add_progress(CLI::App& command, std::string& word);
+ProgressMode progress_mode(const std::string& word);
+
+/// A number from `low` to `high`; CLI::Range lets through what is not a number.
 inline CLI::Validator number_between(double low, double high) {
   return CLI::Validator(
       [low, high](const std::string& text) -> std::string {

@@ -4,8 +4,8 @@
 #include "thor/core/cosmology.hpp"
 #include "thor/core/gas_limits.hpp"
 #include "thor/core/interrupt.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/core/units.hpp"
-#include "thor/drivers/mcrt.hpp"
 #include "thor/gridding/cube/cube.hpp"
 #include "thor/gridding/grid_snapshot.hpp"
 
@@ -14,14 +14,14 @@ namespace {
 
 using namespace gridding;
 
-/// Arguments as written; quantities with a unit are text.
+/// Options as written on the command line; those with a unit are text.
 struct GridArguments {
   GridOptions options;
   std::string centre = "box", size, cells = "128", rotate, orient = "as-is", subtract_bulk = "no", boundary = "auto";
   std::string method = "kernel", kernel_size = "auto", ionization = "auto", emission = "lya", sources = "auto";
   std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor;
   std::string eos_temperature = "1e4 K", eos_emission = "no";
-  std::string ions, lines, fields;
+  std::string ions, lines, fields, progress = "auto";
   bool no_self_shielding = false;
   const CLI::App* command = nullptr;
 
@@ -158,6 +158,7 @@ void read_options(GridArguments& a) {
   o.ions = split(a.ions);
   o.lines = split(a.lines);
   if (o.threads == 0) o.threads = available_threads();
+  o.progress = progress_mode(a.progress);
 }
 
 ExitCode cube(const GridArguments& a) {
@@ -230,16 +231,17 @@ ExitCode grid(GridArguments& a) {
 
 void add_reading(CLI::App& command, GridArguments& a) {
   io::SnapshotOptions& read = a.options.read;
-  command.add_option("--unit-length", read.unit_length, "code length in cm, if not in the file");
+  command.add_option("--unit-length", read.unit_length, "code length in cm, if the file does not give it");
   command.add_option("--unit-mass", read.unit_mass, "code mass in g");
   command.add_option("--unit-velocity", read.unit_velocity, "code velocity in cm/s");
-  command.add_flag("--assume-tng-units", read.assume_tng_units, "kpc/h, 1e10 Msun/h and km/s if the file has no units");
+  command.add_flag("--assume-tng-units", read.assume_tng_units,
+                   "assume kpc/h, 1e10 Msun/h and km/s if the file has no units");
   command.add_option("--hubble", read.h, "h = H0/(100 km/s/Mpc), such as 0.6774");
   command.add_option("--omega-m", read.omega_m, "matter density");
   command.add_option("--omega-lambda", read.omega_lambda, "density of the cosmological constant");
   command.add_option("--redshift", read.redshift, "redshift of the snapshot");
   command.add_option("--box", a.box, "side of the box, physical: \"50 Mpc\"");
-  add_choice(command, "--comoving", a.comoving, {"auto", "yes", "no"}, "lengths have the factor a: auto, yes or no");
+  add_choice(command, "--comoving", a.comoving, {"auto", "yes", "no"}, "lengths are comoving: auto, yes or no");
 }
 
 void add_region(CLI::App& command, GridArguments& a) {
@@ -248,13 +250,14 @@ void add_region(CLI::App& command, GridArguments& a) {
   command.add_option("--size", a.size, "side of the region, physical; one or three lengths (default: the box)");
   command.add_option("--cells", a.cells, "cells along x, or along x,y,z; cells are cubic (default: 128)");
   command.add_option("--rotate", a.rotate, "rotation about the centre in degrees: x:30,z:-90");
-  add_choice(command, "--orient", a.orient, {"as-is", "face-on", "edge-on"},
-             "orientation by the gas's angular momentum, seen from +z: as-is, face-on or edge-on (default: as-is)");
+  add_choice(
+      command, "--orient", a.orient, {"as-is", "face-on", "edge-on"},
+      "orientation by the angular momentum of the gas, seen from +z: as-is, face-on or edge-on (default: as-is)");
   command.add_option("--subtract-bulk", a.subtract_bulk,
-                     "velocity to subtract: no, gas (mean of the region's gas) or vx,vy,vz (default: no)");
+                     "velocity to subtract: no, gas (mean of the gas in the region) or vx,vy,vz (default: no)");
   add_choice(command, "--boundary", a.boundary, {"auto", "periodic", "open"},
              "boundary of the box: periodic, open or auto (periodic if cosmological)");
-  command.add_flag("--allow-outside", a.options.region.allow_outside, "the region may reach beyond an open box");
+  command.add_flag("--allow-outside", a.options.region.allow_outside, "allow the region to extend beyond an open box");
 }
 
 void add_gas(CLI::App& command, GridArguments& a) {
@@ -264,22 +267,21 @@ void add_gas(CLI::App& command, GridArguments& a) {
   add_choice(command, "--kernel-size", a.kernel_size, {"auto", "volume", "smoothing"},
              "volume: 2.5 (3V/4pi)^(1/3); smoothing: the smoothing length; auto: smoothing if available");
   add_choice(command, "--ionization", a.ionization, {"auto", "snapshot", "equilibrium", "table", "collisional"},
-             "neutral fraction: snapshot, equilibrium, table, collisional; auto is snapshot, and an error without it");
+             "neutral fraction: snapshot, equilibrium, table, collisional; auto is snapshot, which must then have it");
   command.add_option("--uvb", o.uv_background, "UV background for equilibrium (TREECOOL file)");
   command.add_flag("--no-self-shielding", a.no_self_shielding, "equilibrium without self-shielding");
   command.add_option("--table", o.ionization_table, "neutral fractions for table (HDF5)");
   command.add_option("--ion-table", o.ion_table, "ions and emissivities of metals (HDF5)");
-  command.add_option("--ions", a.ions, "ions of that table to write: MgII,CIV");
-  command.add_option("--emissivity", a.lines, "lines of that table whose emissivity to write");
+  command.add_option("--ions", a.ions, "ions of the ion table to write: MgII,CIV");
+  command.add_option("--emissivity", a.lines, "lines of the ion table whose emissivity is written");
   add_choice(command, "--emission", a.emission, {"lya", "none"}, "emissivities of the gas: lya or none (default: lya)");
-  command.add_option(
-      "--eos-temperature", a.eos_temperature,
-      "temperature of star-forming gas, with the ionisation there; or snapshot: unchanged (default: 1e4 K)");
+  command.add_option("--eos-temperature", a.eos_temperature,
+                     "temperature of star-forming gas, which also sets its ionisation; or snapshot (default: 1e4 K)");
   add_choice(command, "--eos-emission", a.eos_emission, {"no", "yes"},
              "whether star-forming gas emits: no or yes (default: no)");
   command.add_flag("--mass-weighted", o.mass_weighted,
                    "also write temperature and velocity of all gas, not only those of each ion");
-  command.add_option("--metallicity", o.metallicity, "mass fraction of metals, if the gas has none")
+  command.add_option("--metallicity", o.metallicity, "mass fraction of metals, if the snapshot has none")
       ->check(CLI::Range(0., 1.));
   command.add_option("--solar-metallicity", o.solar_metallicity, "solar mass fraction of metals (default: 0.0127)")
       ->check(CLI::Range(1e-4, 1.));
@@ -294,12 +296,16 @@ void add_gas(CLI::App& command, GridArguments& a) {
 void add_faults(CLI::App& command, GridArguments& a) {
   GridOptions& o = a.options;
   add_choice(command, "--on-bad-cells", a.on_bad_cells, {"error", "drop", "floor"},
-             "gas with NaN, zero or negative values: error, drop or floor (default: error)");
+             "gas with NaN, zero or negative numbers: error, drop or floor (default: error)");
   command
-      .add_option("--density-floor", o.density_floor, "density for floor, in g/cm^3 (default: the mass in one cell)")
+      .add_option("--density-floor", o.density_floor,
+                  "density for --on-bad-cells floor, in g/cm^3 (default: the mass in one cell)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--temperature-floor", a.temperature_floor, "temperature for floor (default: 10 K)");
-  command.add_option("--tolerance", o.tolerance, "largest relative difference of totals (default: 1e-6)")
+  command.add_option("--temperature-floor", a.temperature_floor,
+                     "temperature for --on-bad-cells floor (default: 10 K)");
+  command
+      .add_option("--tolerance", o.tolerance,
+                  "largest relative difference between totals of snapshot and grid (default: 1e-6)")
       ->check(CLI::Range(0., 1.));
 }
 
@@ -311,11 +317,11 @@ void add_grid(CLI::App& app, Action& action) {
   o.threads = 0;
   CLI::App* command = app.add_subcommand("grid", "put a simulation snapshot, or a cube, on a grid that a run can read");
   arguments->command = command;
-  command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, one file of a split snapshot, or its directory")
+  command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, any file of a split snapshot, or its directory")
       ->required();
   command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)")->check(file_name());
   command->add_flag("--overwrite", o.overwrite, "replace an existing file");
-  command->add_flag("--dry-run", o.dry_run, "print the plan and the memory it needs; write nothing");
+  command->add_flag("--dry-run", o.dry_run, "print the plan and the memory it needs, and write nothing");
   add_region(*command, *arguments);
   add_gas(*command, *arguments);
   add_faults(*command, *arguments);
@@ -323,11 +329,12 @@ void add_grid(CLI::App& app, Action& action) {
   command->add_option("--fields", arguments->fields,
                       "SNAPSHOT is a cube; its fields: density=rho:g/cm3,temperature=T:K,velocity_x=0,...");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"},
-             "precision of the sums: double, or single in half the memory (default: double)");
+             "precision of the sums: double, or single with half the memory (default: double)");
   command->add_option("--compress", o.compression, "deflate level of the arrays, 0 to 9 (default: 0)")
       ->check(CLI::Range(0, 9));
   command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
-  command->add_flag("--quiet", o.quiet, "no notes, no progress");
+  add_progress(*command, arguments->progress);
+  command->add_flag("--quiet", o.quiet, "no messages and no progress line");
   command->callback([arguments, &action] { action = [arguments] { return grid(*arguments); }; });
 }
 

@@ -61,7 +61,8 @@ ExitCode init(const InitArguments& arguments) {
 void add_init(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<InitArguments>();
   CLI::App* command = app.add_subcommand("init", "write a commented configuration to start from");
-  CLI::Option* name = command->add_option("NAME", arguments->name, "example to write; omit it for a list");
+  CLI::Option* name =
+      command->add_option("NAME", arguments->name, "name of the template; without it all names are listed");
   for (const Template& t : templates()) choices()[name].push_back(t.name);
   command->add_option("-o,--output", arguments->output, "file to write; - is stdout (default: NAME.yaml)")
       ->check(file_name());

@@ -4,9 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/core/version.hpp"
-#include "thor/drivers/mcrt.hpp"
 #include "thor/io/hdf5/hdf5.hpp"
+#include "thor/parallel/device/engine.hpp"
 
 namespace thor::command {
 namespace {
@@ -116,7 +117,7 @@ void add_lines(CLI::App& app, Action& action) {
   auto* file =
       command->add_option("FILE", options->file, "a line list: its lines are added, or replace those of the same name");
   auto* json = command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--yaml", options->yaml, "print the built-in list verbatim, as a start for your own")
+  command->add_flag("--yaml", options->yaml, "print the built-in list, as a start for your own")
       ->excludes(json)
       ->excludes(file);
   command->callback(
@@ -125,7 +126,7 @@ void add_lines(CLI::App& app, Action& action) {
 
 void add_devices(CLI::App& app, Action& action) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("devices", "list the available devices");
+  CLI::App* command = app.add_subcommand("devices", "list the processors and GPUs that thor can use");
   command->add_flag("--json", *json, "print JSON");
   command->callback([json, &action] { action = [json] { return show_devices(*json); }; });
 }

@@ -28,43 +28,45 @@ const Row exit_codes[] = {
      "write nothing then)"},
     {"6",
      "output cannot be written (exists, unwritable, disk full); if only the raw photons did not fit on the disk, "
-     "everything "
-     "else is written and marked"},
+     "everything else is written and marked"},
     {"7",
-     "finished and written, but more than 1 % of the photons, or of their light, were lost at a cap on scatterings or "
-     "steps: the result is not reliable"},
+     "finished and written, but unreliable: more than 1 % of the photons, or of their light, is lost at a cap on "
+     "scatterings or steps"},
 };
 
 const Row notes[] = {
     {"Stopping",
-     "Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU and --max-walltime start no more photons and give "
-     "those in flight --drain seconds (5) to end; with 0 the run ends within a few hundredths of a second. A second "
-     "signal ends it at once and leaves no file. A signal ignored from the start (nohup) stays ignored, and a closed "
-     "stderr does not end a run. An interrupted run is marked complete = false: photons still in flight are "
-     "those with long histories, so the escaped ones are then a biased sample."},
+     "After Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU or --max-walltime no more photons are started, "
+     "and those in flight have --drain seconds (5) to end; with 0 the run ends within some hundredths of a second. A "
+     "second signal ends the run at once and leaves no file. A signal that is ignored from the start (nohup) stays "
+     "ignored, and a closed stderr does not end a run. A run that was cut short is marked complete = false: the "
+     "photons "
+     "still in flight are those with long histories, so the escaped photons are then a biased sample."},
     {"Caveats",
-     "Caveats of a result are printed after the summary, stored in the file and printed again by thor info: a run that "
-     "was "
-     "interrupted, lost or stopped photons, more than 0.1 % of the light beyond the range of a spectrum, raw photons "
-     "that could not be written. So are all warnings."},
+     "Whatever limits the use of a result is printed after the summary, stored in the file and repeated by thor info: "
+     "a "
+     "run that was cut short, photons that are lost or stopped, light beyond the range of a spectrum (more than 0.1 % "
+     "of "
+     "it), raw photons for which the disk had no space. So are all warnings."},
     {"Devices",
-     "--device auto is the first GPU available, or the processor. Photons are the same on both (on processors with "
-     "fused "
-     "multiply-add, since 2013). --lanes limits the memory on a GPU: 110 bytes per photon in flight in single "
-     "precision, "
-     "170 in double; the default is all photons, at most 2^20. The last photons of a run on a GPU are finished by "
-     "--threads processors."},
+     "--device auto is the first GPU, or the processor if there is none. Photons are the same on both (on processors "
+     "with "
+     "fused multiply-add, since 2013). --lanes limits the memory on a GPU: a photon in flight takes 110 bytes in "
+     "single "
+     "precision and 170 in double; by default all photons are in flight, at most 2^20. The last photons of a run on a "
+     "GPU "
+     "are finished on --threads threads of the processor."},
     {"Output",
      "Messages go to stderr, data to stdout. A terminal shows a progress line; otherwise there is a line every 10 "
      "seconds. "
-     "The error shown is that of the first output: of a bin of the first spectrum, averaged with the flux as "
-     "weight, "
-     "or, without a spectrum, of the escape fraction. The line is no wider than the terminal; with TERM=dumb there "
-     "are plain lines. NO_COLOR disables colours. A result is written to NAME.h5.partial, a new file, and renamed "
-     "when it is complete; the leftover of a killed run under that name is removed. If NAME.h5 is a link, the file "
-     "it "
-     "points to is written. Disk space is checked before a run, and reserved for everything except raw photons; only "
-     "these are lost if the disk fills up."},
+     "The error it shows is that of the first output: the error of a bin of the first spectrum, averaged with the flux "
+     "as "
+     "weight, or without a spectrum that of the escape fraction. The line is no wider than the terminal; with "
+     "TERM=dumb "
+     "there are plain lines. NO_COLOR switches colours off. A result is written to NAME.h5.partial, a new file, and "
+     "renamed when it is complete; a file of that name left by a run that was killed is removed. If NAME.h5 is a link, "
+     "its target is written. Disk space is checked before a run and reserved for everything except raw photons; if the "
+     "disk fills up, only these are lost."},
 };
 
 std::vector<CLI::App*> commands_of(CLI::App& app) {
@@ -222,11 +224,6 @@ complete -o filenames -F _thor_words thor
 
 }  // namespace
 
-std::map<const CLI::Option*, std::vector<std::string>>& choices() {
-  static std::map<const CLI::Option*, std::vector<std::string>> map;
-  return map;
-}
-
 void add_manual(CLI::App& app, Action& action) {
   const auto format = std::make_shared<std::string>("man");
   CLI::App* manual = app.add_subcommand("manual", "print the manual page");
@@ -239,7 +236,8 @@ void add_manual(CLI::App& app, Action& action) {
   });
 
   const auto shell = std::make_shared<std::string>();
-  CLI::App* completion = app.add_subcommand("completion", "print a shell completion script");
+  CLI::App* completion =
+      app.add_subcommand("completion", "print a script that completes the commands of thor in a shell");
   add_choice(*completion, "SHELL", *shell, {"bash", "zsh"}, "bash or zsh")->required();
   completion->callback([shell, &app, &action] {
     action = [shell, &app] {

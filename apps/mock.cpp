@@ -7,8 +7,8 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/core/units.hpp"
-#include "thor/drivers/mcrt.hpp"
 #include "thor/io/array/output.hpp"
 #include "thor/mock/box.hpp"
 #include "thor/mock/galaxy.hpp"
@@ -90,7 +90,7 @@ void add_mock(CLI::App& app, Action& action) {
   command->add_option("-o,--output", arguments->output, "file to write, HDF5 or .zarr (default: KIND.hdf5)")
       ->check(file_name());
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing file");
-  command->add_flag("--quiet", arguments->quiet, "do not print what was written");
+  command->add_flag("--quiet", arguments->quiet, "no summary");
   command->add_option("--threads", arguments->threads, "worker threads (default: all); the mock is the same for any")
       ->check(CLI::Range(1, 4096));
 

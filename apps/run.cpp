@@ -1,21 +1,23 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "thor/core/interrupt.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/drivers/mcrt.hpp"
+#include "thor/drivers/prepare.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 
 namespace thor::command {
 namespace {
 
 struct RunArguments {
-  std::string config, precision, seed, progress = "auto";
-  std::vector<std::string> set;
+  ConfigArguments config;
+  std::string precision, seed, progress = "auto";
   std::optional<std::uint64_t> replay;
   RunOptions options;
 };
 
-void print_photon(const config::Config& config, const Photon& p) {
-  const Setup setup = build_setup(config);
+void print_photon(const Setup& setup, const Photon& p) {
   const FrequencyAxis axis = frequency_axis(setup);
   const double size = setup.medium.size;
   print(fmt::format("id: {}\nfate: {}\nweight: {} erg/s\n", p.id, fate_of(p.fate).name, p.weight));
@@ -33,23 +35,25 @@ void print_photon(const config::Config& config, const Photon& p) {
 }
 
 ExitCode run(RunArguments& arguments) {
-  if (!arguments.precision.empty()) arguments.set.push_back("precision=" + arguments.precision);
-  if (!arguments.seed.empty()) arguments.set.push_back("seed=" + arguments.seed);
-  const config::Config config = config::load(arguments.config, arguments.set);
+  std::vector<std::string>& set = arguments.config.set;
+  if (!arguments.precision.empty()) set.push_back("precision=" + arguments.precision);
+  if (!arguments.seed.empty()) set.push_back("seed=" + arguments.seed);
   RunOptions& options = arguments.options;
-  if (options.cpu.threads == 0) options.cpu.threads = available_threads();
-  if (options.output.empty()) options.output = config.output_path;
-  if (!options.output.ends_with(".h5")) {
+  options.cpu.threads = arguments.config.threads ? arguments.config.threads : available_threads();
+  options.progress = progress_mode(arguments.progress);
+  if (!options.output.empty() && !options.output.ends_with(".h5")) {
     throw Error(ExitCode::usage, "--output " + options.output + ": a result file ends in .h5");
   }
-  options.progress = arguments.progress == "plain"   ? ProgressMode::plain
-                     : arguments.progress == "never" ? ProgressMode::never
-                                                     : ProgressMode::automatic;
+  std::optional<SignalGuard> guard;  // until the file is in its place
+  if (!arguments.replay) guard.emplace();
+  const auto [config, setup] =
+      prepare(arguments.config.path, {set, options.output, options.cpu.threads, options.quiet});
   if (arguments.replay) {
-    print_photon(config, replay(config, *arguments.replay, options.cpu));
+    print_photon(setup, replay(config, setup, *arguments.replay, options.cpu));
     return ExitCode::done;
   }
-  return run_mcrt(config, options);
+  if (options.output.empty()) options.output = config.output_path;
+  return run_mcrt(config, setup, options);
 }
 
 }  // namespace
@@ -57,26 +61,23 @@ ExitCode run(RunArguments& arguments) {
 void add_run(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<RunArguments>();
   RunOptions& options = arguments->options;
-  options.cpu.threads = 0;
   CLI::App* command = app.add_subcommand("run", "run a configuration and write its result file");
-  command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
-  command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
+  add_config(*command, arguments->config);
   command->add_option("-o,--output", options.output, "result file (default: output.path)")->check(file_name());
   command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
   command->add_option("--seed", arguments->seed, "random seed");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");
   command->add_option("--device", options.device, "where to run: auto, cpu, cuda, cuda:1, ... (default: auto)");
-  command->add_option("--threads", options.cpu.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
   command->add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
       ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
   command->add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
       ->check(number_between(1e-3, 1e9));
   command
-      ->add_option("--drain", options.drain, "seconds given to photons in flight after a signal or limit (default: 5)")
+      ->add_option("--drain", options.drain,
+                   "seconds for photons in flight to end after a signal or limit (default: 5)")
       ->check(number_between(0, 1e9));
-  add_choice(*command, "--progress", arguments->progress, {"auto", "plain", "never"},
-             "progress line: auto, plain or never (default: auto)");
-  command->add_flag("--quiet", options.quiet, "no progress, no summary");
+  add_progress(*command, arguments->progress);
+  command->add_flag("--quiet", options.quiet, "no progress line and no summary");
   command->add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");
   command->add_flag("--one-lane", options.cpu.one_lane, "one photon at a time: the scalar reference");
   command->add_option("--replay", arguments->replay, "run only the photon with this id and print it");

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "thor/core/parallel_for.hpp"
 #include "thor/drivers/config.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/setup.hpp"

@@ -79,7 +79,7 @@ MUTATIONS = [
            "PeriodicBox.*"),
     kernel("skip_factor", SKIP, "local x_crit 1.4 times as large",
            "min(V(Real(0.2)) * root, V(skip.cap))", "min(V(Real(0.28)) * root, V(skip.cap))",
-           ["LineProblem_Sphere_float"], SPHERE, "CoreSkipping.ScatteringsOfTheLocalScheme"),
+           ["LineProblem_Sphere_float"], SPHERE, "CoreSkipping/LocalScheme.Scatterings/*"),
 
     # ---- interactors and distributions
     header("recoil_sign", "src/thor/interactors/resonant_line.hpp", "recoil to the blue",

@@ -17,15 +17,7 @@ def setUpModule():
     need_thor()
 
 
-class ExamplesTest(WithFiles):
-    def test_spectra(self):
-        said = self.example("spectra", figures=4)
-        self.assertRegex(said, r"escape fraction: 0\.7\d+ \+- 0\.00\d+")
-
-    def test_sweep(self):
-        said = self.example("sweep", figures=2)
-        self.assertIn("24 models, 0 failures", said)
-
+class Example(WithFiles):
     def example(self, name, figures):
         command = [sys.executable, EXAMPLES / f"{name}.py", self.folder]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -33,6 +25,18 @@ class ExamplesTest(WithFiles):
         self.assertNotIn("Warning", done.stderr)
         self.assertEqual(len(list(Path(self.folder).glob("*.png"))), figures)
         return done.stdout
+
+
+class SpectraExample(Example):
+    def test_spectra(self):
+        said = self.example("spectra", figures=4)
+        self.assertRegex(said, r"escape fraction: 0\.7\d+ \+- 0\.00\d+")
+
+
+class SweepExample(Example):
+    def test_sweep(self):
+        said = self.example("sweep", figures=2)
+        self.assertIn("24 models, 0 failures", said)
 
 
 if __name__ == "__main__":

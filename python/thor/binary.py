@@ -1,4 +1,4 @@
-"""Finds the thor command."""
+"""Finding the thor command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def _candidates() -> Iterator[Path]:
-    """Places to search, in this order."""
+    """Paths to try, in this order."""
     yield Path(sys.prefix, "bin", "thor")
     # A package installed under a prefix is some folders below it, in lib/ or share/.
     yield from (parent / "bin" / "thor" for parent in list(_PACKAGE.parents)[:5])
@@ -27,7 +27,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _is_thor(path: Path) -> bool:
-    """Whether it is this thor: other programs have the same name, e.g. in Ruby."""
+    """Whether a program is this thor; others have the same name, such as one for Ruby."""
     if not path.is_file() or not os.access(path, os.X_OK):
         return False
     try:

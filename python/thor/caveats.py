@@ -1,28 +1,28 @@
-"""Caveats of a result: everything a user must know before relying on it."""
+"""Caveats of a result: the only place that turns its counts into words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-#: Figures mention stopped light, or light beyond the range, from this fraction on; results mention any.
+#: A figure mentions light that is stopped or beyond the range from this share on; a result mentions any.
 NOTABLE = 1e-3
-#: A result with more lost photons than this is not reliable (exit code 7 of thor).
+#: A result is unreliable if more than this share of the photons is lost (exit code 7 of thor).
 UNRELIABLE = 0.01
 
 
 class Caveat(NamedTuple):
-    """A caveat of a result, for its description and, in short form, for a figure."""
+    """A caveat of a result: a sentence for its description, and a short form for a figure."""
 
-    text: str  #: empty if the file has the text
+    text: str  #: empty if the file itself has the words
     short: str
-    share: float = 1.0  #: fraction of the light or photons affected
-    spectrum: str | None = None  #: the only spectrum affected
-    fate: str = ""  #: fate of the photons affected: a spectrum of these includes their light
+    share: float = 1.0  #: share of the light or the photons that it concerns
+    spectrum: str | None = None  #: the only spectrum that it concerns
+    fate: str = ""  #: fate of the photons that it concerns; a spectrum of this fate has their light
 
 
 def percent(share: float) -> str:
-    """Fraction as text: 3.2 %, 0.0012 %."""
+    """A share in per cent: 3.2 %, 0.0012 %."""
     return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
 
 
@@ -31,7 +31,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def lost_share(summary: Mapping[str, Any]) -> float:
-    """Fraction of the photons that are lost, or of the light if that is more."""
+    """The share of photons that are lost, or of their light, whichever is larger."""
     light = _share(summary.get("luminosity_lost", 0.0), summary["luminosity_emitted"])
     return max(_share(summary.get("lost", 0), summary["photons"]), light)
 
@@ -41,7 +41,7 @@ def is_reliable(summary: Mapping[str, Any]) -> bool:
 
 
 def sentences(summary: Mapping[str, Any], derived: Iterable[Caveat]) -> tuple[str, ...]:
-    """Caveats of a result: from the file or, for older files, from its counts."""
+    """The caveats of a result: those stored in the file or, for older files, those that follow from its counts."""
     said = _lines(summary, "caveats") if "caveats" in summary else [caveat.text for caveat in derived if caveat.text]
     return tuple(dict.fromkeys([*said, *_lines(summary, "warnings")]))
 
@@ -51,7 +51,7 @@ def _lines(summary: Mapping[str, Any], name: str) -> list[str]:
 
 
 def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
-    """Caveats that follow from the counts of a run, and whether it gave warnings."""
+    """Caveats that follow from the counts of a run, and one for its warnings."""
     found = []
     if not summary["complete"]:
         found.append(_cut(summary))
@@ -101,7 +101,7 @@ def _cut(summary: Mapping[str, Any]) -> Caveat:
 
 
 def of_spectrum(name: str, inside: float, beyond: float) -> list[Caveat]:
-    """Caveat about light that a spectrum omits."""
+    """The caveat of a spectrum with light beyond its range."""
     if not beyond > 0.0:
         return []
     share = _share(beyond, beyond + inside)

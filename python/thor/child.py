@@ -1,5 +1,5 @@
-"""A supervised child process: its messages are passed on as they are written, Ctrl-C
-reaches it once, and it does not outlive this process."""
+"""A supervised child process: its messages are shown as they are written, Ctrl-C reaches it once, and it
+does not outlive this process."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Interrupts:
 
 
 def _channel(terminal: bool) -> tuple[int, int]:
-    """Our end and the child's: a pseudo-terminal if the child should draw a live progress line."""
+    """Our end and the child's; a pseudo-terminal if the child is to draw a live progress line."""
     if terminal:
         with contextlib.suppress(OSError, ImportError):
             import termios
@@ -80,7 +80,7 @@ def _channel(terminal: bool) -> tuple[int, int]:
 
 
 def _pass_on(source: int, echo: TextIO | None) -> str:
-    """Reads everything until the other end is closed, and shows it as it arrives."""
+    """Reads until the other end is closed, and shows the text as it arrives."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     said = ""
     while True:
@@ -99,12 +99,12 @@ def _pass_on(source: int, echo: TextIO | None) -> str:
 
 
 def _as_plain_text(text: str) -> str:
-    """The text that remains on a terminal after the progress line has been overwritten, without colours."""
+    """The text left on a terminal after the progress line has overwritten itself, without colours."""
     return re.sub(r"[^\n]*\r|\x1b\[[\d;]*[A-Za-z]", "", text)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ends the child; needed only after an error in Python itself, while the child still runs."""
+    """Ends the child after an error in Python itself."""
     if child.poll() is None:
         child.terminate()
         try:
@@ -122,7 +122,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def call(command: Sequence[str], echo: TextIO | None = None) -> tuple[int, str]:
-    """Runs a command to its end; returns its exit code and its output, shown on ``echo`` meanwhile.
+    """Runs a command to its end and returns its exit code and its messages, which are shown on ``echo`` meanwhile.
 
     Ctrl-C is passed on to it; once it has ended, KeyboardInterrupt is raised.
     """

@@ -1,4 +1,4 @@
-"""Configurations as thor reads them, and where their results go."""
+"""Configurations as thor reads them, and the paths in them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 
 def plain(value: Any) -> Any:
-    """Converts a value to JSON types, including numpy numbers, paths and astropy quantities."""
+    """A value in types of JSON; converts numbers of numpy, paths and quantities of astropy."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "unit") and hasattr(value, "value"):  # astropy
@@ -53,7 +53,7 @@ def to_yaml(value: Any, indent: int | None = None) -> str:
 
 
 def is_path(config: Config) -> bool:
-    """Whether a configuration is given by its file, rather than being the configuration itself."""
+    """Whether a configuration is given as the path of a file; otherwise it is the configuration itself."""
     if isinstance(config, Mapping):
         return False
     if not isinstance(config, (str, os.PathLike)):
@@ -78,7 +78,7 @@ def as_values(values: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def text_of(config: Config) -> str:
-    """The configuration as YAML text, however it is given."""
+    """The configuration as YAML text, from any of its forms."""
     if isinstance(config, Mapping):
         return to_yaml(config, indent=2) + "\n"
     if not is_path(config):
@@ -91,7 +91,7 @@ def text_of(config: Config) -> str:
 
 @contextlib.contextmanager
 def as_file(config: Config) -> Iterator[str]:
-    """A file with the configuration, which exists as long as it is needed."""
+    """A temporary file with the configuration."""
     if not isinstance(config, Mapping) and is_path(config):
         yield os.fspath(config)
         return
@@ -107,7 +107,7 @@ def as_file(config: Config) -> Iterator[str]:
 
 
 def overrides(values: Mapping[str, Any] | None) -> list[str]:
-    """The command-line option --set for each key."""
+    """Arguments --set of the command line, one for each key."""
     pairs = [f"{key}={to_yaml(value)}" for key, value in (values or {}).items()]
     return [word for pair in pairs for word in ("--set", pair)]
 
@@ -150,7 +150,7 @@ def line_list_in(text: str) -> str | None:
 
 
 def line_list_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
-    """Path of the line list that a configuration names, by the rule of :func:`output_of`."""
+    """The file of additional lines of a configuration, by the rule of :func:`output_of`."""
     asked = as_values(values).get("line_list")
     name = line_list_in(text_of(config)) if asked is None else asked
     if not name or not isinstance(name, str):
@@ -167,7 +167,7 @@ def _output_of(config: Any) -> str | None:
 
 
 def output_of(config: Config, values: Mapping[str, Any] | None) -> Path | None:
-    """Path of the result named in a configuration; None if it has none.
+    """The path of the result file of a configuration; None if it has none.
 
     A relative path is relative to the configuration's folder, as in thor; for a dict or a text, which have
     none, to the current folder.

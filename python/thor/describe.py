@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .line import Line
-    from .result import Result
-    from .spectrum import Spectrum
+from .line import Line
+from .protocols import RunData
+from .spectrum import Spectrum
 
 
-def describe(result: Result) -> str:
+def describe(result: RunData) -> str:
     summary, attributes = result.summary, result.attributes
     biased = summary.get("in_flight", 0) > 0
     counts = ", ".join(

@@ -1,4 +1,4 @@
-"""Errors: every failure of this package is one of these."""
+"""The errors of this package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MissingError(Error, KeyError, IndexError):
 
 
 class PackageError(Error, ImportError):
-    """A package required only for this function is not installed."""
+    """An optional package that this function requires is not installed."""
 
 
 class ResultError(Error):
@@ -31,11 +31,11 @@ class ResultError(Error):
 
 
 class IncompleteRunWarning(UserWarning):
-    """The run was interrupted; if photons were still in flight, its results are biased."""
+    """The run was cut short; if photons were still in flight, its result is biased."""
 
 
 class UnreliableRunWarning(UserWarning):
-    """The run finished, but more than 1 % of its photons were lost: it is not reliable."""
+    """The run finished, but more than 1 % of its photons are lost: the result is unreliable."""
 
 
 class FailedRunWarning(UserWarning):
@@ -70,14 +70,14 @@ class RunError(Error):
 
     @classmethod
     def of(cls, code: int, command: Sequence[str], stderr: str) -> RunError:
-        """The error for a thor process that ended with ``code``."""
+        """The error for a run that ended with ``code``."""
         meaning = _MEANING.get(code, f"ended by signal {-code}" if code < 0 else "unknown")
         said = stderr.strip() or "it said nothing"
         return cls(f"exit code {code} ({meaning})\n{said}", code, command, stderr)
 
 
 def optional(module: str) -> Any:
-    """Imports a module that only part of this package needs."""
+    """Imports a module that only a part of this package requires."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -23,7 +23,7 @@ AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequenc
 
 
 def positive(value: Any, what: str) -> float:
-    """Checks for a finite number above 0; the error says what was expected."""
+    """A finite number above 0; otherwise an error that describes it as ``what``."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -44,7 +44,8 @@ def floats(values: npt.ArrayLike, what: str) -> Floats:
 
 @dataclass(frozen=True)
 class Line:
-    """Relation between the axes: the transition at the zero point of x and velocities, and the gas's thermal speed.
+    """The relation between the axes: the transition that x and velocities are relative to, and the
+    gas's thermal speed.
 
     ``wavelength0`` is that of the line's first transition, or of an output's ``reference``.
     ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m), the unit of x; None if no
@@ -62,7 +63,7 @@ class Line:
 
     @property
     def label(self) -> str:
-        """Name of the line with the wavelength of its zero point: Lyα 1215.67 Å."""
+        """The name of the line in print, with its reference wavelength: Lyα 1215.67 Å."""
         ion = re.fullmatch(r"([A-Z][a-z]?)([IVX]+)(?:_(\w+))?", self.name)
         name = " ".join(part for part in ion.groups() if part) if ion else self.name
         return f"{'Lyα' if name == 'Lya' else name} {self.wavelength0:.2f} Å"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h5py
 import numpy as np
@@ -13,12 +13,10 @@ from . import reading
 from .caveats import of_spectrum
 from .errors import ArgumentError, MissingError, ResultError, optional
 from .line import Array, Floats, floats
+from .protocols import RunData
 from .spectrum import Spectrum
 
-if TYPE_CHECKING:
-    from .result import Result
-
-#: Fates of a photon: the values of ``fate`` in files that do not list them.
+#: What became of a photon: the values of ``fate`` in files that do not say it themselves.
 FATES = {"escaped": (2,), "absorbed": (3,), "lost": (4,), "stopped": (5,), "in_flight": (0, 1)}
 
 
@@ -43,7 +41,7 @@ class Photons:
 
     def __init__(
         self,
-        result: Result,
+        result: RunData,
         group: h5py.Group | None,
         whole: Photons | None = None,
         chosen: npt.NDArray[np.bool_] | None = None,
@@ -82,7 +80,7 @@ class Photons:
         if self._whole is not None:
             return self._whole[name][self._chosen]
         if name in ("x_initial", "x_final"):
-            return self._result.x(self["velocity" + name[1:]])
+            return self._result.line.from_velocity(self["velocity" + name[1:]], "x")
         if self._group is None:
             raise MissingError(f"'{name}': the run kept no photons (outputs: - {{type: photons}})")
         if name not in self._names:

@@ -1,4 +1,4 @@
-"""Quantities as written in a configuration, "300 pc", compared by value."""
+"""Quantities such as "300 pc" in a configuration, compared by value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import ArgumentError
 
-# Kind of quantity and size in cgs of each unit, as in docs/configuration.md.
+# The kind of quantity and the size in cgs of each unit, as in docs/configuration.md.
 _UNITS: dict[str, tuple[str, float]] = {"": ("number", 1.0)}
 for _name, _size in (
     ("cm", 1.0), ("m", 1e2), ("km", 1e5), ("au", 1.495978707e13), ("pc", 3.0856775814913673e18),

@@ -1,4 +1,4 @@
-"""Reads parts of a result file, with checks that make damaged files harmless."""
+"""Reading of result files, with checks that keep damaged ones from crashing the HDF5 library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .errors import ResultError
 from .line import Array
 
-#: The kinds of attributes that thor writes: numbers, truth values, text of fixed length. Others are someone else's, and
+#: The kinds of attributes that thor writes: numbers, booleans, text of fixed length. Others are not from thor, and
 #: text of variable length in a damaged file can crash the HDF5 library.
 _KINDS = (h5py.h5t.TypeIntegerID, h5py.h5t.TypeFloatID, h5py.h5t.TypeEnumID)
 
@@ -36,8 +36,8 @@ def _is_ours(place: h5py.Group | h5py.Dataset, name: str) -> bool:
 def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
     """The attributes that thor may have written there.
 
-    The HDF5 library crashes when iterating over attributes if it cannot decode one of them. Looking up a missing
-    one makes it decode them all as well, but fails in an orderly way.
+    The HDF5 library crashes when it iterates over attributes of which it cannot decode one. Asking for an
+    attribute that does not exist makes it decode all of them first, and then it raises an error instead.
     """
     h5py.h5a.exists(place.id, b"\x01 none")
     return {name: plain(place.attrs[name]) for name in place.attrs if _is_ours(place, name)}
@@ -54,20 +54,20 @@ def group(parent: h5py.Group, name: str, path: str) -> h5py.Group | None:
     found = parent.get(name)
     if not isinstance(found, (h5py.Group, type(None))):
         raise ResultError(f"{path}: the file is damaged: {name} is not a group")
-    if not all(isinstance(member, str) for member in found or ()):  # invalid UTF-8 is returned as bytes
+    if not all(isinstance(member, str) for member in found or ()):  # names that are not UTF-8 are bytes
         raise ResultError(f"{path}: the file is damaged: a name in {name} is not text")
     return found
 
 
 def numbers(parent: h5py.Group, name: str, path: str) -> Array:
-    """A whole dataset of numbers. One that claims to be far longer than the file is not read at all."""
+    """All numbers of a dataset. One that claims to be far longer than the file is not read."""
     where = f"{parent.name}/{name}"
     found = parent.get(name)
     if not isinstance(found, h5py.Dataset):
         raise ResultError(f"{path}: the file is damaged: there is no dataset {where}")
     if found.dtype.kind not in "iufb":
         raise ResultError(f"{path}: the file is damaged: {where} holds {found.dtype}, not numbers")
-    if found.nbytes > 1_000_000 + 1100 * found.id.get_storage_size():  # more than any compression achieves
+    if found.nbytes > 1_000_000 + 1100 * found.id.get_storage_size():  # beyond any compression
         raise ResultError(f"{path}: the file is damaged: {where} is longer than the file")
     values: Array = found[()]
     return values

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import reading
 from .caveats import NOTABLE, Caveat, is_reliable, of_run, of_spectrum, sentences
+from .describe import describe
 from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
 from .line import AXIS_UNITS, Floats, Line
 from .photons import Photons
@@ -233,8 +234,6 @@ class Result:
         self.close()
 
     def __repr__(self) -> str:
-        from .describe import describe
-
         return describe(self)
 
 

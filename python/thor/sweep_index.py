@@ -121,8 +121,8 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def describe(parameters: Mapping[str, Any]) -> str:
-    """Text for a combination."""
+def parameters_text(parameters: Mapping[str, Any]) -> str:
+    """A combination in words."""
     return ", ".join(f"{short(key)} = {as_text(value)}" for key, value in parameters.items())
 
 

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import ArgumentError, optional
 from .plot import plot_spectrum
+from .result import Result
 from .spectrum import Spectrum
 from .sweep_index import as_text, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .sweep_results import Sweep
+
+class SweepData(Protocol):
+    """What a figure reads of a sweep; :class:`thor.Sweep` has it."""
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]: ...
+
+    @property
+    def varied(self) -> list[str]: ...
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Result]]: ...
+
 
 # Keys as written in papers.
 _SYMBOL = {
@@ -52,7 +65,7 @@ def value_label(value: Any) -> str:
 
 
 def plot_sweep(
-    sweep: Sweep,
+    sweep: SweepData,
     over: str,
     ax: Axes | None = None,
     *,

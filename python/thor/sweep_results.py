@@ -15,7 +15,8 @@ from .errors import ArgumentError, MissingError, SweepError
 from .line import Array
 from .quantity import same
 from .result import Result
-from .sweep_index import NAME, Entry, Index, as_text, describe
+from .sweep_index import NAME, Entry, Index, as_text, parameters_text
+from .sweep_plot import plot_sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,16 +119,14 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
 
     def plot(self, over: str, ax: Axes | None = None, **options: Any) -> Axes:
         """Spectra for each value of the key ``over``: see :func:`thor.plot_sweep`."""
-        from .sweep_plot import plot_sweep
-
         return plot_sweep(self, over, ax, **options)
 
     def __repr__(self) -> str:
         lines = [
-            f"  {describe(entry.parameters)}: {entry.state}{', not to be relied on' if entry.message else ''}"
+            f"  {parameters_text(entry.parameters)}: {entry.state}{', not to be relied on' if entry.message else ''}"
             for entry in self.entries
         ]
-        lines += [f"  {describe(parameters)}: failed" for parameters, _ in self.failures]
+        lines += [f"  {parameters_text(parameters)}: failed" for parameters, _ in self.failures]
         return "\n".join([f"thor sweep {self.folder}: {len(self)} results", *lines])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from .caveats import is_reliable
 from .errors import IncompleteRunWarning, ResultError, SweepError, UnreliableRunWarning
 from .result import Result
-from .sweep_index import Entry, Index, describe, digest
+from .sweep_index import Entry, Index, digest, parameters_text
 
 
 def resume(folder: Path, base: dict[str, Any]) -> Index:
@@ -33,8 +33,8 @@ def find(index: Index, name: str, parameters: dict[str, Any]) -> Entry:
         return Entry(name, parameters)
     if known is None or known.parameters != parameters:
         raise SweepError(
-            f"{index.folder / name}: already exists, but is not the run with "
-            f"{describe(parameters)}. Choose another folder, or move the file away"
+            f"{index.folder / name}: is there already, and is not the run with "
+            f"{parameters_text(parameters)}. Choose another folder, or move the file away"
         )
     return known
 

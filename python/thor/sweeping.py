@@ -24,7 +24,7 @@ from .errors import (
     UnreliableRunWarning,
 )
 from .running import run
-from .sweep_index import Entry, Index, Parameters, combinations, describe, digest, file_names
+from .sweep_index import Entry, Index, Parameters, combinations, digest, file_names, parameters_text
 from .sweep_results import Sweep
 from .sweep_resume import doubts, find, is_done, resume
 
@@ -146,7 +146,7 @@ class _Runs:
         for i, entry in enumerate(todo):
             left = (time.monotonic() - start) / i * (len(todo) - i) if i else None
             time_left = "" if left is None else f"; {duration(left)} left"
-            self._say(f"{there + i + 1} of {asked}: {describe(entry.parameters)}{time_left}")
+            self._say(f"{there + i + 1} of {asked}: {parameters_text(entry.parameters)}{time_left}")
             self._one(entry)
 
     def _one(self, entry: Entry) -> None:
@@ -178,7 +178,7 @@ class _Runs:
 def _report(done: Sweep) -> Sweep:
     """Warns about missing results."""
     total = len(done) + len(done.failures)
-    why = "\n".join(f"{describe(p)}: {message}" for p, message in done.failures)
+    why = "\n".join(f"{parameters_text(p)}: {message}" for p, message in done.failures)
     if not len(done):
         raise SweepError(f"{done.folder}: every run failed\n{why}")
     if done.failures:
@@ -187,15 +187,15 @@ def _report(done: Sweep) -> Sweep:
     unreliable = [entry for entry in done.entries if entry.message]
     if unreliable:
         text = f"{done.folder}: not to be relied on: " + "; ".join(
-            f"{describe(entry.parameters)} ({entry.message})" for entry in unreliable
+            f"{parameters_text(entry.parameters)} ({entry.message})" for entry in unreliable
         )
         warnings.warn(text, UnreliableRunWarning, stacklevel=3)
     cut = [entry for entry in done.entries if entry.state == "incomplete"]
     if cut:
         text = (
-            f"{done.folder}: {len(cut)} of {total} runs were interrupted: "
-            + "; ".join(describe(entry.parameters) for entry in cut)
-            + ". Repeat the call to run them again"
+            f"{done.folder}: {len(cut)} of {total} runs were cut: "
+            + "; ".join(parameters_text(entry.parameters) for entry in cut)
+            + ". The same call again runs them again"
         )
         warnings.warn(text, IncompleteRunWarning, stacklevel=3)
     return done

@@ -1,28 +1,26 @@
-"""Whether all photons of a run represent the same luminosity: from the file, not from the plan."""
+"""Whether all photons of a run carry the same luminosity, found from the result file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .result import Result
-    from .spectrum import Spectrum
+from .photons import FATES
+from .protocols import RunData
+from .spectrum import Spectrum
 
-_FATES = ("escaped", "absorbed", "stopped", "lost", "in_flight")
 _SAME = 1e-6  # relative; light is counted to 1e-10 or better
 
 
-def common_weight(result: Result) -> float | None:
+def common_weight(result: RunData) -> float | None:
     """The luminosity [erg/s] that every photon carries after its emission; None if they differ.
 
-    Current files store it (``equal_weights`` of the summary); for older ones it is derived. The sum of squared weights
-    over the sum of weights is at least the mean weight, and equal to it only if all are equal, so the errors of a
-    spectrum decide. Without spectra the recorded weights do; without those the mean weights of generators and
-    fates, together with the configuration's rule for dealing photons.
+    Newer files say so (``equal_weights`` of the summary). For older ones it is inferred: the sum of squared weights
+    over the sum of weights is at least the mean weight, and equal to it only if all weights are equal, so the errors of
+    a spectrum tell. Without spectra the recorded weights do; without those the mean weights of generators and fates,
+    and how the configuration distributes photons.
     """
     summary = result.summary
     emitted = summary["luminosity_emitted"]
@@ -45,10 +43,10 @@ def common_weight(result: Result) -> float | None:
     return weight if equal else None
 
 
-def _means(result: Result) -> Iterator[float]:
-    """Mean weight of the photons of each fate, and of each generator."""
+def _means(result: RunData) -> Iterator[float]:
+    """The mean weight of the photons of each fate, and of each generator."""
     summary = result.summary
-    for fate in _FATES:
+    for fate in FATES:
         if summary.get(fate) and f"luminosity_{fate}" in summary:
             yield summary[f"luminosity_{fate}"] / summary[fate]
     for generator in result.generators:
@@ -64,8 +62,8 @@ def _are_equal(spectrum: Spectrum, weight: float) -> bool:
     return bool(np.all(np.isclose(squares, weight * light, rtol=_SAME, atol=0.0)))
 
 
-def _are_dealt_equally(result: Result) -> bool:
-    """Whether the configuration in the file gives one weight per generator, i.e. without ``photons_per_1e42``."""
+def _are_dealt_equally(result: RunData) -> bool:
+    """Whether the configuration in the file gives equal weights: one per generator, except with ``photons_per_1e42``."""
     dealt = re.findall(r"^[ -]*photons_per_1e42: *(\S+)", result.config, re.MULTILINE)
     if any(rate not in ("0", "0.0") for rate in dealt):
         return False

@@ -370,7 +370,7 @@ def structural_mutants():
             valued = list(value_mutants(document, entry))
             if name.startswith("full"):
                 mutants += [m for m in keyed if m.kind not in ("typo", "repeated")]
-                mutants += rng.sample(keyed[:2], 1) + rng.sample(valued, min(len(valued), 2))
+                mutants += rng.sample(keyed[:2], 1) + rng.sample(valued, min(len(valued), 1))
             else:
                 mutants += rng.sample(keyed + valued, rng.randrange(2))
     return mutants + list(override_mutants(documents(), mutants, rng))

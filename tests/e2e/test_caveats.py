@@ -14,26 +14,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ENDLESS, KPC, STOPPED, UNRELIABLE, main, slab, sphere, text, thor  # noqa: E402
-from support import INPUT, wide_spectra  # noqa: E402
-
-
-def write_grid(path, n=16, cell=1e20, density=1e-2, **attributes):
-    """A homogeneous grid at rest, or one of the given densities."""
-    with h5py.File(path, "w") as file:
-        file.attrs.update({"cell_size": cell, "origin_x": 0., "origin_y": 0., "origin_z": 0., **attributes})
-        file["HI_density"] = np.broadcast_to(density, (n, n, n)).astype("f4")
-        file["temperature"] = np.full((n, n, n), 1e4, "f4")
-        for axis in "xyz":
-            file[f"velocity_{axis}"] = np.zeros((n, n, n), "f4")
-            file[f"velocity_{axis}"].attrs["units"] = "km s-1"
-
-
-def on_grid(path, photons, size, **keys):
-    centre = f"{0.5 * size / KPC!r} kpc"
-    return {"line": "Lya", "dataset": {"type": "uniform_grid", "path": str(path), **keys.pop("dataset", {})},
-            "generators": [{"type": "point", "position": [centre] * 3, "photons": photons, "luminosity": "1e42 erg/s"}],
-            "outputs": keys.pop("outputs", []), "output": {"path": "out.h5"}, **keys}
+from test_command import Case, DONE, ENDLESS, STOPPED, UNRELIABLE, main, slab, sphere, text, thor  # noqa: E402
+from support import INPUT, on_grid, wide_spectra, write_grid  # noqa: E402
 
 
 class Caveats(Case):

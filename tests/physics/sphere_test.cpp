@@ -91,16 +91,18 @@ TEST(StaticSphere, IsSymmetric) {
 }
 
 // In single precision a mean free path at line centre is far below the resolution of a position.
-TEST(StaticSphere, SingleAndDoublePrecisionAgree) {
-  for (const double tau0 : {1e8, 1e9}) {
-    const auto single = frequencies(run(sphere(tau0, 1e4, 2000, "local")));
-    const auto dual = frequencies(run(sphere(tau0, 1e4, 2000, "local", "precision: double\nseed: 2\n")));
-    EXPECT_GT(ks_p(ks_distance(magnitudes(single), magnitudes(dual)), 2000, 2000), 1e-3) << tau0;
-  }
-  const auto single = frequencies(run(sphere(1e8, 1e4, 2000, "local")));
-  const auto wrong = frequencies(run(sphere(1.3e8, 1e4, 2000, "local", "precision: double\nseed: 2\n")));
-  EXPECT_LT(ks_p(ks_distance(magnitudes(single), magnitudes(wrong)), 2000, 2000), 1e-4) << "tau0 wrong by 30 %";
+class Precisions : public testing::TestWithParam<double> {};
+TEST_P(Precisions, Agree) {
+  const double tau0 = GetParam();
+  const auto single = magnitudes(frequencies(run(sphere(tau0, 1e4, 2000, "local"))));
+  const auto distance = [&](double other) {
+    return ks_distance(single,
+                       magnitudes(frequencies(run(sphere(other, 1e4, 2000, "local", "precision: double\nseed: 2\n")))));
+  };
+  EXPECT_GT(ks_p(distance(tau0), 2000, 2000), 1e-3);
+  EXPECT_LT(ks_p(distance(1.3 * tau0), 2000, 2000), 1e-4) << "tau0 wrong by 30 %";
 }
+INSTANTIATE_TEST_SUITE_P(StaticSphere, Precisions, testing::Values(1e8, 1e9));
 
 oracle::Problem oracle_sphere(double tau0, oracle::Problem::Skip skip, double x_crit) {
   oracle::Problem p;
@@ -109,33 +111,36 @@ oracle::Problem oracle_sphere(double tau0, oracle::Problem::Skip skip, double x_
 }
 
 // The same scheme in the same gas: frequencies and numbers of scatterings.
-TEST(CoreSkipping, MatchesTheOracle) {
-  struct {
-    double tau0;
-    oracle::Problem::Skip skip;
-    const char* name;
-    int ours, theirs;
-  } const cases[] = {{1e4, oracle::Problem::Skip::none, "none", 2000, 200},
-                     {1e5, oracle::Problem::Skip::fixed, "{fixed: 2}", 3000, 800},
-                     {1e6, oracle::Problem::Skip::fixed, "{fixed: 3}", 3000, 800},
-                     {1e7, oracle::Problem::Skip::global, "global", 3000, 800},
-                     {1e8, oracle::Problem::Skip::local, "local", 3000, 100}};
-  for (const auto& c : cases) {
-    const auto ours = run(sphere(c.tau0, 1e4, c.ours, c.name));
-    const auto theirs = oracle::run(oracle_sphere(c.tau0, c.skip, std::string(c.name) == "{fixed: 3}" ? 3 : 2), 1,
-                                    std::size_t(c.theirs));
-    std::vector<double> x, n;
-    for (const auto& p : theirs) x.push_back(std::abs(p.x)), n.push_back(p.scatterings);
-    EXPECT_GT(ks_p(ks_distance(magnitudes(frequencies(ours)), x), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
-    const auto scatterings = collect(ours, [](const auto& p) { return double(p.scatterings); });
-    EXPECT_GT(ks_p(ks_distance(scatterings, n), c.ours, c.theirs), 1e-3) << c.name << c.tau0;
-    if (c.skip != oracle::Problem::Skip::local) {  // its tail is too long for a mean of 100
-      EXPECT_NEAR(moments(scatterings).mean / moments(n).mean, 1, 0.2) << c.name << c.tau0;
-    }
+struct Scheme {
+  double tau0;
+  oracle::Problem::Skip skip;
+  const char* name;
+  int ours, theirs;
+  friend void PrintTo(const Scheme& c, std::ostream* out) { *out << c.name << ", tau0 " << c.tau0; }
+};
+class CoreSkipping : public testing::TestWithParam<Scheme> {};
+TEST_P(CoreSkipping, MatchesTheOracle) {
+  const Scheme& c = GetParam();
+  const auto ours = run(sphere(c.tau0, 1e4, c.ours, c.name));
+  const auto theirs =
+      oracle::run(oracle_sphere(c.tau0, c.skip, std::string(c.name) == "{fixed: 3}" ? 3 : 2), 1, std::size_t(c.theirs));
+  std::vector<double> x, n;
+  for (const auto& p : theirs) x.push_back(std::abs(p.x)), n.push_back(p.scatterings);
+  EXPECT_GT(ks_p(ks_distance(magnitudes(frequencies(ours)), x), c.ours, c.theirs), 1e-3);
+  const auto scatterings = collect(ours, [](const auto& p) { return double(p.scatterings); });
+  EXPECT_GT(ks_p(ks_distance(scatterings, n), c.ours, c.theirs), 1e-3);
+  if (c.skip != oracle::Problem::Skip::local) {  // the tail of that one is too long for a mean of 100
+    EXPECT_NEAR(moments(scatterings).mean / moments(n).mean, 1, 0.2);
   }
 }
+INSTANTIATE_TEST_SUITE_P(StaticSphere, CoreSkipping,
+                         testing::Values(Scheme{1e4, oracle::Problem::Skip::none, "none", 2000, 200},
+                                         Scheme{1e5, oracle::Problem::Skip::fixed, "{fixed: 2}", 3000, 800},
+                                         Scheme{1e6, oracle::Problem::Skip::fixed, "{fixed: 3}", 3000, 800},
+                                         Scheme{1e7, oracle::Problem::Skip::global, "global", 3000, 800},
+                                         Scheme{1e8, oracle::Problem::Skip::local, "local", 3000, 100}));
 
-TEST(CoreSkipping, SpectrumIsUnbiased) {
+TEST(CoreSkippingOfASphere, SpectrumIsUnbiased) {
   const auto none = magnitudes(frequencies(run(sphere(1e5, 1e4, 900, "none"))));
   for (const char* skip : {"local", "{fixed: 1.5}", "{fixed: 2}"}) {
     const int n = std::string(skip) == "local" ? 900 : 5000;
@@ -147,15 +152,21 @@ TEST(CoreSkipping, SpectrumIsUnbiased) {
 }
 
 // Scatterings per photon with the local scheme, T = 1e4 K: 2.8e5, 6.4e4, 1.4e4, 1.3e4 at tau0 = 1e6 ... 1e9; the
-// oracle's means are 2.98(47)e5 and 2.49(26)e5, 7.1(9)e4, 1.21(9)e4: this test expects those.
-TEST(CoreSkipping, ScatteringsOfTheLocalScheme) {
-  const auto mean = [](double tau0, int n) {
-    return moments(collect(run(sphere(tau0, 1e4, n, "local")), [](const auto& p) { return double(p.scatterings); }))
-        .mean;
-  };
-  EXPECT_NEAR(mean(1e6, 250) / 2.7e5, 1, 0.2);
-  EXPECT_NEAR(mean(1e7, 1200) / 7.1e4, 1, 0.2);
-  EXPECT_NEAR(mean(1e8, 8000) / 1.21e4, 1, 0.2);
+// oracle's means are 2.98(47)e5 and 2.49(26)e5, 7.1(9)e4, 1.21(9)e4: those are what this test expects.
+struct Scatterings {
+  double tau0;
+  int photons;
+  double mean;
+  friend void PrintTo(const Scatterings& c, std::ostream* out) { *out << "tau0 " << c.tau0; }
+};
+class LocalScheme : public testing::TestWithParam<Scatterings> {};
+TEST_P(LocalScheme, Scatterings) {
+  const auto photons = run(sphere(GetParam().tau0, 1e4, GetParam().photons, "local"));
+  const Moments found = moments(collect(photons, [](const auto& p) { return double(p.scatterings); }));
+  EXPECT_NEAR(found.mean / GetParam().mean, 1, 0.2);
 }
+INSTANTIATE_TEST_SUITE_P(CoreSkipping, LocalScheme,
+                         testing::Values(Scatterings{1e6, 250, 2.7e5}, Scatterings{1e7, 1200, 7.1e4},
+                                         Scatterings{1e8, 8000, 1.21e4}));
 
 }  // namespace

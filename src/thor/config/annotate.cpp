@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t comment_column = 44;
 
 void add_line(std::string& out, const std::string& text, const std::string& comment) {
-  std::size_t width = 0;  // in characters, not bytes of UTF-8
+  std::size_t width = 0;  // counts the characters of UTF-8
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   out += text;
   if (!comment.empty()) out += std::string(std::max(width + 2, comment_column) - width, ' ') + "# " + comment;
   out += "\n";
 }
 
-/// Meaning of a key and, for a choice, the other words.
+/// The meaning of a key, and the other words of a choice.
 std::string comment_of(const Parameter& p) {
   std::vector<std::string> names;
   for (const Word& word : p.words) names.push_back(word.name);
@@ -35,7 +35,7 @@ bool exists(const Parameter& p, const std::map<std::string, std::string>& chosen
   return value != chosen.end() && p.exists_with(value->second);
 }
 
-/// Value of a default section, as in {profile: static}; for an absent one an example.
+/// The values of a default section, such as {profile: static}; an example for a section that is absent by default.
 std::string inline_example(const Schema& schema) {
   std::vector<std::string> parts;
   for (const Parameter& p : schema.parameters) {

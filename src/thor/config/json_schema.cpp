@@ -86,7 +86,7 @@ Json is_one_of(const Schema& schema, const Condition& when) {
     const bool by_default =
         p.spec.fallback && std::find(when.values.begin(), when.values.end(), *p.spec.fallback) != when.values.end();
     if (!by_default) test["required"] = {when.key};
-    // The deciding key may itself exist only together with another one.
+    // The key of the condition may itself depend on another key.
     if (!p.spec.when.key.empty()) return {{"allOf", {test, is_one_of(schema, p.spec.when)}}};
   }
   return test;
@@ -113,7 +113,7 @@ Json object(const Schema& schema) {
       all.push_back({{"if", is_one_of(schema, p.spec.when)}, {"then", {{"required", {p.key}}}}});
     }
   }
-  // A key must not be present where none of its declarations applies.
+  // A key must be absent if none of its declarations applies.
   for (const auto& [key, ignored] : properties.items()) {
     Json tests = Json::array();
     for (const Parameter& p : schema.parameters) {

@@ -4,7 +4,7 @@
 
 namespace thor::config {
 
-/// Candidate nearest to `word` by edit distance (counting swaps, ignoring case), or "" if none is near.
+/// The candidate closest to `word` by edit distance (swaps included, case ignored), or "" if none is close.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 /// `; did you mean "..."?` or nothing.

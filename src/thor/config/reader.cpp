@@ -35,7 +35,7 @@ bool inside(double value, Bounds bounds) {
          (bounds.high_open ? value < bounds.high : value <= bounds.high);
 }
 
-/// Exact digits, or any notation of a whole number, such as 2e5.
+/// Digits, exactly; or a whole number in another notation, such as 2e5.
 std::optional<std::uint64_t> whole(const std::string& text) {
   std::uint64_t exact = 0;
   const char* end = text.data() + text.size();
@@ -56,7 +56,7 @@ Tree list_tree(const Reader::Words& words) {
   return list;
 }
 
-/// Of a list in YAML.
+/// Elements of a default that is written as a YAML list.
 Reader::Words words_of(const std::string& list) {
   Reader::Words words;
   for (const auto& entry : read_value(list, "default").entries) words.push_back(entry.value.text);

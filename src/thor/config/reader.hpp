@@ -11,7 +11,7 @@
 
 namespace thor::config {
 
-/// Range of values that a number may have.
+/// The range of a number.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -22,7 +22,7 @@ inline constexpr Bounds anything{};
 inline constexpr Bounds positive{.low = 0, .low_open = true};
 inline constexpr Bounds non_negative{.low = 0};
 
-/// Text such as "> 0 km/s and < 5 km/s"; empty if unbounded.
+/// Text such as "> 0 km/s and < 5 km/s"; empty if the range is unlimited.
 std::string shown(Bounds bounds, Dimension dimension);
 
 /// Strict reader of the keys of one map. Errors are collected in `faults`, each with its position; values that were
@@ -30,43 +30,43 @@ std::string shown(Bounds bounds, Dimension dimension);
 /// as NaN, so that comparing it raises no second fault.
 class Reader {
  public:
-  using Text = std::optional<std::string>;  ///< default as written in a file; without one the key is required
+  using Text = std::optional<std::string>;  ///< default value as written in a file; without one the key is required
   using Words = std::vector<std::string>;
 
   Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where);
 
   bool has(const std::string& key);
-  /// Word that was read for a choice; "" if it is not one of them.
+  /// The word that was read for a choice; "" if it is not a valid one.
   std::string resolved_word(const std::string& key) const;
   bool is_map(const std::string& key) const;
-  /// Dimension of the value, or of a list's first element; empty if it cannot be read.
+  /// Dimension of the value, or of the first element of a list; Dimension::none if it cannot be read.
   Dimension dimension(const std::string& key) const;
 
   double quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback);
   std::uint64_t integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback);
   std::string text(const std::string& key, const std::string& expected, const Text& fallback);
-  /// Index of one of the names; empty if the word is none of them.
+  /// Index of the name that was read; nothing if it is not one of `names`.
   std::optional<std::size_t> choice(const std::string& key, const Words& names, const Text& fallback);
-  /// Indices of some of the names, each at most once; all of them by default.
+  /// Indices of a list of names, each at most once; by default all of them.
   std::vector<std::size_t> choices(const std::string& key, const Words& names);
   std::vector<double> quantities(const std::string& key, std::size_t size, Dimension dimension, Bounds bounds,
                                  const Text& fallback);
 
-  /// Reader of a map below this one; empty if the value is not a map. If the map is absent, so are all its keys.
+  /// A nested map; nothing if the value is not a map. An absent map is read as an empty one.
   std::optional<Reader> map(const std::string& key);
-  /// Readers of a list of maps; empty if absent and not required.
+  /// A list of maps; empty if the key is absent and not required.
   std::vector<Reader> list(const std::string& key, bool required);
 
-  /// The only one of these keys that is present; anything else is a fault.
+  /// The one of these keys that is present; none or several of them are a fault.
   std::string exactly_one(const Words& keys);
-  /// Declares a key that is unknown here but known with another choice, e.g. "type: shell".
+  /// Declares a key that is not valid here but would be with another choice, e.g. "type: shell".
   void elsewhere(const std::string& key, const std::string& owner);
 
-  /// `key` may be a path, "a.0.b"; the position is that of its last part that exists.
+  /// Reports a mistake. `key` may be a path, "a.0.b"; the position is that of the last part of it that is present.
   void report(const std::string& key, const std::string& message);
-  /// Whether nothing was reported for a key and the keys below it.
+  /// Whether nothing was reported for a key or below it.
   bool clean(const std::string& key) const;
-  /// Reports every key that was not read; keys that belong elsewhere only if `all` is set.
+  /// Reports every key that was not read; keys that belong to another choice only if `all` is set.
   void finish(bool all);
 
  private:

@@ -36,7 +36,7 @@ bool Parameter::exists_with(const std::string& value) const {
 
 void read_parameters(const Schema& schema, Reader& reader, void* object) {
   std::map<std::string, std::string> chosen;                     // words of the choices so far; "" if unreadable
-  std::map<const std::vector<std::string>*, std::string> given;  // of each group
+  std::map<const std::vector<std::string>*, std::string> given;  // the key given of each group
   bool all = true;
   for (const Parameter& p : schema.parameters) {
     const Condition& when = p.spec.when;

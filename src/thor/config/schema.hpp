@@ -12,26 +12,27 @@ namespace thor::config {
 
 struct Schema;
 
-/// Kinds of values that a key may have.
+/// The kind of value that a key takes.
 enum class Kind { quantity, quantities, integer, text, choice, choices, section, sections };
 
-/// An allowed word and its meaning.
+/// A word that a choice accepts, and its meaning.
 struct Word {
   std::string name;
   std::string meaning;
 };
 
-/// Condition under which a key exists: the earlier key `key` of the section has one of `values`; without one, always.
+/// Condition for a key: that `key`, declared before it in the section, has one of `values`. Without `key` there is no
+/// condition.
 struct Condition {
   std::string key;
   std::vector<std::string> values;
 };
 
-/// Common part of the declarations of all kinds.
+/// Parts common to the declarations of all kinds.
 struct Spec {
   std::string meaning;                    ///< one line
-  std::optional<std::string> fallback{};  ///< default, as written in a file; without one the key is required
-  std::string example{};                  ///< as written in a file; the default if empty
+  std::optional<std::string> fallback{};  ///< default value as written in a file; without one the key is required
+  std::string example{};                  ///< as written in a file; the default value if empty
   Condition when{};
 };
 
@@ -40,14 +41,14 @@ struct Parameter {
   Kind kind = Kind::text;
   Spec spec;
   bool required = false;
-  std::vector<Dimension> dimensions{};  ///< quantity: one of these
+  std::vector<Dimension> dimensions{};  ///< quantity: any of these
   Bounds bounds{};                      ///< quantity, in cgs
-  std::uint64_t low = 0, high = 0;      ///< limits of an integer
-  std::size_t size = 1;                 ///< number of quantities
-  bool increasing = false;              ///< quantities must increase
-  std::vector<Word> words{};            ///< allowed words of a choice
-  std::string expected{};               ///< what a text should be, for messages
-  const Schema* section = nullptr;      ///< keys of a section, or of a choice that may also be a map
+  std::uint64_t low = 0, high = 0;      ///< integer
+  std::size_t size = 1;                 ///< quantities: their number
+  bool increasing = false;              ///< quantities
+  std::vector<Word> words{};            ///< choice
+  std::string expected{};               ///< text
+  const Schema* section = nullptr;      ///< section; choice that may also be a map
   std::function<void(Reader&, void*)> read;
 
   bool exists_with(const std::string& value) const;
@@ -57,10 +58,10 @@ struct Parameter {
 struct Schema {
   std::string meaning;  ///< Markdown
   std::vector<Parameter> parameters;
-  std::vector<std::vector<std::string>> groups;  ///< groups of keys, of each of which exactly one is given
+  std::vector<std::vector<std::string>> groups;  ///< keys of which exactly one is given
 };
 
-/// Reads all keys into the object that the parameters were declared for.
+/// Reads all keys into `object`, of the type that the parameters were declared for.
 void read_parameters(const Schema& schema, Reader& reader, void* object);
 
 /// Text of docs/configuration.md: every configuration key.

@@ -14,8 +14,8 @@ struct Option {
   std::string meaning;
 };
 
-/// Declaration of a struct T as a map of keys. A field is a pointer to a member of T, or a function that returns a
-/// reference to where the value belongs.
+/// The declaration of a struct T as a map of keys. A field is a pointer to a member of T, or a function that returns
+/// a reference to the value.
 template <class T>
 class Section {
  public:
@@ -88,7 +88,7 @@ class Section {
     });
   }
 
-  /// A text that `is_good(text)` accepts; `expected` describes it in messages.
+  /// A text for which `is_good(text)` holds; `expected` describes it in messages.
   template <class Field, class Good>
   void text(std::string key, Field field, std::string expected, Good is_good, Spec spec) {
     Parameter& p = add(std::move(key), Kind::text, std::move(spec));
@@ -118,7 +118,7 @@ class Section {
     choice<Field, bool>(std::move(key), field, {{"true", true, ""}, {"false", false, ""}}, std::move(spec));
   }
 
-  /// Some of the options, each at most once; all of them by default.
+  /// A list of options, each at most once; by default all of them.
   template <class Field, class E>
   void choices(std::string key, Field field, std::vector<Option<E>> options, Spec spec) {
     Parameter& p = add(std::move(key), Kind::choices, std::move(spec));
@@ -144,8 +144,8 @@ class Section {
     };
   }
 
-  /// A map below this one. It is required; or all defaults if absent (fallback "{}"); or optional, if the field is a
-  /// std::optional.
+  /// A nested map. It is required, or may be absent and then has all defaults (fallback "{}"), or is optional if the
+  /// field is a std::optional.
   template <class Field, class U>
   void map(std::string key, Field field, const Section<U>& section, Spec spec) {
     constexpr bool optional = !std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Field, T&>>, U>;
@@ -160,7 +160,7 @@ class Section {
     });
   }
 
-  /// A list of maps: at least one, or any number with the fallback "[]".
+  /// A list of maps: at least one, or any number if there is a fallback ("[]").
   template <class Field, class U>
   void list(std::string key, Field field, const Section<U>& section, Spec spec) {
     Parameter& p = add(std::move(key), Kind::sections, std::move(spec));

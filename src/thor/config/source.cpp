@@ -15,7 +15,7 @@ namespace thor::config {
 namespace {
 
 constexpr std::size_t longest = 16 << 20;
-constexpr auto patience = std::chrono::seconds(2);  ///< waiting time for a writer at the other end of a pipe
+constexpr auto patience = std::chrono::seconds(2);  ///< time for a writer to open the other end of a pipe
 
 /// Reads a descriptor to its end. For a non-blocking pipe, the first empty read is not the end.
 class Text {

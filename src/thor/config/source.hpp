@@ -3,8 +3,8 @@
 
 namespace thor::config {
 
-/// Text of a configuration from a file, a pipe, or stdin for "-". Input of more than 16 MB is refused while it is read,
-/// and a pipe without a writer after two seconds; both are Error(usage).
+/// The text of a configuration: a file, a pipe, or stdin for "-". A text of more than 16 MB, or a pipe to which nothing
+/// is written for two seconds, is an Error(usage).
 std::string read_source(const std::string& path);
 
 }  // namespace thor::config

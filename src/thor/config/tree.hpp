@@ -15,19 +15,20 @@ using Faults = std::vector<Fault>;
 
 inline constexpr std::size_t max_faults = 200;  ///< more than anyone reads; keeps hostile input cheap
 
-/// Text of all faults, one per line.
+/// All mistakes, one per line.
 std::string to_text(const Faults& faults);
 
-/// A YAML document, independent of the library that read it. Aliases are copies, repeated keys are kept.
+/// A YAML document, independent of the library that read it. Aliases are copied, repeated keys are kept.
 struct Tree {
   enum class Kind { null, scalar, list, map };
   struct Entry;
 
   Kind kind = Kind::null;
-  std::string text;          ///< value of a scalar
-  std::string where;         ///< as in Fault
-  std::list<Entry> entries;  ///< entries of a map or list (with keys "0", "1", ...); addresses are stable
-  bool is_text = false;      ///< a scalar that must be quoted when written, so as not to be read as a number
+  std::string text;   ///< text of a scalar
+  std::string where;  ///< as in Fault
+  std::list<Entry>
+      entries;           ///< entries of a map, or of a list, whose keys are "0", "1", ...; their addresses are stable
+  bool is_text = false;  ///< a scalar to be quoted in output, so that it is not taken for a number
 
   const Entry* find(const std::string& key) const;
   Entry* find(const std::string& key);
@@ -42,10 +43,10 @@ struct Tree::Entry {
 /// Parses one YAML document; throws thor::Error(usage) with FILE:LINE:COLUMN if it is not valid.
 Tree read_tree(const std::string& yaml_text, const std::string& name);
 
-/// The same, with `where` as every position.
+/// Parses a value of which every position is `where`.
 Tree read_value(const std::string& yaml_text, const std::string& where);
 
-/// Sets or adds the value at the path of "a.b.c=value"; errors are added to `faults`.
+/// Sets or adds the value at the path of "a.b.c=value"; an override that cannot be applied is added to `faults`.
 void apply_override(Tree& root, const std::string& text, Faults& faults);
 
 std::string to_yaml(const Tree& tree);

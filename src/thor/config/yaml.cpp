@@ -21,7 +21,7 @@ std::size_t count(const Tree& tree) {
   return nodes;
 }
 
-/// Position of the first byte that is not UTF-8 (RFC 3629), or the size.
+/// Position of the first byte that is not UTF-8 (RFC 3629), or the size of the text.
 std::size_t first_bad_byte(const std::string& text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(i + k < text.size() ? text[i + k] : 0); };
@@ -33,7 +33,7 @@ std::size_t first_bad_byte(const std::string& text) {
                                                                : 0;
     bool good = length > 0;
     for (std::size_t k = 1; k < length; ++k) good = good && (byte(k) & 0xC0) == 0x80;
-    // No overlong forms, no surrogates, nothing beyond U+10FFFF.
+    // Overlong forms, surrogates and code points beyond U+10FFFF are not allowed.
     if (first == 0xE0) good = good && byte(1) >= 0xA0;
     if (first == 0xED) good = good && byte(1) < 0xA0;
     if (first == 0xF0) good = good && byte(1) >= 0x90;
@@ -44,7 +44,7 @@ std::size_t first_bad_byte(const std::string& text) {
   return text.size();
 }
 
-/// Usual cause of an error reported by yaml-cpp.
+/// The usual cause of a message of yaml-cpp.
 std::string hint(const std::string& message) {
   const bool structure =
       message.find("end of map") != std::string::npos || message.find("end of seq") != std::string::npos;
@@ -53,12 +53,12 @@ std::string hint(const std::string& message) {
                    : "";
 }
 
-/// Builds a Tree from yaml-cpp's events. Its own nodes would do as well, but YAML::LoadAll never
-/// returns for some broken inputs, such as "," (yaml-cpp issue 1040), and YAML::Load silently reads only the first of
-/// several documents.
+/// Builds a Tree from yaml-cpp's events. yaml-cpp's own nodes would do, but YAML::LoadAll never
+/// returns for some broken inputs, such as "," (yaml-cpp issue 1040), and YAML::Load silently reads
+/// only the first of several documents.
 class Builder : public YAML::EventHandler {
  public:
-  /// Positions are those in the file, or `fixed` if that is not empty.
+  /// Positions are those in the file, or `fixed` if it is not empty.
   Builder(std::string file, std::string fixed) : file_(std::move(file)), fixed_(std::move(fixed)) {}
 
   Tree build(const std::string& yaml_text) {

@@ -9,12 +9,13 @@ struct Cosmology {
 
   /// H(z) = H0 sqrt(Om (1+z)^3 + Ok (1+z)^2 + OL) with Ok = 1 - Om - OL [1/s].
   double hubble(double redshift) const;
-  /// Age of the universe [s]: the integral of da/(a H) from the beginning. A universe without one (no matter, or a
+  /// Age of the universe [s]: the integral of da/(a H) from a = 0. A universe without a beginning (no matter, or a
   /// bounce) is an Error(input), as is a redshift of -1 or less.
   double age(double redshift) const;
 };
 
-/// Whether a number can be h = H0/(100 km/s/Mpc), which is part of a snapshot's units too: it is no H0 in km/s/Mpc.
+/// Whether a number can be h = H0/(100 km/s/Mpc). This h is also part of a snapshot's units, so an H0 in km/s/Mpc must
+/// not pass for it.
 inline constexpr double least_h = 0.3, largest_h = 1.2;
 inline constexpr bool is_hubble(double h) { return h >= least_h && h <= largest_h; }
 inline constexpr const char* not_hubble =

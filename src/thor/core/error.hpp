@@ -5,16 +5,16 @@
 
 namespace thor {
 
-/// Exit codes of the process.
+/// Exit codes of the process (docs/command-line.md).
 enum class ExitCode : int {
   done = 0,
   internal = 1,
   usage = 2,       ///< bad usage or configuration
   input = 3,       ///< input data missing or bad
   device = 4,      ///< device or MPI
-  stopped = 5,     ///< stopped early by signal or limit; the partial result is written and marked
-  output = 6,      ///< output cannot be written
-  unreliable = 7,  ///< finished and written, but too many photons are lost for a reliable result
+  stopped = 5,     ///< stopped early by a signal or limit; the partial result is written and marked
+  output = 6,      ///< output that cannot be written
+  unreliable = 7,  ///< finished and written, but too many photons are lost to rely on the result
 };
 
 /// An error a user can act on: the message says what is wrong and what to do.
@@ -27,10 +27,10 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Receives an error in the request: the key below its section, and why it is impossible.
+/// Called with each mistake in a configuration: the path of the key, and why its value is impossible.
 using Refuse = std::function<void(const std::string& key, const std::string& why)>;
 
-/// Throws at the first error.
+/// A Refuse that throws at the first mistake.
 inline void refuse_at_once(const std::string& key, const std::string& why) {
   throw Error(ExitCode::usage, key + ": " + why);
 }

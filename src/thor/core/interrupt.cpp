@@ -12,13 +12,13 @@ namespace {
 
 std::atomic<int> received{0};
 
-/// File names that a signal handler can read at any time; a process rarely writes more than one file at a time.
+/// Names that a signal handler can read at any time. A process rarely writes more than one file at a time.
 std::array<std::atomic<const char*>, 8> unfinished{};
 
 void handle(int number) {
   if (received.fetch_add(1) == 0) return;
   for (const auto& name : unfinished) {
-    if (const char* path = name.load()) unlink(path);  // has no effect on a directory
+    if (const char* path = name.load()) unlink(path);  // does nothing to a directory
   }
   std::signal(number, SIG_DFL);
   std::raise(number);

@@ -5,9 +5,9 @@
 
 namespace thor {
 
-/// Guard during whose lifetime termination signals request an orderly end: SIGINT, SIGTERM, SIGHUP, SIGQUIT, and
-/// SIGUSR1, SIGUSR2 and SIGXCPU, which batch systems send before a limit. A second signal ends the process. A signal
-/// that was ignored when the guard was created (nohup, a shell's background job) stays ignored.
+/// While a guard exists, the first terminating signal requests an orderly stop, and the second one kills the process.
+/// These signals are SIGINT, SIGTERM, SIGHUP, SIGQUIT, and SIGUSR1, SIGUSR2 and SIGXCPU, which batch systems send ahead
+/// of a limit. A signal that was ignored before (nohup, a background job of a shell) stays ignored.
 class SignalGuard {
  public:
   SignalGuard();
@@ -20,13 +20,13 @@ class SignalGuard {
   std::array<struct sigaction, signals.size()> old_;
 };
 
-/// Whether an end was requested.
+/// Whether an orderly stop was requested.
 bool is_interrupted();
 
-/// Throws Error(stopped) if so, for work that leaves nothing behind unless it is complete.
+/// Throws Error(stopped) if a stop was requested. For work that leaves nothing behind until it is complete.
 void stop_if_interrupted();
 
-/// An incomplete file: during the lifetime of this object, a second signal removes it before ending the process.
+/// An incomplete file: while this object exists, a second signal removes the file before it kills the process.
 class Unfinished {
  public:
   explicit Unfinished(std::string path);

@@ -10,7 +10,7 @@
 namespace thor {
 namespace {
 
-/// Number after `key` in a file; 0 if there is none.
+/// The number after `key` in a file; 0 if there is none.
 double number_in(const char* path, const std::string& key) {
   std::ifstream file(path);
   std::string word;

@@ -3,8 +3,7 @@
 
 namespace thor {
 
-/// Memory that the process may still allocate [bytes]: the smallest of what the machine, a container and `ulimit -v`
-/// allow.
+/// Memory available to the process [bytes]: the least of what the machine, the container and `ulimit -v` allow.
 double available_memory();
 
 /// Text such as "1.6 GB".

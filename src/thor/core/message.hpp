@@ -9,19 +9,19 @@ namespace thor {
 
 void say(const std::string& text);
 
-/// Prints "thor: warning: ...", once for each text; repeat_warnings() prints them again.
+/// Prints "thor: warning: ...", each text only once; repeat_warnings() prints them again.
 void say_warning(const std::string& text);
 
-/// Warnings since the last repeat_warnings(), to be stored in a file.
+/// The warnings since the last repeat_warnings(), to be stored in a file.
 std::vector<std::string> warnings_said();
 
-/// Repeats the warnings at the end of a run, when the first ones have scrolled away, and forgets them.
+/// Prints the warnings again at the end of a run, when those of its start have scrolled away, and forgets them.
 void repeat_warnings();
 
-/// Prints "thor: error: ..." in front of one line, or above several.
+/// Prints "thor: error: ..." before a text of one line, or above one of several.
 void say_error(const std::string& text);
 
-/// Whether stderr is a terminal that accepts colours: NO_COLOR (no-color.org) and TERM=dumb are honoured.
+/// Whether stderr is a terminal that shows colours; NO_COLOR (no-color.org) and TERM=dumb are honoured.
 bool has_colors();
 
 template <class... T>

@@ -11,8 +11,11 @@
 
 namespace thor {
 
-/// Calls body(begin, end) for pieces of [0, count) of at most `piece`, from several threads and in any order. The first
-/// exception ends the loop and is rethrown here; a signal (interrupt.hpp) counts as one.
+/// Threads that this process may use.
+int available_threads();
+
+/// The parallel loop: calls body(begin, end) for pieces of [0, count) of at most `piece`, from several threads and in
+/// any order. The first exception ends the loop and is rethrown; an interrupt (interrupt.hpp) raises one.
 template <class Body>
 void parallel_for(int threads, std::size_t count, std::size_t piece, const Body& body) {
   if (count == 0) return;

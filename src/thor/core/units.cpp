@@ -101,7 +101,7 @@ std::string example(Dimension dimension) {
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-/// Parses `text` into `quantity`; returns the problem, or an empty text.
+/// The problem with `text`; if there is none, the quantity is set.
 std::string scan(std::string_view text, Quantity& quantity) {
   const std::string_view body = trimmed(text);
   const bool plus = body.starts_with('+') && !body.starts_with("+-");

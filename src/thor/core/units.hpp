@@ -24,14 +24,14 @@ enum class Dimension {
 struct Quantity {
   double value = 0;  ///< cgs
   Dimension dimension = Dimension::none;
-  std::string text;  ///< as written
+  std::string text;  ///< the original text
 };
 
-/// Parses any number with any unit, or none. Throws std::invalid_argument for everything else, including values that
-/// are not finite or exceed the range of a double in cgs.
+/// Parses a number with or without a unit. Throws std::invalid_argument for anything else, and for a number that is not
+/// finite or exceeds the range of a double in cgs.
 Quantity parse_quantity(std::string_view text);
 
-/// The same, but the unit must be one of `expected`; the message lists those accepted.
+/// Parses a quantity whose unit must be one of `expected`; the error message lists the accepted units.
 Quantity parse_quantity(std::string_view text, Dimension expected);
 
 /// Unit in which thor prints a quantity; empty for a plain number.
@@ -40,7 +40,7 @@ std::string_view shown_unit(Dimension dimension);
 /// Every spelling of every unit of a dimension.
 std::vector<std::string> unit_names(Dimension dimension);
 
-/// Description of what to write for a dimension, as in: a length such as "10 kpc" (units: cm, m, ...).
+/// Description of a dimension for error messages: a length such as "10 kpc" (units: cm, m, ...).
 std::string describe(Dimension dimension);
 
 }  // namespace thor

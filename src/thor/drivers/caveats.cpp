@@ -10,7 +10,7 @@ namespace {
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-/// What is left of the emitted light by escape fractions: the light that photons carry.
+/// The light that photons carry: the emitted light times the escape fractions of the generators.
 double light_sent(const Tally& t) { return t.light(Counter::light_emitted) - t.light(Counter::light_unresolved); }
 
 void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& list) {

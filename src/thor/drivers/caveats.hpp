@@ -6,27 +6,27 @@
 
 namespace thor {
 
-/// How a run ended, beside what it counted.
+/// How a run ended, in addition to its tally.
 struct Ending {
-  std::uint64_t requested = 0;    ///< photons that the configuration asks for
-  std::string dropped_photons{};  ///< why raw photons that were asked for are not in the file; "" where they are
+  std::uint64_t requested = 0;    ///< photons of the configuration
+  std::string dropped_photons{};  ///< why the requested raw photons are not in the file; "" if they are
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
 };
 
-/// Above this share of photons lost, by number or by light, a result is not to be relied on.
+/// A result is unreliable if more than this share of the photons, by number or by light, is lost.
 inline constexpr double most_lost = 0.01;
-/// Less light than this share beyond a spectrum's range is not worth a word.
+/// Light beyond the range of a spectrum is reported from this share on.
 inline constexpr double most_beyond = 1e-3;
 
 bool is_reliable(const Tally& tally);
 
-/// What a reader has to know before relying on a result, a sentence or two each: a run that was cut, photons lost or
-/// stopped, light that no spectrum has. This is the one place that turns counts into such words; they are stored in the
-/// file, and all that show a result show them.
+/// What a reader must know before using a result, one or two sentences each: a run that was cut short, photons lost or
+/// stopped, light missing from all spectra. This is the only place that turns counts into words. The caveats are stored
+/// in the file, and everything that shows a result shows them.
 std::vector<std::string> caveats_of(const Tally& tally, const Ending& ending);
 
-/// The same for a summary, in short: "escaped 90, absorbed 0, lost 10, 3 % of emergent beyond its range".
+/// A short version for the summary: "escaped 90, absorbed 0, lost 10, 3 % of emergent beyond its range".
 std::string ends_text(const Tally& tally);
 
 }  // namespace thor

@@ -58,7 +58,7 @@ void sort_outputs(Reader& reader, File& file) {
   }
 }
 
-/// Counts must fit the integers that hold them, with room to spare.
+/// Counts must fit their integer types, with a margin.
 void check_counts(Reader& reader, File& file) {
   double bins = 0, photons = 0;
   for (const auto& spectrum : file.config.spectra) bins += double(spectrum.bins);
@@ -68,20 +68,23 @@ void check_counts(Reader& reader, File& file) {
     reader.report("generators", fmt::format("{:.3g} photons in all; at most 2^63 are possible", photons));
 }
 
-/// What can only be seen by building: profiles that cannot be normalised, sources outside the gas.
-void check_setup(Reader& reader, File& file) {
+/// Reports what can only be seen by building: profiles that cannot be normalised, sources outside the gas. What was
+/// built is incomplete if anything was reported.
+Outline build_outline(Reader& reader, const File& file) {
   const Config& config = file.config;
-  if (!reader.clean("line")) return;
+  Outline outline{};
+  auto& [line, medium] = outline;
+  if (!reader.clean("line")) return outline;
   const Refuse report = [&](const std::string& key, const std::string& why) { reader.report(key, why); };
-  const Line line = choose_line(config, report);
-  if (!reader.clean("line")) return;
+  line = choose_line(config, report);
+  if (!reader.clean("line")) return outline;
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
     const std::string& name = file.outputs[i].spectrum.reference;
     if (!name.empty() && !line.find(name))
       report(fmt::format("outputs.{}.reference", i), unknown_transition(line, name));
   }
-  if (!reader.clean("dataset")) return;
-  const Medium medium = build_medium(config.dataset, line, report);
+  if (!reader.clean("dataset")) return outline;
+  medium = build_medium(config.dataset, line, report);
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
   if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
     report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");
@@ -96,8 +99,10 @@ void check_setup(Reader& reader, File& file) {
              "a shell on a grid cannot shine as a whole: take dataset.cells out");
     }
   }
-  if (!reader.clean("dataset") || !reader.clean("generators")) return;
-  build_emitter(config.generators, config.seed, medium, line, report, false);
+  if (reader.clean("dataset") && reader.clean("generators")) {
+    build_emitter(config.generators, config.seed, medium, line, report, false);
+  }
+  return outline;
 }
 
 const Section<File>& root_section() {
@@ -136,11 +141,7 @@ const Section<File>& root_section() {
   return section;
 }
 
-}  // namespace
-
-const Schema& schema() { return root_section().schema(); }
-
-Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
+Checked read(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
   Tree tree = read_tree(yaml_text, name);
   Faults faults;
   for (const auto& text : overrides) apply_override(tree, text, faults);
@@ -148,7 +149,7 @@ Config parse(const std::string& yaml_text, const std::string& name, const std::v
     faults.push_back({name, "", "expected a map of keys (driver, line, dataset, ...)"});
   }
 
-  Config config;
+  Checked checked{};
   if (tree.kind == Tree::Kind::map) {
     Tree resolved;
     Reader reader(tree, resolved, faults, "", tree.where);
@@ -162,17 +163,25 @@ Config parse(const std::string& yaml_text, const std::string& name, const std::v
     Dataset& dataset = file.config.dataset;
     if (!dataset.path.empty()) dataset.path = beside(dataset.path);
     for (Generator& g : file.config.generators) g.path = g.path.empty() ? dataset.path : beside(g.path);
-    check_setup(reader, file);
-    config = std::move(file.config);
-    if (faults.empty()) config.resolved = to_yaml(resolved);
+    checked.outline = build_outline(reader, file);
+    checked.config = std::move(file.config);
+    if (faults.empty()) checked.config.resolved = to_yaml(resolved);
   }
   if (!faults.empty()) throw Error(ExitCode::usage, to_text(faults));
-  return config;
+  return checked;
 }
 
-Config load(const std::string& path, const std::vector<std::string>& overrides) {
+}  // namespace
+
+const Schema& schema() { return root_section().schema(); }
+
+Checked load(const std::string& path, const std::vector<std::string>& overrides) {
   const std::string text = read_source(path);
-  return parse(text, path == "-" ? "<stdin>" : path, overrides);
+  return read(text, path == "-" ? "<stdin>" : path, overrides);
+}
+
+Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
+  return read(yaml_text, name, overrides).config;
 }
 
 }  // namespace thor::config

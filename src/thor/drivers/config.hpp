@@ -7,7 +7,7 @@
 #include "thor/outputs/parameters.hpp"
 #include "thor/transport/parameters.hpp"
 
-/// What a run is asked to do, checked and in cgs. Built once by load() or parse(), then only read.
+/// The configuration of a run, checked and in cgs. Built once by load() or parse(), then only read.
 namespace thor::config {
 
 struct Schema;
@@ -16,11 +16,11 @@ enum class Driver { mcrt };
 enum class Precision { single_, double_ };
 
 struct Config {
-  std::string path;      ///< of the file, as given to load()
+  std::string path;      ///< path of the file, as given to load()
   std::string resolved;  ///< YAML with every default written out; parses to this same Config
   Driver driver = Driver::mcrt;
   std::string line;
-  std::string line_list;  ///< a file of more lines, relative to where thor runs; "" is none
+  std::string line_list;  ///< file of additional lines, relative to the working directory; "" if none
   std::uint64_t seed = 0;
   Precision precision = Precision::single_;
   Dataset dataset;
@@ -31,7 +31,7 @@ struct Config {
   Limits limits;
   std::vector<SpectrumOutput> spectra;
   std::optional<PhotonsOutput> photons;
-  std::string output_path;  ///< relative to where thor runs, not to the file
+  std::string output_path;  ///< relative to the working directory, not to the file
 
   bool operator==(const Config&) const = default;
 };
@@ -39,12 +39,14 @@ struct Config {
 /// The declarations of all keys.
 const Schema& schema();
 
-/// Reads a file, or stdin for "-". An override is "a.b.c=value", list elements by index ("generators.0.photons=10"),
-/// and is checked like the file itself. Throws thor::Error(usage) that names every mistake at once; what it returns can
-/// be built into a Setup.
-Config load(const std::string& path, const std::vector<std::string>& overrides = {});
+/// A configuration and what was built to check it.
+struct Checked;
 
-/// The same for text in memory; `name` stands for the file in messages and for relative paths.
+/// Reads a file, or stdin for "-". An override is "a.b.c=value", list elements by index ("generators.0.photons=10"),
+/// and is checked like the file itself. Throws thor::Error(usage) that names every mistake at once.
+Checked load(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The configuration alone, from text in memory; `name` stands for the file in messages and for relative paths.
 Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides = {});
 
 }  // namespace thor::config

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <mutex>
-#include <thread>
 
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
@@ -15,11 +14,11 @@ namespace thor {
 namespace {
 
 constexpr double most_with_dust = 2;  ///< docs/validation.md, dusty slab
-constexpr double slack = 1.01;        ///< of a medium that was looked at in so many places only
+constexpr double slack = 1.01;        ///< tolerance, since a medium is sampled in a finite number of places
 
 double critical(double a_tau) { return a_tau >= 1 ? 0.2 * std::cbrt(a_tau) : 0; }
 
-/// In a shell or slab: the largest along a radius, over the directions that a photon may have.
+/// Largest x of the local criterion in a shell or slab, along a radius and over the directions of a photon.
 template <class D>
 double largest_of(const D& data, double a) {
   const auto dataset = view<double>(data);
@@ -42,7 +41,7 @@ SupportedCoreSkip of_grid(const Medium& m, double x_crit, int threads) {
   constexpr double bin = 0.05;
   struct Part {
     double gas = 0, below = 0, absorbers = 0, absorbers_below = 0, largest = 0;
-    std::array<double, 400> histogram{};  ///< of absorbers over x
+    std::array<double, 400> histogram{};  ///< of x, weighted by absorbers
   };
   const Cells& cells = *m.cells;
   const std::vector<float> scale = neighbourhood_scale(cells, threads);
@@ -79,8 +78,7 @@ SupportedCoreSkip of_grid(const Medium& m, double x_crit, int threads) {
 void warn(const config::CoreSkip& skip, double x_crit, const Medium& m, int threads) {
   const std::string name = skip.mode == config::CoreSkipMode::fixed ? fmt::format("fixed: {:g}", x_crit) : "global";
   if (m.cells && 4. * double(m.grid.cells()) > available_memory()) {
-    return warning("core_skip {}: whether the gas supports x_crit = {:.3g} is not known, for want of memory", name,
-                   x_crit);
+    return warning("core_skip {}: not enough memory to check whether the gas supports x_crit = {:.3g}", name, x_crit);
   }
   const SupportedCoreSkip gas = supported_core_skip(m, x_crit, threads);
   if (m.cells && gas.absorbers > 0.01) {
@@ -111,17 +109,17 @@ SupportedCoreSkip supported_core_skip(const Medium& m, double x_crit, int thread
       m.dataset);
 }
 
-void warn_of_core_skip(const config::Config& config, const Setup& setup) {
+void warn_of_core_skip(const config::Config& config, const Setup& setup, int threads) {
   const config::CoreSkip& skip = config.acceleration.core_skip;
   if (skip.mode == config::CoreSkipMode::none || skip.mode == config::CoreSkipMode::local) return;
   const Medium& m = setup.medium;
   const double x_crit = largest_critical_frequency(skip, m.a * m.tau0, m);
   if (x_crit <= 0) return;
-  warn(skip, x_crit, m, std::max(1, int(std::thread::hardware_concurrency())));
+  warn(skip, x_crit, m, threads);
   if (m.dust.tau > 0 && x_crit > most_with_dust) {
     warning(
-        "core_skip fixed: {:g}: with dust an x_crit above {:g} loses light, since absorption on the path that is "
-        "skipped is made up for only on average. Take {{fixed: {:g}}} or less, or local.",
+        "core_skip fixed: {:g}: with dust an x_crit above {:g} loses light, since absorption on the skipped path "
+        "is added only on average. Take {{fixed: {:g}}} or less, or local.",
         x_crit, most_with_dust, most_with_dust);
   }
 }

@@ -5,21 +5,21 @@
 
 namespace thor {
 
-/// What the gas of a medium supports of an x_crit that is the same everywhere: where the local criterion,
-/// x = 0.2 (a tau_loc)^{1/3}, is smaller, skipping throws photons out of the core that real gas would have let go, or
-/// shifts that the gas would not have made.
+/// How much of a uniform x_crit the gas supports. Where the local criterion, x = 0.2 (a tau_loc)^{1/3}, is smaller,
+/// skipping scatters photons into the wing that in real gas would have escaped from the core, or shifts them further
+/// than the gas would have done.
 struct SupportedCoreSkip {
-  double largest = 0;    ///< x of the local criterion where it is largest; 0: none anywhere
-  double median = 0;     ///< of a grid: half of the absorbers are where x is at most this
-  double cells = 0;      ///< of a grid: share of the cells with gas (tau > 1e-3) where x is below x_crit
-  double absorbers = 0;  ///< of a grid: share of the absorbers in them
+  double largest = 0;    ///< largest x of the local criterion; 0 if nothing can be skipped
+  double median = 0;     ///< grid: half of the absorbers are in cells with at most this x
+  double cells = 0;      ///< grid: share of the cells with gas (tau > 1e-3) in which x is below x_crit
+  double absorbers = 0;  ///< grid: share of the absorbers in those cells
 };
 
-/// Of a grid it takes the lengths that `local` works out (neighbourhood.hpp) and 4 bytes of memory for each cell while
-/// it lasts: 0.4 microseconds a cell on one core, 0.8 s for 128^3 of them, as long as `local` takes to begin.
+/// For a grid it computes the lengths that `local` uses (neighbourhood.hpp), which takes 4 bytes and 0.4 microseconds
+/// of one core per cell: 0.8 s for 128^3 cells, the same as the start of `local`.
 SupportedCoreSkip supported_core_skip(const Medium& medium, double x_crit, int threads);
 
-/// Warns, with numbers, of an x_crit (`fixed`, `global`) that the gas does not support, or that dust does not allow.
-void warn_of_core_skip(const config::Config& config, const Setup& setup);
+/// Warns, with numbers, of an x_crit (`fixed`, `global`) that is too large for the gas or its dust.
+void warn_of_core_skip(const config::Config& config, const Setup& setup, int threads);
 
 }  // namespace thor

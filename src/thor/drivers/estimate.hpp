@@ -7,7 +7,7 @@
 
 namespace thor {
 
-/// A number that a configuration comes to.
+/// A number derived from a configuration.
 struct Derived {
   std::string name;
   double value;
@@ -15,21 +15,22 @@ struct Derived {
   std::string meaning;
 };
 
-/// What follows from the configuration alone: optical depth, column density, thermal speed, x_crit, ...
+/// Numbers that follow from a configuration without running it: optical depth, column density, thermal speed, x_crit,
+/// ...
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup);
 
-/// Of a result file [bytes]: the raw photons, and all else with some room to spare.
+/// Size of a result file [bytes]: the raw photons, and a generous estimate of the rest.
 struct ResultSize {
   double photons = 0, rest = 0;
 };
 ResultSize result_size(const config::Config& config, const Setup& setup);
 
-/// What a run will take, from a trial of two seconds on the processor.
+/// The cost of a run, from a trial of two seconds on the processor.
 struct Estimate {
-  std::uint64_t finished = 0;   ///< photons of the trial; with none the rest is a lower limit
-  double scatterings = 0;       ///< of a photon, mean
-  double steps_per_second = 0;  ///< of all threads
-  double seconds = 0;           ///< of transport
+  std::uint64_t finished = 0;   ///< photons that ended in the trial; if none did, the other numbers are lower limits
+  double scatterings = 0;       ///< mean per photon
+  double steps_per_second = 0;  ///< sum over all threads
+  double seconds = 0;           ///< time of transport
   double memory = 0;            ///< [bytes]
   double file_size = 0;         ///< [bytes], at most
 };

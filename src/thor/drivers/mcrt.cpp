@@ -1,7 +1,5 @@
 #include "thor/drivers/mcrt.hpp"
 
-#include <sched.h>
-
 #include <cmath>
 #include <condition_variable>
 #include <ctime>
@@ -13,7 +11,6 @@
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/caveats.hpp"
-#include "thor/drivers/core_skip.hpp"
 #include "thor/drivers/estimate.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/outputs/photons.hpp"
@@ -28,7 +25,7 @@ class Watch {
       : options_(options),
         pool_(pool),
         control_(control),
-        progress_(options.quiet ? ProgressMode::never : options.progress, photons),
+        progress_(options.quiet ? ProgressMode::never : options.progress, photons, "photons"),
         thread_([this] { loop(); }) {}
 
   ~Watch() {
@@ -38,7 +35,6 @@ class Watch {
     }
     wake_.notify_all();
     thread_.join();
-    progress_.finish();
   }
 
  private:
@@ -57,8 +53,17 @@ class Watch {
                 over_time ? "" : " (once more ends at once)");
       }
       if (closed_at >= 0 && now >= closed_at + options_.drain) control_.abort = true;
-      progress_.update(control_.finished, control_.scatterings, control_.longest, control_.error);
+      if (progress_.is_due()) show();
     }
+  }
+
+  void show() {
+    const std::uint64_t finished = control_.finished;
+    const double each = double(control_.scatterings) / double(std::max<std::uint64_t>(finished, 1));
+    std::vector<ProgressPart> more{
+        {5, fmt::format("{:.3g} scatterings each, at most {:.3g}", each, double(control_.longest))}};
+    if (const double error = control_.error; error > 0) more.push_back({3, fmt::format("error {:.2g} %", 100 * error)});
+    progress_.update(finished, more);
   }
 
   const RunOptions& options_;
@@ -110,33 +115,6 @@ void write_header(io::File& file, const config::Config& config, const Setup& set
   file.attribute("/grid", "periodic", grid.periodic);
   file.attribute("/grid", "redshift", grid.redshift);
   file.attribute("/grid", "hubble", grid.hubble);
-}
-
-/// What the user should know of a grid before its photons are run.
-void warn_of_grid(const Setup& setup) {
-  if (!setup.medium.cells) return;
-  const CellStatistics& s = setup.medium.cells->statistics();
-  if (s.jumps > 0.01) {
-    warning(
-        "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
-        "up to {:.0f} times): a line photon can slip through where real gas would have caught it. In an ordered flow "
-        "whose every face jumps by 1 (2.4) thermal speeds the spectrum is off by a KS distance of 0.05 (0.23), with "
-        "11 to 25 % (27 to 84 %) fewer scatterings; in turbulence by 0.02 (docs/physics.md). A finer grid does better.",
-        100 * s.jumps, s.largest_jump);
-  }
-  if (s.velocity_step > 0.1) {
-    warning(
-        "packed velocities are kept in steps of {:.2g} of the smallest thermal speed, since one of them is very large: "
-        "take out the fast cells, or dataset.packed",
-        s.velocity_step);
-  }
-}
-
-/// The files that a run reads.
-std::vector<std::string> inputs_of(const config::Config& config) {
-  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list};
-  for (const auto& generator : config.generators) inputs.push_back(generator.path);
-  return inputs;
 }
 
 /// The atomic data that the run used, which a line list of the user's may have changed.
@@ -250,23 +228,9 @@ class Result {
 
 }  // namespace
 
-int available_threads() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
-  return std::max(1, int(std::thread::hardware_concurrency()));
-}
-
-ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
-  const SignalGuard guard;  // until the file is in its place
-  if (!options.quiet && !config.dataset.path.empty()) {
-    message("thor: reading {}\n", config.dataset.path);
-  }
-  const Setup setup = build_setup(config);
-  warn_of_grid(setup);
-  warn_of_core_skip(config, setup);
+ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options) {
   const FrequencyAxis axis = frequency_axis(setup);
   const std::unique_ptr<device::Device> device = choose_device(options);
-  for (const std::string& input : inputs_of(config)) io::detail::require_apart(options.output, input);
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, *file);
@@ -346,8 +310,7 @@ ExitCode run_mcrt(const config::Config& config, const RunOptions& options) {
   return is_reliable(total) ? ExitCode::done : ExitCode::unreliable;
 }
 
-Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options) {
-  const Setup setup = build_setup(config);
+Photon replay(const config::Config& config, const Setup& setup, std::uint64_t id, const cpu::Options& options) {
   if (id >= setup.emitter.count()) {
     throw Error(ExitCode::usage,
                 fmt::format("photon {} does not exist: ids run from 0 to {}", id, setup.emitter.count() - 1));

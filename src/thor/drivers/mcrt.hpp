@@ -3,8 +3,8 @@
 #include <string>
 
 #include "thor/core/error.hpp"
+#include "thor/core/progress.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/progress.hpp"
 #include "thor/drivers/setup.hpp"
 
 namespace thor {
@@ -24,13 +24,11 @@ struct RunOptions {
   cpu::Options cpu;
 };
 
-/// Monte Carlo radiative transfer, from a configuration to a result file.
-ExitCode run_mcrt(const config::Config& config, const RunOptions& options);
+/// Monte Carlo radiative transfer, from what prepare() has built to a result file. A SignalGuard of the caller lets it
+/// stop in good order.
+ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options);
 
 /// The one photon of this id, run again.
-Photon replay(const config::Config& config, std::uint64_t id, const cpu::Options& options);
-
-/// Threads that this process may use.
-int available_threads();
+Photon replay(const config::Config& config, const Setup& setup, std::uint64_t id, const cpu::Options& options);
 
 }  // namespace thor

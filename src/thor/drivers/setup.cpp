@@ -1,16 +1,17 @@
 #include "thor/drivers/setup.hpp"
 
 #include <cmath>
-#include <thread>
 #include <type_traits>
 
 #include "thor/core/message.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/interactors/build.hpp"
 
 namespace thor {
 namespace {
 
-/// What is hidden is made up for only on average (hidden_path in transport/step.hpp), which is good up to here.
+/// Largest x_crit with dust: absorption on the hidden path is added only on average (hidden_path in
+/// interactors/core_skip.hpp), which is accurate up to this value.
 double cap_of(const Medium& m) { return m.dust.tau > 0 ? 2 : 1e10; }
 
 template <class Real>
@@ -37,21 +38,30 @@ double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, co
 Setup build_setup(const config::Config& config) {
   Line line = choose_line(config);
   Medium medium = build_medium(config.dataset, line);
-  load_cells(medium, config.dataset, line, config.acceleration.core_skip.mode == config::CoreSkipMode::local,
-             std::max(1, int(std::thread::hardware_concurrency())));
-  Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line);
-  double farthest = 0;  // of all transitions, in thermal widths
+  return build_setup(config, {std::move(line), std::move(medium)}, available_threads());
+}
+
+Setup build_setup(const config::Config& config, Outline outline, int threads) {
+  auto& [line, medium] = outline;
+  const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
+  load_cells(medium, config.dataset, line, core_skip, threads);
+  const Refuse refuse = [&](const std::string& key, const std::string& why) {
+    throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
+  };
+  Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line, refuse);
+  double farthest = 0;  // offset of a transition from the first, in thermal widths
   for (const AtomicTransition& t : line.transitions) {
     farthest = std::max(farthest, std::abs(frequency_offset(t, line, medium)));
   }
   if (config.precision == config::Precision::single_ && farthest > 1e5) {
     warning(
-        "the lines of {} lie up to {:.1g} thermal widths apart, where single precision resolves {:.1g} of a width: "
-        "precision: double does better",
+        "the lines of {} are up to {:.1g} thermal widths apart, where single precision resolves only {:.1g} of a "
+        "width; "
+        "set precision: double",
         line.name, farthest, farthest * 0x1p-24);
   }
-  const config::Numerics numerics = build_numerics(config.numerics, line, medium);
-  return {std::move(line), medium, std::move(emitter), numerics};
+  const config::Numerics numerics = build_numerics(config.numerics, line, medium, refuse);
+  return {std::move(line), std::move(medium), std::move(emitter), numerics};
 }
 
 FrequencyAxis frequency_axis(const Setup& setup, const std::string& reference) {
@@ -70,7 +80,7 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
   if constexpr (P::Interactor::multiplet) {
     constexpr bool pair = std::is_same_v<typename P::Interactor, Multiplet<Real, true>>;
     problem.line = build_multiplet<Real, pair>(setup.line, m, config.physics);
-    for (int i = 0; i < problem.line.transitions; ++i) {  // of the opacity of each
+    for (int i = 0; i < problem.line.transitions; ++i) {  // each by its own opacity
       auto& t = problem.line.transition[i];
       const double a_tau = double(t.a) * double(t.strength) * m.tau0;
       t.x_crit = Real(largest_critical_frequency(config.acceleration.core_skip, a_tau, m));

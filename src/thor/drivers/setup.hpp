@@ -6,7 +6,7 @@
 
 namespace thor {
 
-/// What a configuration becomes: built once, then only read.
+/// All that is built from a configuration: once, and then only read.
 struct Setup {
   Line line;
   Medium medium;
@@ -14,33 +14,48 @@ struct Setup {
   config::Numerics numerics;
 };
 
+/// The part of a Setup that is built to check a configuration: without the cells of a grid and the light of its
+/// sources.
+struct Outline {
+  Line line;
+  Medium medium;
+};
+
+struct config::Checked {
+  Config config;
+  Outline outline;
+};
+
 /// The line of a configuration, from the list that it names.
 Line choose_line(const config::Config& config, const Refuse& refuse = refuse_at_once);
 
+/// Completes the outline of a configuration with cells and sources, read by so many threads.
+Setup build_setup(const config::Config& config, Outline outline, int threads);
+/// Builds the outline too.
 Setup build_setup(const config::Config& config);
 
-/// x_crit of core skipping for a transition with this a tau0; the local one at the centre, where it is largest. 0 is
-/// none.
+/// x_crit of core skipping for a transition with this a tau0; for the local scheme that at the centre, where it is
+/// largest. 0 if nothing is skipped.
 double largest_critical_frequency(const config::CoreSkip& skip, double a_tau0, const Medium& medium);
 
-/// Frequencies about a transition of the line, "" for the first.
+/// Frequency axis relative to a transition of the line; "" is the first one.
 FrequencyAxis frequency_axis(const Setup& setup, const std::string& reference = "");
 
-/// Where a run computes.
+/// The hardware of a run.
 struct Compute {
-  device::Device* device = nullptr;  ///< none: the processor
-  device::Options options;           ///< of the device
+  device::Device* device = nullptr;  ///< null: the processor
+  device::Options options;           ///< for the device
   cpu::Options cpu;
 };
 
 /// An empty tally for the outputs of a run.
 Tally build_tally(const config::Config& config, const Setup& setup);
 
-/// The problem of a run in one precision: that of the kernel which does no more than it needs.
+/// The problem of a run in one precision, for the kernel that does no more than it needs.
 template <class Real>
 AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup);
 
-/// Chooses precision and backend once, and transports.
+/// Chooses the kernel for dataset, line, precision and backend, and runs it.
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
                  Tally& tally, const Sink& sink);
 

@@ -4,16 +4,16 @@
 
 namespace thor {
 
-/// A configuration to begin with.
+/// A configuration for `thor init`.
 struct Template {
   std::string name;
   std::string title;
-  std::string yaml;  ///< its values; the comments come from the declarations of the keys
+  std::string yaml;  ///< the values; comments come from the declarations of the keys
 };
 
 std::span<const Template> templates();
 
-/// The commented configuration; throws Error(usage) with the known names.
+/// The commented configuration; Error(usage) with the known names if there is none of this name.
 std::string write_template(const std::string& name);
 
 }  // namespace thor

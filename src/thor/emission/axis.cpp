@@ -59,7 +59,7 @@ std::vector<double> read_table(const io::Input& file, const std::string& name, s
   return values;
 }
 
-Place locate(const Axis& axis, double value) {
+AxisPosition locate(const Axis& axis, double value) {
   const auto& v = axis.values;
   if (value <= v.front()) return {0, 0, 0, value < v.front()};
   if (value >= v.back()) return {v.size() - 1, v.size() - 1, 0, value > v.back()};
@@ -67,7 +67,7 @@ Place locate(const Axis& axis, double value) {
   return {high - 1, high, (value - v[high - 1]) / (v[high] - v[high - 1]), false};
 }
 
-Place locate_redshift(const Axis& axis, double redshift, const std::string& file) {
+AxisPosition locate_redshift(const Axis& axis, double redshift, const std::string& file) {
   const double rounding = axis.values.size() == 1 ? 0.01 : 1e-5;
   if (!(redshift >= axis.values.front() - rounding && redshift <= axis.values.back() + rounding)) {
     refuse(file, fmt::format("table covers redshifts {:.4g} to {:.4g}, not {:.4g}; use one that does",

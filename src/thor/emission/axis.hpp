@@ -15,8 +15,8 @@ struct Axis {
   std::vector<double> values;  ///< strictly increasing
 };
 
-/// Position between two entries of an axis: `weight` is the fraction of the way from the lower to the upper.
-struct Place {
+/// Between two entries of an axis, `weight` of the way from the lower to the upper.
+struct AxisPosition {
   std::size_t low = 0, high = 0;
   double weight = 0;
   bool outside = false;  ///< beyond the axis; clamped to its end
@@ -28,15 +28,15 @@ Axis read_axis(const io::Input& file, const std::string& name);
 /// Reads an array over these axes, in this order: its shape must match, and no value may be NaN.
 std::vector<double> read_table(const io::Input& file, const std::string& name, std::span<const Axis> axes);
 
-Place locate(const Axis& axis, double value);
+AxisPosition locate(const Axis& axis, double value);
 
-/// Place of a redshift; outside the axis it is an Error(input). An axis with one entry is valid within 0.01 of it.
-Place locate_redshift(const Axis& axis, double redshift, const std::string& file);
+/// A redshift outside the axis is an Error(input). An axis of one entry holds for redshifts within 0.01 of it.
+AxisPosition locate_redshift(const Axis& axis, double redshift, const std::string& file);
 
 /// Interpolates linearly along every axis; `values` are in C order over axes of these lengths.
 template <std::size_t N>
 double interpolate(std::span<const double> values, const std::array<std::size_t, N>& lengths,
-                   const std::array<Place, N>& places) {
+                   const std::array<AxisPosition, N>& places) {
   double sum = 0;
   for (std::size_t corner = 0; corner < std::size_t(1) << N; ++corner) {
     std::size_t index = 0;

@@ -39,7 +39,7 @@ struct IonTable::Impl {
   double at_redshift = 0;
   std::vector<Axis> axes;
   std::array<std::size_t, 4> lengths{};
-  Place redshift;
+  AxisPosition redshift;
   std::map<std::string, Ion> ions;
   std::map<std::string, std::vector<double>> lines;  ///< log10 of emissivity/n_H^2
   mutable std::atomic<std::uint64_t> clamped{0};
@@ -108,8 +108,9 @@ struct IonTable::Impl {
 
   double lookup(const std::vector<double>& values, double density, double temperature, double metallicity) const {
     if (!(density >= 0) || !(temperature > 0) || !(metallicity >= 0)) return std::numeric_limits<double>::quiet_NaN();
-    const std::array<Place, 4> at = {locate(axes[0], std::log10(density)), locate(axes[1], std::log10(temperature)),
-                                     locate(axes[2], std::log10(metallicity)), redshift};
+    const std::array<AxisPosition, 4> at = {locate(axes[0], std::log10(density)),
+                                            locate(axes[1], std::log10(temperature)),
+                                            locate(axes[2], std::log10(metallicity)), redshift};
     if (at[0].outside || at[1].outside) clamped.fetch_add(1, std::memory_order_relaxed);
     return std::pow(10, interpolate<4>(values, lengths, at));
   }

@@ -119,14 +119,14 @@ Ionization Ionization::table(const std::string& path, double redshift) {
   }
   std::vector<double> values = read_table(file, "ionbal", stored);
   make_logarithms(path, info.starts_with("log"), values);
-  const Place z = locate_redshift(axes[2], redshift, path);
+  const AxisPosition z = locate_redshift(axes[2], redshift, path);
   return Ionization(std::make_shared<Impl>(
       fmt::format("neutral fraction from the table {} at z = {:.4g} (log n_H {:g} to {:g}, log T {:g} to {:g})", path,
                   redshift, axes[0].values.front(), axes[0].values.back(), axes[1].values.front(),
                   axes[1].values.back()),
       [=, values = std::move(values)](double density, double temperature, bool& outside) {
-        const std::array<Place, 3> at = {locate(axes[0], std::log10(density)), locate(axes[1], std::log10(temperature)),
-                                         z};
+        const std::array<AxisPosition, 3> at = {locate(axes[0], std::log10(density)),
+                                                locate(axes[1], std::log10(temperature)), z};
         outside = at[0].outside || at[1].outside;
         return std::pow(10, interpolate<3>(values, lengths, {at[order[0]], at[order[1]], at[order[2]]}));
       }));

@@ -11,7 +11,7 @@ struct GridFileInfo {
 };
 void write_head(io::ArrayOutput& file, const GridFileInfo& info);
 
-/// Record of how the grid was made and of the gas totals.
+/// Writes how the grid was made and what became of the gas.
 struct Provenance {
   const io::Snapshot& snapshot;
   const GridOptions& options;

@@ -8,13 +8,13 @@
 #include "thor/core/cosmology.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
+#include "thor/core/progress.hpp"
 #include "thor/emission/stars.hpp"
 #include "thor/gridding/deposit/cell_values.hpp"
 #include "thor/gridding/deposit/nearest.hpp"
 #include "thor/gridding/grid_file.hpp"
 #include "thor/gridding/plan/plan.hpp"
 #include "thor/gridding/plan/survey.hpp"
-#include "thor/gridding/progress.hpp"
 #include "thor/io/partial.hpp"
 
 namespace thor::gridding {
@@ -25,7 +25,7 @@ struct Job {
   const io::Snapshot& snapshot;
   const Region& region;
   const GasOptions& gas;
-  std::vector<std::string>& warnings;  ///< printed, and kept for the file
+  std::vector<std::string>& warnings;  ///< printed, and stored in the file
 
   void warn(const std::string& text) const {
     say_warning(text);
@@ -57,7 +57,7 @@ void refuse_wide_kernels(const Job& job, const Particles& particles) {
 template <class T>
 void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& sources) {
   const GridOptions& o = job.options;
-  Progress progress(o.quiet, job.snapshot.gas_count());
+  Progress progress(o.quiet ? ProgressMode::never : o.progress, job.snapshot.gas_count(), "gas elements");
   NearestSampler sampler(job.gas.fields.count);
   std::uint64_t done = 0;
   job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
@@ -123,7 +123,7 @@ std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::ui
          fmt::format("empty cells  {} of {}, set to {:.0e} K\n", empty, job.region.lattice.count(), empty_temperature);
 }
 
-/// Warns of unusual but valid situations.
+/// Warns of what is suspicious but no error.
 void warn_of(const Job& job, const Totals& t, const std::vector<double>& gridded) {
   if (t.beyond > t.elements / 10) {
     job.warn(

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "thor/core/progress.hpp"
 #include "thor/gridding/plan/budget.hpp"
 #include "thor/gridding/plan/memory.hpp"
 #include "thor/gridding/sources.hpp"
@@ -25,26 +26,29 @@ struct GridOptions {
   bool self_shielding = true;
   std::vector<std::string> ions, lines;
   bool emission = true;
-  std::optional<double> eos_temperature = 1e4;  ///< of star-forming gas [K]; std::nullopt: as in the snapshot
-  bool eos_asked = false;                       ///< requested: without a star-formation rate this is an error
+  std::optional<double> eos_temperature =
+      1e4;                 ///< temperature of star-forming gas [K]; std::nullopt: as in the snapshot
+  bool eos_asked = false;  ///< given by the user; an error if the gas has no star-formation rate
   bool eos_emission = false;
-  bool mass_weighted = false;  ///< also write temperature and velocity of all gas
+  bool mass_weighted = false;  ///< also write temperature and velocity of all gas, besides those of each ion
   std::optional<double> metallicity, density_floor;
   double solar_metallicity = 0.0127, f_ion = 0.01, temperature_floor = 10;
   SourceKind sources = SourceKind::stars;
-  bool sources_asked = false;  ///< requested: if there are none this is an error
+  bool sources_asked = false;  ///< given by the user; an error if there are no sources
   double sfr_efficiency = 1;
   OnBadCells on_bad_cells = OnBadCells::error;
   double tolerance = 1e-6;
-  bool single = false;  ///< sums in single precision: half the memory
+  bool single = false;  ///< sums in single precision, which halves the memory
   int threads = 1, compression = 0;
   bool overwrite = false, dry_run = false, quiet = false;
+  ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Ionisation model chosen by the options; std::nullopt: the snapshot's own. Error(usage) if its file is not named.
+/// Ionisation model chosen by the options; std::nullopt is the snapshot's own. Error(usage) if its file is missing from
+/// the options.
 std::optional<emission::Ionization> choose_ionization(const GridOptions& options, double redshift);
 
-/// Makes the grid and returns the text to print at the end. A dry run writes nothing.
+/// Grids a snapshot and returns the text to print. A dry run writes nothing.
 std::string grid_snapshot(const GridOptions& options);
 
 }  // namespace thor::gridding

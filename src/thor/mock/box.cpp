@@ -5,7 +5,7 @@
 #include "thor/mock/box_galaxies.hpp"
 #include "thor/mock/gas_state.hpp"
 #include "thor/mock/linear_field.hpp"
-#include "thor/mock/nearest.hpp"
+#include "thor/mock/volumes.hpp"
 
 namespace thor::mock {
 namespace {

@@ -36,13 +36,12 @@ class Disc {
     }
   }
 
-  struct Place {
+  struct Sample {
     Vector position, velocity;
     double density;  ///< of a disc with the galaxy's mass [g/cm^3]
   };
-  /// Profile: exponential in radius, out to 4 scale lengths; sech^2 in height, with a tenth of that scale, out to 3 of
-  /// its own.
-  Place place(Draw& draw) const {
+  /// Exponential along the radius, to 4 scale lengths, and sech^2 in height, with a tenth of the scale, to 3 of them.
+  Sample sample(Draw& draw) const {
     double radius = 0, height = 0;
     do {
       radius = draw.exponential() + draw.exponential();
@@ -53,7 +52,7 @@ class Disc {
     const double phi = draw.uniform(0, 2 * constants::pi);
     const double x = scale_ * radius * std::cos(phi), y = scale_ * radius * std::sin(phi), z = 0.1 * scale_ * height;
     const Vector random = draw.gaussians(10 * constants::km);
-    Place p{};
+    Sample p{};
     for (int d = 0; d < 3; ++d) {
       p.position[d] = in_box(centre_[d] + x * first_[d] + y * second_[d] + z * axis_[d], box_);
       p.velocity[d] = velocity_[d] + random[d] + rotation_ * (std::cos(phi) * second_[d] - std::sin(phi) * first_[d]);
@@ -143,10 +142,10 @@ void add_stars(Snapshot& snapshot, const LinearField& field, const std::vector<P
     const Disc disc(field, galaxies[i], i, speed, options);
     for (std::size_t j = 0; j + 1 < edges.size(); ++j) {
       Draw draw(options.seed, Use::star, i * 64 + j);
-      const auto place = disc.place(draw);
+      const auto sample = disc.sample(draw);
       Star star;
-      star.position = place.position;
-      star.velocity = place.velocity;
+      star.position = sample.position;
+      star.velocity = sample.velocity;
       star.initial_mass = galaxies[i].sfr * solar_mass / year * (edges[j + 1] - edges[j]);
       star.age = draw.uniform(edges[j], edges[j + 1]);
       star.metallicity = disc.metallicity();
@@ -173,11 +172,11 @@ void gather_gas(Snapshot& snapshot, const LinearField& field, const std::vector<
     }
     for (GasElement* g : members) {
       Draw draw(options.seed, Use::galaxy_member, g->id);
-      const auto place = disc.place(draw);
+      const auto sample = disc.sample(draw);
       g->part = Part::galaxy;
-      g->position = place.position;
-      g->velocity = place.velocity;
-      g->density = place.density;
+      g->position = sample.position;
+      g->velocity = sample.velocity;
+      g->density = sample.density;
       g->temperature = 1e4;
       g->metallicity = disc.metallicity();
       g->sfr = galaxies[i].sfr / double(members.size());

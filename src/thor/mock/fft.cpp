@@ -24,7 +24,7 @@ class Transform {
       for (std::size_t first = 0; first < n_; first += 2 * half) {
         for (std::size_t i = first; i < first + half; ++i) {
           const std::complex<double> w = twiddle_[(i - first) * stride], b = line[i + half];
-          // Written out because operator* checks for NaN.
+          // Written out, since operator* checks for NaN.
           const std::complex<double> t(w.real() * b.real() - w.imag() * b.imag(),
                                        w.real() * b.imag() + w.imag() * b.real());
           line[i + half] = line[i] - t;

@@ -5,7 +5,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/mock/galaxy_model.hpp"
 #include "thor/mock/gas_state.hpp"
-#include "thor/mock/nearest.hpp"
+#include "thor/mock/volumes.hpp"
 
 namespace thor::mock {
 namespace {

@@ -42,7 +42,7 @@ TEST(SupportedCoreSkip, TemplatesAskForNoMore) {
     }
     const config::Config config = config::parse(t.yaml, "f.yaml");
     repeat_warnings();
-    warn_of_core_skip(config, build_setup(config));
+    warn_of_core_skip(config, build_setup(config), 1);
     EXPECT_TRUE(warnings_said().empty()) << t.name;
   }
 }

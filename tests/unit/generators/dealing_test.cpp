@@ -198,8 +198,10 @@ TEST(Dealing, ReplaysAPhotonOfASource) {
   const Lights lights(50);
   const std::string text = lights.yaml("30", "photons: 70");
   const auto photons = test::run(text);
+  const auto config = config::parse(text, "test");
+  const auto setup = build_setup(config);
   for (const std::uint64_t id : {0u, 17u, 99u}) {
-    const Photon p = replay(config::parse(text, "test"), id, {1, false, ""});
+    const Photon p = replay(config, setup, id, {1, false, ""});
     EXPECT_EQ(p.generator, photons[id].generator);
     EXPECT_EQ(p.source, photons[id].source);
     EXPECT_EQ(p.frequency_final, photons[id].frequency_final);

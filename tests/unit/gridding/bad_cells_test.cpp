@@ -30,22 +30,22 @@ TEST(BadCells, EveryKindIsTold) {
   struct Case {
     std::vector<double> io::GasBlock::*member;
     double value;
-    Quantity quantity;
+    GasProperty quantity;
     Fault fault;
   };
   using B = io::GasBlock;
-  const Case cases[] = {{&B::position, nan, Quantity::position, Fault::not_finite},
-                        {&B::velocity, infinite, Quantity::velocity, Fault::not_finite},
-                        {&B::mass, 0, Quantity::mass, Fault::zero},
-                        {&B::mass, -1, Quantity::mass, Fault::negative},
-                        {&B::density, nan, Quantity::density, Fault::not_finite},
-                        {&B::density, 0, Quantity::density, Fault::zero},
-                        {&B::internal_energy, -3, Quantity::energy, Fault::negative},
-                        {&B::neutral, 1.1, Quantity::fraction, Fault::too_large},
-                        {&B::neutral, nan, Quantity::fraction, Fault::not_finite},
-                        {&B::smoothing_length, 0, Quantity::kernel, Fault::zero},
-                        {&B::smoothing_length, 1e3, Quantity::kernel, Fault::too_large}};
-  Limits limits;
+  const Case cases[] = {{&B::position, nan, GasProperty::position, Fault::not_finite},
+                        {&B::velocity, infinite, GasProperty::velocity, Fault::not_finite},
+                        {&B::mass, 0, GasProperty::mass, Fault::zero},
+                        {&B::mass, -1, GasProperty::mass, Fault::negative},
+                        {&B::density, nan, GasProperty::density, Fault::not_finite},
+                        {&B::density, 0, GasProperty::density, Fault::zero},
+                        {&B::internal_energy, -3, GasProperty::energy, Fault::negative},
+                        {&B::neutral, 1.1, GasProperty::fraction, Fault::too_large},
+                        {&B::neutral, nan, GasProperty::fraction, Fault::not_finite},
+                        {&B::smoothing_length, 0, GasProperty::kernel, Fault::zero},
+                        {&B::smoothing_length, 1e3, GasProperty::kernel, Fault::too_large}};
+  GasLimits limits;
   limits.widest = 100;
   limits.smoothing = true;
   limits.cell_volume = 1;
@@ -58,7 +58,7 @@ TEST(BadCells, EveryKindIsTold) {
     EXPECT_EQ(defect.quantity, c.quantity);
     EXPECT_EQ(defect.fault, c.fault);
     // NaN, a missing mass and a kernel without bounds cannot be repaired.
-    const bool repairable = std::isfinite(c.value) && c.quantity != Quantity::mass && c.value != 1e3;
+    const bool repairable = std::isfinite(c.value) && c.quantity != GasProperty::mass && c.value != 1e3;
     EXPECT_EQ(repair(b, 0, limits), repairable) << int(c.quantity) << " " << c.value;
   }
 }
@@ -71,7 +71,7 @@ TEST(BadCells, NothingIsFasterThanATenthOfLight) {
   EXPECT_TRUE(is_sound(b, 0, {}, defect));
   b.velocity = {0.07 * constants::c, -0.07 * constants::c, 0.07 * constants::c};
   EXPECT_FALSE(is_sound(b, 0, {}, defect));
-  EXPECT_EQ(defect.quantity, Quantity::velocity);
+  EXPECT_EQ(defect.quantity, GasProperty::velocity);
   EXPECT_EQ(defect.fault, Fault::too_large);
 }
 
@@ -80,12 +80,12 @@ TEST(BadCells, ElectronsMustFitTheNeutralFraction) {
   b.electrons = {0.9};  // with neutral fraction 0.5: at most 0.66
   b.internal_energy = {1e12};
   Defect defect;
-  Limits limits;
+  GasLimits limits;
   limits.cell_volume = 1;
   EXPECT_TRUE(is_sound(b, 0, limits, defect)) << "they are not used";
   limits.own_electrons = true;
   EXPECT_FALSE(is_sound(b, 0, limits, defect));
-  EXPECT_EQ(defect.quantity, Quantity::electrons);
+  EXPECT_EQ(defect.quantity, GasProperty::electrons);
   EXPECT_EQ(defect.fault, Fault::too_large);
   BadCells bad;
   bad.add(defect, 7);
@@ -100,7 +100,7 @@ TEST(BadCells, ElectronsMustFitTheNeutralFraction) {
 }
 
 TEST(BadCells, FloorsAreThoseAskedFor) {
-  Limits limits;
+  GasLimits limits;
   limits.cell_volume = 8;
   limits.temperature = 20;
   io::GasBlock b = good();
@@ -126,8 +126,8 @@ TEST(BadCells, RoundingOfFractionsIsNoFault) {
 
 TEST(BadCells, CountsAndNamesTheFirst) {
   BadCells bad;
-  for (std::uint64_t i = 10; i < 20; ++i) bad.add({Quantity::density, Fault::zero}, i);
-  bad.add({Quantity::velocity, Fault::not_finite}, 3);
+  for (std::uint64_t i = 10; i < 20; ++i) bad.add({GasProperty::density, Fault::zero}, i);
+  bad.add({GasProperty::velocity, Fault::not_finite}, 3);
   EXPECT_EQ(bad.total(), 11u);
   const std::string text = bad.describe();
   EXPECT_NE(text.find("10 with density zero (elements 10, 11, 12, 13, 14, ...)"), std::string::npos) << text;

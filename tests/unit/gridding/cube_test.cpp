@@ -25,7 +25,7 @@ TEST(Cube, ReadsItsFields) {
 TEST(Cube, ElectronsMustFitTheNeutralHydrogen) {
   const auto faults = [](Plane plane) {
     CubeFaults f(OnBadCells::error, 10, std::nullopt);
-    f.look(plane, 0, 1);
+    f.check(plane, 0, 1);
     return f.describe();
   };
   const Plane good{{"HI_density", {1.f}}, {"HII_density", {1.f}}, {"electron_density", {1.3f}}};
@@ -44,7 +44,7 @@ TEST(Cube, SpeedsAreCheckedByTheirLength) {
     const auto speed = float(v * constants::c / constants::km);
     Plane plane{{"velocity_x", {speed}}, {"velocity_y", {-speed}}, {"velocity_z", {speed}}};
     CubeFaults f(OnBadCells::error, 10, std::nullopt);
-    f.look(plane, 0, 1);
+    f.check(plane, 0, 1);
     EXPECT_EQ(f.total(), v > 0.06 ? 1u : 0u);
   }
 }

@@ -96,12 +96,5 @@ TEST(Nearest, WithoutGasItIsAnError) {
   EXPECT_THROW(sampler.fill(sums, 1), Error);
 }
 
-TEST(Nearest, EqualPointsAreNoTrouble) {
-  const Tree tree(std::vector<std::array<double, 3>>(1000, {1., 2., 3.}), 4);
-  const auto found = tree.nearest({1, 2, 4}, {});
-  EXPECT_EQ(found.distance2, 1);
-  EXPECT_EQ(found.point, 0u);
-}
-
 }  // namespace
 }  // namespace thor::gridding

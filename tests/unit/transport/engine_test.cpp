@@ -109,11 +109,12 @@ TEST(Engine, EveryPhotonHasOneFate) {
 
 TEST(Engine, ReplaysOnePhoton) {
   const auto config = config::parse(yaml(media[1], 500), "test");
+  const auto setup = build_setup(config);
   const auto photons = test::run(yaml(media[1], 500));
   for (const std::uint64_t id : {0u, 7u, 499u}) {
-    expect_identical({photons[id]}, {replay(config, id, {1, false, ""})});
+    expect_identical({photons[id]}, {replay(config, setup, id, {1, false, ""})});
   }
-  EXPECT_THROW(replay(config, 500, {1, false, ""}), Error);
+  EXPECT_THROW(replay(config, setup, 500, {1, false, ""}), Error);
 }
 
 TEST(Engine, CapsMakePhotonsLost) {

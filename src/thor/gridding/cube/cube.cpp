@@ -47,7 +47,7 @@ Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
   return lattice;
 }
 
-/// Fields of the grid: those given, and those derived from them.
+/// The fields of the grid: those given, and those that follow from them.
 std::vector<std::string> outputs_of(const CubeOptions& o) {
   const auto& given = o.fields;
   for (const char* name : {"temperature", "velocity_x", "velocity_y", "velocity_z"}) {
@@ -179,8 +179,8 @@ std::string grid_cube(const CubeOptions& o) {
     stop_if_interrupted();
     Plane plane;
     read_plane(o, input, factor, x, cells, plane);
-    faults.look(plane, x, std::size_t(lattice.cells[2]));
-    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // only to count the remaining ones
+    faults.check(plane, x, std::size_t(lattice.cells[2]));
+    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // goes on only to count the others
     derive(o, outputs, cells, plane);
     for (const auto& name : outputs) {
       grid[name].insert(grid[name].end(), plane[name].begin(), plane[name].end());

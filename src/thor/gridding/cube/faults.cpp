@@ -15,7 +15,7 @@ namespace {
 bool is_temperature(const std::string& field) { return field == "temperature" || field.ends_with("_temperature"); }
 bool is_velocity(const std::string& field) { return field.find("velocity_") != std::string::npos; }
 
-/// Length of the velocity vector [cm/s].
+/// Magnitude of the velocity [cm/s].
 double speed_of(const Plane& plane, const std::string& prefix, std::size_t c) {
   double sum = 0;
   for (const char* axis : {"velocity_x", "velocity_y", "velocity_z"}) {
@@ -25,7 +25,7 @@ double speed_of(const Plane& plane, const std::string& prefix, std::size_t c) {
   return std::sqrt(sum) * constants::km;
 }
 
-/// Whether n_e > n_HII + 2 n_He, if the cube has the fields to decide.
+/// Whether n_e > n_HII + 2 n_He, if the cube has the fields to tell.
 bool has_too_many_electrons(const Plane& plane, std::size_t c) {
   const auto at = [&](const char* name) {
     const auto found = plane.find(name);
@@ -53,7 +53,7 @@ std::optional<Fault> fault_of(const std::string& field, float value) {
 
 }  // namespace
 
-void CubeFaults::look(Plane& plane, std::uint64_t x, std::size_t row) {
+void CubeFaults::check(Plane& plane, std::uint64_t x, std::size_t row) {
   const std::size_t cells = plane.begin()->second.size();
   for (std::size_t c = 0; c < cells; ++c) {
     bool bad = false, drop = policy_ == OnBadCells::drop;

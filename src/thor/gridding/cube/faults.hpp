@@ -10,11 +10,11 @@
 
 namespace thor::gridding {
 
-/// Values of one plane of cells of a cube, by field.
+/// Values of one plane of a cube, by field.
 using Plane = std::map<std::string, std::vector<float>>;
 
-/// Cells of a cube with impossible values: found, counted, and handled as the user asked. A dropped cell is empty, like
-/// one without gas (empty_temperature).
+/// Finds and counts cells of a cube with invalid values, and repairs them by the user's choice. A dropped cell becomes
+/// an empty one (empty_temperature).
 class CubeFaults {
  public:
   CubeFaults(OnBadCells policy, double temperature_floor, std::optional<double> density_floor)
@@ -22,13 +22,13 @@ class CubeFaults {
         temperature_floor_(float(temperature_floor)),
         density_floor_(float(density_floor.value_or(0))) {}
 
-  /// Checks plane `x`, with rows of `row` cells.
-  void look(Plane& plane, std::uint64_t x, std::size_t row);
+  /// Checks and repairs plane `x`, which has rows of `row` cells.
+  void check(Plane& plane, std::uint64_t x, std::size_t row);
 
   std::uint64_t dropped() const { return dropped_; }
   std::uint64_t floored() const { return floored_; }
   std::uint64_t total() const { return total_; }
-  std::string describe() const;  ///< one line per kind
+  std::string describe() const;  ///< one line per kind of fault
 
  private:
   struct Kind {

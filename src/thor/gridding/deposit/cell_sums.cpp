@@ -6,7 +6,7 @@
 
 namespace thor::gridding {
 
-/// Memory straight from the system, which is zeroed, in large pages if available: deposits access it at random.
+/// Allocated by mmap, which returns zeros, in large pages if possible, since deposits access it at random.
 template <class T>
 CellSums<T>::CellSums(const Lattice& lattice, int fields)
     : lattice_(lattice), fields_(fields), bytes_(lattice.count() * std::size_t(fields) * sizeof(T)) {

@@ -6,8 +6,8 @@
 
 namespace thor::gridding {
 
-/// Sums of all fields in all cells, initially zero. Those of a cell are adjacent, since a deposit touches them
-/// together.
+/// Sums of all fields in all cells. Those of one cell are contiguous, since a deposit adds to all of them. Initially
+/// zero.
 template <class T>
 class CellSums {
  public:

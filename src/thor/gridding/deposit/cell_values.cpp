@@ -11,7 +11,8 @@ namespace thor::gridding {
 
 namespace {
 
-/// Below this density [cm^-3] atoms have no temperature of their own: their sums are at the limit of single precision.
+/// Below this density of atoms [cm^-3] a species has no temperature of its own: its sums reach the limit of single
+/// precision.
 constexpr double fewest_atoms = 1e-30;
 
 const char* const axes[] = {"_x", "_y", "_z"};

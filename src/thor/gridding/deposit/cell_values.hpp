@@ -5,7 +5,7 @@
 #include "thor/gridding/deposit/cell_sums.hpp"
 #include "thor/gridding/gas/fields.hpp"
 
-/// Conversion of sums of extensive quantities to the arrays of a grid file.
+/// Converts sums of extensive quantities to the arrays of a grid file.
 namespace thor::gridding {
 
 inline constexpr double empty_temperature =
@@ -13,11 +13,11 @@ inline constexpr double empty_temperature =
 
 struct CellArray {
   std::string name, units, description;
-  int field = 0;  ///< field in which finish() stores it
+  int field = 0;  ///< index of the field that finish() fills
 };
 
-/// Arrays written for a grid with these fields: temperature and velocity of each species, and of all gas only if
-/// requested.
+/// The arrays written for a grid with these fields. Temperature and velocity are those of each species; those of all
+/// gas are written only on request.
 std::vector<CellArray> cell_arrays(const FieldList& fields);
 
 /// Sum of each field over all cells, in cgs.
@@ -26,17 +26,17 @@ std::vector<double> sum_cells(const CellSums<T>& sums, const FieldList& fields, 
 
 /// Values of every field in one cell, from its sums:
 ///   rho = M/V, v = P/M, n = N/V, T = (gamma - 1) E/(k_B N_all), Z = M_Z/M,
-/// with the number of all particles N_all = (M + 3 m_H N_H)/(4 m_H) + N_e. Thermal energy is conserved, and so is the
-/// temperature of isothermal gas. For each species T = sum N T/N and v = sum N v/N; where it is absent, the values of
-/// all gas.
+/// with the number of all particles N_all = (M + 3 m_H N_H)/(4 m_H) + N_e. Thermal energy, and for gas of one
+/// temperature that temperature, are conserved. A species has T = sum N T/N and v = sum N v/N, or
+/// those of all gas in a cell without it.
 void cell_values(const double* sums, const FieldList& fields, double solar_metallicity, float* values);
 
-/// Replaces the sums by values, in place: for each row of cells along z, one field after the other. Returns the number
-/// of empty cells.
+/// Replaces the sums by values, which are stored one field after the other in each row of cells along z. Returns the
+/// number of empty cells.
 template <class T>
 std::uint64_t finish(CellSums<T>& sums, const FieldList& fields, double solar_metallicity, int threads);
 
-/// Copies one field of a finished grid into memory for all its cells.
+/// Copies one field of a finished grid.
 template <class T>
 void copy_array(const CellSums<T>& sums, int field, float* out, int threads);
 

@@ -14,8 +14,8 @@ std::int64_t wrapped(std::int64_t i, std::int64_t n) {
   return r < 0 ? r + n : r;
 }
 
-/// Positions are wrapped into a periodic grid. For an open one, distant particles are sorted out first, since their
-/// cell indices may overflow.
+/// Wraps positions into a periodic grid. For an open grid, particles far away are sorted out first, since the indices
+/// of their cells may overflow.
 bool place(const Lattice& lattice, const Particles& particles, std::size_t p, Footprint& f) {
   double position[3];
   const double radius = particles.radius[p];
@@ -36,7 +36,7 @@ bool place(const Lattice& lattice, const Particles& particles, std::size_t p, Fo
   return true;
 }
 
-/// Cells of the footprint to visit along an axis: all in a periodic grid, only those inside an open one.
+/// The cells of the footprint to visit along an axis: all in a periodic grid, those inside in an open one.
 Range visited(const Lattice& lattice, const Footprint& f, std::size_t axis) {
   const std::int64_t length = f.last[axis] - f.first[axis];
   if (lattice.periodic) return {0, int(length)};
@@ -47,7 +47,7 @@ struct Sum {
   double all = 0, inside = 0;
 };
 
-/// Sum of weights over the whole footprint, or over the part inside the grid.
+/// Sum over the whole footprint, or over the part inside the grid.
 Sum sum_weights(const Lattice& lattice, const Footprint& f, bool whole, std::vector<float>& weight) {
   const Range x = visited(lattice, f, 0), y = visited(lattice, f, 1), z = visited(lattice, f, 2);
   const auto all = [&](std::size_t axis, Range inside) {
@@ -84,7 +84,7 @@ bool within(const Lattice& lattice, const Footprint& f) {
   return true;
 }
 
-/// Planes of the grid that a particle reaches, the first one inside the grid; none if first = last.
+/// The planes of the grid that a particle reaches, starting inside the grid; none if first = last.
 struct Planes {
   std::int64_t first = 0, last = 0;
 
@@ -108,7 +108,7 @@ std::vector<Planes> planes_of(const Lattice& lattice, const Particles& particles
   return out;
 }
 
-/// Divides the grid into pieces with about equal numbers of weights to evaluate.
+/// Divides the grid into pieces with similar numbers of weights to evaluate.
 std::vector<std::int64_t> divide(const Lattice& lattice, const Particles& particles, const std::vector<Planes>& planes,
                                  int pieces) {
   const std::int64_t n = lattice.cells[0];
@@ -129,7 +129,7 @@ std::vector<std::int64_t> divide(const Lattice& lattice, const Particles& partic
   return bounds;
 }
 
-/// Order of the particles along a space-filling (Morton) curve of blocks of cells: neighbours share the cache, which is
+/// Order of the particles along a space-filling (Morton) curve of blocks of cells. Neighbours share the cache, which is
 /// about twice as fast as no order.
 std::vector<std::uint32_t> order_in_space(const Lattice& lattice, const Particles& particles, int threads) {
   const std::size_t count = particles.count();

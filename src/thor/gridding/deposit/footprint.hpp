@@ -5,12 +5,12 @@
 
 #include "thor/gridding/deposit/spline.hpp"
 
-/// Cells that the kernel of one particle reaches, and their weights. Lengths are in cells, from the lower corner of the
-/// grid; the numbering continues beyond the grid.
+/// The cells that the kernel of one particle reaches, and their weights. Lengths are in cells, from the lower corner of
+/// the grid; indices of cells outside it continue those inside.
 namespace thor::gridding {
 
 /// A kernel narrower than a cell is a point: everything goes to the cell that contains it. A wider one is evaluated at
-/// the centres of cells, or of enough parts of each that samples are at most half a radius apart.
+/// the centres of cells, or of as many parts of each as make the distance of the samples at most half of the radius.
 struct Footprint {
   std::array<std::int64_t, 3> first{}, last{};  ///< the cells [first, last)
   std::array<float, 3> start{};                 ///< offset from the particle to the first sample of the first cell
@@ -37,8 +37,8 @@ struct Range {
   int begin = 0, end = 0;
 };
 
-/// Weights of the cells `asked` in the row at first + (i, j), counted from first; that of cell k is weight[k -
-/// asked.begin]. Returns the range that was set; outside it weights are 0.
+/// Weights of the cells `asked` of the row at first + (i, j), counted from first; that of cell k is weight[k -
+/// asked.begin]. Returns the range that is set; the other weights are 0.
 inline Range row_weights(const Footprint& f, int i, int j, Range asked, float* weight) {
   if (f.samples == 0) {
     weight[0] = 1;

@@ -37,10 +37,10 @@ Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
   limits_.own_electrons = !options.model.ionization;
   limits_.own_star_forming = !options.model.eos_temperature;
   const Vector& box = region.frame.box;
-  // One element that fills the box has a kernel of 1.55 sides.
+  // The kernel of a single element that fills the box has a radius of 1.55 sides.
   const double side = *std::max_element(box.begin(), box.end());
   if (box[0] > 0) limits_.widest = 2 * side;
-  // Coordinates may be relative to the centre of a box, or may not have been wrapped for some time.
+  // Coordinates may be relative to the centre of the box, or may not have been wrapped for some time.
   if (region.frame.wraps) limits_.furthest = 3 * side;
 }
 

@@ -15,21 +15,21 @@ struct GasOptions {
   GasModel model;
   FieldList fields;
   OnBadCells on_bad_cells = OnBadCells::error;
-  double temperature_floor = 10;        ///< [K], for the policy `floor`
-  std::optional<double> density_floor;  ///< [g/cm^3]; std::nullopt: the element fills one cell
-  bool smoothing = false;               ///< kernel from the snapshot's smoothing length instead of the volume
+  double temperature_floor = 10;        ///< for the policy `floor` [K]
+  std::optional<double> density_floor;  ///< [g/cm^3]; std::nullopt: the density at which the element fills a cell
+  bool smoothing = false;               ///< kernels from the snapshot's smoothing length, otherwise from the volume
 };
 
-/// Sums over all elements used, in cgs.
+/// Totals over all elements used, in cgs.
 struct Totals {
-  std::vector<double> input;  ///< for each field
-  std::vector<double> cut;    ///< part outside the grid
+  std::vector<double> input;  ///< total of each field
+  std::vector<double> cut;    ///< part of it outside the grid
   double momentum = 0;        ///< sum of |p|
-  std::vector<double> speed;  ///< for each species of FieldList: sum of N |v|
+  std::vector<double> speed;  ///< sum of N |v| for each species of FieldList
   std::uint64_t elements = 0;
   std::uint64_t star_forming = 0;
   double star_forming_mass = 0, star_forming_HI = 0;  ///< [g], atoms
-  std::uint64_t beyond = 0;                           ///< number with coordinates beyond the box
+  std::uint64_t beyond = 0;                           ///< number of elements with coordinates outside the box
 
   double star_forming_mass_share() const { return input[mass] > 0 ? star_forming_mass / input[mass] : 0; }
   double star_forming_HI_share() const { return input[HI] > 0 ? star_forming_HI / input[HI] : 0; }
@@ -39,16 +39,16 @@ class Gatherer {
  public:
   Gatherer(const Region& region, const GasOptions& options, int threads);
 
-  /// Particles of the block that may touch the grid (an element may have several images); amounts are in
-  /// FieldList::unit, divided by the volume of a cell. With OnBadCells::error there are none once a bad element has
-  /// been found.
+  /// The particles of the block that may touch the grid; an element may have several images. Amounts are in
+  /// FieldList::unit, divided by the volume of a cell. With OnBadCells::error there are no particles from the first bad
+  /// element on.
   Particles gather(const io::GasBlock& original);
 
-  /// Adds to the sums, once the weights of those particles are known.
+  /// Adds the parts outside the grid, when the shares of these particles are known.
   void count_cut(const Particles& particles, const std::vector<double>& inside);
 
   const Totals& totals() const { return totals_; }
-  /// Whether each element of the last block is used.
+  /// For each element of the last block, whether it is used.
   const std::vector<unsigned char>& used() const { return use_; }
   const BadCells& bad_cells() const { return bad_; }
 
@@ -60,7 +60,7 @@ class Gatherer {
 
   Region region_;
   GasOptions options_;
-  Limits limits_;
+  GasLimits limits_;
   int threads_;
   Totals totals_;
   BadCells bad_;

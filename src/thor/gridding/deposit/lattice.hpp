@@ -13,16 +13,16 @@ inline Vector vector_at(const std::vector<double>& values, std::size_t i) {
   return {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
 }
 
-/// The cells of a grid: cubic, in C order (z fastest). Coordinates are those of the run: the centre of the region is
-/// the origin.
+/// The cells of a grid: cubic, in C order (z fastest). Coordinates are those of the run, with the origin at the centre
+/// of the region.
 struct Lattice {
   std::array<std::int64_t, 3> cells{};
   double cell = 0;        ///< side of a cell [cm]
-  bool periodic = false;  ///< opposite sides are connected
+  bool periodic = false;  ///< gas that leaves on one side enters on the other
 
   std::uint64_t count() const { return std::uint64_t(cells[0]) * std::uint64_t(cells[1]) * std::uint64_t(cells[2]); }
-  double volume() const { return cell * cell * cell; }                                     ///< of a cell [cm^3]
-  double lower(int axis) const { return -0.5 * cell * double(cells[std::size_t(axis)]); }  ///< corner [cm]
+  double volume() const { return cell * cell * cell; }                                     ///< volume of a cell [cm^3]
+  double lower(int axis) const { return -0.5 * cell * double(cells[std::size_t(axis)]); }  ///< lower corner [cm]
 };
 
 }  // namespace thor::gridding

@@ -16,18 +16,18 @@ namespace thor::gridding {
 namespace {
 
 constexpr std::size_t shown = 5;
-constexpr const char* quantity_names[quantities] = {"position",
-                                                    "velocity",
-                                                    "mass",
-                                                    "density",
-                                                    "internal energy or temperature",
-                                                    "fraction",
-                                                    "electron abundance for its neutral fraction",
-                                                    "kernel size"};
-constexpr double rounding = 1e-4;  ///< tolerance for fractions slightly outside 0..1 in single precision
+constexpr const char* quantity_names[gas_properties] = {"position",
+                                                        "velocity",
+                                                        "mass",
+                                                        "density",
+                                                        "internal energy or temperature",
+                                                        "fraction",
+                                                        "electron abundance for its neutral fraction",
+                                                        "kernel size"};
+constexpr double rounding = 1e-4;  ///< tolerance for fractions that rounding puts slightly outside 0..1
 
-/// Checks a number that must be above zero.
-bool positive(double value, Quantity quantity, Defect& defect) {
+/// Whether a value is positive.
+bool positive(double value, GasProperty quantity, Defect& defect) {
   if (value > 0 && std::isfinite(value)) return true;
   defect = {quantity, !std::isfinite(value) ? Fault::not_finite : value == 0 ? Fault::zero : Fault::negative};
   return false;
@@ -35,9 +35,9 @@ bool positive(double value, Quantity quantity, Defect& defect) {
 
 bool fraction(double value, double most, Defect& defect) {
   if (value >= -rounding && value <= most) return true;
-  defect = {Quantity::fraction, !std::isfinite(value) ? Fault::not_finite
-                                : value < 0           ? Fault::negative
-                                                      : Fault::too_large};
+  defect = {GasProperty::fraction, !std::isfinite(value) ? Fault::not_finite
+                                   : value < 0           ? Fault::negative
+                                                         : Fault::too_large};
   return false;
 }
 
@@ -59,13 +59,13 @@ double hydrogen_of(const io::GasBlock& block, std::size_t i) {
 }
 
 /// Whether the snapshot's electrons are used and exceed what its neutral fraction allows.
-bool has_too_many_electrons(const io::GasBlock& block, std::size_t i, const Limits& limits) {
+bool has_too_many_electrons(const io::GasBlock& block, std::size_t i, const GasLimits& limits) {
   if (!limits.own_electrons || block.electrons.empty() || block.neutral.empty()) return false;
   if (!limits.own_star_forming && !block.sfr.empty() && block.sfr[i] > 0) return false;
   return too_many_electrons(block.electrons[i], std::clamp(block.neutral[i], 0., 1.), hydrogen_of(block, i));
 }
 
-/// Electron abundance, that of neutral gas if the snapshot has none; only used to find impossible values.
+/// Temperature, that of neutral gas if the snapshot has no electrons: good enough to find impossible values.
 double temperature_at_rest(const io::GasBlock& block, std::size_t i) {
   if (!block.temperature.empty()) return block.temperature[i];
   const double X = block.hydrogen.empty() ? default_hydrogen : std::clamp(block.hydrogen[i], 0., 1.);
@@ -98,7 +98,7 @@ std::uint64_t BadCells::total() const {
 
 std::string BadCells::describe() const {
   std::string out;
-  for (std::size_t q = 0; q < std::size_t(quantities); ++q) {
+  for (std::size_t q = 0; q < std::size_t(gas_properties); ++q) {
     for (std::size_t f = 0; f < std::size_t(faults); ++f) {
       if (count[q][f] == 0) continue;
       out += fmt::format("  {:>10} with {} {} (elements {}{})\n", count[q][f], quantity_names[q], fault_name(Fault(f)),
@@ -108,38 +108,39 @@ std::string BadCells::describe() const {
   return out;
 }
 
-bool is_sound(const io::GasBlock& block, std::size_t i, const Limits& limits, Defect& defect) {
+bool is_sound(const io::GasBlock& block, std::size_t i, const GasLimits& limits, Defect& defect) {
   for (std::size_t a = 0; a < 3; ++a) {
-    if (!std::isfinite(block.position[3 * i + a])) return defect = {Quantity::position, Fault::not_finite}, false;
-    if (!std::isfinite(block.velocity[3 * i + a])) return defect = {Quantity::velocity, Fault::not_finite}, false;
+    if (!std::isfinite(block.position[3 * i + a])) return defect = {GasProperty::position, Fault::not_finite}, false;
+    if (!std::isfinite(block.velocity[3 * i + a])) return defect = {GasProperty::velocity, Fault::not_finite}, false;
     if (std::abs(block.position[3 * i + a]) > limits.furthest) {
-      return defect = {Quantity::position, Fault::too_large}, false;
+      return defect = {GasProperty::position, Fault::too_large}, false;
     }
   }
   const double* v = &block.velocity[3 * i];
-  if (std::hypot(v[0], v[1], v[2]) > fastest_gas) return defect = {Quantity::velocity, Fault::too_large}, false;
-  if (!positive(block.mass[i], Quantity::mass, defect) || !positive(block.density[i], Quantity::density, defect) ||
-      !positive((block.*energy_field(block))[i], Quantity::energy, defect)) {
+  if (std::hypot(v[0], v[1], v[2]) > fastest_gas) return defect = {GasProperty::velocity, Fault::too_large}, false;
+  if (!positive(block.mass[i], GasProperty::mass, defect) ||
+      !positive(block.density[i], GasProperty::density, defect) ||
+      !positive((block.*energy_field(block))[i], GasProperty::energy, defect)) {
     return false;
   }
-  if (block.density[i] > densest_gas) return defect = {Quantity::density, Fault::too_large}, false;
+  if (block.density[i] > densest_gas) return defect = {GasProperty::density, Fault::too_large}, false;
   const double temperature = temperature_at_rest(block, i);
-  if (!(temperature >= coldest_gas)) return defect = {Quantity::energy, Fault::too_small}, false;
-  if (temperature > hottest_gas) return defect = {Quantity::energy, Fault::too_large}, false;
-  if (limits.smoothing && !positive(block.smoothing_length[i], Quantity::kernel, defect)) return false;
+  if (!(temperature >= coldest_gas)) return defect = {GasProperty::energy, Fault::too_small}, false;
+  if (temperature > hottest_gas) return defect = {GasProperty::energy, Fault::too_large}, false;
+  if (limits.smoothing && !positive(block.smoothing_length[i], GasProperty::kernel, defect)) return false;
   bool sound = true;
   for_each_fraction([&](auto member, double most) {
     const auto& values = block.*member;
     if (sound && !values.empty()) sound = fraction(values[i], most, defect);
   });
   if (!sound) return false;
-  if (has_too_many_electrons(block, i, limits)) return defect = {Quantity::electrons, Fault::too_large}, false;
+  if (has_too_many_electrons(block, i, limits)) return defect = {GasProperty::electrons, Fault::too_large}, false;
   const double radius = limits.smoothing ? block.smoothing_length[i] : kernel_radius(block.mass[i] / block.density[i]);
-  if (!(radius <= limits.widest)) return defect = {Quantity::kernel, Fault::too_large}, false;
+  if (!(radius <= limits.widest)) return defect = {GasProperty::kernel, Fault::too_large}, false;
   return true;
 }
 
-bool repair(io::GasBlock& block, std::size_t i, const Limits& limits) {
+bool repair(io::GasBlock& block, std::size_t i, const GasLimits& limits) {
   if (block.density[i] <= 0) block.density[i] = limits.density.value_or(block.mass[i] / limits.cell_volume);
   if (!block.temperature.empty()) {
     if (block.temperature[i] < coldest_gas) block.temperature[i] = limits.temperature;

@@ -9,9 +9,9 @@
 namespace thor::gridding {
 namespace {
 
-/// Without a temperature or an electron abundance both must be found together. More electrons mean a lower temperature
-/// at the same energy, which means fewer electrons: there is one solution, found by the Illinois variant of false
-/// position.
+/// Without a temperature or an electron abundance the two have to be found together. At fixed energy
+/// more electrons mean a lower temperature, which means fewer electrons, so there is one solution. It is found by the
+/// Illinois variant of the false-position method.
 double solve_electrons(const emission::Ionization& ionization, double internal_energy, double n_H, double X) {
   const auto excess = [&](double x_e) {
     return electrons_of(ionization.neutral_fraction(n_H, temperature_of(internal_energy, X, x_e)), X) - x_e;
@@ -50,7 +50,8 @@ GasState gas_state(const io::GasBlock& block, std::size_t i, const GasModel& mod
     s.neutral = model.eos_ionization().neutral_fraction(s.hydrogen_density, s.temperature);
     s.electrons = electrons_of(s.neutral, X);
   } else if (model.ionization) {
-    // The temperature is the simulation's, using its own electrons if it has them; they are not used for anything else.
+    // The temperature is that of the simulation, computed with its own electrons if it has them; these are not used
+    // otherwise.
     std::optional<double> solved;
     if (!block.temperature.empty()) {
       s.temperature = block.temperature[i];

@@ -8,14 +8,15 @@
 #include "thor/gridding/gas/fields.hpp"
 #include "thor/io/snapshot/snapshot.hpp"
 
-/// State of a gas element and the quantities it deposits, from the snapshot. Formulas: docs/gridding.md.
+/// Converts the data of a gas element in a snapshot to the amounts to be deposited. docs/gridding.md lists the
+/// formulas.
 namespace thor::gridding {
 
 inline constexpr double default_hydrogen = 0.76;  ///< mass fraction if the snapshot has none
 inline constexpr double adiabatic_index = 5. / 3;
 
-/// Particles per gram of gas with hydrogen fraction X and x_e electrons per hydrogen atom. Everything except hydrogen
-/// counts as helium: N = [X + (1 - X)/4 + X x_e]/m_H, so that mu = 4/(1 + 3 X + 4 X x_e).
+/// Particles in a gram of gas with hydrogen fraction X and x_e electrons per hydrogen atom. Everything other than
+/// hydrogen counts as helium: N = [X + (1 - X)/4 + X x_e]/m_H, so that mu = 4/(1 + 3 X + 4 X x_e).
 inline double particles_per_gram(double X, double x_e) { return (0.25 * (1 + 3 * X) + X * x_e) / hydrogen_mass; }
 
 /// u = k_B T N/(gamma - 1) [erg/g]
@@ -26,17 +27,18 @@ inline double temperature_of(double internal_energy, double X, double x_e) {
   return (adiabatic_index - 1) * internal_energy / (constants::k_B * particles_per_gram(X, x_e));
 }
 
-/// n_He/n_H: everything except hydrogen counts as helium.
+/// n_He/n_H, where everything other than hydrogen counts as helium.
 inline double helium_per_hydrogen(double X) { return (1 - X) / (4 * X); }
 
-/// Electrons per hydrogen atom in every ionisation model, and for snapshots without electrons: helium is singly ionised
+/// Electrons per hydrogen atom in every ionisation model, and in a snapshot without electrons: helium is singly ionised
 /// where hydrogen is ionised.
 inline double electrons_of(double neutral, double X) { return (1 - neutral) * (1 + helium_per_hydrogen(X)); }
 
-/// Largest possible n_e/n_H, n_HII + 2 n_He. More electrons than this are inconsistent with the neutral fraction.
+/// Largest n_e/n_H at a neutral fraction: n_HII + 2 n_He. More electrons than this are inconsistent with the neutral
+/// fraction.
 inline double most_electrons(double neutral, double X) { return 1 - neutral + 2 * helium_per_hydrogen(X); }
 
-/// Tolerance for the simulation's own solver: AREPO's iterates n_e to 1e-4.
+/// Tolerance of the solver of a simulation: AREPO iterates n_e to 1e-4.
 inline constexpr double electron_rounding = 1e-3;
 inline bool too_many_electrons(double electrons, double neutral, double X) {
   return electrons > (1 + electron_rounding) * most_electrons(neutral, X) + electron_rounding;
@@ -44,17 +46,17 @@ inline bool too_many_electrons(double electrons, double neutral, double X) {
 
 struct GasModel {
   std::optional<emission::Ionization> ionization;  ///< std::nullopt: the snapshot's own neutral fraction
-  /// Star-forming elements follow an effective equation of state: neither their temperature nor their ionisation is
-  /// physical. They get this temperature [K], and the ionisation that eos_ionization() gives there; std::nullopt: they
-  /// keep the snapshot's values.
+  /// Temperature of star-forming elements [K]. These are on an effective equation of state, so their temperature and
+  /// ionisation in the snapshot are not physical; their ionisation follows from eos_ionization() at this temperature.
+  /// With std::nullopt they keep the values of the snapshot.
   std::optional<double> eos_temperature = 1e4;
   bool eos_emission = false;          ///< whether they emit
   std::optional<double> metallicity;  ///< mass fraction, if the snapshot has none
   std::optional<emission::IonTable> table;
-  double solar_metallicity = 0.0127;  ///< Wiersma et al. 2009; also used by dust_metallicity()
-  double f_ion = 0.01;                ///< dust in ionised gas relative to neutral gas
+  double solar_metallicity = 0.0127;  ///< Wiersma et al. 2009; the same as in dust_metallicity()
+  double f_ion = 0.01;                ///< dust in ionised gas, relative to neutral gas
 
-  /// Chosen ionisation model; collisional ionisation if the snapshot's own neutral fraction is used.
+  /// The chosen model; collisional ionisation if the neutral fraction is the snapshot's own.
   const emission::Ionization& eos_ionization() const { return ionization ? *ionization : collisional_; }
   bool is_star_forming(const io::GasBlock& block, std::size_t i) const {
     return !block.sfr.empty() && block.sfr[i] > 0;
@@ -81,7 +83,7 @@ struct GasState {
 /// State of element `i`, which must be valid.
 GasState gas_state(const io::GasBlock& block, std::size_t i, const GasModel& model);
 
-/// Quantities that it deposits, moving with `velocity`: `fields.count` numbers.
+/// Amounts of the `fields.count` fields for an element that moves with `velocity`.
 void amounts(const io::GasBlock& block, std::size_t i, const GasState& state, const GasModel& model,
              const std::array<double, 3>& velocity, const FieldList& fields, double* out);
 

@@ -4,13 +4,13 @@
 
 #include "thor/gridding/deposit/gather.hpp"
 
-/// Totals of the input, of the grid and of what was cut off, and whether they agree.
+/// Totals of the snapshot, of the grid and of the part outside it, and whether they agree.
 namespace thor::gridding {
 
 struct BudgetLine {
   std::string name, units;
   double input = 0, gridded = 0, cut = 0;
-  double difference = 0;  ///< gridded + cut - input, relative to the input (momentum: to the sum of |p|)
+  double difference = 0;  ///< (gridded + cut - input)/input; for momentum relative to the sum of |p|
 };
 
 struct Budget {

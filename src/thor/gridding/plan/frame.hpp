@@ -30,7 +30,7 @@ struct Frame {
   Vector centre{};                ///< centre of the region, in the coordinates of the simulation [cm]
   Vector velocity{};              ///< subtracted from all velocities [cm/s]
   Matrix rotation = unit_matrix;  ///< about the centre
-  Vector box{};                   ///< sides of the box [cm]; 0: unknown
+  Vector box{};                   ///< sides of the box [cm]; 0 if unknown
   bool wraps = false;             ///< the box is periodic
 
   /// Vector from the centre to the nearest image of a position, not rotated.
@@ -41,8 +41,8 @@ struct Frame {
   }
   Vector turned(const Vector& velocity_of_gas) const { return rotation * (velocity_of_gas - velocity); }
 
-  /// Calls take(position in the grid) for every image of a position whose sphere of radius `reach` touches the
-  /// box-sized cube around the centre.
+  /// Calls take(position in the grid) for every image of a position whose sphere of radius `reach` touches the cube of
+  /// one box about the centre.
   template <class Take>
   void for_each_image(const Vector& position, double reach, Take&& take) const {
     const Vector d = from_centre(position);

@@ -86,8 +86,7 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
     for (const auto& ion : options.ions) {
-      if (!has(gas.model.table->ions(), ion))
-        gas.model.table->fraction(ion, 1, 1e4, 1);  // throws an error that lists the ions
+      if (!has(gas.model.table->ions(), ion)) gas.model.table->fraction(ion, 1, 1e4, 1);  // its error lists the ions
     }
     for (const auto& line : options.lines) {
       if (!has(gas.model.table->lines(), line)) gas.model.table->emissivity(line, 1, 1e4, 1);
@@ -146,7 +145,7 @@ std::string describe_star_forming(const GasModel& model) {
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
                        const FieldList& fields) {
   MemoryPlan plan;
-  // In floating point: the number of cells may exceed any integer.
+  // In floating point, since the number of cells may overflow any integer.
   const double cells = double(lattice.cells[0]) * double(lattice.cells[1]) * double(lattice.cells[2]);
   plan.grid = cells * fields.count * double(options.single ? sizeof(float) : sizeof(double));
   plan.field = cells * sizeof(float);

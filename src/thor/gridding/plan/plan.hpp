@@ -1,16 +1,16 @@
 #pragma once
 #include "thor/gridding/grid_snapshot.hpp"
 
-/// Plan of a gridding run, from its options and the snapshot's header, before gas is read.
+/// The plan of a run, from its options and the header of the snapshot, before gas is read.
 namespace thor::gridding {
 
-/// Gas model chosen by the options; Error if the snapshot lacks what it needs.
+/// The gas as the options describe it; an Error if the snapshot lacks the data.
 GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options);
 
-/// Origin of every quantity, one line each, for the user.
+/// The origin of each quantity, one line each, for the user.
 std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOptions& options, const GasOptions& gas);
 
-/// Treatment of gas on an effective equation of state.
+/// The treatment of gas on an effective equation of state, in words.
 std::string describe_star_forming(const GasModel& model);
 
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,

@@ -31,11 +31,11 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// The unit of the last number applies to all without one.
+/// The unit of the last value applies to those without a unit.
 std::vector<double> parse_quantities(const std::string& text, Dimension dimension, const std::string& option) {
   std::vector<std::string> parts = split(text);
   const std::string& last = parts.back();
-  const auto unit = last.find_first_of("abcdfghijklmnopqrstuvwxyzABCDFGHIJKLMNOPQRSTUVWXYZ");  // "e" belongs to numbers
+  const auto unit = last.find_first_of("abcdfghijklmnopqrstuvwxyzABCDFGHIJKLMNOPQRSTUVWXYZ");  // e is part of a number
   std::vector<double> out;
   for (std::string& part : parts) {
     try {
@@ -53,7 +53,7 @@ bool is_periodic(const io::SnapshotHeader& header, const RegionOptions& options)
   return header.box[0] > 0 && options.periodic.value_or(header.cosmological);
 }
 
-/// Half of the region's extent along the axes of the box.
+/// Half of the extent of the region along the axes of the box.
 Vector half_extent(const Lattice& lattice, const Matrix& rotation) {
   Vector out{};
   for (std::size_t a = 0; a < 3; ++a) {

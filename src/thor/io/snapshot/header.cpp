@@ -18,10 +18,10 @@ struct Found {
   double value = 0;
   std::string where;
 };
-struct Place {
+struct AttributeName {
   const char *group, *name;
 };
-using Places = std::vector<Place>;
+using AttributeNames = std::vector<AttributeName>;
 
 class Header {
  public:
@@ -44,7 +44,7 @@ class Header {
   }
   [[noreturn]] void fail(const std::string& why) const { fail_snapshot(input_.path(), why); }
 
-  std::optional<Found> first(const Places& places) const {
+  std::optional<Found> first(const AttributeNames& places) const {
     for (const auto& [group, name] : places) {
       const auto numbers = input_.numbers(group, name);
       if (numbers.size() != 1) continue;
@@ -54,8 +54,9 @@ class Header {
     }
     return {};
   }
-  /// The user's value, otherwise the file's.
-  std::optional<Found> choose(const std::optional<double>& option, const char* flag, const Places& places) const {
+  /// The user's, else the file's.
+  std::optional<Found> choose(const std::optional<double>& option, const char* flag,
+                              const AttributeNames& places) const {
     if (!option) return first(places);
     return Found{*option, flag};
   }
@@ -90,7 +91,8 @@ class Header {
   void read_units() {
     units_.overridden = options_.unit_length || options_.unit_mass || options_.unit_velocity;
     const auto take = [&](const char* what, const char* unit, std::optional<double>& value,
-                          const std::optional<double>& option, const char* flag, const Places& places, double tng) {
+                          const std::optional<double>& option, const char* flag, const AttributeNames& places,
+                          double tng) {
       auto found = choose(option, flag, places);
       if (!found && units_.code == Code::gadget && options_.assume_tng_units) {
         found = Found{tng, "--assume-tng-units"};

@@ -1,4 +1,4 @@
-#include "thor/mock/nearest.hpp"
+#include "thor/mock/volumes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ double kth_by_search(const std::vector<Vector>& all, std::size_t i, int k, bool 
   return distances[std::size_t(k)];
 }
 
-TEST(Nearest, IsWhatALookAtAllPointsFinds) {
+TEST(Volumes, AreThoseOfASearchThroughAllPoints) {
   const auto all = points(1500, 0.3);
   const auto room = volumes(all, 1, 20, 1);
   int not_periodic = 0;
@@ -49,7 +49,7 @@ TEST(Nearest, IsWhatALookAtAllPointsFinds) {
   EXPECT_GT(not_periodic, 100) << "without the images of the cube the result would differ";
 }
 
-TEST(Nearest, VolumesOfRandomPointsFillTheCube) {
+TEST(Volumes, OfRandomPointsFillTheCube) {
   const auto all = points(20000, 0);
   const auto sum = [&](int k) {
     const auto room = volumes(all, 1, k, 1);
@@ -59,7 +59,7 @@ TEST(Nearest, VolumesOfRandomPointsFillTheCube) {
   EXPECT_GT(sum(16) * 16 / 15 - 1, 0.02) << "k - 1 in place of k would not";
 }
 
-TEST(Nearest, AreTheSameForAnyNumberOfThreads) {
+TEST(Volumes, AreTheSameForAnyNumberOfThreads) {
   const auto all = points(5000, 0.5);
   EXPECT_EQ(volumes(all, 1, 32, 1), volumes(all, 1, 32, 3));
 }
