@@ -39,8 +39,9 @@ ExitCode run(RunArguments& arguments) {
   RunOptions& options = arguments.options;
   if (options.cpu.threads == 0) options.cpu.threads = available_threads();
   if (options.output.empty()) options.output = config.output_path;
-  if (!options.output.ends_with(".h5")) {
-    throw Error(ExitCode::usage, "--output " + options.output + ": a result file ends in .h5");
+  while (options.output.size() > 1 && options.output.ends_with('/')) options.output.pop_back();  // of a directory
+  if (!options.output.ends_with(".h5") && !options.output.ends_with(".zarr")) {
+    throw Error(ExitCode::usage, "--output " + options.output + ": a result ends in .h5 or .zarr");
   }
   options.progress = arguments.progress == "plain"   ? ProgressMode::plain
                      : arguments.progress == "never" ? ProgressMode::never
@@ -61,7 +62,7 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "run a configuration and write its result file");
   command->add_option("CONFIG", arguments->config, "configuration (YAML); - is stdin")->required();
   command->add_option("--set", arguments->set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
-  command->add_option("-o,--output", options.output, "result file (default: output.path)")->check(file_name());
+  command->add_option("-o,--output", options.output, "result: .h5 or .zarr (default: output.path)")->check(file_name());
   command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
   command->add_option("--seed", arguments->seed, "random seed");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");

@@ -3,8 +3,11 @@
 
 #include "thor/io/array/input_source.hpp"
 
-/// Shared by the two files that read zarr.
+/// Shared by the files that read zarr.
 namespace thor::io::detail {
+
+/// A file of metadata; an error where it is no JSON object.
+nlohmann::json zarr_json(const std::filesystem::path& file);
 
 /// How the values of "<f4" and such are stored; none where they are not numbers.
 struct ZarrType {

@@ -42,10 +42,9 @@ struct Shared {
   std::atomic<std::size_t> next_flying{0};
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
-  const Tally nothing;  ///< an empty one
   /// Between looks at a thread's counts: so long that merging them, a nanosecond a cell, is a thousandth of it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
-      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * nothing.plan().cells));
+      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * tally.plan().cells));
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
@@ -59,7 +58,7 @@ class Worker {
         memory_(lane_bytes<Real>(std::size_t(shared.kernel.lanes)) / sizeof(double) + 1),
         lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.kernel.lanes))),
         origins_(std::size_t(shared.kernel.lanes)),
-        tally_(shared.nothing) {}
+        tally_(shared.tally) {}
 
   void run() {
     flush_denormals();
@@ -150,7 +149,6 @@ class Worker {
     hand_over();
     const std::lock_guard lock(shared_.mutex);
     shared_.tally.merge(tally_);
-    tally_.clear();
     shared_.control.error = shared_.tally.error();
     next_look_ = Clock::now() + shared_.between_looks;
   }
@@ -160,7 +158,7 @@ class Worker {
   std::vector<double> memory_;
   LaneArrays<Real> lanes_;
   std::vector<Origin> origins_;
-  Tally tally_;
+  TallyPart tally_;
   std::vector<Photon> finished_;
   Pool::Block block_;
   int live_ = 0;
@@ -171,11 +169,9 @@ class Worker {
 template <class P>
 void transport(const P& problem, const Emitter<typename P::Real>& emitter, Pool& pool, const Options& options,
                Control& control, Tally& tally, const Sink& sink, std::span<const Flying<typename P::Real>> flying) {
-  Tally nothing = tally;
-  nothing.clear();
   Shared<P> shared{problem, emitter.view(), pool,   find_kernel<P>(options.isa, options.one_lane),
                    control, sink,           flying, {},
-                   {},      tally,          nothing};
+                   {},      tally};
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;
