@@ -8,7 +8,7 @@
 #include "commands.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/mcrt.hpp"
-#include "thor/io/hdf5/contents.hpp"
+#include "thor/io/array/contents.hpp"
 
 namespace thor::command {
 namespace {
@@ -70,6 +70,7 @@ std::optional<ResultInfo> open_result(const std::string& path) {
     fail(fmt::format("written by thor {} in format {}; this thor reads up to {}: use that one or a newer",
                      get(*info.root, "thor_version"), *version, format_version));
   }
+  io::require_whole(path, info.objects);
   return info;
 }
 
@@ -120,11 +121,11 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
   row("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {} threads", get(summary, "scatterings"),
                           get(summary, "longest"), get(summary, "transport_seconds"), get(summary, "threads")));
   row("complete", is_complete(summary) ? "yes" : "NO: it was cut");
-  for (const io::Object& object : info.objects) {  // what a plot of a spectrum does not show
+  for (const io::Object& object : info.objects) {  // what a plot of it does not show
     const std::string light = get(object.attributes, "luminosity_beyond");
-    if (!object.path.starts_with("/spectra/") || light == "?" || light == "0") continue;
-    row("beyond", fmt::format("{} erg/s lie beyond the range of {}", light,
-                              object.path.substr(std::string_view("/spectra/").size())));
+    if (light == "?" || light == "0") continue;
+    row("beyond",
+        fmt::format("{} erg/s lie beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
   }
   for (const auto& text : lines_of(summary, "caveats")) row("CAVEAT", text);
   for (const auto& text : lines_of(summary, "warnings")) row("warning", text);
@@ -146,10 +147,11 @@ ExitCode info(const InfoArguments& arguments) {
   if (type == std::filesystem::file_type::not_found) fail("there is no such file");
   if (!folder && type != std::filesystem::file_type::regular)
     fail("neither a file nor a directory (a pipe, a device?)");
-  const std::optional<ResultInfo> opened = folder ? std::nullopt : open_result(path);
+  const bool snapshot = folder && !std::filesystem::exists(std::filesystem::path(path) / ".zgroup", error);
+  const std::optional<ResultInfo> opened = snapshot ? std::nullopt : open_result(path);
   if (!opened) {
     const std::optional<std::string> text = describe_input(path, arguments.json);
-    if (!text) fail("an HDF5 file, but not a result of thor, nor a grid or a snapshot");
+    if (!text) fail("not a result of thor, nor a grid or a snapshot");
     if (arguments.config) fail("holds no configuration: it is not a result of thor");
     print(*text);
     return ExitCode::done;
@@ -173,7 +175,7 @@ void add_info(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<InfoArguments>();
   CLI::App* command = app.add_subcommand(
       "info", "say what a result file, a grid or a snapshot holds, how it was made, and what to mind");
-  command->add_option("FILE", arguments->file, "result file (.h5), grid (.h5, .zarr) or snapshot")->required();
+  command->add_option("FILE", arguments->file, "result or grid (.h5, .zarr), or snapshot")->required();
   command->add_flag("--config", arguments->config, "print the configuration that made it: it can be run again");
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &action] { action = [arguments] { return info(*arguments); }; });

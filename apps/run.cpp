@@ -41,8 +41,9 @@ ExitCode run(RunArguments& arguments) {
   RunOptions& options = arguments.options;
   options.cpu.threads = arguments.config.threads ? arguments.config.threads : available_threads();
   options.progress = progress_mode(arguments.progress);
-  if (!options.output.empty() && !options.output.ends_with(".h5")) {
-    throw Error(ExitCode::usage, "--output " + options.output + ": a result file ends in .h5");
+  while (options.output.size() > 1 && options.output.ends_with('/')) options.output.pop_back();  // of a directory
+  if (!options.output.empty() && !options.output.ends_with(".h5") && !options.output.ends_with(".zarr")) {
+    throw Error(ExitCode::usage, "--output " + options.output + ": a result ends in .h5 or .zarr");
   }
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
@@ -63,7 +64,7 @@ void add_run(CLI::App& app, Action& action) {
   RunOptions& options = arguments->options;
   CLI::App* command = app.add_subcommand("run", "run a configuration and write its result file");
   add_config(*command, arguments->config);
-  command->add_option("-o,--output", options.output, "result file (default: output.path)")->check(file_name());
+  command->add_option("-o,--output", options.output, "result: .h5 or .zarr (default: output.path)")->check(file_name());
   command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
   command->add_option("--seed", arguments->seed, "random seed");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");

@@ -29,6 +29,7 @@ from .errors import (
     SweepError,
     UnreliableRunWarning,
 )
+from .histogram import Histogram
 from .line import Line
 from .photons import Photons
 from .plot import PAPER, plot_spectrum
@@ -43,6 +44,7 @@ __all__ = [
     "ArgumentError",
     "Error",
     "FailedRunWarning",
+    "Histogram",
     "IncompleteRunWarning",
     "Line",
     "MissingError",

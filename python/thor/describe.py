@@ -32,6 +32,7 @@ def describe(result: RunData) -> str:
         "work": f"{summary['scatterings']:.4g} scatterings in "
         f"{summary['transport_seconds']:.4g} s on {summary['threads']} threads",
         "spectra": names or "none",
+        **({"histograms": ", ".join(repr(h)[1:-1] for h in result.histograms.values())} if result.histograms else {}),
         "records": ", ".join(result.photons) or "none",
     }
     lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import h5py
 import numpy as np
 import numpy.typing as npt
 
@@ -42,7 +41,7 @@ class Photons:
     def __init__(
         self,
         result: RunData,
-        group: h5py.Group | None,
+        group: reading.Group | None,
         whole: Photons | None = None,
         chosen: npt.NDArray[np.bool_] | None = None,
     ):
@@ -58,7 +57,8 @@ class Photons:
     def _rows(self) -> int:
         if self._group is None or not len(self._group):
             return 0
-        rows = {column.shape[0] if getattr(column, "shape", ()) else -1 for column in self._group.values()}
+        shapes = [getattr(column, "shape", ()) for column in self._group.values()]
+        rows = {shape[0] if shape else -1 for shape in shapes}
         if len(rows) != 1 or min(rows) < 0:
             raise ResultError(f"{self._result.path}: the file is damaged: the columns of /photons differ in length")
         return int(rows.pop())

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 import h5py
 import numpy as np
 
+from . import zarr_store
 from .errors import ResultError
 from .line import Array
 
-#: The kinds of attributes that thor writes: numbers, booleans, text of fixed length. Others are not from thor, and
+#: What a result is read from: an HDF5 file or a zarr directory.
+Group = Union[h5py.Group, zarr_store.Group]
+Place = Union[h5py.Group, h5py.Dataset, zarr_store.Node]
+
+#: The kinds of attributes that thor writes: numbers, truth values, text of fixed length. Others are someone else's, and
 #: text of variable length in a damaged file can crash the HDF5 library.
 _KINDS = (h5py.h5t.TypeIntegerID, h5py.h5t.TypeFloatID, h5py.h5t.TypeEnumID)
 
@@ -33,36 +38,42 @@ def _is_ours(place: h5py.Group | h5py.Dataset, name: str) -> bool:
     return isinstance(kind, _KINDS)
 
 
-def attributes(place: h5py.Group | h5py.Dataset) -> dict[str, Any]:
+def attributes(place: Place) -> dict[str, Any]:
     """The attributes that thor may have written there.
 
     The HDF5 library crashes when it iterates over attributes of which it cannot decode one. Asking for an
     attribute that does not exist makes it decode all of them first, and then it raises an error instead.
     """
+    if isinstance(place, zarr_store.Node):
+        return dict(place.attributes)
     h5py.h5a.exists(place.id, b"\x01 none")
     return {name: plain(place.attrs[name]) for name in place.attrs if _is_ours(place, name)}
 
 
-def attribute(place: h5py.Group | h5py.Dataset, name: str, default: Any = None) -> Any:
+def attribute(place: Place, name: str, default: Any = None) -> Any:
+    if isinstance(place, zarr_store.Node):
+        return place.attributes.get(name, default)
     if name not in place.attrs or not _is_ours(place, name):
         return default
     return plain(place.attrs[name])
 
 
-def group(parent: h5py.Group, name: str, path: str) -> h5py.Group | None:
+def group(parent: Group, name: str, path: str) -> Group | None:
     """A group; None if there is none."""
     found = parent.get(name)
-    if not isinstance(found, (h5py.Group, type(None))):
-        raise ResultError(f"{path}: the file is damaged: {name} is not a group")
-    if not all(isinstance(member, str) for member in found or ()):  # names that are not UTF-8 are bytes
-        raise ResultError(f"{path}: the file is damaged: a name in {name} is not text")
+    if not isinstance(found, (h5py.Group, zarr_store.Group, type(None))):
+        raise ResultError(f"{path}: the file is damaged: {name} is no group")
+    if not all(isinstance(member, str) for member in found or ()):  # what is no UTF-8 comes as bytes
+        raise ResultError(f"{path}: the file is damaged: a name in {name} is no text")
     return found
 
 
-def numbers(parent: h5py.Group, name: str, path: str) -> Array:
-    """All numbers of a dataset. One that claims to be far longer than the file is not read."""
+def numbers(parent: Group, name: str, path: str) -> Array:
+    """A dataset of numbers, whole. What claims to be far longer than the file is not read at all."""
     where = f"{parent.name}/{name}"
     found = parent.get(name)
+    if isinstance(found, zarr_store.Values):
+        return found.read()
     if not isinstance(found, h5py.Dataset):
         raise ResultError(f"{path}: the file is damaged: there is no dataset {where}")
     if found.dtype.kind not in "iufb":

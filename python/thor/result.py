@@ -11,10 +11,11 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from . import reading
+from . import reading, zarr_store
 from .caveats import NOTABLE, Caveat, is_reliable, of_run, of_spectrum, sentences
 from .describe import describe
 from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
+from .histogram import Histogram
 from .line import AXIS_UNITS, Floats, Line
 from .photons import Photons
 from .spectrum import Spectrum
@@ -40,10 +41,11 @@ class Result:
     """The result of a run. Use it directly, or in a ``with`` block that closes the file at its end.
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
-    each generator, in the order of the configuration, ``spectra`` its spectra by name, ``photons`` the recorded photons, and
-    ``complete`` is False for an interrupted run. ``caveats`` lists what to know before relying on it, a sentence each: an
-    interruption, lost and stopped photons, light beyond the range of a spectrum, and the warnings of the run;
-    ``print(result)`` and figures show them.
+    each generator, in the order of the configuration, ``spectra`` and ``histograms`` its outputs by name, ``photons`` the
+    recorded photons, and
+    ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
+    and stopped photons, light beyond the range of a spectrum, and the warnings of the run; ``print(result)`` and figures
+    show it.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -67,7 +69,9 @@ class Result:
             lost = next((c.text for c in self._caveats if "lost" in c.short), "not to be relied on")
             warnings.warn(f"{self.path}: {lost}.", UnreliableRunWarning, stacklevel=3)
 
-    def _open(self) -> h5py.File:
+    def _open(self) -> reading.Group:
+        if os.path.isdir(self.path):
+            return zarr_store.open_store(self.path)
         if not os.path.isfile(self.path):
             there = os.path.exists(self.path)
             raise ResultError(f"{self.path}: {'this is not a file' if there else 'there is no such file'}")
@@ -86,7 +90,7 @@ class Result:
         self.attributes = reading.attributes(self._file)
         version = self.attributes.get("format_version")
         if "thor_version" not in self.attributes or version is None or "summary" not in self._file:
-            raise ResultError(f"{self.path}: an HDF5 file, but not a result of thor")
+            raise ResultError(f"{self.path}: not a result of thor")
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
             raise ResultError(f"{self.path}: the file is damaged: its format_version is {version!r}")
         if version > FORMAT_VERSION:
@@ -109,11 +113,13 @@ class Result:
         groups = self._group("spectra") or {}
         self._beyond: dict[str, float] = {}
         self.spectra = {name: self._spectrum(name, groups[name]) for name in groups}
-        seen = {spectrum.of for spectrum in self.spectra.values()}
+        groups = self._group("histograms") or {}
+        self.histograms = {name: self._histogram(name, groups[name]) for name in groups}
+        seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
 
-    def _group(self, name: str) -> h5py.Group | None:
+    def _group(self, name: str) -> reading.Group | None:
         return reading.group(self._file, name, self.path)
 
     def _check_summary(self) -> None:
@@ -126,7 +132,7 @@ class Result:
             if not isinstance(value, (bool, int, float)) or not 0 <= value < np.inf:
                 raise ResultError(f"{self.path}: the file is damaged: summary {name} is {value!r}")
 
-    def _spectrum(self, name: str, group: h5py.Group) -> Spectrum:
+    def _spectrum(self, name: str, group: reading.Group) -> Spectrum:
         attributes = reading.attributes(group)
         axis, of = attributes["axis"], str(attributes["of"])
         edges, flux, error = (
@@ -149,6 +155,20 @@ class Result:
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
         self._caveats += own
         return replace(spectrum, caveats=self.notes(own, of))
+
+    def _histogram(self, name: str, group: reading.Group) -> Histogram:
+        attributes = reading.attributes(group)
+        axes = tuple(str(attributes["axes"]).split())
+        edges = {axis: reading.numbers(group, f"edges_{axis}", self.path).astype(float) for axis in axes}
+        luminosity, error = (reading.numbers(group, key, self.path).astype(float) for key in ("luminosity", "error"))
+        shape = tuple(len(edges[axis]) - 1 for axis in axes)
+        if not axes or luminosity.shape != shape or error.shape != shape or min(shape) < 1:
+            raise ResultError(f"{self.path}: histogram '{name}' is damaged")
+        if not (np.all(np.isfinite(luminosity)) and np.all(np.isfinite(error))):
+            raise ResultError(f"{self.path}: histogram '{name}' is damaged")
+        units = {axis: str(reading.attribute(group[f"edges_{axis}"], "units", "")) for axis in axes}
+        beyond, method = float(attributes["luminosity_beyond"]), str(attributes["error_method"])
+        return Histogram(name, axes, edges, units, luminosity, error, str(attributes["of"]), beyond, method)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -238,6 +258,6 @@ class Result:
 
 
 def open(path: str | os.PathLike[str]) -> Result:
-    """Opens a result file; warns if the run was interrupted, raises :class:`ResultError` if the
+    """Opens a result, an HDF5 file or a zarr directory; warns if the run was cut short, raises :class:`ResultError` if the
     file is missing, damaged, or something else."""
     return Result(path)

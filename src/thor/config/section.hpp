@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <type_traits>
 
@@ -178,6 +179,33 @@ class Section {
     schema_.groups.push_back(std::move(keys));
   }
 
+  /// The keys of another section among these, where the choice `when` is made: `part(object)` points to what they fill,
+  /// or is null where another choice was made. A key that several of them have in common is shown once.
+  template <class U, class Part>
+  void include(const Section<U>& section, Part part, const Condition& when) {
+    for (Parameter p : section.schema_.parameters) {
+      if (p.spec.when.key.empty()) p.spec.when = when;
+      p.read = [read = p.read, part](Reader& reader, void* object) { read(reader, part(*static_cast<T*>(object))); };
+      const auto same = std::find_if(schema_.parameters.begin(), schema_.parameters.end(), [&](const Parameter& q) {
+        return q.key == p.key && q.spec.when.key == when.key && q.spec.meaning == p.spec.meaning;
+      });
+      if (same == schema_.parameters.end() || p.spec.when.key != when.key) {
+        schema_.parameters.push_back(std::move(p));
+        continue;
+      }
+      same->spec.when.values.insert(same->spec.when.values.end(), when.values.begin(), when.values.end());
+      same->read = [others = same->read, read = p.read, part](Reader& reader, void* object) {
+        (part(*static_cast<T*>(object)) ? read : others)(reader, object);
+      };
+    }
+    check([&section, part](Reader& reader, T& object) {
+      U* const own = part(object);
+      for (const auto& check : section.checks_) {
+        if (own) check(reader, *own);
+      }
+    });
+  }
+
   /// Function `check(reader, object)` to call after all keys are read.
   template <class Check>
   void check(Check check) {
@@ -194,6 +222,9 @@ class Section {
   const Schema& schema() const { return schema_; }
 
  private:
+  template <class>
+  friend class Section;
+
   Parameter& add(std::string key, Kind kind, Spec spec) {
     Parameter p;
     p.key = std::move(key);

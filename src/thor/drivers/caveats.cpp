@@ -36,11 +36,11 @@ void add_lost(const Tally& t, std::vector<std::string>& list) {
       is_reliable(t) ? "the result is slightly biased" : "the result is biased and not to be relied on"));
 }
 
-void add_stopped(const Tally& t, const std::vector<SpectrumLight>& spectra, std::vector<std::string>& list) {
-  const bool seen = std::ranges::any_of(spectra, [](const auto& s) { return s.of == config::Fate::stopped; });
+void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+  const bool seen = std::ranges::any_of(outputs, [](const auto& s) { return s.of == config::Fate::stopped; });
   if (t[Counter::stopped] == 0 || seen) return;
   list.push_back(fmt::format(
-      "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no spectrum is `of: "
+      "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no output is `of: "
       "stopped`, so none has that light.",
       t[Counter::stopped], t.light(Counter::light_stopped), percent(t.light(Counter::light_stopped), light_sent(t))));
 }
@@ -55,15 +55,15 @@ bool is_reliable(const Tally& t) {
 
 std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
   std::vector<std::string> list;
-  const std::vector<SpectrumLight> spectra = t.light_of_spectra();
+  const std::vector<OutputLight> outputs = t.light_of_outputs();
   add_cut(t, ending, list);
-  add_stopped(t, spectra, list);
-  for (const SpectrumLight& s : spectra) {
+  add_stopped(t, outputs, list);
+  for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
     if (s.beyond <= most_beyond * all) continue;
     list.push_back(
-        fmt::format("spectrum {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. A wider range has them.",
-                    s.name, s.beyond, all, percent(s.beyond, all)));
+        fmt::format("{} {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. A wider range has them.",
+                    s.type, s.name, s.beyond, all, percent(s.beyond, all)));
   }
   if (!ending.dropped_photons.empty()) {
     list.push_back("the raw photons are not in the file, since the disk did not take them (" + ending.dropped_photons +
@@ -80,7 +80,7 @@ std::string ends_text(const Tally& t) {
     const bool always = counter == Counter::escaped || counter == Counter::absorbed;
     if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", fates[i].name, t[counter]);
   }
-  for (const SpectrumLight& s : t.light_of_spectra()) {
+  for (const OutputLight& s : t.light_of_outputs()) {
     const double all = s.within + s.beyond;
     if (s.beyond > most_beyond * all) {
       out += fmt::format(", {:.3g} % of {} beyond its range", percent(s.beyond, all), s.name);

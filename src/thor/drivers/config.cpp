@@ -30,11 +30,13 @@ struct File {
 const Section<OutputFile>& output_file_section() {
   static const Section<OutputFile> section = [] {
     Section<OutputFile> s("The result file.");
-    s.text("path", &OutputFile::path, "a file name that ends in .h5",
+    s.text("path", &OutputFile::path, "a file name that ends in .h5 or .zarr",
            [](const std::string& path) {
-             return std::filesystem::path(path).extension() == ".h5" && path.find('\0') == std::string::npos;
+             const auto extension = std::filesystem::path(path).extension();
+             return (extension == ".h5" || extension == ".zarr") && path.find('\0') == std::string::npos;
            },
-           {.meaning = "relative to the configuration", .example = "out.h5"});
+           {.meaning = "relative to the configuration; .h5 is an HDF5 file, .zarr a directory of the same contents",
+            .example = "out.h5"});
     return s;
   }();
   return section;
@@ -43,25 +45,27 @@ const Section<OutputFile>& output_file_section() {
 void sort_outputs(Reader& reader, File& file) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
-    const Output& output = file.outputs[i];
     const auto report = [&](const char* key, const std::string& message) {
       reader.report(fmt::format("outputs.{}.{}", i, key), message);
     };
-    if (output.type == OutputType::photons) {
-      if (file.config.photons) report("type", "only one output of type photons is possible");
-      file.config.photons = output.photons;
-    } else {
-      const std::string& name = output.spectrum.name;
-      if (!name.empty() && !names.insert(name).second) report("name", "two outputs are called \"" + name + "\"");
-      file.config.spectra.push_back(output.spectrum);
-    }
+    const auto sort = [&]<class T>(const T& output) {
+      if constexpr (std::is_same_v<T, PhotonsOutput>) {
+        if (file.config.photons) report("type", "only one output of type photons is possible");
+        file.config.photons = output;
+      } else {
+        const std::string& name = output.name;
+        if (!name.empty() && !names.insert(name).second) report("name", "two outputs are called \"" + name + "\"");
+        file.config.outputs.push_back(output);
+      }
+    };
+    std::visit(sort, file.outputs[i]);
   }
 }
 
 /// Counts must fit their integer types, with a margin.
 void check_counts(Reader& reader, File& file) {
-  double bins = 0, photons = 0;
-  for (const auto& spectrum : file.config.spectra) bins += double(spectrum.bins);
+  double photons = 0;
+  const double bins = reader.clean("outputs") ? count_bins(file.config.outputs) : 0;
   for (const auto& generator : file.config.generators) photons += double(generator.photons);
   if (bins > 5e7) reader.report("outputs", fmt::format("{:.3g} bins in all; at most 5e7 are possible", bins));
   if (photons > 0x1p63)
@@ -79,9 +83,13 @@ Outline build_outline(Reader& reader, const File& file) {
   line = choose_line(config, report);
   if (!reader.clean("line")) return outline;
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
-    const std::string& name = file.outputs[i].spectrum.reference;
-    if (!name.empty() && !line.find(name))
-      report(fmt::format("outputs.{}.reference", i), unknown_transition(line, name));
+    const auto check = [&](const auto& output) {
+      if constexpr (requires { output.reference; }) {
+        if (!output.reference.empty() && !line.find(output.reference))
+          report(fmt::format("outputs.{}.reference", i), unknown_transition(line, output.reference));
+      }
+    };
+    std::visit(check, file.outputs[i]);
   }
   if (!reader.clean("dataset")) return outline;
   medium = build_medium(config.dataset, line, report);

@@ -29,7 +29,7 @@ struct Config {
   Physics physics;
   Numerics numerics;
   Limits limits;
-  std::vector<SpectrumOutput> spectra;
+  std::vector<AnyOutput> outputs;  ///< that are binned
   std::optional<PhotonsOutput> photons;
   std::string output_path;  ///< relative to the working directory, not to the file
 

@@ -22,7 +22,7 @@ struct Trial {
 };
 Trial try_photons(const config::Config& config, const Setup& setup, const cpu::Options& options, double most_seconds) {
   config::Config plain = config;
-  plain.spectra.clear();
+  plain.outputs.clear();
   Trial trial{build_tally(plain, setup), 0};
   Pool pool(0, setup.emitter.count(), 1);
   Control control;
@@ -121,11 +121,10 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
 }
 
 ResultSize result_size(const config::Config& config, const Setup& setup) {
-  double bins = 0;
-  for (const auto& spectrum : config.spectra) bins += double(spectrum.bins);
-  // Attributes, the space that HDF5 leaves between objects, and three numbers per bin.
-  const double rest = 65536 + 2. * double(config.resolved.size()) + 8192. * double(config.spectra.size()) +
-                      1024. * double(config.generators.size() + setup.line.transitions.size()) + 24 * bins;
+  // Attributes and the room that HDF5 leaves between objects; three numbers a bin.
+  const double rest = 65536 + 2. * double(config.resolved.size()) + 8192. * double(config.outputs.size()) +
+                      1024. * double(config.generators.size() + setup.line.transitions.size()) +
+                      24 * config::count_bins(config.outputs);
   return {row_bytes(config) * double(setup.emitter.count()), rest};
 }
 
@@ -140,10 +139,10 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   e.scatterings = count(Counter::scatterings) / ended;
   e.steps_per_second = count(Counter::steps) / trial.seconds;
   e.seconds = count(Counter::steps) / ended * photons / e.steps_per_second;
-  // Each thread has its own spectra; photons are written in blocks of 65536.
-  const double tally = 8. * double(build_tally(config, setup).plan().cells);
+  // Every thread has small outputs of its own; photons are written in blocks of 65536.
+  const TallyPlan tally = build_tally(config, setup).plan();
   const double row = row_bytes(config);
-  e.memory = 2e7 + tally * (options.threads + 2) + 65536. * 2 * row;
+  e.memory = 2e7 + 8. * double(tally.own) * options.threads + 16. * double(tally.cells) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory +=
         double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // plus a float for the light of each

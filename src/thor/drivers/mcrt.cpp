@@ -86,7 +86,7 @@ std::string now_utc() {
   return text;
 }
 
-void write_header(io::File& file, const config::Config& config, const Setup& setup, const std::string& device) {
+void write_header(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
   set("thor_version", std::string(version));
   set("git_commit", std::string(git_commit));
@@ -118,7 +118,7 @@ void write_header(io::File& file, const config::Config& config, const Setup& set
 }
 
 /// The atomic data that the run used, which a line list of the user's may have changed.
-void write_line(io::File& file, const Line& line) {
+void write_line(io::ArrayOutput& file, const Line& line) {
   file.attribute("/line", "name", line.name);
   file.attribute("/line", "source", line.source);
   for (const AtomicTransition& t : line.transitions) {
@@ -180,7 +180,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 /// How it ended, and what was warned of and is to be known of it: a line each.
-void write_ending(io::File& file, const Tally& tally, const Ending& ending) {
+void write_ending(io::ArrayOutput& file, const Tally& tally, const Ending& ending) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
   set("photons_requested", ending.requested);
   set("complete", ending.complete(tally));
@@ -194,7 +194,7 @@ class Result {
  public:
   Result(const config::Config& config, const Setup& setup, const RunOptions& options)
       : options_(options), size_(result_size(config, setup)) {
-    file_.emplace(options.output, options.overwrite);
+    file_.emplace(options.output, options.overwrite, false);
     const double free = io::detail::free_space(file_->path());
     if (!config.photons) {
       file_->reserve(std::uint64_t(size_.rest));
@@ -208,12 +208,12 @@ class Result {
     }
   }
 
-  io::File& operator*() { return *file_; }
-  io::File* operator->() { return &*file_; }
+  io::ArrayOutput& operator*() { return *file_; }
+  io::ArrayOutput* operator->() { return &*file_; }
   /// Empty, with room for all but raw photons.
   void start_again() {
     file_.reset();
-    file_.emplace(options_.output, options_.overwrite);
+    file_.emplace(options_.output, options_.overwrite, false);
     try {
       file_->reserve(std::uint64_t(size_.rest));
     } catch (const Error&) {  // there may be some in the end
@@ -223,7 +223,7 @@ class Result {
  private:
   const RunOptions& options_;
   ResultSize size_;
-  std::optional<io::File> file_;
+  std::optional<io::ArrayOutput> file_;
 };
 
 }  // namespace
@@ -236,7 +236,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, *file);
   Tally total = build_tally(config, setup);
   Ending ending{setup.emitter.count(), {}};
-  // A disk that is full must not cost the spectra: those are in memory, and fit where raw photons were.
+  // A disk that is full must not cost the binned outputs: those are in memory, and fit where raw photons were.
   const auto drop_photons = [&](const Error& e) {
     photons.reset();
     file.start_again();

@@ -95,8 +95,11 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
 }
 
 Tally build_tally(const config::Config& config, const Setup& setup) {
-  return {config.spectra, [&](const std::string& reference) { return frequency_axis(setup, reference); },
-          setup.emitter.luminosity(), setup.emitter.luminosity_squared(), int(setup.emitter.sources.size())};
+  return {config.outputs,
+          {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size},
+          setup.emitter.luminosity(),
+          setup.emitter.luminosity_squared(),
+          int(setup.emitter.sources.size())};
 }
 
 template <class Real>

@@ -1,9 +1,12 @@
 #pragma once
 #include "thor/core/constants.hpp"
 #include "thor/math/functions.hpp"
-#include "thor/outputs/parameters.hpp"
 
 namespace thor {
+
+namespace config {
+enum class Axis { x, velocity, wavelength, frequency };
+}
 
 /// From the frequency of a lane, w = c ln(nu/nu_0) in thermal units, to the quantities that people plot (cgs), about a
 /// transition of reference.
@@ -14,6 +17,30 @@ struct FrequencyAxis {
 
   bool operator==(const FrequencyAxis&) const = default;
 };
+
+/// How an axis is written to a file.
+struct AxisUnits {
+  const char* name;
+  const char* unit;
+  const char* flux_unit;  ///< of a luminosity per unit of the axis
+  double in_cgs;          ///< the unit of the file in cgs
+  const char* meaning;
+};
+
+inline AxisUnits units_of(config::Axis axis) {
+  switch (axis) {
+    case config::Axis::x:
+      return {"x", "", "erg s-1", 1, "dimensionless frequency (c/v_th) ln(nu/nu_0), positive to the blue"};
+    case config::Axis::velocity:
+      return {"velocity", "km s-1", "erg s-1 / (km s-1)", constants::km,
+              "Doppler velocity c (lambda/lambda_0 - 1), positive to the red"};
+    case config::Axis::wavelength:
+      return {"wavelength", "Angstrom", "erg s-1 Angstrom-1", constants::angstrom, "vacuum wavelength"};
+    case config::Axis::frequency:
+      return {"frequency", "Hz", "erg s-1 Hz-1", 1, "frequency"};
+  }
+  return {};
+}
 
 inline namespace THOR_ISA {
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "thor/config/section.hpp"
+#include "thor/datasets/medium.hpp"
+
 namespace thor {
 namespace {
 
@@ -18,8 +21,36 @@ std::string fate_names() {
 
 }  // namespace
 
-PhotonStream::PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis,
-                           io::File& file)
+const config::Section<PhotonsOutput>& PhotonsOutput::section() {
+  using namespace config;
+  using enum PhotonField;
+  static const Section<PhotonsOutput> section = [] {
+    Section<PhotonsOutput> s("");
+    s.choices(
+        "fields", &PhotonsOutput::fields,
+        std::vector<Option<PhotonField>>{
+            {"id", id, "number of the photon; with the seed it fixes its history"},
+            {"weight", weight, "luminosity that it stands for"},
+            {"velocity_initial", velocity_initial, "c(λ/λ₀ − 1) at emission"},
+            {"velocity_final", velocity_final, "c(λ/λ₀ − 1) at the end"},
+            {"velocity_scattered", velocity_scattered,
+             "c(λ/λ₀ − 1) as it left its last scattering: before the Hubble flow to the end"},
+            {"position", position, "where it last scattered, or was emitted"},
+            {"direction", direction, "of its last flight"},
+            {"scatterings", scatterings, "by the line"},
+            {"column", column, "column density along its way"},
+            {"position_initial", position_initial, "where it was emitted"},
+            {"generator", generator, "number of the generator that emitted it, from 0"},
+            {"source", source, "number of the source: its row in the list, or the cell (x n_y + y) n_z + z of the gas"},
+        },
+        {.meaning = "what is kept; all by default", .example = "[id, velocity_final]"});
+    return s;
+  }();
+  return section;
+}
+
+PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis,
+                           io::ArrayOutput& file)
     : file_(file), axis_(axis), size_(medium.size), cross_section_(medium.cross_section) {
   const auto open = [&]<class T>(Field<T>& field, const char* name, int width, const char* units, const char* what) {
     field.wanted = true;

@@ -1,18 +1,49 @@
 #pragma once
 #include <span>
 
-#include "thor/datasets/medium.hpp"
-#include "thor/io/hdf5/hdf5.hpp"
+#include "thor/io/array/output.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 #include "thor/transport/photon.hpp"
 
 namespace thor {
 
+struct Medium;
+namespace config {
+template <class T>
+class Section;
+
+enum class PhotonField {
+  id,
+  weight,
+  velocity_initial,
+  velocity_final,
+  velocity_scattered,
+  position,
+  direction,
+  scatterings,
+  column,
+  position_initial,
+  generator,
+  source
+};
+}  // namespace config
+
+/// Raw photons are asked for.
+struct PhotonsOutput {
+  static constexpr const char* type = "photons";
+  static constexpr const char* meaning = "every photon, one row each";
+
+  std::vector<config::PhotonField> fields;  ///< each at most once, at least one
+
+  static const config::Section<PhotonsOutput>& section();
+  bool operator==(const PhotonsOutput&) const = default;
+};
+
 /// Raw photons, streamed to disk as they finish: /photons/original/{id, weight, ...}. Those that escaped, were absorbed
 /// or were lost are told apart by `fate`.
 class PhotonStream {
  public:
-  PhotonStream(const config::PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::File& file);
+  PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::ArrayOutput& file);
 
   void accept(std::span<const Photon> photons);
   void finish();  ///< after the last one
@@ -23,7 +54,7 @@ class PhotonStream {
     io::Column<T> column;
     bool wanted = false;
   };
-  io::File& file_;
+  io::ArrayOutput& file_;
   FrequencyAxis axis_;
   double size_, cross_section_;
   Field<std::uint64_t> id_, source_;

@@ -1,49 +1,56 @@
 #pragma once
-#include "thor/outputs/frequency_axis.hpp"
-#include "thor/transport/photon.hpp"
+#include "thor/outputs/binned.hpp"
 
 namespace thor {
 
-/// A luminosity in units of a tally's quanta, and its square.
-struct Quanta {
-  std::uint64_t weight, square;
-};
+namespace io {
+class ArrayOutput;
+}
+namespace config {
+template <class T>
+class Section;
+}
 
-/// A histogram of luminosity over frequency, of photons that escaped, were absorbed or stopped, or of all as they were
-/// emitted: as plain data, with its cells in a tally: the light beyond the range, the sums, the sums of squares.
-struct SpectrumBins {
+/// A spectrum as it is counted: plain data.
+struct SpectrumPlan {
+  Bins<1> bins;
   FrequencyAxis frequency;
   config::Axis axis;
   config::Fate of;
   double low, high;
-  int bins;
-  int first;  ///< its first cell
 
-  int cells() const { return 1 + 2 * bins; }
-  bool operator==(const SpectrumBins&) const = default;
+  bool operator==(const SpectrumPlan&) const = default;
+};
+
+/// A histogram of luminosity over frequency, of photons that escaped, were absorbed or stopped, or of all as they were
+/// emitted.
+struct SpectrumOutput {
+  static constexpr const char* type = "spectrum";
+  static constexpr const char* meaning = "luminosity per bin with its Monte Carlo error";
+
+  std::string name;
+  config::Fate of = config::Fate::escaped;
+  config::Axis axis = config::Axis::velocity;
+  double low = 0;  ///< dimensionless, [cm/s], [cm] or [Hz], by the axis
+  double high = 0;
+  std::uint64_t bins = 0;
+  std::string reference{};  ///< the transition of lambda0; "" is the line's first
+
+  static const config::Section<SpectrumOutput>& section();
+  SpectrumPlan plan(const OutputContext& context) const;
+  void write(io::ArrayOutput& file, const SpectrumPlan& plan, const BinnedLight& light) const;
+
+  bool operator==(const SpectrumOutput&) const = default;
 };
 
 inline namespace THOR_ISA {
 
-/// Counts a photon, with its light at emission and at the end; `cells.add(i, value)` adds to cell i.
-template <class Cells>
-THOR_FN void count_in_spectrum(const SpectrumBins& s, const Photon& photon, Quanta initial, Quanta final,
-                               Cells& cells) {
-  const bool emitted = s.of == config::Fate::emitted;
-  if (!emitted && int(s.of) != int(photon.fate)) return;
-  const Quanta quanta = emitted ? initial : final;
-  const double frequency = emitted                         ? photon.frequency_initial
-                           : s.of == config::Fate::stopped ? photon.frequency_scattered
-                                                           : photon.frequency_final;
-  const double value = axis_value(s.frequency, s.axis, frequency);
-  const double place = (value - s.low) / (s.high - s.low) * double(s.bins);
-  if (place >= 0 && place < double(s.bins)) {
-    const int bin = static_cast<int>(place);
-    cells.add(s.first + 1 + bin, quanta.weight);
-    cells.add(s.first + 1 + s.bins + bin, quanta.square);
-  } else {
-    cells.add(s.first, quanta.weight);
-  }
+template <class Contributions>
+THOR_FN void count(const SpectrumPlan& s, const Photon& photon, Contributions& bins) {
+  const CountedLight counted = counted_light(s.of, photon);
+  if (!counted.any) return;
+  const double value = axis_value(s.frequency, s.axis, counted.frequency);
+  bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), counted.light);
 }
 
 }  // namespace THOR_ISA

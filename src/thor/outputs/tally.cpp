@@ -1,10 +1,10 @@
 #include "thor/outputs/tally.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <numeric>
-
-#include "thor/core/error.hpp"
 
 namespace thor {
 namespace {
@@ -12,54 +12,65 @@ namespace {
 /// The cells of one thread.
 struct PlainCells {
   std::uint64_t* cells;
-  void add(int i, std::uint64_t value) const { cells[i] += value; }
-  void raise(int i, std::uint64_t value) const { cells[i] = std::max(cells[i], value); }
+  void add(std::int64_t i, std::uint64_t value) const { cells[i] += value; }
+  void raise(std::int64_t i, std::uint64_t value) const { cells[i] = std::max(cells[i], value); }
 };
 
-struct AxisUnits {
-  const char* name;
-  const char* unit;
-  const char* flux_unit;
-  double in_cgs;  ///< the unit of the file in cgs
-  const char* meaning;
-};
-
-AxisUnits units_of(config::Axis axis) {
-  switch (axis) {
-    case config::Axis::x:
-      return {"x", "", "erg s-1", 1, "dimensionless frequency (c/v_th) ln(nu/nu_0), positive to the blue"};
-    case config::Axis::velocity:
-      return {"velocity", "km s-1", "erg s-1 / (km s-1)", constants::km,
-              "Doppler velocity c (lambda/lambda_0 - 1), positive to the red"};
-    case config::Axis::wavelength:
-      return {"wavelength", "Angstrom", "erg s-1 Angstrom-1", constants::angstrom, "vacuum wavelength"};
-    case config::Axis::frequency:
-      return {"frequency", "Hz", "erg s-1 Hz-1", 1, "frequency"};
+/// Its own ones, and those that all threads share.
+struct PartCells {
+  std::uint64_t* own;
+  std::uint64_t* shared;
+  std::int64_t count;  ///< of its own
+  void add(std::int64_t i, std::uint64_t value) const {
+    if (i < count) {
+      own[i] += value;
+    } else {
+      std::atomic_ref(shared[i]).fetch_add(value, std::memory_order_relaxed);
+    }
   }
-  return {};
-}
+  void raise(std::int64_t i, std::uint64_t value) const { own[i] = std::max(own[i], value); }
+};
 
-std::string name_of(config::Fate fate) { return fate == config::Fate::emitted ? "emitted" : fate_of(Phase(fate)).name; }
+/// Makes room for a plan at the end of the cells.
+template <class Plan>
+void place(Plan& plan, std::int64_t& cells, double quantum, double quantum_squared) {
+  plan.bins.first = cells;
+  plan.bins.quanta_per_light = 1 / std::ldexp(quantum, plan.bins.headroom);
+  plan.bins.quanta_per_square = 1 / std::ldexp(quantum_squared, 2 * plan.bins.headroom);
+  cells += plan.bins.cells();
+}
 
 }  // namespace
 
-Tally::Tally(const std::vector<config::SpectrumOutput>& spectra,
-             const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared,
+Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, double luminosity, double luminosity_squared,
              int generators)
-    : generators_(generators),
+    : outputs_(std::move(outputs)),
+      plans_(outputs_.size()),
+      generators_(generators),
       quantum_(std::ldexp(luminosity, -62)),
       quantum_squared_(std::ldexp(luminosity_squared, -62)) {
-  int cells = cell_of(generators, GeneratorCounter(0));
-  for (const auto& s : spectra) {
-    names_.push_back(s.name);
-    spectra_.push_back({axis(s.reference), s.axis, s.of, s.low, s.high, int(s.bins), cells});
-    cells += spectra_.back().cells();
+  const auto plan_of = [&](std::size_t i, const auto& use) {
+    std::visit([&](const auto& output) { use(output.plan(context)); }, outputs_[i]);
+  };
+  std::vector<std::int64_t> sizes(outputs_.size());
+  std::vector<std::size_t> order(outputs_.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const std::size_t i : order) plan_of(i, [&](const auto& plan) { sizes[i] = plan.bins.cells(); });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sizes[i]; });
+  std::int64_t cells = own_ = cell_of(generators, GeneratorCounter(0));
+  for (const std::size_t i : order) {
+    plan_of(i, [&](auto plan) {
+      place(plan, cells, quantum_, quantum_squared_);
+      plans_[i].type = int(outputs_[i].index());
+      std::memcpy(plans_[i].bytes, &plan, sizeof(plan));
+    });
+    if (cells <= most_own) own_ = cells;
   }
   cells_.resize(std::size_t(cells));
 }
 
 TallyPlan Tally::plan() const {
-  return {1 / quantum_, 1 / quantum_squared_, spectra_.data(), int(spectra_.size()), int(cells_.size())};
+  return {1 / quantum_, plans_.data(), int(plans_.size()), own_, std::int64_t(cells_.size())};
 }
 
 void Tally::start(double weight, double left, int generator) {
@@ -68,16 +79,42 @@ void Tally::start(double weight, double left, int generator) {
 
 void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainCells{cells_.data()}); }
 
-void Tally::merge(const std::uint64_t* cells, int copies) {
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    for (int c = 0; c < copies; ++c) {
-      const std::uint64_t value = cells[i * std::size_t(copies) + std::size_t(c)];
-      cells_[i] = i == std::size_t(Counter::longest) ? std::max(cells_[i], value) : cells_[i] + value;
+TallyPart::TallyPart(Tally& tally) : plan_(tally.plan()), own_(std::size_t(plan_.own)), shared_(tally.cells_.data()) {}
+
+void TallyPart::start(double weight, double left, int generator) {
+  count_start(plan_, weight, left, generator, PartCells{own_.data(), shared_, plan_.own});
+}
+
+void TallyPart::accept(const Photon& photon) { count_end(plan_, photon, PartCells{own_.data(), shared_, plan_.own}); }
+
+void Tally::merge(TallyPart& part) {
+  const PlainCells cells{cells_.data()};
+  for (std::int64_t i = 0; i < own_; ++i) {
+    const std::uint64_t value = part.own_[std::size_t(i)];
+    i == std::int64_t(Counter::longest) ? cells.raise(i, value) : cells.add(i, value);
+  }
+  std::ranges::fill(part.own_, 0);
+}
+
+void Tally::merge(const std::uint64_t* parts, int copies) {
+  const PlainCells cells{cells_.data()};
+  for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
+    for (int c = 0; c < (i < own_ ? copies : 1); ++c) {
+      const std::uint64_t value = parts[place_of(i, own_, copies, c)];
+      i == std::int64_t(Counter::longest) ? cells.raise(i, value) : cells.add(i, value);
     }
   }
 }
 
-void Tally::clear() { std::ranges::fill(cells_, 0); }
+/// Others may add to the shared ones meanwhile.
+std::uint64_t Tally::cell(std::int64_t i) const {
+  return std::atomic_ref(const_cast<std::uint64_t&>(cells_[std::size_t(i)])).load(std::memory_order_relaxed);
+}
+
+bool Tally::operator==(const Tally& other) const {
+  return outputs_ == other.outputs_ && quantum_ == other.quantum_ && quantum_squared_ == other.quantum_squared_ &&
+         cells_ == other.cells_;
+}
 
 std::uint64_t Tally::photons() const { return std::accumulate(cells_.begin(), cells_.begin() + fate_count, 0ull); }
 
@@ -88,33 +125,63 @@ bool Tally::conserves() const {
              std::accumulate(light, light + fate_count, (*this)[Counter::light_unresolved]);
 }
 
+/// The error of a bin: sqrt(sum s^2), s being what one photon adds to it; or from the scatter of the sums S of the
+/// G groups of photons, sqrt(G/(G - 1) sum (S - <S>)^2).
+BinnedLight Tally::binned(std::size_t output) const {
+  BinnedLight out;
+  plans_[output].visit([&]<class Plan>(const Plan& plan) {
+    const auto& bins = plan.bins;
+    const double quantum = std::ldexp(quantum_, bins.headroom);
+    const double quantum_squared = std::ldexp(quantum_squared_, 2 * bins.headroom);
+    out.light.resize(std::size_t(bins.count));
+    out.error.resize(std::size_t(bins.count));
+    out.beyond = double(cell(bins.first)) * quantum;
+    out.error_method = bins.by_history ? "histories" : "groups";
+    for (std::int64_t i = 0; i < bins.count; ++i) {
+      const std::int64_t at = bins.first + 1 + i;
+      double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
+      if (bins.by_history) {
+        light = double(cell(at)) * quantum;
+        error = std::sqrt(double(cell(at + bins.count)) * quantum_squared);
+        continue;
+      }
+      std::uint64_t sum = 0;
+      for (int g = 0; g < id_groups; ++g) sum += cell(at + g * bins.count);
+      const double mean = double(sum) / id_groups;
+      double scatter = 0;
+      for (int g = 0; g < id_groups; ++g) scatter += std::pow(double(cell(at + g * bins.count)) - mean, 2);
+      light = double(sum) * quantum;
+      error = std::sqrt(scatter * id_groups / (id_groups - 1)) * quantum;
+    }
+  });
+  return out;
+}
+
 double Tally::error() const {
-  if (spectra_.empty()) {
+  if (outputs_.empty()) {
     const auto escaped = double((*this)[Counter::escaped]), all = double(photons() - (*this)[Counter::in_flight]);
     return escaped > 0 ? std::sqrt((1 - escaped / all) / escaped) : 0;
   }
-  const SpectrumBins& s = spectra_.front();
-  const std::uint64_t* sum = cells_.data() + s.first + 1;
-  double flux = 0, error = 0;
-  for (int i = 0; i < s.bins; ++i) {
-    flux += double(sum[i]) * quantum_;
-    error += std::sqrt(double(sum[s.bins + i]) * quantum_squared_);
-  }
-  return flux > 0 ? error / flux : 0;
+  const BinnedLight first = binned(0);
+  const double light = std::accumulate(first.light.begin(), first.light.end(), 0.);
+  return light > 0 ? std::accumulate(first.error.begin(), first.error.end(), 0.) / light : 0;
 }
 
-std::vector<SpectrumLight> Tally::light_of_spectra() const {
-  std::vector<SpectrumLight> list;
-  for (std::size_t i = 0; i < spectra_.size(); ++i) {
-    const SpectrumBins& s = spectra_[i];
-    const std::uint64_t* sum = cells_.data() + s.first + 1;
-    list.push_back({names_[i], s.of, double(std::accumulate(sum, sum + s.bins, std::uint64_t{0})) * quantum_,
-                    double(cells_[std::size_t(s.first)]) * quantum_});
+std::vector<OutputLight> Tally::light_of_outputs() const {
+  std::vector<OutputLight> list;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const BinnedLight light = binned(i);
+    std::visit(
+        [&]<class T>(const T& output) {
+          list.push_back({T::type, output.name, output.of, std::accumulate(light.light.begin(), light.light.end(), 0.),
+                          light.beyond});
+        },
+        outputs_[i]);
   }
   return list;
 }
 
-void Tally::write(io::File& file) const {
+void Tally::write(io::ArrayOutput& file) const {
   const auto set = [&](const std::string& name, auto value) { file.attribute("/summary", name, value); };
   set("photons", photons());
   for (int i = 0; i < fate_count; ++i) set(fates[i].name, (*this)[Counter(i)]);
@@ -132,40 +199,23 @@ void Tally::write(io::File& file) const {
     const auto set_light = [&](const std::string& name, GeneratorCounter c) {
       file.attribute(group, name, light(g, c));
     };
-    file.attribute(group, "photons", cells_[std::size_t(cell_of(g, GeneratorCounter::started))]);
+    file.attribute(group, "photons", cell(cell_of(g, GeneratorCounter::started)));
     set_light("luminosity_emitted", GeneratorCounter::light_emitted);
     set_light("luminosity_unresolved", GeneratorCounter::light_unresolved);
     for (int i = 0; i < fate_count; ++i) {
       set_light(name_of_light(i), GeneratorCounter(int(GeneratorCounter::light_escaped) + i));
     }
   }
-  for (std::size_t i = 0; i < spectra_.size(); ++i) write_spectrum(file, names_[i], spectra_[i]);
-}
-
-double Tally::light(int generator, GeneratorCounter c) const {
-  return double(cells_[std::size_t(cell_of(generator, c))]) * quantum_;
-}
-
-void Tally::write_spectrum(io::File& file, const std::string& name, const SpectrumBins& s) const {
-  const AxisUnits axis = units_of(s.axis);
-  const auto bins = std::size_t(s.bins);
-  const double low = s.low / axis.in_cgs, width = (s.high - s.low) / axis.in_cgs / double(s.bins);
-  const std::uint64_t* sum = cells_.data() + s.first + 1;
-  const std::uint64_t* sum_squares = sum + s.bins;
-  std::vector<double> edges(bins + 1), flux(bins), error(bins);
-  for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = low + double(i) * width;
-  for (std::size_t i = 0; i < bins; ++i) {
-    flux[i] = double(sum[i]) * quantum_ / width;
-    error[i] = std::sqrt(double(sum_squares[i]) * quantum_squared_) / width;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    std::visit(
+        [&](const auto& output) {
+          using Plan = decltype(output.plan(std::declval<const OutputContext&>()));
+          output.write(file, plans_[i].as<Plan>(), binned(i));
+        },
+        outputs_[i]);
   }
-  const std::string group = "/spectra/" + name;
-  file.write(group + "/edges", edges, axis.unit, std::string("bin edges: ") + axis.meaning);
-  file.write(group + "/flux", flux, axis.flux_unit, "luminosity per unit of the axis");
-  file.write(group + "/error", error, axis.flux_unit, "Monte Carlo standard error of flux: that of a weighted count");
-  file.attribute(group, "axis", std::string(axis.name));
-  file.attribute(group, "of", name_of(s.of));
-  file.attribute(group, "wavelength0", s.frequency.wavelength / constants::angstrom);
-  file.attribute(group, "luminosity_beyond", double(cells_[std::size_t(s.first)]) * quantum_);
 }
+
+double Tally::light(int generator, GeneratorCounter c) const { return double(cell(cell_of(generator, c))) * quantum_; }
 
 }  // namespace thor

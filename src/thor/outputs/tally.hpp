@@ -1,59 +1,80 @@
 #pragma once
-#include <functional>
 #include <vector>
 
-#include "thor/io/hdf5/hdf5.hpp"
+#include "thor/io/array/output.hpp"
 #include "thor/outputs/tally_plan.hpp"
 
 namespace thor {
 
-/// The light of a spectrum [erg/s].
-struct SpectrumLight {
-  std::string name;
+/// The light of an output [erg/s].
+struct OutputLight {
+  std::string type, name;
   config::Fate of;
   double within, beyond;  ///< its range
 };
 
-/// What a run has counted: photons by fate, their light, and the spectra. See TallyPlan.
+class TallyPart;
+
+/// What a run has counted: photons by fate, their light, and the outputs. See TallyPlan.
 class Tally {
  public:
-  /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`; `axis(reference)` is
-  /// the frequency axis about a transition.
-  Tally(const std::vector<config::SpectrumOutput>& spectra,
-        const std::function<FrequencyAxis(const std::string&)>& axis, double luminosity, double luminosity_squared,
+  /// So many cells each thread has for itself (1 MiB): the counters, and outputs from the smallest on as far as they
+  /// fit. The cells of larger outputs are shared.
+  static constexpr std::int64_t most_own = 1 << 17;
+
+  /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`.
+  Tally(std::vector<AnyOutput> outputs, const OutputContext& context, double luminosity, double luminosity_squared,
         int generators = 1);
 
   /// A photon of this weight has been started, of which `left` is not absorbed at birth;
   void start(double weight, double left, int generator = 0);
   void accept(const Photon& photon);  ///< and this is its end
-  /// Adds the cells of another tally of the same plan, each of them in `copies` neighbouring parts.
+  /// Adds the cells of another tally of the same plan, the first of them in `copies` neighbouring parts.
   void merge(const std::uint64_t* cells, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }
-  void clear();
-  void write(io::File& file) const;
+  void merge(TallyPart& part);  ///< which is then empty
+  void write(io::ArrayOutput& file) const;
 
-  bool operator==(const Tally&) const = default;
+  bool operator==(const Tally& other) const;
   TallyPlan plan() const;
-  std::uint64_t operator[](Counter c) const { return cells_[std::size_t(c)]; }
+  std::uint64_t operator[](Counter c) const { return cell(std::int64_t(c)); }
   std::uint64_t photons() const;  ///< that have a fate, or were cut in flight
   double light(Counter c) const { return double((*this)[c]) * quantum_; }
   double light(int generator, GeneratorCounter c) const;
-  std::vector<SpectrumLight> light_of_spectra() const;
-  /// The relative Monte Carlo error of the first output: of a bin of the first spectrum, averaged with the flux as
-  /// weight; without a spectrum that of the escape fraction. 0 where nothing has been counted.
+  std::vector<OutputLight> light_of_outputs() const;
+  BinnedLight binned(std::size_t output) const;
+  /// The relative Monte Carlo error of the first output: of one of its bins, averaged with the light as weight; without
+  /// an output that of the escape fraction. 0 where nothing has been counted.
   double error() const;
   /// Conservation: every photon started has one fate, and their light and what was absorbed at birth is what was
   /// emitted, to the last quantum.
   bool conserves() const;
 
  private:
-  void write_spectrum(io::File& file, const std::string& name, const SpectrumBins& bins) const;
+  friend TallyPart;
+  std::uint64_t cell(std::int64_t i) const;
 
-  std::vector<std::string> names_;
-  std::vector<SpectrumBins> spectra_;
+  std::vector<AnyOutput> outputs_;
+  std::vector<OutputPlan> plans_;
   int generators_;
+  std::int64_t own_ = 0;
   std::vector<std::uint64_t> cells_;
   double quantum_, quantum_squared_;
+};
+
+/// What one thread counts: in cells of its own, and in the shared ones of the tally that it is a part of.
+class TallyPart {
+ public:
+  explicit TallyPart(Tally& tally);
+
+  void start(double weight, double left, int generator);
+  void accept(const Photon& photon);
+
+ private:
+  friend Tally;
+  TallyPlan plan_;
+  std::vector<std::uint64_t> own_;
+  std::uint64_t* shared_;
 };
 
 }  // namespace thor

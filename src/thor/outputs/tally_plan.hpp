@@ -1,12 +1,11 @@
 #pragma once
-#include "thor/outputs/spectrum.hpp"
+#include "thor/outputs/list.hpp"
 
-/// Counts and sums of light in integers. Light is counted in quanta, 2^-62 of all that the sources emit, so that sums
-/// are exact and the same in any order: for any number of threads and lanes, on a CPU or a device. (A photon of a run
-/// of 1e9 is 4e9 quanta: its weight is rounded to 1e-10.)
+/// Counts and sums of light in integers, in quanta (outputs/binned.hpp). A photon of a run of 1e9 is 4e9 quanta: its
+/// weight is rounded to 1e-10.
 namespace thor {
 
-/// The cells of a tally, before those of the generators and the spectra. Fates are in the order of their table
+/// The cells of a tally, before those of the generators and the outputs. Fates are in the order of their table
 /// (transport/fates.hpp).
 enum class Counter : int {
   escaped,
@@ -42,12 +41,17 @@ enum class GeneratorCounter : int {
   count
 };
 
-/// How to count: plain data.
+/// How to count: plain data. The cells are those of Counter, of the generators, and of the outputs. The first ones,
+/// `own`, are few and often added to: every thread has them for itself, and a device has several copies. The others are
+/// those of large outputs: there is one copy, and additions to it are atomic.
 struct TallyPlan {
-  double quanta_per_light, quanta_per_square;
-  const SpectrumBins* spectra;
-  int spectra_count;
-  int cells;  ///< in all
+  double quanta_per_light;
+  const OutputPlan* outputs;
+  int output_count;
+  std::int64_t own, cells;  ///< in all
+
+  /// With so many copies of the first ones, neighbouring in memory.
+  std::int64_t room(int copies) const { return own * copies + (cells - own); }
 };
 
 inline namespace THOR_ISA {
@@ -56,16 +60,16 @@ THOR_FN int cell_of(int generator, GeneratorCounter counter) {
   return int(Counter::count) + generator * int(GeneratorCounter::count) + int(counter);
 }
 
-THOR_FN Quanta quanta_of(const TallyPlan& plan, double weight) {
-  return {static_cast<std::uint64_t>(weight * plan.quanta_per_light + 0.5),
-          static_cast<std::uint64_t>(weight * weight * plan.quanta_per_square + 0.5)};
+/// Where a cell is in memory.
+THOR_FN std::int64_t place_of(std::int64_t cell, std::int64_t own, int copies, int copy) {
+  return cell < own ? cell * copies + copy : cell + own * (copies - 1);
 }
 
 /// A photon that is emitted with a weight, and of which `left` is not absorbed at birth.
 template <class Cells>
 THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int generator, Cells cells) {
-  const std::uint64_t light = quanta_of(plan, weight).weight;
-  const std::uint64_t unresolved = light - quanta_of(plan, left).weight;
+  const std::uint64_t light = rounded(weight * plan.quanta_per_light);
+  const std::uint64_t unresolved = light - rounded(left * plan.quanta_per_light);
   cells.add(int(Counter::started), 1);
   cells.add(int(Counter::light_emitted), light);
   cells.add(cell_of(generator, GeneratorCounter::started), 1);
@@ -76,18 +80,28 @@ THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int 
   }
 }
 
+/// What a photon adds to one output.
+template <class Plan, class Cells>
+THOR_FN void count_in(const Plan& plan, const Photon& photon, Cells& cells) {
+  Contributions contributions(plan.bins, photon.id, cells);
+  count(plan, photon, contributions);
+  contributions.finish();
+}
+
 /// `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least that.
 template <class Cells>
 THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
-  const Quanta initial = quanta_of(plan, photon.weight_initial), final = quanta_of(plan, photon.weight);
+  const std::uint64_t light = rounded(photon.weight * plan.quanta_per_light);
   const int fate = fate_index(photon.fate);
   cells.add(fate, 1);
-  cells.add(int(Counter::light_escaped) + fate, final.weight);
-  cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, final.weight);
+  cells.add(int(Counter::light_escaped) + fate, light);
+  cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, light);
   cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
-  for (int i = 0; i < plan.spectra_count; ++i) count_in_spectrum(plan.spectra[i], photon, initial, final, cells);
+  for (int i = 0; i < plan.output_count; ++i) {
+    plan.outputs[i].visit([&](const auto& output) { count_in(output, photon, cells); });
+  }
 }
 
 }  // namespace THOR_ISA

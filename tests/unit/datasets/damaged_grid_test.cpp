@@ -10,7 +10,7 @@
 #include "support/grid.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/medium.hpp"
-#include "thor/io/hdf5/contents.hpp"
+#include "thor/io/array/contents.hpp"
 #include "thor/line/line.hpp"
 #include "unit/io/input_fixture.hpp"
 

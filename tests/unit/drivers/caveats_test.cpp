@@ -7,9 +7,8 @@ namespace {
 
 /// Photons of weight 1 (or as given) with these fates, and a spectrum of escaped ones in -1 < x < 1.
 struct Counted {
-  std::vector<config::SpectrumOutput> spectra{
-      {.name = "narrow", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 2}};
-  Tally tally{spectra, [](const std::string&) { return FrequencyAxis{1e6, 1e-5}; }, 1e4, 1e4};
+  SpectrumOutput narrow{.name = "narrow", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 2};
+  Tally tally{{narrow}, {[](const std::string&) { return FrequencyAxis{1e6, 1e-5}; }}, 1e4, 1e4};
 
   void add(Phase fate, int count, double frequency = 0, double weight = 1, double unresolved = 0) {
     for (int i = 0; i < count; ++i) {

@@ -73,6 +73,14 @@ outputs:
   - {type: spectrum, name: l_3, of: absorbed, axis: wavelength, range: [121 nm, 122 nm], bins: 1}
   - {type: spectrum, name: "4", axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 2}
   - {type: photons, fields: [scatterings, id]}
+  - type: histogram
+    name: map
+    of: stopped
+    axes:
+      - {quantity: velocity, range: [-1000 km/s, 1000 km/s], bins: 10}
+      - {quantity: scatterings, range: [1, 1e6], bins: 6, spacing: log}
+    centre: [1 pc, 0 pc, 0 pc]
+    reference: Lya_D
 output: {path: results/out.h5}
 )";
 
@@ -126,7 +134,7 @@ TEST(Config, Defaults) {
   EXPECT_EQ(config.numerics, Numerics{});
   EXPECT_EQ(config.line_list, "");
   EXPECT_EQ(config.limits, (Limits{2'000'000'000, 2'000'000'000}));
-  EXPECT_TRUE(config.spectra.empty());
+  EXPECT_TRUE(config.outputs.empty());
   EXPECT_FALSE(config.photons);
   EXPECT_EQ(config.output_path, "out.h5");
 }
@@ -182,20 +190,27 @@ TEST(Config, EveryKey) {
   EXPECT_EQ(config.numerics, (Numerics{VoigtScheme::s18, ParallelScheme::s15, CoreWingScheme::b25,
                                        RandomGenerator::philox, Uniforms::unbiased, Rejection::full}));
   EXPECT_EQ(config.limits, (Limits{1'000'000, 2'000'000'000}));
-  ASSERT_EQ(config.spectra.size(), 4u);
-  EXPECT_EQ(config.spectra[0], (SpectrumOutput{"emergent", Fate::escaped, Axis::x, -30, 30, 240}));
-  EXPECT_EQ(config.spectra[1], (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10, "Lya_D"}));
-  EXPECT_EQ(config.spectra[2].axis, Axis::wavelength);
-  EXPECT_EQ(config.spectra[2].of, Fate::absorbed);
-  EXPECT_EQ(config.spectra[3].high, 2.5e15);
+  ASSERT_EQ(config.outputs.size(), 5u);
+  const auto spectrum = [&](std::size_t i) { return std::get<SpectrumOutput>(config.outputs[i]); };
+  EXPECT_EQ(spectrum(0), (SpectrumOutput{"emergent", Fate::escaped, Axis::x, -30, 30, 240}));
+  EXPECT_EQ(spectrum(1), (SpectrumOutput{"v-2", Fate::emitted, Axis::velocity, -1e8, 1e8, 10, "Lya_D"}));
+  EXPECT_EQ(spectrum(2).axis, Axis::wavelength);
+  EXPECT_EQ(spectrum(2).of, Fate::absorbed);
+  EXPECT_EQ(spectrum(3).high, 2.5e15);
+  EXPECT_EQ(
+      std::get<HistogramOutput>(config.outputs[4]),
+      (HistogramOutput{"map",
+                       Fate::stopped,
+                       {{PhotonProperty::velocity, -1e8, 1e8, 10}, {PhotonProperty::scatterings, 1, 1e6, 6, true}},
+                       {3.0856775814913673e18, 0, 0},
+                       "Lya_D"}));
   ASSERT_TRUE(config.photons);
   EXPECT_EQ(config.photons->fields, (std::vector<PhotonField>{PhotonField::scatterings, PhotonField::id}));
   EXPECT_EQ(config.output_path, "some/where/results/out.h5");
 }
 
 TEST(Config, Variants) {
-  EXPECT_EQ(parse(edited("type: shell\n  outer_radius", "type: slab\n  half_thickness"), "f").dataset.type,
-            "slab");
+  EXPECT_EQ(parse(edited("type: shell\n  outer_radius", "type: slab\n  half_thickness"), "f").dataset.type, "slab");
   const auto with = [](const std::string& set) { return parse(minimal, "f", {set}); };
   EXPECT_EQ(with("dataset.velocity={profile: linear, max: 200 km/s}").dataset.velocity,
             (Velocity{VelocityProfile::linear, 0, 2e7, {}}));
@@ -220,9 +235,10 @@ TEST(Config, Variants) {
   const Generator stars = with("generators.0={type: sources, photons: 1, path: /s.txt, frame: source}").generators[0];
   EXPECT_EQ(stars.frame, Frame::source);
   EXPECT_EQ(with("generators.0={type: sources, photons: 1, path: /s.txt}").generators[0].frame, Frame::gas);
-  EXPECT_EQ(with("outputs=[]").spectra.size(), 0u);
+  EXPECT_EQ(with("outputs=[]").outputs.size(), 0u);
   EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 12u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");
+  EXPECT_EQ(with("output.path=/tmp/x.zarr").output_path, "/tmp/x.zarr");
   EXPECT_EQ(parse(minimal, "/a/b.yaml").output_path, "/a/out.h5");
 }
 
@@ -585,6 +601,27 @@ TEST(Config, BrokenValues) {
       {"outputs",
        "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 1},"
        " {type: spectrum, name: a, axis: x, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: histogram, name: a}]"},
+      {"outputs", "[{type: histogram, name: a, axes: []}]"},
+      {"outputs", "[{type: histogram, name: a, of: emitted, axes: [{quantity: cosine, range: [0, 1], bins: 1}]}]"},
+      {"outputs", "[{type: histogram, name: a, axis: x, range: [0, 1], bins: 1}]"},
+      {"outputs", "[{type: histogram, name: a, axes: [{quantity: y, range: [0, 1], bins: 1}]}]"},
+      {"outputs", "[{type: histogram, name: a, axes: [{quantity: radius, range: [0, 1], bins: 1}]}]"},
+      {"outputs", "[{type: histogram, name: a, axes: [{quantity: radius, range: [-1 pc, 1 pc], bins: 1}]}]"},
+      {"outputs", "[{type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 1, spacing: log}]}]"},
+      {"outputs",
+       "[{type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 1}, {quantity: x, range: [0, 1], bins: "
+       "1}]}]"},
+      {"outputs",
+       "[{type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 10000}, {quantity: cosine, range: [0, "
+       "1], bins: 10000}]}]"},
+      {"outputs",
+       "[{type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 50000000}, {quantity: cosine, range: [0, "
+       "1], bins: 50000000}, {quantity: scatterings, range: [0, 1], bins: 50000000}, {quantity: velocity, range: [0 "
+       "km/s, 1 km/s], bins: 50000000}]}]"},
+      {"outputs",
+       "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 1},"
+       " {type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 1}]}]"},
       {"output", "out.h5"},
       {"output", "{}"},
       {"output.path", "out.hdf5"},

@@ -402,7 +402,7 @@ TEST(EscapeFraction, LeavesTheEmittedLightAlone) {
     EXPECT_EQ(part.photons[i].weight_initial, all.photons[i].weight);
   }
   const std::string path = testing::TempDir() + "thor_unresolved_" + std::to_string(getpid()) + ".h5";
-  io::File file(path, true);
+  io::ArrayOutput file(path, true);
   part.tally.write(file);
   file.commit(true);
   const io::Input input(path);

@@ -12,7 +12,9 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <numeric>
 
+#include "thor/io/array/contents.hpp"
 #include "thor/io/hdf5/hdf5.hpp"
 #include "unit/io/input_support.hpp"
 
@@ -262,6 +264,124 @@ TEST_P(ArrayOutputTest, FullDisk) {
     EXPECT_EQ(WEXITSTATUS(status), 42);
     EXPECT_TRUE(fs::is_empty(folder));
   }
+}
+
+TEST_P(ArrayOutputTest, ColumnsOfManyLengths) {
+  for (const std::size_t rows : {0UL, 1UL, 65'536UL, 200'000UL}) {
+    std::vector<std::uint64_t> id(rows);
+    std::iota(id.begin(), id.end(), 7U);
+    std::vector<float> position(3 * rows);
+    std::iota(position.begin(), position.end(), 0.0F);
+    {
+      ArrayOutput output(path, true);
+      auto ids = output.column<std::uint64_t>("/photons/original/id", 1, "", "photon number");
+      auto positions = output.column<float>("/photons/original/position", 3, "cm", "last scattering");
+      output.attribute("/photons/original/id", "early", 1);
+      for (std::size_t i = 0; i < rows; i += 999) {  // no divisor of the chunk
+        ids.append({id.data() + i, std::min<std::size_t>(999, rows - i)});
+      }
+      positions.append(position);
+      output.attribute("/photons/original/position", "frame", "box");
+      EXPECT_EQ(ids.rows(), rows);
+      EXPECT_EQ(positions.rows(), rows);
+      output.finish();
+      EXPECT_TRUE(contains(message(
+                               [&] {
+                                 ids.append(id);
+                                 ids.append(std::vector<std::uint64_t>(1));
+                               },
+                               ExitCode::internal),
+                           "closed"));
+      output.commit(true);
+    }
+    const Input input(path);
+    EXPECT_EQ(input.array("/photons/original/id").shape, Shape{rows});
+    EXPECT_EQ(input.array("/photons/original/position").shape, (Shape{rows, 3}));
+    EXPECT_EQ(input.read_all<std::uint64_t>("/photons/original/id"), id);
+    EXPECT_EQ(input.read_all<float>("/photons/original/position"), position);
+    EXPECT_EQ(input.text("/photons/original/position", "units"), "cm");
+    EXPECT_EQ(input.text("/photons/original/position", "frame"), "box");
+    EXPECT_EQ(input.number("/photons/original/id", "early"), 1);
+  }
+}
+
+TEST_P(ArrayOutputTest, RoomThatIsKeptIsGivenBack) {
+  ArrayOutput output(path);
+  output.reserve(1 << 20);
+  output.write("/values", std::vector<double>{1, 2}, "", "two");
+  output.commit();
+  std::uintmax_t size = fs::is_directory(path) ? 0 : fs::file_size(path);
+  for (const auto& file : fs::recursive_directory_iterator(fs::is_directory(path) ? path : folder)) {
+    if (is_zarr() && file.is_regular_file()) size += file.file_size();
+  }
+  EXPECT_LT(size, 20'000u);
+  EXPECT_GT(size, 16u);
+  ArrayOutput greedy(folder / (std::string("other") + GetParam()));
+  EXPECT_TRUE(contains(message([&] { greedy.reserve(std::uint64_t(1) << 61); }, ExitCode::output), "free"));
+}
+
+const Object& find(const std::vector<Object>& objects, const std::string& path) {
+  const auto found = std::ranges::find(objects, path, &Object::path);
+  if (found == objects.end()) throw std::out_of_range(path);
+  return *found;
+}
+
+TEST_P(ArrayOutputTest, ContentsListsWhatWasWritten) {
+  {
+    ArrayOutput output(path);
+    output.attribute("/", "name", std::string("Lyα"));
+    output.attribute("/", "seed", std::uint64_t(18446744073709551615u));
+    output.attribute("/g", "good", true);
+    output.attribute("/g", "depth", -3);
+    output.attribute("/g", "whole", 2.0);
+    output.write<double>("/g/values", std::vector<double>{1, 2, 3, 4, 5, 6}, {3, 2}, "cm", "six");
+    output.column<std::int64_t>("/g/h/rows", 3, "", "none yet");
+    output.commit();
+  }
+  const auto objects = contents(path.string());
+  require_whole(path.string(), objects);
+  EXPECT_EQ(objects.size(), 5u);
+  EXPECT_EQ(std::get<std::string>(find(objects, "/").attributes.at("name")), "Lyα");
+  EXPECT_EQ(std::get<std::uint64_t>(find(objects, "/").attributes.at("seed")), 18446744073709551615u);
+  EXPECT_TRUE(std::get<bool>(find(objects, "/g").attributes.at("good")));
+  EXPECT_EQ(std::get<std::int64_t>(find(objects, "/g").attributes.at("depth")), -3);
+  EXPECT_EQ(std::get<double>(find(objects, "/g").attributes.at("whole")), 2);
+  const Object& values = find(objects, "/g/values");
+  EXPECT_TRUE(values.is_dataset);
+  EXPECT_EQ(values.type, "float64");
+  EXPECT_EQ(values.shape, (Shape{3, 2}));
+  EXPECT_EQ(std::get<std::string>(values.attributes.at("units")), "cm");
+  EXPECT_EQ(find(objects, "/g/h/rows").shape, (Shape{0, 3}));
+}
+
+/// What was lost or cut in a copy of a zarr directory is named.
+TEST(ZarrOutput, WhatIsNotWholeIsAnError) {
+  std::string name = (fs::temp_directory_path() / "thor_whole_XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path folder = name, good = folder / "good.zarr", bad = folder / "bad.zarr";
+  {
+    ArrayOutput output(good);
+    output.attribute("/summary", "photons", 3);
+    output.column<double>("/photons/weight", 1, "", "").append(std::vector<double>(70'000));
+    output.commit();
+  }
+  const auto says = [&](const auto& harm) {
+    fs::remove_all(bad);
+    fs::copy(good, bad, fs::copy_options::recursive);
+    harm();
+    return message([&] { require_whole(bad.string(), contents(bad.string())); }, ExitCode::input);
+  };
+  require_whole(good.string(), contents(good.string()));
+  const fs::path column = bad / "photons/weight";
+  EXPECT_TRUE(contains(says([&] { fs::resize_file(column / "1", 100); }), "chunk 1 is truncated"));
+  EXPECT_TRUE(contains(says([&] { fs::remove(column / "0"); }), "chunk 0 is missing"));
+  EXPECT_TRUE(contains(says([&] { fs::remove(column / ".zarray"); }), "photons/weight/.zarray is missing"));
+  EXPECT_TRUE(contains(says([&] { fs::remove_all(bad / "summary"); }), "summary/.zattrs is missing"));
+  EXPECT_TRUE(contains(says([&] { fs::remove(bad / ".zmetadata"); }), ".zmetadata"));
+  EXPECT_TRUE(contains(says([&] { fs::resize_file(column / ".zarray", 30); }), "no JSON object"));
+  EXPECT_TRUE(contains(says([&] { fs::resize_file(bad / "summary/.zattrs", 5); }), "no JSON object"));
+  EXPECT_TRUE(contains(says([&] { fs::remove(bad / ".zgroup"); }), "no zarr store"));
+  fs::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, ArrayOutputTest, ::testing::Values(".h5", ".zarr"),

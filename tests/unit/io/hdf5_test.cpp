@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
-#include "thor/io/hdf5/contents.hpp"
+#include "thor/io/array/contents.hpp"
+#include "thor/io/array/output.hpp"
 
 namespace thor::io {
 namespace {
 
 namespace fs = std::filesystem;
+using File = ArrayOutput;
 
 class Hdf5 : public ::testing::Test {
  protected:

@@ -45,13 +45,13 @@ TEST(FrequencyAxis, AllAxesOfTheSameLight) {
               constants::c, 1);
 }
 
-/// Only the line's first transition.
-auto only(FrequencyAxis axis) {
-  return [axis](const std::string&) { return axis; };
+/// Nothing but the line's first transition.
+OutputContext only(FrequencyAxis axis) {
+  return {[axis](const std::string&) { return axis; }};
 }
 
 TEST(SpectrumOutput, SumsLuminosityWithItsError) {
-  const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
+  const SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
   Tally a({output}, only({1e6, 1e-5}), 0x1p10, 0x1p20), b = a;  // quanta that are powers of two
   a.accept(photon(-1.5, Phase::escaped, 2)), a.accept(photon(0.5, Phase::escaped, 3));
   b.accept(photon(0.5, Phase::escaped, 4)), b.accept(photon(7, Phase::escaped, 5));
@@ -59,7 +59,7 @@ TEST(SpectrumOutput, SumsLuminosityWithItsError) {
   a.merge(b);
   const auto path =
       (std::filesystem::temp_directory_path() / ("thor_spectrum_" + std::to_string(getpid()) + ".h5")).string();
-  io::File file(path, true);
+  io::ArrayOutput file(path, true);
   a.write(file);
   file.commit(true);
   const auto flux = read(path, "/spectra/s/flux"), error = read(path, "/spectra/s/error");
@@ -72,9 +72,10 @@ TEST(SpectrumOutput, SumsLuminosityWithItsError) {
 TEST(SpectrumOutput, OfEmittedAndAbsorbedLight) {
   const auto path =
       (std::filesystem::temp_directory_path() / ("thor_emitted_" + std::to_string(getpid()) + ".h5")).string();
-  io::File file(path, true);
+  io::ArrayOutput file(path, true);
   for (const auto fate : {config::Fate::emitted, config::Fate::absorbed}) {
-    Tally s({{fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5, 1e5, 2}},
+    Tally s({SpectrumOutput{fate == config::Fate::emitted ? "emitted" : "absorbed", fate, config::Axis::velocity, -1e5,
+                            1e5, 2}},
             only({1e4, 1e-5}), 4, 16);
     s.accept(photon(5, Phase::absorbed, 1, -5)), s.accept(photon(5, Phase::escaped, 2, -5));
     s.write(file);
@@ -92,13 +93,13 @@ TEST(SpectrumOutput, CountsFromItsReference) {
       (std::filesystem::temp_directory_path() / ("thor_reference_" + std::to_string(getpid()) + ".h5")).string();
   const FrequencyAxis blue{1e6, 2796e-8}, red{1e6, 2796e-8 * std::exp(100 * 1e6 / constants::c), -100};
   Tally tally(
-      {{"x", config::Fate::escaped, config::Axis::x, -2, 2, 4},
-       {"red_x", config::Fate::escaped, config::Axis::x, -2, 2, 4, "red"},
-       {"red_velocity", config::Fate::escaped, config::Axis::velocity, -2e6, 2e6, 4, "red"},
-       {"wavelength", config::Fate::escaped, config::Axis::wavelength, 2805e-8, 2806e-8, 1, "red"}},
-      [&](const std::string& reference) { return reference.empty() ? blue : red; }, 4, 16);
+      {SpectrumOutput{"x", config::Fate::escaped, config::Axis::x, -2, 2, 4},
+       SpectrumOutput{"red_x", config::Fate::escaped, config::Axis::x, -2, 2, 4, "red"},
+       SpectrumOutput{"red_velocity", config::Fate::escaped, config::Axis::velocity, -2e6, 2e6, 4, "red"},
+       SpectrumOutput{"wavelength", config::Fate::escaped, config::Axis::wavelength, 2805e-8, 2806e-8, 1, "red"}},
+      {[&](const std::string& reference) { return reference.empty() ? blue : red; }}, 4, 16);
   tally.accept(photon(0.5, Phase::escaped, 1)), tally.accept(photon(-100.5, Phase::escaped, 2));
-  io::File file(path, true);
+  io::ArrayOutput file(path, true);
   tally.write(file);
   file.commit(true);
   EXPECT_EQ(read(path, "/spectra/x/flux"), (std::vector<double>{0, 0, 1, 0}));
@@ -111,7 +112,7 @@ TEST(SpectrumOutput, CountsFromItsReference) {
 }
 
 TEST(Tally, ErrorOfTheFirstOutput) {
-  const config::SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
+  const SpectrumOutput output{"s", config::Fate::escaped, config::Axis::x, -2, 2, 4};
   Tally with({output}, only({1e6, 1e-5}), 0x1p10, 0x1p20), without({}, only({1e6, 1e-5}), 0x1p10, 0x1p20);
   EXPECT_EQ(with.error(), 0);
   EXPECT_EQ(without.error(), 0);

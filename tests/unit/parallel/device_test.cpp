@@ -23,7 +23,11 @@ std::string yaml(const std::string& dataset, int photons, const std::string& mor
          "outputs: [{type: spectrum, name: v, axis: velocity, range: [-200 km/s, 200 km/s], bins: 50},\n"
          "  {type: spectrum, name: x, axis: x, of: emitted, range: [-5, 5], bins: 7},\n"
          "  {type: spectrum, name: l, axis: wavelength, of: absorbed, range: [1210 Angstrom, 1220 Angstrom], bins: "
-         "30}]\n"
+         "30},\n"
+         "  {type: histogram, name: small, axes: [{quantity: radius, range: [1 pc, 1 kpc], bins: 9, spacing: log}, "
+         "{quantity: x, range: [-9, 9], bins: 6}, {quantity: cosine, range: [-1, 1], bins: 4}]},\n"
+         "  {type: histogram, name: large, axes: [{quantity: impact, range: [0 kpc, 1 kpc], bins: 400}, "
+         "{quantity: velocity, range: [-200 km/s, 200 km/s], bins: 300}]}]\n"
          "output: {path: x.h5}\n" +
          more;
 }

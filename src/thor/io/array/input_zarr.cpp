@@ -77,6 +77,24 @@ std::string quote_bare_words(const std::string& text) {
   return out;
 }
 
+}  // namespace
+
+json zarr_json(const fs::path& file) {
+  const std::string name = "'" + file.string() + "'";
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  std::ifstream in(file, std::ios::binary);
+  if (error || !in) fail_input(name, error ? error.message() : "it cannot be opened");
+  if (size > longest_json) fail_input(name, "it is too long");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  json out = json::parse(text, nullptr, false);
+  if (out.is_discarded()) out = json::parse(quote_bare_words(text), nullptr, false);
+  if (!out.is_object()) fail_input(name, "it is no JSON object: a copy that was cut short?");
+  return out;
+}
+
+namespace {
+
 class Zarr final : public Source {
  public:
   explicit Zarr(const fs::path& path) : path_(path), name_("'" + path.string() + "'") {
@@ -140,7 +158,7 @@ class Zarr final : public Source {
   json metadata(const std::string& object) const {
     const std::string path = relative(object);
     if (!has(path) || !zarr::is_array(path_ / path)) fail_input(name_, "there is no array '" + path + "'");
-    json meta = parse(path_ / path / ".zarray");
+    json meta = zarr_json(path_ / path / ".zarray");
     if (meta.value("zarr_format", json()) != 2) fail_input(array_name(path), "its zarr_format is not 2");
     return meta;
   }
@@ -150,21 +168,7 @@ class Zarr final : public Source {
     std::error_code error;
     const fs::path file = path_ / relative(object) / ".zattrs";
     if (!has(object) || !fs::exists(file, error)) return {};
-    return parse(file).value(name, json());
-  }
-
-  json parse(const fs::path& file) const {
-    const std::string name = "'" + file.string() + "'";
-    std::error_code error;
-    const auto size = fs::file_size(file, error);
-    std::ifstream in(file, std::ios::binary);
-    if (error || !in) fail_input(name, error ? error.message() : "it cannot be opened");
-    if (size > longest_json) fail_input(name, "it is too long");
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    json out = json::parse(text, nullptr, false);
-    if (out.is_discarded()) out = json::parse(quote_bare_words(text), nullptr, false);
-    if (!out.is_object()) fail_input(name, "it is not a JSON object (an incomplete copy?)");
-    return out;
+    return zarr_json(file).value(name, json());
   }
 
   fs::path path_;

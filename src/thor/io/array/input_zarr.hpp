@@ -3,10 +3,13 @@
 
 #include "thor/io/array/input_source.hpp"
 
-/// Helpers shared by the two files that read zarr.
+/// Shared by the files that read zarr.
 namespace thor::io::detail {
 
-/// Storage format for a type such as "<f4"; empty if it is not numeric.
+/// A file of metadata; an error where it is no JSON object.
+nlohmann::json zarr_json(const std::filesystem::path& file);
+
+/// How the values of "<f4" and such are stored; none where they are not numbers.
 struct ZarrType {
   std::string name;
   std::optional<Number> number;

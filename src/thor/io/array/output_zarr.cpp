@@ -1,22 +1,16 @@
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "thor/core/error.hpp"
 #include "thor/io/array/input_source.hpp"
 #include "thor/io/array/sink.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/io/zarr/codec.hpp"
+#include "thor/io/zarr/store.hpp"
 #include "thor/io/zarr/zarr.hpp"
 
 namespace thor::io::detail {
@@ -27,15 +21,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "values are written as they are in memory");
 
-const char* dtype(Stored type) {
+const char* dtype(Type type) {
   switch (type) {
-    case Stored::float32:
+    case Type::float32:
       return "<f4";
-    case Stored::float64:
+    case Type::float64:
       return "<f8";
-    case Stored::int64:
+    case Type::int64:
       return "<i8";
-    case Stored::uint64:
+    case Type::uint64:
       break;
   }
   return "<u8";
@@ -58,40 +52,42 @@ json of_value(const Value& value) {
   return std::visit([](const auto& plain) { return json(plain); }, value);
 }
 
-/// Held while a directory is written; a process that dies lets go of it.
-struct Lock {
-  int id = -1;
-  Lock() = default;
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() {
-    if (id >= 0) close(id);
+json metadata(Type type, const Index& shape, const Index& chunk) {
+  return {{"zarr_format", 2}, {"shape", shape},  {"chunks", chunk},    {"dtype", dtype(type)},
+          {"order", "C"},     {"fill_value", 0}, {"filters", nullptr}, {"compressor", nullptr}};
+}
+
+using zarr::Store;
+
+class ZarrColumn final : public OpenColumn {
+ public:
+  ZarrColumn(Store& store, std::string path, Type type, unsigned value_bytes, std::size_t width)
+      : OpenColumn(std::move(path), type, value_bytes, width), store_(store) {}
+
+  json meta() const {
+    return width == 1 ? metadata(type, {rows()}, {chunk()}) : metadata(type, {rows(), width}, {chunk(), width});
   }
+
+ private:
+  /// What is beyond the last row is zero.
+  void put(std::uint64_t first, std::span<const std::byte> rows) override {
+    if (rows.empty()) return;
+    const Index index = width == 1 ? Index{first / chunk()} : Index{first / chunk(), 0};
+    Bytes bytes(rows.begin(), rows.end());
+    bytes.resize(chunk() * row_bytes());
+    store_.put(path, zarr::chunk_key(index, '.'), bytes);
+  }
+
+  Store& store_;
 };
 
 class ZarrSink final : public ArraySink {
  public:
-  ZarrSink(const fs::path& name, bool overwrite) : path_(target_of(name)), partial_(partial_of(path_)) {
-    const fs::path& path = path_;
-    require_replaceable();
-    require_free(path, overwrite);
-    const bool there = mkdir(partial_.c_str(), 0777) != 0;
-    if (there && errno != EEXIST) cannot_create(path, errno);
-    lock_.id = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (lock_.id < 0 && there) fail(path, "'" + partial_.string() + "' is in the way", "look at it and remove it");
-    if (lock_.id < 0) cannot_create(path, errno);
-    if (flock(lock_.id, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) fail_taken(path, partial_);
-    if (there) clear_leftovers();
-    ours_ = true;
-    try {
-      make_group("");
-    } catch (...) {
-      abandon();
-      throw;
-    }
-  }
+  ZarrSink(const fs::path& name, bool overwrite) : store_(name, overwrite) { make_group(""); }
 
-  ~ZarrSink() override { abandon(); }
+  ~ZarrSink() override {
+    for (const auto& column : columns_) column->closed = true;
+  }
 
   void attribute(const std::string& object, const std::string& name, const Value& value) override {
     const std::string path = checked(object);
@@ -100,89 +96,59 @@ class ZarrSink final : public ArraySink {
   }
 
   void write(const std::string& object, const Array& array) override {
-    const std::string path = checked(object);
-    if (attributes_.contains(path)) fail(path_, "/" + path, "this dataset is written twice");
-    const auto slash = path.rfind('/');
-    make_group(slash == std::string::npos ? "" : path.substr(0, slash));
-    make_directory(path);
+    const std::string path = make_array(object, array.units, array.description);
     std::vector<std::uint64_t> chunk = array.chunk.empty() ? array.shape : array.chunk;
     for (auto& n : chunk) n = std::max<std::uint64_t>(n, 1);
-    json meta = {{"zarr_format", 2}, {"shape", array.shape}, {"chunks", chunk},    {"dtype", dtype(array.type)},
-                 {"order", "C"},     {"fill_value", 0},      {"filters", nullptr}, {"compressor", nullptr}};
+    json meta = metadata(array.type, array.shape, chunk);
     if (array.level > 0) {
       meta["filters"] = json::array({{{"id", "shuffle"}, {"elementsize", array.value_bytes}}});
       meta["compressor"] = {{"id", "zlib"}, {"level", array.level}};
     }
     put_json(path, ".zarray", meta);
-    attributes_[path] = {{"units", array.units}, {"description", array.description}};
     if (!array.bytes.empty()) write_chunks(path, array, chunk);
   }
 
-  void commit(bool overwrite) override {
+  std::shared_ptr<OpenColumn> column(const std::string& object, Type type, unsigned value_bytes, std::size_t width,
+                                     const std::string& units, const std::string& description) override {
+    const std::string path = make_array(object, units, description);
+    return columns_.emplace_back(std::make_shared<ZarrColumn>(store_, path, type, value_bytes, width));
+  }
+
+  void reserve(std::uint64_t bytes) override { store_.reserve(bytes); }
+
+  void finish() override {
+    if (std::exchange(finished_, true)) return;
+    for (const auto& column : columns_) {
+      column->finish();
+      put_json(column->path, ".zarray", column->meta());
+    }
     for (const auto& [object, attributes] : attributes_) {
       if (!attributes.empty()) put_json(object, ".zattrs", attributes);
     }
-    if (syncfs(lock_.id) != 0 && errno != ENOSYS) fail(path_, partial_.string(), why(errno));
-    ours_ = false;
-    std::error_code error;
-    const fs::path old = path_.string() + ".replaced";
-    const bool replace = overwrite && fs::exists(path_, error);
-    if (replace) {
-      require_replaceable();
-      fs::rename(path_, old, error);
-      if (error) fail(path_, "the result is whole and kept as '" + partial_.string() + "'", error.message());
-    }
-    try {
-      give_name(path_, partial_, overwrite);
-    } catch (const Error&) {
-      if (replace) fs::rename(old, path_, error);
-      throw;
-    }
-    if (replace) fs::remove_all(old, error);
+    // All of it once more, as zarr's readers like it: what a copy has lost is seen by it.
+    put_json("", ".zmetadata", {{"zarr_consolidated_format", 1}, {"metadata", json(all_)}});
+    store_.sync();
   }
+
+  void commit(bool overwrite) override {
+    finish();
+    store_.commit(overwrite);
+  }
+
+  const fs::path& path() const override { return store_.path(); }
+  const fs::path& partial_path() const override { return store_.partial_path(); }
 
  private:
-  /// Nothing is replaced, and later removed, that is not a zarr store itself.
-  void require_replaceable() const {
-    std::error_code ignored;
-    if (fs::is_directory(path_, ignored)) {
-      if (!zarr::is_group(path_) && !zarr::is_array(path_)) {
-        fail(path_, "it is a directory and no zarr store", "give another name");
-      }
-    } else if (fs::exists(path_, ignored)) {
-      fail(path_, "it is a file and no zarr store", "remove it, or give another name");
-    }
-  }
-
-  void clear_leftovers() const {
-    std::error_code error;
-    if (!fs::is_empty(partial_, error) && !zarr::is_group(partial_)) {
-      fail(path_, "'" + partial_.string() + "' is in the way", "remove it");
-    }
-    for (const auto& entry : fs::directory_iterator(partial_, error)) fs::remove_all(entry.path(), error);
-    if (error) fail(path_, partial_.string(), error.message());
-  }
-
-  void abandon() {
-    std::error_code ignored;
-    if (std::exchange(ours_, false)) fs::remove_all(partial_, ignored);
-  }
-
   std::string checked(const std::string& object) const {
     std::string path = relative(object);
     if (!zarr::is_safe(path)) throw Error(ExitCode::internal, "'" + object + "' is no name of a zarr group or array");
     return path;
   }
 
-  static std::string why(int code) {
-    const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-    return system_error(code) + (full ? "; free some space, or write elsewhere" : "");
-  }
-
-  void make_directory(const std::string& object) const {
-    std::error_code error;
-    fs::create_directory(partial_ / object, error);
-    if (error) fail(path_, "/" + object, why(error.value()));
+  void put_json(const std::string& object, const char* name, const json& value) {
+    const std::string text = value.dump(4, ' ', false, json::error_handler_t::replace) + "\n";
+    store_.put(object, name, std::as_bytes(std::span(text)));
+    all_[(object.empty() ? "" : object + "/") + name] = value;
   }
 
   void make_group(const std::string& object) {
@@ -190,31 +156,23 @@ class ZarrSink final : public ArraySink {
     if (!object.empty()) {
       const auto slash = object.rfind('/');
       make_group(slash == std::string::npos ? "" : object.substr(0, slash));
-      make_directory(object);
+      store_.make_directory(object);
     }
     put_json(object, ".zgroup", {{"zarr_format", 2}});
     attributes_[object] = json::object();
   }
 
-  void put_json(const std::string& object, const char* name, const json& value) const {
-    const std::string text = value.dump(4, ' ', false, json::error_handler_t::replace) + "\n";
-    put(object, name, std::as_bytes(std::span(text)));
+  std::string make_array(const std::string& object, const std::string& units, const std::string& description) {
+    std::string path = checked(object);
+    if (attributes_.contains(path)) fail(store_.path(), "/" + path, "this dataset is written twice");
+    const auto slash = path.rfind('/');
+    make_group(slash == std::string::npos ? "" : path.substr(0, slash));
+    store_.make_directory(path);
+    attributes_[path] = {{"units", units}, {"description", description}};
+    return path;
   }
 
-  void put(const std::string& object, const std::string& name, std::span<const std::byte> bytes) const {
-    const fs::path file = partial_ / object / name;
-    const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int code = descriptor < 0 ? errno : 0;
-    while (code == 0 && !bytes.empty()) {
-      const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
-      if (done < 0 && errno != EINTR) code = errno;
-      if (done > 0) bytes = bytes.subspan(std::size_t(done));
-    }
-    if (descriptor >= 0 && close(descriptor) != 0 && code == 0) code = errno;
-    if (code != 0) fail(path_, (object.empty() ? "" : "/" + object) + "/" + name, why(code));
-  }
-
-  void write_chunks(const std::string& path, const Array& array, const std::vector<std::uint64_t>& chunk) const {
+  void write_chunks(const std::string& path, const Array& array, const std::vector<std::uint64_t>& chunk) {
     const std::size_t rank = chunk.size();
     std::uint64_t values = 1;
     for (const auto n : chunk) values *= n;
@@ -224,9 +182,9 @@ class ZarrSink final : public ArraySink {
       const std::string key = zarr::chunk_key(index, '.');
       if (array.level > 0) {
         shuffle(bytes, array.value_bytes, shuffled);
-        put(path, key, deflate(shuffled, array.level));
+        store_.put(path, key, deflate(shuffled, array.level));
       } else {
-        put(path, key, bytes);
+        store_.put(path, key, bytes);
       }
       std::size_t d = rank;
       while (d > 0 && ++index[d - 1] * chunk[d - 1] >= array.shape[d - 1]) index[--d] = 0;
@@ -257,10 +215,11 @@ class ZarrSink final : public ArraySink {
     }
   }
 
-  fs::path path_, partial_;
-  Lock lock_;
-  bool ours_ = false;
+  Store store_;
   std::map<std::string, json> attributes_;  ///< of every group and array that there is
+  std::map<std::string, json> all_;         ///< metadata, by file
+  std::vector<std::shared_ptr<ZarrColumn>> columns_;
+  bool finished_ = false;
 };
 
 }  // namespace

@@ -31,9 +31,7 @@ bool OpenFile::exists(const std::string& object) const {
 }
 
 void OpenFile::require_new(const std::string& object) const {
-  const bool pending =
-      std::any_of(columns.begin(), columns.end(), [&](const auto& column) { return column->path == object; });
-  if (pending || exists(object)) fail(path, object, "this dataset is written twice");
+  if (exists(object)) fail(path, object, "this dataset is written twice");
 }
 
 /// Opens a group, creating it and those above it as needed.
@@ -50,14 +48,6 @@ Id OpenFile::group(const std::string& object) const {
 
 /// Opens the object that an attribute belongs to.
 Id OpenFile::object(const std::string& object) const {
-  for (const auto& column : columns) {
-    if (column->path != object || column->dataset >= 0) continue;
-    if (column->buffered() > 0) {
-      column->flush();  // chooses the size of a small chunk
-    } else {
-      column->create(chunk_rows);
-    }
-  }
   if (object == "/" || !exists(object)) return group(object);
   return {check(H5Oopen(id, object.c_str(), H5P_DEFAULT), object), H5Oclose};
 }
@@ -158,7 +148,6 @@ void OpenFile::reserve(std::uint64_t bytes) {
 void OpenFile::finish() {
   if (id < 0) return;
   enter();
-  for (const auto& column : columns) column->flush();
   check(H5Fflush(id, H5F_SCOPE_LOCAL), partial.string());
   if (!lock_partial(descriptor(), partial)) {
     fail(path, "'" + partial.string() + "' was removed or replaced during the run", "run it again");
@@ -180,10 +169,6 @@ void OpenFile::commit(bool overwrite) {
 /// be touched again. The disk space is released through the descriptor.
 herr_t OpenFile::close() {
   abandoned = abandoned || !has_room();
-  for (const auto& column : columns) {
-    column->file = nullptr;
-    if (column->dataset >= 0 && !abandoned) H5Dclose(std::exchange(column->dataset, -1));
-  }
   if (abandoned) return -1;
   if (id < 0) return 0;
   const int copy = dup(descriptor());
@@ -201,47 +186,6 @@ OpenFile::~OpenFile() {
   close();
   std::error_code ignored;
   if (partial_is_ours) fs::remove(partial, ignored);
-}
-
-void OpenColumn::append(const std::byte* bytes, std::size_t size) {
-  const std::size_t full = chunk_rows * row_bytes;
-  while (size > 0) {
-    const std::size_t part = std::min(size, full - buffer.size());
-    buffer.insert(buffer.end(), bytes, bytes + part);
-    bytes += part;
-    size -= part;
-    if (buffer.size() == full) flush();
-  }
-}
-
-void OpenColumn::create(std::uint64_t chunk) {
-  const int rank = width == 1 ? 1 : 2;
-  const hsize_t shape[2] = {0, width};
-  const hsize_t limit[2] = {H5S_UNLIMITED, width};
-  const hsize_t chunks[2] = {chunk, width};
-  const Id space(H5Screate_simple(rank, shape, limit), H5Sclose);
-  Id made = file->create_dataset(path, disk, space, chunks);
-  file->label(path, made, units, description);
-  H5Iinc_ref(made);
-  dataset = made;
-}
-
-void OpenColumn::flush() {
-  file->enter();
-  if (dataset < 0) create(std::clamp<std::uint64_t>(buffered(), 1, chunk_rows));
-  if (buffer.empty()) return;
-  const int rank = width == 1 ? 1 : 2;
-  const hsize_t start[2] = {rows_on_disk, 0};
-  const hsize_t count[2] = {buffered(), width};
-  const hsize_t shape[2] = {rows_on_disk + buffered(), width};
-  const std::string what = "dataset " + path;
-  file->check(H5Dset_extent(dataset, shape), what);
-  const Id target(H5Dget_space(dataset), H5Sclose);
-  const Id source(H5Screate_simple(rank, count, nullptr), H5Sclose);
-  H5Sselect_hyperslab(target, H5S_SELECT_SET, start, nullptr, count, nullptr);
-  file->check(H5Dwrite(dataset, memory, source, target, H5P_DEFAULT, buffer.data()), what);
-  rows_on_disk = shape[0];
-  buffer.clear();
 }
 
 }  // namespace thor::io::detail

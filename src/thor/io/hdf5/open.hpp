@@ -1,15 +1,13 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "thor/core/interrupt.hpp"
-#include "thor/io/hdf5/hdf5.hpp"
 #include "thor/io/hdf5/id.hpp"
 #include "thor/io/partial.hpp"
 
-/// An HDF5 file being written: the common part of io::File and io::ArrayOutput.
+/// An HDF5 file that is being written.
 namespace thor::io::detail {
-
-constexpr std::uint64_t chunk_rows = 65536;
 
 template <class T>
 hid_t memory_type() {
@@ -29,32 +27,13 @@ hid_t disk_type() {
 
 inline std::string absolute(const std::string& object) { return object.starts_with('/') ? object : "/" + object; }
 
-/// Buffered rows of a column, and its dataset once it exists. The dataset is created when the
-/// first chunk is full, or at the end, when a short column gets a chunk of its own size.
-struct OpenColumn {
-  OpenFile* file;
-  std::string path;
-  hid_t memory, disk;
-  std::size_t width, row_bytes;
-  std::string units, description;
-  std::vector<std::byte> buffer;
-  std::uint64_t rows_on_disk = 0;
-  hid_t dataset = -1;
-
-  std::uint64_t buffered() const { return buffer.size() / row_bytes; }
-  void append(const std::byte* bytes, std::size_t size);
-  void create(std::uint64_t chunk);
-  void flush();
-};
-
 struct OpenFile {
   std::filesystem::path path, partial;
   hid_t id = -1;
   bool partial_is_ours = false;
-  bool reserved = false;                   ///< disk space beyond the end of the file may be reserved
-  std::unique_ptr<Unfinished> unfinished;  ///< until it is renamed
-  mutable bool abandoned = false;          ///< must not be touched again
-  std::vector<std::shared_ptr<OpenColumn>> columns;
+  bool reserved = false;                   ///< more than the file has may be kept for it
+  std::unique_ptr<Unfinished> unfinished;  ///< until it has its name
+  mutable bool abandoned = false;          ///< and not to be touched again
 
   [[noreturn]] void failed(const std::string& what) const { fail(path, what, innermost_error()); }
   /// To call before HDF5: checks that there is memory for everything it may need, otherwise abandons the file.

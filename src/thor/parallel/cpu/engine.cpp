@@ -62,10 +62,9 @@ struct Shared {
   std::atomic<std::size_t> next_flying{0};
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
-  const Tally nothing;  ///< an empty one
   /// Between looks at a thread's counts: so long that merging them, a nanosecond a cell, is a thousandth of it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
-      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * nothing.plan().cells));
+      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * tally.plan().cells));
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
@@ -77,7 +76,7 @@ class Worker {
         memory_(lane_bytes<Real>(std::size_t(shared.lanes)) / sizeof(double) + 1),
         lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.lanes))),
         origins_(std::size_t(shared.lanes)),
-        tally_(shared.nothing) {}
+        tally_(shared.tally) {}
 
   void run() {
     const FlushDenormals flush;
@@ -169,7 +168,6 @@ class Worker {
     hand_over();
     const std::lock_guard lock(shared_.mutex);
     shared_.tally.merge(tally_);
-    tally_.clear();
     shared_.control.error = shared_.tally.error();
     next_look_ = Clock::now() + shared_.between_looks;
   }
@@ -179,7 +177,7 @@ class Worker {
   std::vector<double> memory_;
   LaneArrays<Real> lanes_;
   std::vector<Origin> origins_;
-  Tally tally_;
+  TallyPart tally_;
   std::vector<Photon> finished_;
   Pool::Block block_;
   int live_ = 0;
@@ -190,8 +188,6 @@ class Worker {
 template <class Real>
 void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
                Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying) {
-  Tally nothing = tally;
-  nothing.clear();
   const StepKernel<Real>& kernel = step_kernel<Real>(problem.kind(), options.isa);
   Shared<Real> shared{problem,
                       emitter.view(),
@@ -204,8 +200,7 @@ void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Po
                       flying,
                       {},
                       {},
-                      tally,
-                      nothing};
+                      tally};
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;

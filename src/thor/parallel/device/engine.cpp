@@ -105,9 +105,9 @@ class Engine {
         ids_(pool.take_rest()),
         schedulers_(device.info().schedulers),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
-        spectra_(upload<SpectrumBins>(device, {tally.plan().spectra, std::size_t(tally.plan().spectra_count)})),
-        copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(tally.plan().cells), 1, most_copies))),
-        cells_(device, Memory::device, std::size_t(tally.plan().cells) * std::size_t(copies_)),
+        outputs_(upload<OutputPlan>(device, {tally.plan().outputs, std::size_t(tally.plan().output_count)})),
+        copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(tally.plan().own), 1, most_copies))),
+        cells_(device, Memory::device, std::size_t(tally.plan().room(copies_))),
         next_id_(upload<std::uint64_t>(device, std::vector{ids_.next})),
         next_seen_(ids_.next),
         granted_(ids_.next) {
@@ -116,7 +116,7 @@ class Engine {
     problem_.mirror([this](const void* data, std::size_t bytes) { return copy_of(data, bytes); });
     program_.emitter = {emitter.seed, sources_.data(), int(emitter.sources.size())};
     program_.plan = tally.plan();
-    program_.plan.spectra = spectra_.data();
+    program_.plan.outputs = outputs_.data();
     program_.cells = cells_.data(), program_.copies = copies_;
     program_.next_id = next_id_.data();
     program_.end = ids_.end;
@@ -329,7 +329,7 @@ class Engine {
   const Report nothing_{0, 0, no_photon};
   std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
-  Buffer<SpectrumBins> spectra_;
+  Buffer<OutputPlan> outputs_;
   const int copies_;
   Buffer<std::uint64_t> cells_;
   Buffer<std::uint64_t> next_id_;
@@ -357,7 +357,7 @@ void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Re
     throw Error(
         ExitCode::device,
         describe(device.info(), e) +
-            " for the grid, the sources and the spectra; take fewer cells (or dataset.packed), ask for fewer bins, "
+            " for the grid, the sources and the outputs; take fewer cells (or dataset.packed), ask for fewer bins, "
             "or run with --device cpu");
   }
   if (flying.empty()) return;

@@ -21,7 +21,7 @@ template <class Real>
 struct Program {
   EmitterView<Real> emitter;
   TallyPlan plan;
-  std::uint64_t* cells;  ///< of the tally, each in `copies` neighbouring parts
+  std::uint64_t* cells;  ///< of the tally, the first of them in `copies` neighbouring parts (see place_of)
   int copies;
   LaneArrays<Real> lanes;
   Origin* origins;
@@ -43,9 +43,12 @@ inline namespace THOR_ISA {
 template <class Atomic>
 struct SharedCells {
   std::uint64_t* cells;
+  std::int64_t own;
   int copies, copy;
-  THOR_FN void add(int i, std::uint64_t value) { Atomic::add(cells + std::size_t(i) * copies + copy, value); }
-  THOR_FN void raise(int i, std::uint64_t value) { Atomic::max(cells + std::size_t(i) * copies + copy, value); }
+  THOR_FN void add(std::int64_t i, std::uint64_t value) { Atomic::add(cells + place_of(i, own, copies, copy), value); }
+  THOR_FN void raise(std::int64_t i, std::uint64_t value) {
+    Atomic::max(cells + place_of(i, own, copies, copy), value);
+  }
 };
 
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
@@ -53,7 +56,7 @@ struct SharedCells {
 template <class Atomic, class P>
 THOR_FN bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
                    Origin& origin, int copy) {
-  const SharedCells<Atomic> cells{program.cells, program.copies, copy};
+  const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   for (;;) {
     if (lane.phase != Phase::idle) {
       const Photon photon = end_photon<typename P::Real>(problem.dataset, lane, origin);

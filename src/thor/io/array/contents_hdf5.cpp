@@ -1,11 +1,8 @@
-#include "thor/io/hdf5/contents.hpp"
-
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
-#include <system_error>
 
 #include "thor/core/error.hpp"
+#include "thor/io/array/contents.hpp"
 #include "thor/io/hdf5/id.hpp"
 #include "thor/io/hdf5/text.hpp"
 
@@ -100,12 +97,9 @@ void visit(const Id& id, const std::string& path, int depth, std::vector<Object>
 
 }  // namespace
 
-std::vector<Object> contents(const std::string& path) {
+std::vector<Object> detail::contents_of_hdf5(const std::string& path) {
   quiet();
   const auto fail = [&](const std::string& why) { throw Error(ExitCode::input, path + ": " + why); };
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail("there is no such file");
-  if (std::filesystem::is_directory(path, error)) fail("is a directory, not a file");
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (file < 0) {
     const bool is_hdf5 = H5Fis_hdf5(path.c_str()) > 0;

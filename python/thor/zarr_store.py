@@ -1,0 +1,161 @@
+"""A result that is a zarr (version 2) directory, read as :mod:`h5py` reads a file.
+
+No package is needed for it: thor writes its chunks as they are. A chunk that is missing or too short is an error here,
+since thor writes them all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .errors import ResultError
+from .line import Array
+
+#: As thor writes numbers that JSON has no words for.
+_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+class _Store:
+    """The directory, and whether it may still be read."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.open = True
+
+    def damaged(self, what: str) -> ResultError:
+        return ResultError(f"{self.path}: the directory is damaged: {what} (a copy that was cut short?)")
+
+    def json(self, name: str) -> dict[str, Any]:
+        try:
+            with open(os.path.join(self.path, name), encoding="utf-8") as file:
+                found = json.load(file)
+        except OSError as error:
+            raise self.damaged(f"{name}: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
+            raise self.damaged(f"{name} is not JSON") from error
+        if not isinstance(found, dict):
+            raise self.damaged(f"{name} is no JSON object")
+        return found
+
+    def has(self, *names: str) -> bool:
+        return os.path.isfile(os.path.join(self.path, *names))
+
+
+class Node:
+    """A group or an array."""
+
+    def __init__(self, store: _Store, name: str):
+        self._store = store
+        self.name = name
+        here = name.strip("/")
+        self._place = f"{here}/" if here else ""
+        found = store.json(self._place + ".zattrs") if store.has(self._place + ".zattrs") else {}
+        self.attributes = {key: _WORDS.get(value, value) if isinstance(value, str) else value
+                           for key, value in found.items() if isinstance(value, (bool, int, float, str))}
+
+
+class Group(Node):
+    def get(self, name: str) -> Group | Values | None:
+        place = f"{self._place}{name}"
+        if any(part in ("", ".", "..") for part in name.split("/")):
+            return None
+        if self._store.has(place, ".zarray"):
+            return Values(self._store, f"/{place}")
+        return Group(self._store, f"/{place}") if self._store.has(place, ".zgroup") else None
+
+    def __getitem__(self, name: str) -> Group | Values:
+        found = self.get(name)
+        if found is None:
+            raise KeyError(f"/{self._place}{name}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        folder = os.path.join(self._store.path, self._place)
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
+        return (name for name in names if self.get(name) is not None)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return self._store.open
+
+    def values(self) -> list[Group | Values]:
+        return [self[name] for name in self]
+
+    def close(self) -> None:
+        self._store.open = False
+
+
+class Values(Node):
+    """An array, read whole."""
+
+    def __init__(self, store: _Store, name: str):
+        super().__init__(store, name)
+        meta = store.json(self._place + ".zarray")
+        self.shape, self._chunk = self._extent(meta, "shape"), self._extent(meta, "chunks")
+        if len(self.shape) != len(self._chunk) or not all(self._chunk):
+            raise store.damaged(f"the chunks of {name}")
+        if meta.get("compressor") is not None or meta.get("filters") or meta.get("order") != "C":
+            raise ResultError(f"{store.path}: {name} is not stored as thor does it")
+        try:
+            self.dtype = np.dtype(meta.get("dtype"))
+        except TypeError as error:
+            raise store.damaged(f"the type of {name}") from error
+        if self.dtype.kind not in "iuf":
+            raise store.damaged(f"{name} holds {self.dtype}, no numbers")
+
+    def _extent(self, meta: dict[str, Any], key: str) -> tuple[int, ...]:
+        found = meta.get(key)
+        if not isinstance(found, list) or not 0 < len(found) <= 8 or not all(type(n) is int and n >= 0 for n in found):
+            raise self._store.damaged(f"the {key} of {self.name}")
+        return tuple(found)
+
+    def read(self) -> Array:
+        counts = [-(-size // chunk) for size, chunk in zip(self.shape, self._chunk)]
+        size = math.prod(self._chunk) * self.dtype.itemsize
+        files = {}
+        for index in itertools.product(*map(range, counts)):  # which ends at the first that is missing
+            key = self._place + ".".join(map(str, index))
+            files[index] = os.path.join(self._store.path, key)
+            if not self._store.has(key):
+                raise self._store.damaged(f"{key} is missing")
+            if os.path.getsize(files[index]) != size:
+                raise self._store.damaged(f"{key} is truncated")
+        values: Array = np.zeros(self.shape, self.dtype)
+        for index, file in files.items():
+            part = np.fromfile(file, self.dtype).reshape(self._chunk)
+            place = tuple(slice(i * chunk, min((i + 1) * chunk, size))
+                          for i, chunk, size in zip(index, self._chunk, self.shape))
+            values[place] = part[tuple(slice(0, s.stop - s.start) for s in place)]
+        return values
+
+
+def open_store(path: str) -> Group:
+    """The root of a result."""
+    store = _Store(path)
+    if not store.has(".zgroup"):
+        raise ResultError(f"{path}: this is a directory and no zarr store (it has no .zgroup)")
+    if not store.has(".zmetadata"):
+        if store.has(".zattrs") and "thor_version" in store.json(".zattrs"):
+            raise store.damaged(".zmetadata is missing")
+        raise ResultError(f"{path}: a zarr directory, but not a result of thor")
+    listed = store.json(".zmetadata").get("metadata")
+    if not isinstance(listed, dict):
+        raise store.damaged(".zmetadata lists nothing")
+    for name, value in listed.items():
+        if not store.has(name):
+            raise store.damaged(f"{name} is missing")
+        if store.json(name) != value:
+            raise store.damaged(f"{name} is not what .zmetadata has of it")
+    return Group(store, "/")

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "thor/io/descriptor.hpp"
+
+namespace thor::io::detail::zarr {
+
+/// The directory that is being written, and what it takes to put files there.
+class Store {
+ public:
+  /// The rules are those of every result (io/partial.hpp).
+  Store(const std::filesystem::path& name, bool overwrite);
+  ~Store() { abandon(); }
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  void make_directory(const std::string& object) const;
+  void put(const std::string& object, const std::string& name, std::span<const std::byte> bytes);
+  void reserve(std::uint64_t bytes);  ///< of the disk, until the next put()
+  void sync();                        ///< see detail::sync
+  void commit(bool overwrite);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& partial_path() const { return partial_; }
+
+ private:
+  void require_replaceable() const;
+  void clear_leftovers() const;
+  void abandon();
+
+  std::filesystem::path path_, partial_, reserved_;
+  Descriptor lock_{-1};  ///< held while it is written; a process that dies lets go of it
+  bool ours_ = false;
+};
+
+}  // namespace thor::io::detail::zarr

@@ -1,0 +1,136 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "thor/outputs/frequency_axis.hpp"
+#include "thor/transport/photon.hpp"
+
+/// What every binned output is made of. Light is counted in integers, in quanta of 2^-62 of all that the sources emit:
+/// sums are exact and the same in any order, for any number of threads and lanes, on a CPU or a device.
+///
+/// What is rounded away: the light that one photon adds to one bin is summed in double precision and rounded once, to
+/// the nearest quantum, so at most half a quantum (2^-63 = 1.1e-19 of all light) is lost or gained for each photon and
+/// bin: 1e-10 of the light for 1e9 photons, even if each of them were fainter than that. With groups (below) it is half
+/// a quantum for each contribution: 1e-7 of the light for 1e12 of them. A bin may hold four times all light, and
+/// 2^headroom times as much in quanta that are larger by as much.
+///
+/// The squares are integers too, in units of 2^-62 of the sum of the squared weights of all photons, and the same in
+/// any order. The square of what one of N photons adds is good to 1e-6 where that is more than 3.3e-7 sqrt(N) of its
+/// weight (1 % of it for N = 1e9); outputs of fainter contributions take groups, which have no squares.
+namespace thor {
+
+/// Photons fall into so many groups by their ids where the error cannot be found history by history.
+inline constexpr int id_groups = 32;
+
+/// The bins of an output and their cells in a tally, plain data: first the light beyond the bins, then the sums, then
+/// the sums of squares. `most` is how many bins one photon may add to, all in one call of count(): what it adds to a
+/// bin is summed before it is squared, since its contributions are not independent. An output with most = 0 adds to
+/// any number of bins at any time; it has no squares but the sums of each group of photons, whose scatter is the error
+/// (itself good to 13 %).
+template <int most>
+struct Bins {
+  static constexpr bool by_history = most > 0;
+
+  std::int64_t count = 0;  ///< of bins
+  int headroom = 0;        ///< a bin may get 2^(2 + headroom) times all light
+  // Set by the tally:
+  std::int64_t first = 0;  ///< its first cell
+  double quanta_per_light = 0, quanta_per_square = 0;
+
+  std::int64_t cells() const { return 1 + count * (by_history ? 2 : id_groups); }
+  bool operator==(const Bins&) const = default;
+};
+
+/// What a binned output has counted, bin by bin [erg/s].
+struct BinnedLight {
+  std::vector<double> light, error;
+  double beyond = 0;
+  std::string error_method;  ///< as in the file
+};
+
+/// What the plan of an output is made from.
+struct OutputContext {
+  std::function<FrequencyAxis(const std::string&)> axis;  ///< about a transition, "" for the first
+  double size = 1;                                        ///< of a lane's unit of length [cm]
+};
+
+namespace config {
+
+/// Of which photons: all as they were emitted, or those of a fate (transport/fates.hpp).
+enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase::absorbed, stopped = Phase::stopped };
+
+std::string name_of(Fate fate);
+
+}  // namespace config
+
+inline namespace THOR_ISA {
+
+/// The group of a photon. Ids are hashed, since they are dealt to the sources in turn: the remainder of an id would
+/// give every group its own sources. The golden ratio keeps groups of consecutive ids equally large.
+THOR_FN int group_of(std::uint64_t id) { return static_cast<int>((id * 0x9e3779b97f4a7c15ull) >> 59); }
+static_assert(id_groups == 1 << 5);
+
+THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
+
+/// What one photon adds to the bins of one output; `cells.add(i, value)` adds to cell i of the tally.
+template <int most, class Cells>
+class Contributions {
+ public:
+  THOR_FN Contributions(const Bins<most>& bins, std::uint64_t id, Cells& cells) : bins_(bins), id_(id), cells_(cells) {}
+
+  /// Luminosity [erg/s] to a bin; beyond the range where it is negative.
+  THOR_FN void add(std::int64_t bin, double light) {
+    if (bin < 0) {
+      cells_.add(bins_.first, rounded(light * bins_.quanta_per_light));
+    } else if constexpr (most == 0) {
+      cells_.add(bins_.first + 1 + group_of(id_) * bins_.count + bin, rounded(light * bins_.quanta_per_light));
+    } else {
+      int i = 0;
+      while (i < used_ && bin_[i] != bin) ++i;
+      if (i == most) close(i = most - 1), light_[i] = 0;  // more bins than the output has promised
+      if (i == used_) light_[used_++] = 0;
+      bin_[i] = bin;
+      light_[i] += light;
+    }
+  }
+
+  /// After the last one.
+  THOR_FN void finish() {
+    if constexpr (most > 0) {
+      for (int i = 0; i < used_; ++i) close(i);
+    }
+  }
+
+ private:
+  THOR_FN void close(int i) {
+    cells_.add(bins_.first + 1 + bin_[i], rounded(light_[i] * bins_.quanta_per_light));
+    cells_.add(bins_.first + 1 + bins_.count + bin_[i], rounded(light_[i] * light_[i] * bins_.quanta_per_square));
+  }
+
+  const Bins<most>& bins_;
+  std::uint64_t id_;
+  Cells& cells_;
+  int used_ = 0;
+  std::int64_t bin_[most > 0 ? most : 1];
+  double light_[most > 0 ? most : 1];
+};
+
+/// The bin at a place on an axis of unit bins; -1 beyond it, and for what is not a number.
+THOR_FN std::int64_t bin_at(double place, std::int64_t bins) {
+  return place >= 0 && place < double(bins) ? static_cast<std::int64_t>(place) : -1;
+}
+
+/// What an output `of` some photons counts of one: its light [erg/s] and frequency, or nothing.
+struct CountedLight {
+  bool any;
+  double light, frequency;
+};
+THOR_FN CountedLight counted_light(config::Fate of, const Photon& photon) {
+  if (of == config::Fate::emitted) return {true, photon.weight_initial, photon.frequency_initial};
+  const double frequency = of == config::Fate::stopped ? photon.frequency_scattered : photon.frequency_final;
+  return {int(of) == int(photon.fate), photon.weight, frequency};
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,116 @@
+#pragma once
+#include <array>
+
+#include "thor/outputs/binned.hpp"
+
+namespace thor {
+
+namespace io {
+class ArrayOutput;
+}
+namespace config {
+template <class T>
+class Section;
+}
+
+/// What an axis of a histogram measures of a photon. `impact` is the distance of its last flight from the centre: where
+/// an observer far away sees it, so that over a symmetric source it is the radius of a surface-brightness profile.
+enum class PhotonProperty { x, velocity, wavelength, frequency, radius, impact, scatterings, cosine };
+
+struct HistogramAxis {
+  PhotonProperty quantity = PhotonProperty::velocity;
+  double low = 0, high = 0;  ///< in cgs
+  std::uint64_t bins = 0;
+  bool logarithmic = false;
+
+  bool operator==(const HistogramAxis&) const = default;
+};
+
+/// A histogram as it is counted: plain data, the last axis being the fastest.
+struct HistogramPlan {
+  static constexpr int most_axes = 3;
+  struct Axis {
+    PhotonProperty quantity;
+    bool logarithmic;
+    double start, scale;  ///< place in bins = (value - start) scale, of the logarithm where it is logarithmic
+    std::int64_t bins;
+
+    bool operator==(const Axis&) const = default;
+  };
+
+  Bins<1> bins;
+  FrequencyAxis frequency;
+  config::Fate of;
+  double size, centre[3];  ///< unit of length [cm], and [cm]
+  int rank;
+  Axis axes[most_axes];
+
+  bool operator==(const HistogramPlan&) const = default;
+};
+
+/// Luminosity over one to three properties of photons.
+struct HistogramOutput {
+  static constexpr const char* type = "histogram";
+  static constexpr const char* meaning =
+      "luminosity over one to three properties of photons, with its Monte Carlo error";
+
+  std::string name;
+  config::Fate of = config::Fate::escaped;
+  std::vector<HistogramAxis> axes;
+  std::array<double, 3> centre{};  ///< [cm]
+  std::string reference{};         ///< the transition of lambda0; "" is the line's first
+
+  static const config::Section<HistogramOutput>& section();
+  HistogramPlan plan(const OutputContext& context) const;
+  void write(io::ArrayOutput& file, const HistogramPlan& plan, const BinnedLight& light) const;
+
+  bool operator==(const HistogramOutput&) const = default;
+};
+
+inline namespace THOR_ISA {
+
+THOR_FN double value_of(const HistogramPlan& h, PhotonProperty quantity, const Photon& photon, double frequency) {
+  const auto& place = h.of == config::Fate::emitted ? photon.position_initial : photon.position;
+  const auto from_centre = [&](int i) { return place[i] * h.size - h.centre[i]; };
+  const double r[3] = {from_centre(0), from_centre(1), from_centre(2)};
+  const auto& n = photon.direction;
+  switch (quantity) {
+    case PhotonProperty::x:
+      return axis_value(h.frequency, config::Axis::x, frequency);
+    case PhotonProperty::velocity:
+      return axis_value(h.frequency, config::Axis::velocity, frequency);
+    case PhotonProperty::wavelength:
+      return axis_value(h.frequency, config::Axis::wavelength, frequency);
+    case PhotonProperty::frequency:
+      return axis_value(h.frequency, config::Axis::frequency, frequency);
+    case PhotonProperty::radius:
+      return sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    case PhotonProperty::impact: {  // |r x n|
+      const double c[3] = {r[1] * n[2] - r[2] * n[1], r[2] * n[0] - r[0] * n[2], r[0] * n[1] - r[1] * n[0]};
+      return sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+    }
+    case PhotonProperty::scatterings:
+      return double(photon.scatterings);
+    case PhotonProperty::cosine:
+      return n[2];
+  }
+  return 0;
+}
+
+template <class Contributions>
+THOR_FN void count(const HistogramPlan& h, const Photon& photon, Contributions& bins) {
+  const CountedLight counted = counted_light(h.of, photon);
+  if (!counted.any) return;
+  std::int64_t bin = 0;
+  for (int i = 0; i < h.rank; ++i) {
+    const HistogramPlan::Axis& axis = h.axes[i];
+    const double value = value_of(h, axis.quantity, photon, counted.frequency);
+    const double on_axis = !axis.logarithmic ? value : value > 1e-300 ? log(value) : -1e300;
+    const std::int64_t along = bin_at((on_axis - axis.start) * axis.scale, axis.bins);
+    bin = along < 0 || bin < 0 ? -1 : bin * axis.bins + along;
+  }
+  bins.add(bin, counted.light);
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor
