@@ -89,7 +89,7 @@ json zarr_json(const fs::path& file) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   json out = json::parse(text, nullptr, false);
   if (out.is_discarded()) out = json::parse(quote_bare_words(text), nullptr, false);
-  if (!out.is_object()) fail_input(name, "it is no JSON object: a copy that was cut short?");
+  if (!out.is_object()) fail_input(name, "it is not a JSON object (an incomplete copy?)");
   return out;
 }
 
