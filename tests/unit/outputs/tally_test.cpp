@@ -37,7 +37,8 @@ Ratios error_ratios() {
   std::mt19937 random(7);
   std::exponential_distribution<double> brightness(1);
   std::poisson_distribution<int> times(5);
-  const auto exact = bins<3>(4, unit, unit), each = bins<1>(4, unit, unit);
+  const auto exact = bins<3>(4, unit, unit);
+  const auto each = bins<1>(4, unit, unit);
   const auto groups = bins<0>(4, unit, unit);
   double sum = 0, sum_of_squares = 0, by_history = 0, by_group = 0, naive = 0;
   for (int run = 0; run < runs; ++run) {
@@ -157,7 +158,7 @@ TEST(Tally, ThreadsShareOneCopyOfALargeOutput) {
   }
   EXPECT_TRUE(one == shared);
   EXPECT_TRUE(shared.conserves());
-  EXPECT_GT(one.binned(0).light[1000], 0);
+  EXPECT_GT(one.light_of_outputs()[0].within, 0);
   count_some(fewer, 0, photons - 1);
   EXPECT_FALSE(one == fewer);
 }
