@@ -12,8 +12,8 @@
 /// What is rounded away: the light that one photon adds to one bin is summed in double precision and rounded once, to
 /// the nearest quantum, so at most half a quantum (2^-63 = 1.1e-19 of all light) is lost or gained for each photon and
 /// bin: 1e-10 of the light for 1e9 photons, even if each of them were fainter than that. With groups (below) it is half
-/// a quantum for each contribution: 1e-7 of the light for 1e12 of them. A bin may hold four times all light, and
-/// 2^headroom times as much in quanta that are larger by as much.
+/// a quantum for each contribution: 1e-7 of the light for 1e12 of them. A bin may hold four times all light: an output
+/// that counts light more often than once has to scale it down.
 ///
 /// The squares are integers too, in units of 2^-62 of the sum of the squared weights of all photons, and the same in
 /// any order. The square of what one of N photons adds is good to 1e-6 where that is more than 3.3e-7 sqrt(N) of its
@@ -33,7 +33,6 @@ struct Bins {
   static constexpr bool by_history = most > 0;
 
   std::int64_t count = 0;  ///< of bins
-  int headroom = 0;        ///< a bin may get 2^(2 + headroom) times all light
   // Set by the tally:
   std::int64_t first = 0;  ///< its first cell
   double quanta_per_light = 0, quanta_per_square = 0;

@@ -35,8 +35,8 @@ struct PartCells {
 template <class Plan>
 void place(Plan& plan, std::int64_t& cells, double quantum, double quantum_squared) {
   plan.bins.first = cells;
-  plan.bins.quanta_per_light = 1 / std::ldexp(quantum, plan.bins.headroom);
-  plan.bins.quanta_per_square = 1 / std::ldexp(quantum_squared, 2 * plan.bins.headroom);
+  plan.bins.quanta_per_light = 1 / quantum;
+  plan.bins.quanta_per_square = 1 / quantum_squared;
   cells += plan.bins.cells();
 }
 
@@ -131,18 +131,16 @@ BinnedLight Tally::binned(std::size_t output) const {
   BinnedLight out;
   plans_[output].visit([&]<class Plan>(const Plan& plan) {
     const auto& bins = plan.bins;
-    const double quantum = std::ldexp(quantum_, bins.headroom);
-    const double quantum_squared = std::ldexp(quantum_squared_, 2 * bins.headroom);
     out.light.resize(std::size_t(bins.count));
     out.error.resize(std::size_t(bins.count));
-    out.beyond = double(cell(bins.first)) * quantum;
+    out.beyond = double(cell(bins.first)) * quantum_;
     out.error_method = bins.by_history ? "histories" : "groups";
     for (std::int64_t i = 0; i < bins.count; ++i) {
       const std::int64_t at = bins.first + 1 + i;
       double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
       if (bins.by_history) {
-        light = double(cell(at)) * quantum;
-        error = std::sqrt(double(cell(at + bins.count)) * quantum_squared);
+        light = double(cell(at)) * quantum_;
+        error = std::sqrt(double(cell(at + bins.count)) * quantum_squared_);
         continue;
       }
       std::uint64_t sum = 0;
@@ -150,8 +148,8 @@ BinnedLight Tally::binned(std::size_t output) const {
       const double mean = double(sum) / id_groups;
       double scatter = 0;
       for (int g = 0; g < id_groups; ++g) scatter += std::pow(double(cell(at + g * bins.count)) - mean, 2);
-      light = double(sum) * quantum;
-      error = std::sqrt(scatter * id_groups / (id_groups - 1)) * quantum;
+      light = double(sum) * quantum_;
+      error = std::sqrt(scatter * id_groups / (id_groups - 1)) * quantum_;
     }
   });
   return out;

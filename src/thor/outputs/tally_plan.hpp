@@ -80,12 +80,17 @@ THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int 
   }
 }
 
-/// What a photon adds to one output.
-template <class Plan, class Cells>
-THOR_FN void count_in(const Plan& plan, const Photon& photon, Cells& cells) {
-  Contributions contributions(plan.bins, photon.id, cells);
-  count(plan, photon, contributions);
-  contributions.finish();
+/// What a photon adds to the outputs. Called, not inlined: all types of output in the loop of steps would cost it
+/// registers.
+template <class Cells>
+THOR_APART void count_in_outputs(const TallyPlan& plan, const Photon& photon, Cells cells) {
+  for (int i = 0; i < plan.output_count; ++i) {
+    plan.outputs[i].visit([&](const auto& output) {
+      Contributions contributions(output.bins, photon.id, cells);
+      count(output, photon, contributions);
+      contributions.finish();
+    });
+  }
 }
 
 /// `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least that.
@@ -99,9 +104,7 @@ THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells)
   cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
-  for (int i = 0; i < plan.output_count; ++i) {
-    plan.outputs[i].visit([&](const auto& output) { count_in(output, photon, cells); });
-  }
+  count_in_outputs(plan, photon, cells);
 }
 
 }  // namespace THOR_ISA

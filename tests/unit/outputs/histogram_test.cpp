@@ -99,7 +99,7 @@ TEST(Histogram, EveryPropertyOfAPhoton) {
 
 TEST(Histogram, OfEmittedLightHasThePlaceOfEmission) {
   Photon p = photon(0, {3, 4, 0}, {0, 0, 1});
-  p.position_initial[2] = 1;  // 2 pc
+  p.position_initial[2] = 1.5;  // 3 pc
   p.weight_initial = 7;
   Tally tally({HistogramOutput{"h", config::Fate::emitted, {{PhotonProperty::radius, 0, 20 * pc, 10}}}}, context(),
               0x1p10, 0x1p20);
