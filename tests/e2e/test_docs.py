@@ -197,7 +197,7 @@ class Statements(unittest.TestCase):
     def test_defaults(self):
         physics = self.text("docs/physics.md")
         said = {
-            "step_limiter": [r"\$f\$ is `step_limiter`,\s+([\d.]+) if not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
+            "step_limiter": [r"\$f\$ is `step_limiter`,\s+([\d.]+) if\s+not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
             "albedo": [r"Defaults are albedo ([\d.]+)"],
             "g": [r"Defaults are albedo [\d.]+ and \$g = ([\d.]+)\$"],
         }
