@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from .caveats import Caveat
+from .histogram import Histogram
 from .line import Array, Line
 from .spectrum import Spectrum
 
@@ -32,6 +33,7 @@ class RunData(Protocol):
     generators: list[dict[str, Any]]
     line: Line
     spectra: dict[str, Spectrum]
+    histograms: dict[str, Histogram]
     complete: bool
 
     @property

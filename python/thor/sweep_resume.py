@@ -33,7 +33,7 @@ def find(index: Index, name: str, parameters: dict[str, Any]) -> Entry:
         return Entry(name, parameters)
     if known is None or known.parameters != parameters:
         raise SweepError(
-            f"{index.folder / name}: is there already, and is not the run with "
+            f"{index.folder / name}: already exists, but is not the run with "
             f"{parameters_text(parameters)}. Choose another folder, or move the file away"
         )
     return known

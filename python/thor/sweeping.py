@@ -193,7 +193,7 @@ def _report(done: Sweep) -> Sweep:
     cut = [entry for entry in done.entries if entry.state == "incomplete"]
     if cut:
         text = (
-            f"{done.folder}: {len(cut)} of {total} runs were cut: "
+            f"{done.folder}: {len(cut)} of {total} runs were interrupted: "
             + "; ".join(parameters_text(entry.parameters) for entry in cut)
             + ". The same call again runs them again"
         )

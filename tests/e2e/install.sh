@@ -16,8 +16,9 @@ for file in bin/thor lib*/libthor.a include/thor/drivers/config.hpp include/thor
     share/doc/thor/docs/configuration.md share/thor/examples/neufeld/sphere.yaml; do
   [ -f "$file" ] || fail "$file is missing"
 done
-headers=$(cd "$source/src" && find thor -name '*.hpp' | sort)
-[ "$headers" = "$(cd include && find thor -type f | sort)" ] || fail "include/thor is not src/thor/**/*.hpp"
+headers=$( (cd "$source/src" && find thor -name '*.hpp'; cd "$build/generated/include" && find thor -name '*.hpp') | sort)
+[ "$headers" = "$(cd include && find thor -type f | sort)" ] ||
+  fail "include/thor is not src/thor/**/*.hpp and generated/include/thor/**/*.hpp"
 ! find . -name __pycache__ -o -name '*.pyc' | grep . || fail "compiled Python files"
 ! grep -rIl -e "$source" -e "$build" -e "$work" . || fail "these files name the build or its place"
 if grep -q '^THOR_MANUAL:BOOL=ON' "$build/CMakeCache.txt"; then

@@ -253,14 +253,14 @@ class Statements(unittest.TestCase):
         commands = set(re.findall(r"^## (\w+)$", self.text("docs/command-line.md"), re.MULTILINE))
         self.assertGreater(len(commands), 5)
         there = {
-            "observers": types("outputs") != {"spectrum", "photons"},
-            "images": types("outputs") != {"spectrum", "photons"},
+            "observers": types("outputs") != {"spectrum", "histogram", "photons"},
+            "images": types("outputs") != {"spectrum", "histogram", "photons"},
             "MPI": "comm" in folders,
             "continue": "continue" in commands,
             "ray tracing": "operators" in folders,
             "GPUs other than": not backends <= {"cpu", "device", "cuda"},
             "jumps": (ROOT / "src/thor/transport/jump.hpp").exists(),
-            "a shell, a slab or a uniform grid": types("dataset") != {"shell", "slab", "uniform_grid"},
+            "a shell, a slab, a cube or a uniform grid": types("dataset") != {"shell", "slab", "cube", "uniform_grid"},
         }
         for words, exists in there.items():
             self.assertEqual(words in missing, not exists, words)
