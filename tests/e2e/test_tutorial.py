@@ -144,7 +144,7 @@ class Tutorial(Shell):
                     self.fail(f"{first}\n{shown}")
                 commands += 1
         self.assertGreaterEqual(commands, 7, "it has run hardly anything")
-        for command in re.findall(r"`(thor [^`]+)`", PAGE.read_text(encoding="utf-8").split("## Go on")[1]):
+        for command in re.findall(r"`(thor [^`]+)`", PAGE.read_text(encoding="utf-8").split("## What next")[1]):
             done = self.shell(command)
             self.assertEqual(done.returncode, DONE, f"{command}\n{done.stdout}")
         for figure in ("shell.png", "compare.png"):

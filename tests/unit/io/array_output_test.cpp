@@ -378,8 +378,8 @@ TEST(ZarrOutput, WhatIsNotWholeIsAnError) {
   EXPECT_TRUE(contains(says([&] { fs::remove(column / ".zarray"); }), "photons/weight/.zarray is missing"));
   EXPECT_TRUE(contains(says([&] { fs::remove_all(bad / "summary"); }), "summary/.zattrs is missing"));
   EXPECT_TRUE(contains(says([&] { fs::remove(bad / ".zmetadata"); }), ".zmetadata"));
-  EXPECT_TRUE(contains(says([&] { fs::resize_file(column / ".zarray", 30); }), "no JSON object"));
-  EXPECT_TRUE(contains(says([&] { fs::resize_file(bad / "summary/.zattrs", 5); }), "no JSON object"));
+  EXPECT_TRUE(contains(says([&] { fs::resize_file(column / ".zarray", 30); }), "not a JSON object"));
+  EXPECT_TRUE(contains(says([&] { fs::resize_file(bad / "summary/.zattrs", 5); }), "not a JSON object"));
   EXPECT_TRUE(contains(says([&] { fs::remove(bad / ".zgroup"); }), "no zarr store"));
   fs::remove_all(folder);
 }
