@@ -63,6 +63,10 @@ function(thor_add_kernel target kind file isa real name)
                                                THOR_ENTRY=${kernel} ${ARGN})
   # gcc 12's own AVX-512 headers trip -Wmaybe-uninitialized.
   target_compile_options(${kernel} PRIVATE -O3 ${THOR_ISA_FLAGS_${isa}} -Wno-maybe-uninitialized)
+  # The values that the parts of a step return are structs of dozens of registers: without this gcc leaves some in memory.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${kernel} PRIVATE --param=sra-max-scalarization-size-Ospeed=8192)
+  endif()
   # The kernels touch no memory but the lanes they are given, and gcc needs five minutes for each with a sanitizer: what
   # surrounds them is checked.
   if(THOR_SANITIZE)

@@ -552,7 +552,7 @@ class Gpu(Case):
         out = self.folder / "cut.h5"
         job = subprocess.Popen([THOR, "run", self.write(ENDLESS), "-o", out, "--device", "cuda", "--drain", "0"],
                                stderr=subprocess.PIPE, text=True)
-        time.sleep(3)
+        time.sleep(8)  # a busy GPU takes seconds to begin
         asked = time.monotonic()
         job.send_signal(signal.SIGINT)
         _, told = job.communicate(timeout=60)

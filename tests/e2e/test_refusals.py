@@ -55,7 +55,7 @@ class Refusals(Case):
         grid = self.folder / "grid.h5"
         write_grid(grid, 4)
         config = {**on_grid(grid, 10, 4e20), "output": {"path": str(grid)}}
-        self.refuse(OUTPUT, config, says="it is what is read: use another name")
+        self.refuse(OUTPUT, config, says="it is also the input: use another name")
         self.assertEqual(thor("run", self.write(config), "--quiet", "-o", self.folder / "out.h5").returncode, DONE)
 
     def grid_with(self, name, change):

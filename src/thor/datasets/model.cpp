@@ -18,6 +18,11 @@ double power_integral(double inner, double p) {
   return -std::expm1((p + 1) * std::log(inner)) / (p + 1);
 }
 
+/// Whether a power law spans more than single precision holds: 26 decades between inner and outer edge.
+bool spans_too_much(double inner, double exponent) {
+  return std::abs(exponent * std::log(std::max(inner, profile_floor<double>))) > 60;
+}
+
 /// What the kernel can resolve: a power law is flat within profile_floor, and its range must fit single precision.
 void check_resolvable(const Refuse& refuse, const std::string& key, double inner, double exponent,
                       double column_exponent) {
@@ -30,7 +35,7 @@ void check_resolvable(const Refuse& refuse, const std::string& key, double inner
                        "the column would lie within 1e-6 of the radius; give an inner_radius above 0",
                        exponent));
   }
-  if (std::abs(exponent * std::log(std::max(inner, profile_floor<double>))) > 60) {
+  if (spans_too_much(inner, exponent)) {
     refuse("dataset." + key,
            fmt::format("an exponent of {} spans more than 26 decades between inner and outer edge", exponent));
   }
@@ -126,7 +131,8 @@ Model build_model(const config::Dataset& dataset, const Line& line, double size,
   }
   p.moving = p.speed != 0;
   const double fall = std::pow(std::max(inner, profile_floor<double>), std::min(p.velocity_exponent, 0.));
-  if (std::abs(p.speed) * fall * m.thermal_speed > (1 + 1e-9) * fastest_gas) {
+  if (!spans_too_much(inner, p.velocity_exponent) &&
+      std::abs(p.speed) * fall * m.thermal_speed > (1 + 1e-9) * fastest_gas) {
     refuse(
         dataset.velocity.max ? "dataset.velocity.max" : "dataset.velocity.average",
         fmt::format("the largest speed comes to {:.4g} km/s, more than a tenth of that of light; the formulas are not "

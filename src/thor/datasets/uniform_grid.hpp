@@ -122,8 +122,9 @@ struct UniformGridView {
     Here h;
     h.dust_ratio = h.core_scale = V(Real(0));
     if (data.packed) {
-      const auto part = [&](auto unpack, int k) {
-        return gather(address, [&](std::int64_t i) { return unpack(to_bits(data.cells.data[i + k])); });
+      const auto part = [&](auto unpack, int k) THOR_INLINE_LAMBDA {
+        return gather(address,
+                      [&](std::int64_t i) THOR_INLINE_LAMBDA { return unpack(to_bits(data.cells.data[i + k])); });
       };
       const V step(Real(data.velocity_step));
       h.opacity = part([](std::uint32_t word) { return unpack_wide(word >> 16); }, 0);

@@ -30,7 +30,7 @@ struct Numbers {
   const float* memory;
   const LaneAddress<V>& address;
   THOR_FN V operator[](int k) const {
-    return gather(address, [this, k](std::int64_t i) { return memory[i + k]; });
+    return gather(address, [this, k](std::int64_t i) THOR_INLINE_LAMBDA { return memory[i + k]; });
   }
 };
 
@@ -52,7 +52,7 @@ requires(!std::is_arithmetic_v<V>) THOR_FN LaneAddress<V> lane_address(BitsOf<V>
 
 template <class V, class F>
 requires(!std::is_arithmetic_v<V>) THOR_FN V gather(const LaneAddress<V>& address, F f) {
-  return V(typename V::Simd([&](auto l) { return RealOf<V>(f(address.of[l])); }));
+  return V(typename V::Simd([&](auto l) THOR_INLINE_LAMBDA { return RealOf<V>(f(address.of[l])); }));
 }
 
 /// In each block of four numbers a_i, b_i, a_{i+1}, b_{i+1} with i = first, or in `pairs` a_i, a_{i+1}, b_i, b_{i+1}.

@@ -16,9 +16,7 @@ struct Collision {
   MaskOf<V> by_line;                                      ///< of these, the ones that the line scattered
   MaskOf<V> destroyed;                                    ///< absorbed by dust
   IntOf<V> pending;                                       ///< phase of a lane that needs another proposal
-  typename D::Here here;
-  typename D::Width width;
-  typename Draws<V, P>::Random random;  ///< the state after the collision
+  typename Draws<V, P>::Random random;                    ///< the state after the collision
 };
 
 /// One proposal for the atom; if it is accepted, a new direction and frequency.
@@ -98,18 +96,19 @@ THOR_FN Collision<V, D, I, P> collide(const Lane<V>& lane, const Flight<V, D, I>
       }
     }
   }
-  return {target, atom, perpendicular, outcome, colliding, scattered, by_line, destroyed, pending, here, width, random};
+  return {target, atom, perpendicular, outcome, colliding, scattered, by_line, destroyed, pending, random};
 }
 
 /// Writes a collision to the lane: a new direction, frequency and optical depth, and its fate.
 template <class V, class D, class I, class P>
-THOR_FN void apply(Lane<V>& lane, const Collision<V, D, I, P>& c, const Draws<V, P>& draws, const D& dataset) {
+THOR_FN void apply(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+                   const Draws<V, P>& draws, const D& dataset) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
   const Vec3<V> n = turn(d, c.outcome.mu, c.outcome.sine, draws.azimuth.cos, draws.azimuth.sin);
-  V frequency = c.width.times(c.outcome.x);
-  if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(c.here, p, n);
+  V frequency = dataset.width(flight.here).times(c.outcome.x);
+  if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(flight.here, p, n);
 
   lane.dx = select(c.scattered, n.x, d.x), lane.dy = select(c.scattered, n.y, d.y);
   lane.dz = select(c.scattered, n.z, d.z);

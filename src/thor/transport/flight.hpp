@@ -6,22 +6,12 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// The gas between a lane and the end of its segment or sub-step, the common ground of fly() and march().
-template <class V, class D, class I>
-struct Ahead {
-  typename D::Here here;
-  typename D::Width width;
-  typename D::Segment segment;
-  V x;      ///< frequency in the frame of the gas, where the opacity is taken
-  V limit;  ///< length of the sub-step
-  typename I::Absorption absorption;
-  V density;  ///< n sigma_0 per unit length
-  V kappa;    ///< opacity per unit length, dust included
-};
-
-template <class V, class D, class I, class P>
-THOR_FN Ahead<V, D, I> look_ahead(const Lane<V>& lane, auto& random, const D& dataset, const I& interactor,
-                                  const P& problem) {
+/// The gas between a lane and the end of its segment or sub-step, the common ground of fly() and march():
+/// use(here, width, segment, leg, absorption, density, kappa) with n sigma_0 and the opacity, dust included, per unit
+/// length. A struct of all that would cost: gcc leaves some of it in memory.
+template <class V, class D, class I, class P, class Use>
+THOR_FN auto look_ahead(const Lane<V>& lane, auto& random, const D& dataset, const I& interactor, const P& problem,
+                        const Use& use) {
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
   const auto here = dataset.here(lane);
   const auto width = dataset.width(here);
@@ -31,7 +21,7 @@ THOR_FN Ahead<V, D, I> look_ahead(const Lane<V>& lane, auto& random, const D& da
   V cross_section = absorption.cross_section;
   if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);
   const V density = dataset.opacity(here, leg.middle);
-  return {here, width, segment, leg.x, leg.limit, absorption, density, density * cross_section};
+  return use(here, width, segment, leg, absorption, density, density * cross_section);
 }
 
 /// Where a flight leaves the lane.
@@ -51,43 +41,47 @@ THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset,
   using Int = IntOf<V>;
   const V zero(Real(0));
   const auto flying = equal<V>(lane.phase, Phase::fly);
-  const auto ahead = look_ahead(lane, draws.random, dataset, interactor, problem);
-  const V to_collision = divide(lane.tau, max(ahead.kappa, V(Real(1e-30))));
+  const auto move = [&](const auto& here, const auto& width, const auto& segment, const Leg<V>& leg,
+                        const auto& absorption, V density, V kappa) THOR_INLINE_LAMBDA {
+    const V to_collision = divide(lane.tau, max(kappa, V(Real(1e-30))));
 
-  V s = to_collision;
-  MaskOf<V> hit(false);
-  if constexpr (!D::substeps) {
-    // The final flight to the boundary is left to end_photon().
-    const auto out = flying && ahead.segment.reaches(to_collision);
-    hit = flying && !out;
-    lane.phase = select(out, Int(Phase::escaped), lane.phase);
-    s = select(hit, s, zero);
-  } else {
-    const auto ends = to_collision >= ahead.limit;
-    hit = flying && !ends;
-    s = select(ends, ahead.limit, to_collision);
-    // What is left is never zero: the next cell may be empty, and there 0/1e-30 would be a collision.
-    const V left = max(fma(-ahead.kappa, ahead.limit, lane.tau), V(least_tau<Real>));
-    lane.tau = select(flying && ends, left, lane.tau);
-    s = select(flying, s, zero);
-  }
-  dataset.advance(lane, s);
-  lane.flown = lane.flown + s;
-  add_column(lane, ahead.width.times(s * ahead.density));
-  if constexpr (D::substeps) {
-    const auto face = flying && !hit && ahead.segment.reaches(ahead.limit);
-    lane.phase = select(dataset.cross(lane, face, ahead.segment), Int(Phase::escaped), lane.phase);
-  }
-  if constexpr (D::redshifts) {
-    if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
-  }
-  if constexpr (D::stops) {
-    if (dataset.may_stop()) {
-      const auto beyond = equal<V>(lane.phase, Phase::fly) && !hit && dataset.stopped(lane);
-      lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+    V s = to_collision;
+    MaskOf<V> hit(false);
+    if constexpr (!D::substeps) {
+      // The final flight to the boundary is left to end_photon().
+      const auto out = flying && segment.reaches(to_collision);
+      hit = flying && !out;
+      lane.phase = select(out, Int(Phase::escaped), lane.phase);
+      s = select(hit, s, zero);
+    } else {
+      const auto ends = to_collision >= leg.limit;
+      hit = flying && !ends;
+      s = select(ends, leg.limit, to_collision);
+      // What is left is never zero: the next cell may be empty, and there 0/1e-30 would be a
+      // collision.
+      const V left = max(fma(-kappa, leg.limit, lane.tau), V(least_tau<Real>));
+      lane.tau = select(flying && ends, left, lane.tau);
+      s = select(flying, s, zero);
     }
-  }
-  return {hit, ahead.x, ahead.absorption, dataset.arrived(lane, ahead.here)};
+    dataset.advance(lane, s);
+    lane.flown = lane.flown + s;
+    add_column(lane, width.times(s * density));
+    if constexpr (D::substeps) {
+      const auto face = flying && !hit && segment.reaches(leg.limit);
+      lane.phase = select(dataset.cross(lane, face, segment), Int(Phase::escaped), lane.phase);
+    }
+    if constexpr (D::redshifts) {
+      if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
+    }
+    if constexpr (D::stops) {
+      if (dataset.may_stop()) {
+        const auto beyond = equal<V>(lane.phase, Phase::fly) && !hit && dataset.stopped(lane);
+        lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+      }
+    }
+    return Flight<V, D, I>{hit, leg.x, absorption, dataset.arrived(lane, here)};
+  };
+  return look_ahead(lane, draws.random, dataset, interactor, problem, move);
 }
 
 }  // namespace THOR_ISA

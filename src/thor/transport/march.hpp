@@ -43,29 +43,33 @@ THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what) {
   using D = std::remove_const_t<decltype(dataset)>;
   const auto flying = equal<V>(lane.phase, Phase::fly);
   auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
-  const auto ahead = look_ahead(lane, random, dataset, view<V>(problem.line), problem);
-  const V s = select(flying, ahead.limit, V(Real(0)));
-  const V more = s * (what == MarchSum::optical_depth ? ahead.kappa : ahead.width.times(ahead.density));
-  // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and `column_low` serve for it.
-  add_column(lane, more);
-  lane.tau = lane.column;
-  dataset.advance(lane, s);
-  lane.flown = lane.flown + s;
-  auto out = flying;
-  if constexpr (D::substeps) {
-    const auto face = flying && ahead.segment.reaches(ahead.limit);
-    out = dataset.cross(lane, face, ahead.segment);
-  }
-  lane.phase = select(out, Int(Phase::escaped), lane.phase);
-  if constexpr (D::redshifts) {
-    if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
-  }
-  if constexpr (D::stops) {
-    if (dataset.may_stop()) {
-      const auto beyond = equal<V>(lane.phase, Phase::fly) && dataset.stopped(lane);
-      lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+  const auto move = [&](const auto&, const auto& width, const auto& segment, const Leg<V>& leg, const auto&, V density,
+                        V kappa) THOR_INLINE_LAMBDA {
+    const V s = select(flying, leg.limit, V(Real(0)));
+    const V more = s * (what == MarchSum::optical_depth ? kappa : width.times(density));
+    // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and `column_low`
+    // serve for it.
+    add_column(lane, more);
+    lane.tau = lane.column;
+    dataset.advance(lane, s);
+    lane.flown = lane.flown + s;
+    auto out = flying;
+    if constexpr (D::substeps) {
+      const auto face = flying && segment.reaches(leg.limit);
+      out = dataset.cross(lane, face, segment);
     }
-  }
+    lane.phase = select(out, Int(Phase::escaped), lane.phase);
+    if constexpr (D::redshifts) {
+      if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
+    }
+    if constexpr (D::stops) {
+      if (dataset.may_stop()) {
+        const auto beyond = equal<V>(lane.phase, Phase::fly) && dataset.stopped(lane);
+        lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+      }
+    }
+  };
+  look_ahead(lane, random, dataset, view<V>(problem.line), problem, move);
   return flying && !equal<V>(lane.phase, Phase::fly);
 }
 

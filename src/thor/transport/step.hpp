@@ -15,7 +15,7 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   const auto active = in_flight(lane);
   auto draws = draw_collision<V, decltype(dataset)>(lane, problem);
   const auto flight = fly(lane, draws, dataset, interactor, problem);
-  apply(lane, collide(lane, flight, draws, dataset, interactor, problem), draws, dataset);
+  apply(lane, collide(lane, flight, draws, dataset, interactor, problem), flight, draws, dataset);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = in_flight(lane);
