@@ -56,7 +56,7 @@ MUTATIONS = [
            "leg.x = frequency + dataset.velocity_along(here, leg.middle, d);",
            SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
     kernel("flow_after_scattering", COLLISION, "a scattered photon keeps the frequency of the gas frame",
-           "if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(c.here, p, n);", "",
+           "if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(flight.here, p, n);", "",
            SHELL, OUTFLOW, "Shells/PowerLawShell.MatchesTheOracle/0"),
     kernel("depth_not_spent", FLIGHT, "optical depth is not spent in a flight that ends at a face or sub-step",
            "lane.tau = select(flying && ends, left, lane.tau);", "",

@@ -197,7 +197,7 @@ struct UniformGridView {
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {
     const V one(Real(1)), zero(Real(0)), tiny(Real(1e-20));
     const V shorter(sizeof(Real) == 4 ? Real(1 - 0x1p-21) : Real(1 - 0x1p-50));
-    const auto ahead = [&](V offset, V slope) {
+    const auto ahead = [&](V offset, V slope) THOR_INLINE_LAMBDA {
       const V near = abs(offset);
       return divide(select((slope > zero) == (offset < zero), near, one - near), max(abs(slope), tiny));
     };
@@ -207,7 +207,7 @@ struct UniformGridView {
 
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s) const {
-    const auto move = [&](V& offset, V slope) {
+    const auto move = [&](V& offset, V slope) THOR_INLINE_LAMBDA {
       const V there = fma(s, slope, offset);
       offset = there - round_to_integer(there);
     };
@@ -221,7 +221,7 @@ struct UniformGridView {
     const Mask y = face && !x && s.to_face.y <= s.to_face.z;
     const Mask z = face && !x && !y;
     Mask leaves(false);
-    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int count) {
+    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int count) THOR_INLINE_LAMBDA {
       const Mask up = slope > zero;
       Int next = cell + select(through, select(up, Int(1), Int(-1)), Int(0));
       Mask out(false);

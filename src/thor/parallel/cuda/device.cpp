@@ -91,12 +91,13 @@ class CudaDevice final : public device::Device {
       check(kernel->launch(problem.data(), program, shape, streams_[queue]), "launch of the lane kernel");
       return;
     }
-    throw Error(ExitCode::device,
-                is_selected(problem.kind())
-                    ? "this build has no kernels for other numerics than the defaults: configure with "
-                      "-DTHOR_SELECTED_NUMERICS=ON, or leave out the section numerics"
-                    : "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or "
-                      "run with --precision single or --device cpu");
+    throw Error(
+        ExitCode::device,
+        kernels<Real>().empty()
+            ? "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or run with "
+              "--precision single or --device cpu"
+            : "this build has no kernels for other numerics than the defaults: configure with "
+              "-DTHOR_SELECTED_NUMERICS=ON, or leave out the section numerics");
   }
   void check(cudaError_t error, const char* call) const {
     if (error == cudaSuccess) return;
