@@ -51,9 +51,9 @@ const Row notes[] = {
     {"Devices",
      "--device auto is the first GPU, or the processor if there is none. Photons are the same on both (on processors "
      "with "
-     "fused multiply-add, since 2013). --lanes limits the memory on a GPU: a photon in flight takes 110 bytes in "
+     "fused multiply-add, since 2013). --lanes limits the memory on a GPU: a photon in flight takes 160 bytes in "
      "single "
-     "precision and 170 in double; by default all photons are in flight, at most 2^20. The last photons of a run on a "
+     "precision and 232 in double; by default all photons are in flight, at most 2^20. The last photons of a run on a "
      "GPU "
      "are finished on --threads threads of the processor."},
     {"Output",

@@ -121,10 +121,10 @@ void Cells::finish(int threads) {
       for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
     });
   }
-  look(threads);
+  survey(threads);
 }
 
-void Cells::look(int threads) {
+void Cells::survey(int threads) {
   struct Part {
     double density = 0, opacity = 0, inverse = 0, faces = 0, jumps = 0, largest = 0, x_crit = 0;
   };

@@ -40,7 +40,7 @@ struct CellUnits {
   double a;                      ///< Voigt parameter at the reference speed
 };
 
-/// What is seen when all cells are looked at.
+/// Statistics over all cells.
 struct CellStatistics {
   double mean_density = 0;     ///< of the absorber [cm^-3]
   double largest_opacity = 0;  ///< line-centre optical depth of one cell
@@ -79,7 +79,7 @@ class Cells {
 
  private:
   float* record(std::int64_t i) const;
-  void look(int threads);
+  void survey(int threads);
 
   GridShape shape_;
   CellLayout layout_;

@@ -120,7 +120,7 @@ class ListBuilder {
       : generator_(generator), random_(mix64(seed ^ 0x5851f42d4c957f2dull)) {}
 
   /// First all luminosities, to know their sum,
-  void look(double luminosity) {
+  void add_luminosity(double luminosity) {
     if (luminosity < generator_.minimum_luminosity) {
       cut_ += luminosity;
       cut_sources_ += luminosity > 0 ? 1 : 0;
@@ -181,7 +181,7 @@ std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Med
   const int threads = std::max(1, int(std::thread::hardware_concurrency()));
   const std::vector<float> cells = cell_light(g, *m.cells, threads);
   ListBuilder builder(g, seed);
-  for (const float l : cells) builder.look(double(l) * light_unit);
+  for (const float l : cells) builder.add_luminosity(double(l) * light_unit);
   builder.list().end.reserve(cells.size());
   for (const float l : cells) builder.take(double(l) * light_unit);
   return builder.finish(light, "gas");
@@ -236,7 +236,7 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
       for (const double v : p.velocity) list.velocity.push_back(float(v / m.thermal_speed));
     }
     luminosities.push_back(luminosity);
-    builder.look(luminosity);
+    builder.add_luminosity(luminosity);
   }
   if (outside_sources > 0) {
     warning("{}: {} of {} sources lie outside the {} and are left out, with {:.3g} erg/s", g.path, outside_sources,

@@ -9,7 +9,7 @@
 namespace thor {
 
 /// A run that names schemes: they are chosen in the step, by a switch that is the same for all lanes. What holds such a
-/// switch is a function of its own (THOR_APART): inlined wherever it is used, it took minutes to compile.
+/// switch is a function of its own (THOR_NOINLINE): inlined wherever it is used, it took minutes to compile.
 struct SelectedNumerics {
   config::Numerics choice;
 };
@@ -25,7 +25,7 @@ struct SelectedRandom {
   Word block[4]{};  ///< of Philox
   int used = 4;     ///< of the block
 
-  THOR_APART Word next() {
+  THOR_NOINLINE Word next() {
     switch (kind) {
       case config::RandomGenerator::xoshiro:
         return advance(Xoshiro128<V>{s0, s1, s2, s3});
@@ -100,7 +100,7 @@ struct SelectedSchemes {
   }
 
   template <class V>
-  THOR_APART VoigtProfile<V> voigt(V a, V x) const {
+  THOR_NOINLINE VoigtProfile<V> voigt(V a, V x) const {
     switch (choice.voigt) {
       case config::VoigtScheme::h82:
         return VoigtH82::eval(a, x);
@@ -133,7 +133,7 @@ struct SelectedSchemes {
   }
 
   template <class V>
-  THOR_APART ParallelProposal<V> propose(const ParallelVelocity<V>& distribution, V x, V gaussian,
+  THOR_NOINLINE ParallelProposal<V> propose(const ParallelVelocity<V>& distribution, V x, V gaussian,
                                          const ParallelDraws<V>& draws, Random<V>& random) const {
     const auto by = [&](const auto& scheme) -> ParallelProposal<V> {
       const auto proposal = scheme.propose(x, gaussian, draws.others, random);

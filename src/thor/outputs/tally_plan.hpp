@@ -83,7 +83,7 @@ THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int 
 /// What a photon adds to the outputs. Called, not inlined: all types of output in the loop of steps would cost it
 /// registers.
 template <class Cells>
-THOR_APART void count_in_outputs(const TallyPlan& plan, const Photon& photon, Cells cells) {
+THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon, Cells cells) {
   for (int i = 0; i < plan.output_count; ++i) {
     plan.outputs[i].visit([&](const auto& output) {
       Contributions contributions(output.bins, photon.id, cells);

@@ -20,7 +20,8 @@ constexpr std::uint64_t most_lanes = 1u << 20;    ///< photons in flight, unless
 constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
 constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the tally may take
 constexpr int most_copies = 32;
-constexpr std::size_t most_looked_at = 1u << 26;       ///< bytes of a tally that is copied during a run
+constexpr std::size_t live_tally_limit = 1u
+                                         << 26;  ///< bytes of a tally that is still copied during a run, for its error
 constexpr int first_steps = 64, most_steps = 1 << 20;  ///< of a lane in a slice
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -273,11 +274,11 @@ class Engine {
     control_.longest = *std::max_element(longest, longest + copies_);
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + std::chrono::seconds(1);
-    if (cells_.bytes() <= most_looked_at) control_.error = look(squad.queue).error();
+    if (cells_.bytes() <= live_tally_limit) control_.error = read_tally(squad.queue).error();
   }
 
-  /// What the device has counted up to now, by way of a queue.
-  Tally look(int queue) {
+  /// The counts of the device so far, copied through a queue.
+  Tally read_tally(int queue) {
     std::vector<std::uint64_t> cells(cells_.bytes() / sizeof(std::uint64_t));
     device_.copy_out(queue, cells.data(), cells_.data(), cells_.bytes());
     device_.wait(queue);
@@ -297,7 +298,7 @@ class Engine {
 
   /// The tally of the device, and the photons that are still in flight there.
   std::vector<Flying<Real>> collect() {
-    tally_ = look(0);
+    tally_ = read_tally(0);
     std::vector<Flying<Real>> flying;
     for (const auto& squad : squads_) {
       if (squad.count == 0) continue;
