@@ -28,7 +28,7 @@ Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& 
     : shape_(shape), layout_(layout), units_(units) {
   UniformGrid<double>& g = dataset_;
   g.tile = std::ranges::min(shape.count) >= 8 || shape.cells() > 1'000'000'000 ? 2 : 0;
-  double room = 1;  // for so many cells, with those that fill the last tiles
+  double room = 1;  // number of cells, including those that fill the last tiles
   for (std::size_t k = 0; k < 3; ++k) {
     g.shape[k] = int(shape.count[k]);
     g.tiles[k] = int((shape.count[k] + (1 << g.tile) - 1) >> g.tile);

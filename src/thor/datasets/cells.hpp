@@ -9,7 +9,7 @@
 
 namespace thor {
 
-/// Where the cells of a grid lie.
+/// Geometry of a grid.
 struct GridShape {
   std::array<std::int64_t, 3> count{};
   double cell_size = 0;            ///< [cm]
@@ -20,14 +20,14 @@ struct GridShape {
   std::int64_t cells() const { return count[0] * count[1] * count[2]; }
 };
 
-/// What a run needs of each cell.
+/// The numbers of a cell that a run needs.
 struct CellLayout {
   bool packed = false, dust = false, core_skip = false;
   int dust_at() const { return dust && !packed ? 5 : 0; }
   int core_scale_at() const { return core_skip ? (packed ? 3 : 5 + int(dust)) : 0; }
   int stride() const { return packed ? 3 + int(core_skip) : 5 + int(dust) + int(core_skip); }
   double bytes() const { return 4. * stride(); }                            ///< of a cell
-  double bytes_at_most() const { return bytes() + (core_skip ? 4. : 0.); }  ///< while lengths are worked out
+  double bytes_at_most() const { return bytes() + (core_skip ? 4. : 0.); }  ///< while the lengths are computed
 };
 
 /// The gas in units of a run: see UniformGrid.
@@ -55,14 +55,14 @@ struct CellStatistics {
 /// dust; then finish().
 class Cells {
  public:
-  /// An error where there is not the memory for it.
+  /// Throws an error if there is not enough memory.
   Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity);
 
   void set_density(std::int64_t i, double n);                    ///< [cm^-3]
   void set_temperature(std::int64_t i, double temperature);      ///< [K]; after the density
   void set_velocity(std::int64_t i, int axis, double velocity);  ///< [cm/s]
   void set_dust(std::int64_t i, double dust);                    ///< [cm^-3]; after the temperature
-  void clear(std::int64_t i);                                    ///< nothing there
+  void clear(std::int64_t i);                                    ///< an empty cell
   void set_dropped(std::vector<bool> cells) { dropped_ = std::move(cells); }
 
   /// Core skipping's lengths, where the layout has them, and the statistics.

@@ -10,14 +10,14 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// Cells of the datasets without a grid; `outside` is the way out of all of them.
+/// Regions of the datasets without a grid; `outside` means that a photon has left.
 inline constexpr int outside = -1, cavity = 0, gas = 1;
 
-/// Longer than any way through a dataset, small enough to square in single precision.
+/// Longer than any path through a dataset, small enough to square in single precision.
 template <class Real>
 inline constexpr Real no_limit = Real(1e10);
 
-/// The straight way from a point to the next face of its cell.
+/// The straight path from a point to the next face of its cell.
 ///
 ///   reaches(s)  whether the face lies within the distance s
 ///   length()    the distance to the face

@@ -6,9 +6,9 @@
 
 namespace thor {
 
-/// How the cells of a grid are wanted.
+/// Options for reading or making cells.
 struct LoadOptions {
-  bool core_skip;  ///< with lengths for core skipping
+  bool core_skip;  ///< compute the lengths for core skipping
   int threads;
 };
 
@@ -19,11 +19,11 @@ struct DatasetType {
   const char* meaning;
   bool model;    ///< the configuration says what the gas is; otherwise a file does
   bool flows;    ///< takes `velocity`
-  bool gridded;  ///< always in cells
+  bool gridded;  ///< the gas always lies in cells
   double peak;   ///< maxima of the spectrum of static gas, in units of (a tau0)^(1/3); 0: not known
   void (*add_keys)(config::Section<config::Dataset>& section);
   Medium (*build)(const config::Dataset& dataset, const Line& line, const Refuse& refuse);
-  /// Reads or makes the cells of a medium that is in cells; none: there are no such media.
+  /// Reads or makes the cells of the medium; null for types without cells.
   void (*load)(Medium& medium, const config::Dataset& dataset, const Line& line, const LoadOptions& options);
 };
 

@@ -11,7 +11,7 @@ namespace thor {
 /// The array of the absorber's number density.
 std::string density_field(const config::Dataset& dataset, const Line& line);
 
-/// What the file says of the grid, with what the configuration says otherwise; looks at the shape of every array that a
+/// The geometry in the file, as far as the configuration does not override it; checks the shape of every array that a
 /// run will need.
 GridShape read_grid_shape(const config::Dataset& dataset, const Line& line);
 

@@ -25,7 +25,7 @@ struct Medium {
   } dust;  ///< extinction along the same path, share of scattering, mean cosine
   AnyDataset dataset;
   GridShape grid;                      ///< of a grid
-  std::shared_ptr<const Cells> cells;  ///< what its dataset looks at; none before load_cells()
+  std::shared_ptr<const Cells> cells;  ///< the cells that its dataset points to; null before load_cells()
 };
 
 /// Normalises the profiles. What has no finite normalisation or cannot be resolved is refused; the medium is then not

@@ -2,7 +2,7 @@
 #include "thor/math/value.hpp"
 
 /// Numbers of a cell in 16 bits each. Positive numbers are floating-point numbers of their own, without a sign: what is
-/// below the range becomes its lower end, which stands for nothing.
+/// below the range becomes its lower end, which counts as zero.
 ///
 ///   wide    7 bits of exponent, 9 of mantissa: 2^-70 = 8.5e-22 to 2.9e17, relative error < 2^-10 = 0.1 %
 ///   narrow  5 bits of exponent, 11 of mantissa: 2^-16 to 6.5e4, relative error < 2^-12 = 0.025 %

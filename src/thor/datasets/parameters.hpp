@@ -47,7 +47,7 @@ struct Dust {
   bool operator==(const Dust&) const = default;
 };
 
-/// Exactly one of tau0, column_density and number_density is set, but for a grid.
+/// Exactly one of tau0, column_density and number_density is set, except in a grid.
 struct Dataset {
   std::string type = "shell";  ///< a name of datasets/types.list
   double inner_radius = 0;     ///< shell [cm]
@@ -62,7 +62,7 @@ struct Dataset {
   Velocity velocity;
   std::optional<Dust> dust;
   double step_limiter = 0;  ///< in (0, 1]
-  std::uint64_t cells = 0;  ///< shell: realised on a grid of so many along a side; 0: not
+  std::uint64_t cells = 0;  ///< shell: number of cells along its diameter if it is put on a grid; 0: no grid
 
   // uniform_grid
   std::string path;           ///< relative to where thor runs

@@ -30,7 +30,7 @@ THOR_FN V power(V r, RealOf<V> alpha) {
   return exp(V(alpha) * log(r));
 }
 
-/// Below this radius a profile is taken as constant. It is also the shortest sub-step, so that a photon gets away from
+/// Below this radius a profile is taken as constant. It is also the shortest sub-step, so that a photon can leave
 /// a point where a gradient diverges.
 template <class Real>
 inline constexpr Real profile_floor = Real(1e-6);
@@ -50,8 +50,8 @@ THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
 }
 
 /// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|). The mid-point rule errs by
-/// f^2 over a whole sub-step, and by f in one that ends at a collision: docs/physics.md has what that comes to. Where v
-/// is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f max(1,
+/// f^2 over a whole sub-step, and by f in one that ends at a collision: docs/physics.md has the resulting error. Where
+/// v is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f max(1,
 /// |x|)/|v|) as well.
 template <class V>
 THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V x) {

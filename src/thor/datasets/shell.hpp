@@ -5,7 +5,7 @@
 namespace thor {
 
 /// A spherical shell between `inner` and 1: density ~ r^alpha, radial velocity ~ r^beta, dust that follows the gas.
-/// Inside `inner` there is nothing.
+/// The cavity inside `inner` is empty.
 template <class R>
 struct Shell {
   using Real = R;
@@ -62,7 +62,7 @@ struct ShellView : Meshless<ShellView<V>, V> {
       depth = select(lane.depth < zero, min(depth, at_inner()), max(depth, zero));
       depth =
           select(depth > half, min(depth - thick, at_inner()), select(depth < -half, max(depth + thick, zero), depth));
-      // Around a small cavity the position says it better, but for the last hundredth above the face.
+      // Around a small cavity the position is more accurate, except in the last hundredth above the face.
       const V exact = inner2 - dot(q, q);
       depth = select(depth < zero && exact < V(Real(-1. / 128)) * inner2, exact, depth);
     } else {

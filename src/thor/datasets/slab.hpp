@@ -39,7 +39,7 @@ struct SlabView : Meshless<SlabView<V>, V> {
     const auto upper = lane.pz > zero;
     const V near_face = fma(select(upper, -s, s), lane.dz, lane.depth);
     const V z = this->move(lane, s).z, from_middle = V(Real(1)) - abs(z);
-    // The former depth counts only beside the face that it was measured from.
+    // The former depth is used only close to the face that it was measured from.
     const auto same_face = from_middle < V(Real(1. / 128)) && upper == (z > zero);
     lane.depth = max(select(same_face, near_face, from_middle), zero);
   }

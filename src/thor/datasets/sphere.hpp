@@ -50,7 +50,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
   static THOR_FN V change_of_r2(Vec3<V> p, Vec3<V> d, V s) { return s * fma(V(Real(2)), dot(p, d), s); }
 
   /// The depth is 1 - r^2, and a flight changes it by what `reaches` has found to be less than it. Position and depth
-  /// each keep their own rounding errors: they come apart by some 1e-4 in 1e7 steps, and nobody can tell.
+  /// each keep their own rounding errors: they differ by about 1e-4 after 1e7 steps, which has no effect.
   THOR_FN SphereSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), here.depth}; }
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s) const {

@@ -90,7 +90,7 @@ struct CellGas {
   V dust_ratio, core_scale;
 };
 
-/// The way to the nearest of the three faces ahead.
+/// The path to the nearest of the three faces ahead.
 template <class V>
 struct CellSegment {
   Vec3<V> to_face;
@@ -185,8 +185,8 @@ struct UniformGridView {
     return lane.frequency < V(-data.stop) && lane.flown >= V(data.stop_flight);
   }
 
-  /// In cells: that at a face, and the way to the nearest of the six; but no longer than the Hubble flow takes for a
-  /// thermal width.
+  /// The core scale at a face plus the distance to the nearest face, in cells; at most the distance over which the
+  /// Hubble flow shifts by a thermal width.
   THOR_FN V core_scale(const Here& h, Vec3<V> p, Vec3<V>) const {
     V scale = h.core_scale + min(abs(p.x), min(abs(p.y), abs(p.z)));
     if (varies()) scale = min(scale, divide(V(Real(1)), h.inverse_width * V(data.hubble)));

@@ -1,8 +1,8 @@
 #pragma once
 #include "thor/math/functions.hpp"
 
-/// The thermal speed of the gas where a photon is, in units of that of the run: how frequencies and what hangs on them
-/// (a ~ 1/w, sigma_0 ~ 1/w) are scaled.
+/// The thermal speed of the gas where a photon is, in units of that of the run: frequencies and the quantities that
+/// depend on them (a ~ 1/w, sigma_0 ~ 1/w) scale with it.
 namespace thor {
 inline namespace THOR_ISA {
 

@@ -27,7 +27,7 @@ struct ParallelUniforms {
   THOR_FN ParallelUniforms(V choice, V r, WordOf<V> half) : choice(choice), r(r), late(bit_set<V>(half, 1u)) {}
 };
 
-/// ln a of a run's sampler: lambda = ln(1 + Y^2/a^2), so ln a = ln Y - lambda/2 but for a^2/(2 Y^2), which no u_0
+/// ln a of a run's sampler: lambda = ln(1 + Y^2/a^2), so ln a = ln Y - lambda/2 except for a^2/(2 Y^2), which no u_0
 /// feels.
 template <class V>
 THOR_FN V ln_a_of(const ParallelVelocity<V>& run) {

@@ -179,7 +179,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// How it ended, and what was warned of and is to be known of it: a line each.
+/// The end of the run, its warnings and its caveats, one per line.
 void write_ending(io::ArrayOutput& file, const Tally& tally, const Ending& ending) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
   set("photons_requested", ending.requested);

@@ -29,7 +29,7 @@ struct config::Checked {
 /// The line of a configuration, from the list that it names.
 Line choose_line(const config::Config& config, const Refuse& refuse = refuse_at_once);
 
-/// Completes the outline of a configuration with cells and sources, read by so many threads.
+/// Completes the outline of a configuration with cells and sources, read by this many threads.
 Setup build_setup(const config::Config& config, Outline outline, int threads);
 /// Builds the outline too.
 Setup build_setup(const config::Config& config);

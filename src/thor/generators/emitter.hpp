@@ -17,7 +17,7 @@ struct Light {
   double faintest = 1e300, brightest = 0;  ///< of one
   std::uint64_t photons = 0, sources = 1;
 
-  void add(double weight, std::uint64_t more);  ///< so many photons of this weight
+  void add(double weight, std::uint64_t more);  ///< adds `more` photons of this weight
 };
 
 /// What a SourceTable points to.
@@ -38,8 +38,8 @@ struct SourceList {
 template <class Real>
 struct Emitter {
   std::uint64_t seed;
-  std::vector<Source<Real>> sources;  ///< of each generator
-  std::vector<Light> light;           ///< likewise
+  std::vector<Source<Real>> sources;  ///< one for each generator
+  std::vector<Light> light;           ///< one for each generator
   std::vector<std::shared_ptr<const SourceList>> lists;
 
   std::uint64_t count() const;        ///< of photons

@@ -34,7 +34,7 @@ struct ResonantLineView {
   using Mask = MaskOf<V>;
   const ResonantLine<Real>& data;
 
-  /// What a collision draws beside the words of every collision: nothing.
+  /// Additional draws of a collision: none.
   struct Draws {};
   template <class Random>
   THOR_FN Draws draw(Random&) const {

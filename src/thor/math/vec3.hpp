@@ -28,7 +28,7 @@ THOR_FN Vec3<V> select(M m, Vec3<V> a, Vec3<V> b) {
 }
 
 /// The direction at polar cosine mu (sine st) and azimuth (cos_phi, sin_phi) about the unit vector d. The frame is that
-/// of Duff et al. (2017, JCGT 6), continuous but for d.z = 0. |n|^2 is 1 to rounding, so one Newton step of 1/sqrt
+/// of Duff et al. (2017, JCGT 6), continuous except at d.z = 0. |n|^2 is 1 to rounding, so one Newton step of 1/sqrt
 /// renormalises it and unit vectors stay so over millions of scatterings.
 template <class V>
 THOR_FN Vec3<V> turn(Vec3<V> d, V mu, V st, V cos_phi, V sin_phi) {

@@ -11,7 +11,7 @@ enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, st
 inline constexpr int phase_bits = 3;
 inline constexpr bool is_in_flight(std::int64_t phase) { return (phase & 6) == 0; }
 
-/// What becomes of a photon: the one table of it, for tallies, files, `thor info` and Python.
+/// The fates of a photon: one table for tallies, files, `thor info` and Python.
 struct FateInfo {
   const char* name;
   Phase phase;

@@ -7,14 +7,14 @@
 /// How a history begins and ends; what lies between is step().
 namespace thor {
 
-/// What is kept of a photon's birth, beside its lane: no step needs it.
+/// The birth of a photon, stored apart from its lane because no step needs it.
 struct Origin {
   std::uint64_t id;
   double weight;          ///< luminosity that it stands for [erg/s]
-  double weight_initial;  ///< and at emission
+  double weight_initial;  ///< luminosity at emission [erg/s]
   double frequency;       ///< c ln(nu/nu_0)
   double position[3];
-  std::uint64_t source;  ///< which one of its generator
+  std::uint64_t source;  ///< index among the sources of its generator
   int generator;
 };
 

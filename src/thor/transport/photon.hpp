@@ -8,18 +8,18 @@ namespace thor {
 /// A photon whose life is over, in the units of the lanes (dataset size, thermal speed).
 struct Photon {
   std::uint64_t id;
-  double weight;             ///< luminosity that it stands for [erg/s],
-  double weight_initial;     ///< and at emission, before what is absorbed on scales that are not resolved
+  double weight;             ///< luminosity that it stands for [erg/s]
+  double weight_initial;     ///< luminosity at emission, before absorption on unresolved scales [erg/s]
   double frequency_initial;  ///< c ln(nu/nu_0)
   double frequency_final;
-  double frequency_scattered;  ///< as it left its last scattering (or emission): another one only in the Hubble flow
+  double frequency_scattered;  ///< after its last scattering (or emission); differs only in the Hubble flow
   double position[3];          ///< of the last scattering, or of emission
   double position_initial[3];  ///< of emission; of a beam: where it entered the medium
   double direction[3];
-  double column;  ///< n sigma_0 summed along its way
+  double column;  ///< n sigma_0 summed along its path
   std::int64_t scatterings;
   std::int64_t steps;
-  std::uint64_t source;  ///< which one of its generator
+  std::uint64_t source;  ///< index among the sources of its generator
   int generator;
   Phase fate;  ///< escaped, absorbed, stopped or lost; fly or collide if it was still in flight
 };

@@ -18,8 +18,8 @@
 namespace thor::cpu {
 namespace {
 
-/// Denormal numbers are worth nothing here and can cost a hundred cycles each: a thread flushes them to zero as long as
-/// this lives.
+/// Flushes denormal numbers of this thread to zero during its lifetime: they carry no information here and can cost a
+/// hundred cycles each.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) {
@@ -62,7 +62,8 @@ struct Shared {
   std::atomic<std::size_t> next_flying{0};
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
-  /// Between looks at a thread's counts: so long that merging them, a nanosecond a cell, is a thousandth of it.
+  /// Time between merges of a thread's counts: long enough that merging, a nanosecond per cell, takes a thousandth of
+  /// it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
       std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * tally.plan().cells));
 };
@@ -95,7 +96,7 @@ class Worker {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr int slice = 4096;  ///< steps between looks at the control: about a millisecond
+  static constexpr int slice = 4096;  ///< steps between checks of the control: about a millisecond
   static constexpr std::size_t batch = 256;
 
   void collect() {

@@ -83,11 +83,11 @@ struct Squad {
   std::optional<Buffer<Photon>> records, staging;
   Buffer<Report> seen;             ///< the last report
   Buffer<std::uint64_t> next_id;   ///< of the pool, at the last report
-  Buffer<std::uint64_t> counters;  ///< of the whole tally, likewise
+  Buffer<std::uint64_t> counters;  ///< of the whole tally, at the last report
   std::uint32_t count;             ///< live lanes
   int current = 0;                 ///< which of `live` holds them
   int steps = 0;                   ///< of the slice on its way, or the last one
-  std::uint64_t granted = 0;       ///< likewise: lanes may hold ids from here on that they have not started
+  std::uint64_t granted = 0;       ///< at its launch: lanes may hold ids from here on that they have not started
   Clock::time_point launched;
 };
 
@@ -203,7 +203,7 @@ class Engine {
     }
   }
 
-  /// Lets lanes start so many photons more; after pool.close() none.
+  /// Lets lanes start `more` further photons; after pool.close() none.
   void grant(std::uint64_t more) {
     if (pool_.closed() || control_.abort) {
       program_.granted = program_.end = 0;

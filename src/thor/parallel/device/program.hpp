@@ -32,7 +32,7 @@ struct Program {
   std::uint64_t granted;   ///< started if below this, kept for a later slice
   std::uint64_t end;       ///< if below this
   Photon* records;         ///< finished photons for the host; none: they are only counted
-  std::uint32_t room;      ///< for so many
+  std::uint32_t room;      ///< capacity of `records`
   int steps;               ///< of each lane in this slice
   std::uint64_t fault;     ///< a photon whose start is a fault, to test what happens then
 };
