@@ -77,7 +77,8 @@ void check_counts(Reader& reader, File& file) {
 Outline build_outline(Reader& reader, const File& file) {
   const Config& config = file.config;
   Outline outline{};
-  auto& [line, medium] = outline;
+  Line& line = outline.line;
+  Medium& medium = outline.medium;
   if (!reader.clean("line")) return outline;
   const Refuse report = [&](const std::string& key, const std::string& why) { reader.report(key, why); };
   line = choose_line(config, report);

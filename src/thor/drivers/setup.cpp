@@ -42,7 +42,8 @@ Setup build_setup(const config::Config& config) {
 }
 
 Setup build_setup(const config::Config& config, Outline outline, int threads) {
-  auto& [line, medium] = outline;
+  Line& line = outline.line;
+  Medium& medium = outline.medium;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
   load_cells(medium, config.dataset, line, core_skip, threads);
   const Refuse refuse = [&](const std::string& key, const std::string& why) {

@@ -134,7 +134,7 @@ struct SelectedSchemes {
 
   template <class V>
   THOR_NOINLINE ParallelProposal<V> propose(const ParallelVelocity<V>& distribution, V x, V gaussian,
-                                         const ParallelDraws<V>& draws, Random<V>& random) const {
+                                            const ParallelDraws<V>& draws, Random<V>& random) const {
     const auto by = [&](const auto& scheme) -> ParallelProposal<V> {
       const auto proposal = scheme.propose(x, gaussian, draws.others, random);
       return {proposal.u, proposal.accepted};

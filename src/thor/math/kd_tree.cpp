@@ -24,7 +24,7 @@ struct KNearest {
   std::size_t k;
   std::vector<double>& heap;  ///< squared distances, the largest in front
 
-  double farthest() const { return heap.size() < k ? KdTree::open : heap.front(); }
+  double farthest() const { return heap.size() < k ? double(KdTree::open) : heap.front(); }
   void offer(std::uint32_t, double distance2) {
     if (heap.size() == k) {
       if (distance2 >= heap.front()) return;

@@ -111,8 +111,9 @@ class Contributions {
   std::uint64_t id_;
   Cells& cells_;
   int used_ = 0;
-  std::int64_t bin_[most > 0 ? most : 1];
-  double light_[most > 0 ? most : 1];
+  static constexpr int room = most + (most == 0);  // an array has at least one element
+  std::int64_t bin_[room];
+  double light_[room];
 };
 
 /// The bin at a place on an axis of unit bins; -1 beyond it, and for what is not a number.

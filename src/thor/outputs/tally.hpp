@@ -30,7 +30,7 @@ class Tally {
   void start(double weight, double left, int generator = 0);
   void accept(const Photon& photon);  ///< and this is its end
   /// Adds the cells of another tally of the same plan, the first of them in `copies` neighbouring parts.
-  void merge(const std::uint64_t* cells, int copies = 1);
+  void merge(const std::uint64_t* parts, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }
   void merge(TallyPart& part);  ///< which is then empty
   void write(io::ArrayOutput& file) const;
