@@ -2,6 +2,7 @@
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/generators/source_list.hpp"
+#include "thor/io/array/output.hpp"
 
 namespace thor {
 
@@ -21,4 +22,28 @@ std::shared_ptr<const SourceList> build_source_list(const config::Generator&, co
   return nullptr;
 }
 
+namespace io {
+
+// Outputs write with these, which reading a configuration does not call.
+template <Stored T>
+void Column<T>::append(std::span<const T>) {}
+template <Stored T>
+Column<T> ArrayOutput::column(const std::string&, std::size_t, std::string_view, std::string_view) {
+  return Column<T>(nullptr);
+}
+template <class T>
+void ArrayOutput::write(const std::string&, std::span<const T>, const std::vector<std::uint64_t>&, std::string_view,
+                        std::string_view, int) {}
+template void ArrayOutput::write(const std::string&, std::span<const double>, const std::vector<std::uint64_t>&,
+                                 std::string_view, std::string_view, int);
+template void Column<double>::append(std::span<const double>);
+template void Column<std::int64_t>::append(std::span<const std::int64_t>);
+template void Column<std::uint64_t>::append(std::span<const std::uint64_t>);
+template Column<double> ArrayOutput::column(const std::string&, std::size_t, std::string_view, std::string_view);
+template Column<std::int64_t> ArrayOutput::column(const std::string&, std::size_t, std::string_view, std::string_view);
+template Column<std::uint64_t> ArrayOutput::column(const std::string&, std::size_t, std::string_view, std::string_view);
+void ArrayOutput::set_double(const std::string&, const std::string&, double) {}
+void ArrayOutput::set_text(const std::string&, const std::string&, std::string_view) {}
+
+}  // namespace io
 }  // namespace thor
