@@ -178,6 +178,9 @@ struct TestInteractor {
     return x;
   }
 };
+struct TestLimits {
+  float shear, gradient;
+};
 struct TestDust {
   float ratio;
 };
@@ -218,6 +221,7 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { dataset.velocity_along(here, position, direction) } -> std::convertible_to<V>;  // v . n
   { dataset.max_step(here, position, direction, x) } -> std::convertible_to<V>;     // the step limiter
   { dataset.core_scale(here, position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
+  { dataset.room(here, position, TestLimits()) } -> std::convertible_to<V>;         // largest homogeneous sphere
   { dataset.width(here) } -> std::same_as<typename D::Width>;                       // SameWidth or CellWidth
   requires requires(TestLane<V> lane, TestLane<V> & moved, TestInteractor<V> line, MaskOf<V> face, TestDust dust) {
     { dataset.here(lane) } -> std::same_as<typename D::Here>;

@@ -68,6 +68,21 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
   return max(limit, V(profile_floor<Real>));
 }
 
+/// The radius of a sphere across which velocity and density change by less than sphere jumps allow, in any direction:
+/// dv/ds lies between v/r and beta v/r.
+template <class V>
+THOR_FN V homogeneous_radius(const Profile<RealOf<V>>& p, V r, const auto& limits) {
+  using Real = RealOf<V>;
+  V radius(no_limit<Real>);
+  if (p.graded) radius = V(limits.gradient) * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
+  if (p.moving) {
+    const Real beta = p.velocity_exponent < 0 ? -p.velocity_exponent : p.velocity_exponent;
+    const V steepest = abs(speed_over_radius(p, r)) * V(beta > Real(1) ? beta : Real(1));
+    radius = min(radius, divide(V(limits.shear), max(steepest, V(Real(1e-20)))));
+  }
+  return radius;
+}
+
 /// The shortest of v_th/|dv/ds| and rho/|grad rho|, for core skipping.
 template <class V>
 THOR_FN V gradient_scale(const Profile<RealOf<V>>& p, V r, V gradient) {

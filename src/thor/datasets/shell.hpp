@@ -119,15 +119,25 @@ struct ShellView : Meshless<ShellView<V>, V> {
     const V limit = limited_step(data.profile, r, gradient(w, r, dot(p, d)), w * r, x);
     return select(equal<V>(here.cell, cavity), V(no_limit<Real>), limit);
   }
-  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
-    const V r = sqrt(dot(p, p));
+  /// The distance to the nearer face.
+  THOR_FN V to_face(const Here& here, V r) const {
     V scale = divide(below_outer(here), V(Real(1)) + r);
     if (data.inner > Real(0)) scale = min(scale, divide(above_inner(here), r + V(data.inner)));
+    return scale;
+  }
+  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
+    const V r = sqrt(dot(p, p));
+    V scale = to_face(here, r);
     if (varies()) {
       const V w = speed_over_radius(data.profile, r);
       scale = min(scale, gradient_scale(data.profile, r, gradient(w, r, dot(p, d))));
     }
     return scale;
+  }
+
+  THOR_FN V room(const Here& here, Vec3<V> p, const auto& limits) const {
+    const V r = sqrt(dot(p, p));
+    return min(to_face(here, r), homogeneous_radius(data.profile, r, limits));
   }
 
   THOR_FN int locate(Vec3<V> p) const {

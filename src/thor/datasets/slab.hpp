@@ -64,6 +64,10 @@ struct SlabView : Meshless<SlabView<V>, V> {
     return scale;
   }
 
+  THOR_FN V room(const Here& here, Vec3<V> p, const auto& limits) const {
+    return min(here.depth, homogeneous_radius(data.profile, abs(p.z), limits));
+  }
+
   THOR_FN int locate(Vec3<V> p) const { return abs(p.z) <= V(1) ? gas : outside; }
   THOR_FN V depth_at(int, Vec3<V> p) const { return depth_at_birth(max(V(1) - abs(p.z), V(0))); }
   THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) const {

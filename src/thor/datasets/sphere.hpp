@@ -65,6 +65,8 @@ struct SphereView : Meshless<SphereView<V>, V> {
     return divide(here.depth, V(Real(1)) + sqrt(dot(p, p)));
   }
 
+  THOR_FN V room(const Here& here, Vec3<V> p, const auto&) const { return core_scale(here, p, p); }
+
   THOR_FN int locate(Vec3<V> p) const { return dot(p, p) <= V(1) ? gas : outside; }
   THOR_FN V depth_at(int, Vec3<V> p) const { return depth_at_birth(max(one_minus_r2(p), V(0))); }
   static THOR_FN V distance_from_outside(Vec3<V> p, Vec3<V> d) {

@@ -193,6 +193,13 @@ struct UniformGridView {
     return scale;
   }
 
+  /// Within the cell.
+  THOR_FN V room(const Here& h, Vec3<V> p, const auto& limits) const {
+    V radius = min(abs(p.x), min(abs(p.y), abs(p.z)));
+    if (varies()) radius = min(radius, divide(V(limits.shear), h.inverse_width * V(data.hubble)));
+    return radius;
+  }
+
   /// Short by some rounding errors, so that no flight within the cell turns the sign of an offset.
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {
     const V one(Real(1)), zero(Real(0)), tiny(Real(1e-20));

@@ -169,6 +169,8 @@ Checked read(const std::string& yaml_text, const std::string& name, const std::v
     file.config.path = name;
     file.config.output_path = beside(file.output.path);
     if (!file.config.line_list.empty()) file.config.line_list = beside(file.config.line_list);
+    std::string& tables = file.config.acceleration.jump_tables;
+    if (!tables.empty()) tables = beside(tables);
     Dataset& dataset = file.config.dataset;
     if (!dataset.path.empty()) dataset.path = beside(dataset.path);
     for (Generator& g : file.config.generators) g.path = g.path.empty() ? dataset.path : beside(g.path);

@@ -9,7 +9,8 @@ namespace {
 
 /// The files that a run reads.
 std::vector<std::string> inputs_of(const config::Config& config) {
-  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list};
+  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list,
+                                  config.acceleration.jump_tables};
   for (const auto& generator : config.generators) inputs.push_back(generator.path);
   return inputs;
 }

@@ -5,6 +5,7 @@
 
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/drivers/jumps.hpp"
 #include "thor/interactors/build.hpp"
 
 namespace thor {
@@ -62,7 +63,8 @@ Setup build_setup(const config::Config& config, Outline outline, int threads) {
         line.name, farthest, farthest * 0x1p-24);
   }
   const config::Numerics numerics = build_numerics(config.numerics, line, medium, refuse);
-  return {std::move(line), std::move(medium), std::move(emitter), numerics};
+  auto jumps = build_jump_tables(config, line, medium, threads);
+  return {std::move(line), std::move(medium), std::move(emitter), numerics, std::move(jumps)};
 }
 
 FrequencyAxis frequency_axis(const Setup& setup, const std::string& reference) {
@@ -85,10 +87,12 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
       auto& t = problem.line.transition[i];
       const double a_tau = double(t.a) * double(t.strength) * m.tau0;
       t.x_crit = Real(largest_critical_frequency(config.acceleration.core_skip, a_tau, m));
+      t.jump_depth = Real(largest_jump(setup.line, m, i));
     }
   } else {
     problem.line = build_resonant_line<Real>(setup.line, m, config.physics);
   }
+  if (setup.jumps) problem.jumps = build_jumps<Real>(config.acceleration, *setup.jumps);
   problem.dust = build_dust<Real>(m);
   if constexpr (std::is_same_v<typename P::Numerics, SelectedNumerics>) problem.numerics.choice = setup.numerics;
   problem.limits = {std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};

@@ -2,6 +2,7 @@
 #include "thor/datasets/medium.hpp"
 #include "thor/drivers/config.hpp"
 #include "thor/generators/emitter.hpp"
+#include "thor/interactors/jump_tables.hpp"
 #include "thor/parallel/device/engine.hpp"
 
 namespace thor {
@@ -12,6 +13,7 @@ struct Setup {
   Medium medium;
   Emitter<double> emitter;
   config::Numerics numerics;
+  std::shared_ptr<const JumpTables> jumps;  ///< none: every scattering is followed
 };
 
 /// The part of a Setup that is built to check a configuration: without the cells of a grid and the light of its

@@ -9,8 +9,9 @@ namespace thor {
 /// Where photons start, as plain data: lengths in units of the dataset's size, velocities in thermal units.
 /// `table`: many points or cells, see SourceTable.
 enum class SourceShape : int { point, medium, surface, beam, table };
-/// `gas`: by the motion of the atoms of the gas there.
-enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_and_continuum, gas };
+/// `gas`: by the motion of the atoms of the gas there. `absorbed`: a photon that was just absorbed within |x| < width, as
+/// the tables of sphere jumps need it (drivers/jump_histories.hpp); no configuration has it.
+enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_and_continuum, gas, absorbed };
 
 /// Many sources that differ in place, light and velocity alone: cells of a grid, stars, galaxies. How photons are dealt
 /// to them: source_of in emitter_view.hpp.
@@ -99,6 +100,18 @@ THOR_FN V log_frequency(V v, V c) {
   return select(abs(beta) < V(Real(0.01)), series, full);
 }
 
+/// Density ~ e^{-x^2} within |x| < limit, which is at most 1: the first of 64 proposals that is accepted, and none is
+/// with a probability of 1e-36.
+template <class V, class Random>
+THOR_FN V sample_truncated_gaussian(V limit, Random& random) {
+  V x(0);
+  for (int i = 0; i < 64; ++i) {
+    x = limit * (V(2) * uniform<V>(random.next()) - V(1));
+    if (uniform<V>(random.next()) < exp(-x * x)) break;
+  }
+  return x;
+}
+
 /// `gas_width`: thermal speed of the gas there.
 template <class V, class Random>
 THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
@@ -125,6 +138,8 @@ THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
       return flat;
     case SourceSpectrum::line_and_continuum:
       return uniform<V>(choice) < s.line_share ? gauss : flat;
+    case SourceSpectrum::absorbed:
+      return centre + sample_truncated_gaussian(s.width, random);
   }
   return centre;
 }

@@ -26,6 +26,7 @@ struct Transition {
   Real log_envelope;               ///< ln(1 + Y^2/a^2), see ParallelVelocity
   Real recoil;                     ///< h nu_i/(m c v_th), of its own speed
   Real x_crit;                     ///< of core skipping, where it is not local
+  Real jump_depth;                 ///< largest optical depth of a sphere jump: those exits stay clear of other lines
   DipoleMixture<Real> core, wing;  ///< of the resonant channel, within |y_atom| < 0.2 and outside
 };
 
@@ -152,6 +153,9 @@ struct MultipletView {
   THOR_FN V x_crit(const CoreSkip<Real>&, const auto& target) const {
     return value_of(&Transition<Real>::x_crit, target.index);
   }
+
+  THOR_FN V jump_depth(const auto& target) const { return value_of(&Transition<Real>::jump_depth, target.index); }
+  THOR_FN V frequency_at(const auto& target, V y) const { return fma(target.width, y, target.offset); }
 
   /// The atom that the photon meets, and the channel by which it will decay.
   struct Atom {

@@ -69,6 +69,10 @@ struct ResonantLineView {
   THOR_FN V strength(const auto&) const { return V(Real(1)); }  ///< over that of the first transition
   THOR_FN V x_crit(const CoreSkip<Real>& skip, const auto&) const { return V(skip.x_crit); }
 
+  /// Sphere jumps: the largest optical depth of a sphere, and the frequency of an exit in the frame of the gas.
+  THOR_FN V jump_depth(const auto&) const { return V(Real(1e30)); }
+  THOR_FN V frequency_at(const auto&, V x) const { return x; }
+
   /// The atom that the photon meets.
   struct Atom {
     V parallel;              ///< velocity along the photon

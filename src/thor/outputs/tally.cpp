@@ -184,6 +184,8 @@ void Tally::write(io::ArrayOutput& file) const {
   set("photons", photons());
   for (int i = 0; i < fate_count; ++i) set(fates[i].name, (*this)[Counter(i)]);
   set("scatterings", (*this)[Counter::scatterings]);
+  set("scatterings_followed", (*this)[Counter::followed]);
+  set("jumps", (*this)[Counter::jumps]);
   set("longest", (*this)[Counter::longest]);
   set("steps", (*this)[Counter::steps]);
   set("luminosity_emitted", light(Counter::light_emitted));

@@ -22,6 +22,8 @@ enum class Counter : int {
   light_emitted,
   light_unresolved,  ///< of it: absorbed at birth, on scales that are not resolved
   scatterings,
+  followed,  ///< of them: those that are not of the tables of jumps
+  jumps,
   steps,
   longest,  ///< scatterings of the longest history: a maximum, not a sum
   count
@@ -102,6 +104,8 @@ THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells)
   cells.add(int(Counter::light_escaped) + fate, light);
   cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, light);
   cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
+  cells.add(int(Counter::followed), std::uint64_t(photon.followed));
+  cells.add(int(Counter::jumps), std::uint64_t(photon.jumps));
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
   count_in_outputs(plan, photon, cells);

@@ -27,7 +27,9 @@ class AnyProblem {
         numerics_(std::size_t(reinterpret_cast<const std::byte*>(&problem.numerics) -
                               reinterpret_cast<const std::byte*>(&problem))),
         mirror_([](void* bytes, const Upload& upload) {
-          for_each_array(static_cast<Problem<D, I, N>*>(bytes)->dataset, upload);
+          auto& problem = *static_cast<Problem<D, I, N>*>(bytes);
+          for_each_array(problem.dataset, upload);
+          for_each_array(problem.jumps, upload);
         }),
         storage_((sizeof(problem) + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)) {
     static_assert(std::is_trivially_copyable_v<Problem<D, I, N>> && has_kernel<Problem<D, I, N>>);
@@ -40,7 +42,7 @@ class AnyProblem {
   const void* dataset() const { return storage_.data(); }  ///< the first member
   const void* numerics() const { return reinterpret_cast<const std::byte*>(storage_.data()) + numerics_; }
 
-  /// Replaces every array that the dataset points to by a copy.
+  /// Replaces every array that the problem points to by a copy.
   void mirror(const Upload& upload) { mirror_(storage_.data(), upload); }
 
  private:

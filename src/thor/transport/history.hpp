@@ -32,11 +32,13 @@ THOR_FN Lane<Real> start_photon(const D& data, const N& numerics, const EmitterV
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
   lane.frequency = b.frequency;
   lane.tau = max(sample_exponential<Real>(random.next()), least_tau<Real>);
+  if (emitter.sources[place.generator].spectrum == SourceSpectrum::absorbed) lane.tau = least_tau<Real>;
   lane.flown = lane.column = lane.column_low = 0;
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
   lane.cell = b.cell, lane.cell_y = b.cell_y, lane.cell_z = b.cell_z;
   lane.depth = b.depth;
-  lane.scatterings = lane.steps = 0;
+  lane.scatterings = lane.steps = lane.jumps = 0;
+  lane.tabulated = 0;
   const auto words = words_of(random);
   lane.s0 = words.s0, lane.s1 = words.s1, lane.s2 = words.s2, lane.s3 = words.s3;
   origin.id = id, origin.source = place.index, origin.generator = place.generator;
@@ -66,7 +68,8 @@ THOR_FN Photon end_photon(const D& data, Lane<Real> lane, const Origin& origin) 
   p.direction[0] = lane.dx, p.direction[1] = lane.dy, p.direction[2] = lane.dz;
   dataset.coordinates(lane, double(lane.flown), p.position);
   p.column = double(lane.column) - double(lane.column_low);
-  p.scatterings = lane.scatterings, p.steps = lane.steps;
+  p.scatterings = lane.scatterings + std::int64_t(double(lane.tabulated) + 0.5), p.steps = lane.steps;
+  p.followed = lane.scatterings, p.jumps = lane.jumps;
   p.fate = static_cast<Phase>(lane.phase < 0 ? int(lane.phase) : int(lane.phase) % (1 << phase_bits));
   return p;
 }

@@ -19,6 +19,8 @@ struct LaneFields {
   I phase, cell, scatterings, steps;
   I cell_y, cell_z;  ///< in a grid, where `cell` is that along x
   R depth;           ///< without a grid: distance to the nearer face, as its dataset counts it
+  R tabulated;       ///< scatterings that jumps stand for; `scatterings` has those that were followed
+  I jumps;
   W s0, s1, s2, s3;  ///< random state
 };
 
@@ -48,6 +50,7 @@ THOR_FN void for_each_field(A&& a, B&& b, F f) {
   f(a.frequency, b.frequency), f(a.tau, b.tau), f(a.flown, b.flown);
   f(a.column, b.column), f(a.column_low, b.column_low);
   f(a.phase, b.phase), f(a.cell, b.cell), f(a.scatterings, b.scatterings), f(a.steps, b.steps);
+  f(a.tabulated, b.tabulated), f(a.jumps, b.jumps);
   f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3);
   if constexpr (D::cell_indices == 3) f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
   if constexpr (D::depth) f(a.depth, b.depth);

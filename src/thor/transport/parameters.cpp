@@ -38,6 +38,29 @@ const Section<Acceleration>& acceleration_section() {
                         {"global", {global, 0}, "the same with τ_loc = τ₀"},
                     },
                     fixed_section(), {.meaning = "how x_crit is chosen; `{fixed: 3}` sets it", .fallback = "none"});
+    s.boolean("jumps", &Acceleration::jumps,
+              {.meaning = "sphere jumps: all scatterings inside the largest sphere of homogeneous gas around a photon "
+                          "in the line core are replaced by one draw from tables of exact histories "
+                          "([physics](physics.md#sphere-jumps))",
+               .fallback = "false"});
+    const Condition with_jumps{"jumps", {"true"}};
+    s.number("jump_depth", &Acceleration::jump_depth, positive,
+             {.meaning = "largest line-centre optical depth of the radius of such a sphere; the tables end at 9.5e5",
+              .fallback = "1e30",
+              .when = with_jumps});
+    s.number("jump_shear", &Acceleration::jump_shear, positive,
+             {.meaning = "largest change of the gas's velocity over its radius, in thermal speeds",
+              .fallback = "0.02",
+              .when = with_jumps});
+    s.text("jump_tables", &Acceleration::jump_tables, "a file name", [](const std::string&) { return true; },
+           {.meaning = "a file of tables in place of the program's own, relative to the configuration",
+            .fallback = "",
+            .when = with_jumps});
+    s.check([](Reader& reader, Acceleration& a) {
+      if (a.jumps && a.core_skip.mode != CoreSkipMode::none) {
+        reader.report("jumps", "sphere jumps and core skipping exclude each other: take core_skip out");
+      }
+    });
     return s;
   }();
   return section;

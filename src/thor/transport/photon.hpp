@@ -16,8 +16,10 @@ struct Photon {
   double position[3];          ///< of the last scattering, or of emission
   double position_initial[3];  ///< of emission; of a beam: where it entered the medium
   double direction[3];
-  double column;  ///< n sigma_0 summed along its path
-  std::int64_t scatterings;
+  double column;             ///< n sigma_0 summed along its path
+  std::int64_t scatterings;  ///< those of the tables of jumps included
+  std::int64_t followed;     ///< scatterings that were followed one by one
+  std::int64_t jumps;
   std::int64_t steps;
   std::uint64_t source;  ///< index among the sources of its generator
   int generator;

@@ -3,6 +3,7 @@
 
 #include "thor/interactors/core_skip.hpp"
 #include "thor/interactors/dust.hpp"
+#include "thor/interactors/jumps.hpp"
 #include "thor/interactors/multiplet.hpp"
 #include "thor/interactors/resonant_line.hpp"
 #include "thor/interactors/selected_numerics.hpp"
@@ -26,6 +27,7 @@ struct Problem {
   I line;
   Dust<Real> dust;
   CoreSkip<Real> core_skip;
+  Jumps<Real> jumps;
   Limits limits;
   N numerics;
 };

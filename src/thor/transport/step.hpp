@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/transport/collision.hpp"
+#include "thor/transport/jump.hpp"
 
 /// The life of a photon, one bounded piece of work at a time: FLY, then COLLIDE in the same call. There are no loops
 /// and no libm; a lane that is not concerned computes along and keeps its state.
@@ -15,7 +15,9 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   const auto active = in_flight(lane);
   auto draws = draw_collision<V, decltype(dataset)>(lane, problem);
   const auto flight = fly(lane, draws, dataset, interactor, problem);
-  apply(lane, collide(lane, flight, draws, dataset, interactor, problem), flight, draws, dataset);
+  const auto collision = collide(lane, flight, draws, dataset, interactor, problem);
+  apply(lane, collision, flight, draws, dataset);
+  if (problem.jumps.depth_count > 0) jump(lane, collision, flight, draws, dataset, interactor, problem);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = in_flight(lane);

@@ -1,0 +1,16 @@
+#pragma once
+#include "thor/drivers/setup.hpp"
+#include "thor/interactors/jump_tables.hpp"
+
+namespace thor {
+
+/// The frequency below which photons jump, and were absorbed at the start of the tables' histories: |x| < 1, with the
+/// density e^{-x^2} that absorption in the core has.
+inline constexpr double jump_trigger = 1;
+
+/// Exact histories, every scattering, of `count` photons of Lya that were absorbed in the centre of a homogeneous
+/// sphere of line-centre optical depth `depth`.
+std::vector<SphereExit> sphere_exits(double a, double depth, std::uint64_t count, std::uint64_t seed,
+                                     const Compute& compute);
+
+}  // namespace thor

@@ -1,0 +1,109 @@
+#include "thor/drivers/jumps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "thor/core/message.hpp"
+#include "thor/core/parallel_for.hpp"
+#include "thor/datasets/medium.hpp"
+#include "thor/drivers/jump_histories.hpp"
+#include "thor/interactors/build.hpp"
+
+namespace thor {
+namespace {
+
+/// Limits of a sphere: docs/physics.md#sphere-jumps has the errors that they stand for.
+constexpr double largest_gradient = 0.1, largest_dust_depth = 0.05;
+
+/// Exits of optical depth tau lie within 8 (a tau)^{1/3} thermal widths, and never beyond 20 for small a tau.
+constexpr double widths_per_root = 8, fewest_widths = 20;
+
+/// The share of a grid's absorbers in cells whose Voigt parameter lies outside.
+double share_outside(const Medium& medium, double low, double high, int threads) {
+  double all = 0, outside = 0;
+  std::mutex mutex;
+  const Cells& cells = *medium.cells;
+  parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
+    double sum = 0, beyond = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      const CellGas<double> gas = cells.gas(std::int64_t(i));
+      if (!(gas.opacity > 0)) continue;
+      const double absorbers = gas.opacity / gas.inverse_width, a = medium.a * gas.inverse_width;
+      sum += absorbers;
+      if (a < low || a > high) beyond += absorbers;
+    }
+    const std::lock_guard lock(mutex);
+    all += sum, outside += beyond;
+  });
+  return outside / std::max(all, 1e-300);
+}
+
+}  // namespace
+
+std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
+                                                    const Medium& medium, int threads) {
+  if (!config.acceleration.jumps) return nullptr;
+  const auto follow = [](const std::string& why) {
+    warning("acceleration.jumps: {}, so every scattering is followed", why);
+    return nullptr;
+  };
+  if (config.physics.recoil) return follow("the tables of sphere jumps are without recoil");
+  if (config.physics.deuterium > 0) return follow("the tables of sphere jumps are without deuterium");
+  auto tables = std::make_shared<const JumpTables>(config.acceleration.jump_tables.empty()
+                                                       ? JumpTables::built_in()
+                                                       : JumpTables::read(config.acceleration.jump_tables));
+  const JumpAxes& axes = tables->axes();
+  const double low = axes.a(0), high = axes.a(axes.a_count - 1);
+  if (medium.cells) {
+    const double outside = share_outside(medium, low, high, threads);
+    if (outside > 0) {
+      warning(
+          "acceleration.jumps: {:.3g} % of the absorbers are in cells whose Voigt parameter is outside the tables of "
+          "sphere jumps ({:.3g} to {:.3g}); every scattering there is followed",
+          100 * outside, low, high);
+    }
+    return tables;
+  }
+  const auto inside = [&](const AtomicTransition* t) {
+    const double a = t->voigt_parameter(t->thermal_speed(medium.temperature, medium.b_turb));
+    return a >= low && a <= high;
+  };
+  if (!std::ranges::any_of(line.absorbing(), inside)) {
+    return follow(fmt::format("the Voigt parameter {:.3g} is outside the tables of sphere jumps ({:.3g} to {:.3g})",
+                              medium.a, low, high));
+  }
+  return tables;
+}
+
+template <class Real>
+Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTables& tables) {
+  const JumpAxes& axes = tables.axes();
+  int depths = 0;
+  while (depths < axes.depth_count && axes.depth(depths) <= acceleration.jump_depth * (1 + 1e-9)) ++depths;
+  Jumps<Real> jumps = tables.view<Real>(depths);
+  jumps.trigger = Real(jump_trigger);
+  jumps.shear = Real(acceleration.jump_shear), jumps.gradient = Real(largest_gradient);
+  jumps.dust_depth = Real(largest_dust_depth);
+  return jumps;
+}
+
+double largest_jump(const Line& line, const Medium& medium, int transition) {
+  const auto absorbing = line.absorbing();
+  const AtomicTransition& t = *absorbing[std::size_t(transition)];
+  if (!line.fluorescence(t).empty()) return 0;
+  const double speed = t.thermal_speed(medium.temperature, medium.b_turb);
+  double nearest = 1e10;  // other line, in thermal widths
+  for (const AtomicTransition* other : absorbing) {
+    if (other == &t) continue;
+    const double offset = frequency_offset(*other, line, medium) - frequency_offset(t, line, medium);
+    nearest = std::min(nearest, std::abs(offset) * medium.thermal_speed / speed);
+  }
+  if (nearest < 2 * fewest_widths) return 0;
+  return std::pow(nearest / 2 / widths_per_root, 3) / t.voigt_parameter(speed);
+}
+
+template Jumps<float> build_jumps(const config::Acceleration&, const JumpTables&);
+template Jumps<double> build_jumps(const config::Acceleration&, const JumpTables&);
+
+}  // namespace thor

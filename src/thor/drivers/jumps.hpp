@@ -1,0 +1,25 @@
+#pragma once
+#include <memory>
+
+#include "thor/drivers/config.hpp"
+#include "thor/interactors/jump_tables.hpp"
+#include "thor/line/line.hpp"
+
+/// Sphere jumps of a run: which tables, and where they may be used.
+namespace thor {
+
+struct Medium;
+
+/// The tables of a run; none if it does not jump. A run that asks for jumps but cannot have them follows every
+/// scattering, and a warning says why.
+std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
+                                                    const Medium& medium, int threads);
+
+template <class Real>
+Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTables& tables);
+
+/// The largest optical depth of a jump on an absorbing transition: no exit may come near another one. 0 where the upper
+/// level can decay otherwise.
+double largest_jump(const Line& line, const Medium& medium, int transition);
+
+}  // namespace thor

@@ -1,0 +1,191 @@
+#include "thor/interactors/jump_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "thor/core/error.hpp"
+
+namespace thor {
+namespace {
+
+constexpr int path_groups = 16, angle_groups = jump_records / path_groups;
+constexpr char magic[16] = "thor jumps\r\n\x1a\n";
+
+/// Records are stored as 16-bit integers between 0 and these largest values.
+constexpr float largest[4] = {12, 30, 1, 2};
+
+double share_below(double t) { return t * t * (3 - 2 * t); }
+
+std::uint64_t checksum(const char* data, std::size_t count) {  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (std::size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<unsigned char>(data[i])) * 0x100000001b3u;
+  return hash;
+}
+
+struct Header {
+  char magic[16];
+  std::uint32_t version, intervals, strata, records, a_count, depth_count;
+  double a_first, a_ratio, depth_first, depth_ratio;
+};
+
+/// One group of a stratum, of similar paths: a record for each range of angles, with the mean path and mean number of
+/// scatterings of the group.
+void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>& exits) {
+  std::ranges::sort(group, {}, &SphereExit::mu);
+  double path = 0, scatterings = 0, chosen_path = 0, chosen_scatterings = 0;
+  std::vector<const SphereExit*> chosen;
+  for (const SphereExit& e : group) path += double(e.path), scatterings += double(e.scatterings);
+  for (int i = 0; i < angle_groups; ++i) {
+    const std::size_t middle = (2 * std::size_t(i) + 1) * group.size() / (2 * angle_groups);
+    chosen.push_back(&group[middle]);
+    chosen_path += double(group[middle].path), chosen_scatterings += double(group[middle].scatterings);
+  }
+  const double size = double(group.size()) / angle_groups;
+  const double stretch = path / size / chosen_path, more = scatterings / size / chosen_scatterings;
+  for (const SphereExit* e : chosen) {
+    exits.push_back({float(std::log(std::max(double(e->path) * stretch / depth, 1.))),
+                     float(std::log(std::max(double(e->scatterings) * more, 1.))), e->mu, e->last});
+  }
+}
+
+}  // namespace
+
+double JumpAxes::a(int i) const { return a_first * std::pow(a_ratio, i); }
+double JumpAxes::depth(int k) const { return depth_first * std::pow(depth_ratio, k); }
+
+JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
+  const auto count = exits.size();
+  for (SphereExit& e : exits) e.x = std::max(std::abs(e.x), 1e-3f);
+  std::ranges::sort(exits, {}, &SphereExit::x);
+  JumpNode node;
+  for (int j = 0; j < jump_knots; ++j) {
+    const double rank = share_below(double(j) / jump_intervals) * double(count) - 0.5;
+    const double within = std::clamp(rank, 0., double(count - 1));
+    const auto low = std::min(std::size_t(within), count - 2);
+    const double fraction = within - double(low);
+    node.frequency.push_back(
+        float((1 - fraction) * std::log(double(exits[low].x)) + fraction * std::log(double(exits[low + 1].x))));
+  }
+  const auto rank_at = [&](int j) { return std::size_t(share_below(double(j) / jump_strata) * double(count)); };
+  for (int j = 0; j < jump_strata; ++j) {
+    const std::span<SphereExit> stratum{exits.begin() + std::ptrdiff_t(rank_at(j)),
+                                        exits.begin() + std::ptrdiff_t(rank_at(j + 1))};
+    std::ranges::sort(stratum, {}, &SphereExit::path);
+    for (std::size_t g = 0; g < path_groups; ++g) {
+      const std::size_t first = g * stratum.size() / path_groups, end = (g + 1) * stratum.size() / path_groups;
+      add_group(stratum.subspan(first, end - first), depth, node.exits);
+    }
+  }
+  return node;
+}
+
+void JumpTables::add(const JumpNode& node) {
+  frequency_.insert(frequency_.end(), node.frequency.begin(), node.frequency.end());
+  exits_.insert(exits_.end(), node.exits.begin(), node.exits.end());
+}
+
+void JumpTables::write(const std::string& path) const {
+  std::string out;
+  const auto put = [&](const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
+  Header h{{},
+           version,
+           jump_intervals,
+           jump_strata,
+           jump_records,
+           std::uint32_t(axes_.a_count),
+           std::uint32_t(axes_.depth_count),
+           axes_.a_first,
+           axes_.a_ratio,
+           axes_.depth_first,
+           axes_.depth_ratio};
+  std::memcpy(h.magic, magic, sizeof(magic));
+  put(h);
+  for (const float x : frequency_) put(x);
+  for (const JumpExit& e : exits_) {
+    const float values[4] = {e.log_path, e.log_scatterings, e.mu, e.last};
+    for (int i = 0; i < 4; ++i) {
+      put(static_cast<std::uint16_t>(std::lround(std::clamp(values[i] / largest[i], 0.f, 1.f) * 65535)));
+    }
+  }
+  put(checksum(out.data(), out.size()));
+  std::ofstream file(path, std::ios::binary);
+  file.write(out.data(), std::streamsize(out.size()));
+  if (!file.flush()) throw Error(ExitCode::output, path + ": cannot be written");
+}
+
+JumpTables JumpTables::read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string in;
+  constexpr std::size_t most = 64u << 20;
+  char block[1 << 16];
+  while (in.size() <= most && (file.read(block, sizeof(block)), file.gcount() > 0)) {
+    in.append(block, std::size_t(file.gcount()));
+  }
+  if (in.empty()) {
+    throw Error(ExitCode::input, path +
+                                     ": the tables of sphere jumps cannot be read, or the file is empty; check "
+                                     "acceleration.jump_tables");
+  }
+  return parse(in, path);
+}
+
+JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    return Error(ExitCode::input, fmt::format("{}: {}; take acceleration.jump_tables out to use the program's own "
+                                              "tables, or make them anew with jump_tables",
+                                              path, why));
+  };
+  Header h{};
+  if (in.size() < sizeof(h) + 8 || std::memcmp(in.data(), magic, sizeof(magic)) != 0) {
+    throw refuse("this is not a file of sphere jumps");
+  }
+  std::memcpy(&h, in.data(), sizeof(h));
+  if (h.version > version) {
+    throw refuse(fmt::format("its version is {}, and this thor reads {} at most", h.version, version));
+  }
+  if (h.version != version || h.intervals != jump_intervals || h.strata != jump_strata || h.records != jump_records ||
+      h.a_count < 2 || h.a_count > 64 || h.depth_count < 1 || h.depth_count > 32) {
+    throw refuse("its tables have another layout than this thor reads");
+  }
+  const std::size_t nodes = std::size_t(h.a_count) * h.depth_count;
+  const std::size_t size = sizeof(h) + nodes * (4u * jump_knots + 8u * jump_exits) + 8;
+  if (in.size() != size) throw refuse(fmt::format("it has {} bytes and should have {}", in.size(), size));
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, in.data() + size - 8, 8);
+  if (sum != checksum(in.data(), size - 8)) throw refuse("it is damaged: its checksum does not fit");
+  JumpTables tables({int(h.a_count), int(h.depth_count), h.a_first, h.a_ratio, h.depth_first, h.depth_ratio});
+  tables.frequency_.resize(nodes * jump_knots);
+  std::memcpy(tables.frequency_.data(), in.data() + sizeof(h), 4 * tables.frequency_.size());
+  const char* at = in.data() + sizeof(h) + 4 * tables.frequency_.size();
+  tables.exits_.resize(nodes * jump_exits);
+  for (JumpExit& e : tables.exits_) {
+    float* const values[4] = {&e.log_path, &e.log_scatterings, &e.mu, &e.last};
+    for (int i = 0; i < 4; ++i, at += 2) {
+      std::uint16_t number = 0;
+      std::memcpy(&number, at, 2);
+      *values[i] = float(number) / 65535 * largest[i];
+    }
+  }
+  return tables;
+}
+
+template <class Real>
+Jumps<Real> JumpTables::view(int depth_count) const {
+  Jumps<Real> jumps{};
+  jumps.frequency = {frequency_.data(), frequency_.size()};
+  jumps.exits = {reinterpret_cast<const float*>(exits_.data()), 4 * exits_.size()};
+  jumps.a_count = axes_.a_count, jumps.stride = axes_.depth_count;
+  jumps.depth_count = std::min(depth_count, axes_.depth_count);
+  jumps.log_a = Real(std::log(axes_.a_first)), jumps.per_log_a = Real(1 / std::log(axes_.a_ratio));
+  jumps.log_depth = Real(std::log(axes_.depth_first)), jumps.per_log_depth = Real(1 / std::log(axes_.depth_ratio));
+  return jumps;
+}
+template Jumps<float> JumpTables::view(int) const;
+template Jumps<double> JumpTables::view(int) const;
+
+}  // namespace thor

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "thor/interactors/jumps.hpp"
+
+/// Tables of sphere jumps: how they are made from exact histories, and the file that holds them.
+namespace thor {
+
+/// How a photon leaves a homogeneous sphere in whose centre it was absorbed in the line core.
+struct SphereExit {
+  float x;            ///< frequency, in thermal units
+  float mu;           ///< cosine between direction and normal
+  float path;         ///< n sigma_0 summed along its path
+  float scatterings;  ///< the first, in the centre, included
+  float last;         ///< length of the last flight, in radii
+};
+
+/// The nodes of the tables. Both axes are logarithmic.
+struct JumpAxes {
+  int a_count = 0, depth_count = 0;
+  double a_first = 0, a_ratio = 0;          ///< Voigt parameter
+  double depth_first = 0, depth_ratio = 0;  ///< line-centre optical depth of the radius
+  double a(int i) const;
+  double depth(int k) const;
+  bool operator==(const JumpAxes&) const = default;
+};
+
+/// One table: frequencies by quantile, and exits that go with them.
+struct JumpNode {
+  std::vector<float> frequency;  ///< ln |x| at the knots
+  std::vector<JumpExit> exits;   ///< stratum by stratum
+
+  /// From exact histories, at least 64 for each record of the outermost stratum.
+  static JumpNode from(std::vector<SphereExit> exits, double depth);
+};
+
+class JumpTables {
+ public:
+  static constexpr std::uint32_t version = 1;
+
+  explicit JumpTables(const JumpAxes& axes) : axes_(axes) {}
+  /// From a file; the message of an error names it and the remedy.
+  static JumpTables read(const std::string& path);
+  /// Those of the program (data/jumps.tables).
+  static JumpTables built_in();
+  static JumpTables parse(std::string_view bytes, const std::string& path);
+  void write(const std::string& path) const;
+
+  /// Nodes are added with the depth as the faster index.
+  void add(const JumpNode& node);
+  const JumpAxes& axes() const { return axes_; }
+
+  /// What the kernel sees; the arrays are those of this object.
+  template <class Real>
+  Jumps<Real> view(int depth_count) const;
+
+ private:
+  JumpAxes axes_;
+  std::vector<float> frequency_;
+  std::vector<JumpExit> exits_;
+};
+
+}  // namespace thor
