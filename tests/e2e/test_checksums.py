@@ -38,6 +38,10 @@ def accelerated(config, core_skip):
     return changed(config, acceleration={"core_skip": core_skip})
 
 
+def jumping(config):
+    return changed(config, acceleration={"jumps": True})
+
+
 def grid_file(path, n=12, hubble=0.0, periodic=False):
     """Clumps in motion with their own temperatures, written from integers: the same bits everywhere."""
     x, y, z = np.meshgrid(*(np.arange(n),) * 3, indexing="ij")
@@ -97,6 +101,12 @@ RUNS = {
     "grid_packed": on_grid(packed=True),
     "grid_multiplet": with_line(on_grid(density_field="HI_density"), "MgII", **CONTINUUM),
     "grid_hubble_stop": on_grid(path="box.h5", stop_shift="3 Angstrom"),
+    "jumps_sphere": jumping(sphere(1e6, 800)),
+    "jumps_sphere_double": jumping(changed(sphere(1e6, 300), precision="double")),
+    "jumps_shell_flow": jumping(sphere(1e5, 300, inner_radius="0.2 kpc", **FLOW, **DUST)),
+    "jumps_slab_dusty": jumping(slab(1e5, 300, **DUST)),
+    "jumps_doublet": jumping(with_line(sphere(3e4, 300, b_turb="15 km/s"), "MgII", **CONTINUUM)),
+    "jumps_grid": jumping(on_grid(dust={"law": "SMC"})),
 }
 
 

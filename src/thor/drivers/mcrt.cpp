@@ -86,6 +86,8 @@ std::string now_utc() {
   return text;
 }
 
+bool skips(const config::Config& config) { return config.acceleration.core_skip.mode != config::CoreSkipMode::none; }
+
 void write_header(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
   set("thor_version", std::string(version));
@@ -104,6 +106,7 @@ void write_header(io::ArrayOutput& file, const config::Config& config, const Set
   set("voigt_parameter", setup.medium.a);
   set("tau0", setup.medium.tau0);
   set("column_density", setup.medium.column_density);
+  set("acceleration", std::string(setup.jumps ? "jumps" : skips(config) ? "core_skip" : "none"));
   if (!setup.medium.cells) return;
   const GridShape& grid = setup.medium.grid;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -293,6 +296,12 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",
             total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
             double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total), options.output);
+    if (setup.jumps) {
+      const auto photons = double(std::max<std::uint64_t>(total.photons(), 1));
+      const auto jumps = double(total[Counter::jumps]), followed = double(total[Counter::followed]);
+      message("thor:   {:.3g} jumps and {:.3g} followed scatterings each: {:.3g} % of the collisions jumped\n",
+              jumps / photons, followed / photons, 100 * jumps / std::max(jumps + followed, 1.));
+    }
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
       const double unresolved = total.light(int(i), GeneratorCounter::light_unresolved);

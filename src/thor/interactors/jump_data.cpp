@@ -4,6 +4,8 @@
 asm(R"(
 .section .rodata
 .balign 16
+.global thor_jump_tables, thor_jump_tables_end
+.hidden thor_jump_tables, thor_jump_tables_end
 thor_jump_tables:
 .incbin ")" THOR_JUMP_TABLES R"("
 thor_jump_tables_end:
@@ -11,7 +13,7 @@ thor_jump_tables_end:
 .previous
 )");
 
-extern "C" const char thor_jump_tables[], thor_jump_tables_end[];
+extern "C" __attribute__((visibility("hidden"))) const char thor_jump_tables[], thor_jump_tables_end[];
 
 namespace thor {
 

@@ -106,6 +106,8 @@ TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
         expect_identical(expected, test::run_all(text, set, compute(few)));
         expect_identical(expected, test::run_all(text, set, compute()));
       }
+      const std::vector<std::string> jumps{"acceleration.jumps=true", "dataset.tau0=1e5"};
+      expect_identical(test::run_all(text, jumps, processor()), test::run_all(text, jumps, compute()));
     }
   }
 }

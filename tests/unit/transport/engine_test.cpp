@@ -51,6 +51,12 @@ TEST(Engine, SamePhotonsForAnyThreadsAndLanes) {
         const std::vector<std::string> set{std::string("acceleration.core_skip=") + skip};
         expect_identical(test::run(text, set, {1, true, ""}), test::run(text, set, {2, false, ""}));
       }
+      const std::vector<std::string> jumps{"acceleration.jumps=true", "dataset.tau0=1e5"};
+      const auto one_by_one = test::run(text, jumps, {1, true, ""});
+      expect_identical(one_by_one, test::run(text, jumps, {2, false, ""}));
+      std::int64_t count = 0;
+      for (const Photon& p : one_by_one) count += p.jumps;
+      EXPECT_GT(count, 200) << medium;
     }
   }
   const auto other = test::run(yaml(media[0], 200, "seed: 2\n"));

@@ -87,6 +87,7 @@ struct Squad {
   std::uint32_t count;             ///< live lanes
   int current = 0;                 ///< which of `live` holds them
   int steps = 0;                   ///< of the slice on its way, or the last one
+  int wanted = first_steps;        ///< steps that would take the time of a slice
   std::uint64_t granted = 0;       ///< at its launch: lanes may hold ids from here on that they have not started
   Clock::time_point launched;
 };
@@ -255,7 +256,11 @@ class Engine {
     squad.count = report.live;
     squad.current = 1 - squad.current;
     const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
-    steps_ = std::clamp(int(double(squad.steps) * factor), 1, most_steps);
+    squad.wanted = std::clamp(int(double(squad.steps) * factor), 1, most_steps);
+    steps_ = most_steps;
+    for (const auto& s : squads_) {
+      if (s.count > 0) steps_ = std::min(steps_, s.wanted);
+    }
 
     const std::uint64_t started = squad.next_id[0] - std::min(squad.next_id[0], next_seen_);
     next_seen_ = std::max(next_seen_, squad.next_id[0]);
@@ -338,7 +343,7 @@ class Engine {
   std::vector<Squad<Real>> squads_;
   std::optional<Drain> drain_;
   bool busy_[Device::queues] = {};
-  int steps_ = first_steps;  ///< of the next slice, the same for both squads: all photons should get on alike
+  int steps_ = first_steps;  ///< of the next slice, those of the slower squad for both: all photons get on alike
   std::uint64_t next_seen_, granted_;
   Clock::time_point next_look_ = Clock::now() + std::chrono::seconds(1);
 };

@@ -1,0 +1,156 @@
+// Sphere jumps against runs that follow every scattering, and against other codes.
+#include <gtest/gtest.h>
+
+#include "support/grid.hpp"
+#include "support/run.hpp"
+#include "support/statistics.hpp"
+
+namespace {
+
+using namespace test;
+
+const std::string every = "{core_skip: none}", jumps = "{jumps: true}";
+
+std::string model(const std::string& dataset, int photons, const std::string& acceleration,
+                  const std::string& generator = "type: point", const std::string& more = "") {
+  return fmt::format(
+      "line: Lya\ndataset: {{{}}}\ngenerators: [{{{}, photons: {}}}]\nacceleration: {}\noutput: {{path: x.h5}}\n{}",
+      dataset, generator, photons, acceleration, more);
+}
+
+double column(const thor::Photon& p) { return p.column; }
+double scatterings(const thor::Photon& p) { return double(p.scatterings); }
+double radius(const thor::Photon& p) { return std::hypot(p.position[0], p.position[1], p.position[2]); }
+
+/// Means of all photons, in units of the error of their difference.
+template <class F>
+double apart(const std::vector<thor::Photon>& a, const std::vector<thor::Photon>& b, F value) {
+  const Moments m = moments(collect(a, value)), n = moments(collect(b, value));
+  return std::abs(m.mean - n.mean) / std::hypot(m.error, n.error);
+}
+double alike(const std::vector<thor::Photon>& a, const std::vector<thor::Photon>& b) {
+  const auto x = frequencies(a), y = frequencies(b);
+  return ks_p(ks_distance(x, y), double(x.size()), double(y.size()));
+}
+
+// A temperature between the nodes of the tables; the source in the centre and beside the edge, with all tables and with
+// small ones only.
+struct Place {
+  const char *source, *acceleration;
+  friend void PrintTo(const Place& p, std::ostream* out) { *out << p.source << ", " << p.acceleration; }
+};
+class JumpsInASphere : public testing::TestWithParam<Place> {};
+TEST_P(JumpsInASphere, GiveThePhotonsOfEveryScattering) {
+  const std::string gas = "type: shell, outer_radius: 1 kpc, temperature: {} K, tau0: 2e4";
+  const std::string source = std::string("type: point, position: ") + GetParam().source;
+  const auto photons = [&](double temperature, const std::string& acceleration, int count) {
+    return run(model(fmt::format(fmt::runtime(gas), temperature), count, acceleration, source, "seed: 3\n"));
+  };
+  const auto truth = photons(1.7e4, every, 5000), jumped = photons(1.7e4, GetParam().acceleration, 40000);
+  EXPECT_GT(alike(truth, jumped), 1e-3);
+  EXPECT_LT(apart(truth, jumped, [](const auto& p) { return std::abs(p.frequency_final); }), 4);
+  EXPECT_LT(apart(truth, jumped, column), 4);
+  EXPECT_LT(apart(truth, jumped, scatterings), 4);
+  EXPECT_LT(apart(truth, jumped, radius), 4) << "of the last scattering";
+  const auto hot = photons(1.2 * 1.7e4, GetParam().acceleration, 40000);
+  EXPECT_GT(apart(truth, hot, [](const auto& p) { return std::abs(p.frequency_final); }), 4) << "20 % in T must show";
+  std::int64_t steps = 0;
+  for (const auto& p : jumped) steps += p.steps;
+  EXPECT_LT(double(steps) / double(jumped.size()), 300);
+}
+INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInASphere,
+                         testing::Values(Place{"[0, 0, 0]", "{jumps: true}"},
+                                         Place{"[0, 0, 0]", "{jumps: true, jump_depth: 700}"},
+                                         Place{"[0.3 kpc, 0.4 kpc, -0.5 kpc]", "{jumps: true}"}));
+
+// Dust that absorbs, and dust that scatters nine photons of ten; the light is that of every scattering.
+class JumpsInDust : public testing::TestWithParam<const char*> {};
+TEST_P(JumpsInDust, LeaveTheSameLight) {
+  const auto photons = [&](double tau, const std::string& acceleration, int count) {
+    return run(
+        model(fmt::format("type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e4, dust: {{tau: {}, {}}}",
+                          tau, GetParam()),
+              count, acceleration, "type: point", "seed: 4\n"));
+  };
+  const auto truth = photons(0.5, every, 6000), jumped = photons(0.5, jumps, 40000);
+  const auto escapes = [](const thor::Photon& p) { return p.fate == thor::Phase::escaped ? 1. : 0.; };
+  EXPECT_LT(apart(truth, jumped, escapes), 4);
+  EXPECT_GT(alike(truth, jumped), 1e-3);
+  EXPECT_LT(apart(truth, jumped, column), 4) << "absorbed photons included";
+  EXPECT_GT(apart(truth, photons(0.6, jumps, 40000), escapes), 4) << "20 % more dust must show";
+}
+INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInDust, testing::Values("albedo: 0", "albedo: 0.9, g: 0.2"));
+
+// LaRT's outflows: the limit on shear holds.
+class JumpsInAnOutflow : public testing::TestWithParam<double> {};
+TEST_P(JumpsInAnOutflow, GiveTheSpectrumOfAnotherCode) {
+  const std::string path = reference(fmt::format("lart_hubble_N2e20_T2e4_vmax{:g}.csv", GetParam()));
+  THOR_NEED_REFERENCE(path);
+  const Curve curve = read_curve(path, "v_kms", "flux");
+  const auto distance = [&](double v_max) {
+    const auto photons =
+        run(model(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, "
+                              "velocity: {{profile: linear, max: {} km/s}}",
+                              v_max),
+                  20000, jumps, "type: point", "physics: {phase_function: dipole}\n"));
+    std::vector<double> v;
+    for (const double x : frequencies(photons)) v.push_back(-x * 18.1657);
+    return ks_distance(v, [&](double t) { return curve.cdf(t); });
+  };
+  EXPECT_LT(distance(GetParam()), 0.015);
+  EXPECT_GT(distance(1.2 * GetParam()), 0.015) << "a velocity wrong by 20 % must not pass";
+}
+INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInAnOutflow, testing::Values(20., 200.));
+
+// Cells of 1e2 to 1e4 with random velocities and temperatures, and some dust.
+TEST(Jumps, InCellsOfAGrid) {
+  constexpr double cell = 3.0856775814913673e21 / 8, sigma = 5.898e-14;
+  const auto grid = [&](double factor) {
+    GridOptions o;
+    o.shape = {8, 8, 8};
+    o.gas = [=](int x, int y, int z) {
+      const auto hash = [&](unsigned salt) {
+        unsigned h = unsigned(x) * 73856093u ^ unsigned(y) * 19349663u ^ unsigned(z) * 83492791u ^ salt * 2654435761u;
+        h ^= h >> 13, h *= 0x5bd1e995u, h ^= h >> 15;
+        return double(h % 1000) / 1000;
+      };
+      GridCell c{factor * std::pow(10., 2 + 2 * hash(1)) / (sigma * cell), 5e3 + 2e4 * hash(2), {}, 0, 0};
+      for (unsigned k = 0; k < 3; ++k) c.velocity[k] = 20 * (hash(3 + k) - 0.5);
+      return c;
+    };
+    return o;
+  };
+  const GridFile file(grid(1)), thick(grid(3));
+  const auto photons = [&](const GridFile& f, const std::string& acceleration, int count, const char* precision) {
+    return run(model("type: uniform_grid, path: " + f.path(), count, acceleration, "type: point",
+                     fmt::format("seed: 5\nprecision: {}\n", precision)));
+  };
+  const auto truth = photons(file, every, 2500, "single");
+  for (const char* precision : {"single", "double"}) {
+    const auto jumped = photons(file, jumps, 10000, precision);
+    EXPECT_GT(alike(truth, jumped), 1e-3) << precision;
+    EXPECT_LT(apart(truth, jumped, [](const auto& p) { return std::abs(p.frequency_final); }), 4) << precision;
+    EXPECT_LT(apart(truth, jumped, column), 4) << precision;
+    EXPECT_LT(apart(truth, jumped, radius), 4) << precision;
+  }
+  EXPECT_LT(alike(truth, photons(thick, jumps, 10000, "single")), 1e-3) << "three times the gas must show";
+}
+
+TEST(Jumps, OfADoublet) {
+  const auto photons = [&](double tau0, const std::string& acceleration, int count) {
+    std::string yaml =
+        model(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, b_turb: 15 km/s, tau0: {}", tau0),
+              count, acceleration, "type: point, spectrum: {type: gaussian, sigma: 30 km/s}");
+    return run(yaml.replace(6, 3, "MgII"));
+  };
+  const auto truth = photons(3e3, every, 6000), jumped = photons(3e3, jumps, 40000);
+  EXPECT_GT(alike(truth, jumped), 1e-3);
+  EXPECT_LT(apart(truth, jumped, column), 4);
+  EXPECT_LT(apart(truth, jumped, scatterings), 4);
+  EXPECT_LT(alike(truth, photons(9e3, jumps, 40000)), 1e-3) << "three times the gas must show";
+  double jumped_times = 0;
+  for (const auto& p : jumped) jumped_times += double(p.jumps);
+  EXPECT_GT(jumped_times, 0.5 * double(jumped.size()));
+}
+
+}  // namespace
