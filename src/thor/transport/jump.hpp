@@ -61,6 +61,7 @@ THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V,
   Lane<V> moved = lane;
   moved.dx = normal.x, moved.dy = normal.y, moved.dz = normal.z;
   dataset.advance(moved, select(jumps, radius, zero));
+  add_column(moved, dataset.width(here).times(divide(path, strength)));
   const auto leaves = jumps && !absorbed;
   lane.px = select(leaves, moved.px, lane.px), lane.py = select(leaves, moved.py, lane.py);
   lane.pz = select(leaves, moved.pz, lane.pz);
@@ -73,7 +74,8 @@ THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V,
   lane.frequency = select(jumps, frequency, lane.frequency);
   lane.tau = select(jumps, draws.tau, lane.tau);
   lane.flown = select(jumps, exit.last * radius, lane.flown);
-  add_column(lane, select(jumps, dataset.width(here).times(divide(path, strength)), zero));
+  lane.column = select(jumps, moved.column, lane.column);
+  lane.column_low = select(jumps, moved.column_low, lane.column_low);
   lane.scatterings = lane.scatterings - select(jumps && c.by_line, Int(1), Int(0));
   lane.jumps = lane.jumps + select(jumps, Int(1), Int(0));
   lane.tabulated = lane.tabulated + select(jumps, share * exit.scatterings, zero);
