@@ -33,8 +33,19 @@ struct Header {
   double a_first, a_ratio, depth_first, depth_ratio;
 };
 
+/// The cosine at a quantile, from those in the middle of each range: linear between them and up to 1, and below the
+/// first as for light that leaves a surface, whose density is proportional to mu there.
+double cosine_at(double quantile, std::span<const SphereExit* const> middle) {
+  const double place = quantile * angle_groups - 0.5;
+  if (place < 0) return double(middle.front()->mu) * std::sqrt(2 * angle_groups * quantile);
+  const auto low = std::min(std::size_t(place), middle.size() - 1);
+  const double fraction = place - double(low);
+  if (low + 1 < middle.size()) return std::lerp(double(middle[low]->mu), double(middle[low + 1]->mu), fraction);
+  return std::lerp(double(middle[low]->mu), 1., std::min(2 * fraction, 1.));
+}
+
 /// One group of a stratum, of similar paths: a record for each range of angles, with the mean path and mean number of
-/// scatterings of the group.
+/// scatterings of the group. Cosines are spread over their ranges, each group's by other amounts.
 void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>& exits) {
   std::ranges::sort(group, {}, &SphereExit::mu);
   double path = 0, scatterings = 0, chosen_path = 0, chosen_scatterings = 0;
@@ -47,9 +58,12 @@ void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>&
   }
   const double size = double(group.size()) / angle_groups;
   const double stretch = path / size / chosen_path, more = scatterings / size / chosen_scatterings;
-  for (const SphereExit* e : chosen) {
-    exits.push_back({float(std::log(std::max(double(e->path) * stretch / depth, 1.))),
-                     float(std::log(std::max(double(e->scatterings) * more, 1.))), e->mu, e->last});
+  for (int i = 0; i < angle_groups; ++i) {
+    const SphereExit& e = *chosen[std::size_t(i)];
+    const double amount = std::fmod(0.6180339887498949 * double(exits.size()), 1.);  // evenly spread (Weyl 1916)
+    exits.push_back({float(std::log(std::max(double(e.path) * stretch / depth, 1.))),
+                     float(std::log(std::max(double(e.scatterings) * more, 1.))),
+                     float(cosine_at((i + amount) / angle_groups, chosen)), e.last});
   }
 }
 
@@ -85,7 +99,7 @@ JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
 }
 
 void JumpTables::add(const JumpNode& node) {
-  frequency_.insert(frequency_.end(), node.frequency.begin(), node.frequency.end());
+  frequency_.insert(frequency_.end() - padding, node.frequency.begin(), node.frequency.end());
   exits_.insert(exits_.end(), node.exits.begin(), node.exits.end());
 }
 
@@ -105,7 +119,7 @@ void JumpTables::write(const std::string& path) const {
            axes_.depth_ratio};
   std::memcpy(h.magic, magic, sizeof(magic));
   put(h);
-  for (const float x : frequency_) put(x);
+  for (const float x : std::span(frequency_).first(frequency_.size() - padding)) put(x);
   for (const JumpExit& e : exits_) {
     const float values[4] = {e.log_path, e.log_scatterings, e.mu, e.last};
     for (int i = 0; i < 4; ++i) {
@@ -159,9 +173,9 @@ JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
   std::memcpy(&sum, in.data() + size - 8, 8);
   if (sum != checksum(in.data(), size - 8)) throw refuse("it is damaged: its checksum does not fit");
   JumpTables tables({int(h.a_count), int(h.depth_count), h.a_first, h.a_ratio, h.depth_first, h.depth_ratio});
-  tables.frequency_.resize(nodes * jump_knots);
-  std::memcpy(tables.frequency_.data(), in.data() + sizeof(h), 4 * tables.frequency_.size());
-  const char* at = in.data() + sizeof(h) + 4 * tables.frequency_.size();
+  tables.frequency_.resize(nodes * jump_knots + padding);
+  std::memcpy(tables.frequency_.data(), in.data() + sizeof(h), 4 * nodes * jump_knots);
+  const char* at = in.data() + sizeof(h) + 4 * nodes * jump_knots;
   tables.exits_.resize(nodes * jump_exits);
   for (JumpExit& e : tables.exits_) {
     float* const values[4] = {&e.log_path, &e.log_scatterings, &e.mu, &e.last};
@@ -177,7 +191,7 @@ JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
 template <class Real>
 Jumps<Real> JumpTables::view(int depth_count) const {
   Jumps<Real> jumps{};
-  jumps.frequency = {frequency_.data(), frequency_.size()};
+  jumps.frequency = {frequency_.data(), frequency_.size()};  // with room for the last four to be loaded together
   jumps.exits = {reinterpret_cast<const float*>(exits_.data()), 4 * exits_.size()};
   jumps.a_count = axes_.a_count, jumps.stride = axes_.depth_count;
   jumps.depth_count = std::min(depth_count, axes_.depth_count);

@@ -59,8 +59,10 @@ class JumpTables {
   Jumps<Real> view(int depth_count) const;
 
  private:
+  static constexpr int padding = 2;  ///< four knots are loaded together, of which two are used
+
   JumpAxes axes_;
-  std::vector<float> frequency_;
+  std::vector<float> frequency_ = std::vector<float>(padding);
   std::vector<JumpExit> exits_;
 };
 

@@ -27,7 +27,7 @@ inline constexpr int jump_knots = jump_intervals + 1, jump_exits = jump_strata *
 template <class R>
 struct Jumps {
   using Real = R;
-  Array<float> frequency;         ///< ln |x|: for each a, for each depth, its knots
+  Array<float> frequency;         ///< ln |x|: for each a, for each depth, its knots; two more at the end
   Array<float> exits;             ///< as JumpExit, likewise
   int a_count, stride;            ///< nodes of a; tables for each
   int depth_count;                ///< of those, the ones that are used: the smallest; 0: no jumps
@@ -106,11 +106,9 @@ struct JumpsView {
     const V scaled = t * V(Real(jump_intervals)), knot = floor_positive(scaled);
     const V next_a(Real(data.stride));
     const auto frequency = [&](V node) THOR_INLINE_LAMBDA {
-      const V index = fma(node, V(Real(jump_knots)), knot);
-      const auto address = address_of(index, 1);
-      const V low = gather(address, [&](std::int64_t n) THOR_INLINE_LAMBDA { return data.frequency.data[n]; });
-      const V high = gather(address, [&](std::int64_t n) THOR_INLINE_LAMBDA { return data.frequency.data[n + 1]; });
-      return fma(scaled - knot, high - low, low);
+      const auto address = address_of(fma(node, V(Real(jump_knots)), knot), 1);
+      const Numbers<V> knots{data.frequency.data, address};
+      return between(knots[0], knots[1], scaled - knot);
     };
     const V log_x = between(frequency(place.node), frequency(place.node + next_a), place.weight);
 
