@@ -80,6 +80,11 @@ class CaveatsTest(WithFiles):
         result = self.open()
         self.assertEqual((result.caveats, result.spectra["source"].caveats), ((), ()))
 
+    def test_shares_are_of_the_light_that_photons_carry(self):
+        """What is absorbed at birth was never on its way, as in the words of the file."""
+        self.change(stopped=2000, luminosity_stopped=0.1 * LUMINOSITY, luminosity_unresolved=0.75 * LUMINOSITY)
+        self.assertIn("40 % of the light stopped", self.drawn(self.open()))
+
     def test_cut(self):
         write_result(self.path, complete=False)
         with self.assertWarns(thor.IncompleteRunWarning):

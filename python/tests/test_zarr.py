@@ -47,10 +47,10 @@ def to_zarr(source, target, rows=7000):
     (target / ".zmetadata").write_text(json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}))
 
 
-def add_histogram(path):
+def add_histogram(path, error_method="histories"):
     with h5py.File(path, "a") as file:
         group = file.create_group("histograms/map")
-        put(group, axes="radius velocity", of="escaped", luminosity_beyond=2.0, error_method="groups", wavelength0=1215.67)
+        put(group, axes="radius velocity", of="escaped", luminosity_beyond=2.0, error_method=error_method, wavelength0=1215.34)
         group["luminosity"], group["error"] = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
         group["edges_radius"], group["edges_velocity"] = np.arange(3.0), np.arange(4.0)
         put(group["edges_radius"], units="cm")
@@ -138,7 +138,8 @@ class HistogramTest(WithFiles):
         found = self.open().histograms["map"]
         self.assertEqual(found.axes, ("radius", "velocity"))
         self.assertEqual(found.units, {"radius": "cm", "velocity": ""})
-        self.assertEqual((found.of, found.beyond, found.error_method), ("escaped", 2.0, "groups"))
+        self.assertEqual((found.of, found.beyond, found.error_method), ("escaped", 2.0, "histories"))
+        self.assertEqual(found.line.wavelength0, 1215.34)
         np.testing.assert_array_equal(found.edges["velocity"], [0, 1, 2, 3])
         along = found.along("velocity")
         np.testing.assert_array_equal(along.luminosity, [3, 5, 7])
@@ -148,9 +149,16 @@ class HistogramTest(WithFiles):
         with self.assertRaises(thor.ArgumentError):
             found.along("mass")
 
+    def test_correlated_bins_have_a_bound_to_the_error_of_their_sum(self):
+        write_result(self.path)
+        add_histogram(self.path, error_method="groups")
+        along = self.open().histograms["map"].along("velocity")
+        self.assertEqual((along.error_method, along.line.wavelength0), ("groups", 1215.34))
+        np.testing.assert_array_equal(along.error, [2, 2, 2])
+
     def test_damaged(self):
         for harm in (lambda g: g.pop("error"), lambda g: g.pop("edges_radius"), lambda g: g.attrs.pop("axes"),
-                     lambda g: g["luminosity"].__setitem__((0, 0), np.nan)):
+                     lambda g: g["luminosity"].__setitem__((0, 0), np.nan), lambda g: g["edges_radius"].__setitem__(1, 2)):
             write_result(self.path)
             add_histogram(self.path)
             with h5py.File(self.path, "a") as file:

@@ -30,9 +30,14 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole > 0 else 0.0
 
 
+def _sent(summary: Mapping[str, Any]) -> float:
+    """The light that photons carry: what is emitted, less what is absorbed at birth (escape_fraction)."""
+    return float(summary["luminosity_emitted"] - summary.get("luminosity_unresolved", 0.0))
+
+
 def lost_share(summary: Mapping[str, Any]) -> float:
     """The share of photons that are lost, or of their light, whichever is larger."""
-    light = _share(summary.get("luminosity_lost", 0.0), summary["luminosity_emitted"])
+    light = _share(summary.get("luminosity_lost", 0.0), _sent(summary))
     return max(_share(summary.get("lost", 0), summary["photons"]), light)
 
 
@@ -66,7 +71,7 @@ def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
         found.append(Caveat(text, f"{percent(share)} of the photons lost", share))
     stopped = summary.get("stopped", 0)
     if stopped:
-        share = _share(summary.get("luminosity_stopped", 0.0), summary["luminosity_emitted"])
+        share = _share(summary.get("luminosity_stopped", 0.0), _sent(summary))
         share = share or _share(stopped, summary["photons"])
         text = f"{stopped:,} photons with {percent(share)} of the light were stopped at stop_shift, on their way"
         found.append(Caveat(text, f"{percent(share)} of the light stopped", share, fate="stopped"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .errors import ArgumentError
-from .line import Floats
+from .line import Floats, Line
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,7 +16,8 @@ class Histogram:
 
     ``axes`` names them in the order of the dimensions of ``luminosity`` and ``error``; ``edges`` and ``units`` have
     the edges of the bins of each, and their units. ``of`` says which photons were counted, ``beyond`` is the
-    luminosity outside all bins, and ``error_method`` how the error was found (docs/formats.md).
+    luminosity outside all bins, and ``error_method`` how the error was found (docs/formats.md). x and velocities are
+    relative to ``line.wavelength0``, which may differ between the outputs of a run.
     """
 
     name: str
@@ -28,24 +29,27 @@ class Histogram:
     of: str
     beyond: float
     error_method: str
+    line: Line
 
     def along(self, *axes: str) -> Histogram:
-        """Summed over all axes but these. A photon is in one bin only, so that errors add in quadrature."""
+        """Summed over all axes but these.
+
+        Errors add in quadrature where a photon is in one bin only (``error_method`` is histories). Otherwise bins are
+        correlated, and the error is the sum of theirs, an upper bound.
+        """
         unknown = [axis for axis in axes if axis not in self.axes]
         if unknown or not axes:
             raise ArgumentError(f"histogram '{self.name}' has the axes {', '.join(self.axes)}, not {', '.join(unknown)}")
         kept = tuple(axis for axis in self.axes if axis in axes)
         over = tuple(i for i, axis in enumerate(self.axes) if axis not in axes)
-        return Histogram(
-            self.name,
-            kept,
-            {axis: self.edges[axis] for axis in kept},
-            {axis: self.units[axis] for axis in kept},
-            np.sum(self.luminosity, axis=over),
-            np.sqrt(np.sum(self.error**2, axis=over)),
-            self.of,
-            self.beyond,
-            self.error_method,
+        independent = self.error_method == "histories"
+        return replace(
+            self,
+            axes=kept,
+            edges={axis: self.edges[axis] for axis in kept},
+            units={axis: self.units[axis] for axis in kept},
+            luminosity=np.sum(self.luminosity, axis=over),
+            error=np.sqrt(np.sum(self.error**2, axis=over)) if independent else np.sum(self.error, axis=over),
         )
 
     def __repr__(self) -> str:

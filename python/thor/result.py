@@ -166,9 +166,12 @@ class Result:
             raise ResultError(f"{self.path}: histogram '{name}' is damaged")
         if not (np.all(np.isfinite(luminosity)) and np.all(np.isfinite(error))):
             raise ResultError(f"{self.path}: histogram '{name}' is damaged")
+        if not all(np.all(np.diff(edges[axis]) > 0) for axis in axes):
+            raise ResultError(f"{self.path}: histogram '{name}' is damaged")
         units = {axis: str(reading.attribute(group[f"edges_{axis}"], "units", "")) for axis in axes}
         beyond, method = float(attributes["luminosity_beyond"]), str(attributes["error_method"])
-        return Histogram(name, axes, edges, units, luminosity, error, str(attributes["of"]), beyond, method)
+        line = self.line.about(attributes["wavelength0"])
+        return Histogram(name, axes, edges, units, luminosity, error, str(attributes["of"]), beyond, method, line)
 
     @property
     def caveats(self) -> tuple[str, ...]:

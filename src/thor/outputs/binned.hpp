@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "thor/outputs/frequency_axis.hpp"
+#include "thor/random/seed.hpp"
 #include "thor/transport/photon.hpp"
 
 /// What every binned output is made of. Light is counted in integers, in quanta of 2^-62 of all that the sources emit:
@@ -65,9 +66,10 @@ std::string name_of(Fate fate);
 
 inline namespace THOR_ISA {
 
-/// The group of a photon. Ids are hashed, since they are dealt to the sources in turn: the remainder of an id would
-/// give every group its own sources. The golden ratio keeps groups of consecutive ids equally large.
-THOR_FN int group_of(std::uint64_t id) { return static_cast<int>((id * 0x9e3779b97f4a7c15ull) >> 59); }
+/// The group of a photon. Each block of 32 consecutive ids has one photon in every group, so groups are equally large;
+/// which of them is random, since ids are dealt to the sources in a regular order: the remainder of an id, or its
+/// product with the golden ratio, would give every group its own sources.
+THOR_FN int group_of(std::uint64_t id) { return static_cast<int>((id ^ mix64(id / id_groups)) % id_groups); }
 static_assert(id_groups == 1 << 5);
 
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }

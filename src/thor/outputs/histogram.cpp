@@ -79,8 +79,11 @@ const config::Section<HistogramAxis>& axis_section() {
              {.meaning = "of the edges", .fallback = "linear"});
     s.check([](Reader& reader, const HistogramAxis& axis) {
       check_edges(reader, axis.low, axis.high, axis.bins);
-      if (reader.clean("range") && axis.logarithmic && !(axis.low > 0)) {
+      if (!reader.clean("range") || !axis.logarithmic) return;
+      if (!(axis.low > 0)) {
         reader.report("range", "a logarithmic axis starts above 0");
+      } else if (!(axis.high / axis.low < 1e300)) {
+        reader.report("range", "too wide to be divided into bins");
       }
     });
     return s;
@@ -136,9 +139,8 @@ HistogramPlan HistogramOutput::plan(const OutputContext& context) const {
       {.count = 1}, context.axis(reference), of, context.size, {centre[0], centre[1], centre[2]}, int(axes.size()), {}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const HistogramAxis& axis = axes[i];
-    const double low = axis.logarithmic ? log(axis.low) : axis.low,
-                 high = axis.logarithmic ? log(axis.high) : axis.high;
-    plan.axes[i] = {axis.quantity, axis.logarithmic, low, double(axis.bins) / (high - low), std::int64_t(axis.bins)};
+    const double span = axis.logarithmic ? log(axis.high / axis.low) : axis.high - axis.low;
+    plan.axes[i] = {axis.quantity, axis.logarithmic, axis.low, axis.high, span, std::int64_t(axis.bins)};
     plan.bins.count *= std::int64_t(axis.bins);
   }
   return plan;
@@ -148,17 +150,13 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
   const std::string group = "/histograms/" + name;
   std::vector<std::uint64_t> shape;
   std::string names;
-  for (const HistogramAxis& axis : axes) {
+  for (int k = 0; k < plan.rank; ++k) {
+    const HistogramPlan::Axis& axis = plan.axes[k];
     const Units units = units_of(axis.quantity);
-    std::vector<double> edges(axis.bins + 1);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      const double share = double(i) / double(axis.bins);
-      edges[i] = (axis.logarithmic ? axis.low * std::pow(axis.high / axis.low, share)
-                                   : axis.low + share * (axis.high - axis.low)) /
-                 units.in_cgs;
-    }
+    std::vector<double> edges(std::size_t(axis.bins) + 1);
+    for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = edge_of(axis, std::int64_t(i)) / units.in_cgs;
     file.write(group + "/edges_" + units.name, edges, units.unit, std::string("bin edges: ") + units.meaning);
-    shape.push_back(axis.bins);
+    shape.push_back(std::uint64_t(axis.bins));
     names += (names.empty() ? "" : " ") + std::string(units.name);
   }
   file.write<double>(group + "/luminosity", light.light, shape, "erg s-1", "luminosity in each bin, by " + names);

@@ -32,7 +32,8 @@ struct HistogramPlan {
   struct Axis {
     PhotonProperty quantity;
     bool logarithmic;
-    double start, scale;  ///< place in bins = (value - start) scale, of the logarithm where it is logarithmic
+    double low, high;
+    double span;  ///< high - low, or the logarithm of high/low
     std::int64_t bins;
 
     bool operator==(const Axis&) const = default;
@@ -91,10 +92,35 @@ THOR_FN double value_of(const HistogramPlan& h, PhotonProperty quantity, const P
     }
     case PhotonProperty::scatterings:
       return double(photon.scatterings);
-    case PhotonProperty::cosine:
-      return n[2];
+    case PhotonProperty::cosine: {  // light along z belongs to the bin below 1, however its direction is rounded
+      constexpr double most = 1 - 0x1p-52;
+      return n[2] > most ? most : n[2] < -1 ? -1 : n[2];
+    }
   }
   return 0;
+}
+
+/// Edge i of an axis, as in the file. Scatterings are whole numbers and many lie exactly on an edge, so an edge that is
+/// whole but for rounding is made exact.
+THOR_FN double edge_of(const HistogramPlan::Axis& axis, std::int64_t i) {
+  if (i == axis.bins) return axis.high;
+  const double along = double(i) * axis.span / double(axis.bins);
+  if (!axis.logarithmic) return axis.low + along;
+  const double edge = axis.low * exp(along);
+  if (axis.quantity != PhotonProperty::scatterings) return edge;
+  const double whole = round_to_integer(edge);
+  return abs(edge - whole) < 1e-12 * edge ? whole : edge;
+}
+
+/// The bin of a value, which is at or above its lower edge and below its upper one; -1 beyond the axis.
+THOR_FN std::int64_t bin_on(const HistogramPlan::Axis& axis, double value) {
+  if (!(value >= axis.low && value < axis.high)) return -1;
+  const double along = (axis.logarithmic ? log(value / axis.low) : value - axis.low) / axis.span;
+  auto bin = static_cast<std::int64_t>(along * double(axis.bins));
+  bin = bin < axis.bins ? bin : axis.bins - 1;
+  while (bin > 0 && value < edge_of(axis, bin)) --bin;  // rounding
+  while (bin + 1 < axis.bins && value >= edge_of(axis, bin + 1)) ++bin;
+  return bin;
 }
 
 template <class Contributions>
@@ -104,9 +130,7 @@ THOR_FN void count(const HistogramPlan& h, const Photon& photon, Contributions& 
   std::int64_t bin = 0;
   for (int i = 0; i < h.rank; ++i) {
     const HistogramPlan::Axis& axis = h.axes[i];
-    const double value = value_of(h, axis.quantity, photon, counted.frequency);
-    const double on_axis = !axis.logarithmic ? value : value > 1e-300 ? log(value) : -1e300;
-    const std::int64_t along = bin_at((on_axis - axis.start) * axis.scale, axis.bins);
+    const std::int64_t along = bin_on(axis, value_of(h, axis.quantity, photon, counted.frequency));
     bin = along < 0 || bin < 0 ? -1 : bin * axis.bins + along;
   }
   bins.add(bin, counted.light);

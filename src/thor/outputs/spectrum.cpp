@@ -49,9 +49,11 @@ SpectrumPlan SpectrumOutput::plan(const OutputContext& context) const {
 
 void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, const BinnedLight& light) const {
   const AxisUnits units = units_of(axis);
-  const double start = low / units.in_cgs, width = (high - low) / units.in_cgs / double(bins);
+  const double width = (high - low) / units.in_cgs / double(bins);
   std::vector<double> edges(bins + 1), flux(bins), error(bins);
-  for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = start + double(i) * width;
+  for (std::size_t i = 0; i < edges.size(); ++i) {  // exactly 0 in the middle, where a line may be
+    edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
+  }
   for (std::size_t i = 0; i < bins; ++i) {
     flux[i] = light.light[i] / width;
     error[i] = light.error[i] / width;

@@ -120,4 +120,65 @@ TEST(Histogram, LogarithmicBins) {
             (std::vector<double>{1 + 2 + 9 + 12 + 51, 0, 801}));
 }
 
+std::vector<Photon> scattered(const std::vector<std::int64_t>& times) {
+  std::vector<Photon> photons;
+  for (const std::int64_t n : times) {
+    photons.push_back(photon(0, {}, {0, 0, 1}));
+    photons.back().scatterings = n;
+  }
+  return photons;
+}
+
+// Where rounding decided, 49 of range [0, 490] and 3, 4, 8 and 10 of logarithmic axes were in the bin below.
+TEST(Histogram, AWholeNumberOnAnEdgeIsInTheBinAbove) {
+  for (const auto& [low, high, bins] : std::vector<std::array<std::int64_t, 3>>{
+           {0, 490, 10}, {0, 343, 7}, {0, 147, 3}, {0, 700, 700}, {1, 101, 100}, {0, 93, 31}}) {
+    const std::int64_t width = (high - low) / bins;
+    std::vector<std::int64_t> times;
+    for (std::int64_t i = 0; i <= bins; ++i) times.push_back(low + i * width);
+    EXPECT_EQ(light_of({PhotonProperty::scatterings, double(low), double(high), std::uint64_t(bins)}, scattered(times)),
+              std::vector<double>(std::size_t(bins), 1.))
+        << low << " to " << high;
+  }
+  for (const std::int64_t ratio : {2, 3, 4, 5, 6, 7, 10, 12}) {
+    for (const std::int64_t low : {1, 2, 3, 10}) {
+      std::vector<std::int64_t> times{low};
+      while (times.back() < 100'000'000) times.push_back(times.back() * ratio);
+      const HistogramAxis axis{PhotonProperty::scatterings, double(low), double(times.back()), times.size() - 1, true};
+      EXPECT_EQ(light_of(axis, scattered(times)), std::vector<double>(times.size() - 1, 1.)) << low << " by " << ratio;
+    }
+  }
+}
+
+TEST(Histogram, TheFileHasTheEdgesByWhichPhotonsWereCounted) {
+  for (const bool logarithmic : {false, true}) {
+    for (const double low : {0.3, 0.7 * pc}) {
+      const HistogramOutput output{
+          "h", config::Fate::escaped, {{PhotonProperty::radius, low, 77 * low, 61, logarithmic}}};
+      const HistogramPlan plan = output.plan(context());
+      const HistogramPlan::Axis& axis = plan.axes[0];
+      EXPECT_EQ(edge_of(axis, 0), low);
+      EXPECT_EQ(edge_of(axis, 61), 77 * low);
+      EXPECT_EQ(bin_on(axis, std::nextafter(low, 0.)), -1);
+      EXPECT_EQ(bin_on(axis, 77 * low), -1);
+      for (std::int64_t i = 0; i < 61; ++i) {
+        EXPECT_EQ(bin_on(axis, edge_of(axis, i)), i);
+        EXPECT_EQ(bin_on(axis, std::nextafter(edge_of(axis, i + 1), 0.)), i);
+        const double expected = logarithmic ? low * std::pow(77., double(i) / 61) : low * (1 + 76 * double(i) / 61);
+        EXPECT_NEAR(edge_of(axis, i), expected, 1e-14 * expected);
+      }
+    }
+  }
+}
+
+TEST(Histogram, LightAlongTheAxisIsWithinItsRange) {
+  const std::vector<Photon> along{photon(0, {}, {0, 0, 1}, 1), photon(0, {}, {0, 0, -1}, 2),
+                                  photon(0, {}, {0, 0, 1 + 1e-7}, 4), photon(0, {}, {0, 0, -1 - 1e-7}, 8)};
+  for (const std::uint64_t bins : {1, 2, 3, 7, 10, 20, 31, 100, 999}) {
+    std::vector<double> expected(bins);
+    expected.front() += 2 + 8, expected.back() += 1 + 4;
+    EXPECT_EQ(light_of({PhotonProperty::cosine, -1, 1, bins}, along), expected) << bins;
+  }
+}
+
 }  // namespace

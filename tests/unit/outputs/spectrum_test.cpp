@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <hdf5.h>
+#include <unistd.h>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -48,6 +49,25 @@ TEST(FrequencyAxis, AllAxesOfTheSameLight) {
 /// Nothing but the line's first transition.
 OutputContext only(FrequencyAxis axis) {
   return {[axis](const std::string&) { return axis; }};
+}
+
+// A line in the middle of the range lies on an edge, in the bin above it: the edge in the file must be no higher.
+TEST(SpectrumOutput, TheMiddleEdgeIsExact) {
+  const auto path =
+      (std::filesystem::temp_directory_path() / ("thor_middle_" + std::to_string(getpid()) + ".h5")).string();
+  for (const std::uint64_t bins : {30, 58, 60, 70, 200}) {
+    Tally tally({SpectrumOutput{"s", config::Fate::escaped, config::Axis::velocity, -1e8, 1e8, bins}},
+                only({1e6, 1e-5}), 1, 1);
+    tally.accept(photon(0, Phase::escaped, 1));
+    EXPECT_EQ(tally.binned(0).light[bins / 2], 1);
+    io::ArrayOutput file(path, true);
+    tally.write(file);
+    file.commit(true);
+    const std::vector<double> edges = read(path, "/spectra/s/edges");
+    EXPECT_EQ(edges[bins / 2], 0) << bins;
+    EXPECT_EQ(edges[bins], 1000);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(SpectrumOutput, SumsLuminosityWithItsError) {
