@@ -33,7 +33,8 @@ class Histogram:
         """Summed over all axes but these. A photon is in one bin only, so that errors add in quadrature."""
         unknown = [axis for axis in axes if axis not in self.axes]
         if unknown or not axes:
-            raise ArgumentError(f"histogram '{self.name}' has the axes {', '.join(self.axes)}, not {', '.join(unknown)}")
+            wanted = ", ".join(map(str, unknown)) or "none at all"
+            raise ArgumentError(f"histogram '{self.name}' has the axes {', '.join(self.axes)}, not {wanted}")
         kept = tuple(axis for axis in self.axes if axis in axes)
         over = tuple(i for i, axis in enumerate(self.axes) if axis not in axes)
         return Histogram(
