@@ -193,7 +193,7 @@ TEST_P(ArrayOutputTest, WhatIsNoResultOfThisKindIsNotReplaced) {
 }
 
 TEST_P(ArrayOutputTest, FilesOfOthersInADirectoryAreNotReplaced) {
-  if (!is_zarr()) GTEST_SKIP() << "an HDF5 result is one file";
+  if (!is_zarr()) return;  // an HDF5 result is one file
   const auto write = [&] {
     ArrayOutput output(path, true);
     output.write<float>("group/values", std::vector<float>{1}, {1}, "", "");
@@ -228,7 +228,7 @@ TEST_P(ArrayOutputTest, FilesOfOthersInADirectoryAreNotReplaced) {
 }
 
 TEST_P(ArrayOutputTest, FilesOfOthersAmongLeftoversAreNotRemoved) {
-  if (!is_zarr()) GTEST_SKIP() << "an HDF5 result is one file";
+  if (!is_zarr()) return;  // an HDF5 result is one file
   fs::create_directories(partial / "photons/id");
   for (const char* name : {".zgroup", ".reserved", "photons/.zgroup", "photons/id/0"}) std::ofstream(partial / name);
   std::ofstream(partial / "notes") << "precious";
@@ -240,7 +240,7 @@ TEST_P(ArrayOutputTest, FilesOfOthersAmongLeftoversAreNotRemoved) {
 }
 
 TEST_P(ArrayOutputTest, DirectoryNamedLikeTheReplacedOneIsLeftAlone) {
-  if (!is_zarr()) GTEST_SKIP() << "a file is replaced in one step";
+  if (!is_zarr()) return;  // a file is replaced in one step
   const fs::path other = path.string() + ".replaced";
   fs::create_directory(other);
   std::ofstream(other / "notes") << "precious";
@@ -253,7 +253,7 @@ TEST_P(ArrayOutputTest, DirectoryNamedLikeTheReplacedOneIsLeftAlone) {
 }
 
 TEST_P(ArrayOutputTest, PartialThatAnotherRunHasMadeAnewIsNotTouched) {
-  if (!is_zarr()) GTEST_SKIP() << "see hdf5_test.cpp";
+  if (!is_zarr()) return;  // see hdf5_test.cpp
   {
     ArrayOutput output(path);
     fs::remove_all(partial);
