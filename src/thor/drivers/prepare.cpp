@@ -56,6 +56,7 @@ Prepared prepare(const std::string& path, const PrepareOptions& options) {
     message("thor: reading {}\n", config.dataset.path);
   }
   Setup setup = build_setup(config, std::move(outline), options.threads);
+  require_memory(config);  // again: cells have taken their share
   warn_of_grid(setup);
   warn_of_core_skip(config, setup, options.threads);
   return {std::move(config), std::move(setup)};
