@@ -176,7 +176,8 @@ std::optional<std::string> describe_input(const std::string& path, bool json) {
   try {
     input.emplace(path);
   } catch (const Error&) {
-    if (!folder) throw;
+    const bool zarr = path.ends_with(".zarr") || std::filesystem::exists(std::filesystem::path(path) / "zarr.json");
+    if (!folder || zarr) throw;  // another directory may have the files of a snapshot
   }
   const auto show = [&](const char* kind, const Facts& facts) {
     return json ? to_json(path, kind, facts) : to_text(path, facts);

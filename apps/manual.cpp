@@ -65,7 +65,8 @@ const Row notes[] = {
      "TERM=dumb "
      "there are plain lines. NO_COLOR switches colours off. A result is written to NAME.h5.partial, a new file, and "
      "renamed when it is complete; a file of that name left by a run that was killed is removed. If NAME.h5 is a link, "
-     "its target is written. Disk space is checked before a run and reserved for everything except raw photons; if the "
+     "its target is written. --overwrite replaces a directory (.zarr) only if thor wrote every file in it. Disk space "
+     "is checked before a run and reserved for everything except raw photons; if the "
      "disk fills up, only these are lost."},
 };
 

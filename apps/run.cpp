@@ -42,7 +42,7 @@ ExitCode run(RunArguments& arguments) {
   options.cpu.threads = arguments.config.threads ? arguments.config.threads : available_threads();
   options.progress = progress_mode(arguments.progress);
   while (options.output.size() > 1 && options.output.ends_with('/')) options.output.pop_back();  // of a directory
-  if (!options.output.empty() && !options.output.ends_with(".h5") && !options.output.ends_with(".zarr")) {
+  if (!options.output.empty() && !config::is_result_name(options.output)) {
     throw Error(ExitCode::usage, "--output " + options.output + ": a result ends in .h5 or .zarr");
   }
   std::optional<SignalGuard> guard;  // until the file is in its place

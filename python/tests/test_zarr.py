@@ -122,8 +122,22 @@ class ZarrTest(WithFiles):
         self.assertGreater(refused, 160)
         use(self.zarr)
 
+    def test_a_shape_beyond_all_memory(self):
+        """Chunks are looked for one by one, not listed first."""
+        self.write(photons=300)
+        whole = json.loads((self.zarr / ".zmetadata").read_text())
+        for shape, says in ([10**12], "is missing"), ([10**30], "is missing"), ([0, 10**12], "damaged"):
+            name = "histograms/map/error/.zarray"
+            meta = {**whole["metadata"][name], "shape": shape, "chunks": [1] * len(shape)}
+            (self.zarr / "histograms/map/error/0").write_bytes(bytes(8))
+            (self.zarr / name).write_text(json.dumps(meta))
+            whole["metadata"][name] = meta
+            (self.zarr / ".zmetadata").write_text(json.dumps(whole))
+            with self.assertRaisesRegex(thor.ResultError, says):
+                thor.open(self.zarr)
+
     def test_what_is_no_result(self):
-        for names, says in ((), "no zarr store"), ((".zgroup",), "not a result"):
+        for names, says in ((), "no zarr store"), ((".zgroup",), "not a result"), (("zarr.json",), "zarr version 3"):
             self.zarr.mkdir(exist_ok=True)
             for name in names:
                 (self.zarr / name).write_text('{"zarr_format": 2}')
@@ -146,8 +160,9 @@ class HistogramTest(WithFiles):
         np.testing.assert_allclose(along.error, np.sqrt([2, 2, 2]))
         self.assertIn("2 radius x 3 velocity", repr(found))
         self.assertIn("2 radius x 3 velocity", repr(self.open()))
-        with self.assertRaises(thor.ArgumentError):
-            found.along("mass")
+        for unknown in ("mass",), (3,), ():
+            with self.assertRaisesRegex(thor.ArgumentError, "has the axes radius, velocity, not (mass|3|none)"):
+                found.along(*unknown)
 
     def test_correlated_bins_have_a_bound_to_the_error_of_their_sum(self):
         write_result(self.path)

@@ -39,7 +39,8 @@ class Histogram:
         """
         unknown = [axis for axis in axes if axis not in self.axes]
         if unknown or not axes:
-            raise ArgumentError(f"histogram '{self.name}' has the axes {', '.join(self.axes)}, not {', '.join(unknown)}")
+            wanted = ", ".join(map(str, unknown)) or "none at all"
+            raise ArgumentError(f"histogram '{self.name}' has the axes {', '.join(self.axes)}, not {wanted}")
         kept = tuple(axis for axis in self.axes if axis in axes)
         over = tuple(i for i, axis in enumerate(self.axes) if axis not in axes)
         independent = self.error_method == "histories"

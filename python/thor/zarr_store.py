@@ -6,7 +6,6 @@ since thor writes them all.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -109,7 +108,7 @@ class Values(Node):
         if meta.get("compressor") is not None or meta.get("filters") or meta.get("order") != "C":
             raise ResultError(f"{store.path}: {name} is not stored as thor does it")
         try:
-            self.dtype = np.dtype(meta.get("dtype"))
+            self.dtype = np.dtype(str(meta.get("dtype")))
         except TypeError as error:
             raise store.damaged(f"the type of {name}") from error
         if self.dtype.kind not in "iuf":
@@ -125,14 +124,17 @@ class Values(Node):
         counts = [-(-size // chunk) for size, chunk in zip(self.shape, self._chunk)]
         size = math.prod(self._chunk) * self.dtype.itemsize
         files = {}
-        for index in itertools.product(*map(range, counts)):  # which ends at the first that is missing
+        for index in _indices(counts):  # which ends at the first that is missing
             key = self._place + ".".join(map(str, index))
             files[index] = os.path.join(self._store.path, key)
             if not self._store.has(key):
                 raise self._store.damaged(f"{key} is missing")
             if os.path.getsize(files[index]) != size:
                 raise self._store.damaged(f"{key} is truncated")
-        values: Array = np.zeros(self.shape, self.dtype)
+        try:
+            values: Array = np.zeros(self.shape, self.dtype)
+        except (ValueError, MemoryError) as error:
+            raise self._store.damaged(f"the shape of {self.name}: {error}") from error
         for index, file in files.items():
             part = np.fromfile(file, self.dtype).reshape(self._chunk)
             place = tuple(slice(i * chunk, min((i + 1) * chunk, size))
@@ -141,9 +143,21 @@ class Values(Node):
         return values
 
 
+def _indices(counts: list[int]) -> Iterator[tuple[int, ...]]:
+    """As itertools.product of ranges, which would first list them: in a damaged file they can be of any length."""
+    if 0 in counts:
+        return
+    if not counts:
+        yield ()
+    else:
+        yield from ((i, *rest) for i in range(counts[0]) for rest in _indices(counts[1:]))
+
+
 def open_store(path: str) -> Group:
     """The root of a result."""
     store = _Store(path)
+    if store.has("zarr.json"):
+        raise ResultError(f"{path}: this is zarr version 3, and thor writes version 2: not a result of thor")
     if not store.has(".zgroup"):
         raise ResultError(f"{path}: this is a directory and no zarr store (it has no .zgroup)")
     if not store.has(".zmetadata"):

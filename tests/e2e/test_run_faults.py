@@ -150,20 +150,19 @@ class RunFaults(Case):
                 self.assertEqual(done.returncode, OUTPUT, done.stderr)
                 self.assertIn("cannot write to the standard output", done.stderr)
 
-    def test_out_of_memory(self):
-        """Many bins, separate for each thread: wherever memory runs out."""
-        for megabytes in (120, 400, 900):
+    def test_outputs_that_do_not_fit_in_memory(self):
+        """A run that would take days is not begun: its outputs could be counted, but not written."""
+        config = sphere(1e7, 10**8, outputs=wide_spectra(3))
+        says = r"config\.yaml: outputs: out of memory: 3e\+07 bins take 720 MB, and .* are free; use fewer bins"
+        for megabytes in (120, 400, 700):
             with self.subTest(megabytes=megabytes):
-                self.refuse(DEVICE, sphere(1, 100, outputs=wide_spectra(3)), "--threads", 2,
-                            says="out of memory; use fewer bins, fewer threads",
-                            **limited(resource.RLIMIT_AS, megabytes << 20))
-
-    def test_out_of_memory_in_a_check(self):
-        path = self.write(sphere(1, 100, outputs=wide_spectra(3)))
-        done = subprocess.run(command_line("check", path, "--threads", 2), capture_output=True, text=True, timeout=30,
-                              **limited(resource.RLIMIT_AS, 200 << 20))
-        self.assertEqual(done.returncode, DEVICE, done.stderr)
-        self.assertIn("out of memory", done.stderr)
+                limit = limited(resource.RLIMIT_AS, megabytes << 20)
+                self.refuse(DEVICE, config, "--threads", 2, says=says, **limit)
+                self.refuse(DEVICE, config, "--replay", 1, says=says, **limit)
+                done = subprocess.run(command_line("check", self.write(config), "--no-trial"), capture_output=True,
+                                      text=True, timeout=30, **limit)
+                self.assertEqual(done.returncode, DEVICE, done.stderr)
+                self.assertRegex(done.stderr, says)
 
     def test_little_memory_is_enough_for_a_small_run(self):
         path = self.write(sphere(1, 100))

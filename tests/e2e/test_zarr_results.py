@@ -111,6 +111,67 @@ class ZarrResults(Case):
         self.assertIn("no zarr store", done.stderr)
         self.assertEqual((other / "diary").read_text(), "dear diary")
 
+    def test_files_that_the_user_has_added_stay(self):
+        """Notes, a configuration, another result: --overwrite does not remove them."""
+        out = self.folder / "a.zarr"
+        self.assertEqual(thor("run", self.config, "-o", out).returncode, DONE)
+        config = shutil.copy(self.config, out / "config.yaml")
+        done = thor("run", config, "-o", out, "--overwrite")
+        self.assertEqual(done.returncode, OUTPUT)
+        self.assertRegex(done.stderr, "thor did not write '.*config.yaml': move or remove it")
+        self.assertTrue(config.exists())
+        config.unlink()
+        self.assertEqual(thor("run", self.config, "-o", out / "b.zarr").returncode, DONE)
+        self.assertEqual(thor("run", self.config, "-o", out, "--overwrite").returncode, OUTPUT)
+        self.package.open(out / "b.zarr")
+
+    def test_a_foreign_store_stays(self):
+        out = self.folder / "simulation.zarr"
+        (out / "density").mkdir(parents=True)
+        (out / ".zgroup").write_text('{"zarr_format": 2}')
+        (out / ".zmetadata").write_text('{"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}}}')
+        (out / "density/0").write_bytes(bytes(8))
+        done = thor("run", self.config, "-o", out, "--overwrite")
+        self.assertEqual(done.returncode, OUTPUT)
+        self.assertIn("thor did not write this directory", done.stderr)
+        self.assertTrue((out / "density/0").exists())
+
+    def test_a_replaced_result_that_cannot_be_removed_is_told(self):
+        def run(*arguments):
+            """As an ordinary user: root may remove everything."""
+            user = {"preexec_fn": lambda: os.setuid(65534)} if os.geteuid() == 0 else {}
+            return subprocess.run(command_line("run", self.config, "-o", out, *arguments), capture_output=True, text=True,
+                                  timeout=60, **user)
+        out = self.folder / "a.zarr"
+        self.folder.chmod(0o777)
+        self.config.chmod(0o644)
+        self.assertEqual(run().returncode, DONE)
+        (out / "summary").chmod(0o555)
+        done = run("--overwrite")
+        left = self.folder / "a.zarr.replaced"
+        self.addCleanup(lambda: (left / "summary").chmod(0o755))
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertRegex(done.stderr, f"warning: cannot remove all of the replaced '{left}': Permission denied")
+        self.assertEqual(run("--overwrite").returncode, DONE)  # what is left does not matter
+
+    def test_names_that_no_directory_can_have(self):
+        """They are refused before the run, not when it is to be written."""
+        long = {**MAP, "name": "n" * 300}
+        for name in ("check", "run"):
+            done = thor(name, self.write(sphere(10, 300, outputs=[long]), "long.yaml"))
+            self.assertEqual(done.returncode, USAGE)
+            self.assertRegex(done.stderr, r"outputs\.0\.name: expected a name of at most 100 letters")
+        lines = thor("lines", "--yaml").stdout
+        for name in ("..", ".zattrs", "n" * 300):
+            (self.folder / "lines.yaml").write_text(lines.replace("{name: Lya,", f'{{name: "{name}",', 1))
+            done = thor("run", self.write({**sphere(10, 300), "line_list": "lines.yaml"}), "-o", self.folder / "b.zarr")
+            self.assertEqual(done.returncode, INPUT, done.stderr)
+            self.assertRegex(done.stderr, r"transitions\.0\.name: expected a name of at most 100")
+        for name in (".zarr", ".h5"):
+            done = thor("run", self.config, "-o", self.folder / name)
+            self.assertEqual(done.returncode, USAGE)
+            self.assertIn("a result ends in .h5 or .zarr", done.stderr)
+
     def test_a_link_stays_a_link(self):
         target, link = self.folder / "target.zarr", self.folder / "link.zarr"
         self.assertEqual(thor("run", self.config, "-o", target).returncode, DONE)
@@ -237,7 +298,20 @@ class DamagedZarr(Case):
             bad.mkdir()
             (bad / ".zgroup").write_text('{"zarr_format": 2}')
         self.refuse(foreign, "not|neither")
-        self.refuse(lambda bad: (bad / ".zgroup").unlink(), "no zarr store|no snapshot")
+        self.refuse(lambda bad: (bad / ".zgroup").unlink(), "not? a? ?zarr store")
+
+    def test_zarr_3(self):
+        def newer(bad):
+            shutil.rmtree(bad)
+            bad.mkdir()
+            (bad / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+        self.refuse(newer, "zarr version 3")
+
+    def test_a_pipe_in_place_of_metadata(self):
+        def harm(bad):
+            (bad / "summary/.zattrs").unlink()
+            os.mkfifo(bad / "summary/.zattrs")
+        self.refuse(harm, "summary/.zattrs'?: Operation not supported|summary/.zattrs is missing")
 
     def test_newer_format(self):
         self.refuse(self.change(".zattrs", format_version=99), "format 99")

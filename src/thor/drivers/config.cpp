@@ -30,11 +30,7 @@ struct File {
 const Section<OutputFile>& output_file_section() {
   static const Section<OutputFile> section = [] {
     Section<OutputFile> s("The result file.");
-    s.text("path", &OutputFile::path, "a file name that ends in .h5 or .zarr",
-           [](const std::string& path) {
-             const auto extension = std::filesystem::path(path).extension();
-             return (extension == ".h5" || extension == ".zarr") && path.find('\0') == std::string::npos;
-           },
+    s.text("path", &OutputFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
            {.meaning = "relative to the configuration; .h5 is an HDF5 file, .zarr a directory of the same contents",
             .example = "out.h5"});
     return s;
@@ -183,6 +179,11 @@ Checked read(const std::string& yaml_text, const std::string& name, const std::v
 }
 
 }  // namespace
+
+bool is_result_name(const std::string& path) {
+  const auto extension = std::filesystem::path(path).extension();
+  return (extension == ".h5" || extension == ".zarr") && path.find('\0') == std::string::npos;
+}
 
 const Schema& schema() { return root_section().schema(); }
 

@@ -36,6 +36,9 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
+/// Whether a result may have this name: it ends in .h5 or .zarr.
+bool is_result_name(const std::string& path);
+
 /// The declarations of all keys.
 const Schema& schema();
 

@@ -142,7 +142,7 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   // Every thread has small outputs of its own; photons are written in blocks of 65536.
   const TallyPlan tally = build_tally(config, setup).plan();
   const double row = row_bytes(config);
-  e.memory = 2e7 + 8. * double(tally.own) * options.threads + 16. * double(tally.cells) + 65536. * 2 * row;
+  e.memory = 2e7 + 8. * double(tally.own) * options.threads + config::memory_of(config.outputs) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory +=
         double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // plus a float for the light of each

@@ -1,5 +1,6 @@
 #include "thor/drivers/prepare.hpp"
 
+#include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/core_skip.hpp"
 #include "thor/io/partial.hpp"
@@ -35,16 +36,28 @@ void warn_of_grid(const Setup& setup) {
   }
 }
 
+/// What does not fit is said here, not when a run has ended and its outputs are to be written.
+void require_memory(const config::Config& config) {
+  const double bytes = config::memory_of(config.outputs), available = available_memory();
+  if (bytes <= available) return;
+  throw Error(ExitCode::device,
+              fmt::format("{}: outputs: out of memory: {:.3g} bins take {}, and {} are free; use fewer bins, or a "
+                          "machine with more memory",
+                          config.path, config::count_bins(config.outputs), size_text(bytes), size_text(available)));
+}
+
 }  // namespace
 
 Prepared prepare(const std::string& path, const PrepareOptions& options) {
   auto [config, outline] = config::load(path, options.overrides);
   const std::string& output = options.output.empty() ? config.output_path : options.output;
   for (const std::string& input : inputs_of(config)) io::detail::require_apart(output, input);
+  require_memory(config);
   if (!options.quiet && !config.dataset.path.empty()) {
     message("thor: reading {}\n", config.dataset.path);
   }
   Setup setup = build_setup(config, std::move(outline), options.threads);
+  require_memory(config);  // again: cells have taken their share
   warn_of_grid(setup);
   warn_of_core_skip(config, setup, options.threads);
   return {std::move(config), std::move(setup)};

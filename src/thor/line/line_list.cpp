@@ -44,8 +44,9 @@ struct File {
 };
 
 bool any_text(const std::string& text) { return !text.empty(); }
+/// A group of a result has that name, in a zarr result a directory.
 bool is_name(const std::string& text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
+  return !text.empty() && text.size() <= 100 && text[0] != '.' && std::ranges::all_of(text, [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
            c == '-';
   });
@@ -86,7 +87,8 @@ const Section<RawTransition>& transition_section() {
       return [member](RawTransition & raw) -> auto& { return raw.transition.*member; };
     };
     using T = AtomicTransition;
-    s.text("name", of(&T::name), "a name of letters, digits, _, - and .", is_name, {.meaning = "e.g. MgII_2796"});
+    s.text("name", of(&T::name), "a name of at most 100 letters, digits, _, - and ., which does not begin with .",
+           is_name, {.meaning = "e.g. MgII_2796"});
     s.text("lower", of(&T::lower), "the name of a level", any_text, {.meaning = "level"});
     s.text("upper", of(&T::upper), "the name of a level", any_text, {.meaning = "level"});
     s.quantity("wavelength", of(&T::wavelength), Dimension::wavelength, positive, {.meaning = "in vacuum"});
@@ -210,7 +212,8 @@ const Section<RawLine>& line_section() {
     const auto of = [](auto member) {
       return [member](RawLine & raw) -> auto& { return raw.line.*member; };
     };
-    s.text("name", of(&Line::name), "a name of letters, digits, _, - and .", is_name, {.meaning = "name of the line"});
+    s.text("name", of(&Line::name), "a name of at most 100 letters, digits, _, - and ., which does not begin with .",
+           is_name, {.meaning = "name of the line"});
     s.text("description", of(&Line::description), "a text", any_text, {.meaning = "short description"});
     s.text("ion", &RawLine::ion, "the name of an ion", any_text, {.meaning = "the absorbing ion"});
     s.list("levels", of(&Line::levels), level_section(), {.meaning = "the ground level first"});

@@ -78,7 +78,7 @@ const config::Section<HistogramAxis>& axis_section() {
                                        {"log", true, "bins of equal ratio; the range is above 0"}},
              {.meaning = "of the edges", .fallback = "linear"});
     s.check([](Reader& reader, const HistogramAxis& axis) {
-      check_edges(reader, axis.low, axis.high, axis.bins);
+      check_edges(reader, axis.low, axis.high, axis.bins, axis.logarithmic);
       if (!reader.clean("range") || !axis.logarithmic) return;
       if (!(axis.low > 0)) {
         reader.report("range", "a logarithmic axis starts above 0");

@@ -8,6 +8,9 @@
 /// Keys that binned outputs have in common, for their .cpp files.
 namespace thor::config {
 
+/// A directory of a zarr result has that name: file systems have 255 bytes for it.
+inline constexpr std::size_t longest_name = 100;
+
 /// `name` and `of`.
 template <class Output>
 void declare_binned(Section<Output>& s) {
@@ -15,9 +18,9 @@ void declare_binned(Section<Output>& s) {
     const auto allowed = [](char c) {
       return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     };
-    return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
+    return !text.empty() && text.size() <= longest_name && std::all_of(text.begin(), text.end(), allowed);
   };
-  s.text("name", &Output::name, "a name of letters, digits, _ and -", is_name,
+  s.text("name", &Output::name, "a name of at most 100 letters, digits, _ and -", is_name,
          {.meaning = "of the group in the result file; each only once", .example = "emergent"});
   s.choice("of", &Output::of,
            std::vector<Option<Fate>>{
@@ -30,10 +33,10 @@ void declare_binned(Section<Output>& s) {
            {.meaning = "which photons", .fallback = "escaped"});
 }
 
-/// Edges must be numbers, each above the one before.
-inline void check_edges(Reader& reader, double low, double high, std::uint64_t bins) {
+/// Edges must be numbers, each above the one before; those of a logarithmic axis are found from high/low.
+inline void check_edges(Reader& reader, double low, double high, std::uint64_t bins, bool logarithmic = false) {
   if (!reader.clean("range") || !reader.clean("bins") || bins == 0) return;
-  if (!(high - low < 1e300)) {
+  if (!(high - low < 1e300) || (logarithmic && low > 0 && !(high / low < 1e300))) {
     reader.report("range", "too wide to be divided into bins");
   } else if ((high - low) / double(bins) < 1e-13 * std::max(std::abs(low), std::abs(high))) {
     reader.report("range", "too narrow for so many bins: their edges would be the same number");

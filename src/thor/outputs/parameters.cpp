@@ -1,5 +1,7 @@
 #include "thor/outputs/parameters.hpp"
 
+#include <algorithm>
+
 #include "thor/config/section.hpp"
 
 namespace thor::config {
@@ -15,17 +17,31 @@ void declare(Section<std::variant<Types...>>& s) {
   (s.include(Types::section(), [](Any& output) { return std::get_if<Types>(&output); }, {"type", {Types::type}}), ...);
 }
 
+/// The bins of every output, wherever the gas is.
+void for_each_bins(const std::vector<AnyOutput>& outputs, const auto& use) {
+  const OutputContext anywhere{[](const std::string&) { return FrequencyAxis{1, 1}; }};
+  for (const AnyOutput& any : outputs) {
+    std::visit([&](const auto& output) { use(output.plan(anywhere).bins); }, any);
+  }
+}
+
 }  // namespace
 
 std::string name_of(Fate fate) { return fate == Fate::emitted ? "emitted" : fate_of(Phase(fate)).name; }
 
 double count_bins(const std::vector<AnyOutput>& outputs) {
-  const OutputContext anywhere{[](const std::string&) { return FrequencyAxis{1, 1}; }};
-  double bins = 0;
-  for (const AnyOutput& any : outputs) {
-    std::visit([&](const auto& output) { bins += double(output.plan(anywhere).bins.count); }, any);
-  }
-  return bins;
+  double count = 0;
+  for_each_bins(outputs, [&](const auto& bins) { count += double(bins.count); });
+  return count;
+}
+
+double memory_of(const std::vector<AnyOutput>& outputs) {
+  double cells = 0, largest = 0;
+  for_each_bins(outputs, [&](const auto& bins) {
+    cells += double(bins.cells());
+    largest = std::max(largest, double(bins.count));
+  });
+  return 8 * cells + 24 * largest;  // a cell is an integer; light, error and edge of a bin are numbers
 }
 
 const Section<Output>& output_section() {

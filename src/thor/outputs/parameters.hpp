@@ -12,4 +12,7 @@ const Section<Output>& output_section();
 /// The bins of all outputs.
 double count_bins(const std::vector<AnyOutput>& outputs);
 
+/// Memory of the outputs at the end of a run, when the largest is written [bytes].
+double memory_of(const std::vector<AnyOutput>& outputs);
+
 }  // namespace thor::config

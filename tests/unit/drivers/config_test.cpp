@@ -610,6 +610,7 @@ TEST(Config, BrokenValues) {
       {"outputs", "[{type: histogram, name: a, axes: [{quantity: radius, range: [-1 pc, 1 pc], bins: 1}]}]"},
       {"outputs", "[{type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 1, spacing: log}]}]"},
       {"outputs", "[{type: histogram, name: a, axes: [{quantity: x, range: [1e-200, 1e200], bins: 9, spacing: log}]}]"},
+      {"outputs", "[{type: histogram, name: a, axes: [{quantity: x, range: [1e-300, 1e299], bins: 9, spacing: log}]}]"},
       {"outputs",
        "[{type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 1}, {quantity: x, range: [0, 1], bins: "
        "1}]}]"},

@@ -192,6 +192,81 @@ TEST_P(ArrayOutputTest, WhatIsNoResultOfThisKindIsNotReplaced) {
   EXPECT_TRUE(fs::exists(path / "precious"));
 }
 
+TEST_P(ArrayOutputTest, FilesOfOthersInADirectoryAreNotReplaced) {
+  if (!is_zarr()) return;  // an HDF5 result is one file
+  const auto write = [&] {
+    ArrayOutput output(path, true);
+    output.write<float>("group/values", std::vector<float>{1}, {1}, "", "");
+    output.commit(true);
+  };
+  write();
+  write();  // what thor wrote is replaced
+  for (const char* name :
+       {"notes", "group/notes", "group/values/plot.png", "mine/.zgroup", "mine/0", "group/values/.z"}) {
+    fs::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << "precious";
+    EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write '" + (path / name).string())) << name;
+    EXPECT_EQ(fs::file_size(path / name), 8u) << name;
+    EXPECT_FALSE(fs::exists(partial));
+    fs::remove(path / name);
+  }
+  fs::create_symlink(folder, path / "link");
+  EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write"));
+  fs::remove(path / "link");
+  {
+    ArrayOutput output(path, true);  // one that comes during the run
+    std::ofstream(path / "notes") << "precious";
+    EXPECT_TRUE(contains(message([&] { output.commit(true); }, ExitCode::output), "kept as '" + partial.string()));
+  }
+  EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write"));
+  fs::remove(path / "notes");
+  EXPECT_TRUE(contains(message(write, ExitCode::output), "is a complete result")) << "which the message has promised";
+  fs::remove_all(partial);
+  fs::remove(path / ".zmetadata");  // as another program would write it
+  EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write this directory"));
+  EXPECT_TRUE(fs::exists(path / "group/values/0"));
+}
+
+TEST_P(ArrayOutputTest, FilesOfOthersAmongLeftoversAreNotRemoved) {
+  if (!is_zarr()) return;  // an HDF5 result is one file
+  fs::create_directories(partial / "photons/id");
+  for (const char* name : {".zgroup", ".reserved", "photons/.zgroup", "photons/id/0"}) std::ofstream(partial / name);
+  std::ofstream(partial / "notes") << "precious";
+  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "is in the way"));
+  EXPECT_EQ(fs::file_size(partial / "notes"), 8u);
+  fs::remove(partial / "notes");
+  ArrayOutput output(path);
+  EXPECT_FALSE(fs::exists(partial / "photons"));
+}
+
+TEST_P(ArrayOutputTest, DirectoryNamedLikeTheReplacedOneIsLeftAlone) {
+  if (!is_zarr()) return;  // a file is replaced in one step
+  const fs::path other = path.string() + ".replaced";
+  fs::create_directory(other);
+  std::ofstream(other / "notes") << "precious";
+  for (int i = 0; i < 2; ++i) {
+    ArrayOutput output(path, true);
+    output.commit(true);
+  }
+  EXPECT_EQ(fs::file_size(other / "notes"), 8u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 2);
+}
+
+TEST_P(ArrayOutputTest, PartialThatAnotherRunHasMadeAnewIsNotTouched) {
+  if (!is_zarr()) return;  // see hdf5_test.cpp
+  {
+    ArrayOutput output(path);
+    fs::remove_all(partial);
+    fs::create_directory(partial);
+    std::ofstream(partial / ".zgroup") << "another";
+    const auto write = [&] { output.write<float>("values", std::vector<float>{1}, {1}, "", ""); };
+    EXPECT_TRUE(contains(message(write, ExitCode::output), "removed or replaced"));
+    EXPECT_TRUE(contains(message([&] { output.commit(); }, ExitCode::output), "removed or replaced"));
+  }
+  EXPECT_EQ(fs::file_size(partial / ".zgroup"), 7u);
+  EXPECT_FALSE(fs::exists(path));
+}
+
 TEST_P(ArrayOutputTest, WhatAnotherRunWritesIsNotTouched) {
   if (is_zarr()) {
     fs::create_directory(partial);

@@ -83,8 +83,9 @@ json zarr_json(const fs::path& file) {
   const std::string name = "'" + file.string() + "'";
   std::error_code error;
   const auto size = fs::file_size(file, error);
+  if (error) fail_input(name, error.message());  // also for a pipe, which must not be opened
   std::ifstream in(file, std::ios::binary);
-  if (error || !in) fail_input(name, error ? error.message() : "it cannot be opened");
+  if (!in) fail_input(name, "it cannot be opened");
   if (size > longest_json) fail_input(name, "it is too long");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   json out = json::parse(text, nullptr, false);

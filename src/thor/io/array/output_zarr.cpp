@@ -10,6 +10,7 @@
 #include "thor/io/array/sink.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/io/zarr/codec.hpp"
+#include "thor/io/zarr/foreign.hpp"
 #include "thor/io/zarr/store.hpp"
 #include "thor/io/zarr/zarr.hpp"
 
@@ -126,7 +127,7 @@ class ZarrSink final : public ArraySink {
       if (!attributes.empty()) put_json(object, ".zattrs", attributes);
     }
     // All of it once more, as zarr's readers like it: what a copy has lost is seen by it.
-    put_json("", ".zmetadata", {{"zarr_consolidated_format", 1}, {"metadata", json(all_)}});
+    put_json("", ".zmetadata", {{"zarr_consolidated_format", 1}, {"metadata", json(all_)}, {zarr::written_by, "thor"}});
     store_.sync();
   }
 

@@ -30,8 +30,11 @@ class Store {
   void require_replaceable() const;
   void clear_leftovers() const;
   void abandon();
+  void require_there() const;
+  [[noreturn]] void fail_at(const std::string& object, int code) const;
 
-  std::filesystem::path path_, partial_, reserved_;
+  std::filesystem::path path_, partial_;
+  bool reserved_ = false;
   Descriptor lock_{-1};  ///< held while it is written; a process that dies lets go of it
   bool ours_ = false;
 };
