@@ -131,12 +131,12 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
     return;
   }
   switch (g.shape) {
-    case config::Shape::medium:
+    case config::SourceShape::medium:
       s.shape = SourceShape::medium;
       s.in_gas = true;
       if (grid) refuse(key + ".shape", "a grid shines by a generator of type gas");
       break;
-    case config::Shape::surface:
+    case config::SourceShape::surface:
       s.shape = SourceShape::surface;
       if (grid) {
         double room = 1e300;
@@ -144,7 +144,7 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
         if (s.radius > room) refuse(key + ".radius", "the surface reaches beyond the grid");
       }
       break;
-    case config::Shape::beam:
+    case config::SourceShape::beam:
       s.shape = SourceShape::beam;
       if (grid) {  // upstream of all of it
         s.distance = s.radius;
@@ -216,7 +216,7 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
     } else {
       const bool gas = g.type == config::GeneratorType::gas;
       s.shape = SourceShape::table;
-      s.in_gas = gas || g.frame == config::Frame::gas;
+      s.in_gas = gas || g.frame == config::RestFrame::gas;
       if (gas && (!std::holds_alternative<UniformGrid<double>>(medium.dataset) || g.path.empty())) {
         refuse(key + ".type", "needs the cells of a uniform_grid");
         continue;

@@ -99,10 +99,10 @@ const Section<Generator>& generator_section() {
         "position", &Generator::position, Dimension::length, anything,
         {.meaning = "inside the gas or its cavity", .fallback = "[0 kpc, 0 kpc, 0 kpc]", .when = {"type", {"point"}}});
     s.choice("shape", &Generator::shape,
-             std::vector<Option<Shape>>{
-                 {"medium", Shape::medium, "uniform over the volume of the gas, in the frame of the gas"},
-                 {"surface", Shape::surface, "a sphere of `radius` around the origin, isotropic at each point"},
-                 {"beam", Shape::beam, "parallel light from outside, `radius` wide, through the origin"},
+             std::vector<Option<SourceShape>>{
+                 {"medium", SourceShape::medium, "uniform over the volume of the gas, in the frame of the gas"},
+                 {"surface", SourceShape::surface, "a sphere of `radius` around the origin, isotropic at each point"},
+                 {"beam", SourceShape::beam, "parallel light from outside, `radius` wide, through the origin"},
              },
              {.meaning = "of the source", .example = "medium", .when = {"type", {"extended"}}});
     s.vector("direction", &Generator::direction, Dimension::none, anything,
@@ -159,10 +159,10 @@ const Section<Generator>& generator_section() {
              },
              {.meaning = "which column says how bright a source is", .fallback = "luminosity", .when = sources});
     s.choice("frame", &Generator::frame,
-             std::vector<Option<Frame>>{
-                 {"gas", Frame::gas, "of the gas around the source; in a cavity that of the box"},
-                 {"source", Frame::source, "of the source, which has a velocity in the file"},
-                 {"box", Frame::box, "at rest"},
+             std::vector<Option<RestFrame>>{
+                 {"gas", RestFrame::gas, "of the gas around the source; in a cavity that of the box"},
+                 {"source", RestFrame::source, "of the source, which has a velocity in the file"},
+                 {"box", RestFrame::box, "at rest"},
              },
              {.meaning = "in which the spectrum is centred", .fallback = "gas", .when = sources});
     s.number("efficiency", &Generator::efficiency, positive,
@@ -177,7 +177,7 @@ const Section<Generator>& generator_section() {
          .fallback = "1"});
     s.map("spectrum", &Generator::spectrum, spectrum_section(), {.meaning = "of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
-      if (g.type == GeneratorType::extended && g.shape == Shape::beam) normalize(reader, g.direction);
+      if (g.type == GeneratorType::extended && g.shape == SourceShape::beam) normalize(reader, g.direction);
       const bool many = g.type == GeneratorType::gas || g.type == GeneratorType::sources;
       if (many && (g.photons > 0) == (g.photons_per_1e42 > 0)) {
         reader.report("photons", "expected exactly one of photons and photons_per_1e42");

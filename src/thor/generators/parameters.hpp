@@ -38,18 +38,18 @@ enum class GeneratorType { point, extended, gas, sources };
 enum class Emission { recombination, collisional, field };
 enum class Brightness { luminosity, ionizing_rate, sfr };
 /// In which frame the spectrum of a source is centred.
-enum class Frame { gas, source, box };
-enum class Shape { medium, surface, beam };
+enum class RestFrame { gas, source, box };
+enum class SourceShape { medium, surface, beam };
 
 struct Generator {
   GeneratorType type = GeneratorType::point;
-  std::array<double, 3> position{};   ///< point [cm]
-  Shape shape = Shape::medium;        ///< extended
-  double radius = 0;                  ///< surface, beam [cm]
-  std::array<double, 3> direction{};  ///< beam, unit vector
-  std::array<double, 3> velocity{};   ///< of the source as a whole [cm/s]
-  std::uint64_t photons = 0;          ///< in all; gas, sources: 0 where photons_per_1e42 is given
-  double luminosity = 0;              ///< [erg/s]; point, extended
+  std::array<double, 3> position{};         ///< point [cm]
+  SourceShape shape = SourceShape::medium;  ///< extended
+  double radius = 0;                        ///< surface, beam [cm]
+  std::array<double, 3> direction{};        ///< beam, unit vector
+  std::array<double, 3> velocity{};         ///< of the source as a whole [cm/s]
+  std::uint64_t photons = 0;                ///< in all; gas, sources: 0 where photons_per_1e42 is given
+  double luminosity = 0;                    ///< [erg/s]; point, extended
   double escape_fraction = 1;
 
   // gas, sources
@@ -64,7 +64,7 @@ struct Generator {
   std::string path, group;
   Brightness brightness = Brightness::luminosity;
   double efficiency = 1;
-  Frame frame = Frame::gas;
+  RestFrame frame = RestFrame::gas;
   Spectrum spectrum;
 
   bool operator==(const Generator&) const = default;

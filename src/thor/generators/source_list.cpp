@@ -232,7 +232,7 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
       outside_light += luminosity;
       luminosity = 0;
     }
-    if (g.frame == config::Frame::source) {
+    if (g.frame == config::RestFrame::source) {
       for (const double v : p.velocity) list.velocity.push_back(float(v / m.thermal_speed));
     }
     luminosities.push_back(luminosity);

@@ -104,7 +104,7 @@ class Plan {
 
   /// Reads the i-th part and passes on its pieces.
   template <class Take>
-  void run(std::uint64_t i, Memory& memory, Take take) const {
+  void run(std::uint64_t i, ChunkBuffers& buffers, Take take) const {
     const std::uint64_t slabs = product(slabs_);
     Index index = unravel(storage_.seekable ? i / slabs : i, grid_);
     index[0] += begin_;
@@ -113,7 +113,7 @@ class Plan {
     const std::uint64_t low = std::max(first_, origin) - origin;
     const std::uint64_t high = std::min(end_ - origin, storage_.chunk[0]);
     bool found = false;
-    if (!storage_.seekable) found = storage_.fetch(index, 0, product(storage_.chunk), memory);
+    if (!storage_.seekable) found = storage_.fetch(index, 0, product(storage_.chunk), buffers);
     for (std::uint64_t s = storage_.seekable ? i % slabs : 0, last = storage_.seekable ? s : slabs - 1; s <= last;
          ++s) {
       Index at = unravel(s, slabs_);
@@ -132,8 +132,8 @@ class Plan {
         if (!empty) piece.count[d] = std::min(extent[d], storage_.shape[d] - piece.first[d]);
       }
       if (empty) continue;
-      if (storage_.seekable) found = storage_.fetch(index, from, size, memory);
-      if (found) piece.bytes = memory.values.data() + (storage_.seekable ? 0 : from * storage_.number.bytes);
+      if (storage_.seekable) found = storage_.fetch(index, from, size, buffers);
+      if (found) piece.bytes = buffers.values.data() + (storage_.seekable ? 0 : from * storage_.number.bytes);
       take(piece);
     }
   }
@@ -149,9 +149,9 @@ class Plan {
 template <class T>
 void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count, T* values) {
   const Plan plan(storage, first, count, sizeof(T));
-  Memory memory;
+  ChunkBuffers buffers;
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
-    plan.run(i, memory, [&](const Piece& piece) {
+    plan.run(i, buffers, [&](const Piece& piece) {
       Index at = piece.first;
       at[0] -= first;
       gather(storage, piece, values + ravel(at, storage.shape), storage.shape);
@@ -168,10 +168,10 @@ void read_blocks(const Storage& storage, int threads, const std::function<void(c
   std::exception_ptr error;
   const auto work = [&] {
     try {
-      Memory memory;
+      ChunkBuffers buffers;
       std::vector<T> values;
       for (std::uint64_t i; !stop && (i = next++) < plan.size();) {
-        plan.run(i, memory, [&](const Piece& piece) {
+        plan.run(i, buffers, [&](const Piece& piece) {
           if (stop) return;
           Block<T> block{piece.first, piece.count, {}};
           const std::uint64_t size = product(piece.count);

@@ -66,7 +66,7 @@ Index shape_of(hid_t dataset) {
   return {shape.begin(), shape.end()};
 }
 
-class Hdf5 final : public Source {
+class Hdf5 final : public InputSource {
  public:
   explicit Hdf5(const fs::path& path) : name_("'" + path.string() + "'"), file_(open(path)) {}
 
@@ -183,6 +183,6 @@ class Hdf5 final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_hdf5(const fs::path& path) { return std::make_unique<Hdf5>(path); }
+std::unique_ptr<InputSource> open_hdf5(const fs::path& path) { return std::make_unique<Hdf5>(path); }
 
 }  // namespace thor::io::detail
