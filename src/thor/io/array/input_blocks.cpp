@@ -1,11 +1,6 @@
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
-#include "thor/core/error.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/io/array/input_convert.hpp"
 
 /// Division of chunks into pieces that threads read and convert.
@@ -162,46 +157,22 @@ void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count,
 template <class T>
 void read_blocks(const Storage& storage, int threads, const std::function<void(const Block<T>&)>& take) {
   const Plan plan(storage, 0, storage.shape[0], sizeof(T));
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> stop{false};
-  std::mutex mutex;
-  std::exception_ptr error;
-  const auto work = [&] {
-    try {
-      ChunkBuffers buffers;
-      std::vector<T> values;
-      for (std::uint64_t i; !stop && (i = next++) < plan.size();) {
-        plan.run(i, buffers, [&](const Piece& piece) {
-          if (stop) return;
-          Block<T> block{piece.first, piece.count, {}};
-          const std::uint64_t size = product(piece.count);
-          if (piece.bytes && is_stored_as<T>(storage.number) && is_dense(piece.count, storage.chunk)) {
-            block.values = {reinterpret_cast<const T*>(piece.bytes), size};
-          } else {
-            values.resize(size);
-            gather(storage, piece, values.data(), piece.count);
-            block.values = values;
-          }
-          take(block);
-        });
+  if (threads > 1 && plan.size() > 1) storage.prepare();
+  const auto read = [&, buffers = ChunkBuffers{}, values = std::vector<T>{}](std::size_t i, std::size_t) mutable {
+    plan.run(i, buffers, [&](const Piece& piece) {
+      Block<T> block{piece.first, piece.count, {}};
+      const std::uint64_t size = product(piece.count);
+      if (piece.bytes && is_stored_as<T>(storage.number) && is_dense(piece.count, storage.chunk)) {
+        block.values = {reinterpret_cast<const T*>(piece.bytes), size};
+      } else {
+        values.resize(size);
+        gather(storage, piece, values.data(), piece.count);
+        block.values = values;
       }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-      stop = true;
-    }
+      take(block);
+    });
   };
-  const std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(std::max(threads, 1)), plan.size());
-  if (most > 1) storage.prepare();
-  {
-    std::vector<std::jthread> helpers;
-    try {
-      while (helpers.size() + 1 < most) helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads available: the existing ones do all the work
-    }
-    work();
-  }
-  if (error) std::rethrow_exception(error);
+  parallel_for(threads, plan.size(), 1, read);
 }
 
 #define THOR_READ(T)                                                            \
