@@ -29,7 +29,7 @@ const char* column_of(config::Brightness brightness) {
   return "";
 }
 
-/// The unit in which a source keeps a column, of what was written in brackets.
+/// Unit in which a source keeps a column, from the unit written in brackets.
 double unit_of(const std::string& where, const std::string& column, const std::string& unit) {
   if (column == "sfr" || column == "ionizing_rate") {
     const bool good = column == "sfr" ? unit == "Msun/yr" : unit == "1/s" || unit == "s-1";

@@ -5,7 +5,7 @@
 namespace thor::config {
 namespace {
 
-/// The word and the keys of every type.
+/// Declares the word and the keys of every type.
 template <class... Types>
 void declare(Section<std::variant<Types...>>& s) {
   using Any = std::variant<Types...>;
@@ -16,8 +16,6 @@ void declare(Section<std::variant<Types...>>& s) {
 }
 
 }  // namespace
-
-std::string name_of(Fate fate) { return fate == Fate::emitted ? "emitted" : fate_of(Phase(fate)).name; }
 
 double count_bins(const std::vector<AnyOutput>& outputs) {
   const OutputContext anywhere{[](const std::string&) { return FrequencyAxis{1, 1}; }};
@@ -30,7 +28,7 @@ double count_bins(const std::vector<AnyOutput>& outputs) {
 
 const Section<Output>& output_section() {
   static const Section<Output> section = [] {
-    Section<Output> s("What is kept. Any number of spectra and histograms, and once the photons themselves.");
+    Section<Output> s("What is kept: any number of spectra and histograms, and the photons themselves at most once.");
     declare(s);
     return s;
   }();

@@ -9,7 +9,7 @@ using Output = BinnedOutputs::Variant<PhotonsOutput>;
 
 const Section<Output>& output_section();
 
-/// The bins of all outputs.
+/// Number of bins of all outputs.
 double count_bins(const std::vector<AnyOutput>& outputs);
 
 }  // namespace thor::config
