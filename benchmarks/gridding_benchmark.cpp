@@ -45,7 +45,7 @@ io::GasBlock random_gas(std::size_t count, double cells, double radius, std::mt1
 template <class T>
 void measure(double elements, double cells, double radius, int threads) {
   const auto n = std::int64_t(cells);
-  Region region;
+  GridRegion region;
   region.lattice = {{n, n, n}, cell, true};
   region.frame.box = {cell * cells, cell * cells, cell * cells};
   region.frame.wraps = true;

@@ -11,8 +11,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import DONE, thor  # noqa: E402
-from support import FULL_SLAB, good_texts  # noqa: E402
+from configurations import FULL_SLAB  # noqa: E402
+from support import DONE, good_texts, thor  # noqa: E402
 
 
 @dataclass

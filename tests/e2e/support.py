@@ -1,8 +1,10 @@
-"""What the tests of the command share, beside the cases of test_command.py."""
+"""The case of a test of the thor command, how the command is run, and other things that such tests share."""
 
 import contextlib
 import fcntl
 import functools
+import json
+import math
 import os
 import pty
 import re
@@ -11,9 +13,11 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
+import unittest
 from pathlib import Path
 
 import h5py
@@ -21,101 +25,109 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import test_command  # noqa: E402
-from test_command import KPC, ROOT, thor  # noqa: E402
+from configurations import FULL_SHELL, FULL_SLAB, TEMPLATES  # noqa: E402
 
+ROOT = Path(__file__).resolve().parents[2]
+THOR = os.environ.get("THOR_BINARY", str(ROOT / "build/release/thor"))
 
-INTERNAL, INPUT = 1, 3
-
-
+KPC = 3.0856775814913673e21  # cm
+C = 299792.458  # km/s
 NOBODY = 65534
+ESCAPED, ABSORBED, LOST = 2, 3, 4
+DONE, INTERNAL, USAGE, INPUT, DEVICE, STOPPED, OUTPUT, UNRELIABLE = range(8)
 
 
-TEMPLATES = ("sphere", "outflow", "shell", "slab", "dusty_slab", "doublet")
-TEMPLATES_OF_GRIDS = ("galaxy",)  # which need a file beside them
+def command_line(*arguments):
+    return [THOR, *map(str, arguments)]
 
 
-FULL_SHELL = """
-driver: mcrt
-line: Lya
-seed: 18446744073709551615
-precision: double
-dataset:
-  type: shell
-  inner_radius: 0.1 kpc
-  outer_radius: 1 kpc
-  temperature: 2e4 K
-  b_turb: 20 km/s
-  column_density: 2e20 cm^-2
-  density: {profile: power_law, exponent: -2}
-  velocity: {profile: power_law, exponent: 0.5, average: -200 km/s}
-  dust: {tau: 0.1, albedo: 0.4, g: 0.5}
-  step_limiter: 0.05
-generators:
-  - type: point
-    position: [0.5 kpc, 0 kpc, -2 pc]
-    velocity: [0 km/s, 100 km/s, 0 km/s]
-    photons: 2e5
-    luminosity: 2 erg/s
-    spectrum: {type: gaussian, sigma: 150 km/s, offset: -30 km/s, reference: Lya_D}
-  - type: extended
-    shape: surface
-    radius: 0.5 kpc
-    photons: 100
-    spectrum: {type: continuum, range: [-2000 km/s, 3000 km/s]}
-  - type: extended
-    shape: beam
-    direction: [3, 0, -4]
-    radius: 2 kpc
-    photons: 10
-    spectrum:
-      type: line_and_continuum
-      sigma: 100 km/s
-      equivalent_width: 2 Angstrom
-      range: [1210 Angstrom, 1220 Angstrom]
-  - {type: extended, shape: medium, photons: 5, spectrum: {type: thermal, temperature: 1e4 K}}
-acceleration: {core_skip: {fixed: 3}}
-physics: {phase_function: dipole, recoil: true, deuterium: 2.5e-5}
-numerics: {voigt: H82, u_parallel: S15, core_wing: B25fast, generator: philox4x32, uniform: unbiased}
-limits: {max_scatterings: 1e6, max_steps: 2e9}
-outputs:
-  - {type: spectrum, name: emergent, of: escaped, axis: x, range: [-30, 30], bins: 240}
-  - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10, reference: Lya_D}
-  - {type: spectrum, name: l_3, of: absorbed, axis: wavelength, range: [121 nm, 122 nm], bins: 1}
-  - {type: spectrum, name: "4", axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 2}
-  - {type: photons, fields: [scatterings, id]}
-output: {path: results/out.h5}
-"""
+def thor(*arguments, **options):
+    """Runs the command; tries again while the binary is being replaced by a build."""
+    for _ in range(20):
+        try:
+            return subprocess.run(command_line(*arguments), capture_output=True, text=True, timeout=120, **options)
+        except OSError:  # missing, or text file busy
+            time.sleep(1)
+    raise RuntimeError(f"{THOR} cannot be run")
 
 
-FULL_SLAB = """
-line: Lya
-dataset:
-  type: slab
-  half_thickness: 30 au
-  temperature: 300 K
-  number_density: 1e3 cm^-3
-  velocity: {profile: linear, max: 20 km/s}
-  dust: {law: LMC, metallicity: 0.5, hydrogen_column: 2e17 cm^-2, ionized_column: 1e20 cm^-2, f_ion: 0.1}
-generators:
-  - {type: extended, shape: beam, radius: 1 au, photons: 3, spectrum: {type: delta, offset: 10 km/s}}
-  - {type: extended, shape: medium, photons: 3}
-acceleration: {core_skip: smith15}
-physics: {phase_function: isotropic}
-numerics: {rejection: squeezed}
-outputs:
-  - {type: spectrum, name: all, axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 1e3}
-  - {type: photons}
-output: {path: slab.h5}
-"""
+def text(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="thor-e2e-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.runs = 0
+
+    def write(self, config, name="config.yaml"):
+        path = self.folder / name
+        path.write_text(config if isinstance(config, str) else json.dumps(config))
+        return path
+
+    def run_thor(self, config, *arguments, expect=DONE, **options):
+        """Runs a configuration and returns the result file's path."""
+        self.runs += 1
+        output = self.folder / f"run{self.runs}.h5"
+        self.done = thor("run", self.write(config), "-o", output, *arguments, **options)
+        self.assertEqual(self.done.returncode, expect, self.done.stderr)
+        return output
+
+    def photons(self, path):
+        """Every field of the recorded photons, in the order of their ids."""
+        with h5py.File(path) as file:
+            fields = {name: data[()] for name, data in file["photons/original"].items()}
+        order = np.argsort(fields["id"], kind="stable")
+        return {name: data[order] for name, data in fields.items()}
+
+    def run_photons(self, config, *arguments):
+        return self.photons(self.run_thor(config, *arguments))
+
+    def summary(self, path):
+        with h5py.File(path) as file:
+            return dict(file["summary"].attrs)
+
+    def assert_closed(self, path):
+        """Every photon has one fate, and the luminosities add up."""
+        s = self.summary(path)
+        self.assertEqual(s["photons"], sum(int(s[k]) for k in ("escaped", "absorbed", "stopped", "lost", "in_flight")))
+        parts = sum(s["luminosity_" + k] for k in ("unresolved", "escaped", "absorbed", "stopped", "lost", "in_flight"))
+        self.assertAlmostEqual(parts / s["luminosity_emitted"], 1, delta=1e-12)
+        with h5py.File(path) as file:
+            if "photons" in file:
+                fate = file["photons/original/fate"][()]
+                self.assertEqual(len(fate), s["photons"])
+                for name, code in (("escaped", ESCAPED), ("absorbed", ABSORBED), ("lost", LOST)):
+                    self.assertEqual(np.count_nonzero(fate == code), s[name], name)
+                self.assertEqual(np.count_nonzero(fate < ESCAPED), s["in_flight"])
+        return s
+
+    def assert_identical(self, a, b, message=""):
+        self.assertEqual(a.keys(), b.keys())
+        for name in a:
+            same = a[name].shape == b[name].shape and a[name].tobytes() == b[name].tobytes()
+            if not same and a[name].shape == b[name].shape:
+                rows = np.nonzero((a[name] != b[name]).reshape(len(a[name]), -1).any(axis=1))[0]
+                first = rows[0] if len(rows) else 0
+                message += f": {len(rows)} photons differ, the first has id {a['id'][first]}: " \
+                           f"{a[name][first]} and {b[name][first]}"
+            self.assertTrue(same, f"{name} differs {message}")
+
+    def assert_share(self, hits, count, expected, sigmas=4.0, message=""):
+        error = math.sqrt(expected * (1 - expected) / count)
+        self.assertLess(abs(hits / count - expected), sigmas * error,
+                        f"{message} share {hits / count:.5f}, expected {expected:.5f} +- {error:.5f}")
+
+    def assert_mean(self, values, expected, error, sigmas=4.0, message=""):
+        mean = float(np.mean(values))
+        self.assertLess(abs(mean - expected), sigmas * error,
+                        f"{message} {mean:.6g}, expected {expected:.6g} +- {error:.2g}")
 
 
 def skip_loudly(case, what):
     case.skipTest(f"*** SKIPPED: {what}: THIS IS NOT TESTED ***")
-
-
-def command_line(*arguments):
-    return [test_command.THOR, *map(str, arguments)]
 
 
 def read_package():
@@ -193,10 +205,6 @@ def mounted(case, folder, options):
         subprocess.run(["umount", folder], check=True)
 
 
-def wide_spectra(count, bins=10_000_000):
-    return [{"type": "spectrum", "name": f"s{i}", "axis": "x", "range": [-10, 10], "bins": bins} for i in range(count)]
-
-
 def write_grid(path, n=16, cell=1e20, density=1e-2, **attributes):
     """A homogeneous grid at rest, or one of the given densities."""
     with h5py.File(path, "w") as file:
@@ -251,3 +259,20 @@ def commands():
     """The commands in `thor --help`."""
     told = thor("--help").stdout
     return re.findall(r"^  (\w+) +\S", told.partition("Subcommands:")[2], re.M)
+
+
+def main():
+    global THOR
+    arguments = sys.argv[:1]
+    rest = iter(sys.argv[1:])
+    for word in rest:
+        if word == "--thor":
+            THOR = next(rest)
+        elif word.startswith("--thor="):
+            THOR = word.split("=", 1)[1]
+        else:
+            arguments.append(word)
+    THOR = os.path.abspath(THOR)
+    if not os.access(THOR, os.X_OK):
+        sys.exit(f"{sys.argv[0]}: {THOR} cannot be run; give --thor PATH or THOR_BINARY")
+    unittest.main(argv=arguments)

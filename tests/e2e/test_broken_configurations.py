@@ -20,9 +20,9 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, USAGE, main, sphere, thor  # noqa: E402
+from configurations import FULL_SLAB, sphere  # noqa: E402
+from support import Case, DONE, USAGE, as_nobody, command_line, good_texts, main, thor  # noqa: E402
 from mutations import Answer, BY_SCHEMA, damaged_texts, documents, hostile_texts, structural_mutants  # noqa: E402
-from support import FULL_SLAB, as_nobody, command_line, good_texts  # noqa: E402
 
 
 class BrokenConfigurations(unittest.TestCase):

@@ -14,8 +14,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ENDLESS, STOPPED, UNRELIABLE, main, slab, sphere, text, thor  # noqa: E402
-from support import INPUT, on_grid, wide_spectra, write_grid  # noqa: E402
+from configurations import ENDLESS, slab, sphere, wide_spectra  # noqa: E402
+from support import Case, DONE, INPUT, STOPPED, UNRELIABLE, main, on_grid, text, thor, write_grid  # noqa: E402
 
 
 class Caveats(Case):

@@ -18,8 +18,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, main, slab, sphere, thor  # noqa: E402
-from support import skip_loudly  # noqa: E402
+from configurations import slab, sphere  # noqa: E402
+from support import Case, main, skip_loudly, thor  # noqa: E402
 
 STORED = Path(__file__).with_name("checksums.json")
 UPDATE = "--update" in sys.argv

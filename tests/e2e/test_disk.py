@@ -19,8 +19,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ENDLESS, OUTPUT, STOPPED, main, sphere, text, thor  # noqa: E402
-from support import command_line, limited, mounted, wait_for, wide_spectra  # noqa: E402
+from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
+from support import Case, DONE, OUTPUT, STOPPED, command_line, limited, main, mounted, text, thor, wait_for  # noqa: E402
 
 
 def run(*arguments, **options):

@@ -11,8 +11,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, OUTPUT, ROOT, USAGE, main, thor  # noqa: E402
-from support import INPUT, skip_loudly  # noqa: E402
+from support import Case, DONE, INPUT, OUTPUT, ROOT, USAGE, main, skip_loudly, thor  # noqa: E402
 
 SHARED = ROOT.parent / "shared/data"
 

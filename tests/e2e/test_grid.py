@@ -14,8 +14,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, KPC, OUTPUT, ROOT, USAGE, main, text, thor  # noqa: E402
-from support import INPUT, skip_loudly  # noqa: E402
+from support import Case, DONE, INPUT, KPC, OUTPUT, ROOT, USAGE, main, skip_loudly, text, thor  # noqa: E402
 
 DATA = ROOT.parent / "shared/data"
 MSUN = 1.98841e33

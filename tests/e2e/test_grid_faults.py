@@ -16,10 +16,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import test_command as command  # noqa: E402
 import test_grid as grid  # noqa: E402
-from test_command import OUTPUT, STOPPED, USAGE, main, thor  # noqa: E402
-from support import INPUT  # noqa: E402
+from support import INPUT, OUTPUT, STOPPED, USAGE, command_line, main, thor  # noqa: E402
 
 
 class Mistakes(grid.GridCase):
@@ -137,7 +135,7 @@ class Signals(grid.GridCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             path = self.folder / "grid.h5"
             partial = path.with_name("grid.h5.partial")
-            process = subprocess.Popen([command.THOR, "grid", snapshot, "-o", path, "--cells", "200", "--precision", "single"],
+            process = subprocess.Popen(command_line("grid", snapshot, "-o", path, "--cells", "200", "--precision", "single"),
                                        stderr=subprocess.PIPE, text=True)
             while not partial.exists() and process.poll() is None:
                 time.sleep(0.01)

@@ -15,8 +15,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import test_grid as grid  # noqa: E402
-from test_command import DONE, USAGE, main, text, thor  # noqa: E402
-from support import INPUT  # noqa: E402
+from support import DONE, INPUT, USAGE, main, text, thor  # noqa: E402
 
 UVB = "0 6e-13 1e-14 1e-16 1e-25 1e-25 1e-26\n1 6e-13 1e-14 1e-16 1e-25 1e-25 1e-26\n"
 GIVEN = ("density=rho:g/cm3,temperature=T:K,velocity_x=0,velocity_y=0,velocity_z=0,HI_density=HI:1/cm3,"

@@ -16,8 +16,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import C, Case, DONE, ROOT, USAGE, main, sphere, text, thor  # noqa: E402
-from support import INPUT  # noqa: E402
+from configurations import sphere  # noqa: E402
+from support import C, Case, DONE, INPUT, ROOT, USAGE, main, text, thor  # noqa: E402
 
 # Zn II, which thor does not provide.
 ZINC = """ions:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, STOPPED, main, sphere, thor  # noqa: E402
-from support import Terminal, wide_spectra  # noqa: E402
+from configurations import sphere, wide_spectra  # noqa: E402
+from support import Case, STOPPED, Terminal, main, thor  # noqa: E402
 
 
 def setUpModule():

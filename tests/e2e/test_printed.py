@@ -20,11 +20,9 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import test_command  # noqa: E402
-from test_command import Case, DONE, ENDLESS, OUTPUT, ROOT, USAGE, main, slab, sphere, thor  # noqa: E402
+from configurations import ENDLESS, FULL_SLAB, TEMPLATES, TEMPLATES_OF_GRIDS, slab, sphere, wide_spectra  # noqa: E402
 from support import (  # noqa: E402
-    FULL_SLAB, TEMPLATES, TEMPLATES_OF_GRIDS, best_of, command_line, commands,
-    good_texts, mounted, skip_loudly, wide_spectra)
+    Case, DONE, OUTPUT, ROOT, USAGE, best_of, command_line, commands, good_texts, main, mounted, skip_loudly, thor)
 
 
 class Check(Case):
@@ -307,7 +305,7 @@ class Completion(Case):
         script = 'source <("$0" completion bash) || exit 9\n' \
                  'function=$(complete -p thor | sed "s/.*-F *//; s/ .*//")\n' \
                  'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "$function"\nprintf "%s\\n" "${COMPREPLY[@]}"'
-        done = subprocess.run(["bash", "-c", script, test_command.THOR, *words], capture_output=True, text=True,
+        done = subprocess.run(["bash", "-c", script, *command_line(*words)], capture_output=True, text=True,
                               cwd=self.folder, timeout=20)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout.split()
@@ -349,7 +347,7 @@ class Completion(Case):
     def zsh(self, script):
         if not shutil.which("zsh"):
             skip_loudly(self, "zsh is not installed")
-        done = subprocess.run(["zsh", "-fc", script, test_command.THOR], capture_output=True, text=True, timeout=20,
+        done = subprocess.run(["zsh", "-fc", script, *command_line()], capture_output=True, text=True, timeout=20,
                               cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return done.stdout

@@ -14,9 +14,9 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, KPC, MEDIA, OUTPUT, USAGE, main, thor  # noqa: E402
+from configurations import MEDIA  # noqa: E402
+from support import Case, DONE, INPUT, KPC, OUTPUT, USAGE, main, on_grid, thor, write_grid  # noqa: E402
 from mutations import CONFLICTS, documents, hostile_texts  # noqa: E402
-from support import INPUT, on_grid, write_grid  # noqa: E402
 
 COMMANDS = {"check": ("check", "--no-trial"), "run": ("run", "--quiet"), "replay": ("run", "--replay", 0, "--quiet")}
 

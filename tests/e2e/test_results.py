@@ -23,9 +23,10 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import C, Case, DONE, ENDLESS, ROOT, main, sphere, text, thor  # noqa: E402
+from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
+from support import (  # noqa: E402
+    C, Case, DONE, INPUT, ROOT, command_line, main, read_package, skip_loudly, text, thor, wait_for)
 from mutations import flipped  # noqa: E402
-from support import INPUT, command_line, read_package, skip_loudly, wait_for, wide_spectra  # noqa: E402
 
 
 class DamagedResults(Case):

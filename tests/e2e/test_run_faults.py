@@ -1,5 +1,5 @@
-"""Faults of a run: unwritable outputs, limits, signals, extreme values. Not repeated from test_command.py: bad usage, an
-output without a path, the first SIGINT and SIGTERM, the wall-clock limit, caps counted as lost.
+"""Faults of a run: unwritable outputs, limits, signals, extreme values. Not repeated from test_exit_codes.py and
+test_stopping.py: bad usage, an output without a path, the first SIGINT and SIGTERM, the wall-clock limit, caps counted as lost.
 
     /usr/bin/python3 tests/e2e/test_run_faults.py --thor build/release/thor [unittest arguments]
 
@@ -23,9 +23,11 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import C, Case, DEVICE, DONE, ENDLESS, OUTPUT, STOPPED, UNRELIABLE, USAGE, main, sphere, thor  # noqa: E402
+from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
+from support import (  # noqa: E402
+    C, Case, DEVICE, DONE, INPUT, OUTPUT, STOPPED, UNRELIABLE, USAGE, as_nobody, command_line, limited, main, mounted,
+    thor, wait_for)
 from mutations import CONFLICTS, documents  # noqa: E402
-from support import INPUT, as_nobody, command_line, limited, mounted, wait_for, wide_spectra  # noqa: E402
 
 
 class RunFaults(Case):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ENDLESS, STOPPED, main, sphere, thor  # noqa: E402
-from support import command_line, wait_for  # noqa: E402
+from configurations import ENDLESS, sphere  # noqa: E402
+from support import Case, DONE, STOPPED, command_line, main, thor, wait_for  # noqa: E402
 
 
 class Signals(Case):

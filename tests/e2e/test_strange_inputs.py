@@ -17,8 +17,8 @@ import h5py
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, STOPPED, USAGE, main, sphere, thor  # noqa: E402
-from support import INPUT, Terminal, command_line, wide_spectra  # noqa: E402
+from configurations import sphere, wide_spectra  # noqa: E402
+from support import Case, DONE, INPUT, STOPPED, Terminal, USAGE, command_line, main  # noqa: E402
 
 
 def run(*arguments, **options):

@@ -21,9 +21,8 @@ import h5py
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import test_command  # noqa: E402
-from test_command import Case, DONE, ROOT, USAGE, main, thor  # noqa: E402
-from support import skip_loudly  # noqa: E402
+from configurations import sphere  # noqa: E402
+from support import Case, DONE, ROOT, USAGE, command_line, main, skip_loudly, thor  # noqa: E402
 
 PAGE = ROOT / "docs/tutorial.md"
 FENCE = re.compile(r"```(\w+)\n(.*?)\n```", re.DOTALL)
@@ -98,7 +97,7 @@ class Shell(Case):
             skip_loudly(self, str(error))
         programs = self.folder / "bin"
         programs.mkdir()
-        (programs / "thor").symlink_to(Path(test_command.THOR).resolve())
+        (programs / "thor").symlink_to(Path(command_line()[0]).resolve())
         python = programs / "python3"
         python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
         python.chmod(0o755)
@@ -221,7 +220,7 @@ class Files(Case):
                  "/line": "`/line` attributes, `/line/TRANSITION` attributes", "/line/Lya": None,
                  "/spectra/s": "`/spectra/NAME/edges, flux, error`", "/photons/original": "`/photons/original/...`"}
         names["/line/Lya"] = names["/line"]
-        config = test_command.sphere(10, 20, dust={"tau": 0.1}, outputs=[
+        config = sphere(10, 20, dust={"tau": 0.1}, outputs=[
             {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 4}, {"type": "photons"}])
         with h5py.File(self.run_thor(config)) as file:
             for group, row in names.items():

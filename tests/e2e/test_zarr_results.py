@@ -20,8 +20,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_command import Case, DONE, ENDLESS, main, sphere, thor  # noqa: E402
-from support import INPUT, command_line, limited, read_package, wait_for, wide_spectra  # noqa: E402
+from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
+from support import Case, DONE, INPUT, command_line, limited, main, read_package, thor, wait_for  # noqa: E402
 
 USAGE, STOPPED, OUTPUT = 2, 5, 6
 MAP = {"type": "histogram", "name": "map", "axes": [

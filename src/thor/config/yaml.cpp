@@ -105,7 +105,8 @@ class Builder : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  struct Frame {
+  /// A list or map whose end is yet to come.
+  struct OpenNode {
     Tree tree;
     YAML::Mark mark;
     YAML::anchor_t anchor;
@@ -126,36 +127,36 @@ class Builder : public YAML::EventHandler {
     return {kind, {}, where(mark), {}};
   }
   bool expects_key() const {
-    return !frames_.empty() && frames_.back().tree.kind == Tree::Kind::map && !frames_.back().has_key;
+    return !open_nodes_.empty() && open_nodes_.back().tree.kind == Tree::Kind::map && !open_nodes_.back().has_key;
   }
 
   void open(const YAML::Mark& mark, Tree::Kind kind, YAML::anchor_t anchor) {
     if (expects_key()) fail(mark, "a key must be a plain word (is a bracket left open?)");
-    if (frames_.size() > 50) fail(mark, "nested too deeply");
-    frames_.push_back({node(mark, kind), mark, anchor, false, {}, {}});
+    if (open_nodes_.size() > 50) fail(mark, "nested too deeply");
+    open_nodes_.push_back({node(mark, kind), mark, anchor, false, {}, {}});
   }
   void close() {
-    Frame frame = std::move(frames_.back());
-    frames_.pop_back();
-    place(frame.mark, std::move(frame.tree), frame.anchor);
+    OpenNode node = std::move(open_nodes_.back());
+    open_nodes_.pop_back();
+    place(node.mark, std::move(node.tree), node.anchor);
   }
   void place(const YAML::Mark& mark, Tree tree, YAML::anchor_t anchor) {
     if (nodes_ > 100'000) fail(mark, "too many values for a configuration");  // aliases of aliases
     if (anchor) anchors_[anchor] = tree;
-    if (frames_.empty()) {
+    if (open_nodes_.empty()) {
       root_ = std::move(tree);
       return;
     }
-    Frame& frame = frames_.back();
-    auto& entries = frame.tree.entries;
+    OpenNode& parent = open_nodes_.back();
+    auto& entries = parent.tree.entries;
     if (expects_key()) {
       if (tree.kind != Tree::Kind::scalar) fail(mark, "a key must be a plain word (is a bracket left open?)");
-      frame.key = tree.text;
-      frame.key_where = where(mark);
-      frame.has_key = true;
-    } else if (frame.tree.kind == Tree::Kind::map) {
-      entries.push_back({frame.key, frame.key_where, std::move(tree)});
-      frame.has_key = false;
+      parent.key = tree.text;
+      parent.key_where = where(mark);
+      parent.has_key = true;
+    } else if (parent.tree.kind == Tree::Kind::map) {
+      entries.push_back({parent.key, parent.key_where, std::move(tree)});
+      parent.has_key = false;
     } else {
       entries.push_back({std::to_string(entries.size()), tree.where, std::move(tree)});
     }
@@ -163,7 +164,7 @@ class Builder : public YAML::EventHandler {
 
   std::string file_, fixed_;
   Tree root_;
-  std::vector<Frame> frames_;
+  std::vector<OpenNode> open_nodes_;
   std::map<YAML::anchor_t, Tree> anchors_;
   std::size_t nodes_ = 0;
   int documents_ = 0;

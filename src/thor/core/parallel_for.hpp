@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -15,7 +16,9 @@ namespace thor {
 int available_threads();
 
 /// The parallel loop: calls body(begin, end) for pieces of [0, count) of at most `piece`, from several threads and in
-/// any order. The first exception ends the loop and is rethrown; an interrupt (interrupt.hpp) raises one.
+/// any order. Each thread has its own copy of `body`, and so of what that captures by value. The first exception ends
+/// the loop and is rethrown; an interrupt (interrupt.hpp) raises one. If no more threads can be started, those that
+/// were do all the work.
 template <class Body>
 void parallel_for(int threads, std::size_t count, std::size_t piece, const Body& body) {
   if (count == 0) return;
@@ -25,9 +28,10 @@ void parallel_for(int threads, std::size_t count, std::size_t piece, const Body&
   std::mutex mutex;
   const auto work = [&] {
     try {
+      Body own = body;
       for (std::size_t i = next++; i < pieces; i = next++) {
         stop_if_interrupted();
-        body(i * piece, std::min(count, (i + 1) * piece));
+        own(i * piece, std::min(count, (i + 1) * piece));
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -37,8 +41,10 @@ void parallel_for(int threads, std::size_t count, std::size_t piece, const Body&
   };
   {
     std::vector<std::jthread> team;
-    for (std::size_t t = 1; t < std::min<std::size_t>(std::size_t(std::max(threads, 1)), pieces); ++t) {
-      team.emplace_back(work);
+    const std::size_t size = std::min(std::size_t(std::max(threads, 1)), pieces);
+    try {
+      while (team.size() + 1 < size) team.emplace_back(work);
+    } catch (const std::system_error&) {  // no more can be started
     }
     work();
   }

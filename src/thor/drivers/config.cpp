@@ -99,7 +99,7 @@ Outline build_outline(Reader& reader, const File& file) {
     report("acceleration.core_skip", "a grid has no one tau0: take `local`, which knows each cell's surroundings");
   }
   for (std::size_t i = 0; config.dataset.cells > 0 && i < config.generators.size(); ++i) {
-    if (config.generators[i].type == GeneratorType::extended && config.generators[i].shape == Shape::medium) {
+    if (config.generators[i].type == GeneratorType::extended && config.generators[i].shape == SourceShape::medium) {
       report(fmt::format("generators.{}.shape", i),
              "a shell on a grid cannot shine as a whole: take dataset.cells out");
     }

@@ -36,7 +36,7 @@ void set_members(Source<double>& s, const Medium& medium, const Line& line) {
     s.member[s.members] = constants::c * std::log(line.first().wavelength / t->wavelength) / medium.thermal_speed;
     s.share[s.members++] = before;
   }
-  s.share[s.members - 1] = 2;  // whatever rounding left
+  s.share[s.members - 1] = 2;  // takes what rounding leaves
 }
 
 void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line,
@@ -90,7 +90,7 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
   }
 }
 
-/// Whether the medium has this place; in a grid the position becomes a cell and an offset.
+/// Whether the position is inside the medium; in a grid it becomes a cell and an offset.
 bool place_point(Source<double>& s, const Medium& medium) {
   if (const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset)) {
     for (int k = 0; k < 3; ++k) {
@@ -131,12 +131,12 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
     return;
   }
   switch (g.shape) {
-    case config::Shape::medium:
+    case config::SourceShape::medium:
       s.shape = SourceShape::medium;
       s.in_gas = true;
       if (grid) refuse(key + ".shape", "a grid shines by a generator of type gas");
       break;
-    case config::Shape::surface:
+    case config::SourceShape::surface:
       s.shape = SourceShape::surface;
       if (grid) {
         double room = 1e300;
@@ -144,7 +144,7 @@ void set_place(Source<double>& s, const config::Generator& g, const Medium& medi
         if (s.radius > room) refuse(key + ".radius", "the surface reaches beyond the grid");
       }
       break;
-    case config::Shape::beam:
+    case config::SourceShape::beam:
       s.shape = SourceShape::beam;
       if (grid) {  // upstream of all of it
         s.distance = s.radius;
@@ -170,8 +170,8 @@ void set_shares(Emitter<double>& emitter) {
   }
 }
 
-/// A tally counts light in 2^-62 of its sum, and squares of weights likewise: less than 1e3 of that would be too coarse
-/// for a luminosity, or for an error.
+/// A tally counts light in 2^-62 of its sum, and squares of weights in the same way: less than 1e3 of that would be too
+/// coarse for a luminosity, or for an error.
 void check_weights(const Emitter<double>& emitter) {
   double faintest = 1e300, brightest = 0;
   for (std::size_t i = 0; i < emitter.light.size(); ++i) {
@@ -216,7 +216,7 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
     } else {
       const bool gas = g.type == config::GeneratorType::gas;
       s.shape = SourceShape::table;
-      s.in_gas = gas || g.frame == config::Frame::gas;
+      s.in_gas = gas || g.frame == config::RestFrame::gas;
       if (gas && (!std::holds_alternative<UniformGrid<double>>(medium.dataset) || g.path.empty())) {
         refuse(key + ".type", "needs the cells of a uniform_grid");
         continue;

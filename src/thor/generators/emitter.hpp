@@ -12,15 +12,15 @@ namespace thor {
 
 /// The light of a generator, as its photons carry it at emission.
 struct Light {
-  double luminosity = 0;                   ///< that they stand for together [erg/s]
+  double luminosity = 0;                   ///< total luminosity of the photons [erg/s]
   double squares = 0;                      ///< sum of the squares of their weights
-  double faintest = 1e300, brightest = 0;  ///< of one
+  double faintest = 1e300, brightest = 0;  ///< weights of single photons
   std::uint64_t photons = 0, sources = 1;
 
   void add(double weight, std::uint64_t more);  ///< adds `more` photons of this weight
 };
 
-/// What a SourceTable points to.
+/// Memory that a SourceTable points to.
 struct SourceList {
   std::vector<std::uint64_t> end;
   std::uint64_t start = 0, step = 0;
@@ -42,10 +42,10 @@ struct Emitter {
   std::vector<Light> light;           ///< one for each generator
   std::vector<std::shared_ptr<const SourceList>> lists;
 
-  std::uint64_t count() const;        ///< of photons
-  double luminosity() const;          ///< that all of them together are emitted with [erg/s]
+  std::uint64_t count() const;        ///< number of photons
+  double luminosity() const;          ///< total luminosity of the photons at emission [erg/s]
   double luminosity_squared() const;  ///< sum of the squares of their weights
-  bool equal_weights() const;         ///< all photons end with the same one
+  bool equal_weights() const;         ///< whether all photons end with the same weight
   EmitterView<Real> view() const { return {seed, sources.data(), int(sources.size())}; }
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr Bounds wavelength_shift{.low = -constants::c, .low_open = true};  // lambda > 0
 constexpr Bounds width{.low = 0, .high = constants::c, .low_open = true, .high_open = true};
-constexpr Bounds not_relativistic{.low = -fastest_gas, .high = fastest_gas};  // of a component; the norm is checked too
+constexpr Bounds not_relativistic{.low = -fastest_gas,
+                                  .high = fastest_gas};  // for a component; the norm is checked too
 
 const Section<Spectrum>& spectrum_section() {
   static const Section<Spectrum> section = [] {
@@ -21,32 +22,32 @@ const Section<Spectrum>& spectrum_section() {
     using enum SpectrumType;
     s.choice("type", &Spectrum::type,
              std::vector<Option<SpectrumType>>{
-                 {"delta", delta, "one frequency"},
+                 {"delta", delta, "a single frequency"},
                  {"gaussian", gaussian, "a Gaussian of standard deviation `sigma`"},
                  {"lorentzian", lorentzian,
-                  "a Lorentzian of half width `hwhm`, cut at a tenth of the speed of light on either side"},
-                 {"thermal", thermal, "a Gaussian by the motion of atoms of this `temperature`"},
-                 {"continuum", continuum, "flat over `range`"},
+                  "a Lorentzian of half width `hwhm`, cut off at a tenth of the speed of light on either side"},
+                 {"thermal", thermal, "a Gaussian as wide as the thermal motion of atoms at `temperature`"},
+                 {"continuum", continuum, "a continuum that is flat over `range`"},
                  {"line_and_continuum", line_and_continuum, "a Gaussian on a flat continuum"},
              },
-             {.meaning = "shape", .fallback = "delta"});
+             {.meaning = "shape of the spectrum", .fallback = "delta"});
     s.quantity("sigma", &Spectrum::sigma, Dimension::velocity, width,
                {.meaning = "standard deviation of the line",
                 .example = "150 km/s",
                 .when = {"type", {"gaussian", "line_and_continuum"}}});
     s.optional_quantity("hwhm", &Spectrum::hwhm, Dimension::velocity,
                         {.low = 0, .high = 0.01 * constants::c, .low_open = true},
-                        {.meaning = "half of the full width at half maximum; the natural width of the transition, "
-                                    "λ₀ Γ/(4π), if it is left out",
+                        {.meaning = "half of the full width at half maximum; by default the natural width of the "
+                                    "transition, λ₀ Γ/(4π)",
                          .example = "50 km/s",
                          .when = {"type", {"lorentzian"}}});
-    s.optional_quantity(
-        "temperature", &Spectrum::temperature, Dimension::temperature, positive,
-        {.meaning = "of the emitting atoms; light of the gas itself has that of the gas, if it is left out",
-         .example = "1e4 K",
-         .when = {"type", {"thermal"}}});
+    s.optional_quantity("temperature", &Spectrum::temperature, Dimension::temperature, positive,
+                        {.meaning = "temperature of the emitting atoms; may be left out where the gas itself shines, "
+                                    "and is then that of the gas",
+                         .example = "1e4 K",
+                         .when = {"type", {"thermal"}}});
     s.quantity("equivalent_width", &Spectrum::equivalent_width, Dimension::length, positive,
-               {.meaning = "of the line over the continuum",
+               {.meaning = "equivalent width of the line over the continuum",
                 .example = "2 Angstrom",
                 .when = {"type", {"line_and_continuum"}}});
     s.interval("range",
@@ -54,15 +55,15 @@ const Section<Spectrum>& spectrum_section() {
                  spectrum.range = {low, high, dimension == Dimension::velocity};
                },
                {Dimension::velocity, Dimension::wavelength}, wavelength_shift,
-               {.meaning = "of the continuum: velocities or wavelengths",
+               {.meaning = "lower and upper end of the continuum, as velocities or wavelengths",
                 .example = "[-2000 km/s, 2000 km/s]",
                 .when = {"type", {"continuum", "line_and_continuum"}}});
     s.quantity("offset", &Spectrum::offset, Dimension::velocity, wavelength_shift,
-               {.meaning = "of the line from λ₀",
+               {.meaning = "velocity of the line centre relative to λ₀",
                 .fallback = "0 km/s",
                 .when = {"type", {"delta", "gaussian", "lorentzian", "line_and_continuum"}}});
     s.text("reference", &Spectrum::reference, "the name of a transition", [](const std::string&) { return true; },
-           {.meaning = "the transition of λ₀, as in `thor lines`; by default the line's first", .fallback = ""});
+           {.meaning = "transition of λ₀, named as in `thor lines`; by default the line's first", .fallback = ""});
     s.check([](Reader& reader, const Spectrum& spectrum) {
       if (!spectrum.range.is_velocity && spectrum.range.low <= 0) reader.report("range", "wavelengths must be > 0");
     });
@@ -84,9 +85,9 @@ void normalize(Reader& reader, std::array<double, 3>& d) {
 const Section<Generator>& generator_section() {
   static const Section<Generator> section = [] {
     Section<Generator> s(
-        "Where photons start. Photons are dealt over the elements, and over the sources of each, in turn: any number "
-        "of "
-        "them from the first on has close to the share of each.");
+        "Where photons start. Photons are dealt in turn to the elements of this list, and to the sources of each: at "
+        "any "
+        "time every source has emitted close to its share of the photons so far.");
     s.choice("type", &Generator::type,
              std::vector<Option<GeneratorType>>{
                  {"point", GeneratorType::point, "a point, isotropic in its own frame"},
@@ -95,89 +96,103 @@ const Section<Generator>& generator_section() {
                  {"sources", GeneratorType::sources, "points of a file"},
              },
              {.meaning = "kind of source", .example = "point"});
-    s.vector(
-        "position", &Generator::position, Dimension::length, anything,
-        {.meaning = "inside the gas or its cavity", .fallback = "[0 kpc, 0 kpc, 0 kpc]", .when = {"type", {"point"}}});
+    s.vector("position", &Generator::position, Dimension::length, anything,
+             {.meaning = "position of the source, inside the gas or its cavity",
+              .fallback = "[0 kpc, 0 kpc, 0 kpc]",
+              .when = {"type", {"point"}}});
     s.choice("shape", &Generator::shape,
-             std::vector<Option<Shape>>{
-                 {"medium", Shape::medium, "uniform over the volume of the gas, in the frame of the gas"},
-                 {"surface", Shape::surface, "a sphere of `radius` around the origin, isotropic at each point"},
-                 {"beam", Shape::beam, "parallel light from outside, `radius` wide, through the origin"},
+             std::vector<Option<SourceShape>>{
+                 {"medium", SourceShape::medium, "the volume of the gas, uniformly, in the frame of the gas"},
+                 {"surface", SourceShape::surface, "a sphere of `radius` around the origin, isotropic at each point"},
+                 {"beam", SourceShape::beam, "parallel light from outside, `radius` wide, through the origin"},
              },
-             {.meaning = "of the source", .example = "medium", .when = {"type", {"extended"}}});
+             {.meaning = "shape of the source", .example = "medium", .when = {"type", {"extended"}}});
     s.vector("direction", &Generator::direction, Dimension::none, anything,
-             {.meaning = "of the beam; any length", .fallback = "[0, 0, 1]", .when = {"shape", {"beam"}}});
-    s.quantity("radius", &Generator::radius, Dimension::length, positive,
-               {.meaning = "of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
+             {.meaning = "direction of the beam; the length of the vector does not matter",
+              .fallback = "[0, 0, 1]",
+              .when = {"shape", {"beam"}}});
+    s.quantity(
+        "radius", &Generator::radius, Dimension::length, positive,
+        {.meaning = "radius of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
     const Condition one{"type", {"point", "extended"}}, many{"type", {"gas", "sources"}};
     const Condition gas{"type", {"gas"}}, sources{"type", {"sources"}};
     s.vector("velocity", &Generator::velocity, Dimension::velocity, not_relativistic,
-             {.meaning = "of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]", .when = one});
+             {.meaning = "velocity of the source as a whole", .fallback = "[0 km/s, 0 km/s, 0 km/s]", .when = one});
     s.integer("photons", &Generator::photons, 1, std::uint64_t{1} << 62,
-              {.meaning = "Monte Carlo photons", .example = "100000", .when = one});
-    s.integer("photons", &Generator::photons, 0, std::uint64_t{1} << 62,
-              {.meaning = "in all, of one weight, sources by luminosity; or `photons_per_1e42`",
-               .fallback = "0",
-               .example = "100000",
-               .when = many});
+              {.meaning = "number of Monte Carlo photons", .example = "100000", .when = one});
+    s.integer(
+        "photons", &Generator::photons, 0, std::uint64_t{1} << 62,
+        {.meaning =
+             "number of photons in all, of equal weight, shared among the sources by luminosity; or `photons_per_1e42`",
+         .fallback = "0",
+         .example = "100000",
+         .when = many});
     s.number("photons_per_1e42", &Generator::photons_per_1e42, {.low = 0, .high = 1e15},
-             {.meaning = "of a source per 1e42 erg/s; weights keep its luminosity",
+             {.meaning = "number of photons of a source per 1e42 erg/s; their weights add up to its luminosity",
               .fallback = "0",
               .example = "1e6",
               .when = many});
-    s.integer("min_photons", &Generator::min_photons, 1, 1u << 30,
-              {.meaning = "of a source, with `photons_per_1e42`", .fallback = "1", .when = many});
+    s.integer(
+        "min_photons", &Generator::min_photons, 1, 1u << 30,
+        {.meaning = "least number of photons of a source, with `photons_per_1e42`", .fallback = "1", .when = many});
     s.integer("max_photons", &Generator::max_photons, 1, std::uint64_t{1} << 40,
-              {.meaning = "of a source, with `photons_per_1e42`", .fallback = "1000000", .when = many});
-    s.quantity(
-        "luminosity", &Generator::luminosity, Dimension::luminosity, positive,
-        {.meaning = "shared equally by the photons", .fallback = "1 erg/s", .example = "1e42 erg/s", .when = one});
+              {.meaning = "largest number of photons of a source, with `photons_per_1e42`",
+               .fallback = "1000000",
+               .when = many});
+    s.quantity("luminosity", &Generator::luminosity, Dimension::luminosity, positive,
+               {.meaning = "luminosity of the source, shared equally by its photons",
+                .fallback = "1 erg/s",
+                .example = "1e42 erg/s",
+                .when = one});
     s.choice("emission", &Generator::emission,
              std::vector<Option<Emission>>{
-                 {"recombination", Emission::recombination, "Lyα of recombining hydrogen, case B"},
+                 {"recombination", Emission::recombination, "Lyα of recombining hydrogen, in case B"},
                  {"collisional", Emission::collisional, "Lyα of hydrogen excited by electrons"},
                  {"field", Emission::field, "an array of the grid file, in erg s-1 cm-3"},
              },
-             {.meaning = "what shines ([emission](emission.md))", .example = "recombination", .when = gas});
+             {.meaning = "emission process ([emission](emission.md))", .example = "recombination", .when = gas});
     s.text("field", &Generator::field, "the name of an array", [](const std::string& name) { return !name.empty(); },
-           {.meaning = "of the grid file", .example = "emissivity_MgII", .when = {"emission", {"field"}}});
+           {.meaning = "array of the grid file", .example = "emissivity_MgII", .when = {"emission", {"field"}}});
     s.boolean("from_cells", &Generator::from_cells,
-              {.meaning = "from the means of each cell, not the file's emissivity; biased in gas of several phases",
+              {.meaning = "whether emission is computed from the means of each cell instead of taken from the file's "
+                          "emissivity; biased in gas of several phases",
                .fallback = "false",
                .when = {"emission", {"recombination", "collisional"}}});
     s.text("path", &Generator::path, "a file name", [](const std::string&) { return true; },
-           {.meaning = "a list of sources ([sources](formats.md#sources)); by default that of the grid file",
+           {.meaning = "file with a list of sources ([sources](formats.md#sources)); by default the grid file",
             .fallback = "",
             .when = sources});
     s.text("group", &Generator::group, "a group", [](const std::string&) { return true; },
-           {.meaning = "of the file", .fallback = "/sources", .when = sources});
+           {.meaning = "group of the file that holds the list", .fallback = "/sources", .when = sources});
     s.choice("brightness", &Generator::brightness,
              std::vector<Option<Brightness>>{
-                 {"luminosity", Brightness::luminosity, "erg/s"},
-                 {"ionizing_rate", Brightness::ionizing_rate, "Q, ionising photons per second: L = 0.68 E_Lyα Q"},
-                 {"sfr", Brightness::sfr, "M_sun/yr: L = efficiency SFR 1e42 erg/s"},
+                 {"luminosity", Brightness::luminosity, "luminosity in erg/s"},
+                 {"ionizing_rate", Brightness::ionizing_rate, "ionising photons per second, Q: L = 0.68 E_Lyα Q"},
+                 {"sfr", Brightness::sfr, "star formation rate in M_sun/yr: L = efficiency SFR 1e42 erg/s"},
              },
-             {.meaning = "which column says how bright a source is", .fallback = "luminosity", .when = sources});
+             {.meaning = "column that gives the brightness of a source", .fallback = "luminosity", .when = sources});
     s.choice("frame", &Generator::frame,
-             std::vector<Option<Frame>>{
-                 {"gas", Frame::gas, "of the gas around the source; in a cavity that of the box"},
-                 {"source", Frame::source, "of the source, which has a velocity in the file"},
-                 {"box", Frame::box, "at rest"},
+             std::vector<Option<RestFrame>>{
+                 {"gas", RestFrame::gas, "frame of the gas around the source; in a cavity that of the box"},
+                 {"source", RestFrame::source, "frame of the source, whose velocity is in the file"},
+                 {"box", RestFrame::box, "frame in which the box is at rest"},
              },
-             {.meaning = "in which the spectrum is centred", .fallback = "gas", .when = sources});
+             {.meaning = "frame in which the spectrum is centred", .fallback = "gas", .when = sources});
     s.number("efficiency", &Generator::efficiency, positive,
              {.meaning = "f_eff of the scaling with the star formation rate",
               .fallback = "1",
               .when = {"brightness", {"sfr"}}});
-    s.quantity("minimum_luminosity", &Generator::minimum_luminosity, Dimension::luminosity, non_negative,
-               {.meaning = "fainter cells or sources are left out", .fallback = "0 erg/s", .when = many});
-    s.number(
-        "escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
-        {.meaning = "f: a share 1 − f is absorbed at birth, on scales that are not resolved; what escapes carries f",
-         .fallback = "1"});
-    s.map("spectrum", &Generator::spectrum, spectrum_section(), {.meaning = "of the source", .fallback = "{}"});
+    s.quantity(
+        "minimum_luminosity", &Generator::minimum_luminosity, Dimension::luminosity, non_negative,
+        {.meaning = "luminosity below which cells or sources are left out", .fallback = "0 erg/s", .when = many});
+    s.number("escape_fraction", &Generator::escape_fraction, {.low = 0, .high = 1, .low_open = true},
+             {.meaning = "fraction f of the light that leaves the unresolved surroundings of its source; the rest is "
+                         "absorbed at birth",
+              .fallback = "1"});
+    s.map("spectrum", &Generator::spectrum, spectrum_section(),
+          {.meaning = "spectrum of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
-      if (g.type == GeneratorType::extended && g.shape == Shape::beam) normalize(reader, g.direction);
+      if (g.type == GeneratorType::extended && g.shape == SourceShape::beam) normalize(reader, g.direction);
       const bool many = g.type == GeneratorType::gas || g.type == GeneratorType::sources;
       if (many && (g.photons > 0) == (g.photons_per_1e42 > 0)) {
         reader.report("photons", "expected exactly one of photons and photons_per_1e42");

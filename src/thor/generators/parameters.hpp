@@ -37,34 +37,34 @@ struct Spectrum {
 enum class GeneratorType { point, extended, gas, sources };
 enum class Emission { recombination, collisional, field };
 enum class Brightness { luminosity, ionizing_rate, sfr };
-/// In which frame the spectrum of a source is centred.
-enum class Frame { gas, source, box };
-enum class Shape { medium, surface, beam };
+/// Frame in which the spectrum of a source is centred.
+enum class RestFrame { gas, source, box };
+enum class SourceShape { medium, surface, beam };
 
 struct Generator {
   GeneratorType type = GeneratorType::point;
-  std::array<double, 3> position{};   ///< point [cm]
-  Shape shape = Shape::medium;        ///< extended
-  double radius = 0;                  ///< surface, beam [cm]
-  std::array<double, 3> direction{};  ///< beam, unit vector
-  std::array<double, 3> velocity{};   ///< of the source as a whole [cm/s]
-  std::uint64_t photons = 0;          ///< in all; gas, sources: 0 where photons_per_1e42 is given
-  double luminosity = 0;              ///< [erg/s]; point, extended
+  std::array<double, 3> position{};         ///< point [cm]
+  SourceShape shape = SourceShape::medium;  ///< extended
+  double radius = 0;                        ///< surface, beam [cm]
+  std::array<double, 3> direction{};        ///< beam, unit vector
+  std::array<double, 3> velocity{};         ///< velocity of the source as a whole [cm/s]
+  std::uint64_t photons = 0;                ///< number in all; gas, sources: 0 if photons_per_1e42 is given
+  double luminosity = 0;                    ///< [erg/s]; point, extended
   double escape_fraction = 1;
 
   // gas, sources
-  double photons_per_1e42 = 0;  ///< of each source with this many times 1e42 erg/s,
+  double photons_per_1e42 = 0;  ///< photons of each source per 1e42 erg/s
   std::uint64_t min_photons = 0, max_photons = 0;
   double minimum_luminosity = 0;  ///< fainter sources are left out [erg/s]
   // gas
   Emission emission = Emission::recombination;
   std::string field;
-  bool from_cells = false;  ///< computed from the mean state of each cell
+  bool from_cells = false;  ///< whether emission is computed from the mean state of each cell
   // sources
   std::string path, group;
   Brightness brightness = Brightness::luminosity;
   double efficiency = 1;
-  Frame frame = Frame::gas;
+  RestFrame frame = RestFrame::gas;
   Spectrum spectrum;
 
   bool operator==(const Generator&) const = default;

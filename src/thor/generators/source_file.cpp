@@ -29,7 +29,7 @@ const char* column_of(config::Brightness brightness) {
   return "";
 }
 
-/// The unit in which a source keeps a column, of what was written in brackets.
+/// Unit in which a source keeps a column, from the unit written in brackets.
 double unit_of(const std::string& where, const std::string& column, const std::string& unit) {
   if (column == "sfr" || column == "ionizing_rate") {
     const bool good = column == "sfr" ? unit == "Msun/yr" : unit == "1/s" || unit == "s-1";
@@ -156,7 +156,7 @@ std::vector<PointSource> read_arrays(const config::Generator& g, const std::stri
     const double* p = &position[3 * i];
     sources.push_back({{p[0] * length, p[1] * length, p[2] * length}, brightness[i] * unit, {}});
   }
-  if (g.frame == config::Frame::source) read_velocities(file, group + "/velocity", sources);
+  if (g.frame == config::RestFrame::source) read_velocities(file, group + "/velocity", sources);
   return sources;
 }
 
@@ -170,7 +170,7 @@ std::vector<PointSource> read_sources(const config::Generator& g) {
   const std::string wanted = column_of(g.brightness);
   const std::string extension = std::filesystem::path(g.path).extension().string();
   const bool text = extension == ".txt" || extension == ".dat" || extension == ".csv";
-  auto sources = text ? read_table(g.path, wanted, g.frame == config::Frame::source) : read_arrays(g, wanted);
+  auto sources = text ? read_table(g.path, wanted, g.frame == config::RestFrame::source) : read_arrays(g, wanted);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto& [x, y, z] = sources[i].position;
     const bool good = std::isfinite(x) && std::isfinite(y) && std::isfinite(z) && sources[i].brightness >= 0 &&

@@ -119,7 +119,7 @@ class ListBuilder {
   ListBuilder(const config::Generator& generator, std::uint64_t seed)
       : generator_(generator), random_(mix64(seed ^ 0x5851f42d4c957f2dull)) {}
 
-  /// First all luminosities, to know their sum,
+  /// To call first for all luminosities, whose sum take() needs.
   void add_luminosity(double luminosity) {
     if (luminosity < generator_.minimum_luminosity) {
       cut_ += luminosity;
@@ -128,7 +128,7 @@ class ListBuilder {
       sum_ += luminosity;
     }
   }
-  /// then again, in the same order. A source that is dark or left out has no slots.
+  /// To call then for each luminosity again, in the same order. A source that is dark or left out has no slots.
   void take(double luminosity) {
     std::uint64_t slots = 0;
     double weight = 0;
@@ -188,7 +188,7 @@ std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Med
 }
 
 /// Adds the place of a source to a list: a cell and the offset in it, or the position in units of the medium's size.
-/// False where there is none.
+/// False if the source is outside the medium.
 bool add_place(const std::array<double, 3>& position, const Medium& m, SourceList& list) {
   bool inside = true;
   if (const auto* grid = std::get_if<UniformGrid<double>>(&m.dataset)) {
@@ -220,7 +220,7 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
   const std::vector<PointSource> points = read_sources(g);
   ListBuilder builder(g, seed);
   SourceList& list = builder.list();
-  std::vector<double> luminosities;  // that of one outside is 0
+  std::vector<double> luminosities;  // 0 for a source outside the medium
   double outside_light = 0;
   std::size_t outside_sources = 0;
   for (const PointSource& p : points) {
@@ -232,7 +232,7 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
       outside_light += luminosity;
       luminosity = 0;
     }
-    if (g.frame == config::Frame::source) {
+    if (g.frame == config::RestFrame::source) {
       for (const double v : p.velocity) list.velocity.push_back(float(v / m.thermal_speed));
     }
     luminosities.push_back(luminosity);

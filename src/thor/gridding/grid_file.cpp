@@ -60,11 +60,11 @@ void write_provenance(io::ArrayOutput& file, const Provenance& p) {
   file.attribute(how, "empty_cells", std::int64_t(p.empty_cells));
   file.attribute(how, "empty_temperature", empty_temperature);
   file.attribute(how, "on_bad_cells", std::string_view(policy_name(p.options.on_bad_cells)));
-  file.attribute(how, "bad_cells", std::int64_t(p.bad_cells.total()));
-  file.attribute(how, "bad_cells_dropped", std::int64_t(p.bad_cells.dropped));
-  file.attribute(how, "bad_cells_floored", std::int64_t(p.bad_cells.floored));
-  file.attribute(how, "mass_dropped", p.bad_cells.mass_dropped);
-  if (p.bad_cells.total() > 0) file.attribute(how, "bad_cells_by_kind", std::string_view(p.bad_cells.describe()));
+  file.attribute(how, "bad_cells", std::int64_t(p.defects.total()));
+  file.attribute(how, "bad_cells_dropped", std::int64_t(p.defects.dropped));
+  file.attribute(how, "bad_cells_floored", std::int64_t(p.defects.floored));
+  file.attribute(how, "mass_dropped", p.defects.mass_dropped);
+  if (p.defects.total() > 0) file.attribute(how, "bad_cells_by_kind", std::string_view(p.defects.describe()));
   for (const BudgetLine& line : p.budget.lines) {
     const std::string object = "/gridding/totals/" + as_key(line.name);
     file.attribute(object, "units", std::string_view(line.units));

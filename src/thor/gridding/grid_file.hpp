@@ -16,9 +16,9 @@ struct Provenance {
   const io::Snapshot& snapshot;
   const GridOptions& options;
   const GasOptions& gas;
-  const Region& region;
+  const GridRegion& region;
   const Budget& budget;
-  const BadCells& bad_cells;
+  const Defects& defects;
   const Totals& totals;
   const std::vector<std::string>& warnings;
   std::uint64_t empty_cells = 0;

@@ -23,7 +23,7 @@ namespace {
 struct Job {
   const GridOptions& options;
   const io::Snapshot& snapshot;
-  const Region& region;
+  const GridRegion& region;
   const GasOptions& gas;
   std::vector<std::string>& warnings;  ///< printed, and stored in the file
 
@@ -37,7 +37,7 @@ struct Job {
   throw Error(ExitCode::input, job.options.snapshot + ": " + why);
 }
 
-void refuse_bad_cells(const Job& job, const BadCells& bad) {
+void refuse_bad_cells(const Job& job, const Defects& bad) {
   if (job.options.on_bad_cells != OnBadCells::error || bad.total() == 0) return;
   refuse(job, fmt::format("{} gas elements have impossible values:\n{}--on-bad-cells drop skips them, "
                           "--on-bad-cells floor replaces zero and negative values by floors and skips the rest",
@@ -74,7 +74,7 @@ void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& source
     if (o.sources == SourceKind::sfr) add_star_forming(block, gatherer.used(), job.region, o.sfr_efficiency, sources);
     progress.update(done += block.count);
   });
-  refuse_bad_cells(job, gatherer.bad_cells());
+  refuse_bad_cells(job, gatherer.defects());
   if (o.method == Method::nearest) sampler.fill(sums, o.threads);
 }
 
@@ -105,7 +105,7 @@ std::string describe_sources(const GridOptions& o, const Sources& s) {
 
 std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::uint64_t empty) {
   const Totals& t = gatherer.totals();
-  const BadCells& bad = gatherer.bad_cells();
+  const Defects& bad = gatherer.defects();
   std::string out = fmt::format("gas elements {}\n", t.elements);
   if (t.star_forming > 0) {
     out +=
@@ -176,8 +176,8 @@ std::string run(const Job& job, io::ArrayOutput& file) {
                       array.description, o.compression);
   }
   write_sources(file, sources, o.sources);
-  write_provenance(file, {job.snapshot, o, job.gas, job.region, budget, gatherer.bad_cells(), gatherer.totals(),
-                          job.warnings, empty});
+  write_provenance(
+      file, {job.snapshot, o, job.gas, job.region, budget, gatherer.defects(), gatherer.totals(), job.warnings, empty});
   file.commit(o.overwrite);
 
   std::string clamped;
@@ -203,7 +203,7 @@ std::string grid_snapshot(const GridOptions& options) {
   const Lattice lattice = choose_lattice(snapshot.header(), options.region);
   const MemoryPlan memory = plan_memory(snapshot, options, lattice, gas.fields);
   if (!options.dry_run) require(memory, available_memory());
-  const Region region = choose_region(snapshot, options.region);
+  const GridRegion region = choose_region(snapshot, options.region);
   std::string text = describe_plan(region, memory, gas.fields);
   if (options.dry_run) return text;
   for (const auto& input : snapshot.files()) io::detail::require_apart(options.output, input);

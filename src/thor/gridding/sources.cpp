@@ -11,7 +11,7 @@
 namespace thor::gridding {
 namespace {
 
-void add(const Region& region, const Vector& position, const Vector& velocity, double luminosity, double made_from,
+void add(const GridRegion& region, const Vector& position, const Vector& velocity, double luminosity, double made_from,
          Sources& sources) {
   ++sources.found;
   if (!std::isfinite(dot(position, position)) || !(std::sqrt(dot(velocity, velocity)) <= fastest_gas) ||
@@ -40,7 +40,7 @@ void add(const Region& region, const Vector& position, const Vector& velocity, d
 
 }  // namespace
 
-void add_stars(const io::StarBlock& block, const Region& region, Sources& sources) {
+void add_stars(const io::StarBlock& block, const GridRegion& region, Sources& sources) {
   const bool known = !block.ionizing_rate.empty();
   const auto& mass = block.initial_mass.empty() ? block.mass : block.initial_mass;
   if (block.count > 0 && !known && (block.age.empty() || mass.empty())) {
@@ -57,7 +57,7 @@ void add_stars(const io::StarBlock& block, const Region& region, Sources& source
   }
 }
 
-void add_star_forming(const io::GasBlock& block, const std::vector<unsigned char>& use, const Region& region,
+void add_star_forming(const io::GasBlock& block, const std::vector<unsigned char>& use, const GridRegion& region,
                       double efficiency, Sources& sources) {
   for (std::size_t i = 0; i < block.sfr.size(); ++i) {
     if (block.sfr[i] == 0 || !use[i]) continue;

@@ -31,10 +31,10 @@ struct NoLight : Error {
 
 /// Adds stars. Their luminosity follows from their ionising rate, which is in the snapshot or follows from initial
 /// mass, age and metallicity.
-void add_stars(const io::StarBlock& block, const Region& region, Sources& sources);
+void add_stars(const io::StarBlock& block, const GridRegion& region, Sources& sources);
 /// Adds gas elements with a star-formation rate, each with a luminosity of f_eff SFR/(Msun/yr) 1e42 erg/s. `use` marks
 /// the elements that are not dropped as bad.
-void add_star_forming(const io::GasBlock& block, const std::vector<unsigned char>& use, const Region& region,
+void add_star_forming(const io::GasBlock& block, const std::vector<unsigned char>& use, const GridRegion& region,
                       double efficiency, Sources& sources);
 
 void write_sources(io::ArrayOutput& file, const Sources& sources, SourceKind kind);

@@ -21,7 +21,15 @@
 /// weight (1 % of it for N = 1e9); outputs of fainter contributions take groups, which have no squares.
 namespace thor {
 
-/// Photons fall into so many groups by their ids where the error cannot be found history by history.
+namespace io {
+class ArrayOutput;
+}
+namespace config {
+template <class T>
+class Section;
+}
+
+/// Number of groups into which photons are sorted by their ids, where the error cannot be found history by history.
 inline constexpr int id_groups = 32;
 
 /// The bins of an output and their cells in a tally, plain data: first the light beyond the bins, then the sums, then
@@ -33,9 +41,9 @@ template <int most>
 struct Bins {
   static constexpr bool by_history = most > 0;
 
-  std::int64_t count = 0;  ///< of bins
+  std::int64_t count = 0;  ///< number of bins
   // Set by the tally:
-  std::int64_t first = 0;  ///< its first cell
+  std::int64_t first = 0;  ///< first cell in the tally
   double quanta_per_light = 0, quanta_per_square = 0;
 
   std::int64_t cells() const { return 1 + count * (by_history ? 2 : id_groups); }
@@ -49,20 +57,22 @@ struct BinnedLight {
   std::string error_method;  ///< as in the file
 };
 
-/// What the plan of an output is made from.
+/// Properties of a run that the plan of an output depends on.
 struct OutputContext {
-  std::function<FrequencyAxis(const std::string&)> axis;  ///< about a transition, "" for the first
-  double size = 1;                                        ///< of a lane's unit of length [cm]
+  std::function<FrequencyAxis(const std::string&)> axis;  ///< relative to a transition, "" for the first
+  double size = 1;                                        ///< a lane's unit of length [cm]
 };
 
 namespace config {
 
-/// Of which photons: all as they were emitted, or those of a fate (transport/fates.hpp).
+/// Photons that an output counts: all as they were emitted, or those of a fate (transport/fates.hpp).
 enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase::absorbed, stopped = Phase::stopped };
 
-std::string name_of(Fate fate);
-
 }  // namespace config
+
+/// Writes the attributes that the group of every binned output has.
+void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
+                      const BinnedLight& light);
 
 inline namespace THOR_ISA {
 
@@ -80,7 +90,7 @@ class Contributions {
  public:
   THOR_FN Contributions(const Bins<most>& bins, std::uint64_t id, Cells& cells) : bins_(bins), id_(id), cells_(cells) {}
 
-  /// Luminosity [erg/s] to a bin; beyond the range where it is negative.
+  /// Adds luminosity [erg/s] to a bin, or to the light beyond the range if `bin` is negative.
   THOR_FN void add(std::int64_t bin, double light) {
     if (bin < 0) {
       cells_.add(bins_.first, rounded(light * bins_.quanta_per_light));
@@ -96,7 +106,7 @@ class Contributions {
     }
   }
 
-  /// After the last one.
+  /// To call after the last add().
   THOR_FN void finish() {
     if constexpr (most > 0) {
       for (int i = 0; i < used_; ++i) close(i);
@@ -118,12 +128,12 @@ class Contributions {
   double light_[room];
 };
 
-/// The bin at a place on an axis of unit bins; -1 beyond it, and for what is not a number.
+/// Bin at a place on an axis of unit bins; -1 beyond its ends, and for NaN.
 THOR_FN std::int64_t bin_at(double place, std::int64_t bins) {
   return place >= 0 && place < double(bins) ? static_cast<std::int64_t>(place) : -1;
 }
 
-/// What an output `of` some photons counts of one: its light [erg/s] and frequency, or nothing.
+/// The part of a photon that an output counts: its light [erg/s] and frequency, if `any`.
 struct CountedLight {
   bool any;
   double light, frequency;

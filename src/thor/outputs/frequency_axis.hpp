@@ -8,12 +8,12 @@ namespace config {
 enum class Axis { x, velocity, wavelength, frequency };
 }
 
-/// From the frequency of a lane, w = c ln(nu/nu_0) in thermal units, to the quantities that people plot (cgs), about a
-/// transition of reference.
+/// Converts the frequency of a lane, w = c ln(nu/nu_0) in thermal units, to the quantities that people plot (cgs),
+/// relative to a reference transition.
 struct FrequencyAxis {
   double thermal_speed;  ///< [cm/s]
-  double wavelength;     ///< lambda of the reference [cm]
-  double origin = 0;     ///< its w
+  double wavelength;     ///< lambda of the reference transition [cm]
+  double origin = 0;     ///< w of the reference transition
 
   bool operator==(const FrequencyAxis&) const = default;
 };
@@ -22,7 +22,7 @@ struct FrequencyAxis {
 struct AxisUnits {
   const char* name;
   const char* unit;
-  const char* flux_unit;  ///< of a luminosity per unit of the axis
+  const char* flux_unit;  ///< unit of a luminosity per unit of the axis
   double in_cgs;          ///< the unit of the file in cgs
   const char* meaning;
 };

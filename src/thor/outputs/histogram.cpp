@@ -8,75 +8,46 @@
 namespace thor {
 namespace {
 
-constexpr std::uint64_t most_bins = 50'000'000;  ///< of all axes together
+constexpr std::uint64_t most_bins = 50'000'000;  ///< for all axes together
 
-struct Units {
-  const char* name;
-  const char* unit;
-  double in_cgs;
-  const char* meaning;
-};
-
-Units units_of(PhotonProperty quantity) {
+AxisUnits units_of(PhotonProperty quantity) {
   switch (quantity) {
     case PhotonProperty::radius:
-      return {"radius", "cm", 1, "distance of the last scattering (or emission) from the centre"};
+      return {"radius", "cm", "", 1, "distance of the last scattering (or emission) from the centre"};
     case PhotonProperty::impact:
-      return {"impact", "cm", 1, "distance of the last flight from the centre"};
+      return {"impact", "cm", "", 1, "distance of the last flight from the centre"};
     case PhotonProperty::scatterings:
-      return {"scatterings", "", 1, "scatterings by the line"};
+      return {"scatterings", "", "", 1, "scatterings by the line"};
     case PhotonProperty::cosine:
-      return {"cosine", "", 1, "z component of the direction of the last flight"};
+      return {"cosine", "", "", 1, "z component of the direction of the last flight"};
     default:
-      break;
+      return thor::units_of(config::Axis(int(quantity)));
   }
-  const AxisUnits units = thor::units_of(config::Axis(int(quantity)));
-  return {units.name, units.unit, units.in_cgs, units.meaning};
 }
-static_assert(int(PhotonProperty::x) == int(config::Axis::x) &&
-              int(PhotonProperty::velocity) == int(config::Axis::velocity) &&
-              int(PhotonProperty::wavelength) == int(config::Axis::wavelength) &&
-              int(PhotonProperty::frequency) == int(config::Axis::frequency));
 
 const config::Section<HistogramAxis>& axis_section() {
   using namespace config;
   static const Section<HistogramAxis> section = [] {
     Section<HistogramAxis> s("Axes of a histogram, one to three; the last one is the fastest in the file.");
-    s.choice("quantity", &HistogramAxis::quantity,
-             std::vector<Option<PhotonProperty>>{
-                 {"x", PhotonProperty::x, "(c/v_th) ln(ν/ν₀), positive to the blue"},
-                 {"velocity", PhotonProperty::velocity, "c(λ/λ₀ − 1), positive to the red"},
-                 {"wavelength", PhotonProperty::wavelength, "in vacuum"},
-                 {"frequency", PhotonProperty::frequency, "ν"},
-                 {"radius", PhotonProperty::radius, "distance of the last scattering (or emission) from the centre"},
-                 {"impact", PhotonProperty::impact,
-                  "distance of the last flight from the centre: the projected radius that an observer far away sees"},
-                 {"scatterings", PhotonProperty::scatterings, "by the line"},
-                 {"cosine", PhotonProperty::cosine, "z component of the direction of the last flight"},
-             },
-             {.meaning = "what is binned", .example = "velocity"});
-    const auto range = [&s](Dimension dimension, Bounds bounds, std::vector<std::string> quantities,
-                            const char* example) {
-      const auto set = [](HistogramAxis& axis, double low, double high, Dimension) {
-        axis.low = low;
-        axis.high = high;
-      };
-      s.interval("range", set, {dimension}, bounds,
-                 {.meaning = "of the axis; light beyond is counted apart",
-                  .example = example,
-                  .when = {"quantity", std::move(quantities)}});
-    };
-    range(Dimension::none, anything, {"x", "cosine"}, "[-30, 30]");
-    range(Dimension::velocity, anything, {"velocity"}, "[-1000 km/s, 1000 km/s]");
-    range(Dimension::wavelength, positive, {"wavelength"}, "[1210 Angstrom, 1220 Angstrom]");
-    range(Dimension::frequency, positive, {"frequency"}, "[2.46e15 Hz, 2.47e15 Hz]");
-    range(Dimension::length, non_negative, {"radius", "impact"}, "[0 kpc, 100 kpc]");
-    range(Dimension::none, non_negative, {"scatterings"}, "[1, 1e6]");
-    s.integer("bins", &HistogramAxis::bins, 1, most_bins, {.meaning = "of equal width", .example = "50"});
+    auto quantities = frequency_options<PhotonProperty>();
+    quantities.insert(
+        quantities.end(),
+        {{"radius", PhotonProperty::radius, "distance of the last scattering (or emission) from the centre"},
+         {"impact", PhotonProperty::impact,
+          "distance of the last flight from the centre: the projected radius that an observer far away sees"},
+         {"scatterings", PhotonProperty::scatterings, "number of scatterings by the line"},
+         {"cosine", PhotonProperty::cosine, "z component of the direction of the last flight"}});
+    s.choice("quantity", &HistogramAxis::quantity, quantities,
+             {.meaning = "quantity that is binned", .example = "velocity"});
+    declare_frequency_ranges(s, "quantity");
+    declare_range(s, Dimension::length, non_negative, {"quantity", {"radius", "impact"}}, "[0 kpc, 100 kpc]");
+    declare_range(s, Dimension::none, non_negative, {"quantity", {"scatterings"}}, "[1, 1e6]");
+    declare_range(s, Dimension::none, anything, {"quantity", {"cosine"}}, "[-1, 1]");
+    s.integer("bins", &HistogramAxis::bins, 1, most_bins, {.meaning = "number of bins", .example = "50"});
     s.choice("spacing", &HistogramAxis::logarithmic,
              std::vector<Option<bool>>{{"linear", false, "bins of equal width"},
-                                       {"log", true, "bins of equal ratio; the range is above 0"}},
-             {.meaning = "of the edges", .fallback = "linear"});
+                                       {"log", true, "bins of equal ratio; the range must be above 0"}},
+             {.meaning = "spacing of the edges", .fallback = "linear"});
     s.check([](Reader& reader, const HistogramAxis& axis) {
       check_edges(reader, axis.low, axis.high, axis.bins, axis.logarithmic);
       if (!reader.clean("range") || !axis.logarithmic) return;
@@ -120,14 +91,10 @@ const config::Section<HistogramOutput>& HistogramOutput::section() {
   static const Section<HistogramOutput> section = [] {
     Section<HistogramOutput> s("");
     declare_binned(s);
-    s.list("axes", &HistogramOutput::axes, axis_section(), {.meaning = "of the histogram"});
+    s.list("axes", &HistogramOutput::axes, axis_section(), {.meaning = "axes of the histogram"});
     s.vector("centre", &HistogramOutput::centre, Dimension::length, anything,
              {.meaning = "point that radius and impact are measured from", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
-    s.text("reference", &HistogramOutput::reference, "the name of a transition",
-           [](const std::string&) { return true; },
-           {.meaning = "the transition that x and velocities are counted from, as in `thor lines`; by default the "
-                       "line's first",
-            .fallback = ""});
+    declare_reference(s);
     s.check(check_axes);
     return s;
   }();
@@ -152,7 +119,7 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
   std::string names;
   for (int k = 0; k < plan.rank; ++k) {
     const HistogramPlan::Axis& axis = plan.axes[k];
-    const Units units = units_of(axis.quantity);
+    const AxisUnits units = units_of(axis.quantity);
     std::vector<double> edges(std::size_t(axis.bins) + 1);
     for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = edge_of(axis, std::int64_t(i)) / units.in_cgs;
     file.write(group + "/edges_" + units.name, edges, units.unit, std::string("bin edges: ") + units.meaning);
@@ -162,10 +129,7 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
   file.write<double>(group + "/luminosity", light.light, shape, "erg s-1", "luminosity in each bin, by " + names);
   file.write<double>(group + "/error", light.error, shape, "erg s-1", "Monte Carlo standard error of luminosity");
   file.attribute(group, "axes", names);
-  file.attribute(group, "of", config::name_of(of));
-  file.attribute(group, "wavelength0", plan.frequency.wavelength / constants::angstrom);
-  file.attribute(group, "luminosity_beyond", light.beyond);
-  file.attribute(group, "error_method", light.error_method);
+  write_attributes(file, group, of, plan.frequency, light);
 }
 
 }  // namespace thor

@@ -5,17 +5,14 @@
 
 namespace thor {
 
-namespace io {
-class ArrayOutput;
-}
-namespace config {
-template <class T>
-class Section;
-}
-
-/// What an axis of a histogram measures of a photon. `impact` is the distance of its last flight from the centre: where
-/// an observer far away sees it, so that over a symmetric source it is the radius of a surface-brightness profile.
+/// Property of a photon that an axis of a histogram measures. `impact` is the distance of its last flight from the
+/// centre: where an observer far away sees it, so that over a symmetric source it is the radius of a surface-brightness
+/// profile. The first ones are those of config::Axis.
 enum class PhotonProperty { x, velocity, wavelength, frequency, radius, impact, scatterings, cosine };
+static_assert(int(PhotonProperty::x) == int(config::Axis::x) &&
+              int(PhotonProperty::velocity) == int(config::Axis::velocity) &&
+              int(PhotonProperty::wavelength) == int(config::Axis::wavelength) &&
+              int(PhotonProperty::frequency) == int(config::Axis::frequency));
 
 struct HistogramAxis {
   PhotonProperty quantity = PhotonProperty::velocity;
@@ -42,7 +39,7 @@ struct HistogramPlan {
   Bins<1> bins;
   FrequencyAxis frequency;
   config::Fate of;
-  double size, centre[3];  ///< unit of length [cm], and [cm]
+  double size, centre[3];  ///< unit of length and centre [cm]
   int rank;
   Axis axes[most_axes];
 
@@ -76,14 +73,6 @@ THOR_FN double value_of(const HistogramPlan& h, PhotonProperty quantity, const P
   const double r[3] = {from_centre(0), from_centre(1), from_centre(2)};
   const auto& n = photon.direction;
   switch (quantity) {
-    case PhotonProperty::x:
-      return axis_value(h.frequency, config::Axis::x, frequency);
-    case PhotonProperty::velocity:
-      return axis_value(h.frequency, config::Axis::velocity, frequency);
-    case PhotonProperty::wavelength:
-      return axis_value(h.frequency, config::Axis::wavelength, frequency);
-    case PhotonProperty::frequency:
-      return axis_value(h.frequency, config::Axis::frequency, frequency);
     case PhotonProperty::radius:
       return sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
     case PhotonProperty::impact: {  // |r x n|
@@ -96,8 +85,9 @@ THOR_FN double value_of(const HistogramPlan& h, PhotonProperty quantity, const P
       constexpr double most = 1 - 0x1p-52;
       return n[2] > most ? most : n[2] < -1 ? -1 : n[2];
     }
+    default:
+      return axis_value(h.frequency, config::Axis(int(quantity)), frequency);
   }
-  return 0;
 }
 
 /// Edge i of an axis, as in the file. Scatterings are whole numbers and many lie exactly on an edge, so an edge that is

@@ -11,7 +11,7 @@ namespace thor::config {
 /// A directory of a zarr result has that name: file systems have 255 bytes for it.
 inline constexpr std::size_t longest_name = 100;
 
-/// `name` and `of`.
+/// Declares `name` and `of`.
 template <class Output>
 void declare_binned(Section<Output>& s) {
   const auto is_name = [](const std::string& text) {
@@ -21,7 +21,7 @@ void declare_binned(Section<Output>& s) {
     return !text.empty() && text.size() <= longest_name && std::all_of(text.begin(), text.end(), allowed);
   };
   s.text("name", &Output::name, "a name of at most 100 letters, digits, _ and -", is_name,
-         {.meaning = "of the group in the result file; each only once", .example = "emergent"});
+         {.meaning = "name of the group in the result file; no two outputs share one", .example = "emergent"});
   s.choice("of", &Output::of,
            std::vector<Option<Fate>>{
                {"escaped", Fate::escaped, "photons that left the gas"},
@@ -30,7 +30,49 @@ void declare_binned(Section<Output>& s) {
                {"stopped", Fate::stopped,
                 "photons that were shifted beyond `stop_shift` of a grid, as they left their last scattering"},
            },
-           {.meaning = "which photons", .fallback = "escaped"});
+           {.meaning = "photons that are counted", .fallback = "escaped"});
+}
+
+/// Words for frequency, as values of an enumeration that begins with those of Axis.
+template <class E>
+std::vector<Option<E>> frequency_options() {
+  return {{"x", E(Axis::x), "(c/v_th) ln(ν/ν₀), positive to the blue"},
+          {"velocity", E(Axis::velocity), "c(λ/λ₀ − 1), positive to the red"},
+          {"wavelength", E(Axis::wavelength), "vacuum wavelength"},
+          {"frequency", E(Axis::frequency), "ν"}};
+}
+
+/// Declares `range`, which sets `low` and `high` of an axis.
+template <class T>
+void declare_range(Section<T>& s, Dimension dimension, Bounds bounds, Condition when, const char* example) {
+  const auto set = [](T& axis, double low, double high, Dimension) {
+    axis.low = low;
+    axis.high = high;
+  };
+  s.interval("range", set, {dimension}, bounds,
+             {.meaning = "lower and upper end of the axis; light beyond them is counted separately",
+              .example = example,
+              .when = std::move(when)});
+}
+
+/// Declares `range` for each of the words for frequency, which are values of `key`.
+template <class T>
+void declare_frequency_ranges(Section<T>& s, const std::string& key) {
+  declare_range(s, Dimension::none, anything, {key, {"x"}}, "[-30, 30]");
+  declare_range(s, Dimension::velocity, anything, {key, {"velocity"}}, "[-1000 km/s, 1000 km/s]");
+  declare_range(s, Dimension::wavelength, positive, {key, {"wavelength"}}, "[1210 Angstrom, 1220 Angstrom]");
+  declare_range(s, Dimension::frequency, positive, {key, {"frequency"}}, "[2.46e15 Hz, 2.47e15 Hz]");
+}
+
+/// Declares `reference`.
+template <class Output>
+void declare_reference(Section<Output>& s, Condition when = {}) {
+  s.text(
+      "reference", &Output::reference, "the name of a transition", [](const std::string&) { return true; },
+      {.meaning = "transition that x and velocities are relative to, named as in `thor lines`; by default the line's "
+                  "first",
+       .fallback = "",
+       .when = std::move(when)});
 }
 
 /// Edges must be numbers, each above the one before; those of a logarithmic axis are found from high/low.

@@ -10,7 +10,7 @@
 /// configuration, tally, engines, devices, caveats and file follow from it.
 namespace thor {
 
-/// What an output has: keys, its cells in the tally (the plan), a function count() for them, and its place in the file.
+/// Parts of an output: keys, its cells in the tally (the plan), a function count() for them, and its place in the file.
 template <class T>
 concept BinnedOutput = std::equality_comparable<T> &&
     requires(const T& output, const OutputContext& context, io::ArrayOutput& file, const BinnedLight& light) {
@@ -34,7 +34,7 @@ struct AnyPlan {
   THOR_FN const Plan& as() const {
     return *reinterpret_cast<const Plan*>(bytes);
   }
-  /// Calls `use(plan)` with the plan that it is.
+  /// Calls `use(plan)` with the plan that is stored.
   template <class Use>
   THOR_FN void visit(const Use& use) const {
     int i = 0;

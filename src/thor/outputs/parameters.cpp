@@ -7,7 +7,7 @@
 namespace thor::config {
 namespace {
 
-/// The word and the keys of every type.
+/// Declares the word and the keys of every type.
 template <class... Types>
 void declare(Section<std::variant<Types...>>& s) {
   using Any = std::variant<Types...>;
@@ -27,8 +27,6 @@ void for_each_bins(const std::vector<AnyOutput>& outputs, const auto& use) {
 
 }  // namespace
 
-std::string name_of(Fate fate) { return fate == Fate::emitted ? "emitted" : fate_of(Phase(fate)).name; }
-
 double count_bins(const std::vector<AnyOutput>& outputs) {
   double count = 0;
   for_each_bins(outputs, [&](const auto& bins) { count += double(bins.count); });
@@ -46,7 +44,7 @@ double memory_of(const std::vector<AnyOutput>& outputs) {
 
 const Section<Output>& output_section() {
   static const Section<Output> section = [] {
-    Section<Output> s("What is kept. Any number of spectra and histograms, and once the photons themselves.");
+    Section<Output> s("What is kept: any number of spectra and histograms, and the photons themselves at most once.");
     declare(s);
     return s;
   }();

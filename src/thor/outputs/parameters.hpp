@@ -9,7 +9,7 @@ using Output = BinnedOutputs::Variant<PhotonsOutput>;
 
 const Section<Output>& output_section();
 
-/// The bins of all outputs.
+/// Number of bins of all outputs.
 double count_bins(const std::vector<AnyOutput>& outputs);
 
 /// Memory of the outputs at the end of a run, when the largest is written [bytes].

@@ -29,21 +29,21 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
     s.choices(
         "fields", &PhotonsOutput::fields,
         std::vector<Option<PhotonField>>{
-            {"id", id, "number of the photon; with the seed it fixes its history"},
-            {"weight", weight, "luminosity that it stands for"},
+            {"id", id, "number of the photon, which determines its history together with the seed"},
+            {"weight", weight, "luminosity that the photon stands for"},
             {"velocity_initial", velocity_initial, "c(λ/λ₀ − 1) at emission"},
             {"velocity_final", velocity_final, "c(λ/λ₀ − 1) at the end"},
             {"velocity_scattered", velocity_scattered,
-             "c(λ/λ₀ − 1) as it left its last scattering: before the Hubble flow to the end"},
-            {"position", position, "where it last scattered, or was emitted"},
-            {"direction", direction, "of its last flight"},
-            {"scatterings", scatterings, "by the line"},
-            {"column", column, "column density along its way"},
-            {"position_initial", position_initial, "where it was emitted"},
-            {"generator", generator, "number of the generator that emitted it, from 0"},
+             "c(λ/λ₀ − 1) after the last scattering, without the Hubble flow since then"},
+            {"position", position, "position of the last scattering, or of emission"},
+            {"direction", direction, "direction of the last flight"},
+            {"scatterings", scatterings, "number of scatterings by the line"},
+            {"column", column, "column density of the absorber along the path"},
+            {"position_initial", position_initial, "position of emission"},
+            {"generator", generator, "number of the generator, from 0"},
             {"source", source, "number of the source: its row in the list, or the cell (x n_y + y) n_z + z of the gas"},
         },
-        {.meaning = "what is kept; all by default", .example = "[id, velocity_final]"});
+        {.meaning = "fields that are kept; by default all", .example = "[id, velocity_final]"});
     return s;
   }();
   return section;

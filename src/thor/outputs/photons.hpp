@@ -28,7 +28,7 @@ enum class PhotonField {
 };
 }  // namespace config
 
-/// Raw photons are asked for.
+/// Request for raw photons.
 struct PhotonsOutput {
   static constexpr const char* type = "photons";
   static constexpr const char* meaning = "every photon, one row each";
@@ -46,7 +46,7 @@ class PhotonStream {
   PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::ArrayOutput& file);
 
   void accept(std::span<const Photon> photons);
-  void finish();  ///< after the last one
+  void finish();  ///< to call after the last accept()
 
  private:
   template <class T>

@@ -3,14 +3,6 @@
 
 namespace thor {
 
-namespace io {
-class ArrayOutput;
-}
-namespace config {
-template <class T>
-class Section;
-}
-
 /// A spectrum as it is counted: plain data.
 struct SpectrumPlan {
   Bins<1> bins;
@@ -26,7 +18,7 @@ struct SpectrumPlan {
 /// emitted.
 struct SpectrumOutput {
   static constexpr const char* type = "spectrum";
-  static constexpr const char* meaning = "luminosity per bin with its Monte Carlo error";
+  static constexpr const char* meaning = "luminosity over frequency, with its Monte Carlo error";
 
   std::string name;
   config::Fate of = config::Fate::escaped;

@@ -16,11 +16,11 @@ struct PlainCells {
   void raise(std::int64_t i, std::uint64_t value) const { cells[i] = std::max(cells[i], value); }
 };
 
-/// Its own ones, and those that all threads share.
+/// Cells of one thread's own, and those that all threads share.
 struct PartCells {
   std::uint64_t* own;
   std::uint64_t* shared;
-  std::int64_t count;  ///< of its own
+  std::int64_t count;  ///< number of its own cells
   void add(std::int64_t i, std::uint64_t value) const {
     if (i < count) {
       own[i] += value;
@@ -106,7 +106,7 @@ void Tally::merge(const std::uint64_t* parts, int copies) {
   }
 }
 
-/// Others may add to the shared ones meanwhile.
+/// Other threads may add to the shared cells meanwhile.
 std::uint64_t Tally::cell(std::int64_t i) const {
   return std::atomic_ref(const_cast<std::uint64_t&>(cells_[std::size_t(i)])).load(std::memory_order_relaxed);
 }

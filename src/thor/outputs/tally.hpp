@@ -10,7 +10,7 @@ namespace thor {
 struct OutputLight {
   std::string type, name;
   config::Fate of;
-  double within, beyond;  ///< its range
+  double within, beyond;  ///< light within and beyond the range
 };
 
 class TallyPart;
@@ -18,27 +18,27 @@ class TallyPart;
 /// What a run has counted: photons by fate, their light, and the outputs. See TallyPlan.
 class Tally {
  public:
-  /// So many cells each thread has for itself (1 MiB): the counters, and outputs from the smallest on as far as they
-  /// fit. The cells of larger outputs are shared.
+  /// Number of cells that each thread has for itself (1 MiB): the counters, and as many outputs as fit, the smallest
+  /// first. The cells of larger outputs are shared.
   static constexpr std::int64_t most_own = 1 << 17;
 
   /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`.
   Tally(std::vector<AnyOutput> outputs, const OutputContext& context, double luminosity, double luminosity_squared,
         int generators = 1);
 
-  /// A photon of this weight has been started, of which `left` is not absorbed at birth;
+  /// Counts a photon that starts with this weight, of which `left` is not absorbed at birth.
   void start(double weight, double left, int generator = 0);
-  void accept(const Photon& photon);  ///< and this is its end
+  void accept(const Photon& photon);  ///< counts a photon at its end
   /// Adds the cells of another tally of the same plan, the first of them in `copies` neighbouring parts.
   void merge(const std::uint64_t* parts, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }
-  void merge(TallyPart& part);  ///< which is then empty
+  void merge(TallyPart& part);  ///< leaves the part empty
   void write(io::ArrayOutput& file) const;
 
   bool operator==(const Tally& other) const;
   TallyPlan plan() const;
   std::uint64_t operator[](Counter c) const { return cell(std::int64_t(c)); }
-  std::uint64_t photons() const;  ///< that have a fate, or were cut in flight
+  std::uint64_t photons() const;  ///< number of those that have a fate, or were cut in flight
   double light(Counter c) const { return double((*this)[c]) * quantum_; }
   double light(int generator, GeneratorCounter c) const;
   std::vector<OutputLight> light_of_outputs() const;

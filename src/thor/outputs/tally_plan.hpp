@@ -20,7 +20,7 @@ enum class Counter : int {
   light_in_flight,
   started,
   light_emitted,
-  light_unresolved,  ///< of it: absorbed at birth, on scales that are not resolved
+  light_unresolved,  ///< part of light_emitted that is absorbed at birth, on scales that are not resolved
   scatterings,
   followed,  ///< of them: those that are not of the tables of jumps
   jumps,
@@ -50,9 +50,9 @@ struct TallyPlan {
   double quanta_per_light;
   const OutputPlan* outputs;
   int output_count;
-  std::int64_t own, cells;  ///< in all
+  std::int64_t own, cells;  ///< number of `own` ones, and of all
 
-  /// With so many copies of the first ones, neighbouring in memory.
+  /// Number of cells in memory, with `copies` of each of the first ones side by side.
   std::int64_t room(int copies) const { return own * copies + (cells - own); }
 };
 
@@ -62,12 +62,12 @@ THOR_FN int cell_of(int generator, GeneratorCounter counter) {
   return int(Counter::count) + generator * int(GeneratorCounter::count) + int(counter);
 }
 
-/// Where a cell is in memory.
+/// Index of a cell in memory.
 THOR_FN std::int64_t place_of(std::int64_t cell, std::int64_t own, int copies, int copy) {
   return cell < own ? cell * copies + copy : cell + own * (copies - 1);
 }
 
-/// A photon that is emitted with a weight, and of which `left` is not absorbed at birth.
+/// Counts a photon that is emitted with a weight, of which `left` is not absorbed at birth.
 template <class Cells>
 THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int generator, Cells cells) {
   const std::uint64_t light = rounded(weight * plan.quanta_per_light);
@@ -82,7 +82,7 @@ THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int 
   }
 }
 
-/// What a photon adds to the outputs. Called, not inlined: all types of output in the loop of steps would cost it
+/// Counts a photon in all outputs. Called, not inlined: all types of output in the loop of steps would cost it
 /// registers.
 template <class Cells>
 THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon, Cells cells) {
@@ -95,7 +95,8 @@ THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon,
   }
 }
 
-/// `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least that.
+/// Counts a photon at its end. `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least
+/// that.
 template <class Cells>
 THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
   const std::uint64_t light = rounded(photon.weight * plan.quanta_per_light);

@@ -170,19 +170,19 @@ TEST(Config, EveryKey) {
   EXPECT_EQ(point.spectrum.reference, "Lya_D");
   const Generator& surface = config.generators[1];
   EXPECT_EQ(surface.type, GeneratorType::extended);
-  EXPECT_EQ(surface.shape, Shape::surface);
+  EXPECT_EQ(surface.shape, SourceShape::surface);
   EXPECT_DOUBLE_EQ(surface.radius, 500 * constants::pc);
   EXPECT_EQ(surface.photons, std::uint64_t{1} << 62);
   EXPECT_EQ(surface.spectrum.range, (SpectralRange{-2e8, 3e8, true}));
   const Generator& beam = config.generators[2];
-  EXPECT_EQ(beam.shape, Shape::beam);
+  EXPECT_EQ(beam.shape, SourceShape::beam);
   EXPECT_DOUBLE_EQ(beam.direction[0], 0.6);
   EXPECT_DOUBLE_EQ(beam.direction[2], -0.8);
   EXPECT_EQ(beam.spectrum.type, SpectrumType::line_and_continuum);
   EXPECT_EQ(beam.spectrum.equivalent_width, 2e-8);
   EXPECT_FALSE(beam.spectrum.range.is_velocity);
   EXPECT_DOUBLE_EQ(beam.spectrum.range.high, 1.22e-5);
-  EXPECT_EQ(config.generators[3].shape, Shape::medium);
+  EXPECT_EQ(config.generators[3].shape, SourceShape::medium);
   EXPECT_EQ(config.generators[3].spectrum.temperature, 1e4);
 
   EXPECT_EQ(config.acceleration.core_skip, (CoreSkip{CoreSkipMode::fixed, 3}));
@@ -233,8 +233,8 @@ TEST(Config, Variants) {
   EXPECT_EQ(with("generators.0.spectrum={type: lorentzian, hwhm: 2 km/s}").generators[0].spectrum.hwhm, 2e5);
   EXPECT_FALSE(with("generators.0.spectrum={type: lorentzian}").generators[0].spectrum.hwhm);
   const Generator stars = with("generators.0={type: sources, photons: 1, path: /s.txt, frame: source}").generators[0];
-  EXPECT_EQ(stars.frame, Frame::source);
-  EXPECT_EQ(with("generators.0={type: sources, photons: 1, path: /s.txt}").generators[0].frame, Frame::gas);
+  EXPECT_EQ(stars.frame, RestFrame::source);
+  EXPECT_EQ(with("generators.0={type: sources, photons: 1, path: /s.txt}").generators[0].frame, RestFrame::gas);
   EXPECT_EQ(with("outputs=[]").outputs.size(), 0u);
   EXPECT_EQ(with("outputs=[{type: photons}]").photons->fields.size(), 12u);
   EXPECT_EQ(with("output.path=/tmp/x.h5").output_path, "/tmp/x.h5");

@@ -186,7 +186,7 @@ TEST(SourcesGenerator, ArraysHaveUnits) {
     if (!values.empty()) file.write<double>("/sources/velocity", values, {values.size() / 3, 3}, unit, "");
     file.commit(true);
     config::Generator g;
-    g.path = path, g.group = "/sources", g.frame = config::Frame::source;
+    g.path = path, g.group = "/sources", g.frame = config::RestFrame::source;
     return read_sources(g)[0].velocity[2];
   };
   EXPECT_EQ(velocity({1, 2, 3}, "cm s-1"), 3);
@@ -326,7 +326,7 @@ TEST(SourcesGenerator, VelocitiesAreChecked) {
   const auto error = [](const std::string& text) -> std::string {
     const Table table(text);
     config::Generator g;
-    g.path = table.path(), g.frame = config::Frame::source;
+    g.path = table.path(), g.frame = config::RestFrame::source;
     try {
       read_sources(g);
     } catch (const Error& e) {

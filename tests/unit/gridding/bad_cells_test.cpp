@@ -31,20 +31,20 @@ TEST(BadCells, EveryKindIsTold) {
     std::vector<double> io::GasBlock::*member;
     double value;
     GasProperty quantity;
-    Fault fault;
+    FaultKind fault;
   };
   using B = io::GasBlock;
-  const Case cases[] = {{&B::position, nan, GasProperty::position, Fault::not_finite},
-                        {&B::velocity, infinite, GasProperty::velocity, Fault::not_finite},
-                        {&B::mass, 0, GasProperty::mass, Fault::zero},
-                        {&B::mass, -1, GasProperty::mass, Fault::negative},
-                        {&B::density, nan, GasProperty::density, Fault::not_finite},
-                        {&B::density, 0, GasProperty::density, Fault::zero},
-                        {&B::internal_energy, -3, GasProperty::energy, Fault::negative},
-                        {&B::neutral, 1.1, GasProperty::fraction, Fault::too_large},
-                        {&B::neutral, nan, GasProperty::fraction, Fault::not_finite},
-                        {&B::smoothing_length, 0, GasProperty::kernel, Fault::zero},
-                        {&B::smoothing_length, 1e3, GasProperty::kernel, Fault::too_large}};
+  const Case cases[] = {{&B::position, nan, GasProperty::position, FaultKind::not_finite},
+                        {&B::velocity, infinite, GasProperty::velocity, FaultKind::not_finite},
+                        {&B::mass, 0, GasProperty::mass, FaultKind::zero},
+                        {&B::mass, -1, GasProperty::mass, FaultKind::negative},
+                        {&B::density, nan, GasProperty::density, FaultKind::not_finite},
+                        {&B::density, 0, GasProperty::density, FaultKind::zero},
+                        {&B::internal_energy, -3, GasProperty::energy, FaultKind::negative},
+                        {&B::neutral, 1.1, GasProperty::fraction, FaultKind::too_large},
+                        {&B::neutral, nan, GasProperty::fraction, FaultKind::not_finite},
+                        {&B::smoothing_length, 0, GasProperty::kernel, FaultKind::zero},
+                        {&B::smoothing_length, 1e3, GasProperty::kernel, FaultKind::too_large}};
   GasLimits limits;
   limits.widest = 100;
   limits.smoothing = true;
@@ -72,7 +72,7 @@ TEST(BadCells, NothingIsFasterThanATenthOfLight) {
   b.velocity = {0.07 * constants::c, -0.07 * constants::c, 0.07 * constants::c};
   EXPECT_FALSE(is_sound(b, 0, {}, defect));
   EXPECT_EQ(defect.quantity, GasProperty::velocity);
-  EXPECT_EQ(defect.fault, Fault::too_large);
+  EXPECT_EQ(defect.fault, FaultKind::too_large);
 }
 
 TEST(BadCells, ElectronsMustFitTheNeutralFraction) {
@@ -86,8 +86,8 @@ TEST(BadCells, ElectronsMustFitTheNeutralFraction) {
   limits.own_electrons = true;
   EXPECT_FALSE(is_sound(b, 0, limits, defect));
   EXPECT_EQ(defect.quantity, GasProperty::electrons);
-  EXPECT_EQ(defect.fault, Fault::too_large);
-  BadCells bad;
+  EXPECT_EQ(defect.fault, FaultKind::too_large);
+  Defects bad;
   bad.add(defect, 7);
   EXPECT_NE(bad.describe().find("1 with electron abundance for its neutral fraction too large (elements 7)"),
             std::string::npos);
@@ -125,9 +125,9 @@ TEST(BadCells, RoundingOfFractionsIsNoFault) {
 }
 
 TEST(BadCells, CountsAndNamesTheFirst) {
-  BadCells bad;
-  for (std::uint64_t i = 10; i < 20; ++i) bad.add({GasProperty::density, Fault::zero}, i);
-  bad.add({GasProperty::velocity, Fault::not_finite}, 3);
+  Defects bad;
+  for (std::uint64_t i = 10; i < 20; ++i) bad.add({GasProperty::density, FaultKind::zero}, i);
+  bad.add({GasProperty::velocity, FaultKind::not_finite}, 3);
   EXPECT_EQ(bad.total(), 11u);
   const std::string text = bad.describe();
   EXPECT_NE(text.find("10 with density zero (elements 10, 11, 12, 13, 14, ...)"), std::string::npos) << text;

@@ -36,8 +36,8 @@ io::GasBlock isothermal(std::size_t count, double temperature) {
   return b;
 }
 
-Region whole_box(std::int64_t cells) {
-  Region r;
+GridRegion whole_box(std::int64_t cells) {
+  GridRegion r;
   r.lattice = {{cells, cells, cells}, box / double(cells), true};
   r.frame.centre = {0.5 * box, 0.5 * box, 0.5 * box};
   r.frame.box = {box, box, box};
@@ -52,8 +52,8 @@ GasOptions with_all() {
 }
 
 template <class T>
-Budget grid(const Region& region, const GasOptions& options, const std::vector<io::GasBlock>& blocks, CellSums<T>& sums,
-            Totals* totals = nullptr) {
+Budget grid(const GridRegion& region, const GasOptions& options, const std::vector<io::GasBlock>& blocks,
+            CellSums<T>& sums, Totals* totals = nullptr) {
   Gatherer gatherer(region, options, 2);
   for (const auto& block : blocks) {
     const Particles p = gatherer.gather(block);
@@ -68,7 +68,7 @@ Budget grid(const Region& region, const GasOptions& options, const std::vector<i
 TEST(Gather, NothingIsLostOfAPeriodicBox) {
   const io::GasBlock b = isothermal(3000, 2e4);
   for (const std::int64_t cells : {4, 16, 50}) {
-    const Region region = whole_box(cells);
+    const GridRegion region = whole_box(cells);
     CellSums<double> sums(region.lattice, with_all().fields.count);
     const Budget budget = grid(region, with_all(), {b}, sums);
     EXPECT_LT(budget.worst(), 1e-12);
@@ -82,7 +82,7 @@ TEST(Gather, NothingIsLostOfAPeriodicBox) {
 }
 
 TEST(Gather, ABudgetThatDoesNotCloseIsSeen) {
-  const Region region = whole_box(8);
+  const GridRegion region = whole_box(8);
   CellSums<double> sums(region.lattice, with_all().fields.count);
   Totals totals;
   grid(region, with_all(), {isothermal(100, 1e4)}, sums, &totals);
@@ -94,7 +94,7 @@ TEST(Gather, ABudgetThatDoesNotCloseIsSeen) {
 }
 
 TEST(Gather, IsothermalGasStaysSo) {
-  const Region region = whole_box(24);
+  const GridRegion region = whole_box(24);
   const FieldList fields = with_all().fields;
   for (const bool mixed : {false, true}) {
     io::GasBlock b = isothermal(3000, 2e4);
@@ -119,7 +119,7 @@ TEST(Gather, IsothermalGasStaysSo) {
 
 // The file's values, in single precision, reproduce the totals.
 TEST(Gather, TotalsComeBackFromTheArrays) {
-  const Region region = whole_box(20);
+  const GridRegion region = whole_box(20);
   const FieldList fields = with_all().fields;
   CellSums<double> sums(region.lattice, fields.count);
   Totals totals;
@@ -151,7 +151,7 @@ TEST(Gather, RegionsOfABoxAddUpToIt) {
   const io::GasBlock b = isothermal(500, 2e4);
   double sum = 0, momentum = 0, worst = 0, input = 0, input_momentum = 0;
   for (int part = 0; part < 8; ++part) {
-    Region region = whole_box(20);
+    GridRegion region = whole_box(20);
     region.lattice = {{10, 10, 10}, box / 20, false};
     for (std::size_t a = 0; a < 3; ++a) region.frame.centre[a] = box * ((part >> a & 1) ? 0.75 : 0.25);
     CellSums<double> sums(region.lattice, with_all().fields.count);
@@ -170,7 +170,7 @@ TEST(Gather, RegionsOfABoxAddUpToIt) {
 
 // As large as the box but not periodic itself: kernels that leave it return as images.
 TEST(Gather, AnOpenGridOfTheWholeBoxLosesNothing) {
-  Region region = whole_box(20);
+  GridRegion region = whole_box(20);
   region.lattice.periodic = false;
   region.frame.centre = {0.1 * box, 0.9 * box, 0.3 * box};
   CellSums<double> sums(region.lattice, with_all().fields.count);
@@ -184,7 +184,7 @@ TEST(Gather, AnOpenGridOfTheWholeBoxLosesNothing) {
 
 TEST(Gather, RotationKeepsTheTotals) {
   const io::GasBlock b = isothermal(1000, 2e4);
-  Region region = whole_box(16);
+  GridRegion region = whole_box(16);
   region.lattice.periodic = false;
   region.lattice.cell *= 0.5;
   region.frame.rotation = parse_rotation("x:37,z:-21", "--rotate");
@@ -212,25 +212,25 @@ TEST(Gather, BadCellsAreDealtWithAsAsked) {
     Gatherer g(whole_box(8), o, 2);
     EXPECT_EQ(g.gather(b).count(), 0u);
     EXPECT_EQ(g.gather(isothermal(10, 1e4)).count(), 0u) << "it only continues counting";
-    EXPECT_EQ(g.bad_cells().total(), 3u);
+    EXPECT_EQ(g.defects().total(), 3u);
   }
   o.on_bad_cells = OnBadCells::drop;
   Gatherer drop(whole_box(8), o, 2);
   EXPECT_EQ(drop.gather(b).count(), 97u);
-  EXPECT_EQ(drop.bad_cells().dropped, 3u);
-  EXPECT_NEAR(drop.bad_cells().mass_dropped / (lost + b.mass[3]), 1, 1e-12);
+  EXPECT_EQ(drop.defects().dropped, 3u);
+  EXPECT_NEAR(drop.defects().mass_dropped / (lost + b.mass[3]), 1, 1e-12);
   o.on_bad_cells = OnBadCells::floor;
   Gatherer floor(whole_box(8), o, 2);
   EXPECT_EQ(floor.gather(b).count(), 98u);
-  EXPECT_EQ(floor.bad_cells().floored, 1u);
-  EXPECT_EQ(floor.bad_cells().dropped, 2u);
+  EXPECT_EQ(floor.defects().floored, 1u);
+  EXPECT_EQ(floor.defects().dropped, 2u);
 }
 
 TEST(Gather, TheKernelIsThatOfTheVolumeOrTheSmoothingLength) {
   io::GasBlock b = isothermal(1, 1e4);
   b.smoothing_length = {0.01 * box};
   GasOptions o = with_all();
-  const Region region = whole_box(64);
+  const GridRegion region = whole_box(64);
   const double by_volume = Gatherer(region, o, 1).gather(b).radius[0];
   EXPECT_NEAR(by_volume * region.lattice.cell / kernel_radius(b.mass[0] / b.density[0]), 1, 1e-12);
   o.smoothing = true;
@@ -241,7 +241,7 @@ TEST(Gather, TheKernelIsThatOfTheVolumeOrTheSmoothingLength) {
 // are points here, so that each particle is in one cell.
 TEST(Gather, CellsHaveTheTemperatureAndVelocityOfTheirAtoms) {
   const std::int64_t n = 4;
-  const Region region = whole_box(n);
+  const GridRegion region = whole_box(n);
   const std::size_t count = 4000;
   io::GasBlock b = isothermal(count, 1e6);
   b.electrons.clear();

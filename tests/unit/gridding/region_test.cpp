@@ -46,7 +46,7 @@ TEST(Region, ReadsLengthsWithUnits) {
 TEST(Region, IsTheBoxUnlessToldOtherwise) {
   RegionOptions o;
   o.cells = {50};
-  const Region r = choose_region(box(), o, {50 * kpc, 50 * kpc, 50 * kpc});
+  const GridRegion r = choose_region(box(), o, {50 * kpc, 50 * kpc, 50 * kpc});
   EXPECT_TRUE(r.lattice.periodic);
   EXPECT_EQ(r.lattice.cells[2], 50);
   EXPECT_DOUBLE_EQ(r.lattice.cell, 2 * kpc);

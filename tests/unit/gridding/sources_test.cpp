@@ -10,8 +10,8 @@
 namespace thor::gridding {
 namespace {
 
-Region region() {
-  Region r;
+GridRegion region() {
+  GridRegion r;
   r.lattice = {{10, 10, 10}, 1e20, false};
   r.frame.centre = {1e22, 1e22, 1e22};
   r.frame.velocity = {1e6, 0, 0};

@@ -37,17 +37,17 @@ bool has_too_many_electrons(const Plane& plane, std::size_t c) {
   return n_H > 0 && too_many_electrons(*n_e / n_H, *n_HI / n_H, default_hydrogen);
 }
 
-std::optional<Fault> fault_of(const std::string& field, float value) {
-  if (!std::isfinite(value)) return Fault::not_finite;
+std::optional<FaultKind> fault_of(const std::string& field, float value) {
+  if (!std::isfinite(value)) return FaultKind::not_finite;
   if (is_velocity(field)) {
-    return std::abs(value) * constants::km > fastest_gas ? std::optional(Fault::too_large) : std::nullopt;
+    return std::abs(value) * constants::km > fastest_gas ? std::optional(FaultKind::too_large) : std::nullopt;
   }
-  if (value < 0) return Fault::negative;
+  if (value < 0) return FaultKind::negative;
   if (is_temperature(field)) {
-    if (value < coldest_gas) return value == 0 ? Fault::zero : Fault::too_small;
-    if (value > hottest_gas) return Fault::too_large;
+    if (value < coldest_gas) return value == 0 ? FaultKind::zero : FaultKind::too_small;
+    if (value > hottest_gas) return FaultKind::too_large;
   }
-  if (value > (field == "density" ? densest_gas : 1e30)) return Fault::too_large;
+  if (value > (field == "density" ? densest_gas : 1e30)) return FaultKind::too_large;
   return std::nullopt;
 }
 
@@ -58,15 +58,15 @@ void CubeFaults::check(Plane& plane, std::uint64_t x, std::size_t row) {
   for (std::size_t c = 0; c < cells; ++c) {
     bool bad = false, drop = policy_ == OnBadCells::drop;
     for (const auto& [field, values] : plane) {
-      const std::optional<Fault> fault = fault_of(field, values[c]);
+      const std::optional<FaultKind> fault = fault_of(field, values[c]);
       if (!fault) continue;
       Kind& kind = kinds_[{field, *fault}];
       if (kind.count++ == 0) kind.first = {x, c / row, c % row};
       bad = true;
-      drop = drop || *fault == Fault::not_finite || *fault == Fault::too_large;
+      drop = drop || *fault == FaultKind::not_finite || *fault == FaultKind::too_large;
     }
     const auto too_much = [&](const char* what) {
-      Kind& kind = kinds_[{what, Fault::too_large}];
+      Kind& kind = kinds_[{what, FaultKind::too_large}];
       if (kind.count++ == 0) kind.first = {x, c / row, c % row};
       bad = drop = true;
     };

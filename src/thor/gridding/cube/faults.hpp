@@ -38,7 +38,7 @@ class CubeFaults {
 
   OnBadCells policy_;
   float temperature_floor_, density_floor_;
-  std::map<std::pair<std::string, Fault>, Kind> kinds_;
+  std::map<std::pair<std::string, FaultKind>, Kind> kinds_;
   std::uint64_t total_ = 0, dropped_ = 0, floored_ = 0;
 };
 

@@ -25,7 +25,7 @@ bool is_beyond(const Vector& position, const Vector& box) {
 
 }  // namespace
 
-Gatherer::Gatherer(const Region& region, const GasOptions& options, int threads)
+Gatherer::Gatherer(const GridRegion& region, const GasOptions& options, int threads)
     : region_(region), options_(options), threads_(threads) {
   totals_.input.assign(std::size_t(options.fields.count), 0.);
   totals_.cut = totals_.input;
@@ -68,15 +68,15 @@ void Gatherer::sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& 
   });
   for (const auto& list : found) {
     for (const auto& [i, defect] : list) {
-      bad_.add(defect, seen_ + i);
+      defects_.add(defect, seen_ + i);
       if (options_.on_bad_cells == OnBadCells::floor) {
         if (!repaired) repaired = block;
         use[i] = repair(*repaired, i, limits_);
       } else {
         use[i] = 0;
       }
-      ++(use[i] ? bad_.floored : bad_.dropped);
-      if (!use[i] && std::isfinite(block.mass[i])) bad_.mass_dropped += block.mass[i];
+      ++(use[i] ? defects_.floored : defects_.dropped);
+      if (!use[i] && std::isfinite(block.mass[i])) defects_.mass_dropped += block.mass[i];
     }
   }
   seen_ += block.count;
@@ -89,7 +89,7 @@ Particles Gatherer::gather(const io::GasBlock& original) {
   const io::GasBlock& block = repaired ? *repaired : original;
   Particles out;
   out.fields = options_.fields.count;
-  if (options_.on_bad_cells == OnBadCells::error && bad_.total() > 0) return out;
+  if (options_.on_bad_cells == OnBadCells::error && defects_.total() > 0) return out;
 
   const Lattice& lattice = region_.lattice;
   const auto fields = std::size_t(out.fields);

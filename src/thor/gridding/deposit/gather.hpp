@@ -37,7 +37,7 @@ struct Totals {
 
 class Gatherer {
  public:
-  Gatherer(const Region& region, const GasOptions& options, int threads);
+  Gatherer(const GridRegion& region, const GasOptions& options, int threads);
 
   /// The particles of the block that may touch the grid; an element may have several images. Amounts are in
   /// FieldList::unit, divided by the volume of a cell. With OnBadCells::error there are no particles from the first bad
@@ -50,7 +50,7 @@ class Gatherer {
   const Totals& totals() const { return totals_; }
   /// For each element of the last block, whether it is used.
   const std::vector<unsigned char>& used() const { return use_; }
-  const BadCells& bad_cells() const { return bad_; }
+  const Defects& defects() const { return defects_; }
 
  private:
   /// Sets use_; `repaired` is the block with floors applied.
@@ -58,12 +58,12 @@ class Gatherer {
   double radius(const io::GasBlock& block, std::size_t i) const;  ///< radius of the kernel [cm]
   bool touches(const Vector& position, double radius) const;      ///< both in cells
 
-  Region region_;
+  GridRegion region_;
   GasOptions options_;
   GasLimits limits_;
   int threads_;
   Totals totals_;
-  BadCells bad_;
+  Defects defects_;
   std::vector<unsigned char> use_;
   std::uint64_t seen_ = 0;
 };

@@ -29,15 +29,17 @@ constexpr double rounding = 1e-4;  ///< tolerance for fractions that rounding pu
 /// Whether a value is positive.
 bool positive(double value, GasProperty quantity, Defect& defect) {
   if (value > 0 && std::isfinite(value)) return true;
-  defect = {quantity, !std::isfinite(value) ? Fault::not_finite : value == 0 ? Fault::zero : Fault::negative};
+  defect = {quantity, !std::isfinite(value) ? FaultKind::not_finite
+                      : value == 0          ? FaultKind::zero
+                                            : FaultKind::negative};
   return false;
 }
 
 bool fraction(double value, double most, Defect& defect) {
   if (value >= -rounding && value <= most) return true;
-  defect = {GasProperty::fraction, !std::isfinite(value) ? Fault::not_finite
-                                   : value < 0           ? Fault::negative
-                                                         : Fault::too_large};
+  defect = {GasProperty::fraction, !std::isfinite(value) ? FaultKind::not_finite
+                                   : value < 0           ? FaultKind::negative
+                                                         : FaultKind::too_large};
   return false;
 }
 
@@ -75,7 +77,7 @@ double temperature_at_rest(const io::GasBlock& block, std::size_t i) {
 
 }  // namespace
 
-const char* fault_name(Fault fault) {
+const char* fault_name(FaultKind fault) {
   constexpr const char* names[faults] = {"not a number", "zero", "negative", "too large", "too small"};
   return names[int(fault)];
 }
@@ -84,25 +86,26 @@ const char* policy_name(OnBadCells policy) {
   return names[int(policy)];
 }
 
-void BadCells::add(Defect defect, std::uint64_t element) {
+void Defects::add(Defect defect, std::uint64_t element) {
   const auto q = std::size_t(defect.quantity), f = std::size_t(defect.fault);
   ++count[q][f];
   if (first[q][f].size() < shown) first[q][f].push_back(element);
 }
 
-std::uint64_t BadCells::total() const {
+std::uint64_t Defects::total() const {
   std::uint64_t sum = 0;
   for (const auto& row : count) sum = std::accumulate(row.begin(), row.end(), sum);
   return sum;
 }
 
-std::string BadCells::describe() const {
+std::string Defects::describe() const {
   std::string out;
   for (std::size_t q = 0; q < std::size_t(gas_properties); ++q) {
     for (std::size_t f = 0; f < std::size_t(faults); ++f) {
       if (count[q][f] == 0) continue;
-      out += fmt::format("  {:>10} with {} {} (elements {}{})\n", count[q][f], quantity_names[q], fault_name(Fault(f)),
-                         fmt::join(first[q][f], ", "), count[q][f] > first[q][f].size() ? ", ..." : "");
+      out +=
+          fmt::format("  {:>10} with {} {} (elements {}{})\n", count[q][f], quantity_names[q], fault_name(FaultKind(f)),
+                      fmt::join(first[q][f], ", "), count[q][f] > first[q][f].size() ? ", ..." : "");
     }
   }
   return out;
@@ -110,23 +113,25 @@ std::string BadCells::describe() const {
 
 bool is_sound(const io::GasBlock& block, std::size_t i, const GasLimits& limits, Defect& defect) {
   for (std::size_t a = 0; a < 3; ++a) {
-    if (!std::isfinite(block.position[3 * i + a])) return defect = {GasProperty::position, Fault::not_finite}, false;
-    if (!std::isfinite(block.velocity[3 * i + a])) return defect = {GasProperty::velocity, Fault::not_finite}, false;
+    if (!std::isfinite(block.position[3 * i + a]))
+      return defect = {GasProperty::position, FaultKind::not_finite}, false;
+    if (!std::isfinite(block.velocity[3 * i + a]))
+      return defect = {GasProperty::velocity, FaultKind::not_finite}, false;
     if (std::abs(block.position[3 * i + a]) > limits.furthest) {
-      return defect = {GasProperty::position, Fault::too_large}, false;
+      return defect = {GasProperty::position, FaultKind::too_large}, false;
     }
   }
   const double* v = &block.velocity[3 * i];
-  if (std::hypot(v[0], v[1], v[2]) > fastest_gas) return defect = {GasProperty::velocity, Fault::too_large}, false;
+  if (std::hypot(v[0], v[1], v[2]) > fastest_gas) return defect = {GasProperty::velocity, FaultKind::too_large}, false;
   if (!positive(block.mass[i], GasProperty::mass, defect) ||
       !positive(block.density[i], GasProperty::density, defect) ||
       !positive((block.*energy_field(block))[i], GasProperty::energy, defect)) {
     return false;
   }
-  if (block.density[i] > densest_gas) return defect = {GasProperty::density, Fault::too_large}, false;
+  if (block.density[i] > densest_gas) return defect = {GasProperty::density, FaultKind::too_large}, false;
   const double temperature = temperature_at_rest(block, i);
-  if (!(temperature >= coldest_gas)) return defect = {GasProperty::energy, Fault::too_small}, false;
-  if (temperature > hottest_gas) return defect = {GasProperty::energy, Fault::too_large}, false;
+  if (!(temperature >= coldest_gas)) return defect = {GasProperty::energy, FaultKind::too_small}, false;
+  if (temperature > hottest_gas) return defect = {GasProperty::energy, FaultKind::too_large}, false;
   if (limits.smoothing && !positive(block.smoothing_length[i], GasProperty::kernel, defect)) return false;
   bool sound = true;
   for_each_fraction([&](auto member, double most) {
@@ -134,9 +139,9 @@ bool is_sound(const io::GasBlock& block, std::size_t i, const GasLimits& limits,
     if (sound && !values.empty()) sound = fraction(values[i], most, defect);
   });
   if (!sound) return false;
-  if (has_too_many_electrons(block, i, limits)) return defect = {GasProperty::electrons, Fault::too_large}, false;
+  if (has_too_many_electrons(block, i, limits)) return defect = {GasProperty::electrons, FaultKind::too_large}, false;
   const double radius = limits.smoothing ? block.smoothing_length[i] : kernel_radius(block.mass[i] / block.density[i]);
-  if (!(radius <= limits.widest)) return defect = {GasProperty::kernel, Fault::too_large}, false;
+  if (!(radius <= limits.widest)) return defect = {GasProperty::kernel, FaultKind::too_large}, false;
   return true;
 }
 

@@ -14,18 +14,18 @@ enum class OnBadCells { error, drop, floor };
 
 enum class GasProperty : int { position, velocity, mass, density, energy, fraction, electrons, kernel };
 inline constexpr int gas_properties = 8;
-enum class Fault : int { not_finite, zero, negative, too_large, too_small };
+enum class FaultKind : int { not_finite, zero, negative, too_large, too_small };
 inline constexpr int faults = 5;
-const char* fault_name(Fault fault);  ///< "not a number"
+const char* fault_name(FaultKind fault);  ///< "not a number"
 const char* policy_name(OnBadCells policy);
 
 /// The first fault of an element.
 struct Defect {
   GasProperty quantity = GasProperty::position;
-  Fault fault = Fault::not_finite;
+  FaultKind fault = FaultKind::not_finite;
 };
 
-struct BadCells {
+struct Defects {
   std::array<std::array<std::uint64_t, faults>, gas_properties> count{};
   std::array<std::array<std::vector<std::uint64_t>, faults>, gas_properties> first;  ///< indices of the first few
   std::uint64_t dropped = 0, floored = 0;

@@ -158,7 +158,7 @@ MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options,
   return plan;
 }
 
-std::string describe_plan(const Region& region, const MemoryPlan& memory, const FieldList& fields) {
+std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, const FieldList& fields) {
   const Lattice& l = region.lattice;
   const double kpc = 1e3 * constants::pc;
   std::string names;

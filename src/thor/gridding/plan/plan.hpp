@@ -16,6 +16,6 @@ std::string describe_star_forming(const GasModel& model);
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
                        const FieldList& fields);
 
-std::string describe_plan(const Region& region, const MemoryPlan& memory, const FieldList& fields);
+std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, const FieldList& fields);
 
 }  // namespace thor::gridding

@@ -64,7 +64,7 @@ Vector half_extent(const Lattice& lattice, const Matrix& rotation) {
   return out;
 }
 
-void check(const Region& region, bool allow_outside) {
+void check(const GridRegion& region, bool allow_outside) {
   const Frame& f = region.frame;
   if (f.box[0] <= 0) return;
   const Vector half = half_extent(region.lattice, f.rotation);
@@ -153,8 +153,8 @@ Matrix parse_rotation(const std::string& text, const std::string& option) {
   return out;
 }
 
-Region choose_region(const io::SnapshotHeader& header, const RegionOptions& options, const Vector& centre) {
-  Region region{choose_lattice(header, options), {}};
+GridRegion choose_region(const io::SnapshotHeader& header, const RegionOptions& options, const Vector& centre) {
+  GridRegion region{choose_lattice(header, options), {}};
   region.frame.centre = centre;
   region.frame.box = header.box;
   region.frame.wraps = is_periodic(header, options);
@@ -164,14 +164,14 @@ Region choose_region(const io::SnapshotHeader& header, const RegionOptions& opti
   return region;
 }
 
-Region choose_region(const io::Snapshot& snapshot, const RegionOptions& options) {
+GridRegion choose_region(const io::Snapshot& snapshot, const RegionOptions& options) {
   Vector centre{};
   if (const auto* given = std::get_if<Vector>(&options.centre)) {
     centre = *given;
   } else {
     centre = std::get<Centre>(options.centre) == Centre::box ? middle(snapshot.header()) : densest(snapshot);
   }
-  Region region = choose_region(snapshot.header(), options, centre);
+  GridRegion region = choose_region(snapshot.header(), options, centre);
   const bool oriented = options.orientation != Orientation::as_is;
   const auto* bulk = std::get_if<Bulk>(&options.velocity);
   if (!oriented && !(bulk && *bulk == Bulk::subtract)) return region;

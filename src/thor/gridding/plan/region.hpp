@@ -28,7 +28,7 @@ struct RegionOptions {
   bool is_rotated() const { return orientation != Orientation::as_is || rotation != unit_matrix; }
 };
 
-struct Region {
+struct GridRegion {
   Lattice lattice;
   Frame frame;
 };
@@ -45,9 +45,9 @@ Lattice choose_lattice(const io::SnapshotHeader& header, const RegionOptions& op
 
 /// Finds the centre, the bulk velocity and the orientation, reading the gas if they depend on it. A region that extends
 /// beyond the box is an Error(input).
-Region choose_region(const io::Snapshot& snapshot, const RegionOptions& options);
+GridRegion choose_region(const io::Snapshot& snapshot, const RegionOptions& options);
 
 /// The same without reading gas, for options that do not depend on it; `centre` is used for "densest".
-Region choose_region(const io::SnapshotHeader& header, const RegionOptions& options, const Vector& centre);
+GridRegion choose_region(const io::SnapshotHeader& header, const RegionOptions& options, const Vector& centre);
 
 }  // namespace thor::gridding

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <stdexcept>
 
 #include "thor/core/error.hpp"
@@ -46,20 +45,6 @@ bool read_attribute(const Id& attribute, Attribute& out) {
   }
 }
 
-std::string name_of(const Id& type) {
-  const std::string bits = std::to_string(8 * H5Tget_size(type));
-  switch (H5Tget_class(type)) {
-    case H5T_FLOAT:
-      return "float" + bits;
-    case H5T_INTEGER:
-      return (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") + bits;
-    case H5T_STRING:
-      return "text";
-    default:
-      return "other";
-  }
-}
-
 herr_t take_attribute(hid_t object, const char* name, const H5A_info_t*, void* out) {
   const Id attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
   Attribute value;
@@ -75,12 +60,9 @@ void visit(const Id& id, const std::string& path, int depth, std::vector<Object>
   object.path = path;
   object.is_dataset = is_dataset;
   if (is_dataset) {
-    const Id space(H5Dget_space(id), H5Sclose), type(H5Dget_type(id), H5Tclose);
-    if (space < 0 || type < 0) throw std::runtime_error(path);
-    std::vector<hsize_t> shape(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
-    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
-    object.shape.assign(shape.begin(), shape.end());
-    object.type = name_of(type);
+    const Id type(H5Dget_type(id), H5Tclose);
+    if (type < 0 || !read_shape(id, object.shape)) throw std::runtime_error(path);
+    object.type = type_name(type);
   }
   // Examines all of them, and fails if one is damaged; H5Aiterate2 then frees memory it never had (seen in 1.10.8).
   if (H5Aexists(id, "\x01") < 0) throw std::runtime_error(path);

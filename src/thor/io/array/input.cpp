@@ -49,7 +49,7 @@ void read_at(int descriptor, std::uint64_t position, std::span<std::byte> out, c
 
 namespace {
 
-std::unique_ptr<Source> open_any(const fs::path& path) {
+std::unique_ptr<InputSource> open_any(const fs::path& path) {
   const std::string name = "'" + path.string() + "'";
   std::error_code error;
   const auto status = fs::status(path, error);
@@ -66,7 +66,7 @@ std::unique_ptr<Source> open_any(const fs::path& path) {
 
 struct Input::Impl {
   fs::path path;
-  std::unique_ptr<detail::Source> source;
+  std::unique_ptr<detail::InputSource> source;
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const detail::Storage>> open;
 

@@ -1,11 +1,6 @@
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
-#include "thor/core/error.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/io/array/input_convert.hpp"
 
 /// Division of chunks into pieces that threads read and convert.
@@ -104,7 +99,7 @@ class Plan {
 
   /// Reads the i-th part and passes on its pieces.
   template <class Take>
-  void run(std::uint64_t i, Memory& memory, Take take) const {
+  void run(std::uint64_t i, ChunkBuffers& buffers, Take take) const {
     const std::uint64_t slabs = product(slabs_);
     Index index = unravel(storage_.seekable ? i / slabs : i, grid_);
     index[0] += begin_;
@@ -113,7 +108,7 @@ class Plan {
     const std::uint64_t low = std::max(first_, origin) - origin;
     const std::uint64_t high = std::min(end_ - origin, storage_.chunk[0]);
     bool found = false;
-    if (!storage_.seekable) found = storage_.fetch(index, 0, product(storage_.chunk), memory);
+    if (!storage_.seekable) found = storage_.fetch(index, 0, product(storage_.chunk), buffers);
     for (std::uint64_t s = storage_.seekable ? i % slabs : 0, last = storage_.seekable ? s : slabs - 1; s <= last;
          ++s) {
       Index at = unravel(s, slabs_);
@@ -132,8 +127,8 @@ class Plan {
         if (!empty) piece.count[d] = std::min(extent[d], storage_.shape[d] - piece.first[d]);
       }
       if (empty) continue;
-      if (storage_.seekable) found = storage_.fetch(index, from, size, memory);
-      if (found) piece.bytes = memory.values.data() + (storage_.seekable ? 0 : from * storage_.number.bytes);
+      if (storage_.seekable) found = storage_.fetch(index, from, size, buffers);
+      if (found) piece.bytes = buffers.values.data() + (storage_.seekable ? 0 : from * storage_.number.bytes);
       take(piece);
     }
   }
@@ -149,9 +144,9 @@ class Plan {
 template <class T>
 void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count, T* values) {
   const Plan plan(storage, first, count, sizeof(T));
-  Memory memory;
+  ChunkBuffers buffers;
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
-    plan.run(i, memory, [&](const Piece& piece) {
+    plan.run(i, buffers, [&](const Piece& piece) {
       Index at = piece.first;
       at[0] -= first;
       gather(storage, piece, values + ravel(at, storage.shape), storage.shape);
@@ -162,46 +157,22 @@ void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count,
 template <class T>
 void read_blocks(const Storage& storage, int threads, const std::function<void(const Block<T>&)>& take) {
   const Plan plan(storage, 0, storage.shape[0], sizeof(T));
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> stop{false};
-  std::mutex mutex;
-  std::exception_ptr error;
-  const auto work = [&] {
-    try {
-      Memory memory;
-      std::vector<T> values;
-      for (std::uint64_t i; !stop && (i = next++) < plan.size();) {
-        plan.run(i, memory, [&](const Piece& piece) {
-          if (stop) return;
-          Block<T> block{piece.first, piece.count, {}};
-          const std::uint64_t size = product(piece.count);
-          if (piece.bytes && is_stored_as<T>(storage.number) && is_dense(piece.count, storage.chunk)) {
-            block.values = {reinterpret_cast<const T*>(piece.bytes), size};
-          } else {
-            values.resize(size);
-            gather(storage, piece, values.data(), piece.count);
-            block.values = values;
-          }
-          take(block);
-        });
+  if (threads > 1 && plan.size() > 1) storage.prepare();
+  const auto read = [&, buffers = ChunkBuffers{}, values = std::vector<T>{}](std::size_t i, std::size_t) mutable {
+    plan.run(i, buffers, [&](const Piece& piece) {
+      Block<T> block{piece.first, piece.count, {}};
+      const std::uint64_t size = product(piece.count);
+      if (piece.bytes && is_stored_as<T>(storage.number) && is_dense(piece.count, storage.chunk)) {
+        block.values = {reinterpret_cast<const T*>(piece.bytes), size};
+      } else {
+        values.resize(size);
+        gather(storage, piece, values.data(), piece.count);
+        block.values = values;
       }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-      stop = true;
-    }
+      take(block);
+    });
   };
-  const std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(std::max(threads, 1)), plan.size());
-  if (most > 1) storage.prepare();
-  {
-    std::vector<std::jthread> helpers;
-    try {
-      while (helpers.size() + 1 < most) helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads available: the existing ones do all the work
-    }
-    work();
-  }
-  if (error) std::rethrow_exception(error);
+  parallel_for(threads, plan.size(), 1, read);
 }
 
 #define THOR_READ(T)                                                            \

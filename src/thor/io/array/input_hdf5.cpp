@@ -1,7 +1,5 @@
 #include "thor/io/array/input_hdf5.hpp"
 
-#include <algorithm>
-
 #include "thor/core/error.hpp"
 #include "thor/io/hdf5/text.hpp"
 
@@ -40,33 +38,7 @@ namespace {
 
 constexpr hsize_t longest_attribute = 1 << 24;
 
-std::string type_name(hid_t type) {
-  const std::string bits = std::to_string(8 * H5Tget_size(type));
-  switch (H5Tget_class(type)) {
-    case H5T_FLOAT:
-      return "float" + bits;
-    case H5T_INTEGER:
-      return (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") + bits;
-    case H5T_STRING:
-      return "text";
-    case H5T_COMPOUND:
-      return "compound";
-    case H5T_ENUM:
-      return "enumeration";
-    default:
-      return "other";
-  }
-}
-
-Index shape_of(hid_t dataset) {
-  const Id space(H5Dget_space(dataset), H5Sclose);
-  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
-  std::vector<hsize_t> shape(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
-  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
-  return {shape.begin(), shape.end()};
-}
-
-class Hdf5 final : public Source {
+class Hdf5 final : public InputSource {
  public:
   explicit Hdf5(const fs::path& path) : name_("'" + path.string() + "'"), file_(open(path)) {}
 
@@ -99,7 +71,9 @@ class Hdf5 final : public Source {
     const Id dataset = open_dataset(path);
     const Id type(H5Dget_type(dataset), H5Tclose);
     const H5T_class_t kind = H5Tget_class(type);
-    return {shape_of(dataset), type_name(type), kind == H5T_INTEGER || kind == H5T_FLOAT};
+    ArrayInfo info{{}, type_name(type), kind == H5T_INTEGER || kind == H5T_FLOAT};
+    if (!read_shape(dataset, info.shape)) fail_input(name_, "array '" + relative(path) + "' is damaged");
+    return info;
   }
 
   std::vector<double> numbers(const std::string& object, const std::string& name) const override {
@@ -183,6 +157,6 @@ class Hdf5 final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_hdf5(const fs::path& path) { return std::make_unique<Hdf5>(path); }
+std::unique_ptr<InputSource> open_hdf5(const fs::path& path) { return std::make_unique<Hdf5>(path); }
 
 }  // namespace thor::io::detail

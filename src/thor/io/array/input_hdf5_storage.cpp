@@ -30,8 +30,8 @@ class Library final : public Storage {
     }
   }
 
-  bool fetch(const Index& index, std::uint64_t, std::uint64_t count, Memory& to) const override {
-    Bytes& out = to.values;
+  bool fetch(const Index& index, std::uint64_t, std::uint64_t count, ChunkBuffers& buffers) const override {
+    Bytes& out = buffers.values;
     out.resize(count * number.bytes);
     const auto lock = enter_hdf5(name, 2 * out.size());
     const Id file(H5Dget_space(dataset_), H5Sclose);
@@ -61,10 +61,10 @@ class Contiguous final : public Storage {
     offset_ = H5Dget_offset(dataset_);
   }
 
-  bool fetch(const Index&, std::uint64_t first, std::uint64_t count, Memory& to) const override {
+  bool fetch(const Index&, std::uint64_t first, std::uint64_t count, ChunkBuffers& buffers) const override {
     if (offset_ == HADDR_UNDEF) return false;
-    to.values.resize(count * number.bytes);
-    read_at(descriptor_, offset_ + first * number.bytes, to.values, name);
+    buffers.values.resize(count * number.bytes);
+    read_at(descriptor_, offset_ + first * number.bytes, buffers.values, name);
     return true;
   }
 
@@ -89,17 +89,17 @@ class Hdf5Chunks final : public Storage {
     std::call_once(once_, [this] { looked_up_ = look_up(); });
   }
 
-  bool fetch(const Index& index, std::uint64_t, std::uint64_t count, Memory& memory) const override {
-    Bytes &packed = memory.packed, &out = memory.values;
+  bool fetch(const Index& index, std::uint64_t, std::uint64_t count, ChunkBuffers& buffers) const override {
+    Bytes &packed = buffers.packed, &out = buffers.values;
     const std::uint64_t whole = count * number.bytes;
     unsigned skipped = 0;
     if (!looked_up_) {
       if (!read_packed(index, whole, packed, skipped)) return false;
-    } else if (const auto place = places_.find(index); place != places_.end()) {
-      check_size(place->second.size, whole);
-      packed.resize(place->second.size);
-      read_at(descriptor_, place->second.address, packed, name);
-      skipped = place->second.skipped;
+    } else if (const auto stored = stored_.find(index); stored != stored_.end()) {
+      check_size(stored->second.size, whole);
+      packed.resize(stored->second.size);
+      read_at(descriptor_, stored->second.address, packed, name);
+      skipped = stored->second.skipped;
     } else {
       return false;
     }
@@ -121,7 +121,7 @@ class Hdf5Chunks final : public Storage {
   }
 
  private:
-  struct Place {
+  struct StoredChunk {
     haddr_t address = 0;
     hsize_t size = 0;
     unsigned skipped = 0;  ///< a bit for each filter that was not applied
@@ -137,12 +137,12 @@ class Hdf5Chunks final : public Storage {
     Index index(shape.size());
     std::vector<hsize_t> offset(shape.size());
     for (hsize_t i = 0; i < chunks; ++i) {
-      Place place;
-      if (H5Dget_chunk_info(dataset_, space, i, offset.data(), &place.skipped, &place.address, &place.size) < 0) {
+      StoredChunk stored;
+      if (H5Dget_chunk_info(dataset_, space, i, offset.data(), &stored.skipped, &stored.address, &stored.size) < 0) {
         fail_input(name, innermost_error());
       }
       for (std::size_t d = 0; d < index.size(); ++d) index[d] = offset[d] / chunk[d];
-      places_[index] = place;
+      stored_[index] = stored;
     }
     return true;
   }
@@ -181,7 +181,7 @@ class Hdf5Chunks final : public Storage {
   std::vector<Filter> filters_;
   mutable std::once_flag once_;
   mutable std::atomic<bool> looked_up_{false};
-  mutable std::map<Index, Place> places_;
+  mutable std::map<Index, StoredChunk> stored_;
 };
 
 /// std::nullopt if there are other filters.

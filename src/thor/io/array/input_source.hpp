@@ -19,9 +19,10 @@ struct Number {
   bool swapped = false;  ///< byte order opposite to this machine's
 };
 
-struct Memory {
+/// Memory that a thread uses again for every chunk.
+struct ChunkBuffers {
   Bytes values;
-  Bytes packed;  ///< scratch space
+  Bytes packed;  ///< as stored, before decompression
 };
 
 /// Values of one array: chunks of one shape on a regular grid, padded at the upper edges.
@@ -38,14 +39,15 @@ class Storage {
   /// Called before several threads fetch.
   virtual void prepare() const {}
   /// Fetches values [first, first + count) of a chunk in C order, as stored; false: the chunk was never written. May be
-  /// called from any thread, each with its own memory. Without `seekable` only whole chunks are requested.
-  virtual bool fetch(const Index& chunk_index, std::uint64_t first, std::uint64_t count, Memory& memory) const = 0;
+  /// called from any thread, each with its own buffers. Without `seekable` only whole chunks are requested.
+  virtual bool fetch(const Index& chunk_index, std::uint64_t first, std::uint64_t count,
+                     ChunkBuffers& buffers) const = 0;
 };
 
 /// An open file or directory.
-class Source {
+class InputSource {
  public:
-  virtual ~Source() = default;
+  virtual ~InputSource() = default;
   virtual bool has(const std::string& object) const = 0;
   virtual std::vector<std::string> children(const std::string& group) const = 0;
   virtual ArrayInfo array(const std::string& path) const = 0;
@@ -54,8 +56,8 @@ class Source {
   virtual std::shared_ptr<const Storage> storage(const std::string& path) const = 0;
 };
 
-std::unique_ptr<Source> open_hdf5(const std::filesystem::path& path);
-std::unique_ptr<Source> open_zarr(const std::filesystem::path& path);
+std::unique_ptr<InputSource> open_hdf5(const std::filesystem::path& path);
+std::unique_ptr<InputSource> open_zarr(const std::filesystem::path& path);
 
 [[noreturn]] void fail_input(const std::string& name, const std::string& why);
 

@@ -96,7 +96,7 @@ json zarr_json(const fs::path& file) {
 
 namespace {
 
-class Zarr final : public Source {
+class Zarr final : public InputSource {
  public:
   explicit Zarr(const fs::path& path) : path_(path), name_("'" + path.string() + "'") {
     std::error_code error;
@@ -178,6 +178,6 @@ class Zarr final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_zarr(const fs::path& path) { return std::make_unique<Zarr>(path); }
+std::unique_ptr<InputSource> open_zarr(const fs::path& path) { return std::make_unique<Zarr>(path); }
 
 }  // namespace thor::io::detail

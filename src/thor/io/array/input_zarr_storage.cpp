@@ -31,7 +31,7 @@ class ZarrChunks final : public Storage {
   bool deflated = false;
   std::vector<std::size_t> shuffled;  ///< sizes of the values of shuffle filters, in the order they were applied
 
-  bool fetch(const Index& index, std::uint64_t first, std::uint64_t count, Memory& memory) const override {
+  bool fetch(const Index& index, std::uint64_t first, std::uint64_t count, ChunkBuffers& buffers) const override {
     const std::string key = zarr::chunk_key(index, separator);
     const Descriptor file(open((folder / key).c_str(), O_RDONLY | O_CLOEXEC));
     if (file.id < 0 && errno == ENOENT) return false;
@@ -44,13 +44,13 @@ class ZarrChunks final : public Storage {
       fail_input(what, size < whole ? "the file is truncated (an incomplete copy?)" : "the file is too long");
     }
     if (seekable) {
-      memory.values.resize(count * number.bytes);
-      read_at(file.id, first * number.bytes, memory.values, what);
+      buffers.values.resize(count * number.bytes);
+      read_at(file.id, first * number.bytes, buffers.values, what);
       return true;
     }
-    memory.packed.resize(size);
-    read_at(file.id, 0, memory.packed, what);
-    unpack(what, memory.packed, memory.values);
+    buffers.packed.resize(size);
+    read_at(file.id, 0, buffers.packed, what);
+    unpack(what, buffers.packed, buffers.values);
     return true;
   }
 

@@ -55,4 +55,32 @@ bool names_in(hid_t group, std::vector<std::string>& names) {
   return true;
 }
 
+bool read_shape(hid_t dataset, std::vector<std::uint64_t>& shape) {
+  const Id space(H5Dget_space(dataset), H5Sclose);
+  if (space < 0) return false;
+  std::vector<hsize_t> extent(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
+  H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  shape.assign(extent.begin(), extent.end());
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) shape = {0};
+  return true;
+}
+
+std::string type_name(hid_t type) {
+  const std::string bits = std::to_string(8 * H5Tget_size(type));
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return "float" + bits;
+    case H5T_INTEGER:
+      return (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") + bits;
+    case H5T_STRING:
+      return "text";
+    case H5T_COMPOUND:
+      return "compound";
+    case H5T_ENUM:
+      return "enumeration";
+    default:
+      return "other";
+  }
+}
+
 }  // namespace thor::io

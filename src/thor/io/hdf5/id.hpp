@@ -1,6 +1,7 @@
 #pragma once
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,12 @@ std::string innermost_error();
 /// Sorted names in a group; false: it is damaged. H5Lget_name_by_idx would read them one by one from a table of all,
 /// which HDF5 1.10.8 frees wrongly if a link is damaged.
 bool names_in(hid_t group, std::vector<std::string>& names);
+
+/// Shape of a dataset: {} of a scalar, {0} of one without values; false: it is damaged.
+bool read_shape(hid_t dataset, std::vector<std::uint64_t>& shape);
+
+/// Name of a type of values, such as "float64", "uint32", "text" or "compound".
+std::string type_name(hid_t type);
 
 /// Whether there is memory for everything that HDF5 may need, and for `more`. HDF5 does not survive failing allocations
 /// (1.10.8: a corrupt heap), so this must be checked before calling it.

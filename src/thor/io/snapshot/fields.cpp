@@ -50,12 +50,12 @@ std::uint64_t rows_of(const Input& input, const std::string& group) {
 
 }  // namespace
 
-std::uint64_t Particles::total() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+std::uint64_t ParticleType::total() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
 Counts count_particles(const std::vector<fs::path>& files, std::vector<std::string>& notes) {
   Counts counts{{.group = "/PartType0", .type = 0, .counts = {}, .first_file = {}},
                 {.group = "/PartType4", .type = 4, .counts = {}, .first_file = {}}};
-  Particles* const types[] = {&counts.gas, &counts.stars};
+  ParticleType* const types[] = {&counts.gas, &counts.stars};
   std::optional<double> total[2];
   bool told = false;
   std::map<std::string, std::vector<double>> first;
@@ -69,7 +69,7 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
                                         name, files.front().filename().string()));
     }
     for (int i = 0; i < 2; ++i) {
-      Particles& type = *types[i];
+      ParticleType& type = *types[i];
       const std::uint64_t rows = rows_of(input, type.group);
       if (rows > 0 && !type.first_file) type.first_file = type.counts.size();
       type.counts.push_back(rows);
@@ -93,7 +93,7 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
   return counts;
 }
 
-std::optional<Field> find_field(const Input& input, const Particles& particles, const Wanted& wanted,
+std::optional<Field> find_field(const Input& input, const ParticleType& particles, const Wanted& wanted,
                                 const SnapshotUnits& units) {
   for (const std::string& name : wanted.names) {
     Field field{.path = particles.group + "/" + name, .components = wanted.components};
@@ -109,11 +109,12 @@ std::optional<Field> find_field(const Input& input, const Particles& particles, 
   return {};
 }
 
-std::optional<Field> find_metallicity(const Input& input, const Particles& particles, const SnapshotUnits& units,
+std::optional<Field> find_metallicity(const Input& input, const ParticleType& particles, const SnapshotUnits& units,
                                       std::vector<std::string>& notes) {
   // The total of metals is a separate column, or the first one (GIZMO); in SWIFT's GEAR model the first is iron.
-  auto field = find_field(input, particles,
-                          {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}, Quantity::none, 1, true}, units);
+  auto field =
+      find_field(input, particles,
+                 {{"GFM_Metallicity", "Metallicity", "MetalMassFractions"}, FieldQuantity::none, 1, true}, units);
   if (field && field->width > 1 && field->path.ends_with("/MetalMassFractions")) {
     notes.push_back(fmt::format("{} has {} columns, in an unknown order: not used", field->path, field->width));
     return {};
@@ -121,7 +122,8 @@ std::optional<Field> find_metallicity(const Input& input, const Particles& parti
   return field;
 }
 
-void check_fields(const Input& input, std::size_t file, const Particles& particles, const std::vector<Field>& fields) {
+void check_fields(const Input& input, std::size_t file, const ParticleType& particles,
+                  const std::vector<Field>& fields) {
   if (particles.counts[file] == 0) return;
   for (const Field& field : fields) {
     if (!input.has(field.path))
@@ -140,7 +142,7 @@ void check_fields(const Input& input, std::size_t file, const Particles& particl
   }
 }
 
-void check_same_fields(const Input& input, const Input& first, const Particles& particles) {
+void check_same_fields(const Input& input, const Input& first, const ParticleType& particles) {
   for (const std::string& name : input.children(particles.group)) {
     if (first.has(particles.group + "/" + name)) continue;
     fail_snapshot(first.path(), fmt::format("it has no {}/{}, unlike {}: the files are not from one snapshot",
@@ -171,10 +173,10 @@ void read_field(const Input& input, const Field& field, std::uint64_t first, std
   for (double& value : values) value *= field.factor;
 }
 
-double table_mass(const Input& input, const Particles& particles, const SnapshotUnits& units) {
+double table_mass(const Input& input, const ParticleType& particles, const SnapshotUnits& units) {
   const auto mass = of_type(input, "MassTable", particles.type);
   if (!mass || !(*mass > 0)) return 0;
-  return *mass * cgs_factor(input, Quantity::mass, units);
+  return *mass * cgs_factor(input, FieldQuantity::mass, units);
 }
 
 }  // namespace thor::io

@@ -32,14 +32,14 @@ bool is_mesh(const Input& input) {
 
 }  // namespace
 
-GasFields::GasFields(const Input& input, const Particles& particles, const SnapshotUnits& units,
+GasFields::GasFields(const Input& input, const ParticleType& particles, const SnapshotUnits& units,
                      std::vector<std::string>& notes) {
   const auto add = [&](const char* name, std::vector<double> GasBlock::*member, const Wanted& wanted) {
     auto field = find_field(input, particles, wanted, units);
     if (field) columns_.push_back({name, member, *field});
     return field;
   };
-  using Q = Quantity;
+  using Q = FieldQuantity;
   position_ = add("position", &GasBlock::position, {{"Coordinates"}, Q::length, 3});
   add("velocity", &GasBlock::velocity, {{"Velocities", "Velocity"}, Q::velocity, 3});
   const auto mass = add("mass", &GasBlock::mass, {{"Masses", "Mass"}, Q::mass});

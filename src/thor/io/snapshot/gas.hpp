@@ -12,7 +12,7 @@ namespace thor::io {
 class GasFields {
  public:
   GasFields() = default;
-  GasFields(const Input& input, const Particles& particles, const SnapshotUnits& units,
+  GasFields(const Input& input, const ParticleType& particles, const SnapshotUnits& units,
             std::vector<std::string>& notes);
 
   std::vector<Field> all() const;  ///< all fields to read

@@ -12,7 +12,7 @@ namespace thor::io {
 enum class Code { gadget, swift };
 
 /// Physical quantity of a field.
-enum class Quantity { none, length, volume, mass, density, velocity, energy, temperature, time, mass_rate };
+enum class FieldQuantity { none, length, volume, mass, density, velocity, energy, temperature, time, mass_rate };
 
 struct SnapshotUnits {
   Code code = Code::gadget;
@@ -27,9 +27,9 @@ SnapshotUnits read_header(const Input& input, const SnapshotOptions& options, Sn
 
 /// Factor that converts a value of dataset `path` to physical cgs units. Attributes of the dataset have priority over
 /// the conventions of the code.
-double cgs_factor(const Input& input, const std::string& path, Quantity quantity, const SnapshotUnits& units);
+double cgs_factor(const Input& input, const std::string& path, FieldQuantity quantity, const SnapshotUnits& units);
 /// The same for a quantity without a dataset, by the conventions of the code.
-double cgs_factor(const Input& input, Quantity quantity, const SnapshotUnits& units);
+double cgs_factor(const Input& input, FieldQuantity quantity, const SnapshotUnits& units);
 
 void read_box(const Input& input, double length_factor, const SnapshotOptions& options, SnapshotHeader& header);
 

@@ -24,7 +24,7 @@ struct Snapshot::Impl {
 
   /// Calls visit(input, first row, rows) for all rows of a particle type, `size` or fewer at a time.
   template <class Visit>
-  void for_each(const Particles& particles, std::size_t size, const Visit& visit) const {
+  void for_each(const ParticleType& particles, std::size_t size, const Visit& visit) const {
     if (size == 0) throw Error(ExitCode::internal, "reading a snapshot 0 particles at a time");
     for (std::size_t file = 0; file < files.size(); ++file) {
       if (particles.counts[file] == 0) continue;
@@ -58,13 +58,13 @@ Snapshot::Snapshot(const std::filesystem::path& path, const SnapshotOptions& opt
     const Input input(s.files[file]);
     check_fields(input, file, gas, gas_fields);
     check_fields(input, file, stars, star_fields);
-    for (const Particles* type : {&gas, &stars}) {
+    for (const ParticleType* type : {&gas, &stars}) {
       if (type->counts[file] > 0) check_same_fields(input, Input(s.files[*type->first_file]), *type);
     }
   }
 
   const auto& position = s.gas.position() ? s.gas.position() : s.stars.position();
-  read_box(front, position ? position->factor : cgs_factor(front, Quantity::length, units), options, s.header);
+  read_box(front, position ? position->factor : cgs_factor(front, FieldQuantity::length, units), options, s.header);
 }
 
 Snapshot::~Snapshot() = default;

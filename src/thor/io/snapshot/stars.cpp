@@ -30,7 +30,7 @@ double AgeTable::at(double scale_factor) const {
   return std::lerp(age_[i], age_[i + 1], place - static_cast<double>(i));
 }
 
-StarFields::StarFields(const Input& input, const Particles& particles, const SnapshotUnits& units,
+StarFields::StarFields(const Input& input, const ParticleType& particles, const SnapshotUnits& units,
                        SnapshotHeader& header)
     : cosmological_(header.cosmological) {
   const auto add = [&](std::vector<double> StarBlock::*member, const Wanted& wanted) {
@@ -38,7 +38,7 @@ StarFields::StarFields(const Input& input, const Particles& particles, const Sna
     if (field) columns_.push_back({member, *field});
     return field;
   };
-  using Q = Quantity;
+  using Q = FieldQuantity;
   position_ = add(&StarBlock::position, {{"Coordinates"}, Q::length, 3});
   if (!position_) missing_ = input.path().string() + ": /PartType4/Coordinates is missing";
   add(&StarBlock::velocity, {{"Velocities", "Velocity"}, Q::velocity, 3});

@@ -24,7 +24,7 @@ class AgeTable {
 class StarFields {
  public:
   StarFields() = default;
-  StarFields(const Input& input, const Particles& particles, const SnapshotUnits& units, SnapshotHeader& header);
+  StarFields(const Input& input, const ParticleType& particles, const SnapshotUnits& units, SnapshotHeader& header);
 
   std::vector<Field> all() const;
   const std::string& missing() const { return missing_; }

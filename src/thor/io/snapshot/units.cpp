@@ -17,27 +17,27 @@ struct Powers {
 /// Gadget (Springel 2005, MNRAS 364, 1105; the user's guide), AREPO and TNG: lengths are comoving and in units of 1/h;
 /// multiplying a velocity by sqrt(a) makes it peculiar. SWIFT has no h, peculiar velocities, and, since its energies
 /// are comoving, u = a^-2 u' for gamma = 5/3.
-Powers custom(Quantity quantity, Code code) {
+Powers custom(FieldQuantity quantity, Code code) {
   const auto gadget = [&]() -> Powers {
     switch (quantity) {
-      case Quantity::length:
+      case FieldQuantity::length:
         return {.length = 1, .a = 1, .h = -1};
-      case Quantity::volume:
+      case FieldQuantity::volume:
         return {.length = 3, .a = 3, .h = -3};
-      case Quantity::mass:
+      case FieldQuantity::mass:
         return {.mass = 1, .h = -1};
-      case Quantity::density:
+      case FieldQuantity::density:
         return {.length = -3, .mass = 1, .a = -3, .h = 2};
-      case Quantity::velocity:
+      case FieldQuantity::velocity:
         return {.velocity = 1, .a = 0.5};
-      case Quantity::energy:
+      case FieldQuantity::energy:
         return {.velocity = 2};
-      case Quantity::time:
+      case FieldQuantity::time:
         return {.length = 1, .velocity = -1, .h = -1};
-      case Quantity::mass_rate:
+      case FieldQuantity::mass_rate:
         return {.length = -1, .mass = 1, .velocity = 1};
-      case Quantity::none:
-      case Quantity::temperature:
+      case FieldQuantity::none:
+      case FieldQuantity::temperature:
         break;
     }
     return {};
@@ -45,8 +45,8 @@ Powers custom(Quantity quantity, Code code) {
   Powers powers = gadget();
   if (code == Code::swift) {
     powers.h = 0;
-    if (quantity == Quantity::velocity) powers.a = 0;
-    if (quantity == Quantity::energy) powers.a = -2;
+    if (quantity == FieldQuantity::velocity) powers.a = 0;
+    if (quantity == FieldQuantity::energy) powers.a = -2;
   }
   return powers;
 }
@@ -110,16 +110,16 @@ double unit_factor(const Input& input, const Powers& powers, const SnapshotUnits
 
 }  // namespace
 
-double cgs_factor(const Input& input, Quantity quantity, const SnapshotUnits& units) {
+double cgs_factor(const Input& input, FieldQuantity quantity, const SnapshotUnits& units) {
   const Powers powers = custom(quantity, units.code);
   return unit_factor(input, powers, units) * std::pow(units.a, powers.a) * std::pow(units.h, powers.h);
 }
 
-double cgs_factor(const Input& input, const std::string& path, Quantity quantity, const SnapshotUnits& units) {
-  if (quantity == Quantity::none) return 1;
+double cgs_factor(const Input& input, const std::string& path, FieldQuantity quantity, const SnapshotUnits& units) {
+  if (quantity == FieldQuantity::none) return 1;
   const auto own = said(input, path);
   if (!own) return cgs_factor(input, quantity, units);
-  const double cgs = units.overridden && quantity != Quantity::temperature
+  const double cgs = units.overridden && quantity != FieldQuantity::temperature
                          ? unit_factor(input, custom(quantity, units.code), units)
                          : own->cgs;
   return cgs * std::pow(units.a, own->a) * std::pow(units.h, own->h);
