@@ -56,7 +56,7 @@ LineProblem<Sphere<Real>> sphere(double tau0, double x_crit) {
   ResonantLine<Real> line{};
   line.a = Real(a), line.inv_a = Real(1 / a), line.log_envelope = Real(std::log1p(4.4 * 4.4 / (a * a)));
   line.core = dipole_mixture<Real>(1. / 12), line.wing = dipole_mixture<Real>(1. / 4);
-  return {{Real(tau0)}, line, {}, {false, Real(x_crit), 0}, {2000000000, 2000000000}, {}};
+  return {{Real(tau0)}, line, {}, {false, Real(x_crit), 0}, {}, {2000000000, 2000000000}, {}};
 }
 
 /// `width` lanes per warp; a lane whose photon ends takes the next one.

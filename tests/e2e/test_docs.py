@@ -259,7 +259,6 @@ class Statements(unittest.TestCase):
             "continue": "continue" in commands,
             "ray tracing": "operators" in folders,
             "GPUs other than": not backends <= {"cpu", "device", "cuda"},
-            "jumps": (ROOT / "src/thor/transport/jump.hpp").exists(),
             "a shell, a slab, a cube or a uniform grid": types("dataset") != {"shell", "slab", "cube", "uniform_grid"},
         }
         for words, exists in there.items():

@@ -166,7 +166,7 @@ class Limits(Case):
 
     def test_starts_quickly(self):
         config = self.write(sphere(1, 1))
-        for arguments in (("--version",), ("run", config, "-o", self.folder / "one.h5")):
+        for arguments in (("--version",), ("run", config, "-o", self.folder / "one.h5", "--device", "cpu")):
             begin = time.monotonic()
             self.assertEqual(thor(*arguments).returncode, DONE)
             seconds = time.monotonic() - begin

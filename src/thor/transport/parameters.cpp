@@ -25,7 +25,10 @@ const Section<Acceleration>& acceleration_section() {
         "x_crit is taken "
         "as it is: above 0.2 (a τ_loc)^{1/3} it biases the result "
         "([validation](validation.md#core-skipping-and-precision)); "
-        "`run` and `check` warn where that is so, and with dust above 2.");
+        "`run` and `check` warn where that is so, and with dust above 2.\n\n"
+        "Sphere jumps replace all scatterings inside the largest sphere of homogeneous gas around a photon by one draw "
+        "from tables of exact histories ([physics](physics.md#sphere-jumps)); the `column` of a photon and its number "
+        "of scatterings are those of the whole history.");
     using enum CoreSkipMode;
     s.choice_or_map("core_skip", &Acceleration::core_skip,
                     std::vector<Option<CoreSkip>>{
@@ -39,21 +42,19 @@ const Section<Acceleration>& acceleration_section() {
                     },
                     fixed_section(), {.meaning = "how x_crit is chosen; `{fixed: 3}` sets it", .fallback = "none"});
     s.boolean("jumps", &Acceleration::jumps,
-              {.meaning = "sphere jumps: all scatterings inside the largest sphere of homogeneous gas around a photon "
-                          "in the line core are replaced by one draw from tables of exact histories "
-                          "([physics](physics.md#sphere-jumps))",
+              {.meaning = "whether photons in the line core leave spheres of homogeneous gas in one draw",
                .fallback = "false"});
     const Condition with_jumps{"jumps", {"true"}};
     s.number("jump_depth", &Acceleration::jump_depth, positive,
-             {.meaning = "largest line-centre optical depth of the radius of such a sphere; the tables end at 9.5e5",
+             {.meaning = "largest line-centre optical depth of a sphere's radius; the tables end at 9.5e5",
               .fallback = "1e30",
               .when = with_jumps});
     s.number("jump_shear", &Acceleration::jump_shear, positive,
-             {.meaning = "largest change of the gas's velocity over its radius, in thermal speeds",
+             {.meaning = "largest change of the gas's velocity over that radius, in thermal speeds",
               .fallback = "0.02",
               .when = with_jumps});
     s.text("jump_tables", &Acceleration::jump_tables, "a file name", [](const std::string&) { return true; },
-           {.meaning = "a file of tables in place of the program's own, relative to the configuration",
+           {.meaning = "file of tables in place of the program's own, relative to the configuration",
             .fallback = "",
             .when = with_jumps});
     s.check([](Reader& reader, Acceleration& a) {

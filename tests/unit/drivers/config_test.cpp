@@ -288,6 +288,7 @@ generators:
       reference: ""
 acceleration:
   core_skip: none
+  jumps: false
 physics:
   phase_function: default
   recoil: false
