@@ -44,7 +44,7 @@ std::vector<Option<E>> frequency_options() {
 
 /// Declares `range`, which sets `low` and `high` of an axis.
 template <class T>
-void declare_range(Section<T>& s, Dimension dimension, Bounds bounds, Condition when, const char* example) {
+void declare_range(Section<T>& s, Dimension dimension, Bounds bounds, const Condition& when, const char* example) {
   const auto set = [](T& axis, double low, double high, Dimension) {
     axis.low = low;
     axis.high = high;
@@ -52,7 +52,7 @@ void declare_range(Section<T>& s, Dimension dimension, Bounds bounds, Condition 
   s.interval("range", set, {dimension}, bounds,
              {.meaning = "lower and upper end of the axis; light beyond them is counted separately",
               .example = example,
-              .when = std::move(when)});
+              .when = when});
 }
 
 /// Declares `range` for each of the words for frequency, which are values of `key`.
@@ -66,13 +66,13 @@ void declare_frequency_ranges(Section<T>& s, const std::string& key) {
 
 /// Declares `reference`.
 template <class Output>
-void declare_reference(Section<Output>& s, Condition when = {}) {
+void declare_reference(Section<Output>& s, const Condition& when = {}) {
   s.text(
       "reference", &Output::reference, "the name of a transition", [](const std::string&) { return true; },
       {.meaning = "transition that x and velocities are relative to, named as in `thor lines`; by default the line's "
                   "first",
        .fallback = "",
-       .when = std::move(when)});
+       .when = when});
 }
 
 /// Edges must be numbers, each above the one before; those of a logarithmic axis are found from high/low.
