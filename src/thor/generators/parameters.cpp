@@ -154,8 +154,7 @@ const Section<Generator>& generator_section() {
     s.text("field", &Generator::field, "the name of an array", [](const std::string& name) { return !name.empty(); },
            {.meaning = "array of the grid file", .example = "emissivity_MgII", .when = {"emission", {"field"}}});
     s.boolean("from_cells", &Generator::from_cells,
-              {.meaning = "whether emission is computed from the means of each cell instead of taken from the file's "
-                          "emissivity; biased in gas of several phases",
+              {.meaning = "whether emission follows from the means of cells, not from an emissivity; biased in clumpy gas",
                .fallback = "false",
                .when = {"emission", {"recombination", "collisional"}}});
     s.text("path", &Generator::path, "a file name", [](const std::string&) { return true; },

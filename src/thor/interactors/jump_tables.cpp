@@ -33,15 +33,16 @@ struct Header {
   double a_first, a_ratio, depth_first, depth_ratio;
 };
 
-/// The cosine at a quantile, from those in the middle of each range: linear between them and up to 1, and below the
-/// first as for light that leaves a surface, whose density is proportional to mu there.
+/// The cosine at a quantile, from those in the middle of each range: linear in the logarithm of the quantile between
+/// them, linear up to 1, and below the first as u^{1/4}. Fits exact histories of tau = 30 to 1e4 to 0.003.
 double cosine_at(double quantile, std::span<const SphereExit* const> middle) {
   const double place = quantile * angle_groups - 0.5;
-  if (place < 0) return double(middle.front()->mu) * std::sqrt(2 * angle_groups * quantile);
+  if (place < 0) return double(middle.front()->mu) * std::pow(2 * angle_groups * quantile, 0.25);
   const auto low = std::min(std::size_t(place), middle.size() - 1);
-  const double fraction = place - double(low);
-  if (low + 1 < middle.size()) return std::lerp(double(middle[low]->mu), double(middle[low + 1]->mu), fraction);
-  return std::lerp(double(middle[low]->mu), 1., std::min(2 * fraction, 1.));
+  const double mu = double(middle[low]->mu);
+  if (low + 1 == middle.size()) return std::lerp(mu, 1., std::min(2 * (place - double(low)), 1.));
+  const double below = double(low) + 0.5, above = below + 1, here = place + 0.5;
+  return std::lerp(mu, double(middle[low + 1]->mu), std::log(here / below) / std::log(above / below));
 }
 
 /// One group of a stratum, of similar paths: a record for each range of angles, with the mean path and mean number of
