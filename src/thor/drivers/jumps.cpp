@@ -14,7 +14,7 @@ namespace thor {
 namespace {
 
 /// Limits of a sphere: docs/physics.md#sphere-jumps has the errors that they stand for.
-constexpr double largest_gradient = 0.1, largest_dust_depth = 0.05;
+constexpr double largest_dust_depth = 0.05;
 
 /// Exits of optical depth tau lie within 8 (a tau)^{1/3} thermal widths, and never beyond 20 for small a tau.
 constexpr double widths_per_root = 8, fewest_widths = 20;
@@ -83,7 +83,7 @@ Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTabl
   while (depths < axes.depth_count && axes.depth(depths) <= acceleration.jump_depth * (1 + 1e-9)) ++depths;
   Jumps<Real> jumps = tables.view<Real>(depths);
   jumps.trigger = Real(jump_trigger);
-  jumps.shear = Real(acceleration.jump_shear), jumps.gradient = Real(largest_gradient);
+  jumps.shear = Real(acceleration.jump_shear), jumps.gradient = Real(acceleration.jump_gradient);
   jumps.dust_depth = Real(largest_dust_depth);
   return jumps;
 }

@@ -100,8 +100,33 @@ JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
 }
 
 void JumpTables::add(const JumpNode& node) {
-  frequency_.insert(frequency_.end() - padding, node.frequency.begin(), node.frequency.end());
+  frequency_.insert(frequency_.end(), node.frequency.begin(), node.frequency.end());
   exits_.insert(exits_.end(), node.exits.begin(), node.exits.end());
+  if (exits_.size() == std::size_t(axes_.a_count * axes_.depth_count) * jump_exits) refine();
+}
+
+void JumpTables::refine() {
+  constexpr std::size_t padding = 2;  // four knots are loaded together, of which two are used
+  const std::size_t row = std::size_t(axes_.depth_count) * jump_knots;  // of one a
+  const int points = std::min(axes_.a_count, 4);
+  refined_.clear();
+  for (int i = 0; i <= (axes_.a_count - 1) * jump_refinement; ++i) {
+    const double place = double(i) / jump_refinement;
+    const int first = std::clamp(int(place) - 1, 0, axes_.a_count - points);
+    double weight[4] = {};  // of Lagrange
+    for (int p = 0; p < points; ++p) {
+      weight[p] = 1;
+      for (int q = 0; q < points; ++q) {
+        if (q != p) weight[p] *= (place - first - q) / double(p - q);
+      }
+    }
+    for (std::size_t k = 0; k < row; ++k) {
+      double sum = 0;
+      for (int p = 0; p < points; ++p) sum += weight[p] * double(frequency_[std::size_t(first + p) * row + k]);
+      refined_.push_back(float(sum));
+    }
+  }
+  refined_.resize(refined_.size() + padding);
 }
 
 void JumpTables::write(const std::string& path) const {
@@ -120,7 +145,7 @@ void JumpTables::write(const std::string& path) const {
            axes_.depth_ratio};
   std::memcpy(h.magic, magic, sizeof(magic));
   put(h);
-  for (const float x : std::span(frequency_).first(frequency_.size() - padding)) put(x);
+  for (const float x : frequency_) put(x);
   for (const JumpExit& e : exits_) {
     const float values[4] = {e.log_path, e.log_scatterings, e.mu, e.last};
     for (int i = 0; i < 4; ++i) {
@@ -174,7 +199,7 @@ JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
   std::memcpy(&sum, in.data() + size - 8, 8);
   if (sum != checksum(in.data(), size - 8)) throw refuse("it is damaged: its checksum does not fit");
   JumpTables tables({int(h.a_count), int(h.depth_count), h.a_first, h.a_ratio, h.depth_first, h.depth_ratio});
-  tables.frequency_.resize(nodes * jump_knots + padding);
+  tables.frequency_.resize(nodes * jump_knots);
   std::memcpy(tables.frequency_.data(), in.data() + sizeof(h), 4 * nodes * jump_knots);
   const char* at = in.data() + sizeof(h) + 4 * nodes * jump_knots;
   tables.exits_.resize(nodes * jump_exits);
@@ -186,13 +211,14 @@ JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
       *values[i] = float(number) / 65535 * largest[i];
     }
   }
+  tables.refine();
   return tables;
 }
 
 template <class Real>
 Jumps<Real> JumpTables::view(int depth_count) const {
   Jumps<Real> jumps{};
-  jumps.frequency = {frequency_.data(), frequency_.size()};  // with room for the last four to be loaded together
+  jumps.frequency = {refined_.data(), refined_.size()};
   jumps.exits = {reinterpret_cast<const float*>(exits_.data()), 4 * exits_.size()};
   jumps.a_count = axes_.a_count, jumps.stride = axes_.depth_count;
   jumps.depth_count = std::min(depth_count, axes_.depth_count);

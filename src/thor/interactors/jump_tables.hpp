@@ -59,10 +59,12 @@ class JumpTables {
   Jumps<Real> view(int depth_count) const;
 
  private:
-  static constexpr int padding = 2;  ///< four knots are loaded together, of which two are used
+  /// Frequencies between the nodes of a, by cubic interpolation in ln a.
+  void refine();
 
   JumpAxes axes_;
-  std::vector<float> frequency_ = std::vector<float>(padding);
+  std::vector<float> frequency_;
+  std::vector<float> refined_;
   std::vector<JumpExit> exits_;
 };
 

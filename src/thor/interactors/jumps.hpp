@@ -22,6 +22,9 @@ struct JumpExit {
 /// strata of t has a number of equally probable exits.
 inline constexpr int jump_intervals = 256, jump_strata = 64, jump_records = 64;
 inline constexpr int jump_knots = jump_intervals + 1, jump_exits = jump_strata * jump_records;
+/// Frequencies are interpolated in a: linearly between nodes that lie this much closer than those of the tables
+/// (JumpTables::refine). Exits cannot be, one by one; they are those of either neighbour, by its share.
+inline constexpr int jump_refinement = 4;
 
 /// The tables as the kernel sees them, and where jumps are allowed.
 template <class R>
@@ -65,9 +68,8 @@ THOR_FN LaneAddress<V> address_of(V x, unsigned size) {
 template <class V>
 struct JumpPlace {
   MaskOf<V> exists;
-  V node;    ///< index of the table of the lower a
-  V weight;  ///< of the table of the higher a
-  V shrink;  ///< optical depth of the table over that of the room
+  V a, depth;  ///< place among the nodes; that of the depth is an integer
+  V shrink;    ///< optical depth of the table over that of the room
 };
 
 /// A photon that leaves its sphere.
@@ -94,37 +96,36 @@ struct JumpsView {
     const V last_a(Real(data.a_count - 1));
     const auto exists = k >= zero && i >= zero && i <= last_a;
     const V whole_k = min(floor_positive(max(k, zero)), V(Real(data.depth_count - 1)));
-    const V whole_i = min(floor_positive(max(i, zero)), last_a - V(Real(1)));
-    return {exists, fma(whole_i, V(Real(data.stride)), whole_k), i - whole_i,
-            exp((whole_k - k) * V(Real(1) / data.per_log_depth))};
+    return {exists, min(max(i, zero), last_a), whole_k, exp((whole_k - k) * V(Real(1) / data.per_log_depth))};
   }
 
-  /// Three words choose the frequency; of the fourth its lowest bit the sign, and the highest six the exit.
+  /// Three words choose the frequency; of the fourth the lowest bit chooses the sign, the highest six the exit, and
+  /// those between the table of it.
   THOR_FN JumpDraw<V> draw(const JumpPlace<V>& place, Word first, Word second, Word third, Word fourth) const {
     const V u = uniform<V>(first), v = uniform<V>(second), w = uniform<V>(third);
     const V t = max(min(u, v), min(max(u, v), w));
     const V scaled = t * V(Real(jump_intervals)), knot = floor_positive(scaled);
-    const V next_a(Real(data.stride));
+    const V stride(Real(data.stride)), one(Real(1));
+    const V fine = place.a * V(Real(jump_refinement));
+    const V lower = min(floor_positive(fine), V(Real((data.a_count - 1) * jump_refinement - 1)));
     const auto frequency = [&](V node) THOR_INLINE_LAMBDA {
-      const auto address = address_of(fma(node, V(Real(jump_knots)), knot), 1);
+      const V table = fma(node, stride, place.depth);
+      const auto address = address_of(fma(table, V(Real(jump_knots)), knot), 1);
       const Numbers<V> knots{data.frequency.data, address};
       return between(knots[0], knots[1], scaled - knot);
     };
-    const V log_x = between(frequency(place.node), frequency(place.node + next_a), place.weight);
+    const V log_x = between(frequency(lower), frequency(lower + one), fine - lower);
 
-    const V record = word_to_real<V>(fourth, 26);
-    const V index = fma(floor_positive(t * V(Real(jump_strata))), V(Real(jump_records)), record);
-    const auto below = address_of(fma(place.node, V(Real(jump_exits)), index), 4);
-    const auto above = address_of(fma(place.node + next_a, V(Real(jump_exits)), index), 4);
-    const Numbers<V> a{data.exits.data, below}, b{data.exits.data, above};
-    const auto nearer = place.weight < V(Real(0.5));
+    const V node = min(floor_positive(place.a + uniform<V>(fourth << 6)), V(Real(data.a_count - 1)));
+    const V stratum = floor_positive(t * V(Real(jump_strata)));
+    const V record = fma(stratum, V(Real(jump_records)), word_to_real<V>(fourth, 26));
+    const auto address = address_of(fma(fma(node, stride, place.depth), V(Real(jump_exits)), record), 4);
+    const Numbers<V> numbers{data.exits.data, address};
     JumpDraw<V> exit;
     exit.x = random_sign(exp(log_x), fourth);
-    exit.path_factor = exp(between(a[0], b[0], place.weight));
-    exit.scatterings = exp(between(a[1], b[1], place.weight));
-    exit.mu = select(nearer, a[2], b[2]);
-    exit.last = select(nearer, a[3], b[3]);
-    exit.sine = sqrt(max((V(Real(1)) - exit.mu) * (V(Real(1)) + exit.mu), V(Real(0))));
+    exit.path_factor = exp(numbers[0]), exit.scatterings = exp(numbers[1]);
+    exit.mu = numbers[2], exit.last = numbers[3];
+    exit.sine = sqrt(max((one - exit.mu) * (one + exit.mu), V(Real(0))));
     return exit;
   }
 

@@ -46,15 +46,15 @@ THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V,
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
   const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
-  V path = exit.path_factor * table_depth, share = one;
+  V path = exit.path_factor * table_depth, scatterings = exit.scatterings;
   MaskOf<V> absorbed(false);
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
       const V left = -log(uniform_positive<V>(random.next()));  // optical depth of dust that the photon can pass
-      const V on_path = dust_absorption * path;
-      absorbed = jumps && left < on_path;
-      share = select(absorbed, divide(left, max(on_path, V(Real(1e-30)))), one);
-      path = path * share;
+      absorbed = jumps && left < dust_absorption * path;
+      path = select(absorbed, divide(left, max(dust_absorption, V(Real(1e-30)))), path);
+      // Scatterings come first and wing flights last: in the core a flight is two mean free paths long.
+      scatterings = select(absorbed, max(min(scatterings, V(Real(0.5)) * path), one), scatterings);
     }
   }
 
@@ -73,12 +73,12 @@ THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V,
   lane.dx = select(jumps, n.x, lane.dx), lane.dy = select(jumps, n.y, lane.dy), lane.dz = select(jumps, n.z, lane.dz);
   lane.frequency = select(jumps, frequency, lane.frequency);
   lane.tau = select(jumps, draws.tau, lane.tau);
-  lane.flown = select(jumps, exit.last * radius, lane.flown);
+  lane.flown = select(jumps, select(absorbed, zero, exit.last * radius), lane.flown);
   lane.column = select(jumps, moved.column, lane.column);
   lane.column_low = select(jumps, moved.column_low, lane.column_low);
   lane.scatterings = lane.scatterings - select(jumps && c.by_line, Int(1), Int(0));
   lane.jumps = lane.jumps + select(jumps, Int(1), Int(0));
-  lane.tabulated = lane.tabulated + select(jumps, share * exit.scatterings, zero);
+  lane.tabulated = lane.tabulated + select(jumps, scatterings, zero);
   lane.phase = select(jumps, select(absorbed, Int(Phase::absorbed), Int(Phase::fly)), lane.phase);
   const auto words = words_of(random);
   lane.s0 = select(jumps, words.s0, lane.s0), lane.s1 = select(jumps, words.s1, lane.s1);

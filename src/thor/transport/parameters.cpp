@@ -53,6 +53,10 @@ const Section<Acceleration>& acceleration_section() {
              {.meaning = "largest change of the gas's velocity over that radius, in thermal speeds",
               .fallback = "0.02",
               .when = with_jumps});
+    s.number("jump_gradient", &Acceleration::jump_gradient, positive,
+             {.meaning = "largest relative change of the gas's density over that radius",
+              .fallback = "0.03",
+              .when = with_jumps});
     s.text("jump_tables", &Acceleration::jump_tables, "a file name", [](const std::string&) { return true; },
            {.meaning = "file of tables in place of the program's own, relative to the configuration",
             .fallback = "",

@@ -19,9 +19,10 @@ struct CoreSkip {
 struct Acceleration {
   CoreSkip core_skip;
   bool jumps = false;
-  double jump_depth = 0;    ///< largest line-centre optical depth of a sphere
-  double jump_shear = 0;    ///< largest change of velocity over its radius, in thermal speeds
-  std::string jump_tables;  ///< a file of tables; "": those of the program
+  double jump_depth = 0;     ///< largest line-centre optical depth of a sphere
+  double jump_shear = 0;     ///< largest change of velocity over its radius, in thermal speeds
+  double jump_gradient = 0;  ///< largest relative change of density
+  std::string jump_tables;   ///< a file of tables; "": those of the program
 
   bool operator==(const Acceleration&) const = default;
 };
