@@ -61,6 +61,9 @@ class CaveatsTest(WithFiles):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             self.open()
+        self.change(lost=400, reliable=np.array([True, False]))  # damaged: by its counts
+        with self.assertWarns(thor.UnreliableRunWarning):
+            self.open().close()
         self.change(reliable=np.bool_(False))
         with self.assertWarns(thor.UnreliableRunWarning):
             self.open()

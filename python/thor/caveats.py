@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 #: A figure mentions light that is stopped or beyond the range from this share on; a result mentions any.
 NOTABLE = 1e-3
 #: A result is unreliable if more than this share of the photons is lost (exit code 7 of thor).
@@ -42,7 +44,9 @@ def lost_share(summary: Mapping[str, Any]) -> float:
 
 
 def is_reliable(summary: Mapping[str, Any]) -> bool:
-    return bool(summary.get("reliable", lost_share(summary) <= UNRELIABLE))
+    """As the file says or, where it does not or is damaged, by its counts."""
+    said = summary.get("reliable")
+    return bool(said) if isinstance(said, (bool, np.bool_)) else lost_share(summary) <= UNRELIABLE
 
 
 def sentences(summary: Mapping[str, Any], derived: Iterable[Caveat]) -> tuple[str, ...]:

@@ -1,18 +1,15 @@
 #pragma once
 
 /// THOR_FN marks a kernel function: inlined into the step, callable on host and device. THOR_NOINLINE marks one that is
-/// called instead, where it is large and speed is not the point; THOR_CALL one that is called on a processor only,
-/// where it would double the time to compile a kernel. THOR_INLINE_LAMBDA follows the parameters of a lambda inside a
-/// kernel function.
+/// called instead, where it is large and speed is not the point. THOR_INLINE_LAMBDA follows the parameters of a lambda
+/// inside a kernel function.
 #if defined(__CUDACC__)
 #define THOR_FN __host__ __device__ __forceinline__
 #define THOR_NOINLINE __host__ __device__ __noinline__
-#define THOR_CALL THOR_FN
 #define THOR_INLINE_LAMBDA
 #else
 #define THOR_FN inline __attribute__((always_inline))
 #define THOR_NOINLINE __attribute__((noinline))
-#define THOR_CALL THOR_NOINLINE
 #define THOR_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 

@@ -6,17 +6,16 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// The lanes after apply(), those that jump in their new places. All random words come after those of the collision.
-/// Values, not references, so that they can be in registers elsewhere.
+/// Overrides what apply() has done to lanes that jump. All random words come after those of the collision.
 template <class V, class D, class I, class P>
-THOR_CALL Lane<V> jump(Lane<V> lane, Collision<V, D, I, P> c, Flight<V, D, I> flight, Draws<V, P> draws,
-                       const D& dataset, const I& interactor, const P& problem) {
+THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+                  const Draws<V, P>& draws, const D& dataset, const I& interactor, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const auto tables = view<V>(problem.jumps);
   const auto by_dust = (c.scattered || c.destroyed) && !c.by_line;
   auto jumps = flight.hit && !by_dust && abs(c.target.x) < V(tables.data.trigger);
-  if (!any(jumps)) return lane;
+  if (!any(jumps)) return;
 
   const V zero(Real(0)), one(Real(1));
   const auto& here = flight.here;
@@ -37,7 +36,7 @@ THOR_CALL Lane<V> jump(Lane<V> lane, Collision<V, D, I, P> c, Flight<V, D, I> fl
   const V depth = min(kappa * room, interactor.jump_depth(c.target));
   const auto place = tables.place(depth, c.target.a);
   jumps = jumps && place.exists;
-  if (!any(jumps)) return lane;
+  if (!any(jumps)) return;
 
   auto random = c.random;
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
@@ -84,7 +83,6 @@ THOR_CALL Lane<V> jump(Lane<V> lane, Collision<V, D, I, P> c, Flight<V, D, I> fl
   const auto words = words_of(random);
   lane.s0 = select(jumps, words.s0, lane.s0), lane.s1 = select(jumps, words.s1, lane.s1);
   lane.s2 = select(jumps, words.s2, lane.s2), lane.s3 = select(jumps, words.s3, lane.s3);
-  return lane;
 }
 
 }  // namespace THOR_ISA

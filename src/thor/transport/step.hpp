@@ -18,7 +18,7 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   const auto collision = collide(lane, flight, draws, dataset, interactor, problem);
   apply(lane, collision, flight, draws, dataset);
   if (problem.jumps.depth_count > 0) [[unlikely]]
-    lane = jump(lane, collision, flight, draws, dataset, interactor, problem);
+    jump(lane, collision, flight, draws, dataset, interactor, problem);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = in_flight(lane);
