@@ -21,5 +21,5 @@ install(DIRECTORY python/thor DESTINATION ${THOR_PYTHON_DIR} FILES_MATCHING PATT
 # The folders below docs/ keep their structure, so that the links of the pages work.
 install(FILES README.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
-install(FILES src/thor/line/lines.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/thor)
+install(FILES src/thor/line/lines.yaml data/jumps.tables DESTINATION ${CMAKE_INSTALL_DATADIR}/thor)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/thor PATTERN __pycache__ EXCLUDE)

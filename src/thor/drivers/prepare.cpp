@@ -10,8 +10,7 @@ namespace {
 
 /// The files that a run reads.
 std::vector<std::string> inputs_of(const config::Config& config) {
-  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list,
-                                  config.acceleration.jump_tables};
+  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list, config.acceleration.jump_tables};
   for (const auto& generator : config.generators) inputs.push_back(generator.path);
   return inputs;
 }

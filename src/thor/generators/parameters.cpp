@@ -153,10 +153,11 @@ const Section<Generator>& generator_section() {
              {.meaning = "emission process ([emission](emission.md))", .example = "recombination", .when = gas});
     s.text("field", &Generator::field, "the name of an array", [](const std::string& name) { return !name.empty(); },
            {.meaning = "array of the grid file", .example = "emissivity_MgII", .when = {"emission", {"field"}}});
-    s.boolean("from_cells", &Generator::from_cells,
-              {.meaning = "whether emission follows from the means of cells, not from an emissivity; biased in clumpy gas",
-               .fallback = "false",
-               .when = {"emission", {"recombination", "collisional"}}});
+    s.boolean(
+        "from_cells", &Generator::from_cells,
+        {.meaning = "whether emission follows from the means of cells, not from an emissivity; biased in clumpy gas",
+         .fallback = "false",
+         .when = {"emission", {"recombination", "collisional"}}});
     s.text("path", &Generator::path, "a file name", [](const std::string&) { return true; },
            {.meaning = "file with a list of sources ([sources](formats.md#sources)); by default the grid file",
             .fallback = "",

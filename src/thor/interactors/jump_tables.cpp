@@ -53,7 +53,7 @@ void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>&
   std::vector<const SphereExit*> chosen;
   for (const SphereExit& e : group) path += double(e.path), scatterings += double(e.scatterings);
   for (int i = 0; i < angle_groups; ++i) {
-    const std::size_t middle = (2 * std::size_t(i) + 1) * group.size() / (2 * angle_groups);
+    const std::size_t middle = (2 * std::size_t(i) + 1) * group.size() / (std::size_t(2) * angle_groups);
     chosen.push_back(&group[middle]);
     chosen_path += double(group[middle].path), chosen_scatterings += double(group[middle].scatterings);
   }
@@ -174,17 +174,17 @@ JumpTables JumpTables::read(const std::string& path) {
   return parse(in, path);
 }
 
-JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
+JumpTables JumpTables::parse(std::string_view bytes, const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return Error(ExitCode::input, fmt::format("{}: {}; take acceleration.jump_tables out to use the program's own "
                                               "tables, or make them anew with jump_tables",
                                               path, why));
   };
   Header h{};
-  if (in.size() < sizeof(h) + 8 || std::memcmp(in.data(), magic, sizeof(magic)) != 0) {
+  if (bytes.size() < sizeof(h) + 8 || std::memcmp(bytes.data(), magic, sizeof(magic)) != 0) {
     throw refuse("this is not a file of sphere jumps");
   }
-  std::memcpy(&h, in.data(), sizeof(h));
+  std::memcpy(&h, bytes.data(), sizeof(h));
   if (h.version > version) {
     throw refuse(fmt::format("its version is {}, and this thor reads {} at most", h.version, version));
   }
@@ -194,14 +194,14 @@ JumpTables JumpTables::parse(std::string_view in, const std::string& path) {
   }
   const std::size_t nodes = std::size_t(h.a_count) * h.depth_count;
   const std::size_t size = sizeof(h) + nodes * (4u * jump_knots + 8u * jump_exits) + 8;
-  if (in.size() != size) throw refuse(fmt::format("it has {} bytes and should have {}", in.size(), size));
+  if (bytes.size() != size) throw refuse(fmt::format("it has {} bytes and should have {}", bytes.size(), size));
   std::uint64_t sum = 0;
-  std::memcpy(&sum, in.data() + size - 8, 8);
-  if (sum != checksum(in.data(), size - 8)) throw refuse("it is damaged: its checksum does not fit");
+  std::memcpy(&sum, bytes.data() + size - 8, 8);
+  if (sum != checksum(bytes.data(), size - 8)) throw refuse("it is damaged: its checksum does not fit");
   JumpTables tables({int(h.a_count), int(h.depth_count), h.a_first, h.a_ratio, h.depth_first, h.depth_ratio});
   tables.frequency_.resize(nodes * jump_knots);
-  std::memcpy(tables.frequency_.data(), in.data() + sizeof(h), 4 * nodes * jump_knots);
-  const char* at = in.data() + sizeof(h) + 4 * nodes * jump_knots;
+  std::memcpy(tables.frequency_.data(), bytes.data() + sizeof(h), 4 * nodes * jump_knots);
+  const char* at = bytes.data() + sizeof(h) + 4 * nodes * jump_knots;
   tables.exits_.resize(nodes * jump_exits);
   for (JumpExit& e : tables.exits_) {
     float* const values[4] = {&e.log_path, &e.log_scatterings, &e.mu, &e.last};
