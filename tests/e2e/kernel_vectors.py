@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """kernel_vectors.py [--rejects] OBJECT_OR_DIRECTORY...
 
-Disassembles the pack kernels (advance_pack, march_pack) and checks which registers they compute in: the step must work in
-vector registers of full width. A compiler that fails to vectorise a part of it does so silently, and the photons stay
+Disassembles the pack kernels (advance_pack, jump_pack, march_pack) and checks which registers they compute in: they must work
+in vector registers of full width. A compiler that fails to vectorise a part of it does so silently, and the photons stay
 correct. For each object:
 
   - floating-point arithmetic is packed and in the widest registers: zmm (x86_64_v4), ymm (v3), xmm (v2), .4s/.2d (neon),
@@ -10,8 +10,8 @@ correct. For each object:
     second argument, the same for all lanes) or from constants is done once for all lanes and does not count: it is followed
     from there through registers and the stack, along every path. Anything else is a lane's: what a packed instruction left
     in a register, an element taken out of one, what is read through an index.
-  - nothing is called, except in the kernel that has all schemes of `numerics` (SelectedProblem): a scheme may stay a separate
-    function there, which no other instruction set shares (kernel_symbols.sh).
+  - nothing is called except jump_pack between steps, and in the kernel that has all schemes of `numerics` (SelectedProblem):
+    a scheme may stay a separate function there, which no other instruction set shares (kernel_symbols.sh).
 
 --rejects: the twin of the check. Each object must fail it, except those named *_good.
 Environment: OBJDUMP.
@@ -26,6 +26,7 @@ from pathlib import Path
 LIMIT_LANES = 8  # kernels have 0 to 2 that could not be traced; one small function per lane has 12
 LIMIT_NARROW = 0.05  # of the packed
 LEAST_PACKED = 100
+PACK_KERNELS = "(advance|jump|march)_pack"
 
 # State of a register or stack slot: it points to the problem or to constants; is the same for all lanes; may belong to
 # one lane. What was not written on a path is not read after it.
@@ -61,16 +62,16 @@ def split(text):
 
 
 def disassemble(path):
-    """The instructions of each advance_pack or march_pack of an object."""
+    """The instructions of each pack kernel of an object, by the function's name."""
     objdump = os.environ.get("OBJDUMP") or "objdump"
     listing = subprocess.run([objdump, "-dr", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
-    functions, current = [], None
+    functions, current = {}, None
     for line in listing.splitlines():
         head = re.match(r"^[0-9a-f]+ <(.*)>:$", line)
         if head:
-            current = [] if re.search("(advance|march)_pack", head[1]) else None
-            if current is not None:
-                functions.append(current)
+            current = None
+            if re.search(PACK_KERNELS, head[1]):
+                current = functions.setdefault(head[1], [])
         elif current is not None:
             relocation = re.match(r"^\s+[0-9a-f]+: R_\w+\s+(\S+)", line)
             if relocation and current:
@@ -79,7 +80,8 @@ def disassemble(path):
             found = re.match(r"^\s*([0-9a-f]+):\t(\{\w+\}\s+)?(\S+)\s*(.*)$", line)
             if found:
                 operands = re.sub(r"\s*(//\s|#\s|<).*$", "", found[4])  # without remarks
-                current.append(Instruction(int(found[1], 16), found[3], split(operands), re.sub(r"\s*<.*", "", line.strip())))
+                text = re.sub(r"\s*<(?!.*jump_pack).*", "", line.strip())
+                current.append(Instruction(int(found[1], 16), found[3], split(operands), text))
     return functions
 
 
@@ -295,8 +297,9 @@ def put(state, key, value):
         state[key] = value or LANE
 
 
-def count_function(code, machine, count):
-    """Traces values that are the same for all lanes to a fixed point over the blocks, then counts."""
+def count_function(code, machine, count, spared):
+    """Traces values that are the same for all lanes to a fixed point over the blocks, then counts. `spared` says which
+    registers a call of jump_pack leaves alone: the compiler knows, too."""
     index = {i.address: k for k, i in enumerate(code)}
     ends, starts, targets = set(), {0}, {}
     for k, i in enumerate(code):
@@ -316,9 +319,11 @@ def count_function(code, machine, count):
         for k in range(start, block_end[start]):
             i = code[k]
             if machine.CALL.match(i.op):
-                if counter and "__stack_chk_fail" not in i.text:  # from compilers that guard the stack
+                jumps = "jump_pack" in i.text
+                if counter and not jumps and "__stack_chk_fail" not in i.text:  # from compilers that guard the stack
                     counter.calls.append(i.text)
-                state = {r: v if r in machine.KEPT or r.startswith("[") else LANE for r, v in state.items()}
+                state = {r: v if r in machine.KEPT or r.startswith("[") or jumps and spared(r) else LANE
+                         for r, v in state.items()}
             else:
                 machine.step(i, state, counter)
         last = block_end[start] - 1
@@ -348,10 +353,11 @@ def check(path):
     machine = X86(isa) if isa.startswith("x86") else Neon(isa)
     functions = disassemble(path)
     if not functions:
-        return f"{kernel:45} no advance_pack or march_pack in this object", False
+        return f"{kernel:45} no function {PACK_KERNELS} in this object", False
+    used = {machine.register(o) for name, code in functions.items() if "jump_pack" in name for i in code for o in i.operands}
     count = Count()
-    for code in functions:
-        count_function(code, machine, count)
+    for code in functions.values():
+        count_function(code, machine, count, lambda register: register not in used)
     calls = [] if "_SelectedProblem_" in kernel else count.calls
     slow = [text for text in count.lanes if re.search(r"\b[vf]?(div|sqrt)", text)]
     least = LEAST_PACKED // 4 if "_March" in kernel else LEAST_PACKED  # no collisions

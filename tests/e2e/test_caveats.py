@@ -92,7 +92,7 @@ class Caveats(Case):
 
     def test_runs_that_were_cut(self):
         """Biased only if photons were still in flight, and nothing says otherwise."""
-        out = self.run_thor(ENDLESS, "--max-walltime", 0.5, "--drain", 0, expect=STOPPED)
+        out = self.run_thor(ENDLESS, "--max-walltime", 0.5, "--drain", 0, "--device", "cpu", expect=STOPPED)
         self.assertGreater(self.summary(out)["in_flight"], 0)
         said = self.said(out)[0]
         self.assertRegex(said, "the run was cut.* still in flight .*biased")

@@ -71,12 +71,22 @@ TEST_P(JumpsInDust, LeaveTheSameLight) {
                           tau, GetParam()),
               count, acceleration, "type: point", "seed: 4\n"));
   };
-  const auto truth = photons(0.5, every, 6000), jumped = photons(0.5, jumps, 40000);
+  const auto truth = photons(0.5, every, 12000), jumped = photons(0.5, jumps, 40000);
   const auto escapes = [](const thor::Photon& p) { return p.fate == thor::Phase::escaped ? 1. : 0.; };
   EXPECT_LT(apart(truth, jumped, escapes), 4);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, column), 4) << "absorbed photons included";
   EXPECT_GT(apart(truth, photons(0.6, jumps, 40000), escapes), 4) << "20 % more dust must show";
+  // Where and after how many scatterings a photon is absorbed inside a jump are fits.
+  const auto of_absorbed = [](const std::vector<thor::Photon>& all, auto value) {
+    double sum = 0, count = 0;
+    for (const auto& p : all) {
+      if (p.fate == thor::Phase::absorbed) sum += value(p), ++count;
+    }
+    return sum / count;
+  };
+  EXPECT_NEAR(of_absorbed(jumped, scatterings) / of_absorbed(truth, scatterings), 1, 0.1);
+  EXPECT_NEAR(of_absorbed(jumped, radius) / of_absorbed(truth, radius), 1, 0.1);
 }
 INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInDust, testing::Values("albedo: 0", "albedo: 0.9, g: 0.2"));
 

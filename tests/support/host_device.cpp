@@ -54,8 +54,12 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
     if (problem.kind() != thor::kind_of<P>) return false;
     for (std::uint32_t i = 0; i < shape.lanes; ++i) {
       const std::uint32_t slot = program.live[i];
-      if (thor::device::advance_lane<Plain>(*static_cast<const P*>(problem.data()), program, slot,
-                                            int(i) % program.copies, Alone())) {
+      const auto& p = *static_cast<const P*>(problem.data());
+      const int copy = int(i) % program.copies;
+      const bool goes_on = program.last && p.jumps.depth_count == 0
+                               ? thor::device::advance_lane<Plain, false>(p, program, slot, copy, Alone())
+                               : thor::device::advance_lane<Plain, true>(p, program, slot, copy, Alone());
+      if (goes_on) {
         program.next_live[program.report->live++] = slot;
       }
     }

@@ -224,6 +224,7 @@ Jumps<Real> JumpTables::view(int depth_count) const {
   jumps.depth_count = std::min(depth_count, axes_.depth_count);
   jumps.log_a = Real(std::log(axes_.a_first)), jumps.per_log_a = Real(1 / std::log(axes_.a_ratio));
   jumps.log_depth = Real(std::log(axes_.depth_first)), jumps.per_log_depth = Real(1 / std::log(axes_.depth_ratio));
+  jumps.depth_step = Real(std::log(axes_.depth_ratio));
   return jumps;
 }
 template Jumps<float> JumpTables::view(int) const;

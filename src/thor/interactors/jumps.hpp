@@ -36,6 +36,7 @@ struct Jumps {
   int depth_count;                ///< of those, the ones that are used: the smallest; 0: no jumps
   Real log_a, per_log_a;          ///< ln of the first node, and nodes per unit of ln a
   Real log_depth, per_log_depth;  ///< the same for the optical depth of the radius
+  Real depth_step;                ///< 1/per_log_depth
   Real trigger;                   ///< jumps begin at |x| below it
   Real shear;                     ///< largest change of velocity over a radius, in thermal speeds
   Real gradient;                  ///< largest relative change of density over a radius
@@ -44,7 +45,8 @@ struct Jumps {
   static void for_each_field(auto f, auto&... d) {
     f(d.frequency...), f(d.exits...), f(d.a_count...), f(d.stride...), f(d.depth_count...), f(d.log_a...),
         f(d.per_log_a...);
-    f(d.log_depth...), f(d.per_log_depth...), f(d.trigger...), f(d.shear...), f(d.gradient...), f(d.dust_depth...);
+    f(d.log_depth...), f(d.per_log_depth...), f(d.depth_step...), f(d.trigger...), f(d.shear...), f(d.gradient...),
+        f(d.dust_depth...);
   }
 };
 
@@ -96,7 +98,7 @@ struct JumpsView {
     const V last_a(Real(data.a_count - 1));
     const auto exists = k >= zero && i >= zero && i <= last_a;
     const V whole_k = min(floor_positive(max(k, zero)), V(Real(data.depth_count - 1)));
-    return {exists, min(max(i, zero), last_a), whole_k, exp((whole_k - k) * V(Real(1) / data.per_log_depth))};
+    return {exists, min(max(i, zero), last_a), whole_k, exp((whole_k - k) * V(data.depth_step))};
   }
 
   /// Three words choose the frequency; of the fourth the lowest bit chooses the sign, the highest six the exit, and

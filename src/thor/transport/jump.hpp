@@ -6,21 +6,58 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// Overrides what apply() has done to lanes that jump. All random words come after those of the collision.
+/// Whether a lane stands before a jump.
+template <class V>
+THOR_FN MaskOf<V> before_jump(const Lane<V>& lane) {
+  return equal<V>(lane.phase & IntOf<V>(Phase::jumping), Phase::jumping) && !equal<V>(lane.phase, Phase::idle);
+}
+
+/// Marks the lanes whose collision may be a jump: in the core, and not with dust. What apply() has done to them stays
+/// for those that turn out to have no room.
 template <class V, class D, class I, class P>
-THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
-                  const Draws<V, P>& draws, const D& dataset, const I& interactor, const P& problem) {
+THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+                        const P& problem) {
+  using Int = IntOf<V>;
+  const auto by_dust = (c.scattered || c.destroyed) && !c.by_line;
+  const auto jumps = flight.hit && !by_dust && abs(c.target.x) < V(problem.jumps.trigger);
+  Int phase = (lane.phase & Int(Phase::collide)) + Int(Phase::jumping);
+  if constexpr (P::Interactor::multiplet) phase = phase + (c.target.index << phase_bits);
+  lane.phase = select(jumps, phase, lane.phase);
+}
+
+/// Carries out the jumps of marked lanes. It needs nothing but the lane, so that a step keeps nothing for it. All
+/// random words come after those of the collision.
+template <class V, class P>
+THOR_FN void jump(Lane<V>& lane, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
+  constexpr bool multiplet = P::Interactor::multiplet;
+  const auto dataset = view<V>(problem.dataset);
+  const auto interactor = view<V>(problem.line);
   const auto tables = view<V>(problem.jumps);
-  const auto by_dust = (c.scattered || c.destroyed) && !c.by_line;
-  auto jumps = flight.hit && !by_dust && abs(c.target.x) < V(tables.data.trigger);
-  if (!any(jumps)) return;
-
+  using D = decltype(dataset);
   const V zero(Real(0)), one(Real(1));
-  const auto& here = flight.here;
+
+  auto jumps = before_jump(lane);
+  const Int transition = lane.phase >> phase_bits;
+  Int phase = lane.phase & Int(Phase::collide);
+  if constexpr (multiplet) phase = phase + select(equal<V>(phase, Phase::fly), Int(0), transition << phase_bits);
+  const auto scattered = equal<V>(phase, Phase::fly);
+  lane.phase = select(jumps, phase, lane.phase);
+  Lane<V> moved = lane;
+  moved.cell = select(jumps, lane.cell, Int(0));  // a lane that has just left may be in no cell
+  moved.cell_y = select(jumps, lane.cell_y, Int(0)), moved.cell_z = select(jumps, lane.cell_z, Int(0));
+  const auto here = dataset.here(moved);
   const Vec3<V> p{lane.px, lane.py, lane.pz};
-  const V strength = interactor.strength(c.target), opacity = dataset.opacity(here, p);
+  const auto width = dataset.width(here);
+  const auto target = [&]() THOR_INLINE_LAMBDA {
+    if constexpr (multiplet) {
+      return interactor.target(zero, transition, width);
+    } else {
+      return interactor.target(zero, width);
+    }
+  }();
+  const V strength = interactor.strength(target), opacity = dataset.opacity(here, p);
   const V kappa = strength * opacity;
   // Short by some rounding errors, so that the sphere does not reach beyond a face.
   V room = V(Real(1 - 1e-5)) * dataset.room(here, p, tables.data);
@@ -33,56 +70,55 @@ THOR_FN void jump(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V,
       dust_absorption = divide(ratio * V(Real(1) - problem.dust.albedo), strength);
     }
   }
-  const V depth = min(kappa * room, interactor.jump_depth(c.target));
-  const auto place = tables.place(depth, c.target.a);
+  const V depth = min(kappa * room, interactor.jump_depth(target));
+  const auto place = tables.place(depth, target.a);
   jumps = jumps && place.exists;
   if (!any(jumps)) return;
 
-  auto random = c.random;
+  auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
   const auto exit = tables.draw(place, first, second, third, fourth);
-  const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next();
+  const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next(), tau_word = random.next();
   const Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
   const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
-  V path = exit.path_factor * table_depth, scatterings = exit.scatterings;
+  V path = exit.path_factor * table_depth, scatterings = exit.scatterings, reach = radius;
   MaskOf<V> absorbed(false);
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
-      const V left = -log(uniform_positive<V>(random.next()));  // optical depth of dust that the photon can pass
-      absorbed = jumps && left < dust_absorption * path;
-      path = select(absorbed, divide(left, max(dust_absorption, V(Real(1e-30)))), path);
-      // Scatterings come first and wing flights last: in the core a flight is two mean free paths long.
-      scatterings = select(absorbed, max(min(scatterings, V(Real(0.5)) * path), one), scatterings);
+      const V passes = -log(uniform_positive<V>(random.next()));  // optical depth of dust that the photon can pass
+      const V share = divide(passes, max(dust_absorption * path, V(Real(1e-30))));
+      absorbed = jumps && share < one;
+      // Where on its path a photon is absorbed is exact; how far it has come by then, and after how many scatterings,
+      // are fits to exact histories (docs/physics.md#sphere-jumps).
+      const V left = log(max(one - share, V(Real(1e-30))));
+      reach = select(absorbed, radius * (one - exp(V(Real(2. / 3)) * left)), reach);
+      scatterings = select(absorbed, max(scatterings * (one - exp(V(Real(1.25)) * left)), one), scatterings);
+      path = select(absorbed, path * share, path);
     }
   }
 
-  Lane<V> moved = lane;
   moved.dx = normal.x, moved.dy = normal.y, moved.dz = normal.z;
-  dataset.advance(moved, select(jumps, radius, zero));
-  add_column(moved, dataset.width(here).times(divide(path, strength)));
-  const auto leaves = jumps && !absorbed;
-  lane.px = select(leaves, moved.px, lane.px), lane.py = select(leaves, moved.py, lane.py);
-  lane.pz = select(leaves, moved.pz, lane.pz);
-  if constexpr (D::depth) lane.depth = select(leaves, moved.depth, lane.depth);
-  V frequency = dataset.width(here).times(interactor.frequency_at(c.target, exit.x));
+  dataset.advance(moved, select(jumps, reach, zero));
+  add_column(moved, width.times(divide(path, strength)));
+  V frequency = width.times(interactor.frequency_at(target, exit.x));
   if constexpr (D::substeps) {
     frequency = frequency + dataset.velocity_along(here, Vec3<V>{moved.px, moved.py, moved.pz}, n);
   }
-  lane.dx = select(jumps, n.x, lane.dx), lane.dy = select(jumps, n.y, lane.dy), lane.dz = select(jumps, n.z, lane.dz);
-  lane.frequency = select(jumps, frequency, lane.frequency);
-  lane.tau = select(jumps, draws.tau, lane.tau);
-  lane.flown = select(jumps, select(absorbed, zero, exit.last * radius), lane.flown);
-  lane.column = select(jumps, moved.column, lane.column);
-  lane.column_low = select(jumps, moved.column_low, lane.column_low);
-  lane.scatterings = lane.scatterings - select(jumps && c.by_line, Int(1), Int(0));
-  lane.jumps = lane.jumps + select(jumps, Int(1), Int(0));
-  lane.tabulated = lane.tabulated + select(jumps, scatterings, zero);
-  lane.phase = select(jumps, select(absorbed, Int(Phase::absorbed), Int(Phase::fly)), lane.phase);
+  moved.cell = lane.cell, moved.cell_y = lane.cell_y, moved.cell_z = lane.cell_z;
+  moved.dx = n.x, moved.dy = n.y, moved.dz = n.z;
+  moved.frequency = frequency;
+  moved.tau = -log(uniform_positive<V>(tau_word));
+  moved.flown = select(absorbed, zero, exit.last * radius);
+  moved.scatterings = lane.scatterings - select(scattered, Int(1), Int(0));
+  moved.jumps = lane.jumps + Int(1);
+  moved.tabulated = lane.tabulated + scatterings;
+  moved.phase = select(absorbed, Int(Phase::absorbed), Int(Phase::fly));
   const auto words = words_of(random);
-  lane.s0 = select(jumps, words.s0, lane.s0), lane.s1 = select(jumps, words.s1, lane.s1);
-  lane.s2 = select(jumps, words.s2, lane.s2), lane.s3 = select(jumps, words.s3, lane.s3);
+  moved.s0 = words.s0, moved.s1 = words.s1, moved.s2 = words.s2, moved.s3 = words.s3;
+  for_each_field<D>(lane, moved,
+                    [&](auto& now, const auto& then) THOR_INLINE_LAMBDA { now = select(jumps, then, now); });
 }
 
 }  // namespace THOR_ISA

@@ -6,7 +6,7 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// One step of every lane; true where a lane has ended.
+/// One step of every lane; true where a lane has ended or stands before a jump.
 template <class V, class P>
 THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   using Int = IntOf<V>;
@@ -18,7 +18,7 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   const auto collision = collide(lane, flight, draws, dataset, interactor, problem);
   apply(lane, collision, flight, draws, dataset);
   if (problem.jumps.depth_count > 0) [[unlikely]]
-    jump(lane, collision, flight, draws, dataset, interactor, problem);
+    mark_jumps(lane, collision, flight, problem);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = in_flight(lane);

@@ -11,24 +11,45 @@ namespace {
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 using ThisPack = NativePack<THOR_REAL>;
 
-/// The lanes stay in registers for a slice of steps, which ends early where a lane has ended. One pack at a time: two
-/// side by side gave nothing (docs/performance.md).
+/// The jumps of lanes that stand before one; true if some lane has ended. Apart from the steps: a call among them, and
+/// as much code again inlined, both take registers from them (docs/performance.md).
 template <class V>
-THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int steps) {
+THOR_FN bool jump(const LaneArrays<THOR_REAL>& lanes, const void* bytes) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
   Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
-  bool ended = false;
-  for (int i = 0; i < steps && !ended; ++i) ended = any(step(lane, problem));
+  jump(lane, problem);
   store_lane<V, Dataset>(lane, lanes, 0);
-  return ended;
+  return any(!in_flight(lane) && !equal<V>(lane.phase, Phase::idle));
+}
+THOR_NOINLINE bool jump_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem) {
+  return jump<ThisPack>(lanes, problem);
+}
+THOR_NOINLINE bool jump_one(const LaneArrays<THOR_REAL>& lanes, const void* problem) {
+  return jump<THOR_REAL>(lanes, problem);
+}
+
+/// The lanes stay in registers for a slice of steps, which ends early where a lane has ended. One pack at a time: two
+/// side by side gave nothing (docs/performance.md).
+template <class V>
+THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int steps, auto jump) {
+  const auto& problem = *static_cast<const ThisProblem*>(bytes);
+  using Dataset = decltype(view<V>(problem.dataset));
+  for (;;) {
+    Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
+    bool leaves = false;
+    for (; steps > 0 && !leaves; --steps) leaves = any(step(lane, problem));
+    store_lane<V, Dataset>(lane, lanes, 0);
+    if (!leaves || problem.jumps.depth_count == 0) return leaves;
+    if (jump(lanes, bytes)) return true;
+  }
 }
 
 bool advance_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem, int steps) {
-  return advance<ThisPack>(lanes, problem, steps);
+  return advance<ThisPack>(lanes, problem, steps, jump_pack);
 }
 bool advance_one(const LaneArrays<THOR_REAL>& lanes, const void* problem, int steps) {
-  return advance<THOR_REAL>(lanes, problem, steps);
+  return advance<THOR_REAL>(lanes, problem, steps, jump_one);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ constexpr int blocks_held() {
   return 65536 / block / Dataset::gpu_registers[sizeof(Real) == 8];
 }
 
-template <class P>
+template <class P, bool Refills>
 __global__ void __launch_bounds__(block, blocks_held<P>())
     advance_lanes(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program,
                   device::LaunchShape shape) {
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(block, blocks_held<P>())
   const Group group{__ballot_sync(~0u, has_lane)};
   if (!has_lane) return;
   const std::uint32_t slot = program.live[index];
-  if (device::advance_lane<Atomic>(problem, program, slot, int(blockIdx.x) % program.copies, group)) {
+  if (device::advance_lane<Atomic, Refills>(problem, program, slot, int(blockIdx.x) % program.copies, group)) {
     program.next_live[atomicAdd(&program.report->live, 1u)] = slot;
   }
 }
@@ -51,14 +51,17 @@ using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 
 cudaError_t probe() {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(advance_lanes<ThisProblem>));
+  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(advance_lanes<ThisProblem, true>));
 }
 
 cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& program, device::LaunchShape shape,
                    cudaStream_t stream) {
   const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
   const std::uint32_t blocks = (warps * 32 + block - 1) / block;
-  advance_lanes<<<blocks, block, 0, stream>>>(*static_cast<const ThisProblem*>(problem), program, shape);
+  const auto& p = *static_cast<const ThisProblem*>(problem);
+  const auto kernel =
+      program.last && p.jumps.depth_count == 0 ? advance_lanes<ThisProblem, false> : advance_lanes<ThisProblem, true>;
+  kernel<<<blocks, block, 0, stream>>>(p, program, shape);
   return cudaGetLastError();
 }
 

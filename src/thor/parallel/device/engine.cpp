@@ -226,6 +226,7 @@ class Engine {
     program.records = squad.records ? squad.records->data() : nullptr;
     program.room = squad.records ? std::uint32_t(squad.records->bytes() / sizeof(Photon)) : 0;
     program.steps = squad.steps = steps_;
+    program.last = next_seen_ >= ids_.end || pool_.closed();
     squad.granted = program.granted;
     const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
     device_.advance(squad.queue, problem_, program,

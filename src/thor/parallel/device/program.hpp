@@ -34,6 +34,7 @@ struct Program {
   Photon* records;         ///< finished photons for the host; none: they are only counted
   std::uint32_t room;      ///< capacity of `records`
   int steps;               ///< of each lane in this slice
+  bool last;               ///< no photon waits for a lane
   std::uint64_t fault;     ///< a photon whose start is a fault, to test what happens then
 };
 
@@ -52,10 +53,10 @@ struct SharedCells {
 };
 
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
-/// wait for room or for ids, or is idle for good.
+/// wait for room or for ids, or is idle for good. Called, not inlined, as it would take registers from the step.
 template <class Atomic, class P>
-THOR_FN bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
-                   Origin& origin, int copy) {
+THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
+                         Origin& origin, int copy) {
   const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   for (;;) {
     if (lane.phase != Phase::idle) {
@@ -78,18 +79,42 @@ THOR_FN bool renew(const P& problem, const Program<typename P::Real>& program, L
   }
 }
 
+template <class Real, class P>
+THOR_NOINLINE void jump_apart(const P& problem, Lane<Real>& lane) {
+  jump(lane, problem);
+}
+
 /// Lane `slot` for one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
-/// would otherwise go on alone, and the others after it.
-template <class Atomic, class P>
+/// would otherwise go on alone, and the others after it. Without `Refills`, for slices in which no photon waits for a
+/// lane and nothing jumps, a lane only steps until its photon ends: that has the shortest latency.
+template <class Atomic, bool Refills, class P>
 THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& program, std::uint32_t slot, int copy,
                           const auto& group) {
   using Real = typename P::Real;
   using Dataset = decltype(view<Real>(problem.dataset));
   Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
-  bool going = in_flight<Real>(lane) || renew<Atomic>(problem, program, lane, program.origins[slot], copy);
-  for (int i = 0; i < program.steps && group.any(going); ++i) {
-    if (going && step(lane, problem)) going = renew<Atomic>(problem, program, lane, program.origins[slot], copy);
+  // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
+  const auto go_on = [&] {
+    Lane<Real> other = lane;
+    if (before_jump<Real>(other)) jump_apart(problem, other);
+    const bool goes = in_flight<Real>(other) || renew<Atomic>(problem, program, other, program.origins[slot], copy);
+    lane = other;
+    return goes;
+  };
+  bool going = in_flight<Real>(lane) || go_on();
+  if constexpr (Refills) {
+    for (int i = 0; i < program.steps && group.any(going);) {
+      bool leaves = false;
+      do {
+        leaves = going && step(lane, problem);
+        ++i;
+      } while (i < program.steps && !group.any(leaves));
+      if (leaves) going = go_on();
+    }
+  } else {
+    for (int i = 0; i < program.steps && going; ++i) going = !step(lane, problem);
+    if (!going) go_on();
   }
   store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;

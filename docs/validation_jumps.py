@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Remakes the table and the figure of docs/validation.md#sphere-jumps.
+
+    PYTHONPATH=python python3 docs/validation_jumps.py --thor build/release/thor --device cuda [--scale 1] [--only sphere,flow]
+
+Each row is a configuration that follows every scattering (or skips the core locally, where that is all one can wait for)
+against the same with jumps. The figure is written when all spheres were run.
+"""
+from __future__ import annotations
+
+import argparse
+import pathlib
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+
+import h5py
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import thor
+from thor import analytic
+from thor.plot import COLORS, PAPER
+
+HERE = pathlib.Path(__file__).parent
+NONE, LOCAL, JUMPS = "{core_skip: none}", "{core_skip: local}", "{jumps: true}"
+POINT = "type: point"
+spectra: dict[str, tuple] = {}
+
+
+@dataclass
+class Run:
+    """The photons of a run; those of arrays named out_ are the ones that escaped."""
+    out_x: np.ndarray
+    out_weight: np.ndarray
+    out_radius: np.ndarray
+    path: np.ndarray
+    scatterings: np.ndarray
+    absorbed_scatterings: np.ndarray
+    absorbed_radius: np.ndarray
+    escaped: float
+    escaped_error: float
+    steps: float
+    jumps: float
+    seconds: float
+    a: float
+    tau0: float
+
+
+def mean(values, weight=None) -> tuple[float, float]:
+    if len(values) == 0:
+        return np.nan, np.nan
+    weight = np.ones(len(values)) if weight is None else weight
+    average = np.average(values, weights=weight)
+    return average, np.sqrt(np.sum((weight * (values - average))**2)) / np.sum(weight)
+
+
+def run(dataset: str, photons: float, acceleration: str, seed: int = 1, generators: str = "", line: str = "Lya",
+        more: str = "") -> Run:
+    count = max(500, int(photons * ARGS.scale))
+    generators = generators.replace("PHOTONS", str(count)) or f"[{{{POINT}, photons: {count}}}]"
+    with tempfile.TemporaryDirectory(dir=ARGS.folder) as folder:
+        config = pathlib.Path(folder) / "c.yaml"
+        config.write_text(f"line: {line}\nseed: {seed}\ndataset: {{{dataset}}}\ngenerators: {generators}\n"
+                          f"acceleration: {acceleration}\noutputs: [{{type: photons}}]\noutput: {{path: r.h5}}\n"
+                          f"limits: {{max_scatterings: 2000000000}}\n{more}")
+        done = subprocess.run([ARGS.thor, "run", config, "--quiet", "--device", ARGS.device], stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise SystemExit(f"thor run: exit code {done.returncode}\n{done.stderr}\n{config.read_text()}")
+        with thor.open(pathlib.Path(folder) / "r.h5") as result:
+            p, s = result.photons, result.summary
+            fate, weight = np.asarray(p["fate"]), np.asarray(p["weight"])
+            x, position = np.asarray(result.x(p["velocity_final"])), np.asarray(p["position"])
+            scatterings, path = np.asarray(p["scatterings"], float), np.asarray(p["column"], float)
+            centre = np.asarray(p["position_initial"]).mean(axis=0)
+            radius = np.sqrt(((position - centre)**2).sum(axis=1))
+            out, absorbed = fate == 2, fate == 3
+            escaped = weight[out].sum() / weight.sum()
+            return Run(x[out], weight[out], radius[out], path, scatterings, scatterings[absorbed], radius[absorbed], escaped,
+                       np.sqrt(np.sum(weight**2 * (out - escaped)**2)) / weight.sum(), float(s["steps"]) / len(fate),
+                       float(s["jumps"]) / len(fate), float(s["transport_seconds"]),
+                       float(result.attributes["voigt_parameter"]), float(result.attributes.get("tau0", 0)))
+
+
+def distance(a, a_weight, b, b_weight) -> tuple[float, float]:
+    """Kolmogorov-Smirnov distance of two weighted samples, and its 1 % point for their effective sizes."""
+    places = np.sort(np.concatenate([a, b]))
+
+    def below(values, weight):
+        order = np.argsort(values)
+        sums = np.concatenate([[0.], np.cumsum(weight[order])])
+        return sums[np.searchsorted(values[order], places, "right")] / sums[-1]
+
+    size = [w.sum()**2 / (w**2).sum() for w in (a_weight, b_weight)]
+    return np.abs(below(a, a_weight) - below(b, b_weight)).max(), 1.628 * np.sqrt(1 / size[0] + 1 / size[1])
+
+
+def number(value, error) -> str:
+    """1.0007(4)."""
+    if not np.isfinite(value):
+        return "-"
+    digits = max(0, int(np.ceil(-np.log10(max(error, 1e-12)))) + (error * 10**np.ceil(-np.log10(max(error, 1e-12))) < 3))
+    return f"{value:.{digits}f}({error * 10**digits:.0f})"
+
+
+def ratio(b, a) -> str:
+    if not (np.isfinite(b[0]) and a[0]):
+        return "-"
+    return number(b[0] / a[0], abs(b[0] / a[0]) * np.hypot(a[1] / a[0], b[1] / b[0]))
+
+
+def compare(label: str, every: Run, jumps: Run) -> None:
+    ks, limit = distance(every.out_x, every.out_weight, jumps.out_x, jumps.out_weight)
+    ks_abs, _ = distance(np.abs(every.out_x), every.out_weight, np.abs(jumps.out_x), jumps.out_weight)
+    pairs = [ratio(mean(np.abs(jumps.out_x), jumps.out_weight), mean(np.abs(every.out_x), every.out_weight)),
+             ratio(mean(jumps.path), mean(every.path)), ratio(mean(jumps.scatterings), mean(every.scatterings)),
+             ratio(mean(jumps.out_radius, jumps.out_weight), mean(every.out_radius, every.out_weight))]
+    signed = [number(*mean(r.out_x, r.out_weight)) for r in (jumps, every)]
+    text = (f"| {label} | {ks:.4f}, {ks_abs:.4f} ({limit:.4f}) | {' | '.join(pairs)} | {signed[0]}, {signed[1]} | "
+            f"{every.steps:.3g}, {jumps.steps:.3g} |")
+    if every.escaped < 1:
+        text += (f" f_esc {number(jumps.escaped, jumps.escaped_error)}, {number(every.escaped, every.escaped_error)}; absorbed: "
+                 f"scatterings {ratio(mean(jumps.absorbed_scatterings), mean(every.absorbed_scatterings))}, radius "
+                 f"{ratio(mean(jumps.absorbed_radius), mean(every.absorbed_radius))}")
+    print(f"{text}   [{every.seconds:.2f} s, {jumps.seconds:.3f} s, {jumps.jumps:.3g} jumps, {time.time() - START:.0f} s]", flush=True)
+
+
+def sphere(tau0: float, temperature: float = 1.7e4) -> str:
+    return f"type: shell, outer_radius: 1 kpc, temperature: {temperature:g} K, tau0: {tau0:g}"
+
+
+def spheres() -> None:
+    off = f"[{{{POINT}, position: [0.3 kpc, 0.4 kpc, -0.5 kpc], photons: PHOTONS}}]"
+    for tau0, count in ((2e4, 1e5), (2e5, 1e5), (2e6, 1e5), (2e7, 2e4)):
+        every = run(sphere(tau0), count, NONE)
+        jumps = run(sphere(tau0), 1e5, JUMPS, 2)
+        spectra[f"{tau0:.0e}"] = every.out_x, jumps.out_x
+        compare(f"sphere, τ₀ = {tau0:.0e}", every, jumps)
+        compare(f"τ₀ = {tau0:.0e}, tables up to τ₀/30", every, run(sphere(tau0), count, f"{{jumps: true, jump_depth: {tau0 / 30:g}}}", 3))
+        compare(f"τ₀ = {tau0:.0e}, tables of 1.2 T (twin)", every, run(sphere(tau0, 1.2 * 1.7e4), 1e5, JUMPS, 2))
+        if tau0 < 3e6:
+            compare(f"τ₀ = {tau0:.0e}, source at r = 0.7", run(sphere(tau0), count, NONE, 1, off), run(sphere(tau0), 1e5, JUMPS, 2, off))
+
+
+def thick() -> None:
+    for tau0 in (2e7, 2e8, 2e9):
+        jumps = run(sphere(tau0), 5e4, JUMPS)
+        average, error = mean(np.abs(jumps.out_x))
+        truth = analytic.sphere_mean_abs_x(jumps.a, tau0)
+        print(f"| sphere, τ₀ = {tau0:.0e}: mean abs(x) {number(average, error)}, analytic {truth:.3f}, "
+              f"steps {jumps.steps:.4g}, jumps {jumps.jumps:.3g}, scatterings/τ₀ {mean(jumps.scatterings)[0] / tau0:.4f}, {jumps.seconds:.2f} s",
+              flush=True)
+
+
+def flow() -> None:
+    for speed, count in ((20, 4e3), (200, 4e4), (2000, 4e4)):
+        dataset = (f"type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, "
+                   f"velocity: {{profile: linear, max: {speed} km/s}}")
+        every = run(dataset, count, NONE)
+        for shear in (0.02, 0.01):
+            compare(f"outflow of {speed} km/s, jump_shear {shear}", every, run(dataset, 1e5, f"{{jumps: true, jump_shear: {shear}}}", 2))
+
+
+def graded() -> None:
+    dataset = ("type: shell, inner_radius: 0.1 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5, "
+               "density: {profile: power_law, exponent: -2}")
+    every = run(dataset, 4e4, NONE)
+    for gradient in (0.03, 0.015):
+        compare(f"shell of density r⁻², jump_gradient {gradient}", every, run(dataset, 4e4, f"{{jumps: true, jump_gradient: {gradient}}}", 2))
+
+
+def shell() -> None:
+    dataset = ("type: shell, inner_radius: 0.9 kpc, outer_radius: 1 kpc, temperature: 1e4 K, b_turb: 37.9 km/s, "
+               "column_density: 1e20 cm^-2, velocity: {profile: constant, max: 150 km/s}")
+    compare("thin shell, N = 1e20, b = 40 km/s, 150 km/s", run(dataset, 2e4, NONE), run(dataset, 1e5, JUMPS, 2))
+
+
+def mgii() -> None:
+    for speed in (100, 500):
+        dataset = (f"type: shell, inner_radius: 0.1 kpc, outer_radius: 1 kpc, temperature: 1e4 K, b_turb: 15 km/s, "
+                   f"column_density: 1e15 cm^-2, velocity: {{profile: linear, max: {speed} km/s}}")
+        generators = "[{type: point, photons: PHOTONS, spectrum: {type: gaussian, sigma: 100 km/s}}]"
+        compare(f"Mg II, outflow of {speed} km/s", run(dataset, 2e5, NONE, 1, generators, "MgII"),
+                run(dataset, 2e5, JUMPS, 2, generators, "MgII"))
+
+
+def slab() -> None:
+    for albedo in (0, 0.9):
+        dataset = f"type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e5, dust: {{tau: 0.3, albedo: {albedo}, g: 0.3}}"
+        compare(f"dusty slab, τ₀ = 1e5, dust 0.3, albedo {albedo}", run(dataset, 1e5, NONE), run(dataset, 1e5, JUMPS, 2))
+
+
+def write_clumps(path: pathlib.Path, seed: int, low: float, high: float, speed: float, hubble: float = 0.) -> None:
+    """16³ cells of 1e20 cm with line-centre optical depths between `low` and `high` at 1e4 K and speeds of some thermal speeds."""
+    random, n, cell = np.random.default_rng(seed), 16, 1e20
+    depth = 10**random.uniform(np.log10(low), np.log10(high), (n, n, n))
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"cell_size": cell, "origin_x": 0., "origin_y": 0., "origin_z": 0.})
+        if hubble:
+            file.attrs.update({"hubble": hubble, "redshift": 3., "periodic": False})
+        file["HI_density"] = (depth / 5.898e-14 / cell).astype("f4")
+        file["temperature"] = np.full((n, n, n), 1e4, "f4")
+        for axis in "xyz":
+            file[f"velocity_{axis}"] = random.normal(0, speed * 12.85 / np.sqrt(3), (n, n, n)).astype("f4")
+            file[f"velocity_{axis}"].attrs["units"] = "km s-1"
+
+
+def clumps() -> None:
+    centre = f"{8e20 / 3.0856775814913673e21!r} kpc"
+    generators = f"[{{{POINT}, position: [{centre}, {centre}, {centre}], photons: PHOTONS}}]"
+    for name, low, high, speed, dust, count, hubble in (("1e4 to 1e6 a cell, 1 v_th, dust 0.02 a cell", 1e4, 1e6, 1, 0.16, 3e4, 0),
+                                                ("1e2 to 1e5 a cell, 3 v_th", 1e2, 1e5, 3, 0, 4e4, 0),
+                                                ("1e4 a cell at rest in a Hubble flow of 200 km/s", 1e4, 1e4, 0, 0, 4e4, 1.25e-14)):
+        grid = pathlib.Path(ARGS.folder) / "clumps.h5"
+        write_clumps(grid, 5, low, high, speed, hubble)
+        dataset = f"type: uniform_grid, path: {grid}" + (f", dust: {{tau: {dust}, albedo: 0.32, g: 0.73}}" if dust else "")
+        every = run(dataset, count, NONE, 1, generators)
+        compare(f"16³ cells, {name}", every, run(dataset, 1e5, JUMPS, 2, generators))
+        if hubble:
+            compare(f"16³ cells, {name}, jump_shear 0.01", every, run(dataset, 1e5, "{jumps: true, jump_shear: 0.01}", 2, generators))
+
+
+def galaxy() -> None:
+    snapshot, grid = pathlib.Path(ARGS.folder) / "galaxy.hdf5", pathlib.Path(ARGS.folder) / "galaxy_grid.h5"
+    subprocess.run([ARGS.thor, "mock", "galaxy", "-o", snapshot, "--overwrite", "--quiet"], check=True)
+    subprocess.run([ARGS.thor, "grid", snapshot, "-o", grid, "--overwrite", "--quiet", *ARGS.grid_options.split()], check=True)
+    for dust, count in ((", dust: {law: SMC}", 4e4), ("", 3e4)):
+        for name, generators in (("stars", "[{type: sources, brightness: ionizing_rate, photons: PHOTONS, "
+                                  "spectrum: {type: gaussian, sigma: 30 km/s}}]"),
+                                 ("gas", "[{type: gas, emission: collisional, photons: PHOTONS, spectrum: {type: thermal}}]")):
+            dataset = f"type: uniform_grid, path: {grid}{dust}"
+            compare(f"synthetic galaxy, 128³, {'SMC dust' if dust else 'no dust'}, {name}, against `local`",
+                    run(dataset, count, LOCAL, 1, generators), run(dataset, 1e5, JUMPS, 2, generators))
+
+
+def draw() -> None:
+    figure, axes = plt.subplots(2, 4, figsize=(13, 4.6), sharex="col", height_ratios=(3, 1), layout="constrained", facecolor=PAPER)
+    for (tau0, (every, jumps)), (top, bottom) in zip(spectra.items(), axes.T):
+        edges = np.linspace(0, np.quantile(np.abs(every), 0.998), 41)
+        middle, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
+        counts = [np.histogram(np.abs(x), edges)[0] for x in (every, jumps)]
+        share = [c / len(x) / width for c, x in zip(counts, (every, jumps))]
+        error = share[0] * np.sqrt(1 / np.maximum(counts[0], 1) + 1 / np.maximum(counts[1], 1))
+        top.stairs(share[0], edges, color=COLORS[0], label=f"every scattering, {len(every):,}")
+        top.plot(middle, share[1], ".", color=COLORS[1], label=f"jumps, {len(jumps):,}")
+        bottom.axhline(0, color=COLORS[0])
+        bottom.plot(middle, (share[1] - share[0]) / np.maximum(error, 1e-30), ".", color=COLORS[1])
+        bottom.set(ylim=(-4.5, 4.5), xlabel="|x|")
+        top.set_title(f"τ₀ = {tau0}")
+        top.legend(frameon=False, fontsize=8)
+    axes[0, 0].set_ylabel("photons per unit |x|")
+    axes[1, 0].set_ylabel("difference / σ")
+    figure.savefig(HERE / "figures" / "jumps.png", dpi=120)
+
+
+def main() -> None:
+    global ARGS, START
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--thor", default="build/release/thor")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--scale", type=float, default=1., help="multiplies the photon counts")
+    parser.add_argument("--only", default="", help="parts: " + ", ".join(p.__name__ for p in PARTS))
+    parser.add_argument("--grid-options", default="--size 60kpc --cells 128 --sources stars", help="of `thor grid` for the galaxy")
+    ARGS, START = parser.parse_args(), time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        ARGS.folder = folder
+        print("| what | KS, that of abs(x) (1 % point) | mean abs(x) | path | scatterings | last radius | mean x, with and without "
+              "jumps | steps a photon, without and with | dust |\n|---|---|---|---|---|---|---|---|---|")
+        for part in PARTS:
+            if not ARGS.only or part.__name__ in ARGS.only.split(","):
+                part()
+    if len(spectra) == 4:
+        draw()
+
+
+PARTS = (spheres, thick, flow, graded, shell, mgii, slab, clumps, galaxy)
+if __name__ == "__main__":
+    main()
