@@ -161,7 +161,7 @@ def flow() -> None:
         dataset = (f"type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, "
                    f"velocity: {{profile: linear, max: {speed} km/s}}")
         every = run(dataset, count, NONE)
-        for shear in (0.02, 0.01):
+        for shear in (0.04, 0.02, 0.01):
             compare(f"outflow of {speed} km/s, jump_shear {shear}", every, run(dataset, 1e5, f"{{jumps: true, jump_shear: {shear}}}", 2))
 
 
@@ -169,7 +169,7 @@ def graded() -> None:
     dataset = ("type: shell, inner_radius: 0.1 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5, "
                "density: {profile: power_law, exponent: -2}")
     every = run(dataset, 4e4, NONE)
-    for gradient in (0.03, 0.015):
+    for gradient in (0.1, 0.03):
         compare(f"shell of density r⁻², jump_gradient {gradient}", every, run(dataset, 4e4, f"{{jumps: true, jump_gradient: {gradient}}}", 2))
 
 
@@ -180,11 +180,11 @@ def shell() -> None:
 
 
 def mgii() -> None:
-    for speed in (100, 500):
+    for speed, column in ((100, "1e15"), (500, "1e15"), (100, "1e18")):
         dataset = (f"type: shell, inner_radius: 0.1 kpc, outer_radius: 1 kpc, temperature: 1e4 K, b_turb: 15 km/s, "
-                   f"column_density: 1e15 cm^-2, velocity: {{profile: linear, max: {speed} km/s}}")
+                   f"column_density: {column} cm^-2, velocity: {{profile: linear, max: {speed} km/s}}")
         generators = "[{type: point, photons: PHOTONS, spectrum: {type: gaussian, sigma: 100 km/s}}]"
-        compare(f"Mg II, outflow of {speed} km/s", run(dataset, 2e5, NONE, 1, generators, "MgII"),
+        compare(f"Mg II, N = {column}, outflow of {speed} km/s", run(dataset, 2e5, NONE, 1, generators, "MgII"),
                 run(dataset, 2e5, JUMPS, 2, generators, "MgII"))
 
 
@@ -204,6 +204,7 @@ def write_clumps(path: pathlib.Path, seed: int, low: float, high: float, speed: 
             file.attrs.update({"hubble": hubble, "redshift": 3., "periodic": False})
         file["HI_density"] = (depth / 5.898e-14 / cell).astype("f4")
         file["temperature"] = np.full((n, n, n), 1e4, "f4")
+        file["dust"] = file["HI_density"][:]
         for axis in "xyz":
             file[f"velocity_{axis}"] = random.normal(0, speed * 12.85 / np.sqrt(3), (n, n, n)).astype("f4")
             file[f"velocity_{axis}"].attrs["units"] = "km s-1"
@@ -212,12 +213,12 @@ def write_clumps(path: pathlib.Path, seed: int, low: float, high: float, speed: 
 def clumps() -> None:
     centre = f"{8e20 / 3.0856775814913673e21!r} kpc"
     generators = f"[{{{POINT}, position: [{centre}, {centre}, {centre}], photons: PHOTONS}}]"
-    for name, low, high, speed, dust, count, hubble in (("1e4 to 1e6 a cell, 1 v_th, dust 0.02 a cell", 1e4, 1e6, 1, 0.16, 3e4, 0),
-                                                ("1e2 to 1e5 a cell, 3 v_th", 1e2, 1e5, 3, 0, 4e4, 0),
-                                                ("1e4 a cell at rest in a Hubble flow of 200 km/s", 1e4, 1e4, 0, 0, 4e4, 1.25e-14)):
+    for name, low, high, speed, dust, count, hubble in (("1e4 to 1e6 a cell, 1 v_th, SMC dust", 1e4, 1e6, 1, True, 3e4, 0),
+                                                ("1e2 to 1e5 a cell, 3 v_th", 1e2, 1e5, 3, False, 4e4, 0),
+                                                ("1e4 a cell at rest in a Hubble flow of 200 km/s", 1e4, 1e4, 0, False, 4e4, 1.25e-14)):
         grid = pathlib.Path(ARGS.folder) / "clumps.h5"
         write_clumps(grid, 5, low, high, speed, hubble)
-        dataset = f"type: uniform_grid, path: {grid}" + (f", dust: {{tau: {dust}, albedo: 0.32, g: 0.73}}" if dust else "")
+        dataset = f"type: uniform_grid, path: {grid}" + (", dust: {law: SMC}" if dust else "")
         every = run(dataset, count, NONE, 1, generators)
         compare(f"16³ cells, {name}", every, run(dataset, 1e5, JUMPS, 2, generators))
         if hubble:

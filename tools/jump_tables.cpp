@@ -1,6 +1,8 @@
 // Makes the tables of sphere jumps from exact histories.
-//   jump_tables make FOLDER [--device cuda] [--photons 262144] [--most 1e6] [--seconds 500] [--threads N]
-//       adds the tables that FOLDER does not have yet, the quick ones first, until the time is over
+//   jump_tables make FOLDER [--device cuda] [--photons 262144] [--most 1e6] [--seconds 500] [--threads N] [--part 1/3]
+//       adds the tables that FOLDER does not have yet, the quick ones first, until the time is over; several parts can
+//       be made side by side, so that a GPU has work while the last photons of one table are on their way
+//   jump_tables split FILE FOLDER     the tables of a file, to add others
 //   jump_tables join FOLDER FILE
 #include <fmt/format.h>
 
@@ -50,6 +52,7 @@ struct Options {
   std::uint64_t photons = 262144;
   double most = 1e6, seconds = 1e9;
   int threads = available_threads();
+  int part = 0, parts = 1;
 };
 
 int depths_up_to(double most) { return 1 + int(std::floor(2 * std::log10(most / 30) + 1e-9)); }
@@ -64,7 +67,7 @@ void make(const Options& o) {
   int missing = 0;
   for (int k = 0; k < all.depth_count; ++k) {
     for (int i = 0; i < all.a_count; ++i) {
-      if (fs::exists(name(o.folder, i, k))) continue;
+      if (i % o.parts != o.part || fs::exists(name(o.folder, i, k))) continue;
       if (passed() > o.seconds) {
         ++missing;
         continue;
@@ -82,6 +85,14 @@ void make(const Options& o) {
     }
   }
   fmt::print("{} tables are missing\n", missing);
+}
+
+void split(const std::string& path, const fs::path& folder) {
+  fs::create_directories(folder);
+  const JumpTables tables = JumpTables::read(path);
+  for (int i = 0; i < tables.axes().a_count; ++i) {
+    for (int k = 0; k < tables.axes().depth_count; ++k) save(name(folder, i, k), tables.node(i, k));
+  }
 }
 
 void join(const fs::path& folder, const std::string& path) {
@@ -116,14 +127,18 @@ int main(int argc, char** argv) {
           o.seconds = std::stod(value);
         else if (key == "--threads")
           o.threads = std::stoi(value);
+        else if (key == "--part")
+          o.part = std::stoi(value) - 1, o.parts = std::stoi(value.substr(value.find('/') + 1));
         else
           throw Error(ExitCode::usage, "unknown option " + key);
       }
       make(o);
+    } else if (arguments.size() == 3 && arguments[0] == "split") {
+      split(arguments[1], arguments[2]);
     } else if (arguments.size() == 3 && arguments[0] == "join") {
       join(arguments[1], arguments[2]);
     } else {
-      throw Error(ExitCode::usage, "usage: jump_tables make FOLDER [options], or jump_tables join FOLDER FILE");
+      throw Error(ExitCode::usage, "usage: jump_tables make FOLDER [options], split FILE FOLDER, or join FOLDER FILE");
     }
   } catch (const std::exception& e) {
     fmt::print(stderr, "jump_tables: {}\n", e.what());

@@ -37,6 +37,13 @@ struct Leg {
   Vec3<V> middle;  ///< where the opacity is taken
 };
 
+/// Of the gas around a place, for sphere jumps.
+template <class V>
+struct Gradients {
+  V density;   ///< d ln n/ds along a direction
+  V velocity;  ///< dv/ds in thermal speeds, the mean over all directions
+};
+
 /// A segment whose length is known.
 template <class V>
 struct FaceSegment {
@@ -222,6 +229,7 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { dataset.max_step(here, position, direction, x) } -> std::convertible_to<V>;     // the step limiter
   { dataset.core_scale(here, position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
   { dataset.room(here, position, TestLimits()) } -> std::convertible_to<V>;         // largest homogeneous sphere
+  { dataset.gradients(here, position, direction) } -> std::same_as<Gradients<V>>;   // of the gas around a place
   { dataset.width(here) } -> std::same_as<typename D::Width>;                       // SameWidth or CellWidth
   requires requires(TestLane<V> lane, TestLane<V> & moved, TestInteractor<V> line, MaskOf<V> face, TestDust dust) {
     { dataset.here(lane) } -> std::same_as<typename D::Here>;

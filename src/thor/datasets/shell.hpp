@@ -139,6 +139,13 @@ struct ShellView : Meshless<ShellView<V>, V> {
     const V r = sqrt(dot(p, p));
     return min(to_face(here, r), homogeneous_radius(data.profile, r, limits));
   }
+  /// The velocity's, (v/r)(1 + (beta - 1) mu^2), with its mean of mu^2.
+  THOR_FN Gradients<V> gradients(const Here&, Vec3<V> p, Vec3<V> n) const {
+    const V r2 = max(dot(p, p), V(profile_floor<Real> * profile_floor<Real>));
+    const Real mean = (Real(2) + data.profile.velocity_exponent) / Real(3);
+    return {V(data.profile.density_exponent) * divide(dot(p, n), r2),
+            V(data.profile.moving ? mean : Real(0)) * speed_over_radius(data.profile, sqrt(r2))};
+  }
 
   THOR_FN int locate(Vec3<V> p) const {
     const V r2 = dot(p, p);

@@ -67,6 +67,13 @@ struct SlabView : Meshless<SlabView<V>, V> {
   THOR_FN V room(const Here& here, Vec3<V> p, const auto& limits) const {
     return min(here.depth, homogeneous_radius(data.profile, abs(p.z), limits));
   }
+  /// The velocity's, (v/|z|) beta mu^2, with its mean of mu^2.
+  THOR_FN Gradients<V> gradients(const Here&, Vec3<V> p, Vec3<V> n) const {
+    const V z = max(abs(p.z), V(profile_floor<Real>));
+    const Real mean = data.profile.velocity_exponent / Real(3);
+    return {V(data.profile.density_exponent) * divide(select(p.z < V(Real(0)), -n.z, n.z), z),
+            V(data.profile.moving ? mean : Real(0)) * speed_over_radius(data.profile, z)};
+  }
 
   THOR_FN int locate(Vec3<V> p) const { return abs(p.z) <= V(1) ? gas : outside; }
   THOR_FN V depth_at(int, Vec3<V> p) const { return depth_at_birth(max(V(1) - abs(p.z), V(0))); }

@@ -37,7 +37,7 @@ template <class V>
 struct SphereView : Meshless<SphereView<V>, V> {
   static constexpr bool substeps = false;
   static constexpr bool dusty = false;
-  static constexpr int gpu_registers[2] = {64, 128};
+  static constexpr int gpu_registers[2] = {80, 128};
   using Real = RealOf<V>;
   using Here = Region<V>;
   using Segment = SphereSegment<V>;
@@ -66,6 +66,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
   }
 
   THOR_FN V room(const Here& here, Vec3<V> p, const auto&) const { return core_scale(here, p, p); }
+  THOR_FN Gradients<V> gradients(const Here&, Vec3<V>, Vec3<V>) const { return {V(Real(0)), V(Real(0))}; }
 
   THOR_FN int locate(Vec3<V> p) const { return dot(p, p) <= V(1) ? gas : outside; }
   THOR_FN V depth_at(int, Vec3<V> p) const { return depth_at_birth(max(one_minus_r2(p), V(0))); }

@@ -199,6 +199,9 @@ struct UniformGridView {
     if (varies()) radius = min(radius, divide(V(limits.shear), h.inverse_width * V(data.hubble)));
     return radius;
   }
+  THOR_FN Gradients<V> gradients(const Here& h, Vec3<V>, Vec3<V>) const {
+    return {V(Real(0)), h.inverse_width * V(data.hubble)};
+  }
 
   /// Short by some rounding errors, so that no flight within the cell turns the sign of an offset.
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {

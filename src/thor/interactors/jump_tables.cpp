@@ -105,6 +105,13 @@ void JumpTables::add(const JumpNode& node) {
   if (exits_.size() == std::size_t(axes_.a_count * axes_.depth_count) * jump_exits) refine();
 }
 
+JumpNode JumpTables::node(int a, int depth) const {
+  const auto index = std::ptrdiff_t(a) * axes_.depth_count + depth;
+  const auto knots = frequency_.begin() + index * jump_knots;
+  const auto exits = exits_.begin() + index * jump_exits;
+  return {{knots, knots + jump_knots}, {exits, exits + jump_exits}};
+}
+
 void JumpTables::refine() {
   constexpr std::size_t padding = 2;  // four knots are loaded together, of which two are used
   const std::size_t row = std::size_t(axes_.depth_count) * jump_knots;  // of one a

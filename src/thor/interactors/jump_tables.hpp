@@ -52,6 +52,7 @@ class JumpTables {
 
   /// Nodes are added with the depth as the faster index.
   void add(const JumpNode& node);
+  JumpNode node(int a, int depth) const;
   const JumpAxes& axes() const { return axes_; }
 
   /// What the kernel sees; the arrays are those of this object.

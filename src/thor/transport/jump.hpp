@@ -79,10 +79,22 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
   const auto exit = tables.draw(place, first, second, third, fourth);
   const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next(), tau_word = random.next();
-  const Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
+  Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
+  const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
+  V x = exit.x;
+  if constexpr (D::substeps) {
+    if (dataset.varies()) {
+      // First order in the gradients (docs/physics.md#sphere-jumps): more exits towards thinner gas, as 1 - (R/2) d ln
+      // n/ds; and the redshift of a photon since it was in the core.
+      const auto gradients = dataset.gradients(here, p, normal);
+      const auto turned = uniform<V>(random.next()) < V(Real(0.5)) * radius * gradients.density;
+      normal = select(turned, V(Real(-1)), one) * normal;
+      const V root = exp(V(Real(1. / 3)) * log(max(target.a * table_depth, V(Real(1e-30)))));
+      x = x - gradients.velocity * radius * fma(V(Real(0.93)), root, V(Real(0.35)));
+    }
+  }
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
-  const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
   V path = exit.path_factor * table_depth, scatterings = exit.scatterings, reach = radius;
   MaskOf<V> absorbed(false);
   if constexpr (D::dusty) {
@@ -102,7 +114,7 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   moved.dx = normal.x, moved.dy = normal.y, moved.dz = normal.z;
   dataset.advance(moved, select(jumps, reach, zero));
   add_column(moved, width.times(divide(path, strength)));
-  V frequency = width.times(interactor.frequency_at(target, exit.x));
+  V frequency = width.times(interactor.frequency_at(target, x));
   if constexpr (D::substeps) {
     frequency = frequency + dataset.velocity_along(here, Vec3<V>{moved.px, moved.py, moved.pz}, n);
   }
