@@ -158,10 +158,10 @@ def thick() -> None:
 
 def flow() -> None:
     for speed, count in ((20, 4e3), (200, 4e4), (2000, 4e4)):
-        dataset = (f"type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, "
+        dataset = (f"type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, step_limiter: 0.01, "
                    f"velocity: {{profile: linear, max: {speed} km/s}}")
         every = run(dataset, count, NONE)
-        for shear in (0.04, 0.02, 0.01):
+        for shear in (0.02, 0.01, 0.005):
             compare(f"outflow of {speed} km/s, jump_shear {shear}", every, run(dataset, 1e5, f"{{jumps: true, jump_shear: {shear}}}", 2))
 
 
@@ -169,7 +169,7 @@ def graded() -> None:
     dataset = ("type: shell, inner_radius: 0.1 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e5, "
                "density: {profile: power_law, exponent: -2}")
     every = run(dataset, 4e4, NONE)
-    for gradient in (0.1, 0.03):
+    for gradient in (0.1, 0.05):
         compare(f"shell of density r⁻², jump_gradient {gradient}", every, run(dataset, 4e4, f"{{jumps: true, jump_gradient: {gradient}}}", 2))
 
 
@@ -239,7 +239,8 @@ def galaxy() -> None:
 
 
 def draw() -> None:
-    figure, axes = plt.subplots(2, 4, figsize=(13, 4.6), sharex="col", height_ratios=(3, 1), layout="constrained", facecolor=PAPER)
+    plt.style.use(PAPER)
+    figure, axes = plt.subplots(2, 4, figsize=(13, 4.6), sharex="col", height_ratios=(3, 1), layout="constrained")
     for (tau0, (every, jumps)), (top, bottom) in zip(spectra.items(), axes.T):
         edges = np.linspace(0, np.quantile(np.abs(every), 0.998), 41)
         middle, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]

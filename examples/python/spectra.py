@@ -54,7 +54,6 @@ cloud = {
             "spectrum": {"type": "gaussian", "sigma": "80 km/s"},
         }
     ],
-    "acceleration": {"core_skip": {"fixed": 3}},
     "outputs": [
         {
             "type": "spectrum",

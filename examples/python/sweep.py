@@ -28,9 +28,7 @@ plt.style.use(thor.PAPER)
 # ## The models
 #
 # The models share a configuration, given here as text. It is read like a file, so an error in it
-# names line and column. The core skip to x = 3 makes the runs fast enough for a look; it is more
-# than the thinnest of these shells and the dust allow, and thor warns of it. For reliable numbers
-# use `core_skip: local`, which takes a hundred times as long.
+# names line and column.
 
 # %%
 shell = """\
@@ -48,7 +46,6 @@ generators:
     photons: 6000
     luminosity: 1e42 erg/s
     spectrum: {type: gaussian, sigma: 100 km/s}
-acceleration: {core_skip: {fixed: 3}}
 outputs:
   - {type: spectrum, name: emergent, axis: velocity, range: [-600 km/s, 2400 km/s], bins: 300}
 """

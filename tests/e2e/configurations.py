@@ -2,7 +2,7 @@
 
 
 def sphere(tau0, photons, *, outputs=None, spectrum=None, source=None, **dataset):
-    """A configuration (as JSON, which is YAML): a sphere of 1 kpc around a Lya source at line centre."""
+    """A configuration (as JSON, which is YAML): a sphere of 1 kpc around a Lya source at line centre, every scattering."""
     return {
         "driver": "mcrt",
         "line": "Lya",
@@ -17,6 +17,7 @@ def sphere(tau0, photons, *, outputs=None, spectrum=None, source=None, **dataset
                 "spectrum": spectrum or {"type": "delta"},
             }
         ],
+        "acceleration": {"core_skip": "none"},
         "outputs": outputs if outputs is not None else [{"type": "photons"}],
         "output": {"path": "out.h5"},
     }

@@ -111,6 +111,26 @@ TEST_P(JumpsInAnOutflow, GiveTheSpectrumOfAnotherCode) {
 }
 INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInAnOutflow, testing::Values(20., 200.));
 
+// A density that falls as r^-2. The length of sub-steps must not matter: it did while the opacity of a flight that ends
+// in the first hundredth of a sub-step was that of its middle, and photons drifted outward.
+TEST(Jumps, InADensityGradient) {
+  const auto photons = [](double exponent, double limiter, const std::string& acceleration, int count) {
+    return run(model(fmt::format("type: shell, inner_radius: 0.1 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: "
+                                 "1e4, step_limiter: {}, density: {{profile: power_law, exponent: {}}}",
+                                 limiter, exponent),
+                     count, acceleration));
+  };
+  const auto fine = photons(-2, 0.02, every, 2500), coarse = photons(-2, 0.3, every, 2500);
+  const auto jumped = photons(-2, 0.05, jumps, 10000), flatter = photons(-1.4, 0.05, jumps, 10000);
+  for (const auto& other : {coarse, jumped}) {
+    EXPECT_GT(alike(fine, other), 1e-3);
+    EXPECT_LT(apart(fine, other, scatterings), 4);
+    EXPECT_LT(apart(fine, other, column), 4);
+    EXPECT_LT(apart(fine, other, radius), 4);
+  }
+  EXPECT_GT(apart(fine, flatter, radius), 4) << "another exponent must show";
+}
+
 // Cells of 1e2 to 1e4 with random velocities and temperatures, and some dust.
 TEST(Jumps, InCellsOfAGrid) {
   constexpr double cell = 3.0856775814913673e21 / 8, sigma = 5.898e-14;

@@ -25,7 +25,10 @@ struct Outcome {
 /// Called with the set-up of a run before it starts, for tests that look at it.
 inline std::function<void(const thor::Setup&)> on_setup;
 
-inline Outcome run_all(const std::string& yaml, const std::vector<std::string>& set, const thor::Compute& compute) {
+/// Runs that do not choose an acceleration follow every scattering.
+inline Outcome run_all(const std::string& yaml, std::vector<std::string> set, const thor::Compute& compute) {
+  const auto chooses = [](const std::string& text) { return text.find("acceleration") != std::string::npos; };
+  if (!chooses(yaml) && std::ranges::none_of(set, chooses)) set.emplace_back("acceleration.core_skip=none");
   const auto config = thor::config::parse(yaml, "test", set);
   const auto setup = thor::build_setup(config);
   if (on_setup) on_setup(setup);

@@ -55,13 +55,14 @@ class Writer {
     for (const Parameter& p : schema.parameters) {
       if (!exists(p, chosen)) continue;
       const Tree::Entry* entry = tree.find(p.key);
-      if (p.kind == Kind::choice) chosen[p.key] = entry ? entry->value.text : p.spec.fallback.value_or("");
+      const auto fallback = p.spec.fallback_in([&](const std::string& key) { return tree.find(key) != nullptr; });
+      if (p.kind == Kind::choice) chosen[p.key] = entry ? entry->value.text : fallback.value_or("");
       if (lead.empty()) lead = std::string(indent, ' ');
       if (entry) {
         given(p, entry->value, indent, lead);
         lead.clear();
       } else {
-        left_out(schema, p, indent);
+        left_out(schema, p, indent, fallback.value_or(p.spec.example));
       }
     }
   }
@@ -77,11 +78,10 @@ class Writer {
     }
   }
 
-  void left_out(const Schema& schema, const Parameter& p, std::size_t indent) {
+  void left_out(const Schema& schema, const Parameter& p, std::size_t indent, std::string value) {
     const bool alternative = std::any_of(schema.groups.begin(), schema.groups.end(), [&](const auto& group) {
       return std::find(group.begin(), group.end(), p.key) != group.end();
     });
-    std::string value = p.spec.fallback.value_or(p.spec.example);
     if (p.kind == Kind::section) value = inline_example(*p.section);
     add_line(out_, fmt::format("{}# {}: {}", std::string(indent, ' '), p.key, value),
              (alternative ? "or instead: " : "") + comment_of(p));

@@ -80,7 +80,11 @@ Json value(const Parameter& p) {
 
 /// "If KEY is one of VALUES": also true if the key is omitted and its default is one of them.
 Json is_one_of(const Schema& schema, const Condition& when) {
-  Json test{{"properties", {{when.key, {{"enum", when.values}}}}}};
+  Json values(when.values);
+  for (const std::string& value : when.values) {  // YAML reads these as booleans
+    if (value == "true" || value == "false") values.push_back(value == "true");
+  }
+  Json test{{"properties", {{when.key, {{"enum", values}}}}}};
   for (const Parameter& p : schema.parameters) {
     if (p.key != when.key) continue;
     const bool by_default =

@@ -81,6 +81,10 @@ std::string value_of(const Parameter& p, const std::string& path) {
 
 std::string default_of(const Parameter& p, const Schema& schema) {
   if (p.kind == Kind::choices) return "all";
+  if (!p.spec.beside.key.empty()) {
+    return fmt::format("{}; {} beside {}", code(*p.spec.fallback), code(p.spec.beside.fallback),
+                       code(p.spec.beside.key));
+  }
   if (p.spec.fallback) return p.spec.fallback->empty() ? "none" : code(*p.spec.fallback);
   for (const auto& group : schema.groups) {
     for (const auto& key : group) {

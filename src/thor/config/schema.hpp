@@ -34,6 +34,15 @@ struct Spec {
   std::optional<std::string> fallback{};  ///< default value as written in a file; without one the key is required
   std::string example{};                  ///< as written in a file; the default value if empty
   Condition when{};
+  /// Of a choice: another default where the key `key` is given.
+  struct Beside {
+    std::string key{}, fallback{};
+  } beside{};
+
+  /// The default, given whether a key is there.
+  std::optional<std::string> fallback_in(const auto& has) const {
+    return !beside.key.empty() && has(beside.key) ? beside.fallback : fallback;
+  }
 };
 
 struct Parameter {

@@ -108,7 +108,8 @@ class Section {
   void choice(std::string key, Field field, std::vector<Option<E>> options, Spec spec) {
     Parameter& p = add(std::move(key), Kind::choice, std::move(spec));
     p.words = words(options);
-    set_read(p, [key = p.key, fallback = p.spec.fallback, field, options](Reader& reader, T& object) {
+    set_read(p, [key = p.key, spec = p.spec, field, options](Reader& reader, T& object) {
+      const auto fallback = spec.fallback_in([&](const std::string& other) { return reader.has(other); });
       const auto index = reader.choice(key, names(options), fallback);
       if (index) std::invoke(field, object) = options[*index].value;
     });

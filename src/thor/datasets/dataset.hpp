@@ -35,13 +35,7 @@ struct Leg {
   V x;             ///< frequency in the frame of the gas at its middle, in local thermal units
   V limit;         ///< its length
   Vec3<V> middle;  ///< where the opacity is taken
-};
-
-/// Of the gas around a place, for sphere jumps.
-template <class V>
-struct Gradients {
-  V density;   ///< d ln n/ds along a direction
-  V velocity;  ///< dv/ds in thermal speeds, the mean over all directions
+  V slope;         ///< d ln n/ds there, if the gas varies
 };
 
 /// A segment whose length is known.
@@ -94,12 +88,13 @@ struct Meshless {
   THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
                      const I& interactor) const {
     const View& dataset = static_cast<const View&>(*this);
-    Leg<V> leg{frequency, segment.length(), p};
+    Leg<V> leg{frequency, segment.length(), p, V(Real(0))};
     if (dataset.varies()) {
       const V detuning = interactor.detuning(frequency - dataset.velocity_along(here, p, d));
       leg.limit = min(dataset.max_step(here, p, d, detuning), leg.limit);
       leg.middle = along(p, V(Real(0.5)) * leg.limit, d);
       leg.x = frequency - dataset.velocity_along(here, leg.middle, d);
+      leg.slope = dataset.density_slope(leg.middle, d);
     }
     return leg;
   }
@@ -229,7 +224,8 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { dataset.max_step(here, position, direction, x) } -> std::convertible_to<V>;     // the step limiter
   { dataset.core_scale(here, position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
   { dataset.room(here, position, TestLimits()) } -> std::convertible_to<V>;         // largest homogeneous sphere
-  { dataset.gradients(here, position, direction) } -> std::same_as<Gradients<V>>;   // of the gas around a place
+  { dataset.density_slope(position, direction) } -> std::convertible_to<V>;         // d ln n/ds
+  { dataset.velocity_slope(here, position) } -> std::convertible_to<V>;             // mean dv/ds of all directions
   { dataset.width(here) } -> std::same_as<typename D::Width>;                       // SameWidth or CellWidth
   requires requires(TestLane<V> lane, TestLane<V> & moved, TestInteractor<V> line, MaskOf<V> face, TestDust dust) {
     { dataset.here(lane) } -> std::same_as<typename D::Here>;

@@ -139,12 +139,23 @@ struct ShellView : Meshless<ShellView<V>, V> {
     const V r = sqrt(dot(p, p));
     return min(to_face(here, r), homogeneous_radius(data.profile, r, limits));
   }
-  /// The velocity's, (v/r)(1 + (beta - 1) mu^2), with its mean of mu^2.
-  THOR_FN Gradients<V> gradients(const Here&, Vec3<V> p, Vec3<V> n) const {
-    const V r2 = max(dot(p, p), V(profile_floor<Real> * profile_floor<Real>));
-    const Real mean = (Real(2) + data.profile.velocity_exponent) / Real(3);
-    return {V(data.profile.density_exponent) * divide(dot(p, n), r2),
-            V(data.profile.moving ? mean : Real(0)) * speed_over_radius(data.profile, sqrt(r2))};
+  /// alpha (p.n)/r^2.
+  THOR_FN V density_slope(Vec3<V> p, Vec3<V> n) const {
+    V slope(Real(0));
+    if (data.profile.graded) {
+      const V r2 = max(dot(p, p), V(profile_floor<Real> * profile_floor<Real>));
+      slope = V(data.profile.density_exponent) * divide(dot(p, n), r2);
+    }
+    return slope;
+  }
+  /// (v/r)(1 + (beta - 1) mu^2) with the mean of mu^2.
+  THOR_FN V velocity_slope(const Here&, Vec3<V> p) const {
+    V slope(Real(0));
+    if (data.profile.moving) {
+      slope =
+          V((Real(2) + data.profile.velocity_exponent) / Real(3)) * speed_over_radius(data.profile, sqrt(dot(p, p)));
+    }
+    return slope;
   }
 
   THOR_FN int locate(Vec3<V> p) const {

@@ -67,12 +67,22 @@ struct SlabView : Meshless<SlabView<V>, V> {
   THOR_FN V room(const Here& here, Vec3<V> p, const auto& limits) const {
     return min(here.depth, homogeneous_radius(data.profile, abs(p.z), limits));
   }
-  /// The velocity's, (v/|z|) beta mu^2, with its mean of mu^2.
-  THOR_FN Gradients<V> gradients(const Here&, Vec3<V> p, Vec3<V> n) const {
-    const V z = max(abs(p.z), V(profile_floor<Real>));
-    const Real mean = data.profile.velocity_exponent / Real(3);
-    return {V(data.profile.density_exponent) * divide(select(p.z < V(Real(0)), -n.z, n.z), z),
-            V(data.profile.moving ? mean : Real(0)) * speed_over_radius(data.profile, z)};
+  /// alpha n_z/z.
+  THOR_FN V density_slope(Vec3<V> p, Vec3<V> n) const {
+    V slope(Real(0));
+    if (data.profile.graded) {
+      const V outward = select(p.z < V(Real(0)), -n.z, n.z);
+      slope = V(data.profile.density_exponent) * divide(outward, max(abs(p.z), V(profile_floor<Real>)));
+    }
+    return slope;
+  }
+  /// (v/|z|) beta mu^2 with the mean of mu^2.
+  THOR_FN V velocity_slope(const Here&, Vec3<V> p) const {
+    V slope(Real(0));
+    if (data.profile.moving) {
+      slope = V(data.profile.velocity_exponent / Real(3)) * speed_over_radius(data.profile, abs(p.z));
+    }
+    return slope;
   }
 
   THOR_FN int locate(Vec3<V> p) const { return abs(p.z) <= V(1) ? gas : outside; }

@@ -170,7 +170,7 @@ struct UniformGridView {
   THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
                      const I& interactor) const {
     const auto w = width(here);
-    Leg<V> leg{w.over(frequency - velocity_along(here, p, d)), segment.length(), p};
+    Leg<V> leg{w.over(frequency - velocity_along(here, p, d)), segment.length(), p, V(Real(0))};
     if (varies()) {
       leg.limit = min(max_step(here, p, d, interactor.detuning(leg.x, w)), leg.limit);
       leg.x = leg.x - w.over(V(Real(0.5)) * leg.limit * V(data.hubble));
@@ -199,9 +199,8 @@ struct UniformGridView {
     if (varies()) radius = min(radius, divide(V(limits.shear), h.inverse_width * V(data.hubble)));
     return radius;
   }
-  THOR_FN Gradients<V> gradients(const Here& h, Vec3<V>, Vec3<V>) const {
-    return {V(Real(0)), h.inverse_width * V(data.hubble)};
-  }
+  THOR_FN V density_slope(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
+  THOR_FN V velocity_slope(const Here& h, Vec3<V>) const { return h.inverse_width * V(data.hubble); }
 
   /// Short by some rounding errors, so that no flight within the cell turns the sign of an offset.
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {

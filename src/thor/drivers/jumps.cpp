@@ -45,7 +45,7 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
                                                     const Medium& medium, int threads) {
   if (!config.acceleration.jumps) return nullptr;
   const auto follow = [](const std::string& why) {
-    warning("acceleration.jumps: {}, so every scattering is followed", why);
+    message("thor: acceleration.jumps: {}, so every scattering is followed\n", why);
     return nullptr;
   };
   if (config.physics.recoil) return follow("the tables of sphere jumps are without recoil");
@@ -58,9 +58,9 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
   if (medium.cells) {
     const double outside = share_outside(medium, low, high, threads);
     if (outside > 0) {
-      warning(
-          "acceleration.jumps: {:.3g} % of the absorbers are in cells whose Voigt parameter is outside the tables of "
-          "sphere jumps ({:.3g} to {:.3g}); every scattering there is followed",
+      message(
+          "thor: acceleration.jumps: {:.3g} % of the absorbers are in cells whose Voigt parameter is outside the "
+          "tables of sphere jumps ({:.3g} to {:.3g}); every scattering there is followed\n",
           100 * outside, low, high);
     }
     return tables;

@@ -19,7 +19,6 @@ line: Lya
 dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e7}
 generators:
   - {type: point, photons: 20000, luminosity: 1e42 erg/s}
-acceleration: {core_skip: global}
 outputs:
   - {type: spectrum, name: emergent, axis: x, range: [-40, 40], bins: 100}
 output: {path: sphere.h5}
@@ -35,7 +34,6 @@ dataset:
   velocity: {profile: linear, max: 200 km/s}
 generators:
   - {type: point, photons: 10000, luminosity: 1e42 erg/s}
-acceleration: {core_skip: local}
 outputs:
   - {type: spectrum, name: emergent, axis: velocity, range: [-400 km/s, 800 km/s], bins: 120}
 output: {path: outflow.h5}
@@ -56,7 +54,6 @@ dataset:
   dust: {tau: 0.2}
 generators:
   - {type: point, photons: 5000, luminosity: 1e42 erg/s, spectrum: {type: gaussian, sigma: 100 km/s}}
-acceleration: {core_skip: local}
 outputs:
   - {type: spectrum, name: emergent, of: escaped, axis: velocity, range: [-400 km/s, 800 km/s], bins: 80}
   - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-400 km/s, 800 km/s], bins: 80}
@@ -68,7 +65,6 @@ line: Lya
 dataset: {type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1e7}
 generators:
   - {type: point, photons: 20000, luminosity: 1e42 erg/s}
-acceleration: {core_skip: global}
 outputs:
   - {type: spectrum, name: emergent, axis: x, range: [-40, 40], bins: 100}
 output: {path: slab.h5}
@@ -113,7 +109,6 @@ dataset:
 generators:
   - {type: sources, brightness: ionizing_rate, photons: 4500, spectrum: {type: gaussian, sigma: 30 km/s}}
   - {type: gas, emission: collisional, photons: 1500, spectrum: {type: thermal}}
-acceleration: {core_skip: local}
 outputs:
   - {type: spectrum, name: emergent, axis: velocity, range: [-800 km/s, 800 km/s], bins: 40}
   - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-800 km/s, 800 km/s], bins: 40}

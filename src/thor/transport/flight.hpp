@@ -63,15 +63,22 @@ THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset,
       lane.tau = select(flying && ends, left, lane.tau);
       s = select(flying, s, zero);
     }
-    dataset.advance(lane, s);
-    lane.flown = lane.flown + s;
+    V way = s;
+    if constexpr (D::substeps) {
+      // The density is that at mid-step. A collision before the end of a sub-step of length l lies in gas whose mean
+      // density is 1 + slope (s - l)/2 times that; without this photons drift towards thinner gas, and the more so the
+      // thicker it is.
+      if (dataset.varies()) way = s * fma(V(Real(0.5)) * leg.slope, max(leg.limit - s, zero), V(Real(1)));
+    }
+    dataset.advance(lane, way);
+    lane.flown = lane.flown + way;
     add_column(lane, width.times(s * density));
     if constexpr (D::substeps) {
       const auto face = flying && !hit && segment.reaches(leg.limit);
       lane.phase = select(dataset.cross(lane, face, segment), Int(Phase::escaped), lane.phase);
     }
     if constexpr (D::redshifts) {
-      if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
+      if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, way);
     }
     if constexpr (D::stops) {
       if (dataset.may_stop()) {

@@ -59,8 +59,11 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   }();
   const V strength = interactor.strength(target), opacity = dataset.opacity(here, p);
   const V kappa = strength * opacity;
-  // Short by some rounding errors, so that the sphere does not reach beyond a face.
+  // Short by some rounding errors, and by what gradients add, so that the sphere does not reach beyond a face.
   V room = V(Real(1 - 1e-5)) * dataset.room(here, p, tables.data);
+  if constexpr (D::substeps) {
+    if (dataset.varies()) room = room * V(Real(1) - Real(0.5) * tables.data.gradient);
+  }
   V dust_absorption = zero;
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
@@ -79,23 +82,21 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
   const auto exit = tables.draw(place, first, second, third, fourth);
   const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next(), tau_word = random.next();
-  Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
+  const Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
   const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
-  V x = exit.x;
+  V x = exit.x, reach = radius;
   if constexpr (D::substeps) {
     if (dataset.varies()) {
-      // First order in the gradients (docs/physics.md#sphere-jumps): more exits towards thinner gas, as 1 - (R/2) d ln
-      // n/ds; and the redshift of a photon since it was in the core.
-      const auto gradients = dataset.gradients(here, p, normal);
-      const auto turned = uniform<V>(random.next()) < V(Real(0.5)) * radius * gradients.density;
-      normal = select(turned, V(Real(-1)), one) * normal;
-      const V root = exp(V(Real(1. / 3)) * log(max(target.a * table_depth, V(Real(1e-30)))));
-      x = x - gradients.velocity * radius * fma(V(Real(0.93)), root, V(Real(0.35)));
+      // First order in the gradients (docs/physics.md#sphere-jumps): the same optical depth in every direction, and the
+      // redshift of a photon since it was in the core.
+      reach = radius * fma(V(Real(-0.5)) * radius, dataset.density_slope(p, normal), one);
+      const V power = exp(V(Real(0.46)) * log(max(target.a * table_depth, V(Real(1e-30)))));
+      x = x - dataset.velocity_slope(here, p) * radius * fma(V(Real(0.49)), power, V(Real(0.5)));
     }
   }
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
-  V path = exit.path_factor * table_depth, scatterings = exit.scatterings, reach = radius;
+  V path = exit.path_factor * table_depth, scatterings = exit.scatterings;
   MaskOf<V> absorbed(false);
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
@@ -105,7 +106,7 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
       // Where on its path a photon is absorbed is exact; how far it has come by then, and after how many scatterings,
       // are fits to exact histories (docs/physics.md#sphere-jumps).
       const V left = log(max(one - share, V(Real(1e-30))));
-      reach = select(absorbed, radius * (one - exp(V(Real(2. / 3)) * left)), reach);
+      reach = select(absorbed, reach * (one - exp(V(Real(2. / 3)) * left)), reach);
       scatterings = select(absorbed, max(scatterings * (one - exp(V(Real(1.25)) * left)), one), scatterings);
       path = select(absorbed, path * share, path);
     }

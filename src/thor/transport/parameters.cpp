@@ -43,7 +43,8 @@ const Section<Acceleration>& acceleration_section() {
                     fixed_section(), {.meaning = "how x_crit is chosen; `{fixed: 3}` sets it", .fallback = "none"});
     s.boolean("jumps", &Acceleration::jumps,
               {.meaning = "whether photons in the line core leave spheres of homogeneous gas in one draw",
-               .fallback = "false"});
+               .fallback = "true",
+               .beside = {"core_skip", "false"}});
     const Condition with_jumps{"jumps", {"true"}};
     s.number("jump_depth", &Acceleration::jump_depth, positive,
              {.meaning = "largest line-centre optical depth of a sphere's radius; the tables end at 9.5e5",
@@ -51,11 +52,11 @@ const Section<Acceleration>& acceleration_section() {
               .when = with_jumps});
     s.number("jump_shear", &Acceleration::jump_shear, positive,
              {.meaning = "largest change of the gas's velocity over that radius, in thermal speeds",
-              .fallback = "0.02",
+              .fallback = "0.01",
               .when = with_jumps});
-    s.number("jump_gradient", &Acceleration::jump_gradient, positive,
+    s.number("jump_gradient", &Acceleration::jump_gradient, {.low = 0, .high = 1, .low_open = true},
              {.meaning = "largest relative change of the gas's density over that radius",
-              .fallback = "0.03",
+              .fallback = "0.1",
               .when = with_jumps});
     s.text("jump_tables", &Acceleration::jump_tables, "a file name", [](const std::string&) { return true; },
            {.meaning = "file of tables in place of the program's own, relative to the configuration",

@@ -288,7 +288,11 @@ generators:
       reference: ""
 acceleration:
   core_skip: none
-  jumps: false
+  jumps: true
+  jump_depth: 1e30
+  jump_shear: 0.01
+  jump_gradient: 0.1
+  jump_tables: ""
 physics:
   phase_function: default
   recoil: false

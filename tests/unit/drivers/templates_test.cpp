@@ -46,7 +46,7 @@ TEST(Templates, UnknownNameGivesTheNearest) {
 config::Config thin_sphere(const char* tau0) {
   return config::parse(
       std::string("line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: ") + tau0 +
-          "}\ngenerators: [{type: point, photons: 100000}]\noutput: {path: x.h5}\n",
+          "}\ngenerators: [{type: point, photons: 100000}]\nacceleration: {core_skip: none}\noutput: {path: x.h5}\n",
       "f.yaml");
 }
 
