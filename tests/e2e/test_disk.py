@@ -160,6 +160,7 @@ class Names(Case):
         job = subprocess.Popen(command_line("run", self.write(ENDLESS, "endless.yaml"), "-o", out, "--threads", 1, "--drain", 0),
                                stderr=subprocess.PIPE, text=True)
         self.assertTrue(wait_for(partial.exists))
+        time.sleep(0.5)  # until it is locked
         partial.unlink()
         partial.write_text("another")
         job.terminate()

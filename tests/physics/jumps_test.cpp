@@ -87,6 +87,8 @@ TEST_P(JumpsInDust, LeaveTheSameLight) {
   };
   EXPECT_NEAR(of_absorbed(jumped, scatterings) / of_absorbed(truth, scatterings), 1, 0.1);
   EXPECT_NEAR(of_absorbed(jumped, radius) / of_absorbed(truth, radius), 1, 0.1);
+  const auto detuning = [](const thor::Photon& p) { return std::abs(p.frequency_final); };
+  EXPECT_NEAR(of_absorbed(jumped, detuning) / of_absorbed(truth, detuning), 1, 0.1);
 }
 INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInDust, testing::Values("albedo: 0", "albedo: 0.9, g: 0.2"));
 
@@ -110,6 +112,26 @@ TEST_P(JumpsInAnOutflow, GiveTheSpectrumOfAnotherCode) {
   EXPECT_GT(distance(1.2 * GetParam()), 0.015) << "a velocity wrong by 20 % must not pass";
 }
 INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInAnOutflow, testing::Values(20., 200.));
+
+// A flow that is at rest in the centre and steep outside: a sphere there must not reach into it.
+TEST(Jumps, InAFlowThatSteepens) {
+  const auto photons = [](double speed, const std::string& acceleration, int count) {
+    return run(
+        model(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 3e4, velocity: {{profile: "
+                          "power_law, exponent: 2, max: {} km/s}}",
+                          speed),
+              count, acceleration));
+  };
+  const auto truth = photons(100, every, 3000), jumped = photons(100, jumps, 10000);
+  EXPECT_GT(alike(truth, jumped), 1e-3);
+  EXPECT_LT(apart(truth, jumped, [](const auto& p) { return p.frequency_final; }), 4);
+  EXPECT_LT(apart(truth, jumped, column), 4);
+  EXPECT_LT(apart(truth, jumped, scatterings), 4);
+  std::int64_t count = 0;
+  for (const auto& p : jumped) count += p.jumps;
+  EXPECT_GT(count, 10000) << "some must jump";
+  EXPECT_LT(alike(truth, photons(200, jumps, 10000)), 1e-3) << "twice the speed must show";
+}
 
 // A density that falls as r^-2. The length of sub-steps must not matter: it did while the opacity of a flight that ends
 // in the first hundredth of a sub-step was that of its middle, and photons drifted outward.

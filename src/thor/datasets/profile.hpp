@@ -50,7 +50,8 @@ THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
 }
 
 /// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|). The mid-point rule errs by
-/// f^2 over a whole sub-step, and by f in one that ends at a collision: docs/physics.md has the resulting error. Where
+/// f^2 over a whole sub-step; in one that ends at a collision, fly() corrects the density, and the velocity errs by f:
+/// docs/physics.md has the resulting error. Sub-steps in a density gradient do not pass the centre. Where
 /// v is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f max(1,
 /// |x|)/|v|) as well.
 template <class V>
@@ -59,7 +60,9 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
   const V tiny(Real(1e-20));
   V limit(no_limit<Real>);
   const V f(p.step_limiter);
-  if (p.graded) limit = f * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
+  if (p.graded) {
+    limit = min(f * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent), V(Real(0.5)) * r);
+  }
   if (p.moving) {
     const V allowed = f * max(V(Real(1)), abs(x));
     limit = min(limit, divide(allowed, max(abs(gradient), tiny)));
@@ -69,7 +72,8 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
 }
 
 /// The radius of a sphere across which velocity and density change by less than sphere jumps allow, in any direction:
-/// dv/ds lies between v/r and beta v/r.
+/// dv/ds lies between v/r and beta v/r. Where beta > 1 it grows outward: the limit holds at r + R, with 2 r for it in
+/// R <= r and 2 R beyond.
 template <class V>
 THOR_FN V homogeneous_radius(const Profile<RealOf<V>>& p, V r, const auto& limits) {
   using Real = RealOf<V>;
@@ -77,7 +81,15 @@ THOR_FN V homogeneous_radius(const Profile<RealOf<V>>& p, V r, const auto& limit
   if (p.graded) radius = V(limits.gradient) * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
   if (p.moving) {
     const Real beta = p.velocity_exponent < 0 ? -p.velocity_exponent : p.velocity_exponent;
-    const V steepest = abs(speed_over_radius(p, r)) * V(beta > Real(1) ? beta : Real(1));
+    V steepest = abs(speed_over_radius(p, r));
+    if (p.velocity_exponent > Real(1)) {
+      const V outward = V(beta) * power(V(Real(2)), beta - Real(1));
+      const V at_centre = divide(V(limits.shear), max(outward * V(p.speed < 0 ? -p.speed : p.speed), V(Real(1e-20))));
+      steepest = outward * steepest;
+      radius = min(radius, max(r, power(at_centre, Real(1) / beta)));
+    } else {
+      steepest = steepest * V(beta > Real(1) ? beta : Real(1));
+    }
     radius = min(radius, divide(V(limits.shear), max(steepest, V(Real(1e-20)))));
   }
   return radius;

@@ -16,9 +16,6 @@ namespace {
 /// Limits of a sphere: docs/physics.md#sphere-jumps has the errors that they stand for.
 constexpr double largest_dust_depth = 0.05;
 
-/// Exits of optical depth tau lie within 8 (a tau)^{1/3} thermal widths, and never beyond 20 for small a tau.
-constexpr double widths_per_root = 8, fewest_widths = 20;
-
 /// The share of a grid's absorbers in cells whose Voigt parameter lies outside.
 double share_outside(const Medium& medium, double low, double high, int threads) {
   double all = 0, outside = 0;
@@ -88,19 +85,18 @@ Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTabl
   return jumps;
 }
 
-double largest_jump(const Line& line, const Medium& medium, int transition) {
+double jump_clearance(const Line& line, const Medium& medium, int transition) {
   const auto absorbing = line.absorbing();
   const AtomicTransition& t = *absorbing[std::size_t(transition)];
   if (!line.fluorescence(t).empty()) return 0;
   const double speed = t.thermal_speed(medium.temperature, medium.b_turb);
-  double nearest = 1e10;  // other line, in thermal widths
+  double nearest = 1e10;
   for (const AtomicTransition* other : absorbing) {
     if (other == &t) continue;
     const double offset = frequency_offset(*other, line, medium) - frequency_offset(t, line, medium);
     nearest = std::min(nearest, std::abs(offset) * medium.thermal_speed / speed);
   }
-  if (nearest < 2 * fewest_widths) return 0;
-  return std::pow(nearest / 2 / widths_per_root, 3) / t.voigt_parameter(speed);
+  return nearest;
 }
 
 template Jumps<float> build_jumps(const config::Acceleration&, const JumpTables&);

@@ -18,8 +18,8 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
 template <class Real>
 Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTables& tables);
 
-/// The largest optical depth of a jump on an absorbing transition: no exit may come near another one. 0 where the upper
-/// level can decay otherwise.
-double largest_jump(const Line& line, const Medium& medium, int transition);
+/// The distance from an absorbing transition to the nearest other one, in its thermal widths in gas of the medium's
+/// temperature: no exit of a jump may come near that. 0 where the upper level can decay otherwise.
+double jump_clearance(const Line& line, const Medium& medium, int transition);
 
 }  // namespace thor

@@ -87,7 +87,7 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
       auto& t = problem.line.transition[i];
       const double a_tau = double(t.a) * double(t.strength) * m.tau0;
       t.x_crit = Real(largest_critical_frequency(config.acceleration.core_skip, a_tau, m));
-      t.jump_depth = Real(largest_jump(setup.line, m, i));
+      t.clearance = Real(jump_clearance(setup.line, m, i));
     }
   } else {
     problem.line = build_resonant_line<Real>(setup.line, m, config.physics);

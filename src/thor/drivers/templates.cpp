@@ -107,8 +107,8 @@ dataset:
   path: galaxy_grid.h5
   dust: {law: SMC}
 generators:
-  - {type: sources, brightness: ionizing_rate, photons: 4500, spectrum: {type: gaussian, sigma: 30 km/s}}
-  - {type: gas, emission: collisional, photons: 1500, spectrum: {type: thermal}}
+  - {type: sources, brightness: ionizing_rate, photons: 90000, spectrum: {type: gaussian, sigma: 30 km/s}}
+  - {type: gas, emission: collisional, photons: 30000, spectrum: {type: thermal}}
 outputs:
   - {type: spectrum, name: emergent, axis: velocity, range: [-800 km/s, 800 km/s], bins: 40}
   - {type: spectrum, name: intrinsic, of: emitted, axis: velocity, range: [-800 km/s, 800 km/s], bins: 40}

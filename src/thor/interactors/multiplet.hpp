@@ -26,7 +26,7 @@ struct Transition {
   Real log_envelope;               ///< ln(1 + Y^2/a^2), see ParallelVelocity
   Real recoil;                     ///< h nu_i/(m c v_th), of its own speed
   Real x_crit;                     ///< of core skipping, where it is not local
-  Real jump_depth;                 ///< largest optical depth of a sphere jump: those exits stay clear of other lines
+  Real clearance;                  ///< distance to the nearest other line, in its thermal widths; 0: it does not jump
   DipoleMixture<Real> core, wing;  ///< of the resonant channel, within |y_atom| < 0.2 and outside
 };
 
@@ -154,7 +154,13 @@ struct MultipletView {
     return value_of(&Transition<Real>::x_crit, target.index);
   }
 
-  THOR_FN V jump_depth(const auto& target) const { return value_of(&Transition<Real>::jump_depth, target.index); }
+  /// The largest optical depth of a sphere jump. Exits of a depth tau lie within 8 (a tau)^{1/3} thermal widths of this
+  /// gas, or 20 for small a tau: they stay on this side of the middle to another line.
+  THOR_FN V jump_depth(const auto& target) const {
+    const V half = V(Real(0.5)) * target.gas.over(value_of(&Transition<Real>::clearance, target.index));
+    const V root = V(Real(1. / 8)) * half;
+    return select(half < V(Real(20)), V(Real(0)), root * root * root * target.inv_a);
+  }
   THOR_FN V frequency_at(const auto& target, V y) const { return fma(target.width, y, target.offset); }
 
   /// The atom that the photon meets, and the channel by which it will decay.

@@ -68,7 +68,10 @@ THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset,
       // The density is that at mid-step. A collision before the end of a sub-step of length l lies in gas whose mean
       // density is 1 + slope (s - l)/2 times that; without this photons drift towards thinner gas, and the more so the
       // thicker it is.
-      if (dataset.varies()) way = s * fma(V(Real(0.5)) * leg.slope, max(leg.limit - s, zero), V(Real(1)));
+      if (dataset.varies()) {
+        const V one(Real(1)), change = leg.slope * max(leg.limit - s, zero);
+        way = min(s * fma(V(Real(0.5)), max(min(change, one), -one), one), max(leg.limit, s));
+      }
     }
     dataset.advance(lane, way);
     lane.flown = lane.flown + way;

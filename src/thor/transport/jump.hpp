@@ -84,38 +84,40 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next(), tau_word = random.next();
   const Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
   const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
-  V x = exit.x, reach = radius;
+  V reach = radius, redshift = zero;
   if constexpr (D::substeps) {
     if (dataset.varies()) {
       // First order in the gradients (docs/physics.md#sphere-jumps): the same optical depth in every direction, and the
-      // redshift of a photon since it was in the core.
+      // redshift of a photon since it was in the core, a fit for a tau < 100.
       reach = radius * fma(V(Real(-0.5)) * radius, dataset.density_slope(p, normal), one);
-      const V power = exp(V(Real(0.46)) * log(max(target.a * table_depth, V(Real(1e-30)))));
-      x = x - dataset.velocity_slope(here, p) * radius * fma(V(Real(0.49)), power, V(Real(0.5)));
+      const V a_tau = max(min(target.a * table_depth, V(Real(100))), V(Real(1e-30)));
+      const V flown = fma(V(Real(0.49)), exp(V(Real(0.46)) * log(a_tau)), V(Real(0.5)));
+      redshift = dataset.velocity_slope(here, p) * radius * flown;
     }
   }
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
-  V path = exit.path_factor * table_depth, scatterings = exit.scatterings;
+  V x = exit.x, path = exit.path_factor * table_depth, scatterings = exit.scatterings;
   MaskOf<V> absorbed(false);
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
       const V passes = -log(uniform_positive<V>(random.next()));  // optical depth of dust that the photon can pass
       const V share = divide(passes, max(dust_absorption * path, V(Real(1e-30))));
       absorbed = jumps && share < one;
-      // Where on its path a photon is absorbed is exact; how far it has come by then, and after how many scatterings,
-      // are fits to exact histories (docs/physics.md#sphere-jumps).
+      // Where on its path a photon is absorbed is exact; how far it has come by then, after how many scatterings and at
+      // which frequency are fits to exact histories (docs/physics.md#sphere-jumps).
       const V left = log(max(one - share, V(Real(1e-30))));
       reach = select(absorbed, reach * (one - exp(V(Real(2. / 3)) * left)), reach);
       scatterings = select(absorbed, max(scatterings * (one - exp(V(Real(1.25)) * left)), one), scatterings);
       path = select(absorbed, path * share, path);
+      x = select(absorbed, x * uniform<V>(tau_word), x);
     }
   }
 
   moved.dx = normal.x, moved.dy = normal.y, moved.dz = normal.z;
   dataset.advance(moved, select(jumps, reach, zero));
   add_column(moved, width.times(divide(path, strength)));
-  V frequency = width.times(interactor.frequency_at(target, x));
+  V frequency = width.times(interactor.frequency_at(target, x) - redshift);
   if constexpr (D::substeps) {
     frequency = frequency + dataset.velocity_along(here, Vec3<V>{moved.px, moved.py, moved.pz}, n);
   }

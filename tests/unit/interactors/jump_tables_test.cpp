@@ -9,6 +9,8 @@
 #include <random>
 
 #include "thor/core/error.hpp"
+#include "thor/datasets/width.hpp"
+#include "thor/interactors/multiplet.hpp"
 
 namespace {
 
@@ -131,6 +133,23 @@ TEST(JumpNode, KeepsWhatItWasMadeOf) {
   EXPECT_NEAR((both - mean_x * mean_path) / 100, 1. / 12, 0.005) << "paths go with their frequencies";
   EXPECT_NEAR(mean_mu, 0.5, 0.03) << "their shape is that of light that leaves a surface";
   EXPECT_NEAR(blue, count / 2, 4 * std::sqrt(count / 4.));
+}
+
+// Two lines 120 thermal widths apart in gas of the run's temperature; in hotter cells they are closer.
+TEST(Jumps, KeepClearOfTheOtherLineInTheGasOfACell) {
+  Multiplet<double> line{};
+  line.transitions = 2;
+  for (int i = 0; i < 2; ++i) {
+    line.transition[i].a = 1e-3, line.transition[i].inv_a = 1e3, line.transition[i].clearance = i == 0 ? 120 : 0;
+  }
+  const auto interactor = view<double>(line);
+  const auto depth = [&](int transition, double width) {
+    return interactor.jump_depth(interactor.target(0., transition, CellWidth<double>{width, 1 / width}));
+  };
+  EXPECT_NEAR(8 * std::cbrt(1e-3 * depth(0, 1)), 60, 1e-9) << "exits end in the middle";
+  EXPECT_NEAR(8 * std::cbrt(1e-3 / 2 * depth(0, 2)), 30, 1e-9) << "of a cell twice as broad, with half the a";
+  EXPECT_EQ(depth(0, 3.1), 0) << "less than 40 widths";
+  EXPECT_EQ(depth(1, 1), 0) << "the upper level can decay otherwise";
 }
 
 }  // namespace
