@@ -162,8 +162,8 @@ VECTORS = {"generators.position": "K", "generators.velocity": "K", "generators.d
 RANGES = {"generators.spectrum.range": "K", "outputs.range": "K"}
 
 
-TEXTS = {"line": ["nonsense", "Lyb", "lya", '""'], "generators.spectrum.reference": ["Lyb", "MgII_2796"],
-         "outputs.reference": ["Lyb", "MgII_2796"], "outputs.name": ["a b", "a/b", "\u00e4", '""'], "output.path": ["out.txt", "out", '""', '"a\\x00.h5"']}
+TEXTS = {"line": ["nonsense", "Lyb", "lya", '""'], "generators.spectrum.reference": ["Lyb", "XyII_2796"],
+         "outputs.reference": ["Lyb", "XyII_2796"], "outputs.name": ["a b", "a/b", "\u00e4", '""'], "output.path": ["out.txt", "out", '""', '"a\\x00.h5"']}
 
 
 MAPS = ("dataset", "dataset.density", "dataset.velocity", "dataset.dust", "generators.spectrum", "acceleration", "physics",

@@ -257,7 +257,7 @@ class Machine(Case):
         source = "  - type: point\n    photons: 10\n    luminosity: 1e42 erg/s\n    position: [0 kpc, 0 kpc, 0.1 kpc]\n" \
                  "    spectrum:\n      type: gaussian\n      sigma: 100 km/s\n"
         yaml = "line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e3}\ngenerators:\n" \
-               + source * 150 + "output: {path: a.h5}\n"
+               + source * 150 + "acceleration: {core_skip: none}\noutput: {path: a.h5}\n"
         self.assertGreater(len(yaml.splitlines()), 1000)
         path = self.write(yaml)
         self.assertEqual(thor("check", path, "--no-trial").returncode, DONE)

@@ -234,7 +234,7 @@ class RunFaults(Case):
             self.assertRegex(told, r"warning: \d+ photons hit the cap")
             self.assertIn("limits.max_scatterings", told)
             self.assertIn("limits.max_steps", told)
-            self.assertIn("core skipping", told)
+            self.assertIn("acceleration.jumps", told)
 
 
 class ExtremeValues(Case):

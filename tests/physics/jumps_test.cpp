@@ -122,7 +122,7 @@ TEST(Jumps, InAFlowThatSteepens) {
                           speed),
               count, acceleration));
   };
-  const auto truth = photons(100, every, 3000), jumped = photons(100, jumps, 10000);
+  const auto truth = photons(100, every, 1500), jumped = photons(100, jumps, 10000);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, [](const auto& p) { return p.frequency_final; }), 4);
   EXPECT_LT(apart(truth, jumped, column), 4);

@@ -94,6 +94,10 @@ std::string Reader::full(const std::string& key) const { return path_.empty() ? 
 
 void Reader::add(const std::string& key, Tree value) { resolved_->entries.push_back({key, {}, std::move(value)}); }
 
+void Reader::omit(const std::string& key) {
+  std::erase_if(resolved_->entries, [&](const Tree::Entry& entry) { return entry.key == key; });
+}
+
 void Reader::push(Fault fault) {
   if (faults_->size() < max_faults) faults_->push_back(std::move(fault));
 }

@@ -38,6 +38,7 @@ class Reader {
   bool has(const std::string& key);
   /// The word that was read for a choice; "" if it is not a valid one.
   std::string resolved_word(const std::string& key) const;
+  void omit(const std::string& key);  ///< from what is resolved: a default that another key has made void
   bool is_map(const std::string& key) const;
   /// Dimension of the value, or of the first element of a list; Dimension::none if it cannot be read.
   Dimension dimension(const std::string& key) const;

@@ -30,7 +30,7 @@ void add_lost(const Tally& t, std::vector<std::string>& list) {
   if (t[Counter::lost] == 0) return;
   list.push_back(fmt::format(
       "{} photons hit the cap on scatterings or steps and are lost, {:.3g} % of all with {:.3g} % of the light: {}. "
-      "Raise limits.max_scatterings and limits.max_steps, or use core skipping.",
+      "Raise limits.max_scatterings and limits.max_steps, or accelerate the run (acceleration.jumps).",
       t[Counter::lost], percent(double(t[Counter::lost]), double(t.photons())),
       percent(t.light(Counter::light_lost), light_sent(t)),
       is_reliable(t) ? "the result is slightly biased" : "the result is biased and not to be relied on"));

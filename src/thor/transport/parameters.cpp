@@ -1,6 +1,7 @@
 #include "thor/transport/parameters.hpp"
 
 #include "thor/config/section.hpp"
+#include "thor/core/message.hpp"
 
 namespace thor::config {
 namespace {
@@ -45,27 +46,26 @@ const Section<Acceleration>& acceleration_section() {
               {.meaning = "whether photons in the line core leave spheres of homogeneous gas in one draw",
                .fallback = "true",
                .beside = {"core_skip", "false"}});
-    const Condition with_jumps{"jumps", {"true"}};
     s.number("jump_depth", &Acceleration::jump_depth, positive,
              {.meaning = "largest line-centre optical depth of a sphere's radius; the tables end at 9.5e5",
-              .fallback = "1e30",
-              .when = with_jumps});
-    s.number("jump_shear", &Acceleration::jump_shear, positive,
-             {.meaning = "largest change of the gas's velocity over that radius, in thermal speeds",
-              .fallback = "0.01",
-              .when = with_jumps});
+              .fallback = "1e30"});
+    s.number(
+        "jump_shear", &Acceleration::jump_shear, positive,
+        {.meaning = "largest change of the gas's velocity over that radius, in thermal speeds", .fallback = "0.01"});
     s.number("jump_gradient", &Acceleration::jump_gradient, {.low = 0, .high = 1, .low_open = true},
-             {.meaning = "largest relative change of the gas's density over that radius",
-              .fallback = "0.1",
-              .when = with_jumps});
+             {.meaning = "largest relative change of the gas's density over that radius", .fallback = "0.1"});
     s.text("jump_tables", &Acceleration::jump_tables, "a file name", [](const std::string&) { return true; },
-           {.meaning = "file of tables in place of the program's own, relative to the configuration",
-            .fallback = "",
-            .when = with_jumps});
+           {.meaning = "file of tables in place of the program's own, relative to the configuration", .fallback = ""});
     s.check([](Reader& reader, Acceleration& a) {
-      if (a.jumps && a.core_skip.mode != CoreSkipMode::none) {
-        reader.report("jumps", "sphere jumps and core skipping exclude each other: take core_skip out");
+      if (!a.jumps) return;
+      if (a.core_skip.mode != CoreSkipMode::none) {
+        reader.report("jumps", "sphere jumps and core skipping exclude each other: take either out");
+      } else if (reader.has("core_skip")) {
+        message(
+            "thor: acceleration.core_skip: none changes nothing beside jumps: true; jumps: false follows every "
+            "scattering\n");
       }
+      reader.omit("core_skip");
     });
     return s;
   }();

@@ -256,6 +256,20 @@ TEST(Config, ResolvedParsesToTheSame) {
   }
 }
 
+TEST(Config, JumpsAreTheDefaultUnlessCoreSkipIsGiven) {
+  const auto jumps = [](const std::vector<std::string>& set) { return parse(minimal, "f", set).acceleration.jumps; };
+  EXPECT_TRUE(jumps({}));
+  EXPECT_FALSE(jumps({"acceleration.core_skip=none"}));
+  EXPECT_FALSE(jumps({"acceleration.core_skip=local"}));
+  EXPECT_FALSE(jumps({"acceleration.jumps=false"}));
+  EXPECT_TRUE(jumps({"acceleration={core_skip: none, jumps: true}"}));
+  EXPECT_THROW(jumps({"acceleration={core_skip: local, jumps: true}"}), Error);
+  // What was resolved can be changed by either key.
+  const std::string resolved = parse(minimal, "f").resolved;
+  EXPECT_FALSE(parse(resolved, "f", {"acceleration.jumps=false"}).acceleration.jumps);
+  EXPECT_THROW(parse(resolved, "f", {"acceleration.core_skip=local"}), Error);
+}
+
 TEST(Config, ResolvedHasEveryDefaultInOrder) {
   EXPECT_EQ(parse(minimal, "f.yaml").resolved, R"(driver: mcrt
 line: Lya
@@ -287,7 +301,6 @@ generators:
       offset: 0 km/s
       reference: ""
 acceleration:
-  core_skip: none
   jumps: true
   jump_depth: 1e30
   jump_shear: 0.01
