@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Remakes the table and the figure of docs/validation.md#sphere-jumps.
+"""Remakes the table of docs/validation.md#sphere-jumps.
 
     PYTHONPATH=python python3 docs/validation_jumps.py --thor build/release/thor --device cuda [--scale 1] [--only sphere,flow]
 
 Each row is a configuration that follows every scattering (or skips the core locally, where that is all one can wait for)
-against the same with jumps. The figure is written when all spheres were run.
+against the same with jumps.
 """
 from __future__ import annotations
 
@@ -16,20 +16,13 @@ import time
 from dataclasses import dataclass
 
 import h5py
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
 import thor
 from thor import analytic
-from thor.plot import COLORS, PAPER
 
-HERE = pathlib.Path(__file__).parent
 NONE, LOCAL, JUMPS = "{core_skip: none}", "{core_skip: local}", "{jumps: true}"
 POINT = "type: point"
-spectra: dict[str, tuple] = {}
 
 
 @dataclass
@@ -138,7 +131,6 @@ def spheres() -> None:
     for tau0, count in ((2e4, 1e5), (2e5, 1e5), (2e6, 1e5), (2e7, 2e4)):
         every = run(sphere(tau0), count, NONE)
         jumps = run(sphere(tau0), 1e5, JUMPS, 2)
-        spectra[f"{tau0:.0e}"] = every.out_x, jumps.out_x
         compare(f"sphere, τ₀ = {tau0:.0e}", every, jumps)
         compare(f"τ₀ = {tau0:.0e}, tables up to τ₀/30", every, run(sphere(tau0), count, f"{{jumps: true, jump_depth: {tau0 / 30:g}}}", 3))
         compare(f"τ₀ = {tau0:.0e}, tables of 1.2 T (twin)", every, run(sphere(tau0, 1.2 * 1.7e4), 1e5, JUMPS, 2))
@@ -238,27 +230,6 @@ def galaxy() -> None:
                     run(dataset, count, LOCAL, 1, generators), run(dataset, 1e5, JUMPS, 2, generators))
 
 
-def draw() -> None:
-    plt.style.use(PAPER)
-    figure, axes = plt.subplots(2, 4, figsize=(13, 4.6), sharex="col", height_ratios=(3, 1), layout="constrained")
-    for (tau0, (every, jumps)), (top, bottom) in zip(spectra.items(), axes.T):
-        edges = np.linspace(0, np.quantile(np.abs(every), 0.998), 41)
-        middle, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
-        counts = [np.histogram(np.abs(x), edges)[0] for x in (every, jumps)]
-        share = [c / len(x) / width for c, x in zip(counts, (every, jumps))]
-        error = share[0] * np.sqrt(1 / np.maximum(counts[0], 1) + 1 / np.maximum(counts[1], 1))
-        top.stairs(share[0], edges, color=COLORS[0], label=f"every scattering, {len(every):,}")
-        top.plot(middle, share[1], ".", color=COLORS[1], label=f"jumps, {len(jumps):,}")
-        bottom.axhline(0, color=COLORS[0])
-        bottom.plot(middle, (share[1] - share[0]) / np.maximum(error, 1e-30), ".", color=COLORS[1])
-        bottom.set(ylim=(-4.5, 4.5), xlabel="|x|")
-        top.set_title(f"τ₀ = {tau0}")
-        top.legend(frameon=False, fontsize=8)
-    axes[0, 0].set_ylabel("photons per unit |x|")
-    axes[1, 0].set_ylabel("difference / σ")
-    figure.savefig(HERE / "figures" / "jumps.png", dpi=120)
-
-
 def main() -> None:
     global ARGS, START
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -275,8 +246,6 @@ def main() -> None:
         for part in PARTS:
             if not ARGS.only or part.__name__ in ARGS.only.split(","):
                 part()
-    if len(spectra) == 4:
-        draw()
 
 
 PARTS = (spheres, thick, flow, graded, shell, mgii, slab, clumps, galaxy)

@@ -164,6 +164,7 @@ SMALL = {
 ENDLESS = {
     **SMALL,
     "dataset": {"type": "shell", "outer_radius": "1 kpc", "temperature": "10 K", "tau0": 1e9},
+    "acceleration": {"core_skip": "none"},
 }
 
 #: Four of them, and their files.
