@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Remakes the table of docs/validation.md#sphere-jumps.
 
-    PYTHONPATH=python python3 docs/validation_jumps.py --thor build/release/thor --device cuda [--scale 1] [--only sphere,flow]
+    PYTHONPATH=python python3 docs/validation_jumps.py --thor build/release/thor --device cuda [--scale 1] [--only spheres,flow]
 
 Each row is a configuration that follows every scattering (or skips the core locally, where that is all one can wait for)
 against the same with jumps.
