@@ -1,5 +1,7 @@
 #include <fcntl.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -16,6 +18,13 @@ void keep_standard_streams() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
   }
+}
+
+/// Under `ulimit -v` the 64 MB of addresses that glibc reserves for the allocations of each thread would leave none for
+/// the rest of a run, depending on which thread comes first.
+void share_memory_among_threads() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 }
 
 /// Error in the command line, what may have been meant, and where to find help.
@@ -48,6 +57,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
   using namespace thor;
   keep_standard_streams();
+  share_memory_among_threads();
   std::signal(SIGXFSZ, SIG_IGN);  // from `ulimit -f`: the write then fails as on a full disk
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe for messages must not end a run
   CLI::App app{

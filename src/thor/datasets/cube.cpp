@@ -16,9 +16,9 @@ void add_cube_keys(config::Section<config::Dataset>& s) {
             {.meaning = "cells along the edge", .fallback = "16", .when = cube});
 }
 
-Medium build_cube(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+MediumOutline outline_cube(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   const double edge = dataset.more.at("edge");
-  Medium m = build_model(dataset, line, edge / 2, 0, refuse).medium;
+  MediumOutline m = build_model(dataset, line, edge / 2, 0, refuse).medium;
   const auto count = std::int64_t(dataset.more.at("resolution"));
   m.grid.count = {count, count, count};
   m.grid.cell_size = m.size = edge / double(count);
@@ -29,7 +29,7 @@ Medium build_cube(const config::Dataset& dataset, const Line& line, const Refuse
   return m;
 }
 
-void load_cube(Medium& m, const config::Dataset&, const Line&, const LoadOptions& options) {
+void add_cube_cells(Medium& m, const config::Dataset&, const Line&, const CellOptions& options) {
   // Densities in units of 1/(sigma_0 cell): the opacity of a cell comes out as it goes in.
   const CellUnits units{m.thermal_speed, m.thermal_speed, 0, 1, 1, m.a};
   const double opacity = 2 * m.tau0 / double(m.grid.count[0]);
@@ -55,7 +55,7 @@ const DatasetType cube_type{.name = "cube",
                             .gridded = true,
                             .peak = 0,
                             .add_keys = add_cube_keys,
-                            .build = build_cube,
-                            .load = load_cube};
+                            .outline = outline_cube,
+                            .add_cells = add_cube_cells};
 
 }  // namespace thor

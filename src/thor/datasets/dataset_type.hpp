@@ -6,12 +6,6 @@
 
 namespace thor {
 
-/// Options for reading or making cells.
-struct LoadOptions {
-  bool core_skip;  ///< compute the lengths for core skipping
-  int threads;
-};
-
 /// A type of dataset, as the host sees it: its keys, and how it becomes the medium of a run. Which kernel a medium
 /// needs is the matter of its AnyDataset.
 struct DatasetType {
@@ -22,9 +16,9 @@ struct DatasetType {
   bool gridded;  ///< the gas always lies in cells
   double peak;   ///< maxima of the spectrum of static gas, in units of (a tau0)^(1/3); 0: not known
   void (*add_keys)(config::Section<config::Dataset>& section);
-  Medium (*build)(const config::Dataset& dataset, const Line& line, const Refuse& refuse);
+  MediumOutline (*outline)(const config::Dataset& dataset, const Line& line, const Refuse& refuse);
   /// Reads or makes the cells of the medium; null for types without cells.
-  void (*load)(Medium& medium, const config::Dataset& dataset, const Line& line, const LoadOptions& options);
+  void (*add_cells)(Medium& medium, const config::Dataset& dataset, const Line& line, const CellOptions& options);
 };
 
 /// All types, in the order of types.list.

@@ -11,12 +11,15 @@ const DatasetType& dataset_type(std::string_view name) {
   throw Error(ExitCode::internal, "there is no dataset type " + std::string(name));
 }
 
-Medium build_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
-  return dataset_type(dataset.type).build(dataset, line, refuse);
+MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+  return dataset_type(dataset.type).outline(dataset, line, refuse);
 }
 
-void load_cells(Medium& m, const config::Dataset& dataset, const Line& line, bool core_skip, int threads) {
-  if (const auto load = dataset_type(dataset.type).load) load(m, dataset, line, {core_skip, threads});
+Medium build_medium(MediumOutline outline, const config::Dataset& dataset, const Line& line,
+                    const CellOptions& options) {
+  Medium medium{std::move(outline), nullptr};
+  if (const auto add_cells = dataset_type(dataset.type).add_cells) add_cells(medium, dataset, line, options);
+  return medium;
 }
 
 }  // namespace thor

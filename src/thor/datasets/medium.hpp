@@ -9,8 +9,9 @@
 
 namespace thor {
 
-/// The gas of a run: its normalisation in cgs and the dataset that the kernel sees.
-struct Medium {
+/// Normalisation of the gas in cgs and its geometry, as the configuration and the header of its file give them: enough
+/// to check a run and to place its sources.
+struct MediumOutline {
   double size;            ///< outer radius, half-thickness or cell, the unit of length [cm]
   double temperature;     ///< [K]; in a grid that of the unit of velocity
   double b_turb;          ///< [cm/s]
@@ -24,15 +25,26 @@ struct Medium {
     double tau, albedo, g;
   } dust;  ///< extinction along the same path, share of scattering, mean cosine
   AnyDataset dataset;
-  GridShape grid;                      ///< of a grid
-  std::shared_ptr<const Cells> cells;  ///< the cells that its dataset points to; null before load_cells()
+  GridShape grid;  ///< of a grid
 };
 
-/// Normalises the profiles. What has no finite normalisation or cannot be resolved is refused; the medium is then not
-/// to be used. Of a grid only the header is read: nothing can be transported before load_cells().
-Medium build_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse = refuse_at_once);
+/// The gas of a run, whose dataset is what the kernel sees.
+struct Medium : MediumOutline {
+  std::shared_ptr<const Cells> cells;  ///< the cells that the dataset points to; null where it has none
+};
 
-/// Reads or makes the cells of a grid; does nothing for other datasets. `core_skip`: with lengths for core skipping.
-void load_cells(Medium& medium, const config::Dataset& dataset, const Line& line, bool core_skip, int threads);
+/// Normalises the profiles; reads the header of a grid. What has no finite normalisation or cannot be resolved is
+/// refused; the outline is then not to be used.
+MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse = refuse_at_once);
+
+/// Options for reading or making cells.
+struct CellOptions {
+  bool core_skip;  ///< compute the lengths for core skipping
+  int threads;
+};
+
+/// Reads or makes the cells of a grid; other gas is that of its outline.
+Medium build_medium(MediumOutline outline, const config::Dataset& dataset, const Line& line,
+                    const CellOptions& options);
 
 }  // namespace thor

@@ -62,7 +62,7 @@ double outer_speed(const Refuse& refuse, const config::Velocity& v, double inner
 }
 
 /// tau_d = sigma_d (N_HI + f_ion N_HII) Z/Z_0 (Laursen et al. 2009, eq. 15).
-double dust_depth(const config::Dust& dust, const Line& line, const Medium& m, const Refuse& refuse) {
+double dust_depth(const config::Dust& dust, const Line& line, const MediumOutline& m, const Refuse& refuse) {
   if (dust.tau) return *dust.tau;
   if (!dust.hydrogen_column && line.first().ion != "H I") {
     refuse("dataset.dust.hydrogen_column",
@@ -76,7 +76,7 @@ double dust_depth(const config::Dust& dust, const Line& line, const Medium& m, c
 }  // namespace
 
 Model build_model(const config::Dataset& dataset, const Line& line, double size, double inner, const Refuse& refuse) {
-  Medium m{};
+  MediumOutline m{};
   m.size = size;
   const AtomicTransition& first = line.first();
   m.temperature = dataset.temperature, m.b_turb = dataset.b_turb;

@@ -6,7 +6,7 @@ namespace thor {
 
 /// Gas that the configuration describes by its normalisation and by power laws of one coordinate.
 struct Model {
-  Medium medium;  ///< without its dataset
+  MediumOutline medium;  ///< without its dataset
   Profile<double> profile;
 };
 

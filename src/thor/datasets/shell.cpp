@@ -55,7 +55,7 @@ void add_shell_keys(Section<Dataset>& s) {
 
 namespace {
 
-Medium build_shell(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+MediumOutline outline_shell(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   const double inner = dataset.inner_radius / dataset.outer_radius;
   if (1 - inner < 1e-6) {
     refuse(
@@ -63,7 +63,7 @@ Medium build_shell(const config::Dataset& dataset, const Line& line, const Refus
         "a shell thinner than 1e-6 of its radius is not resolved in single precision; it is a slab for all purposes");
   }
   const Model model = build_model(dataset, line, dataset.outer_radius, inner, refuse);
-  Medium m = model.medium;
+  MediumOutline m = model.medium;
   if (inner == 0 && !model.profile.graded && !model.profile.moving && m.dust.tau == 0) {
     m.dataset = Sphere<double>{m.tau0};
   } else {
@@ -73,7 +73,7 @@ Medium build_shell(const config::Dataset& dataset, const Line& line, const Refus
 }
 
 /// The shell on a grid of `count` cells along its diameter.
-std::shared_ptr<const Cells> realise_shell(const Medium& m, std::int64_t count, bool core_skip, int threads) {
+std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t count, bool core_skip, int threads) {
   const auto* sphere = std::get_if<Sphere<double>>(&m.dataset);
   const Shell<double> shell = sphere ? general(*sphere) : std::get<Shell<double>>(m.dataset);
   GridShape shape;
@@ -112,7 +112,7 @@ std::shared_ptr<const Cells> realise_shell(const Medium& m, std::int64_t count, 
   return cells;
 }
 
-void load_shell(Medium& m, const config::Dataset& dataset, const Line&, const LoadOptions& options) {
+void add_shell_cells(Medium& m, const config::Dataset& dataset, const Line&, const CellOptions& options) {
   if (dataset.cells == 0) return;
   m.cells = realise_shell(m, std::int64_t(dataset.cells), options.core_skip, options.threads);
   m.grid = m.cells->shape();
@@ -130,7 +130,7 @@ const DatasetType shell_type{.name = "shell",
                              .gridded = false,
                              .peak = 0.931,  // Dijkstra et al. (2006)
                              .add_keys = config::add_shell_keys,
-                             .build = build_shell,
-                             .load = load_shell};
+                             .outline = outline_shell,
+                             .add_cells = add_shell_cells};
 
 }  // namespace thor

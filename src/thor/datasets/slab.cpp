@@ -12,9 +12,9 @@ void add_slab_keys(config::Section<config::Dataset>& s) {
              {.meaning = "from the mid-plane to the surface", .example = "1 kpc", .when = {"type", {"slab"}}});
 }
 
-Medium build_slab(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+MediumOutline outline_slab(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   const Model model = build_model(dataset, line, dataset.half_thickness, 0, refuse);
-  Medium m = model.medium;
+  MediumOutline m = model.medium;
   m.dataset = Slab<double>{model.profile};
   return m;
 }
@@ -29,7 +29,7 @@ const DatasetType slab_type{.name = "slab",
                             .gridded = false,
                             .peak = 1.066,  // Neufeld (1990)
                             .add_keys = add_slab_keys,
-                            .build = build_slab,
-                            .load = nullptr};
+                            .outline = outline_slab,
+                            .add_cells = nullptr};
 
 }  // namespace thor

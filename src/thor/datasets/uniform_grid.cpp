@@ -56,8 +56,8 @@ namespace {
 /// A grid's own temperature is that of each cell; the unit of velocity is the thermal speed at this one.
 constexpr double grid_temperature = 1e4;
 
-Medium build_grid(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
-  Medium m{};
+MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+  MediumOutline m{};
   m.grid = read_grid_shape(dataset, line);
   m.size = m.grid.cell_size;
   m.temperature = grid_temperature;  // and no turbulence: the width of each cell has it
@@ -85,7 +85,7 @@ Medium build_grid(const config::Dataset& dataset, const Line& line, const Refuse
   return m;
 }
 
-void load_grid(Medium& m, const config::Dataset& dataset, const Line& line, const LoadOptions& options) {
+void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
   const AtomicTransition& first = line.first();
   CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
   if (dataset.dust) {
@@ -127,7 +127,7 @@ const DatasetType uniform_grid_type{.name = "uniform_grid",
                                     .gridded = true,
                                     .peak = 0,
                                     .add_keys = config::add_grid_keys,
-                                    .build = build_grid,
-                                    .load = load_grid};
+                                    .outline = outline_grid,
+                                    .add_cells = add_grid_cells};
 
 }  // namespace thor

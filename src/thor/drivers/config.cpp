@@ -74,7 +74,7 @@ Outline build_outline(Reader& reader, const File& file) {
   const Config& config = file.config;
   Outline outline{};
   Line& line = outline.line;
-  Medium& medium = outline.medium;
+  MediumOutline& medium = outline.medium;
   if (!reader.clean("line")) return outline;
   const Refuse report = [&](const std::string& key, const std::string& why) { reader.report(key, why); };
   line = choose_line(config, report);
@@ -89,7 +89,7 @@ Outline build_outline(Reader& reader, const File& file) {
     std::visit(check, file.outputs[i]);
   }
   if (!reader.clean("dataset")) return outline;
-  medium = build_medium(config.dataset, line, report);
+  medium = outline_medium(config.dataset, line, report);
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
   if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
     report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");
@@ -105,7 +105,7 @@ Outline build_outline(Reader& reader, const File& file) {
     }
   }
   if (reader.clean("dataset") && reader.clean("generators")) {
-    build_emitter(config.generators, config.seed, medium, line, report, false);
+    check_generators(config.generators, medium, line, report);
   }
   return outline;
 }

@@ -38,15 +38,14 @@ double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, co
 
 Setup build_setup(const config::Config& config) {
   Line line = choose_line(config);
-  Medium medium = build_medium(config.dataset, line);
+  MediumOutline medium = outline_medium(config.dataset, line);
   return build_setup(config, {std::move(line), std::move(medium)}, available_threads());
 }
 
 Setup build_setup(const config::Config& config, Outline outline, int threads) {
   Line& line = outline.line;
-  Medium& medium = outline.medium;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
-  load_cells(medium, config.dataset, line, core_skip, threads);
+  Medium medium = build_medium(std::move(outline.medium), config.dataset, line, {core_skip, threads});
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
@@ -63,6 +62,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads) {
         line.name, farthest, farthest * 0x1p-24);
   }
   const config::Numerics numerics = build_numerics(config.numerics, line, medium, refuse);
+  warn_of_cold_cells(line, medium);
   auto jumps = build_jump_tables(config, line, medium, threads);
   return {std::move(line), std::move(medium), std::move(emitter), numerics, std::move(jumps)};
 }

@@ -20,7 +20,7 @@ struct Setup {
 /// sources.
 struct Outline {
   Line line;
-  Medium medium;
+  MediumOutline medium;
 };
 
 struct config::Checked {

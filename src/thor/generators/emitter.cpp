@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "thor/core/constants.hpp"
@@ -25,7 +26,7 @@ struct Doppler {
 };
 
 /// The transitions that absorb, by their oscillator strengths.
-void set_members(Source<double>& s, const Medium& medium, const Line& line) {
+void set_members(Source<double>& s, const MediumOutline& medium, const Line& line) {
   const auto absorbing = line.absorbing();
   if (absorbing.size() < 2) return;
   double sum = 0;
@@ -39,7 +40,7 @@ void set_members(Source<double>& s, const Medium& medium, const Line& line) {
   s.share[s.members - 1] = 2;  // takes what rounding leaves
 }
 
-void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Medium& medium, const Line& line,
+void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const MediumOutline& medium, const Line& line,
                   const Refuse& refuse, const std::string& key) {
   const double unit = medium.thermal_speed;
   const AtomicTransition* reference = spectrum.reference.empty() ? &line.first() : line.find(spectrum.reference);
@@ -91,7 +92,7 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
 }
 
 /// Whether the position is inside the medium; in a grid it becomes a cell and an offset.
-bool place_point(Source<double>& s, const Medium& medium) {
+bool place_point(Source<double>& s, const MediumOutline& medium) {
   if (const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset)) {
     for (int k = 0; k < 3; ++k) {
       const double place = s.position[k] + grid->zero[k];
@@ -112,7 +113,7 @@ bool place_point(Source<double>& s, const Medium& medium) {
       medium.dataset);
 }
 
-void set_place(Source<double>& s, const config::Generator& g, const Medium& medium, const Refuse& refuse,
+void set_place(Source<double>& s, const config::Generator& g, const MediumOutline& medium, const Refuse& refuse,
                const std::string& key) {
   const bool slab = std::holds_alternative<Slab<double>>(medium.dataset);
   for (int i = 0; i < 3; ++i) {
@@ -192,15 +193,13 @@ void check_weights(const Emitter<double>& emitter) {
   }
 }
 
-}  // namespace
+/// Reads the list of the generator of this index and adds up its light.
+using ReadList = std::function<std::shared_ptr<const SourceList>(std::size_t generator, Light& light)>;
 
-std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole) {
-  __extension__ typedef unsigned __int128 Wide;
-  return part >= whole ? ~0ull : static_cast<std::uint64_t>(((Wide(part) << 64) + whole - 1) / whole);
-}
-
-Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line, const Refuse& refuse, bool read_lists) {
+/// One source for each generator; without `read_list` the tables of lists are left empty.
+Emitter<double> build_sources(std::span<const config::Generator> generators, std::uint64_t seed,
+                              const MediumOutline& medium, const Line& line, const Refuse& refuse,
+                              const ReadList& read_list) {
   Emitter<double> emitter{seed, {}, {}, {}};
   bool whole = true;
   for (std::size_t i = 0; i < generators.size(); ++i) {
@@ -226,7 +225,7 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
         continue;
       }
       if (g.spectrum.reference.empty()) set_members(s, medium, line);
-      if (read_lists) list = build_source_list(g, medium, seed + i, light);
+      if (read_list) list = read_list(i, light);
       if (list) s.table = list->table();
       whole = whole && list;
     }
@@ -245,6 +244,25 @@ Emitter<double> build_emitter(std::span<const config::Generator> generators, std
   }
   check_weights(emitter);
   return emitter;
+}
+
+}  // namespace
+
+void check_generators(std::span<const config::Generator> generators, const MediumOutline& medium, const Line& line,
+                      const Refuse& refuse) {
+  build_sources(generators, 0, medium, line, refuse, {});
+}
+
+Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
+                              const Line& line, const Refuse& refuse) {
+  return build_sources(generators, seed, medium, line, refuse, [&](std::size_t i, Light& light) {
+    return build_source_list(generators[i], medium, seed + i, light);
+  });
+}
+
+std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole) {
+  __extension__ typedef unsigned __int128 Wide;
+  return part >= whole ? ~0ull : static_cast<std::uint64_t>(((Wide(part) << 64) + whole - 1) / whole);
 }
 
 void Light::add(double weight, std::uint64_t more) {

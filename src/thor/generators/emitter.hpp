@@ -49,10 +49,13 @@ struct Emitter {
   EmitterView<Real> view() const { return {seed, sources.data(), int(sources.size())}; }
 };
 
-/// A source that the medium cannot hold is refused. Without `read_lists` no file of sources is opened, and tables are
-/// left empty.
+/// Refuses sources that the medium cannot hold. No file of sources is opened.
+void check_generators(std::span<const config::Generator> generators, const MediumOutline& medium, const Line& line,
+                      const Refuse& refuse);
+
+/// A source that the medium cannot hold is refused.
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line, const Refuse& refuse = refuse_at_once, bool read_lists = true);
+                              const Line& line, const Refuse& refuse = refuse_at_once);
 
 /// ceil(2^64 part/whole), at most 2^64 - 1.
 std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole);

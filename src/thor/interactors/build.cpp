@@ -44,7 +44,7 @@ bool is_pair(const Line& line, const config::Physics& physics) {
       absorbing, [&](const AtomicTransition* t) { return t->core == t->wing && line.fluorescence(*t).empty(); });
 }
 
-double frequency_offset(const AtomicTransition& transition, const Line& line, const Medium& medium) {
+double frequency_offset(const AtomicTransition& transition, const Line& line, const MediumOutline& medium) {
   return constants::c * std::log(line.first().wavelength / transition.wavelength) / medium.thermal_speed;
 }
 
@@ -115,26 +115,35 @@ double voigt_error(config::VoigtScheme scheme, double a) {
   return 0;
 }
 
-}  // namespace
-
-config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const Medium& m,
-                                const Refuse& refuse) {
+/// The largest Voigt parameter of a line at the temperature of the medium.
+double largest_a(const Line& line, const MediumOutline& m) {
   double a = 0;
-  const bool grid = std::holds_alternative<UniformGrid<double>>(m.dataset);
   for (const AtomicTransition* t : line.absorbing()) {
     a = std::max(a, t->voigt_parameter(t->thermal_speed(m.temperature, m.b_turb)));
   }
-  config::Numerics chosen = numerics;
-  if (grid) {
+  return a;
+}
+
+}  // namespace
+
+void warn_of_cold_cells(const Line& line, const Medium& m) {
+  if (!m.cells) return;
+  const double a = largest_a(line, m) * m.cells->statistics().largest_a / m.a;
+  const double error = 8.4e-5 * std::pow(std::max(a / Voigt::largest_a, 1.), 4);
+  if (error > 1e-3) {
+    warning("the coldest cells have a Voigt parameter of {:.2g}, where the profile errs by up to {:.1g} %", a,
+            100 * error);
+  }
+}
+
+config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const MediumOutline& m,
+                                const Refuse& refuse) {
+  if (std::holds_alternative<UniformGrid<double>>(m.dataset)) {
     if (numerics != config::Numerics{}) refuse("numerics", "a uniform_grid has the default schemes only");
-    if (m.cells) a *= m.cells->statistics().largest_a / m.a;
-    const double error = m.cells ? 8.4e-5 * std::pow(std::max(a / Voigt::largest_a, 1.), 4) : 0;
-    if (error > 1e-3) {
-      warning("the coldest cells have a Voigt parameter of {:.2g}, where the profile errs by up to {:.1g} %", a,
-              100 * error);
-    }
     return config::Numerics{};
   }
+  const double a = largest_a(line, m);
+  config::Numerics chosen = numerics;
   if (chosen.voigt == config::VoigtScheme::default_ && a > Voigt::largest_a) {
     chosen.voigt = a > VoigtThor::largest_a ? config::VoigtScheme::s18 : config::VoigtScheme::thor;
   }

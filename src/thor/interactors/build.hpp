@@ -15,7 +15,7 @@ bool is_single(const Line& line);
 bool is_pair(const Line& line, const config::Physics& physics);
 
 /// c ln(nu/nu_0) of a transition in thermal units of the medium.
-double frequency_offset(const AtomicTransition& transition, const Line& line, const Medium& medium);
+double frequency_offset(const AtomicTransition& transition, const Line& line, const MediumOutline& medium);
 
 template <class Real>
 ResonantLine<Real> build_resonant_line(const Line& line, const Medium& medium, const config::Physics& physics);
@@ -25,8 +25,11 @@ template <class Real, bool Pair>
 Multiplet<Real, Pair> build_multiplet(const Line& line, const Medium& medium, const config::Physics& physics);
 
 /// The schemes of a run: `default` resolved, and what is too inaccurate for the Voigt parameters of the line refused.
-config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const Medium& medium,
+config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const MediumOutline& medium,
                                 const Refuse& refuse = refuse_at_once);
+
+/// Warns where the profile is inaccurate in the coldest cells of a grid.
+void warn_of_cold_cells(const Line& line, const Medium& medium);
 
 /// In a grid each cell has its own ratio; the number then only says that there is dust.
 template <class Real>

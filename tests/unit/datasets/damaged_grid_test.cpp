@@ -73,8 +73,7 @@ int read_grid(const fs::path& path) {
     d.step_limiter = 0.1;
     d.boundary = config::Boundary::open;
     const Line line = *find_line(lines(), "Lya");
-    Medium m = build_medium(d, line);
-    load_cells(m, d, line, false, 1);
+    Medium m = build_medium(outline_medium(d, line), d, line, {false, 1});
   } catch (const Error& e) {
     status = int(e.code());
   }

@@ -136,10 +136,10 @@ TEST(Depth, ASourceOnAFaceIsOnIt) {
   }
 }
 
-Medium build(const std::string& dataset) {
+MediumOutline build(const std::string& dataset) {
   const auto config = config::parse(
       "line: Lya\ndataset: " + dataset + "\ngenerators: [{type: point, photons: 1}]\noutput: {path: x.h5}\n", "test");
-  return build_medium(config.dataset, find_line("Lya"));
+  return outline_medium(config.dataset, find_line("Lya"));
 }
 const std::string base = "type: shell, outer_radius: 2 kpc, temperature: 1e4 K";
 
@@ -164,7 +164,7 @@ TEST(Medium, NormalisesAlongTheRadius) {
   for (const char* profile :
        {"density: {profile: power_law, exponent: -2}", "density: {profile: power_law, exponent: -1}",
         "density: {profile: power_law, exponent: 1.5}"}) {
-    const Medium m =
+    const MediumOutline m =
         build("{" + base +
               ", inner_radius: 0.2 kpc, tau0: 300, velocity: {profile: power_law, exponent: 0.5, average: 100 km/s}, " +
               profile + "}");
@@ -173,16 +173,16 @@ TEST(Medium, NormalisesAlongTheRadius) {
     EXPECT_NEAR(r.speed * m.thermal_speed, 100e5, 1e3);
     EXPECT_NEAR(m.column_density * m.cross_section, 300, 1e-9);
   }
-  const Medium column = build("{" + base + ", column_density: 1e19 cm^-2}");
+  const MediumOutline column = build("{" + base + ", column_density: 1e19 cm^-2}");
   EXPECT_NEAR(column.tau0, 1e19 * column.cross_section, 1e-6 * column.tau0);
-  const Medium number = build("{" + base + ", number_density: 1e-3 cm^-3}");
+  const MediumOutline number = build("{" + base + ", number_density: 1e-3 cm^-3}");
   EXPECT_NEAR(number.column_density, 1e-3 * 2e3 * constants::pc, 1e-9 * number.column_density);
   EXPECT_TRUE(std::holds_alternative<Sphere<double>>(number.dataset));
 }
 
 TEST(Medium, SpeedsByLargestAndByAverage) {
   const auto speed = [](const std::string& velocity) {
-    const Medium m = build("{" + base + ", inner_radius: 0.5 kpc, tau0: 10, velocity: {" + velocity + "}}");
+    const MediumOutline m = build("{" + base + ", inner_radius: 0.5 kpc, tau0: 10, velocity: {" + velocity + "}}");
     return std::get<Shell<double>>(m.dataset).profile.speed * m.thermal_speed / constants::km;
   };
   EXPECT_NEAR(speed("profile: linear, max: 200 km/s"), 200, 1e-9);
@@ -219,7 +219,8 @@ TEST(Medium, RefusesWhatHasNoFiniteNormalisation) {
 }
 
 TEST(StepLimiter, BoundsTheChangeOfVelocity) {
-  const Medium m = build("{" + base + ", tau0: 10, velocity: {profile: linear, max: 300 km/s}, step_limiter: 0.1}");
+  const MediumOutline m =
+      build("{" + base + ", tau0: 10, velocity: {profile: linear, max: 300 km/s}, step_limiter: 0.1}");
   const auto shell = view<double>(std::get<Shell<double>>(m.dataset));
   const Vec3<double> p{0.3, 0.1, 0}, d{0, 0.6, 0.8};
   for (const double x : {0., 0.5, 10.}) {

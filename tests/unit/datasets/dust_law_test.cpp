@@ -77,7 +77,7 @@ config::Config parse(const std::string& line, const std::string& dust) {
 }
 double depth(const std::string& line, const std::string& dust) {
   const auto config = parse(line, dust);
-  return build_medium(config.dataset, find_line(line)).dust.tau;
+  return outline_medium(config.dataset, find_line(line)).dust.tau;
 }
 
 // tau_d = sigma_d (N_HI + f_ion N_HII) Z/Z_0

@@ -304,8 +304,7 @@ std::string problem_of(const std::function<void(test::GridOptions&)>& change, co
   if (dataset == "drop") d.bad_cells = config::BadCells::drop;
   const Line line = *find_line(lines(), "Lya");
   try {
-    Medium m = build_medium(d, line);
-    load_cells(m, d, line, false, 2);
+    Medium m = build_medium(outline_medium(d, line), d, line, {false, 2});
     return "none";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::input);
@@ -376,8 +375,7 @@ TEST(GridFileOnDisk, TheLineSeesItsAbsorbers) {
   d.step_limiter = 0.1;
   for (const char* name : {"Lya", "MgII"}) {
     const Line line = *find_line(lines(), name);
-    Medium m = build_medium(d, line);
-    load_cells(m, d, line, false, 1);
+    Medium m = build_medium(outline_medium(d, line), d, line, {false, 1});
     const CellGas<double> gas = m.cells->gas(5);
     const bool hydrogen = std::string(name) == "Lya";
     EXPECT_NEAR(gas.inverse_width, std::sqrt(1e4 / (hydrogen ? 2.5e3 : 1e6)), 1e-4) << name;
@@ -386,8 +384,7 @@ TEST(GridFileOnDisk, TheLineSeesItsAbsorbers) {
   }
   d.density_field = "MgII_density";
   const Line line = *find_line(lines(), "Lya");
-  Medium m = build_medium(d, line);
-  load_cells(m, d, line, false, 1);
+  Medium m = build_medium(outline_medium(d, line), d, line, {false, 1});
   EXPECT_NEAR(m.cells->gas(5).inverse_width, 0.1, 1e-4) << "the temperature goes with the density";
 }
 
