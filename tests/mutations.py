@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from mutation_list import MUTATIONS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
+KERNEL_FOLDERS = {"datasets", "interactors", "line", "math", "parallel", "random", "transport"}  # of kernel_tests
 TIMEOUT = 180  # [s]; the tests of a mutation take less than one minute
 
 
@@ -90,7 +91,10 @@ class Build:
 
 
 def program_of(test):
-    return {"unit": "unit_tests", "physics": "physics_tests", "statistics": "statistics_tests"}[Path(test).parts[1]]
+    kind, folder = Path(test).parts[1:3]
+    if kind == "unit":
+        return "kernel_tests" if folder in KERNEL_FOLDERS else "unit_tests"
+    return f"{kind}_tests"
 
 
 def run_tests(program, pattern):

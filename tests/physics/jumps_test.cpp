@@ -46,7 +46,7 @@ TEST_P(JumpsInASphere, GiveThePhotonsOfEveryScattering) {
   const auto photons = [&](double tau0, const std::string& acceleration, int count) {
     return run(model(fmt::format(fmt::runtime(gas), tau0), count, acceleration, source, "seed: 3\n"));
   };
-  const auto truth = photons(2e4, every, 5000), jumped = photons(2e4, GetParam().acceleration, 40000);
+  const auto truth = photons(2e4, every, 2500), jumped = photons(2e4, GetParam().acceleration, 40000);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, [](const auto& p) { return std::abs(p.frequency_final); }), 4);
   EXPECT_LT(apart(truth, jumped, column), 4);
@@ -71,7 +71,7 @@ TEST_P(JumpsInDust, LeaveTheSameLight) {
                           tau, GetParam()),
               count, acceleration, "type: point", "seed: 4\n"));
   };
-  const auto truth = photons(0.5, every, 12000), jumped = photons(0.5, jumps, 40000);
+  const auto truth = photons(0.5, every, 8000), jumped = photons(0.5, jumps, 40000);
   const auto escapes = [](const thor::Photon& p) { return p.fate == thor::Phase::escaped ? 1. : 0.; };
   EXPECT_LT(apart(truth, jumped, escapes), 4);
   EXPECT_GT(alike(truth, jumped), 1e-3);
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInAnOutflow, testing::Values(20., 200.));
 TEST(Jumps, InAFlowThatSteepens) {
   const auto photons = [](double speed, const std::string& acceleration, int count) {
     return run(
-        model(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 3e4, velocity: {{profile: "
+        model(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e4, velocity: {{profile: "
                           "power_law, exponent: 2, max: {} km/s}}",
                           speed),
               count, acceleration));
@@ -142,7 +142,7 @@ TEST(Jumps, InADensityGradient) {
                                  limiter, exponent),
                      count, acceleration));
   };
-  const auto fine = photons(-2, 0.02, every, 2500), coarse = photons(-2, 0.3, every, 2500);
+  const auto fine = photons(-2, 0.02, every, 1500), coarse = photons(-2, 0.3, every, 1500);
   const auto jumped = photons(-2, 0.05, jumps, 10000), flatter = photons(-1.4, 0.05, jumps, 10000);
   for (const auto& other : {coarse, jumped}) {
     EXPECT_GT(alike(fine, other), 1e-3);
