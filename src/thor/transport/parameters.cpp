@@ -47,7 +47,7 @@ const Section<Acceleration>& acceleration_section() {
                .fallback = "true",
                .beside = {"core_skip", "false"}});
     s.number("jump_depth", &Acceleration::jump_depth, positive,
-             {.meaning = "largest line-centre optical depth of a sphere's radius; the tables end at 9.5e5",
+             {.meaning = "largest line-centre optical depth of a sphere's radius; the tables end at 3e6",
               .fallback = "1e30"});
     s.number(
         "jump_shear", &Acceleration::jump_shear, positive,
