@@ -97,7 +97,7 @@ class Caveats(Case):
         said = self.said(out)[0]
         self.assertRegex(said, "the run was cut.* still in flight .*biased")
         self.assertRegex(self.done.stderr, r"in_flight \d+.*wrote")
-        out = self.run_thor(sphere(100, 10**9, outputs=[]), "--max-walltime", 0.5, expect=STOPPED)
+        out = self.run_thor(sphere(100, 10**9, outputs=[]), "--max-walltime", 0.5, "--device", "cpu", expect=STOPPED)
         self.assertEqual(self.summary(out)["in_flight"], 0)
         said, = self.said(out)
         self.assertRegex(said, "the run was cut.*all of these have ended.*not a biased one")

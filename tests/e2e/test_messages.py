@@ -25,7 +25,8 @@ def setUpModule():
     plain_folder = tempfile.TemporaryDirectory(prefix="thor-e2e-")
     config = Path(plain_folder.name) / "config.yaml"
     config.write_text(json.dumps(sphere(1e3, 10**9, outputs=[])))
-    plain_run = Terminal("run", config, "--progress", "plain", "--max-walltime", 11, "--drain", 0, "--threads", 1)
+    plain_run = Terminal("run", config, "--progress", "plain", "--max-walltime", 11, "--drain", 0, "--threads", 1,
+                         "--device", "cpu")
 
 
 def tearDownModule():
@@ -95,7 +96,7 @@ class Messages(Case):
         """Rewritten in place, with all useful information; without colours where not wanted."""
         outputs = wide_spectra(1, bins=50)
         path = self.write(sphere(1e3, 10**9, outputs=outputs))
-        options = ("--max-walltime", 2.5, "--drain", 0, "--threads", 1)
+        options = ("--max-walltime", 2.5, "--drain", 0, "--threads", 1, "--device", "cpu")
         plain = Terminal("run", path, "-o", self.folder / "b.h5", *options, NO_COLOR="1")
         full = Terminal("run", path, "-o", self.folder / "a.h5", *options)
         for terminal in (full, plain):
@@ -114,7 +115,7 @@ class Messages(Case):
 
     def test_no_progress_where_it_is_not_wanted(self):
         path = self.write(sphere(1e3, 10**9, outputs=[]))
-        options = ("--max-walltime", 0.8, "--drain", 0, "--threads", 1)
+        options = ("--max-walltime", 0.8, "--drain", 0, "--threads", 1, "--device", "cpu")
         for i, how in enumerate((("--progress", "never"), ("--quiet",))):
             told = Terminal("run", path, "-o", self.folder / f"{i}.h5", *how, *options).wait()
             self.assertNotIn(" of 1000000000 photons  ", told)

@@ -157,7 +157,7 @@ class OtherFiles(Case):
 class Terminals(Case):
     def progress(self, columns=None, **environment):
         path = self.write(sphere(1e3, 10**9, outputs=wide_spectra(1, bins=50)))
-        terminal = Terminal("run", path, "--overwrite", "--max-walltime", 1.2, "--drain", 0, "--threads", 1,
+        terminal = Terminal("run", path, "--overwrite", "--max-walltime", 1.2, "--drain", 0, "--threads", 1, "--device", "cpu",
                             columns=columns, **environment)
         told = terminal.wait()
         self.assertEqual(terminal.code, STOPPED, told)
