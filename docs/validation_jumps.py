@@ -230,6 +230,43 @@ def galaxy() -> None:
                     run(dataset, count, LOCAL, 1, generators), run(dataset, 1e5, JUMPS, 2, generators))
 
 
+def figure() -> None:
+    """docs/figures/jumps.png: spectra with jumps over those of every scattering and the analytic ones, and steps."""
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    depths, sizes = [2e4, 2e5, 2e6, 2e7, 2e8, 2e9], {2e4: 20000, 2e5: 5000, 2e6: 1000}
+    fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
+    bins = np.linspace(-2.2, 2.2, 89)
+    middle, steps, every_steps = (bins[1:] + bins[:-1]) / 2, [], []
+    for i, tau0 in enumerate(depths):
+        jumped, colour = run(sphere(tau0), 40000, JUMPS, 2), f"C{i}"
+        unit = (jumped.a * tau0)**(1 / 3)
+        steps.append(jumped.steps)
+        left.plot(middle, np.histogram(jumped.out_x / unit, bins, density=True)[0], colour, lw=1.3, drawstyle="steps-mid",
+                  label=f"$\\tau_0 = 2 \\times 10^{{{np.log10(tau0 / 2):.0f}}}$")
+        if tau0 in sizes:
+            every = run(sphere(tau0), sizes[tau0], NONE)
+            every_steps.append((tau0, every.steps))
+            wide = bins[::2]
+            counts = np.histogram(every.out_x / unit, wide)[0]
+            scale = 1 / (len(every.out_x) * np.diff(wide))
+            left.errorbar((wide[1:] + wide[:-1]) / 2, counts * scale, np.sqrt(counts) * scale, fmt=".", ms=3, lw=0.6, color=colour)
+    x = np.linspace(-2.2, 2.2, 400)
+    left.plot(x, analytic.sphere(x, 1., 1.), "k--", lw=1, label="Dijkstra et al. (2006)")
+    left.set(xlabel="$x / (a\\tau_0)^{1/3}$", ylabel="light", title="Lines: jumps; points: every scattering")
+    left.legend(fontsize=7)
+    right.loglog(depths, steps, "o-", label="jumps")
+    right.loglog(*zip(*every_steps), "s-", label="every scattering")
+    right.axvline(3e6, color="0.6", lw=0.8, ls=":")
+    right.text(3.3e6, 20, "largest table", fontsize=8, color="0.4")
+    right.set(xlabel="$\\tau_0$", ylabel="steps a photon", title="Static spheres, $T = 1.7 \\times 10^4$ K")
+    right.legend(fontsize=8)
+    fig.tight_layout()
+    fig.savefig(pathlib.Path(__file__).parent / "figures/jumps.png", dpi=110)
+
+
 def main() -> None:
     global ARGS, START
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -248,6 +285,6 @@ def main() -> None:
                 part()
 
 
-PARTS = (spheres, thick, flow, graded, shell, mgii, slab, clumps, galaxy)
+PARTS = (spheres, thick, flow, graded, shell, mgii, slab, clumps, galaxy, figure)
 if __name__ == "__main__":
     main()
