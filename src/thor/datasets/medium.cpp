@@ -15,9 +15,9 @@ MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, c
   return dataset_type(dataset.type).outline(dataset, line, refuse);
 }
 
-Medium build_medium(MediumOutline outline, const config::Dataset& dataset, const Line& line,
+Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
                     const CellOptions& options) {
-  Medium medium{std::move(outline), nullptr};
+  Medium medium{outline, nullptr};
   if (const auto add_cells = dataset_type(dataset.type).add_cells) add_cells(medium, dataset, line, options);
   return medium;
 }

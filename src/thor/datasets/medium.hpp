@@ -44,7 +44,7 @@ struct CellOptions {
 };
 
 /// Reads or makes the cells of a grid; other gas is that of its outline.
-Medium build_medium(MediumOutline outline, const config::Dataset& dataset, const Line& line,
+Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
                     const CellOptions& options);
 
 }  // namespace thor

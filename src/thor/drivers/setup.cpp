@@ -39,13 +39,13 @@ double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, co
 Setup build_setup(const config::Config& config) {
   Line line = choose_line(config);
   MediumOutline medium = outline_medium(config.dataset, line);
-  return build_setup(config, {std::move(line), std::move(medium)}, available_threads());
+  return build_setup(config, {std::move(line), medium}, available_threads());
 }
 
 Setup build_setup(const config::Config& config, Outline outline, int threads) {
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
-  Medium medium = build_medium(std::move(outline.medium), config.dataset, line, {core_skip, threads});
+  Medium medium = build_medium(outline.medium, config.dataset, line, {core_skip, threads});
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
