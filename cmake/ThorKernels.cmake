@@ -95,10 +95,8 @@ function(thor_add_kernels target)
       foreach(real float double)
         thor_add_kernel(${target} step kernel.cpp ${isa} ${real} ${problem}_${dataset} THOR_KIND=${problem}_${dataset}
                         THOR_PROBLEM=${problem} ${dataset_is})
-        if(problem MATCHES "^(Line|Multiplet)Problem$")
-          thor_add_kernel(${target} march march.cpp ${isa} ${real} March${problem}_${dataset} THOR_KIND=${problem}_${dataset}
-                          THOR_PROBLEM=${problem} ${dataset_is})
-        endif()
+        thor_add_kernel(${target} march march.cpp ${isa} ${real} March${problem}_${dataset} THOR_KIND=${problem}_${dataset}
+                        THOR_PROBLEM=${problem} ${dataset_is})
       endforeach()
     endforeach()
     list(REMOVE_DUPLICATES histories)

@@ -87,7 +87,7 @@ MUTATIONS = [
            "fma(atom.parallel - target.width.over(V(data.recoil)), mu - one, target.x)",
            "tests/statistics/redistribution_test.cpp", "*RedistributionTest*.RecoilShiftsTheMean"),
     header("core_by_frequency", "src/thor/interactors/resonant_line.hpp", "core and wing by the frequency in the gas frame",
-           "const auto core = abs(target.x - proposal.u) < V(Real(0.2));", "const auto core = abs(target.x) < V(Real(0.2));",
+           "const auto core = abs(target.x - parallel) < V(Real(0.2));", "const auto core = abs(target.x) < V(Real(0.2));",
            "tests/statistics/redistribution_test.cpp", "*RedistributionTest*.CoreAndWingByTheAtomsFrame"),
     header("perpendicular_factor", "src/thor/interactors/resonant_line.hpp", "the atom's perpendicular velocity 1.1 times as large",
            "return fma(perpendicular, sine, fma(atom.parallel + target", "return fma(V(Real(1.1)) * perpendicular, sine, fma(atom.parallel + target",

@@ -35,6 +35,7 @@ from .photons import Photons
 from .plot import PAPER, plot_spectrum
 from .result import Result, open
 from .running import run
+from .sky import Cube, Image
 from .spectrum import Spectrum
 from .sweep_plot import plot_sweep
 from .sweep_results import Sweep
@@ -42,9 +43,11 @@ from .sweeping import sweep
 
 __all__ = [
     "ArgumentError",
+    "Cube",
     "Error",
     "FailedRunWarning",
     "Histogram",
+    "Image",
     "IncompleteRunWarning",
     "Line",
     "MissingError",

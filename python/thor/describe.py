@@ -19,7 +19,7 @@ def describe(result: RunData) -> str:
         if fate == "escaped" or summary.get(fate)
     )
     names = ", ".join(
-        f"{s.name} ({s.of}, {s.axis}{_reference(s, result.line)})" for s in result.spectra.values()
+        f"{s.name} ({s.of}, {s.axis}{_reference(s, result.line)}{_observer(s)})" for s in result.spectra.values()
     )
     rows = {
         "run": f"thor {attributes['thor_version']} ({attributes.get('git_commit', '?')}), "
@@ -33,6 +33,8 @@ def describe(result: RunData) -> str:
         f"{summary['transport_seconds']:.4g} s on {summary['threads']} threads",
         "spectra": names or "none",
         **({"histograms": ", ".join(repr(h)[1:-1] for h in result.histograms.values())} if result.histograms else {}),
+        **({"images": ", ".join(repr(i)[1:-1] for i in result.images.values())} if result.images else {}),
+        **({"cubes": ", ".join(repr(c)[1:-1] for c in result.cubes.values())} if result.cubes else {}),
         "records": ", ".join(result.photons) or "none",
     }
     lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]
@@ -53,6 +55,11 @@ def _reference(spectrum: Spectrum, line: Line) -> str:
     if spectrum.line.wavelength0 == line.wavelength0 or spectrum.axis not in ("x", "velocity"):
         return ""
     return f" about {spectrum.line.wavelength0:.2f} Angstrom"
+
+
+def _observer(spectrum: Spectrum) -> str:
+    """Who sees a spectrum, if not everybody."""
+    return "" if spectrum.observer is None else f", observer {spectrum.observer}"
 
 
 def duration(seconds: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from .caveats import Caveat
 from .histogram import Histogram
 from .line import Array, Line
+from .sky import Cube, Image
 from .spectrum import Spectrum
 
 
@@ -34,6 +35,8 @@ class RunData(Protocol):
     line: Line
     spectra: dict[str, Spectrum]
     histograms: dict[str, Histogram]
+    images: dict[str, Image]
+    cubes: dict[str, Cube]
     complete: bool
 
     @property

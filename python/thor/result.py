@@ -18,6 +18,7 @@ from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultErr
 from .histogram import Histogram
 from .line import AXIS_UNITS, Floats, Line
 from .photons import Photons
+from .sky import Cube, Image
 from .spectrum import Spectrum
 from .weights import common_weight
 
@@ -41,9 +42,8 @@ class Result:
     """The result of a run. Use it directly, or in a ``with`` block that closes the file at its end.
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
-    each generator, in the order of the configuration, ``spectra`` and ``histograms`` its outputs by name, ``photons`` the
-    recorded photons, and
-    ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
+    each generator, in the order of the configuration, ``spectra``, ``histograms``, ``images`` and ``cubes`` its
+    outputs by name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
     and stopped photons, light beyond the range of a spectrum, and the warnings of the run; ``print(result)`` and figures
     show it.
     """
@@ -115,6 +115,10 @@ class Result:
         self.spectra = {name: self._spectrum(name, groups[name]) for name in groups}
         groups = self._group("histograms") or {}
         self.histograms = {name: self._histogram(name, groups[name]) for name in groups}
+        groups = self._group("images") or {}
+        self.images = {name: self._image(name, groups[name]) for name in groups}
+        groups = self._group("cubes") or {}
+        self.cubes = {name: self._cube(name, groups[name]) for name in groups}
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
@@ -150,7 +154,10 @@ class Result:
         scale = _UNITS[axis][units]
         # Files of earlier versions have one wavelength for all spectra.
         line = self.line.about(attributes.get("wavelength0", self.line.wavelength0))
-        spectrum = Spectrum(name, edges * scale, flux / scale, error / scale, axis, of, line)
+        observer = attributes.get("observer")
+        spectrum = Spectrum(
+            name, edges * scale, flux / scale, error / scale, axis, of, line, observer=None if observer is None else str(observer)
+        )
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
         self._caveats += own
@@ -173,6 +180,44 @@ class Result:
         line = self.line.about(attributes["wavelength0"])
         return Histogram(name, axes, edges, units, luminosity, error, str(attributes["of"]), beyond, method, line)
 
+    def _sky(self, name: str, group: reading.Group, array: str) -> dict[str, Any]:
+        """What images and cubes have in common."""
+        attributes = reading.attributes(group)
+        right, up, value, error = (
+            reading.numbers(group, key, self.path).astype(float) for key in ("edges_right", "edges_up", array, "error")
+        )
+        if right.ndim != 1 or up.ndim != 1 or not (np.all(np.diff(right) > 0) and np.all(np.diff(up) > 0)):
+            raise ResultError(f"{self.path}: '{name}' is damaged: the edges of its pixels")
+        if value.shape[-2:] != (len(up) - 1, len(right) - 1) or error.shape != value.shape or value.size == 0:
+            raise ResultError(f"{self.path}: '{name}' is damaged: the shape of its arrays")
+        if not (np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
+            raise ResultError(f"{self.path}: '{name}' is damaged: not all of its numbers are finite")
+        direction, centre = (np.array(str(attributes[key]).split(), float) for key in ("direction", "centre"))
+        return {
+            "name": name,
+            "observer": str(attributes["observer"]),
+            array.replace("surface_", ""): value,
+            "error": error,
+            "unit": str(reading.attribute(group[array], "units", "")),
+            "right": right,
+            "up": up,
+            "direction": direction,
+            "centre": centre,
+            "of": str(attributes["of"]),
+            "beyond": float(attributes["luminosity_beyond"]),
+            "error_method": str(attributes["error_method"]),
+        }
+
+    def _image(self, name: str, group: reading.Group) -> Image:
+        return Image(**self._sky(name, group, "surface_brightness"))
+
+    def _cube(self, name: str, group: reading.Group) -> Cube:
+        attributes, sky = reading.attributes(group), self._sky(name, group, "intensity")
+        edges = reading.numbers(group, "edges", self.path).astype(float)
+        if edges.ndim != 1 or sky["intensity"].ndim != 3 or len(edges) - 1 != len(sky["intensity"]):
+            raise ResultError(f"{self.path}: '{name}' is damaged: the edges of its channels")
+        return Cube(**sky, axis=str(attributes["axis"]), edges=edges, line=self.line.about(attributes["wavelength0"]))
+
     @property
     def caveats(self) -> tuple[str, ...]:
         """Caveats of this result, a sentence each; empty if there are none."""
@@ -189,9 +234,10 @@ class Result:
         return str(self.attributes.get("config", ""))
 
     def spectrum(self, name: str | None = None) -> Spectrum:
-        """The spectrum called ``name``; without a name, the first of escaped photons."""
+        """The spectrum called ``name``; without a name, the first of escaped photons, of all directions if there is one."""
         if name is None:
             escaped = [s for s in self.spectra.values() if s.of == "escaped"]
+            escaped.sort(key=lambda s: s.observer is not None)
             if not escaped:
                 raise MissingError(f"{self.path}: the run kept no spectrum of escaped photons")
             return escaped[0]
@@ -231,7 +277,7 @@ class Result:
         if "weight" in self.photons:
             return float(np.sum(self.photons.escaped["weight"] ** 2))
         for name, spectrum in self.spectra.items():
-            if spectrum.of == "escaped" and self._beyond[name] == 0.0:
+            if spectrum.of == "escaped" and spectrum.observer is None and self._beyond[name] == 0.0:
                 return spectrum.luminosity()[1] ** 2
         return float("nan")
 

@@ -47,7 +47,8 @@ class Spectrum:
     ``edges`` has one entry more than ``flux`` and ``error`` and increases. ``of`` says which
     photons were counted: escaped, emitted or absorbed. x and velocities are relative to
     ``line.wavelength0``, which may differ between the spectra of a run. ``caveats`` lists in short form what to know
-    before relying on it, such as light beyond its range; figures show them.
+    before relying on it, such as light beyond its range; figures show them. ``observer`` is who sees this light, or None
+    for light of all directions; a photon is then seen in several bins, whose errors are correlated.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Spectrum:
     line: Line
     is_normalised: bool = False
     caveats: tuple[str, ...] = ()
+    observer: str | None = None
 
     @property
     def units(self) -> str:

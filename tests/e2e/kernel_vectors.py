@@ -358,7 +358,7 @@ def check(path):
     count = Count()
     for code in functions.values():
         count_function(code, machine, count, lambda register: register not in used)
-    calls = [] if "_SelectedProblem_" in kernel else count.calls
+    calls = [] if "SelectedProblem_" in kernel else count.calls
     slow = [text for text in count.lanes if re.search(r"\b[vf]?(div|sqrt)", text)]
     least = LEAST_PACKED // 4 if "_March" in kernel else LEAST_PACKED  # no collisions
     bad = (count.packed < least or len(count.lanes) > LIMIT_LANES or slow

@@ -185,18 +185,24 @@ class Section {
   template <class U, class Part>
   void include(const Section<U>& section, Part part, const Condition& when) {
     for (Parameter p : section.schema_.parameters) {
-      if (p.spec.when.key.empty()) p.spec.when = when;
-      p.read = [read = p.read, part](Reader& reader, void* object) { read(reader, part(*static_cast<T*>(object))); };
+      const bool always = p.spec.when.key.empty();  // whenever the choice is made
+      if (always) p.spec.when = when;
+      p.read = [read = p.read, part](Reader& reader, void* object) {
+        if (auto* const own = part(*static_cast<T*>(object))) read(reader, own);
+      };
       const auto same = std::find_if(schema_.parameters.begin(), schema_.parameters.end(), [&](const Parameter& q) {
-        return q.key == p.key && q.spec.when.key == when.key && q.spec.meaning == p.spec.meaning;
+        const Condition& c = q.spec.when;
+        return q.key == p.key && q.spec.meaning == p.spec.meaning && c.key == p.spec.when.key &&
+               (always || c.values == p.spec.when.values);
       });
-      if (same == schema_.parameters.end() || p.spec.when.key != when.key) {
+      if (same == schema_.parameters.end()) {
         schema_.parameters.push_back(std::move(p));
         continue;
       }
-      same->spec.when.values.insert(same->spec.when.values.end(), when.values.begin(), when.values.end());
-      same->read = [others = same->read, read = p.read, part](Reader& reader, void* object) {
-        (part(*static_cast<T*>(object)) ? read : others)(reader, object);
+      if (always) same->spec.when.values.insert(same->spec.when.values.end(), when.values.begin(), when.values.end());
+      same->read = [others = same->read, read = p.read](Reader& reader, void* object) {
+        others(reader, object);
+        read(reader, object);
       };
     }
     check([&section, part](Reader& reader, T& object) {

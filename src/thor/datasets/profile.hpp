@@ -61,7 +61,7 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
   V limit(no_limit<Real>);
   const V f(p.step_limiter);
   if (p.graded) {
-    limit = min(f * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent), V(Real(0.5)) * r);
+    limit = min(f * r / V(abs(p.density_exponent)), V(Real(0.5)) * r);
   }
   if (p.moving) {
     const V allowed = f * max(V(Real(1)), abs(x));
@@ -78,13 +78,13 @@ template <class V>
 THOR_FN V homogeneous_radius(const Profile<RealOf<V>>& p, V r, const auto& limits) {
   using Real = RealOf<V>;
   V radius(no_limit<Real>);
-  if (p.graded) radius = V(limits.gradient) * r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
+  if (p.graded) radius = V(limits.gradient) * r / V(abs(p.density_exponent));
   if (p.moving) {
-    const Real beta = p.velocity_exponent < 0 ? -p.velocity_exponent : p.velocity_exponent;
+    const Real beta = abs(p.velocity_exponent);
     V steepest = abs(speed_over_radius(p, r));
     if (p.velocity_exponent > Real(1)) {
       const V outward = V(beta) * power(V(Real(2)), beta - Real(1));
-      const V at_centre = divide(V(limits.shear), max(outward * V(p.speed < 0 ? -p.speed : p.speed), V(Real(1e-20))));
+      const V at_centre = divide(V(limits.shear), max(outward * V(abs(p.speed)), V(Real(1e-20))));
       steepest = outward * steepest;
       radius = min(radius, max(r, power(at_centre, Real(1) / beta)));
     } else {
@@ -100,7 +100,7 @@ template <class V>
 THOR_FN V gradient_scale(const Profile<RealOf<V>>& p, V r, V gradient) {
   using Real = RealOf<V>;
   V scale(no_limit<Real>);
-  if (p.graded) scale = r / V(p.density_exponent < 0 ? -p.density_exponent : p.density_exponent);
+  if (p.graded) scale = r / V(abs(p.density_exponent));
   if (p.moving) scale = min(scale, divide(V(Real(1)), max(abs(gradient), V(Real(1e-20)))));
   return scale;
 }

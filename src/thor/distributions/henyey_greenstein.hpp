@@ -20,5 +20,14 @@ THOR_FN Deflection<V> sample_henyey_greenstein(V g, WordOf<V> word) {
   return {copysign(one, g) * mu, sqrt(max(one_minus_mu * (two - one_minus_mu), zero))};
 }
 
+/// Probability per unit solid angle of a deflection by mu, times 4 pi; 1 + g^2 - 2 g mu is written without
+/// cancellation.
+template <class V>
+THOR_FN V henyey_greenstein(V g, V mu) {
+  const V one(RealOf<V>(1)), ag = abs(g);
+  const V q = fma(V(RealOf<V>(2)) * ag, max(one - copysign(mu, mu * g), V(RealOf<V>(0))), (one - ag) * (one - ag));
+  return divide((one - g) * (one + g), q * sqrt(q));
+}
+
 }  // namespace THOR_ISA
 }  // namespace thor

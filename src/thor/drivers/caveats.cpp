@@ -36,9 +36,17 @@ void add_lost(const Tally& t, std::vector<std::string>& list) {
       is_reliable(t) ? "the result is slightly biased" : "the result is biased and not to be relied on"));
 }
 
+void add_lost_rays(const Tally& t, std::vector<std::string>& list) {
+  if (t[Counter::rays_lost] == 0) return;
+  list.push_back(fmt::format(
+      "{} of {} rays towards observers did not end: the run was cut, or they cross more than 4e6 segments (a slab seen "
+      "edge-on). Their light is missing from images, cubes and spectra of observers.",
+      t[Counter::rays_lost], t[Counter::rays]));
+}
+
 void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
   const bool seen = std::ranges::any_of(outputs, [](const auto& s) { return s.of == config::Fate::stopped; });
-  if (t[Counter::stopped] == 0 || seen) return;
+  if (t[Counter::stopped] == 0 || seen || t[Counter::rays] > 0) return;  // observers have that light
   list.push_back(fmt::format(
       "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no output is `of: "
       "stopped`, so none has that light.",
@@ -58,6 +66,7 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
   const std::vector<OutputLight> outputs = t.light_of_outputs();
   add_cut(t, ending, list);
   add_stopped(t, outputs, list);
+  add_lost_rays(t, list);
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
     if (s.beyond <= most_beyond * all) continue;

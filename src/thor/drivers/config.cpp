@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <set>
 
+#include "thor/config/nearest.hpp"
 #include "thor/config/section.hpp"
 #include "thor/config/source.hpp"
 #include "thor/core/error.hpp"
@@ -66,6 +68,30 @@ void check_counts(Reader& reader, File& file) {
   if (bins > 5e7) reader.report("outputs", fmt::format("{:.3g} bins in all; at most 5e7 are possible", bins));
   if (photons > 0x1p63)
     reader.report("generators", fmt::format("{:.3g} photons in all; at most 2^63 are possible", photons));
+}
+
+/// Outputs belong to observers that exist, and observers have names of their own.
+void check_observers(Reader& reader, File& file) {
+  if (!reader.clean("observers") || !reader.clean("outputs")) return;
+  const auto& observers = file.config.observers;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < observers.size(); ++i) {
+    if (std::ranges::count(names, observers[i].name) > 0) {
+      reader.report(fmt::format("observers.{}.name", i), "another observer has this name");
+    }
+    names.push_back(observers[i].name);
+  }
+  for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+    const auto check = [&](const auto& output) {
+      if constexpr (requires { output.observer; }) {
+        if (output.observer.empty() || std::ranges::count(names, output.observer) > 0) return;
+        reader.report(fmt::format("outputs.{}.observer", i),
+                      names.empty() ? "there are no observers: list them under the key observers"
+                                    : "there is no observer of this name" + suggestion(output.observer, names));
+      }
+    };
+    std::visit(check, file.outputs[i]);
+  }
 }
 
 /// Reports what can only be seen by building: profiles that cannot be normalised, sources outside the gas. What was
@@ -137,10 +163,14 @@ const Section<File>& root_section() {
     s.map("physics", of_config(&Config::physics), physics_section(), {.meaning = "of a scattering", .fallback = "{}"});
     s.map("numerics", of_config(&Config::numerics), numerics_section(), {.meaning = "schemes", .fallback = "{}"});
     s.map("limits", of_config(&Config::limits), limits_section(), {.meaning = "caps", .fallback = "{}"});
+    s.list("observers", of_config(&Config::observers), observer_section(),
+           {.meaning = "who looks at the gas from far away", .fallback = "[]"});
+    s.map("peel", of_config(&Config::peel), peel_section(), {.meaning = "light towards observers", .fallback = "{}"});
     s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
     s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
     s.check(sort_outputs);
     s.check(check_counts);
+    s.check(check_observers);
     return s;
   }();
   return section;

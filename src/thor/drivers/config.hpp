@@ -29,6 +29,8 @@ struct Config {
   Physics physics;
   Numerics numerics;
   Limits limits;
+  std::vector<Observer> observers;
+  Peel peel;
   std::vector<AnyOutput> outputs;  ///< that are binned
   std::optional<PhotonsOutput> photons;
   std::string output_path;  ///< relative to the working directory, not to the file

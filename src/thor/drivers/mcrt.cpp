@@ -152,8 +152,11 @@ void check_conservation(const Tally& t) {
 }
 
 /// "auto" is the first device there is, or the processor.
-std::unique_ptr<device::Device> choose_device(const RunOptions& options) {
-  if (options.device == "cpu") return nullptr;
+std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool observed) {
+  if (options.device == "cpu" || (options.device == "auto" && observed)) return nullptr;
+  if (observed) {
+    throw Error(ExitCode::device, "what observers see is computed by processors only: run with --device cpu");
+  }
   if (options.device != "auto") return device::open(options.device);
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::list();
@@ -233,7 +236,7 @@ class Result {
 
 ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options) {
   const FrequencyAxis axis = frequency_axis(setup);
-  const std::unique_ptr<device::Device> device = choose_device(options);
+  const std::unique_ptr<device::Device> device = choose_device(options, !build_observers(config).empty());
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, *file);

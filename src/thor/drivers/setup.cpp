@@ -1,5 +1,6 @@
 #include "thor/drivers/setup.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -101,7 +102,8 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
 
 Tally build_tally(const config::Config& config, const Setup& setup) {
   return {config.outputs,
-          {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size},
+          {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size,
+           config.observers},
           setup.emitter.luminosity(),
           setup.emitter.luminosity_squared(),
           int(setup.emitter.sources.size())};
@@ -137,6 +139,25 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
       setup.medium.dataset);
 }
 
+Observers build_observers(const config::Config& config) {
+  const bool used = std::ranges::any_of(config.outputs, [](const AnyOutput& any) {
+    return std::visit(
+        [](const auto& output) {
+          if constexpr (requires { output.observer; }) return !output.observer.empty();
+          return false;
+        },
+        any);
+  });
+  Observers observers;
+  observers.cut = config.peel.cut;
+  if (!used) return observers;
+  for (const auto& observer : config.observers) {
+    const SkyFrame sky = sky_of(config.observers, observer.name, 1);
+    observers.towards.push_back({sky.towards[0], sky.towards[1], sky.towards[2]});
+  }
+  return observers;
+}
+
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
                  Tally& tally, const Sink& sink) {
   const auto run = [&]<class Real>(Real) {
@@ -145,7 +166,7 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
     if (compute.device) {
       device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink);
     } else {
-      cpu::transport(problem, emitter, pool, compute.cpu, control, tally, sink, {});
+      cpu::transport(problem, emitter, pool, compute.cpu, control, tally, sink, {}, build_observers(config));
     }
   };
   if (config.precision == config::Precision::single_)

@@ -50,6 +50,9 @@ struct Compute {
   cpu::Options cpu;
 };
 
+/// The observers of a run, in the order of the configuration; none if no output belongs to one.
+Observers build_observers(const config::Config& config);
+
 /// An empty tally for the outputs of a run.
 Tally build_tally(const config::Config& config, const Setup& setup);
 

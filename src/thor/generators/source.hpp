@@ -145,15 +145,16 @@ THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
 }
 
 /// A photon from this source, number `index` of those that it has; V is a single value, on a CPU too. Emission from the
-/// medium is in the frame of the gas.
+/// medium is in the frame of the gas. A direction `towards` replaces the one that is drawn; a beam has its own.
 template <class V, class D, class Random>
-THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random) {
+THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random,
+                      const Vec3<V>* towards = nullptr) {
   const auto dataset = view<V>(data);
   const auto place = random.next(), mu = random.next(), phi = random.next();
   const Vec3<V> n = isotropic_direction<V>(mu, phi);
   const auto out_mu = random.next(), out_phi = random.next();
   Birth<V> birth;
-  birth.direction = isotropic_direction<V>(out_mu, out_phi);
+  birth.direction = towards ? *towards : isotropic_direction<V>(out_mu, out_phi);
   birth.misses = false;
   birth.cell = gas, birth.cell_y = birth.cell_z = 0;
   birth.depth = 0;

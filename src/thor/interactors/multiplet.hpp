@@ -176,16 +176,22 @@ struct MultipletView {
                        Random& random) const {
     const ParallelVelocity<V> distribution{target.a, target.inv_a, target.log_envelope};
     const auto proposal = schemes.propose(distribution, target.x, gaussian, parallel, random);
-    Atom atom{proposal.u, target.core, V(Real(0)), V(Real(1)), proposal.accepted};
+    Atom atom = this->atom(target, proposal.u, draws.channel);
+    atom.accepted = proposal.accepted;
+    return atom;
+  }
+
+  /// The atom of this velocity along the photon, which decays by the channel that was drawn.
+  THOR_FN Atom atom(const auto& target, V parallel, V drawn) const {
+    Atom atom{parallel, target.core, V(Real(0)), V(Real(1)), Mask(true)};
     if (core_wing()) {
-      const Mask core = abs(target.x - proposal.u) < V(Real(0.2));
+      const Mask core = abs(target.x - parallel) < V(Real(0.2));
       atom.phase = {select(core, target.core.quarter_E, target.wing.quarter_E),
                     select(core, target.core.inverse, target.wing.inverse)};
     }
     for (int c = 0; c < channels(); ++c) {
       const Channel<Real>& channel = data.channel[c];
-      const Mask is = equal<V>(target.index, channel.transition) && draws.channel >= V(channel.from) &&
-                      draws.channel < V(channel.to);
+      const Mask is = equal<V>(target.index, channel.transition) && drawn >= V(channel.from) && drawn < V(channel.to);
       atom.phase = {select(is, V(channel.phase.quarter_E), atom.phase.quarter_E),
                     select(is, V(channel.phase.inverse), atom.phase.inverse)};
       atom.shift = select(is, V(channel.shift), atom.shift);

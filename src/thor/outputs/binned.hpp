@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "thor/outputs/frequency_axis.hpp"
+#include "thor/outputs/observer.hpp"
 #include "thor/random/seed.hpp"
 #include "thor/transport/photon.hpp"
 
@@ -34,19 +35,19 @@ inline constexpr int id_groups = 32;
 
 /// The bins of an output and their cells in a tally, plain data: first the light beyond the bins, then the sums, then
 /// the sums of squares. `most` is how many bins one photon may add to, all in one call of count(): what it adds to a
-/// bin is summed before it is squared, since its contributions are not independent. An output with most = 0 adds to
-/// any number of bins at any time; it has no squares but the sums of each group of photons, whose scatter is the error
-/// (itself good to 13 %).
+/// bin is summed before it is squared, since its contributions are not independent. An output with most = 0, or with
+/// `groups`, adds to any number of bins at any time; it has no squares but the sums of each group of photons, whose
+/// scatter is the error (itself good to 13 %).
 template <int most>
 struct Bins {
-  static constexpr bool by_history = most > 0;
-
-  std::int64_t count = 0;  ///< number of bins
+  std::int64_t count = 0;   ///< number of bins
+  bool groups = most == 0;  ///< errors by groups of photons
   // Set by the tally:
   std::int64_t first = 0;  ///< first cell in the tally
+  double quantum = 0;      ///< [erg/s]
   double quanta_per_light = 0, quanta_per_square = 0;
 
-  std::int64_t cells() const { return 1 + count * (by_history ? 2 : id_groups); }
+  std::int64_t cells() const { return 1 + count * (groups ? id_groups : 2); }
   bool operator==(const Bins&) const = default;
 };
 
@@ -61,6 +62,10 @@ struct BinnedLight {
 struct OutputContext {
   std::function<FrequencyAxis(const std::string&)> axis;  ///< relative to a transition, "" for the first
   double size = 1;                                        ///< a lane's unit of length [cm]
+  std::vector<config::Observer> observers{};
+
+  /// The sky of an observer, around a centre [cm]; of none if the name is empty.
+  SkyFrame sky(const std::string& observer, const std::array<double, 3>& centre) const;
 };
 
 namespace config {
@@ -73,6 +78,9 @@ enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase
 /// Writes the attributes that the group of every binned output has.
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
                       const BinnedLight& light);
+/// Writes those of an output that belongs to an observer.
+void write_attributes(io::ArrayOutput& file, const std::string& group, const std::string& observer,
+                      const SkyFrame& sky);
 
 inline namespace THOR_ISA {
 
@@ -84,6 +92,10 @@ static_assert(id_groups == 1 << 5);
 
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
 
+/// Light that an observer sees is that of a source that shines the same in all directions, and may be more than all
+/// light: its quanta are 2^-50 of that, and a bin holds 16384 times as much.
+inline constexpr int seen_quantum = -50;
+
 /// What one photon adds to the bins of one output; `cells.add(i, value)` adds to cell i of the tally.
 template <int most, class Cells>
 class Contributions {
@@ -92,11 +104,12 @@ class Contributions {
 
   /// Adds luminosity [erg/s] to a bin, or to the light beyond the range if `bin` is negative.
   THOR_FN void add(std::int64_t bin, double light) {
+    const double quanta = light * bins_.quanta_per_light;
     if (bin < 0) {
-      cells_.add(bins_.first, rounded(light * bins_.quanta_per_light));
-    } else if constexpr (most == 0) {
-      cells_.add(bins_.first + 1 + group_of(id_) * bins_.count + bin, rounded(light * bins_.quanta_per_light));
-    } else {
+      cells_.add(bins_.first, rounded(quanta < 0x1p63 ? quanta : 0x1p63));
+    } else if (bins_.groups) {
+      cells_.add(bins_.first + 1 + group_of(id_) * bins_.count + bin, rounded(quanta < 0x1p63 ? quanta : 0x1p63));
+    } else if constexpr (most > 0) {
       int i = 0;
       while (i < used_ && bin_[i] != bin) ++i;
       if (i == most) close(i = most - 1), light_[i] = 0;  // more bins than the output has promised

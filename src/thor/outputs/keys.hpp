@@ -75,6 +75,39 @@ void declare_reference(Section<Output>& s, const Condition& when = {}) {
        .when = when});
 }
 
+/// Declares `observer` and `centre`.
+template <class Output>
+void declare_observer(Section<Output>& s, bool optional) {
+  Spec spec{.meaning = "observer whose light is counted ([how](physics.md#observers))"};
+  if (optional) {
+    spec.meaning += "; by default light of all directions";
+    spec.fallback = "";
+  } else {
+    spec.example = "face";
+  }
+  s.text(
+      "observer", &Output::observer, "the name of an observer", [](const std::string&) { return true; },
+      std::move(spec));
+  s.vector("centre", &Output::centre, Dimension::length, anything,
+           {.meaning = "point in the middle of the image or aperture", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+}
+
+/// Declares the keys that images and cubes have in common.
+template <class Output>
+void declare_sky(Section<Output>& s) {
+  declare_binned(s);
+  declare_observer(s, false);
+  s.quantity("width", [](Output& o) -> double& { return o.width; }, Dimension::length, positive,
+             {.meaning = "side of the image, which is a square", .example = "60 kpc"});
+  s.integer("pixels", [](Output& o) -> std::uint64_t& { return o.pixels; }, 1, 16384,
+            {.meaning = "pixels along a side", .example = "256"});
+  s.check([](Reader& reader, const Output& o) {
+    if (o.of != Fate::escaped && o.of != Fate::emitted) {
+      reader.report("of", "an observer sees light that escaped; or, without transfer, light that was emitted");
+    }
+  });
+}
+
 /// Edges must be numbers, each above the one before; those of a logarithmic axis are found from high/low.
 inline void check_edges(Reader& reader, double low, double high, std::uint64_t bins, bool logarithmic = false) {
   if (!reader.clean("range") || !reader.clean("bins") || bins == 0) return;

@@ -3,7 +3,9 @@
 #include <concepts>
 #include <variant>
 
+#include "thor/outputs/cube.hpp"
 #include "thor/outputs/histogram.hpp"
+#include "thor/outputs/image.hpp"
 #include "thor/outputs/spectrum.hpp"
 
 /// The one list of binned outputs. A new one is a file beside this one and an entry here (docs/contributing/output.md);
@@ -49,7 +51,7 @@ struct OutputList {
   using Plan = AnyPlan<decltype(std::declval<const Outputs&>().plan(std::declval<const OutputContext&>()))...>;
 };
 
-using BinnedOutputs = OutputList<SpectrumOutput, HistogramOutput>;
+using BinnedOutputs = OutputList<SpectrumOutput, HistogramOutput, ImageOutput, CubeOutput>;
 
 using AnyOutput = BinnedOutputs::Variant<>;
 using OutputPlan = BinnedOutputs::Plan;

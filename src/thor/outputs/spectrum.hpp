@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "thor/outputs/binned.hpp"
 
 namespace thor {
@@ -10,12 +12,22 @@ struct SpectrumPlan {
   config::Axis axis;
   config::Fate of;
   double low, high;
+  SkyFrame sky;          ///< of the observer whose light it is, if there is one
+  double inner, radius;  ///< of the aperture on that sky [cm]
 
   bool operator==(const SpectrumPlan&) const = default;
 };
 
+/// The part of a sky that is counted.
+struct Aperture {
+  double radius = 0, inner = 0;  ///< [cm]
+
+  static const config::Section<Aperture>& section();
+  bool operator==(const Aperture&) const = default;
+};
+
 /// A histogram of luminosity over frequency, of photons that escaped, were absorbed or stopped, or of all as they were
-/// emitted.
+/// emitted; or of the light that an observer sees.
 struct SpectrumOutput {
   static constexpr const char* type = "spectrum";
   static constexpr const char* meaning = "luminosity over frequency, with its Monte Carlo error";
@@ -27,6 +39,9 @@ struct SpectrumOutput {
   double high = 0;
   std::uint64_t bins = 0;
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
+  std::string observer{};   ///< "" is none: light of all directions
+  std::optional<Aperture> aperture{};
+  std::array<double, 3> centre{};  ///< of the aperture [cm]
 
   static const config::Section<SpectrumOutput>& section();
   SpectrumPlan plan(const OutputContext& context) const;
@@ -40,9 +55,18 @@ inline namespace THOR_ISA {
 template <class Contributions>
 THOR_FN void count(const SpectrumPlan& s, const Photon& photon, Contributions& bins) {
   const CountedLight counted = counted_light(s.of, photon);
-  if (!counted.any) return;
+  if (!counted.any || s.sky.observer >= 0) return;
   const double value = axis_value(s.frequency, s.axis, counted.frequency);
   bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), counted.light);
+}
+
+template <class Contributions>
+THOR_FN void count(const SpectrumPlan& s, const Seen& seen, Contributions& bins) {
+  const SkyPlace place = project(s.sky, seen.position);
+  const double r2 = place.right * place.right + place.up * place.up;
+  if (!(r2 >= s.inner * s.inner && r2 < s.radius * s.radius)) return;
+  const double value = axis_value(s.frequency, s.axis, seen.frequency);
+  bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), seen.light);
 }
 
 }  // namespace THOR_ISA

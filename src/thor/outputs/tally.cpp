@@ -34,7 +34,11 @@ struct PartCells {
 /// Makes room for a plan at the end of the cells.
 template <class Plan>
 void place(Plan& plan, std::int64_t& cells, double quantum, double quantum_squared) {
+  if constexpr (requires { plan.sky; }) {
+    if (plan.sky.observer >= 0) quantum = std::ldexp(quantum, 62 + seen_quantum);
+  }
   plan.bins.first = cells;
+  plan.bins.quantum = quantum;
   plan.bins.quanta_per_light = 1 / quantum;
   plan.bins.quanta_per_square = 1 / quantum_squared;
   cells += plan.bins.cells();
@@ -87,6 +91,17 @@ void TallyPart::start(double weight, double left, int generator) {
 
 void TallyPart::accept(const Photon& photon) { count_end(plan_, photon, PartCells{own_.data(), shared_, plan_.own}); }
 
+void TallyPart::accept(const Seen& seen) { count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own}); }
+
+void TallyPart::count_ray(Phase end, double light) {
+  ++own_[std::size_t(Counter::rays)];
+  if (end == Phase::lost) ++own_[std::size_t(Counter::rays_lost)];
+  if (end != Phase::absorbed) return;
+  ++own_[std::size_t(Counter::rays_cut)];
+  own_[std::size_t(Counter::light_cut)] +=
+      rounded(std::min(std::ldexp(light * plan_.quanta_per_light, -cut_bits), 0x1p63));
+}
+
 void Tally::merge(TallyPart& part) {
   const PlainCells cells{cells_.data()};
   for (std::int64_t i = 0; i < own_; ++i) {
@@ -133,23 +148,23 @@ BinnedLight Tally::binned(std::size_t output) const {
     const auto& bins = plan.bins;
     out.light.resize(std::size_t(bins.count));
     out.error.resize(std::size_t(bins.count));
-    out.beyond = double(cell(bins.first)) * quantum_;
-    out.error_method = bins.by_history ? "histories" : "groups";
+    out.beyond = double(cell(bins.first)) * bins.quantum;
+    out.error_method = bins.groups ? "groups" : "histories";
     for (std::int64_t i = 0; i < bins.count; ++i) {
       const std::int64_t at = bins.first + 1 + i;
       double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
-      if (bins.by_history) {
-        light = double(cell(at)) * quantum_;
+      if (!bins.groups) {
+        light = double(cell(at)) * bins.quantum;
         error = std::sqrt(double(cell(at + bins.count)) * quantum_squared_);
         continue;
       }
-      std::uint64_t sum = 0;
-      for (int g = 0; g < id_groups; ++g) sum += cell(at + g * bins.count);
-      const double mean = double(sum) / id_groups;
+      double sum = 0;
+      for (int g = 0; g < id_groups; ++g) sum += double(cell(at + g * bins.count));
+      const double mean = sum / id_groups;
       double scatter = 0;
       for (int g = 0; g < id_groups; ++g) scatter += std::pow(double(cell(at + g * bins.count)) - mean, 2);
-      light = double(sum) * quantum_;
-      error = std::sqrt(scatter * id_groups / (id_groups - 1)) * quantum_;
+      light = sum * bins.quantum;
+      error = std::sqrt(scatter * id_groups / (id_groups - 1)) * bins.quantum;
     }
   });
   return out;
@@ -188,6 +203,12 @@ void Tally::write(io::ArrayOutput& file) const {
   set("jumps", (*this)[Counter::jumps]);
   set("longest", (*this)[Counter::longest]);
   set("steps", (*this)[Counter::steps]);
+  if ((*this)[Counter::rays] > 0) {
+    set("rays", (*this)[Counter::rays]);
+    set("rays_cut", (*this)[Counter::rays_cut]);
+    set("rays_lost", (*this)[Counter::rays_lost]);
+    set("light_of_rays_cut", std::ldexp(light(Counter::light_cut), cut_bits));
+  }
   set("luminosity_emitted", light(Counter::light_emitted));
   set("luminosity_unresolved", light(Counter::light_unresolved));
   const auto name_of_light = [](int fate) { return std::string("luminosity_") + fates[fate].name; };

@@ -69,6 +69,9 @@ class TallyPart {
 
   void start(double weight, double left, int generator);
   void accept(const Photon& photon);
+  void accept(const Seen& seen);  ///< counts light that an observer sees
+  /// Counts a ray to an observer that started with this light; `absorbed`: it ended in thick gas.
+  void count_ray(Phase end, double light);
 
  private:
   friend Tally;

@@ -25,10 +25,16 @@ enum class Counter : int {
   followed,  ///< of them: those that are not of the tables of jumps
   jumps,
   steps,
-  longest,  ///< scatterings of the longest history: a maximum, not a sum
+  rays,       ///< towards observers
+  rays_cut,   ///< of them: those that ended in gas of a larger optical depth than that of `peel.cut`
+  light_cut,  ///< their light at the start, in 2^cut_bits quanta
+  rays_lost,  ///< those that did not end
+  longest,    ///< scatterings of the longest history: a maximum, not a sum
   count
 };
 static_assert(int(Counter::in_flight) == fate_index(Phase::fly) && int(Counter::light_escaped) == fate_count);
+
+inline constexpr int cut_bits = 24;
 
 /// The cells of each generator, which follow.
 enum class GeneratorCounter : int {
@@ -91,6 +97,21 @@ THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon,
       Contributions contributions(output.bins, photon.id, cells);
       count(output, photon, contributions);
       contributions.finish();
+    });
+  }
+}
+
+/// Counts light that an observer sees.
+template <class Cells>
+void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
+  for (int i = 0; i < plan.output_count; ++i) {
+    plan.outputs[i].visit([&](const auto& output) {
+      if constexpr (requires { output.sky; }) {
+        if (output.sky.observer != seen.observer || (output.of == config::Fate::emitted) != seen.emitted) return;
+        Contributions contributions(output.bins, seen.id, cells);
+        count(output, seen, contributions);
+        contributions.finish();
+      }
     });
   }
 }

@@ -20,13 +20,14 @@ struct Origin {
 
 inline namespace THOR_ISA {
 
-/// Photon `id` at the start of its first flight. One that never meets the medium has escaped.
+/// Photon `id` at the start of its first flight, which may be `towards` an observer. One that never meets the medium
+/// has escaped.
 template <class Real, class D, class N>
 THOR_FN Lane<Real> start_photon(const D& data, const N& numerics, const EmitterView<Real>& emitter, std::uint64_t id,
-                                Origin& origin) {
+                                Origin& origin, const Vec3<Real>* towards = nullptr) {
   const Place place = place_of(emitter, id);
   auto random = schemes(numerics).template start<Real>(stream_key(emitter.seed, id));
-  const Birth<Real> b = emit(emitter.sources[place.generator], data, place.index, random);
+  const Birth<Real> b = emit(emitter.sources[place.generator], data, place.index, random, towards);
   Lane<Real> lane;
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;

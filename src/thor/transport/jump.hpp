@@ -25,6 +25,81 @@ THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Fli
   lane.phase = select(jumps, phase, lane.phase);
 }
 
+/// The sphere around a lane that a jump can leave, if there is a table for it.
+template <class V, class D, class I>
+struct JumpSite {
+  typename D::Here here;
+  typename I::template Target<typename D::Width> target;
+  JumpPlace<V> place;
+  V strength;         ///< opacity of the transition over that of the first
+  V depth, radius;    ///< line-centre optical depth of the radius, that of a table
+  V dust_absorption;  ///< by dust, over the line-centre opacity of the transition
+};
+
+/// A lane that is `concerned` stands in gas; others may be in no cell.
+template <class V, class D, class I, class P>
+THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> transition, const D& dataset,
+                                    const I& interactor, const P& problem) {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  const V zero(Real(0));
+  const auto tables = view<V>(problem.jumps);
+  lane.cell = select(concerned, lane.cell, Int(0));
+  lane.cell_y = select(concerned, lane.cell_y, Int(0)), lane.cell_z = select(concerned, lane.cell_z, Int(0));
+  JumpSite<V, D, I> site;
+  site.here = dataset.here(lane);
+  const Vec3<V> p{lane.px, lane.py, lane.pz};
+  const auto width = dataset.width(site.here);
+  if constexpr (P::Interactor::multiplet) {
+    site.target = interactor.target(zero, transition, width);
+  } else {
+    site.target = interactor.target(zero, width);
+  }
+  site.strength = interactor.strength(site.target);
+  const V opacity = dataset.opacity(site.here, p), kappa = site.strength * opacity;
+  // Short by some rounding errors, and by what gradients add, so that the sphere does not reach beyond a face.
+  V room = V(Real(1 - 1e-5)) * dataset.room(site.here, p, tables.data);
+  if constexpr (D::substeps) {
+    if (dataset.varies()) room = room * V(Real(1) - Real(0.5) * tables.data.gradient);
+  }
+  site.dust_absorption = zero;
+  if constexpr (D::dusty) {
+    if (problem.dust.ratio > Real(0)) {
+      const V ratio = dataset.dust_ratio(site.here, problem.dust);
+      const V turning = ratio * opacity * V(problem.dust.albedo * (Real(1) - problem.dust.g));
+      room = min(room, divide(V(tables.data.dust_depth), max(turning, V(Real(1e-30)))));
+      site.dust_absorption = divide(ratio * V(Real(1) - problem.dust.albedo), site.strength);
+    }
+  }
+  const V depth = min(kappa * room, interactor.jump_depth(site.target));
+  site.place = tables.place(depth, site.target.a);
+  site.depth = depth * site.place.shrink, site.radius = divide(site.depth, max(kappa, V(Real(1e-30))));
+  return site;
+}
+
+/// How far from the centre a photon leaves along a normal, and the redshift since it was in the core [thermal speeds of
+/// the gas], to first order in the gradients (docs/physics.md#sphere-jumps): the same optical depth in every direction,
+/// and a fit for a tau < 100.
+template <class V>
+struct JumpReach {
+  V distance, redshift;
+};
+template <class V, class D, class I>
+THOR_FN JumpReach<V> jump_reach(const JumpSite<V, D, I>& site, Vec3<V> p, Vec3<V> normal, const D& dataset) {
+  using Real = RealOf<V>;
+  const V one(Real(1));
+  JumpReach<V> reach{site.radius, V(Real(0))};
+  if constexpr (D::substeps) {
+    if (dataset.varies()) {
+      reach.distance = site.radius * fma(V(Real(-0.5)) * site.radius, dataset.density_slope(p, normal), one);
+      const V a_tau = max(min(site.target.a * site.depth, V(Real(100))), V(Real(1e-30)));
+      const V flown = fma(V(Real(0.49)), exp(V(Real(0.46)) * log(a_tau)), V(Real(0.5)));
+      reach.redshift = dataset.velocity_slope(site.here, p) * site.radius * flown;
+    }
+  }
+  return reach;
+}
+
 /// Carries out the jumps of marked lanes. It needs nothing but the lane, so that a step keeps nothing for it. All
 /// random words come after those of the collision.
 template <class V, class P>
@@ -35,7 +110,7 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
   const auto tables = view<V>(problem.jumps);
-  using D = decltype(dataset);
+  using D = std::remove_const_t<decltype(dataset)>;
   const V zero(Real(0)), one(Real(1));
 
   auto jumps = before_jump(lane);
@@ -45,64 +120,27 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   const auto scattered = equal<V>(phase, Phase::fly);
   lane.phase = select(jumps, phase, lane.phase);
   Lane<V> moved = lane;
-  moved.cell = select(jumps, lane.cell, Int(0));  // a lane that has just left may be in no cell
-  moved.cell_y = select(jumps, lane.cell_y, Int(0)), moved.cell_z = select(jumps, lane.cell_z, Int(0));
-  const auto here = dataset.here(moved);
   const Vec3<V> p{lane.px, lane.py, lane.pz};
-  const auto width = dataset.width(here);
-  const auto target = [&]() THOR_INLINE_LAMBDA {
-    if constexpr (multiplet) {
-      return interactor.target(zero, transition, width);
-    } else {
-      return interactor.target(zero, width);
-    }
-  }();
-  const V strength = interactor.strength(target), opacity = dataset.opacity(here, p);
-  const V kappa = strength * opacity;
-  // Short by some rounding errors, and by what gradients add, so that the sphere does not reach beyond a face.
-  V room = V(Real(1 - 1e-5)) * dataset.room(here, p, tables.data);
-  if constexpr (D::substeps) {
-    if (dataset.varies()) room = room * V(Real(1) - Real(0.5) * tables.data.gradient);
-  }
-  V dust_absorption = zero;
-  if constexpr (D::dusty) {
-    if (problem.dust.ratio > Real(0)) {
-      const V ratio = dataset.dust_ratio(here, problem.dust);
-      const V turning = ratio * opacity * V(problem.dust.albedo * (Real(1) - problem.dust.g));
-      room = min(room, divide(V(tables.data.dust_depth), max(turning, V(Real(1e-30)))));
-      dust_absorption = divide(ratio * V(Real(1) - problem.dust.albedo), strength);
-    }
-  }
-  const V depth = min(kappa * room, interactor.jump_depth(target));
-  const auto place = tables.place(depth, target.a);
-  jumps = jumps && place.exists;
+  const auto site = jump_site(lane, jumps, transition, dataset, interactor, problem);
+  const auto& target = site.target;
+  const auto width = dataset.width(site.here);
+  jumps = jumps && site.place.exists;
   if (!any(jumps)) return;
 
   auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
-  const auto exit = tables.draw(place, first, second, third, fourth);
+  const auto exit = tables.draw(site.place, first, second, third, fourth);
   const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next(), tau_word = random.next();
   const Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
-  const V table_depth = depth * place.shrink, radius = divide(table_depth, max(kappa, V(Real(1e-30))));
-  V reach = radius, redshift = zero;
-  if constexpr (D::substeps) {
-    if (dataset.varies()) {
-      // First order in the gradients (docs/physics.md#sphere-jumps): the same optical depth in every direction, and the
-      // redshift of a photon since it was in the core, a fit for a tau < 100.
-      reach = radius * fma(V(Real(-0.5)) * radius, dataset.density_slope(p, normal), one);
-      const V a_tau = max(min(target.a * table_depth, V(Real(100))), V(Real(1e-30)));
-      const V flown = fma(V(Real(0.49)), exp(V(Real(0.46)) * log(a_tau)), V(Real(0.5)));
-      redshift = dataset.velocity_slope(here, p) * radius * flown;
-    }
-  }
+  auto [reach, redshift] = jump_reach(site, p, normal, dataset);
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
-  V x = exit.x, path = exit.path_factor * table_depth, scatterings = exit.scatterings;
+  V x = exit.x, path = exit.path_factor * site.depth, scatterings = exit.scatterings;
   MaskOf<V> absorbed(false);
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
       const V passes = -log(uniform_positive<V>(random.next()));  // optical depth of dust that the photon can pass
-      const V share = divide(passes, max(dust_absorption * path, V(Real(1e-30))));
+      const V share = divide(passes, max(site.dust_absorption * path, V(Real(1e-30))));
       absorbed = jumps && share < one;
       // Where on its path a photon is absorbed is exact; how far it has come by then, after how many scatterings and at
       // which frequency are fits to exact histories (docs/physics.md#sphere-jumps).
@@ -116,16 +154,15 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
 
   moved.dx = normal.x, moved.dy = normal.y, moved.dz = normal.z;
   dataset.advance(moved, select(jumps, reach, zero));
-  add_column(moved, width.times(divide(path, strength)));
+  add_column(moved, width.times(divide(path, site.strength)));
   V frequency = width.times(interactor.frequency_at(target, x) - redshift);
   if constexpr (D::substeps) {
-    frequency = frequency + dataset.velocity_along(here, Vec3<V>{moved.px, moved.py, moved.pz}, n);
+    frequency = frequency + dataset.velocity_along(site.here, Vec3<V>{moved.px, moved.py, moved.pz}, n);
   }
-  moved.cell = lane.cell, moved.cell_y = lane.cell_y, moved.cell_z = lane.cell_z;
   moved.dx = n.x, moved.dy = n.y, moved.dz = n.z;
   moved.frequency = frequency;
   moved.tau = -log(uniform_positive<V>(tau_word));
-  moved.flown = select(absorbed, zero, exit.last * radius);
+  moved.flown = select(absorbed, zero, exit.last * site.radius);
   moved.scatterings = lane.scatterings - select(scattered, Int(1), Int(0));
   moved.jumps = lane.jumps + Int(1);
   moved.tabulated = lane.tabulated + scatterings;

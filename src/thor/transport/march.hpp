@@ -34,9 +34,12 @@ THOR_FN Lane<Real> start_ray(const D& data, const Ray& ray) {
   return lane;
 }
 
-/// One segment or sub-step of every ray; true where a ray has ended.
+/// A ray of more segments is lost: one across a slab that varies may never end.
+inline constexpr int most_segments = 1 << 22;
+
+/// One segment or sub-step of every ray; true where a ray has ended. One whose sum exceeds `cut` is absorbed.
 template <class V, class P>
-THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what) {
+THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what, RealOf<V> cut) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
@@ -70,6 +73,10 @@ THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what) {
     }
   };
   look_ahead(lane, random, dataset, view<V>(problem.line), problem, move);
+  lane.phase = select(equal<V>(lane.phase, Phase::fly) && lane.tau > V(cut), Int(Phase::absorbed), lane.phase);
+  lane.steps = lane.steps + Int(1);
+  const auto endless = equal<V>(lane.phase, Phase::fly) && at_least<V>(lane.steps, most_segments);
+  lane.phase = select(endless, Int(Phase::lost), lane.phase);
   return flying && !equal<V>(lane.phase, Phase::fly);
 }
 

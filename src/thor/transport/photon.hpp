@@ -26,4 +26,14 @@ struct Photon {
   Phase fate;  ///< escaped, absorbed, stopped or lost; fly or collide if it was still in flight
 };
 
+/// Light of a photon that an observer sees, in the units of the lanes.
+struct Seen {
+  std::uint64_t id;
+  int observer;
+  bool emitted;  ///< as it was emitted, without transfer
+  double light;  ///< luminosity, as if it were the same in all directions [erg/s]
+  double frequency;
+  double position[3];  ///< of the scattering or emission that sends it
+};
+
 }  // namespace thor

@@ -1,4 +1,5 @@
 #pragma once
+#include "thor/transport/event.hpp"
 #include "thor/transport/jump.hpp"
 
 /// The life of a photon, one bounded piece of work at a time: FLY, then COLLIDE in the same call. There are no loops
@@ -6,9 +7,9 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// One step of every lane; true where a lane has ended or stands before a jump.
+/// One step of every lane; true where a lane has ended or stands before a jump. Events go to the log, if there is one.
 template <class V, class P>
-THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
+THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem, EventLog<RealOf<V>>* log = nullptr) {
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
@@ -16,6 +17,8 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem) {
   auto draws = draw_collision<V, decltype(dataset)>(lane, problem);
   const auto flight = fly(lane, draws, dataset, interactor, problem);
   const auto collision = collide(lane, flight, draws, dataset, interactor, problem);
+  if (log) [[unlikely]]
+    log_collisions(*log, lane, collision, draws, interactor);
   apply(lane, collision, flight, draws, dataset);
   if (problem.jumps.depth_count > 0) [[unlikely]]
     mark_jumps(lane, collision, flight, problem);

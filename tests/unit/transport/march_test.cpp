@@ -48,7 +48,7 @@ bool collides(const AnyProblem<Real>& problem, const Ray& ray, double tau) {
   cpu::history_kernel<Real>(problem.history(), "").place(lanes, 0, problem.dataset(), ray);
   lanes.tau[0] = Real(tau);
   for (int i = 0; i < 1000000; ++i) {
-    const bool ended = kernel.advance_one(lanes, problem.data(), 1);
+    const bool ended = kernel.advance_one(lanes, problem.data(), 1, nullptr);
     if (lanes.scatterings[0] > 0 || lanes.phase[0] % 2 == 1) return true;  // scattered, absorbed, or at a collision
     if (ended) return false;
   }

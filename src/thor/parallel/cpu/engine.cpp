@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -14,6 +16,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/parallel/cpu/peel.hpp"
 
 namespace thor::cpu {
 namespace {
@@ -62,6 +65,8 @@ struct Shared {
   std::atomic<std::size_t> next_flying{0};
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
+  const Observers& observers;
+  const std::string_view isa;
   /// Time between merges of a thread's counts: long enough that merging, a nanosecond per cell, takes a thousandth of
   /// it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
@@ -77,20 +82,27 @@ class Worker {
         memory_(lane_bytes<Real>(std::size_t(shared.lanes)) / sizeof(double) + 1),
         lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.lanes))),
         origins_(std::size_t(shared.lanes)),
-        tally_(shared.tally) {}
+        tally_(shared.tally) {
+    if (shared.observers.empty()) return;
+    peeler_.emplace(shared.problem, shared.emitter, shared.observers, shared.lanes, shared.isa, tally_,
+                    shared.control.abort);
+  }
 
   void run() {
     const FlushDenormals flush;
     const int lanes = shared_.lanes;
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
-      if (shared_.advance(lanes_, shared_.problem.data(), slice)) collect();
+      const bool ended = shared_.advance(lanes_, shared_.problem.data(), slice, peeler_ ? peeler_->log() : nullptr);
+      if (peeler_) peeler_->look(origins_);
+      if (ended) collect();
       if (Clock::now() >= next_look_) publish();
     }
     for (int lane = 0; lane < lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
     while (take_flying(0)) record(0);  // after an abort
+    if (peeler_) peeler_->trace();
     publish();
   }
 
@@ -125,6 +137,7 @@ class Worker {
       shared_.history.start(lanes_, l, problem.dataset(), problem.numerics(), shared_.emitter, block_.next++, origin);
       ++live_;
       tally_.start(origin.weight_initial, origin.weight, origin.generator);
+      if (peeler_) peeler_->emit(origin);
       if (lanes_.phase[l] == Phase::fly) return;
       record(l);
     }
@@ -179,6 +192,7 @@ class Worker {
   LaneArrays<Real> lanes_;
   std::vector<Origin> origins_;
   TallyPart tally_;
+  std::optional<Peeler<Real>> peeler_;
   std::vector<Photon> finished_;
   Pool::Block block_;
   int live_ = 0;
@@ -188,7 +202,8 @@ class Worker {
 
 template <class Real>
 void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying) {
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
+               const Observers& observers) {
   const StepKernel<Real>& kernel = step_kernel<Real>(problem.kind(), options.isa);
   Shared<Real> shared{problem,
                       emitter.view(),
@@ -201,7 +216,9 @@ void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Po
                       flying,
                       {},
                       {},
-                      tally};
+                      tally,
+                      observers,
+                      kernel.isa};
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;
@@ -226,9 +243,9 @@ void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Po
 }
 
 template void transport(const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&,
-                        const Sink&, std::span<const Flying<float>>);
+                        const Sink&, std::span<const Flying<float>>, const Observers&);
 template void transport(const AnyProblem<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&,
-                        const Sink&, std::span<const Flying<double>>);
+                        const Sink&, std::span<const Flying<double>>, const Observers&);
 
 template <class Real>
 std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,
@@ -259,7 +276,7 @@ std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const 
     };
     for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
     while (live > 0) {
-      if (!kernel.march(lanes, problem.data(), what, slice)) continue;
+      if (!kernel.march(lanes, problem.data(), what, std::numeric_limits<Real>::max(), slice)) continue;
       for (std::size_t lane = 0; lane < width; ++lane) {
         if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;
         results[ray[lane]] = {double(lanes.tau[lane]), double(lanes.flown[lane]), Phase(int(lanes.phase[lane]))};

@@ -5,6 +5,7 @@
 #include "thor/parallel/cpu/kernel.hpp"
 #include "thor/transport/any_problem.hpp"
 #include "thor/transport/history.hpp"
+#include "thor/transport/observers.hpp"
 #include "thor/transport/pool.hpp"
 
 namespace thor::cpu {
@@ -16,10 +17,12 @@ struct Options {
 };
 
 /// Runs every photon of the pool to its end (or, after pool.close() or control.abort, as far as that lets it), and
-/// before them those that are `flying` already. All are counted in the tally; the sink, if there is one, sees them too.
+/// before them those that are `flying` already. All are counted in the tally, with what the observers see of them; the
+/// sink, if there is one, gets them too.
 template <class Real>
 void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying = {});
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying = {},
+               const Observers& observers = {});
 
 /// The end of a march.
 struct MarchResult {

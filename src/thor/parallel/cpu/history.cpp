@@ -27,15 +27,30 @@ void place_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* datase
   store_lane<THOR_REAL>(start_ray<THOR_REAL>(*static_cast<const Data*>(dataset), ray), lanes, lane);
 }
 
+bool emit_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const void* numerics,
+               const EmitterView<THOR_REAL>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin) {
+  if (emitter.sources[place_of(emitter, id).generator].shape == SourceShape::beam) return false;
+  const auto& data = *static_cast<const Data*>(dataset);
+  const auto& choice = *static_cast<const THOR_NUMERICS*>(numerics);
+  const Vec3<THOR_REAL> n{THOR_REAL(towards[0]), THOR_REAL(towards[1]), THOR_REAL(towards[2])};
+  Lane<THOR_REAL> ray = start_photon(data, choice, emitter, id, origin, &n);
+  ray.tau = 0;
+  store_lane<THOR_REAL>(ray, lanes, lane);
+  return true;
+}
+
+void coordinates_of_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, double (&position)[3]) {
+  view<THOR_REAL>(*static_cast<const Data*>(dataset)).coordinates(load_lane<THOR_REAL>(lanes, lane), 0, position);
+}
+
 }  // namespace
 }  // namespace THOR_ISA
 
 extern const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY;
 constinit const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY{
-    THOR_ISA_NAME,
-    {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
-    start_lane,
-    end_lane,
-    place_lane};
+    THOR_ISA_NAME,      {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
+    start_lane,         end_lane,
+    place_lane,         emit_lane,
+    coordinates_of_lane};
 
 }  // namespace thor

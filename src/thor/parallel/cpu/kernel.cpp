@@ -14,42 +14,49 @@ using ThisPack = NativePack<THOR_REAL>;
 /// The jumps of lanes that stand before one; true if some lane has ended. Apart from the steps: a call among them, and
 /// as much code again inlined, both take registers from them (docs/performance.md).
 template <class V>
-THOR_FN bool jump(const LaneArrays<THOR_REAL>& lanes, const void* bytes) {
+THOR_FN bool jump(const LaneArrays<THOR_REAL>& lanes, const void* bytes, EventLog<THOR_REAL>* log) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
   Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
+  const Lane<V> before = lane;
   jump(lane, problem);
+  if (log) log_jumps(*log, before, lane);
   store_lane<V, Dataset>(lane, lanes, 0);
   return any(!in_flight(lane) && !equal<V>(lane.phase, Phase::idle));
 }
-THOR_NOINLINE bool jump_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem) {
-  return jump<ThisPack>(lanes, problem);
+THOR_NOINLINE bool jump_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem, EventLog<THOR_REAL>* log) {
+  return jump<ThisPack>(lanes, problem, log);
 }
-THOR_NOINLINE bool jump_one(const LaneArrays<THOR_REAL>& lanes, const void* problem) {
-  return jump<THOR_REAL>(lanes, problem);
+THOR_NOINLINE bool jump_one(const LaneArrays<THOR_REAL>& lanes, const void* problem, EventLog<THOR_REAL>* log) {
+  return jump<THOR_REAL>(lanes, problem, log);
 }
 
 /// The lanes stay in registers for a slice of steps, which ends early where a lane has ended. One pack at a time: two
 /// side by side gave nothing (docs/performance.md).
 template <class V>
-THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int steps, auto jump) {
+THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int steps, EventLog<THOR_REAL>* log,
+                     auto jump) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
   for (;;) {
     Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
     bool leaves = false;
-    for (; steps > 0 && !leaves; --steps) leaves = any(step(lane, problem));
+    for (; steps > 0 && !leaves; --steps) {
+      leaves = any(step(lane, problem, log));
+      if (log) [[unlikely]]
+        leaves = leaves || is_full(*log);
+    }
     store_lane<V, Dataset>(lane, lanes, 0);
     if (!leaves || problem.jumps.depth_count == 0) return leaves;
-    if (jump(lanes, bytes)) return true;
+    if (jump(lanes, bytes, log) || (log && is_full(*log))) return true;
   }
 }
 
-bool advance_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem, int steps) {
-  return advance<ThisPack>(lanes, problem, steps, jump_pack);
+bool advance_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem, int steps, EventLog<THOR_REAL>* log) {
+  return advance<ThisPack>(lanes, problem, steps, log, jump_pack);
 }
-bool advance_one(const LaneArrays<THOR_REAL>& lanes, const void* problem, int steps) {
-  return advance<THOR_REAL>(lanes, problem, steps, jump_one);
+bool advance_one(const LaneArrays<THOR_REAL>& lanes, const void* problem, int steps, EventLog<THOR_REAL>* log) {
+  return advance<THOR_REAL>(lanes, problem, steps, log, jump_one);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "thor/transport/event.hpp"
 #include "thor/transport/history.hpp"
 #include "thor/transport/problem_kind.hpp"
 #include "thor/transport/ray.hpp"
@@ -12,9 +13,10 @@
 /// as bytes; which problem that is, its entry says.
 namespace thor::cpu {
 
-/// Advances the lanes by at most `steps` steps each; returns at the latest when some lane has ended.
+/// Advances the lanes by at most `steps` steps each; returns at the latest when some lane has ended, or when the log of
+/// their events is full. There may be no log.
 template <class Real>
-using Advance = bool (*)(const LaneArrays<Real>& lanes, const void* problem, int steps);
+using Advance = bool (*)(const LaneArrays<Real>& lanes, const void* problem, int steps, EventLog<Real>* log);
 
 template <class Real>
 struct StepKernel {
@@ -34,15 +36,23 @@ struct HistoryKernel {
                 const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin);
   Photon (*end)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Origin& origin);
   void (*place)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Ray& ray);  ///< start of a march
+  /// A ray of photon `id` from its birth towards an observer; false if its source shines elsewhere only.
+  bool (*emit)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
+               const EmitterView<Real>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin);
+  void (*coordinates)(const LaneArrays<Real>& lanes, int lane, const void* dataset, double (&position)[3]);
 };
 
-/// Moves the rays by at most `steps` segments each, adding to their sums; returns when some ray has ended.
 template <class Real>
 struct MarchKernel {
   std::string_view isa;
   ProblemKind kind;
   int lanes;
-  bool (*march)(const LaneArrays<Real>& lanes, const void* problem, MarchSum what, int steps);
+  /// Moves the rays by at most `steps` segments each, adding to their sums; returns when some ray has ended.
+  bool (*march)(const LaneArrays<Real>& lanes, const void* problem, MarchSum what, Real cut, int steps);
+  /// The rays that event `entry` of each lane sends towards an observer, in flight or idle, and their weights. `keys`:
+  /// of the random streams of jumps, one for each lane.
+  void (*peel)(const EventLog<Real>& log, int entry, const void* problem, const double (&towards)[3],
+               const StreamKey* keys, Real cut, const LaneArrays<Real>& rays, Real* weights);
 };
 
 /// The kernels of this build.

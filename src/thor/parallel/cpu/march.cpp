@@ -4,6 +4,7 @@
 
 #include THOR_DATASET_HEADER
 #include "thor/parallel/cpu/kernel.hpp"
+#include "thor/transport/peel.hpp"
 
 namespace thor {
 inline namespace THOR_ISA {
@@ -12,14 +13,41 @@ namespace {
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 using ThisPack = NativePack<THOR_REAL>;
 
-bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, MarchSum what, int steps) {
+bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, MarchSum what, THOR_REAL cut, int steps) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<ThisPack>(problem.dataset));
   Lane<ThisPack> lane = load_lane<ThisPack, Dataset>(lanes, 0);
   bool ended = false;
-  for (int i = 0; i < steps && !ended; ++i) ended = any(march(lane, problem, what));
+  for (int i = 0; i < steps && !ended; ++i) ended = any(march(lane, problem, what, cut));
   store_lane<ThisPack, Dataset>(lane, lanes, 0);
   return ended;
+}
+
+void peel_pack(const EventLog<THOR_REAL>& log, int entry, const void* bytes, const double (&towards)[3],
+               const StreamKey* keys, THOR_REAL cut, const LaneArrays<THOR_REAL>& rays, THOR_REAL* weights) {
+  using V = ThisPack;
+  const auto& problem = *static_cast<const ThisProblem*>(bytes);
+  using Dataset = decltype(view<V>(problem.dataset));
+  const Event<V> event = load_event<V>(log, entry);
+  const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
+  PeelRay<V> ray = peel_scattering(event, n, problem);
+  const auto jumped = equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump);
+  if (problem.jumps.depth_count > 0 && any(jumped)) {
+    std::uint32_t words[4][Value<V>::lanes];
+    for (int k = 0; k < Value<V>::lanes; ++k) {
+      const auto state = schemes(problem.numerics).template start<THOR_REAL>(keys[k]);
+      const auto w = words_of(state);
+      words[0][k] = w.s0, words[1][k] = w.s1, words[2][k] = w.s2, words[3][k] = w.s3;
+    }
+    const PeelWords<V> state{load<WordOf<V>>(words[0]), load<WordOf<V>>(words[1]), load<WordOf<V>>(words[2]),
+                             load<WordOf<V>>(words[3])};
+    const PeelRay<V> other = peel_jump(event, n, state, problem);
+    for_each_field<Dataset>(ray.lane, other.lane, [&](auto& a, const auto& b) { a = select(jumped, b, a); });
+    ray.weight = select(jumped, other.weight, ray.weight);
+  }
+  release(ray, event, problem, cut);
+  store_lane<V, Dataset>(ray.lane, rays, 0);
+  store(ray.weight, weights);
 }
 
 }  // namespace
@@ -27,6 +55,6 @@ bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, MarchSum 
 
 extern const cpu::MarchKernel<THOR_REAL> THOR_ENTRY;
 constinit const cpu::MarchKernel<THOR_REAL> THOR_ENTRY{THOR_ISA_NAME, ProblemKind::THOR_KIND, Value<ThisPack>::lanes,
-                                                       march_pack};
+                                                       march_pack, peel_pack};
 
 }  // namespace thor

@@ -1,0 +1,24 @@
+#include "thor/outputs/image.hpp"
+
+#include "thor/io/array/output.hpp"
+#include "thor/outputs/keys.hpp"
+
+namespace thor {
+
+const config::Section<ImageOutput>& ImageOutput::section() {
+  using namespace config;
+  static const Section<ImageOutput> section = [] {
+    Section<ImageOutput> s("");
+    declare_sky(s);
+    return s;
+  }();
+  return section;
+}
+
+SkyPlan ImageOutput::plan(const OutputContext& context) const { return plan_sky(*this, context); }
+
+void ImageOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedLight& light) const {
+  write_sky(file, "/images/" + name, "surface_brightness", *this, plan, light, pixel_area(*this), "erg s-1 kpc-2");
+}
+
+}  // namespace thor

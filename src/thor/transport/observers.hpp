@@ -1,0 +1,15 @@
+#pragma once
+#include <array>
+#include <vector>
+
+namespace thor {
+
+/// The observers of a run, as the engines need them.
+struct Observers {
+  std::vector<std::array<double, 3>> towards;  ///< unit vectors from the object to each of them
+  double cut = 30;                             ///< optical depth at which a ray ends
+
+  bool empty() const { return towards.empty(); }
+};
+
+}  // namespace thor
