@@ -48,8 +48,8 @@ sources() {
   printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/drivers/choose_line.cpp \
     src/thor/generators/emitter.cpp \
     src/thor/interactors/build.cpp src/thor/line/line.cpp src/thor/line/line_list.cpp tests/fuzz/config_fuzz.cpp \
-    tests/fuzz/no_files.cpp src/thor/outputs/binned.cpp src/thor/outputs/spectrum.cpp src/thor/outputs/histogram.cpp \
-    src/thor/outputs/photons.cpp
+    tests/fuzz/no_files.cpp
+  find src/thor/outputs -name '*.cpp' ! -name tally.cpp ! -name parameters.cpp
   find src/thor/datasets -name '*.cpp' ! -name grid_file.cpp ! -name parameters.cpp
 }
 
