@@ -22,6 +22,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
 endif()
 find_package(CUDAToolkit REQUIRED)
 option(THOR_CUDA_DOUBLE "Build the GPU's kernels in double precision too; OFF leaves out its tests and benchmarks" ON)
+set(THOR_CUDA_FOR "" CACHE STRING "Problems that the GPU's kernels are built for; empty: all")
 message(STATUS "CUDA backend: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
 # The -O and -g of a build type apply to the host: device code is always optimised.
@@ -50,7 +51,7 @@ function(thor_add_cuda target)
     set(entries)
     string(APPEND tables "namespace thor::cuda {\n")
     foreach(name IN LISTS THOR_PROBLEMS)
-      if(NOT real IN_LIST reals)
+      if(NOT real IN_LIST reals OR (THOR_CUDA_FOR AND NOT name IN_LIST THOR_CUDA_FOR))
         continue()
       endif()
       string(REPLACE "/" ";" problem ${name})

@@ -74,4 +74,20 @@ INSTANTIATE_TEST_SUITE_P(Nodes, TablesOfJumps,
                                          Node{4.7e-4, 300 * std::sqrt(10.), 30000},
                                          Node{6e-3, 300 * std::sqrt(10.), 30000}));
 
+// Between nodes the mean path is the cubic interpolation of its logarithm, not the mean of both neighbours', which is 1
+// % more where the path has its minimum over a.
+TEST(TablesOfJumps, InterpolateTheMeanPath) {
+  constexpr double depth = 3e4, ratio = 1.7782794100389228;  // of neighbouring nodes
+  constexpr int count = 1'000'000;
+  double log_path[4], path[4];
+  for (int i = 0; i < 4; ++i) {
+    path[i] = test::moments(from_tables(1e-3 * std::pow(ratio, i) * 1.00001, depth, count).path).mean;
+    log_path[i] = std::log(path[i]);
+  }
+  const double cubic = std::exp((9 * (log_path[1] + log_path[2]) - log_path[0] - log_path[3]) / 16);
+  const auto between = test::moments(from_tables(1e-3 * std::pow(ratio, 1.5), depth, count).path);
+  EXPECT_NEAR(between.mean / cubic, 1, 0.003);
+  EXPECT_GT((path[1] + path[2]) / 2 / cubic, 1.006) << "or the test says nothing";
+}
+
 }  // namespace

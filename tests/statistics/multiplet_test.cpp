@@ -164,7 +164,7 @@ class MultipletTest : public testing::Test {
     return s;
   }
 };
-using Values = testing::Types<float, double, NativePack<float>, NativePack<double>>;
+using Values = testing::Types<NativePack<float>, NativePack<double>>;
 TYPED_TEST_SUITE(MultipletTest, Values);
 
 // ---- The choice of the transition -----------------------------------------------------------------------------------

@@ -150,6 +150,7 @@ Observers build_observers(const config::Config& config) {
   });
   Observers observers;
   observers.cut = config.peel.cut;
+  observers.roulette = config.peel.roulette;
   if (!used) return observers;
   for (const auto& observer : config.observers) {
     const SkyFrame sky = sky_of(config.observers, observer.name, 1);

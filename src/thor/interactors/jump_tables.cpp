@@ -68,6 +68,21 @@ void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>&
   }
 }
 
+/// Logarithms of the means of a table.
+struct JumpMeans {
+  float log_path, log_scatterings;
+};
+JumpMeans means_of(std::span<const JumpExit> exits) {
+  double path = 0, scatterings = 0;
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    const auto stratum = double(i / jump_records);
+    const double share = share_below((stratum + 1) / jump_strata) - share_below(stratum / jump_strata);
+    path += share / jump_records * std::exp(double(exits[i].log_path));
+    scatterings += share / jump_records * std::exp(double(exits[i].log_scatterings));
+  }
+  return {float(std::log(path)), float(std::log(scatterings))};
+}
+
 }  // namespace
 
 double JumpAxes::a(int i) const { return a_first * std::pow(a_ratio, i); }
@@ -114,8 +129,18 @@ JumpNode JumpTables::node(int a, int depth) const {
 
 void JumpTables::refine() {
   constexpr std::size_t padding = 2;  // four knots are loaded together, of which two are used
-  const std::size_t row = std::size_t(axes_.depth_count) * jump_knots;  // of one a
+  const std::size_t row = std::size_t(axes_.depth_count) * jump_row;  // of one a
   const int points = std::min(axes_.a_count, 4);
+  std::vector<float> rows;
+  relative_ = exits_;
+  for (std::size_t n = 0; n < relative_.size() / jump_exits; ++n) {
+    const auto knots = frequency_.begin() + std::ptrdiff_t(n * jump_knots);
+    rows.insert(rows.end(), knots, knots + jump_knots);
+    const std::span<JumpExit> exits(relative_.data() + n * jump_exits, jump_exits);
+    const JumpMeans means = means_of(exits);
+    rows.push_back(means.log_path), rows.push_back(means.log_scatterings);
+    for (JumpExit& e : exits) e.log_path -= means.log_path, e.log_scatterings -= means.log_scatterings;
+  }
   refined_.clear();
   for (int i = 0; i <= (axes_.a_count - 1) * jump_refinement; ++i) {
     const double place = double(i) / jump_refinement;
@@ -129,7 +154,7 @@ void JumpTables::refine() {
     }
     for (std::size_t k = 0; k < row; ++k) {
       double sum = 0;
-      for (int p = 0; p < points; ++p) sum += weight[p] * double(frequency_[std::size_t(first + p) * row + k]);
+      for (int p = 0; p < points; ++p) sum += weight[p] * double(rows[std::size_t(first + p) * row + k]);
       refined_.push_back(float(sum));
     }
   }
@@ -226,7 +251,7 @@ template <class Real>
 Jumps<Real> JumpTables::view(int depth_count) const {
   Jumps<Real> jumps{};
   jumps.frequency = {refined_.data(), refined_.size()};
-  jumps.exits = {reinterpret_cast<const float*>(exits_.data()), 4 * exits_.size()};
+  jumps.exits = {reinterpret_cast<const float*>(relative_.data()), 4 * relative_.size()};
   jumps.a_count = axes_.a_count, jumps.stride = axes_.depth_count;
   jumps.depth_count = std::min(depth_count, axes_.depth_count);
   jumps.log_a = Real(std::log(axes_.a_first)), jumps.per_log_a = Real(1 / std::log(axes_.a_ratio));

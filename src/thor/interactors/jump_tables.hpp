@@ -60,13 +60,14 @@ class JumpTables {
   Jumps<Real> view(int depth_count) const;
 
  private:
-  /// Frequencies between the nodes of a, by cubic interpolation in ln a.
+  /// Frequencies and means between the nodes of a, by cubic interpolation in ln a; exits over their means.
   void refine();
 
   JumpAxes axes_;
   std::vector<float> frequency_;
-  std::vector<float> refined_;
   std::vector<JumpExit> exits_;
+  std::vector<float> refined_;
+  std::vector<JumpExit> relative_;
 };
 
 }  // namespace thor

@@ -23,18 +23,20 @@ struct JumpExit {
 inline constexpr int jump_intervals = 256, jump_strata = 64, jump_records = 64;
 inline constexpr int jump_knots = jump_intervals + 1, jump_exits = jump_strata * jump_records;
 /// Frequencies are interpolated in a: linearly between nodes that lie this much closer than those of the tables
-/// (JumpTables::refine). Exits cannot be, one by one; they are those of either neighbour, by its share.
+/// (JumpTables::refine). Exits cannot be, one by one; they are those of either neighbour, by its share, and path and
+/// scatterings are over their means, which are interpolated as frequencies are: at the end of each row of knots.
 inline constexpr int jump_refinement = 4;
+inline constexpr int jump_row = jump_knots + 2;
 
 /// The tables as the kernel sees them, and where jumps are allowed.
 template <class R>
 struct Jumps {
   using Real = R;
-  Array<float> frequency;         ///< ln |x|: for each a, for each depth, its knots; two more at the end
-  Array<float> exits;             ///< as JumpExit, likewise
-  int a_count, stride;            ///< nodes of a; tables for each
-  int depth_count;                ///< of those, the ones that are used: the smallest; 0: no jumps
-  Real log_a, per_log_a;          ///< ln of the first node, and nodes per unit of ln a
+  Array<float> frequency;  ///< for each a, for each depth: ln |x| at its knots, and two means; two more at the end
+  Array<float> exits;      ///< as JumpExit, likewise, over the means
+  int a_count, stride;     ///< nodes of a; tables for each
+  int depth_count;         ///< of those, the ones that are used: the smallest; 0: no jumps
+  Real log_a, per_log_a;   ///< ln of the first node, and nodes per unit of ln a
   Real log_depth, per_log_depth;  ///< the same for the optical depth of the radius
   Real depth_step;                ///< 1/per_log_depth
   Real trigger;                   ///< jumps begin at |x| below it
@@ -110,13 +112,20 @@ struct JumpsView {
     const V stride(Real(data.stride)), one(Real(1));
     const V fine = place.a * V(Real(jump_refinement));
     const V lower = min(floor_positive(fine), V(Real((data.a_count - 1) * jump_refinement - 1)));
+    const auto address_in_row = [&](V node, V column) THOR_INLINE_LAMBDA {
+      return address_of(fma(fma(node, stride, place.depth), V(Real(jump_row)), column), 1);
+    };
     const auto frequency = [&](V node) THOR_INLINE_LAMBDA {
-      const V table = fma(node, stride, place.depth);
-      const auto address = address_of(fma(table, V(Real(jump_knots)), knot), 1);
+      const auto address = address_in_row(node, knot);
       const Numbers<V> knots{data.frequency.data, address};
       return between(knots[0], knots[1], scaled - knot);
     };
     const V log_x = between(frequency(lower), frequency(lower + one), fine - lower);
+    const auto below = address_in_row(lower, V(Real(jump_knots)));
+    const auto above = address_in_row(lower + one, V(Real(jump_knots)));
+    const Numbers<V> means_below{data.frequency.data, below}, means_above{data.frequency.data, above};
+    const V log_path = between(means_below[0], means_above[0], fine - lower);
+    const V log_scatterings = between(means_below[1], means_above[1], fine - lower);
 
     const V node = min(floor_positive(place.a + uniform<V>(fourth << 6)), V(Real(data.a_count - 1)));
     const V stratum = floor_positive(t * V(Real(jump_strata)));
@@ -125,7 +134,7 @@ struct JumpsView {
     const Numbers<V> numbers{data.exits.data, address};
     JumpDraw<V> exit;
     exit.x = random_sign(exp(log_x), fourth);
-    exit.path_factor = exp(numbers[0]), exit.scatterings = exp(numbers[1]);
+    exit.path_factor = exp(log_path + numbers[0]), exit.scatterings = exp(log_scatterings + numbers[1]);
     exit.mu = numbers[2], exit.last = numbers[3];
     exit.sine = sqrt(max((one - exit.mu) * (one + exit.mu), V(Real(0))));
     return exit;

@@ -47,6 +47,10 @@ const Section<Peel>& peel_section() {
     s.number("cut", &Peel::cut, {.low = 1, .high = 80},
              {.meaning = "optical depth at which a ray ends: its light, less than e^-cut of what it was, is left out",
               .fallback = "30"});
+    s.number("roulette", &Peel::roulette, {.low = 0, .high = 80},
+             {.meaning = "optical depth from which rays end at random, and those that go on keep the light they have: "
+                         "less work, the same mean; `cut` or more is none",
+              .fallback = "3"});
     return s;
   }();
   return section;

@@ -24,7 +24,8 @@ const Section<Observer>& observer_section();
 
 /// How light is peeled off.
 struct Peel {
-  double cut = 0;  ///< optical depth at which a ray ends
+  double cut = 0;       ///< optical depth at which every ray ends
+  double roulette = 0;  ///< optical depth from which rays end at random
 
   bool operator==(const Peel&) const = default;
 };

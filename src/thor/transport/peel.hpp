@@ -37,7 +37,7 @@ THOR_FN Lane<V> ray_from(const Event<V>& event, MaskOf<V> concerned, Vec3<V> tow
   return lane;
 }
 
-/// Lets the rays of events fly, unless their first segment hides them already.
+/// Lets the rays of events fly, unless their first segment hides them already. Its optical depth is left in `tau`.
 template <class V, class P>
 THOR_FN void release(PeelRay<V>& ray, const Event<V>& event, const P& problem, RealOf<V> cut) {
   using Int = IntOf<V>;
@@ -47,6 +47,7 @@ THOR_FN void release(PeelRay<V>& ray, const Event<V>& event, const P& problem, R
                              [](const auto&, const auto&, const auto&, const Leg<V>& leg, const auto&, V, V kappa)
                                  THOR_INLINE_LAMBDA { return kappa * leg.limit; });
   ray.lane.phase = select(!equal<V>(event.kind, EventKind::nothing) && depth < V(cut), Int(Phase::fly), ray.lane.phase);
+  ray.lane.tau = depth;
 }
 
 /// What scatterings send: the phase function, and the frequency by the atom that was met.

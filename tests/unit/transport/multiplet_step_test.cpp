@@ -64,7 +64,7 @@ struct MultipletStep : testing::Test {
     }
   }
 };
-using Values = testing::Types<float, double, NativePack<float>, NativePack<double>>;
+using Values = testing::Types<NativePack<float>, NativePack<double>>;
 TYPED_TEST_SUITE(MultipletStep, Values);
 
 TYPED_TEST(MultipletStep, ARejectedProposalKeepsTheTransition) {

@@ -49,8 +49,8 @@ struct MarchKernel {
   int lanes;
   /// Moves the rays by at most `steps` segments each, adding to their sums; returns when some ray has ended.
   bool (*march)(const LaneArrays<Real>& lanes, const void* problem, MarchSum what, Real cut, int steps);
-  /// The rays that event `entry` of each lane sends towards an observer, in flight or idle, and their weights. `keys`:
-  /// of the random streams of jumps, one for each lane.
+  /// The rays that entry `entry` of a log, all scatterings or all jumps, sends towards an observer, in flight or idle,
+  /// and their weights. `keys`: of the random streams of jumps, one for each lane.
   void (*peel)(const EventLog<Real>& log, int entry, const void* problem, const double (&towards)[3],
                const StreamKey* keys, Real cut, const LaneArrays<Real>& rays, Real* weights);
 };

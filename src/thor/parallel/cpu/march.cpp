@@ -30,9 +30,9 @@ void peel_pack(const EventLog<THOR_REAL>& log, int entry, const void* bytes, con
   using Dataset = decltype(view<V>(problem.dataset));
   const Event<V> event = load_event<V>(log, entry);
   const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
-  PeelRay<V> ray = peel_scattering(event, n, problem);
-  const auto jumped = equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump);
-  if (problem.jumps.depth_count > 0 && any(jumped)) {
+  PeelRay<V> ray;
+  if (problem.jumps.depth_count > 0 &&
+      any(equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump))) {
     std::uint32_t words[4][Value<V>::lanes];
     for (int k = 0; k < Value<V>::lanes; ++k) {
       const auto state = schemes(problem.numerics).template start<THOR_REAL>(keys[k]);
@@ -41,9 +41,9 @@ void peel_pack(const EventLog<THOR_REAL>& log, int entry, const void* bytes, con
     }
     const PeelWords<V> state{load<WordOf<V>>(words[0]), load<WordOf<V>>(words[1]), load<WordOf<V>>(words[2]),
                              load<WordOf<V>>(words[3])};
-    const PeelRay<V> other = peel_jump(event, n, state, problem);
-    for_each_field<Dataset>(ray.lane, other.lane, [&](auto& a, const auto& b) { a = select(jumped, b, a); });
-    ray.weight = select(jumped, other.weight, ray.weight);
+    ray = peel_jump(event, n, state, problem);
+  } else {
+    ray = peel_scattering(event, n, problem);
   }
   release(ray, event, problem, cut);
   store_lane<V, Dataset>(ray.lane, rays, 0);

@@ -1,8 +1,6 @@
 #include "thor/parallel/cpu/peel.hpp"
 
-#include <cmath>
-#include <limits>
-
+#include "thor/math/functions.hpp"
 #include "thor/random/seed.hpp"
 
 namespace thor::cpu {
@@ -10,6 +8,19 @@ namespace {
 
 /// Fields of an event, each of the size of a Real.
 constexpr int event_fields = sizeof(EventFields<double, std::int64_t>) / sizeof(double);
+
+/// A log in memory for so many events.
+template <class Real>
+EventLog<Real> log_in(std::vector<double>& memory, std::size_t capacity) {
+  memory.resize(event_fields * capacity);
+  EventLog<Real> log{};
+  char* place = reinterpret_cast<char*>(memory.data());
+  for_each_event_field(log.arrays, log.arrays, [&](auto& field, auto&) {
+    field = reinterpret_cast<std::remove_reference_t<decltype(field)>>(place);
+    place += capacity * sizeof(Real);
+  });
+  return log;
+}
 
 /// Copies one lane.
 template <class Real>
@@ -21,6 +32,7 @@ void copy_lane(const LaneArrays<Real>& from, std::size_t i, const LaneArrays<Rea
 StreamKey peel_key(std::uint64_t seed, std::uint64_t id, std::uint64_t event, int observer) {
   return stream_key(mix64(seed ^ 0x7065656c206f6666ull) + std::uint64_t(observer), mix64(id) + event);
 }
+constexpr std::uint64_t at_birth = ~0ull;  ///< the event
 
 }  // namespace
 
@@ -35,7 +47,6 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, const EmitterView<Real>& e
       history_(history_kernel<Real>(problem.history(), isa)),
       tally_(tally),
       abort_(abort),
-      log_memory_(std::size_t(event_fields * (events * lanes + kernel_.lanes))),
       pack_memory_(lane_bytes<Real>(std::size_t(kernel_.lanes)) / sizeof(double) + 1),
       trace_memory_(pack_memory_.size()),
       queue_memory_(lane_bytes<Real>(room) / sizeof(double) + 1),
@@ -44,12 +55,10 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, const EmitterView<Real>& e
       queue_(lane_arrays<Real>(queue_memory_.data(), room)),
       weights_(std::size_t(kernel_.lanes)),
       keys_(std::size_t(kernel_.lanes)) {
+  const std::size_t most = std::size_t(events) * std::size_t(lanes);
+  log_ = log_in<Real>(log_memory_, most);
   log_.capacity = events;
-  char* place = reinterpret_cast<char*>(log_memory_.data());
-  for_each_event_field(log_.arrays, log_.arrays, [&](auto& field, auto&) {
-    field = reinterpret_cast<std::remove_reference_t<decltype(field)>>(place);
-    place += std::size_t(events * lanes + kernel_.lanes) * sizeof(Real);
-  });
+  sorted_ = log_in<Real>(sorted_memory_, most + 2 * std::size_t(kernel_.lanes));
   waiting_.reserve(room);
 }
 
@@ -69,54 +78,84 @@ void Peeler<Real>::emit(const Origin& origin) {
                        double(pack_.frequency[0]),
                        {birth.position[0], birth.position[1], birth.position[2]}});
     if (pack_.phase[0] == Phase::fly) {
-      wait(pack_, 0, origin, o, 1);
+      wait(pack_, 0, origin, o, 1, end_of(origin.id, at_birth, o));
     } else {  // it passes the medium by
-      see({origin.id, o, origin.weight, {birth.position[0], birth.position[1], birth.position[2]}}, 0,
+      see({origin.id, o, origin.weight, observers_.cut, {birth.position[0], birth.position[1], birth.position[2]}}, 0,
           double(pack_.frequency[0]), Phase::escaped);
     }
   }
 }
 
 template <class Real>
-void Peeler<Real>::look(std::span<const Origin> origins) {
-  const int width = kernel_.lanes, count = log_.count * stride_;
-  // With one lane a pack holds events of one photon, of which the last ones may not exist.
-  for (int i = count; i < count + width; ++i) log_.arrays.kind[i] = EventKind::nothing;
-  for (int first = 0; first < count; first += width) {
-    bool any = false, jumps = false;
-    for (int k = 0; k < width; ++k) {
-      const int kind = int(log_.arrays.kind[first + k]) & ((1 << event_bits) - 1);
-      any = any || kind != EventKind::nothing;
-      jumps = jumps || kind == EventKind::by_jump;
+void Peeler<Real>::sort_events() {
+  place_.clear();
+  for (const bool jumps : {false, true}) {
+    for (int i = 0; i < log_.count * stride_; ++i) {
+      const int kind = int(log_.arrays.kind[i]) & ((1 << event_bits) - 1);
+      if (kind != EventKind::nothing && (kind == EventKind::by_jump) == jumps) place_.push_back(i);
     }
-    if (!any) continue;
-    for (int o = 0; o < int(observers_.towards.size()); ++o) {
-      const auto& n = observers_.towards[std::size_t(o)];
-      for (int k = 0; jumps && k < width; ++k) {
-        const Origin& origin = origins[std::size_t((first + k) % stride_)];
-        keys_[std::size_t(k)] = peel_key(emitter_.seed, origin.id, std::uint64_t(log_.arrays.steps[first + k]), o);
-      }
-      kernel_.peel(log_, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.cut), pack_,
-                   weights_.data());
-      for (int k = 0; k < width; ++k) {
-        if (log_.arrays.kind[first + k] == EventKind::nothing) continue;
-        const Origin& origin = origins[std::size_t((first + k) % stride_)];
-        if (pack_.phase[k] == Phase::fly) {
-          wait(pack_, k, origin, o, double(weights_[std::size_t(k)]));
-        } else {
-          tally_.count_ray(Phase::absorbed, origin.weight * double(weights_[std::size_t(k)]));
-        }
-      }
-    }
+    while (place_.size() % std::size_t(kernel_.lanes) != 0) place_.push_back(-1);
+  }
+  for_each_event_field(sorted_.arrays, log_.arrays, [&](auto* to, const auto* from) {
+    for (std::size_t i = 0; i < place_.size(); ++i) to[i] = from[std::max(place_[i], 0)];
+  });
+  for (std::size_t i = 0; i < place_.size(); ++i) {
+    if (place_[i] < 0) sorted_.arrays.kind[i] = EventKind::nothing;
   }
   log_.count = 0;
 }
 
 template <class Real>
-void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight) {
-  Waiting ray{origin.id, observer, origin.weight * weight, {}};
+void Peeler<Real>::look(std::span<const Origin> origins) {
+  sort_events();
+  const int width = kernel_.lanes;
+  for (int first = 0; first < int(place_.size()); first += width) {
+    const bool jumps = (int(sorted_.arrays.kind[first]) & ((1 << event_bits) - 1)) == EventKind::by_jump;
+    const auto origin_of = [&](int k) -> const Origin& {
+      return origins[std::size_t(std::max(place_[std::size_t(first + k)], 0) % stride_)];
+    };
+    for (int o = 0; o < int(observers_.towards.size()); ++o) {
+      const auto& n = observers_.towards[std::size_t(o)];
+      for (int k = 0; jumps && k < width; ++k) {
+        const auto event = std::uint64_t(sorted_.arrays.steps[first + k]);
+        keys_[std::size_t(k)] = peel_key(emitter_.seed, origin_of(k).id, event, o);
+      }
+      kernel_.peel(sorted_, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.cut),
+                   pack_, weights_.data());
+      for (int k = 0; k < width && place_[std::size_t(first + k)] >= 0; ++k) {
+        const Origin& origin = origin_of(k);
+        const double weight = double(weights_[std::size_t(k)]);
+        const bool flies = pack_.phase[k] == Phase::fly;
+        const double end = flies ? end_of(origin.id, std::uint64_t(sorted_.arrays.steps[first + k]), o) : 0;
+        if (double(pack_.tau[k]) < end) {
+          wait(pack_, k, origin, o, weight, end);
+        } else {
+          tally_.count_ray(Phase::absorbed, origin.weight * weight);
+        }
+      }
+    }
+  }
+}
+
+// From `roulette` on a ray survives with a probability of e^-(tau - roulette), and its light does not fade: the mean is
+// that of e^-tau (e.g. Lux & Koblinger 1991, section 5.III).
+template <class Real>
+double Peeler<Real>::end_of(std::uint64_t id, std::uint64_t event, int observer) const {
+  if (observers_.roulette >= observers_.cut) return observers_.cut;
+  const std::uint64_t key = mix64(emitter_.seed ^ 0x726f756c65747465ull) + std::uint64_t(observer);
+  const std::uint64_t word = mix64(mix64(key ^ mix64(id)) + event);
+  const double u = (double(word >> 11) + 0.5) * 0x1p-53;
+  return std::min(observers_.roulette - thor::log(u), observers_.cut);
+}
+
+template <class Real>
+void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight,
+                        double end) {
+  Waiting ray{origin.id, observer, origin.weight * weight, end, {}};
   history_.coordinates(from, lane, problem_.dataset(), ray.position);
   copy_lane(from, std::size_t(lane), queue_, waiting_.size());
+  // The sum of the ray starts so that it ends at the cut of all rays.
+  queue_.column[waiting_.size()] = Real(observers_.cut - end);
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace();
 }
@@ -145,7 +184,8 @@ void Peeler<Real>::trace() {
       if (phase == Phase::fly || phase == Phase::idle) continue;
       // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
       const auto& frequency = phase == Phase::stopped ? queue_.frequency[ray[lane]] : lanes.frequency[lane];
-      see(waiting_[ray[lane]], double(lanes.tau[lane]), double(frequency), Phase(int(phase)));
+      const double before = double(queue_.column[ray[lane]]);
+      see(waiting_[ray[lane]], double(lanes.tau[lane]) - before, double(frequency), Phase(int(phase)));
       --live;
       refill(lane);
     }
@@ -161,7 +201,7 @@ void Peeler<Real>::see(const Waiting& ray, double optical_depth, double frequenc
   tally_.accept(Seen{ray.id,
                      ray.observer,
                      false,
-                     ray.light * std::exp(-optical_depth),
+                     ray.light * thor::exp(-std::min(optical_depth, observers_.roulette)),
                      frequency,
                      {ray.position[0], ray.position[1], ray.position[2]}});
 }

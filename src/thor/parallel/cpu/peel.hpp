@@ -33,11 +33,16 @@ class Peeler {
     std::uint64_t id;
     int observer;
     double light;  ///< at its start
+    double end;    ///< optical depth at which it ends
     double position[3];
   };
   static constexpr int room = 1024, events = 64;
 
-  void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight);
+  /// Sorts the events of the log: scatterings and jumps, each in whole packs.
+  void sort_events();
+  /// Optical depth at which a ray ends, which is random: Russian roulette.
+  double end_of(std::uint64_t id, std::uint64_t event, int observer) const;
+  void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
   void see(const Waiting& ray, double optical_depth, double frequency, Phase end);
 
   const AnyProblem<Real>& problem_;
@@ -48,8 +53,9 @@ class Peeler {
   const HistoryKernel<Real>& history_;
   TallyPart& tally_;
   const std::atomic<bool>& abort_;
-  std::vector<double> log_memory_, pack_memory_, trace_memory_, queue_memory_;
-  EventLog<Real> log_{};
+  std::vector<double> log_memory_, sorted_memory_, pack_memory_, trace_memory_, queue_memory_;
+  EventLog<Real> log_{}, sorted_{};
+  std::vector<int> place_;                  ///< of each sorted event in the log; -1 fills up a pack
   LaneArrays<Real> pack_, traced_, queue_;  ///< rays that are made together, traced together, and wait
   std::vector<Waiting> waiting_;
   std::vector<Real> weights_;

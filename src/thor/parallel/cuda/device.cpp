@@ -96,8 +96,8 @@ class CudaDevice final : public device::Device {
         kernels<Real>().empty()
             ? "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or run with "
               "--precision single or --device cpu"
-            : "this build has no kernels for other numerics than the defaults: configure with "
-              "-DTHOR_SELECTED_NUMERICS=ON, or leave out the section numerics");
+            : "this build has no kernels for GPUs for this line, gas and numerics: configure with "
+              "-DTHOR_SELECTED_NUMERICS=ON and without THOR_CUDA_FOR, or run with --device cpu");
   }
   void check(cudaError_t error, const char* call) const {
     if (error == cudaSuccess) return;
