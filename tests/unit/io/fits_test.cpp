@@ -61,7 +61,7 @@ std::string read_text(const FitsHeader& header) {
     text += part;
     if (text.ends_with('&')) text.pop_back();
   }
-  return text;
+  return text.substr(0, text.find_last_not_of(' ') + 1);  // blanks at the end have no meaning (section 4.2.1.1)
 }
 
 TEST(FitsHeader, LongTextIsContinuedAndQuotesAreDoubled) {

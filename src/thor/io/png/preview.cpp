@@ -71,11 +71,16 @@ void draw_colour_bar(Raster& raster, const Preview& p, const LogScale& log, int 
   const int length = text_width(text, scale);
   draw_text(raster, label + letter_height * scale, top + (height + length) / 2, text, scale, black, Direction::up);
   if (log.dark) return;
-  const double first = std::ceil(std::log10(log.low) - 1e-9);
-  for (double power = first; power <= std::log10(log.high) + 1e-9; ++power) {
-    const double place = (power - std::log10(log.low)) / std::log10(log.high / log.low);
-    const int y = top + int(std::lround((1 - place) * (height - 1)));
-    raster.fill(left + bar_width, y - 1, 6, 2, black);
+  const double low = std::log10(log.low), high = std::log10(log.high);
+  const auto place = [&](double power) { return top + int(std::lround((high - power) / (high - low) * (height - 1))); };
+  for (double power = std::floor(low); power <= high + 1e-9; ++power) {
+    for (int digit = 2; digit < 10; ++digit) {
+      const double between = power + std::log10(digit);
+      if (between > low && between < high) raster.fill(left + bar_width, place(between), 4, 1, black);
+    }
+    if (power < low - 1e-9) continue;
+    const int y = place(power);
+    raster.fill(left + bar_width, y - 1, 7, 2, black);
     draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("10^{:g}", power), scale,
               black);
   }
