@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
+import warnings
 from pathlib import Path
 
 import h5py
@@ -62,19 +64,21 @@ def put_on_sky(path):
                     group[name].attrs["units"] = unit.replace("kpc-2", "cm-2 arcsec-2")
 
 
-class Exported(Case):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="thor-export-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.shared = Path(folder.name)
-        (cls.shared / "config.yaml").write_text(json.dumps(CONFIG))
-        for name in ("out.h5", "out.zarr"):
-            done = thor("run", cls.shared / "config.yaml", "-o", cls.shared / name, "--quiet", "--device", "cpu")
-            assert done.returncode == DONE, done.stderr
-        shutil.copyfile(cls.shared / "out.h5", cls.shared / "sky.h5")
-        put_on_sky(cls.shared / "sky.h5")
+def setUpModule():
+    """The results, once for all tests."""
+    folder = tempfile.TemporaryDirectory(prefix="thor-export-")
+    unittest.addModuleCleanup(folder.cleanup)
+    Exported.shared = shared = Path(folder.name)
+    shared.chmod(0o755)
+    (shared / "config.yaml").write_text(json.dumps(CONFIG))
+    for name in ("out.h5", "out.zarr"):
+        done = thor("run", shared / "config.yaml", "-o", shared / name, "--quiet", "--device", "cpu")
+        assert done.returncode == DONE, done.stderr
+    shutil.copyfile(shared / "out.h5", shared / "sky.h5")
+    put_on_sky(shared / "sky.h5")
 
+
+class Exported(Case):
     def export(self, *arguments, expect=DONE, file="out.h5", **options):
         done = thor("export", self.shared / file, *arguments, **options)
         self.assertEqual(done.returncode, expect, done.stderr)
@@ -194,7 +198,6 @@ class Fits(Exported):
     def test_spectral_cube_reads_it(self):
         package, units = self.need("spectral_cube"), self.need("astropy.units")
         self.export("--fits", "--name", "ifu", "-o", self.folder, "--ra", 10, file="sky.h5")
-        import warnings
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cube = package.SpectralCube.read(self.folder / "ifu.fits", hdu="DATA")
@@ -354,7 +357,6 @@ class Commands(Exported):
             self.assertEqual(list(self.folder.iterdir()), [])
         closed = self.folder / "closed"
         closed.mkdir(mode=0o555)
-        self.shared.chmod(0o755)
         with as_nobody(self, self.folder) as options:
             said = self.export("--fits", "-o", closed, expect=OUTPUT, **options)
         self.assertRegex(said, "no file can be created in '.*closed': Permission denied")

@@ -36,7 +36,7 @@ FitsAxis frequency_axis(const BinnedAxis& axis) {
 std::vector<FitsAxis> axes_of(const Product& product, const SkyPosition& position) {
   std::vector<FitsAxis> axes;
   if (product.kind != ProductKind::spectrum) {
-    const BinnedAxis &right = product.axis("right"), &up = product.axis("up");
+    const BinnedAxis &right = product.right(), &up = product.up();
     if (is_angular(product)) {
       axes.push_back(offset_axis(right, "RA---TAN", "deg", degrees_of_arcsec, position.right_ascension));
       axes.push_back(offset_axis(up, "DEC--TAN", "deg", degrees_of_arcsec, position.declination));
@@ -52,7 +52,7 @@ std::vector<FitsAxis> axes_of(const Product& product, const SkyPosition& positio
 }  // namespace
 
 bool is_angular(const Product& product) {
-  return product.kind != ProductKind::spectrum && product.axis("right").unit == Unit("arcsec");
+  return product.kind != ProductKind::spectrum && product.right().unit == Unit("arcsec");
 }
 
 FitsHeader wcs_of(const Product& product, const SkyPosition& position, const Sky& sky, double rest_wavelength) {

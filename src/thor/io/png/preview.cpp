@@ -73,7 +73,7 @@ void draw_colour_bar(Raster& raster, const Preview& p, const LogScale& log, int 
   if (log.dark) return;
   const double low = std::log10(log.low), high = std::log10(log.high);
   const auto place = [&](double power) { return top + int(std::lround((high - power) / (high - low) * (height - 1))); };
-  for (double power = std::floor(low); power <= high + 1e-9; ++power) {
+  for (int power = int(std::floor(low)); power <= high + 1e-9; ++power) {
     for (int digit = 2; digit < 10; ++digit) {
       const double between = power + std::log10(digit);
       if (between > low && between < high) raster.fill(left + bar_width, place(between), 4, 1, black);
@@ -81,8 +81,7 @@ void draw_colour_bar(Raster& raster, const Preview& p, const LogScale& log, int 
     if (power < low - 1e-9) continue;
     const int y = place(power);
     raster.fill(left + bar_width, y - 1, 7, 2, black);
-    draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("10^{:g}", power), scale,
-              black);
+    draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("10^{}", power), scale, black);
   }
 }
 
@@ -123,7 +122,7 @@ Raster draw(const Preview& p) {
 void write_preview(const std::filesystem::path& path, bool overwrite, const Result& result, const Input& input,
                    const Product& product) {
   const std::vector<double> values = read_picture(input, product);
-  const BinnedAxis &right = product.axis("right"), &up = product.axis("up");
+  const BinnedAxis &right = product.right(), &up = product.up();
   const bool angular = right.unit == Unit("arcsec");
   std::string title = fmt::format("{}: {}, observer {}", product.name, show(result.root(), "line"), product.observer());
   if (product.frequency()) title += ", all channels";

@@ -43,10 +43,6 @@ std::string kind_name(ProductKind kind) {
   return kind == ProductKind::image ? "image" : kind == ProductKind::cube ? "cube" : "spectrum";
 }
 
-const BinnedAxis& Product::axis(const std::string& wanted) const {
-  return *std::ranges::find(axes, wanted, &BinnedAxis::name);
-}
-
 const BinnedAxis* Product::frequency() const { return kind == ProductKind::image ? nullptr : &axes.front(); }
 
 std::string Product::observer() const { return attributes.count("observer") ? show(attributes, "observer") : ""; }

@@ -30,7 +30,8 @@ struct Product {
   std::vector<BinnedAxis> axes;  ///< as those of the array: frequency, up, right
   Attributes attributes;         ///< of the group
 
-  const BinnedAxis& axis(const std::string& name) const;
+  const BinnedAxis& right() const { return axes.back(); }  ///< of an image or cube
+  const BinnedAxis& up() const { return axes[axes.size() - 2]; }
   const BinnedAxis* frequency() const;  ///< null of an image
   std::string observer() const;         ///< "" where the light of all directions is counted
 
