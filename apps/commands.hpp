@@ -20,6 +20,7 @@ void add_check(CLI::App& app, Action& action);
 void add_init(CLI::App& app, Action& action);
 void add_schema(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_lines(CLI::App& app, Action& action);
 void add_grid(CLI::App& app, Action& action);
 void add_mock(CLI::App& app, Action& action);

@@ -3,137 +3,125 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <numeric>
 
 #include "commands.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/mcrt.hpp"
-#include "thor/io/array/contents.hpp"
+#include "thor/io/result/product.hpp"
+#include "thor/transport/fates.hpp"
 
 namespace thor::command {
 namespace {
 
-using Attributes = std::map<std::string, io::Attribute>;
+using io::Attributes, io::show;
 
 struct InfoArguments {
   std::string file;
   bool json = false, config = false;
 };
 
-/// What a result says of itself.
-struct ResultInfo {
-  std::vector<io::Object> objects;
-  const Attributes *root = nullptr, *summary = nullptr;
-};
-
-std::string show(const io::Attribute& value) {
-  return std::visit(
-      [](const auto& v) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, double>) return fmt::format("{:.6g}", v);
-        return fmt::format("{}", v);
-      },
-      value);
-}
-
-std::string get(const Attributes& attributes, const std::string& name) {
-  const auto found = attributes.find(name);
-  return found == attributes.end() ? "?" : show(found->second);
-}
-
-bool is_complete(const Attributes& summary) {
-  const auto found = summary.find("complete");
-  return found != summary.end() && std::holds_alternative<bool>(found->second) && std::get<bool>(found->second);
-}
-
-/// A line each of an attribute that holds several.
-std::vector<std::string> lines_of(const Attributes& attributes, const std::string& name) {
-  const auto found = attributes.find(name);
-  std::vector<std::string> lines;
-  if (found == attributes.end() || !std::holds_alternative<std::string>(found->second)) return lines;
-  std::istringstream text(std::get<std::string>(found->second));
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
-/// None where the file is not a result of thor.
-std::optional<ResultInfo> open_result(const std::string& path) {
-  ResultInfo info{io::contents(path)};
-  for (const io::Object& object : info.objects) {
-    if (object.path == "/") info.root = &object.attributes;
-    if (object.path == "/summary") info.summary = &object.attributes;
-  }
-  const auto fail = [&](const std::string& why) { throw Error(ExitCode::input, path + ": " + why); };
-  if (!info.root->count("thor_version") || !info.root->count("format_version") || !info.summary) return std::nullopt;
-  const auto* version = std::get_if<std::int64_t>(&info.root->at("format_version"));
-  if (!version || *version < 1) fail("its format_version is damaged");
-  if (*version > format_version) {
-    fail(fmt::format("written by thor {} in format {}; this thor reads up to {}: use that one or a newer",
-                     get(*info.root, "thor_version"), *version, format_version));
-  }
-  io::require_whole(path, info.objects);
-  return info;
-}
-
 std::string shape_of(const io::Object& object) {
   return fmt::format("{} [{}]", object.type, fmt::join(object.shape, ", "));
 }
 
-std::string to_json(const std::string& path, const ResultInfo& info) {
+/// An image or a cube, and all of its light.
+struct SkyInfo {
+  io::Product product;
+  double light;
+};
+
+std::vector<SkyInfo> on_the_sky(const std::string& path, const io::Result& info) {
+  std::vector<SkyInfo> found;
+  const io::Input input(path);
+  for (const io::ProductPlace& place : io::find_products(info)) {
+    if (place.kind == io::ProductKind::spectrum) continue;
+    io::Product product = io::read_product(input, place);
+    const std::vector<double> values = io::read_values(input, product);
+    const double light = std::accumulate(values.begin(), values.end(), 0.) * product.bin_size();
+    found.push_back({std::move(product), light});
+  }
+  return found;
+}
+
+/// "64 x 64", and the channels of a cube: fastest first.
+std::string size_of(const io::Product& product) {
+  std::vector<std::uint64_t> bins;
+  for (const io::BinnedAxis& axis : product.axes) bins.insert(bins.begin(), axis.bins);
+  return fmt::format("{}", fmt::join(bins, " x "));
+}
+
+std::string to_json(const std::string& path, const io::Result& info) {
   using Json = nlohmann::ordered_json;
   const auto attributes = [](const Attributes& from) {
     Json out = Json::object();
     for (const auto& [name, value] : from) std::visit([&out, &name = name](const auto& v) { out[name] = v; }, value);
     return out;
   };
-  Json out{{"file", path}, {"kind", "result"}, {"complete", is_complete(*info.summary)}};
-  for (const char* name : {"caveats", "warnings"}) out[name] = lines_of(*info.summary, name);
-  out["attributes"] = attributes(*info.root);
-  out["summary"] = attributes(*info.summary);
+  Json out{{"file", path}, {"kind", "result"}, {"complete", info.is_complete()}};
+  for (const char* name : {"caveats", "warnings"}) out[name] = info.lines(name);
+  out["attributes"] = attributes(info.root());
+  out["summary"] = attributes(info.summary());
   out["datasets"] = Json::array();
   for (const io::Object& object : info.objects) {
     if (!object.is_dataset) continue;
     out["datasets"].push_back({{"path", object.path},
                                {"type", object.type},
                                {"shape", object.shape},
-                               {"units", get(object.attributes, "units")},
-                               {"description", get(object.attributes, "description")}});
+                               {"units", show(object.attributes, "units")},
+                               {"description", show(object.attributes, "description")}});
+  }
+  out["products"] = Json::array();
+  for (const auto& [product, light] : on_the_sky(path, info)) {
+    out["products"].push_back({{"kind", io::kind_name(product.kind)},
+                               {"name", product.name},
+                               {"observer", product.observer()},
+                               {"units", product.unit.text()},
+                               {"light", light},
+                               {"light_units", product.unit_of_light().text()}});
   }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string to_text(const std::string& path, const ResultInfo& info) {
-  const Attributes &root = *info.root, &summary = *info.summary;
-  std::string out = fmt::format("{}: {} by thor {} ({})\n", path, get(root, "line"), get(root, "thor_version"),
-                                get(root, "git_commit"));
-  const auto row = [&](const char* name, const std::string& text) { out += fmt::format("  {:<12}{}\n", name, text); };
-  row("made", fmt::format("{} on {}, {} precision, seed {}", get(root, "date"), get(root, "device"),
-                          get(root, "precision"), get(root, "seed")));
-  row("gas", fmt::format("tau0 = {}, N = {} cm-2, v_th = {} km/s, a = {}", get(root, "tau0"),
-                         get(root, "column_density"), get(root, "thermal_velocity"), get(root, "voigt_parameter")));
+std::string to_text(const std::string& path, const io::Result& info) {
+  const Attributes &root = info.root(), &summary = info.summary();
+  std::string out = fmt::format("{}: {} by thor {} ({})\n", path, show(root, "line"), show(root, "thor_version"),
+                                show(root, "git_commit"));
+  const auto row = [&](const char* name, const std::string& text) { out += fmt::format("  {:<11} {}\n", name, text); };
+  row("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
+                          show(root, "precision"), show(root, "seed")));
+  row("gas", fmt::format("tau0 = {}, N = {} cm-2, v_th = {} km/s, a = {}", show(root, "tau0"),
+                         show(root, "column_density"), show(root, "thermal_velocity"), show(root, "voigt_parameter")));
   std::string fates;
   for (const FateInfo& fate : thor::fates) {
-    const std::string count = get(summary, fate.name);
+    const std::string count = show(summary, fate.name);
     if (count != "0") fates += fmt::format("{}{} {}", fates.empty() ? "" : ", ", count, fate.name);
   }
-  row("photons", fmt::format("{} of {}: {}", get(summary, "photons"), get(summary, "photons_requested"), fates));
+  row("photons", fmt::format("{} of {}: {}", show(summary, "photons"), show(summary, "photons_requested"), fates));
   row("luminosity",
-      fmt::format("{} of {} erg/s escaped", get(summary, "luminosity_escaped"), get(summary, "luminosity_emitted")));
-  row("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {} threads", get(summary, "scatterings"),
-                          get(summary, "longest"), get(summary, "transport_seconds"), get(summary, "threads")));
-  row("complete", is_complete(summary) ? "yes" : "NO: it was cut");
+      fmt::format("{} of {} erg/s escaped", show(summary, "luminosity_escaped"), show(summary, "luminosity_emitted")));
+  row("work",
+      fmt::format("{} scatterings, at most {} of one photon; {} s with {} threads", show(summary, "scatterings"),
+                  show(summary, "longest"), show(summary, "transport_seconds"), show(summary, "threads")));
+  if (root.count("acceleration")) row("acceleration", show(root, "acceleration"));
+  for (const auto& [product, light] : on_the_sky(path, info)) {
+    row(io::kind_name(product.kind).c_str(),
+        fmt::format("{}, observer {}: {}, {}; {:.6g} {} in all", product.name, product.observer(), size_of(product),
+                    product.unit.text(), light, product.unit_of_light().text()));
+  }
+  row("complete", info.is_complete() ? "yes" : "NO: it was cut");
   for (const io::Object& object : info.objects) {  // what a plot of it does not show
-    const std::string light = get(object.attributes, "luminosity_beyond");
+    const std::string light = show(object.attributes, "luminosity_beyond");
     if (light == "?" || light == "0") continue;
     row("beyond",
         fmt::format("{} erg/s lie beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
   }
-  for (const auto& text : lines_of(summary, "caveats")) row("CAVEAT", text);
-  for (const auto& text : lines_of(summary, "warnings")) row("warning", text);
+  for (const auto& text : info.lines("caveats")) row("CAVEAT", text);
+  for (const auto& text : info.lines("warnings")) row("warning", text);
   for (const io::Object& object : info.objects) {
     if (!object.is_dataset) continue;
-    const std::string units = get(object.attributes, "units");
+    const std::string units = show(object.attributes, "units");
     out += fmt::format("  {:<36} {:<20} {}{}{}\n", object.path, shape_of(object), units, units.empty() ? "" : "; ",
-                       get(object.attributes, "description"));
+                       show(object.attributes, "description"));
   }
   return out;
 }
@@ -148,7 +136,7 @@ ExitCode info(const InfoArguments& arguments) {
   if (!folder && type != std::filesystem::file_type::regular)
     fail("neither a file nor a directory (a pipe, a device?)");
   const bool snapshot = folder && !std::filesystem::exists(std::filesystem::path(path) / ".zgroup", error);
-  const std::optional<ResultInfo> opened = snapshot ? std::nullopt : open_result(path);
+  const std::optional<io::Result> opened = snapshot ? std::nullopt : io::open_result(path);
   if (!opened) {
     const std::optional<std::string> text = describe_input(path, arguments.json);
     if (!text) fail("not a result of thor, nor a grid or a snapshot");
@@ -156,13 +144,13 @@ ExitCode info(const InfoArguments& arguments) {
     print(*text);
     return ExitCode::done;
   }
-  const ResultInfo& result = *opened;
+  const io::Result& result = *opened;
   if (arguments.config) {
-    const auto config = result.root->find("config");
-    if (config == result.root->end() || !std::holds_alternative<std::string>(config->second)) {
+    const auto config = result.root().find("config");
+    if (config == result.root().end() || !std::holds_alternative<std::string>(config->second)) {
       throw Error(ExitCode::input, arguments.file + ": holds no configuration; the file is damaged");
     }
-    print(show(config->second));
+    print(std::get<std::string>(config->second));
   } else {
     print(arguments.json ? to_json(arguments.file, result) : to_text(arguments.file, result));
   }

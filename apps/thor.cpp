@@ -67,15 +67,16 @@ int main(int argc, char** argv) {
       "  thor run shell.yaml                 run it\n"
       "  thor run shell.yaml --set dataset.dust.tau=1 --seed 2 -o dusty.h5\n"
       "  thor info dusty.h5                  contents of a result\n"
+      "  thor export dusty.h5 --txt          its spectra as text; --fits and --png for images and cubes too\n"
       "\n"
       "thor: Monte Carlo radiative transfer of resonant emission lines",
       "thor"};
   app.require_subcommand(1);
   app.set_version_flag("--version", command::version_text);
   command::Action action;
-  for (const auto add :
-       {command::add_run, command::add_check, command::add_init, command::add_grid, command::add_mock,
-        command::add_info, command::add_lines, command::add_devices, command::add_schema, command::add_manual}) {
+  for (const auto add : {command::add_run, command::add_check, command::add_init, command::add_grid, command::add_mock,
+                         command::add_info, command::add_export, command::add_lines, command::add_devices,
+                         command::add_schema, command::add_manual}) {
     add(app, action);
   }
 

@@ -2,8 +2,9 @@
 
 import unittest
 
+import h5py
 import numpy as np
-from support import A, TAU0, WithFiles, write_result
+from support import A, TAU0, WithFiles, put, write_result
 
 import thor
 from thor.sweep_plot import symbol, value_label
@@ -58,6 +59,20 @@ class PlotTest(WithFiles):
         self.assertTrue(ax.get_xlabel().endswith(" from Lyα 1215.67 Å and Lyα 1215.34 Å"))
         for name, label in (("MgII", "Mg II"), ("SiII_1190", "Si II 1190"), ("FeII_UV1", "Fe II UV1"), ("my_line", "my_line")):
             self.assertEqual(thor.Line(name, 2796.352).label, f"{label} 2796.35 Å")
+
+    def test_spectra_of_observers_are_drawn_when_named(self):
+        self.result.close()
+        with h5py.File(self.path, "a") as file:
+            file.copy("spectra/emergent", "spectra/seen")
+            put(file["spectra/seen"], observer="face")
+        with self.open() as result:
+            drawn = lambda **options: len(thor.plot_spectrum(result, self.axes(), **options).patches) // 2
+            self.assertEqual((drawn(), drawn(name="seen")), (1, 1))
+        with h5py.File(self.path, "a") as file:
+            del file["spectra/emergent"]
+        with self.open() as result:
+            ax = thor.plot_spectrum(result, self.axes())
+            self.assertEqual(len(ax.patches) // 2, 1, "those of observers, where there are no others")
 
     def test_nothing_to_draw(self):
         with self.assertRaisesRegex(ValueError, "no spectrum"):

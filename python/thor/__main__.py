@@ -26,7 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("file")
     plot.add_argument("-o", "--output", required=True, help="figure to write: .png, .pdf, ...")
     plot.add_argument("--axis", choices=AXIS_UNITS, help="default: as in the file")
-    plot.add_argument("--name", help="one spectrum, image or cube (default: all spectra of escaped photons)")
+    plot.add_argument("--name", help="one spectrum, image or cube (default: all spectra of escaped photons in all directions)")
     plot.add_argument("--normalize", action="store_true", help="divide by the luminosity")
     return parser
 

@@ -65,7 +65,8 @@ def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
             raise MissingError(f"{source.path}: the run kept no spectra")
         if name is None:
             escaped = {k: s for k, s in source.spectra.items() if s.of == "escaped"}
-            return escaped or source.spectra
+            of_all_directions = {k: s for k, s in escaped.items() if s.observer is None}
+            return of_all_directions or escaped or source.spectra
         source = source.spectra
     elif not isinstance(source, Mapping):
         source = {spectrum.name: spectrum for spectrum in _checked(source)}
@@ -110,8 +111,8 @@ def plot_spectrum(
 ) -> Axes:
     """Draws spectra as step histograms in a band of one Monte Carlo standard deviation.
 
-    ``source`` is a result (its spectra of escaped photons are drawn, or the one called ``name``),
-    a spectrum, or several: a list, or a mapping from labels. ``axis`` redraws them over x,
+    ``source`` is a result (its spectra of escaped photons are drawn, those of observers only if there are no others; or
+    the one called ``name``), a spectrum, or several: a list, or a mapping from labels. ``axis`` redraws them over x,
     velocity, wavelength or frequency; ``normalize`` divides each by its luminosity. ``analytic``
     is a function of the axis with unit integral, scaled to the luminosity of the first spectrum:
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,18 +15,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Image:
-    """Surface brightness as an observer sees it, with its Monte Carlo error.
+class OnSky:
+    """What images and cubes have in common: who sees them, and their pixels.
 
-    ``brightness`` and ``error`` have rows upward and columns to the right, in ``unit``; ``right`` and ``up`` are the edges
-    of the pixels [kpc] from the ``centre`` [cm]. Light is what a source would have if it shone the same in all directions:
-    the mean of all observers is the light that escaped. ``direction`` points from the object to the observer, ``of`` says
-    whether the light escaped, or was emitted and had no transfer. ``beyond`` is the luminosity outside the image.
+    ``right`` and ``up`` are the edges of the pixels [kpc] from the ``centre`` [cm]; ``unit`` is that of the light and its
+    ``error``. ``direction`` points from the object to the observer, ``of`` says whether the light escaped, or was emitted
+    and had no transfer. ``beyond`` is the luminosity outside the image.
     """
 
     name: str
     observer: str
-    brightness: Floats
     error: Floats
     unit: str
     right: Floats
@@ -36,6 +34,17 @@ class Image:
     of: str
     beyond: float
     error_method: str
+
+
+@dataclass(frozen=True, repr=False)
+class Image(OnSky):
+    """Surface brightness as an observer sees it, with its Monte Carlo error.
+
+    ``brightness`` and ``error`` have rows upward and columns to the right, in ``unit``. Light is what a source would have if
+    it shone the same in all directions: the mean of all observers is the light that escaped. All else is in OnSky.
+    """
+
+    brightness: Floats
 
     def luminosity(self) -> float:
         """Luminosity of all pixels [erg/s]."""
@@ -94,27 +103,16 @@ class Image:
 
 
 @dataclass(frozen=True, repr=False)
-class Cube:
+class Cube(OnSky):
     """A spectrum in every pixel of an image, with its Monte Carlo error.
 
     ``intensity`` and ``error`` have the channels first, then rows upward and columns to the right; ``edges`` are those of
-    the channels along ``axis``. All else is as in an Image.
+    the channels along ``axis``. All else is in OnSky.
     """
 
-    name: str
-    observer: str
     intensity: Floats
-    error: Floats
-    unit: str
     axis: str
     edges: Floats
-    right: Floats
-    up: Floats
-    direction: Floats
-    centre: Floats
-    of: str
-    beyond: float
-    error_method: str
     line: Line
 
     def image(self, low: float = -np.inf, high: float = np.inf) -> Image:
@@ -130,8 +128,8 @@ class Cube:
         weight = width[inside][:, None, None]
         brightness = np.sum(self.intensity[inside] * weight, axis=0)
         error = np.sqrt(np.sum((self.error[inside] * weight) ** 2, axis=0))
-        return Image(self.name, self.observer, brightness, error, "erg s-1 kpc-2", self.right, self.up, self.direction,
-                     self.centre, self.of, self.beyond, self.error_method)
+        common = {field.name: getattr(self, field.name) for field in fields(OnSky)}
+        return Image(**{**common, "error": error, "unit": "erg s-1 kpc-2", "brightness": brightness})
 
     def __repr__(self) -> str:
         channels, rows, columns = self.intensity.shape

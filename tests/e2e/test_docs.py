@@ -254,6 +254,7 @@ class Statements(unittest.TestCase):
         self.assertGreater(len(commands), 5)
         there = {
             "observers": "image" in types("outputs"),
+            "FITS": "export" in commands,
             "MPI": "comm" in folders,
             "continue": "continue" in commands,
             "ray tracing": "operators" in folders,

@@ -13,6 +13,7 @@
 #include "thor/drivers/caveats.hpp"
 #include "thor/drivers/estimate.hpp"
 #include "thor/io/partial.hpp"
+#include "thor/io/result_format.hpp"
 #include "thor/outputs/photons.hpp"
 
 namespace thor {
@@ -95,7 +96,7 @@ void write_header(io::ArrayOutput& file, const config::Config& config, const Set
   set("compiler", std::string(compiler));
   set("cpu", cpu::processor_name());
   set("date", now_utc());
-  set("format_version", format_version);
+  set("format_version", io::result_format_version);
   set("config", config.resolved);
   set("seed", config.seed);
   set("device", device);

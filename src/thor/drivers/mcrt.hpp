@@ -9,8 +9,6 @@
 
 namespace thor {
 
-inline constexpr std::int64_t format_version = 1;  ///< of a result file
-
 /// How a run is done, as opposed to what it computes.
 struct RunOptions {
   std::string output;  ///< the result file

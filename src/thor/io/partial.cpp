@@ -25,6 +25,11 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 std::string system_error(int code) { return std::generic_category().message(code); }
 
+std::string write_error(int code) {
+  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+  return system_error(code) + (full ? "; free some space, or write elsewhere" : "");
+}
+
 void fail(const fs::path& file, const std::string& what, const std::string& why) {
   throw Error(ExitCode::output, "cannot write '" + file.string() + "': " + what + ": " + why);
 }

@@ -9,6 +9,7 @@ namespace thor::io::detail {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what, const std::string& why);
 std::string system_error(int code);
+std::string write_error(int code);  ///< also what to do where the disk is full
 
 std::filesystem::path partial_of(const std::filesystem::path& path);
 

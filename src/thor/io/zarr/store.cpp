@@ -23,11 +23,6 @@ namespace {
 constexpr std::uint64_t of_small_files = 1 << 19;
 constexpr const char* of_reserve = ".reserved";
 
-std::string why(int code) {
-  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  return system_error(code) + (full ? "; free some space, or write elsewhere" : "");
-}
-
 }  // namespace
 
 Store::Store(const fs::path& name, bool overwrite) : path_(target_of(name)), partial_(partial_of(path_)) {
@@ -92,7 +87,7 @@ void Store::abandon() {
 /// Of a file or directory in the store, which somebody may have removed, and another run made anew.
 void Store::fail_at(const std::string& object, int code) const {
   require_there();
-  fail(path_, "/" + object, why(code));
+  fail(path_, "/" + object, write_error(code));
 }
 
 void Store::require_there() const {
@@ -127,7 +122,7 @@ void Store::reserve(std::uint64_t bytes) {
 
 void Store::sync() {
   require_there();
-  if (syncfs(lock_.id) != 0 && errno != ENOSYS) fail(path_, partial_.string(), why(errno));
+  if (syncfs(lock_.id) != 0 && errno != ENOSYS) fail(path_, partial_.string(), write_error(errno));
 }
 
 void Store::commit(bool overwrite) {

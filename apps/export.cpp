@@ -1,0 +1,163 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "commands.hpp"
+#include "thor/core/interrupt.hpp"
+#include "thor/core/message.hpp"
+#include "thor/io/fits/product.hpp"
+#include "thor/io/partial.hpp"
+#include "thor/io/png/preview.hpp"
+#include "thor/io/text/spectrum.hpp"
+
+namespace thor::command {
+namespace {
+
+using io::ProductKind;
+
+struct ExportArguments {
+  std::string file, output;
+  std::vector<std::string> names;
+  bool fits = false, png = false, txt = false, overwrite = false, quiet = false;
+  io::SkyPosition position;
+  const CLI::App* command = nullptr;
+};
+
+/// A product in one format.
+struct Task {
+  io::Product product;
+  std::string path;  ///< ends in .fits, .png or .txt
+};
+
+std::vector<std::string> formats_of(const ExportArguments& a, ProductKind kind) {
+  std::vector<std::string> formats;
+  if (a.fits) formats.emplace_back(".fits");
+  if (a.png && kind != ProductKind::spectrum) formats.emplace_back(".png");
+  if (a.txt && kind == ProductKind::spectrum) formats.emplace_back(".txt");
+  return formats;
+}
+
+/// A directory, or the beginning of names.
+std::string path_of(const ExportArguments& a, const std::string& name) {
+  std::error_code ignored;
+  if (!a.output.empty() && std::filesystem::is_directory(a.output, ignored)) {
+    return (std::filesystem::path(a.output) / name).string();
+  }
+  return a.output + name;
+}
+
+std::string list(const std::vector<io::ProductPlace>& places) {
+  std::vector<std::string> names;
+  for (const auto& place : places) names.push_back(fmt::format("{} ({})", place.name, io::kind_name(place.kind)));
+  return places.empty() ? "it has no images, cubes or spectra" : fmt::format("it has {}", fmt::join(names, ", "));
+}
+
+/// Those that were named, or all that have a format.
+std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result& result) {
+  const std::vector<io::ProductPlace> places = io::find_products(result);
+  std::vector<io::ProductPlace> chosen;
+  for (const std::string& name : a.names) {
+    const auto found = std::ranges::find(places, name, &io::ProductPlace::name);
+    if (found == places.end()) {
+      throw Error(ExitCode::usage, fmt::format("--name {}: {} has no such product; {}", name, a.file, list(places)));
+    }
+    if (formats_of(a, found->kind).empty()) {
+      throw Error(ExitCode::usage,
+                  found->kind == ProductKind::spectrum
+                      ? fmt::format("--name {}: it is a spectrum, which has no picture: use --txt or --fits", name)
+                      : fmt::format("--name {}: only a spectrum is written as text: use --fits or --png", name));
+    }
+    if (std::ranges::find(chosen, name, &io::ProductPlace::name) == chosen.end()) chosen.push_back(*found);
+  }
+  if (!a.names.empty()) return chosen;
+  std::ranges::copy_if(places, std::back_inserter(chosen),
+                       [&](const auto& place) { return !formats_of(a, place.kind).empty(); });
+  if (chosen.empty()) {
+    throw Error(ExitCode::input, fmt::format("{}: there is nothing to export: {}{}", a.file, list(places),
+                                             places.empty() ? ""
+                                             : a.png        ? "; a spectrum is exported by --txt or --fits"
+                                                            : "; images and cubes are exported by --fits or --png"));
+  }
+  return chosen;
+}
+
+ExitCode run_export(const ExportArguments& a) {
+  if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "give a format: --fits, --png or --txt");
+  const std::optional<io::Result> result = io::open_result(a.file);
+  if (!result) throw Error(ExitCode::input, a.file + ": not a result of thor");
+  const io::Input input(a.file);
+  std::vector<Task> tasks;
+  bool angular = false;
+  for (const io::ProductPlace& place : choose(a, *result)) {
+    const io::Product product = io::read_product(input, place);
+    angular = angular || is_angular(product);
+    for (const std::string& format : formats_of(a, place.kind)) {
+      tasks.push_back({product, path_of(a, place.name + format)});
+    }
+  }
+  for (const char* option : {"--ra", "--dec", "--pa"}) {
+    if (a.command->count(option) > 0 && !angular) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: has no meaning for {}, which has no angles on the sky", option, a.file));
+    }
+  }
+  for (const Task& task : tasks) {
+    io::detail::require_apart(task.path, a.file);
+    io::detail::require_free(task.path, a.overwrite);
+  }
+  const SignalGuard guard;
+  for (const Task& task : tasks) {
+    if (task.path.ends_with(".fits")) {
+      io::write_fits(task.path, a.overwrite, *result, input, task.product, a.position);
+    } else if (task.path.ends_with(".png")) {
+      io::write_preview(task.path, a.overwrite, *result, input, task.product);
+    } else {
+      io::write_text(task.path, a.overwrite, *result, input, task.product);
+    }
+    if (!a.quiet) message("thor: wrote {}\n", task.path);
+  }
+  for (const std::string& caveat : result->lines("caveats")) warning("{}: {}", a.file, caveat);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<ExportArguments>();
+  CLI::App* command = app.add_subcommand("export", "write images, cubes and spectra of a result as FITS, PNG or text");
+  command->footer(
+      "Examples:\n"
+      "  thor export galaxy.h5 --fits --png           NAME.fits and NAME.png of every image and cube, ...\n"
+      "  thor export galaxy.h5 --fits --name ifu --ra 150.1 --dec 2.2 --pa 30 -o mock_\n"
+      "  thor export galaxy.h5 --txt -o spectra/\n"
+      "docs/formats.md describes the files.");
+  command->add_option("FILE", arguments->file, "result (.h5, .zarr)")->required();
+  command->add_flag("--fits", arguments->fits, "images, cubes and spectra: NAME.fits with extensions DATA and STAT");
+  command->add_flag("--png", arguments->png, "pictures of images and cubes: NAME.png");
+  command->add_flag("--txt", arguments->txt, "spectra as three columns: NAME.txt");
+  command->add_option("--name", arguments->names, "export this one; may be repeated (default: all)")
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "directory that exists, or the beginning of the names of files (default: this directory)")
+      ->check(file_name());
+  command->add_flag("--overwrite", arguments->overwrite, "replace existing files");
+  command->add_flag("--quiet", arguments->quiet, "no list of files");
+  io::SkyPosition& position = arguments->position;
+  command
+      ->add_option("--ra", position.right_ascension, "right ascension of the middle of images in degrees (default: 0)")
+      ->check(number_between(0, 360));
+  command->add_option("--dec", position.declination, "its declination in degrees (default: 0)")
+      ->check(number_between(-90, 90));
+  command
+      ->add_option("--pa", position.position_angle,
+                   "position angle of the upward direction, from north through east, in degrees (default: 0)")
+      ->check(number_between(-360, 360));
+  arguments->command = command;
+  command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
+}
+
+}  // namespace thor::command

@@ -1,0 +1,95 @@
+#include "thor/io/fits/product.hpp"
+
+#include <fmt/format.h>
+
+#include "thor/io/fits/fits.hpp"
+
+namespace thor::io {
+namespace {
+
+/// Copies an attribute, where there is one.
+void copy(FitsHeader& header, const char* key, const Attributes& attributes, const char* name, const char* comment) {
+  const auto found = attributes.find(name);
+  if (found == attributes.end()) return;
+  std::visit(
+      [&](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) {
+          if (number(attributes, name)) header.set(key, value, comment);
+        } else {
+          header.set(key, value, comment);
+        }
+      },
+      found->second);
+}
+
+void set_vector(FitsHeader& header, const char* key, const Attributes& attributes, const char* name,
+                const char* comment) {
+  const auto vector = vector_of(attributes, name);
+  for (std::size_t i = 0; vector && i < 3; ++i) header.set(fmt::format("{}_{}", key, "XYZ"[i]), (*vector)[i], comment);
+}
+
+FitsHeader origin_of(const Result& result, const Product& product) {
+  const Attributes &root = result.root(), &own = product.attributes;
+  FitsHeader header;
+  header.set("ORIGIN", "thor", "");
+  header.set("CREATOR", fmt::format("thor {} ({})", show(root, "thor_version"), show(root, "git_commit")), "");
+  if (std::string date = show(root, "date");
+      date.ends_with('Z')) {  // without it, as the standard has it (section 4.4.2)
+    date.pop_back();
+    header.set("DATE-RUN", date, "end of the run, UTC");
+  }
+  header.set("OBJECT", product.name, kind_name(product.kind) + " of the run");
+  copy(header, "LINE", root, "line", "");
+  copy(header, "SEED", root, "seed", "of random numbers");
+  header.set("COMPLETE", result.is_complete(), "F: the run was cut");
+  copy(header, "LIGHT", own, "of", "photons that are counted");
+  copy(header, "OBSNAME", own, "observer", "");
+  set_vector(header, "DIR", own, "direction", "from the object to the observer");
+  set_vector(header, "UP", own, "up", "upward in the image");
+  set_vector(header, "MID", own, "centre", "[cm] middle of the image");
+  copy(header, "APER_OUT", own, "aperture_radius", "[cm]");
+  copy(header, "APER_IN", own, "aperture_inner", "[cm]");
+  copy(header, "BEYOND", own, "luminosity_beyond", "[erg/s] light outside of the range");
+  copy(header, "ERRORS", own, "error_method", "how errors were found");
+  for (const std::string& caveat : result.lines("caveats")) header.comment("CAVEAT: " + caveat);
+  return header;
+}
+
+void set_distances(FitsHeader& header, const Sky& sky) {
+  if (sky.redshift) header.set("REDSHIFT", *sky.redshift, "");
+  if (sky.distance_luminosity) header.set("DISTLUMI", *sky.distance_luminosity, "luminosity distance");
+  if (sky.distance_angular) header.set("DISTANGD", *sky.distance_angular, "angular diameter distance");
+  if (sky.distance_luminosity || sky.distance_angular) header.set("DISTUNIT", "Mpc", "unit of the distances");
+}
+
+}  // namespace
+
+void write_fits(const std::filesystem::path& path, bool overwrite, const Result& result, const Input& input,
+                const Product& product, const SkyPosition& position) {
+  const Sky sky = sky_of(result);
+  FitsHeader primary = origin_of(result, product);
+  set_distances(primary, sky);
+  const double wavelength =
+      number(product.attributes, "wavelength0").value_or(number(result.root(), "wavelength0").value_or(0));
+  FitsHeader axes = wcs_of(product, position, sky, wavelength);
+  set_distances(axes, sky);
+  std::vector<std::uint64_t> shape;
+  for (const BinnedAxis& axis : product.axes) shape.push_back(axis.bins);
+
+  FitsOutput file(path, overwrite);
+  std::vector<double> values = read_values(input, product);
+  file.primary(primary, 2 * values.size());
+  FitsHeader data;
+  data.set("BUNIT", product.unit.text(), "");
+  data.append(axes);
+  file.image("DATA", data, shape, values);
+  values = read_errors(input, product);
+  for (double& v : values) v *= v;
+  FitsHeader variance;
+  variance.set("BUNIT", product.unit.power(2).text(), "variance");
+  variance.append(axes);
+  file.image("STAT", variance, shape, values);
+  file.commit();
+}
+
+}  // namespace thor::io

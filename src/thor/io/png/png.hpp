@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace thor::io {
+
+struct Colour {
+  std::uint8_t red, green, blue;
+  bool operator==(const Colour&) const = default;
+};
+
+/// A picture of colours, row after row from the top.
+struct Raster {
+  int width, height;
+  std::vector<Colour> pixels;
+
+  Raster(int columns, int rows, Colour colour)
+      : width(columns), height(rows), pixels(std::size_t(columns) * std::size_t(rows), colour) {}
+
+  /// Sets a pixel; what is outside is left out.
+  void set(int x, int y, Colour colour) {
+    if (x < 0 || y < 0 || x >= width || y >= height) return;
+    pixels[std::size_t(y) * std::size_t(width) + std::size_t(x)] = colour;
+  }
+  void fill(int x, int y, int columns, int rows, Colour colour) {
+    for (int j = y; j < y + rows; ++j) {
+      for (int i = x; i < x + columns; ++i) set(i, j, colour);
+    }
+  }
+};
+
+/// Writes a picture as PNG of 8 bits a colour (W3C Recommendation "Portable Network Graphics", second edition).
+void write_png(const std::filesystem::path& path, bool overwrite, const Raster& raster);
+
+}  // namespace thor::io

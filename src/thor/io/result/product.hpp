@@ -1,0 +1,76 @@
+#pragma once
+#include <array>
+
+#include "thor/io/array/input.hpp"
+#include "thor/io/result/result.hpp"
+#include "thor/io/result/unit.hpp"
+
+/// The images, cubes and spectra of a result, with the units that the file gives them.
+namespace thor::io {
+
+/// Bins of equal width along an axis.
+struct BinnedAxis {
+  std::string name;  ///< "right", "up", or of a frequency "x", "velocity", "wavelength", "frequency"
+  Unit unit;
+  double low, high;
+  std::uint64_t bins;
+
+  double width() const { return (high - low) / double(bins); }
+  double middle(std::uint64_t i) const { return low + (double(i) + 0.5) * (high - low) / double(bins); }
+};
+
+enum class ProductKind { image, cube, spectrum };
+
+struct Product {
+  ProductKind kind;
+  std::string name;
+  std::string group;             ///< "/images/NAME", ...
+  std::string array;             ///< "surface_brightness", "intensity" or "flux"
+  Unit unit;                     ///< of the array and of its error
+  std::vector<BinnedAxis> axes;  ///< as those of the array: frequency, up, right
+  Attributes attributes;         ///< of the group
+
+  const BinnedAxis& right() const { return axes.back(); }  ///< of an image or cube
+  const BinnedAxis& up() const { return axes[axes.size() - 2]; }
+  const BinnedAxis* frequency() const;  ///< null of an image
+  std::string observer() const;         ///< "" where the light of all directions is counted
+
+  /// Product of the widths of a bin along all axes: a value times this is the light of the bin, in `unit_of_light`.
+  double bin_size() const;
+  Unit unit_of_light() const;
+};
+
+std::string kind_name(ProductKind kind);
+
+/// Where a product is in a result.
+struct ProductPlace {
+  ProductKind kind;
+  std::string name;
+  const Object* group;
+};
+
+/// All products of a result, in the order of its groups.
+std::vector<ProductPlace> find_products(const Result& result);
+
+/// All of a product but its numbers. Error(input) where it is damaged.
+Product read_product(const Input& input, const ProductPlace& place);
+
+/// Light of the bins of a product and its standard errors; Error(input) where a number is not finite.
+std::vector<double> read_values(const Input& input, const Product& product);
+std::vector<double> read_errors(const Input& input, const Product& product);
+
+/// An image, or a cube summed over its channels: rows upward.
+std::vector<double> read_picture(const Input& input, const Product& product);
+Unit unit_of_picture(const Product& product);
+
+/// The place of the object in the universe, as far as a result knows it.
+struct Sky {
+  std::optional<double> redshift, distance_luminosity, distance_angular;  ///< [Mpc]
+  std::optional<double> kpc_per_arcsec;
+};
+Sky sky_of(const Result& result);
+
+/// Three numbers of an attribute such as `direction`; none where it is missing.
+std::optional<std::array<double, 3>> vector_of(const Attributes& attributes, const std::string& name);
+
+}  // namespace thor::io

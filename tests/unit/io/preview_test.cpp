@@ -1,0 +1,82 @@
+#include "thor/io/png/preview.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "thor/io/png/colour_map.hpp"
+#include "thor/io/png/font.hpp"
+
+namespace thor::io {
+namespace {
+
+constexpr Colour white{255, 255, 255}, black{0, 0, 0};
+
+Colour at(const Raster& raster, int x, int y) {
+  return raster.pixels[std::size_t(y) * std::size_t(raster.width) + std::size_t(x)];
+}
+
+Preview preview_of(int columns, int rows, const std::vector<double>& values) {
+  return {.title = "t",
+          .unit = "erg",
+          .length_unit = "kpc",
+          .width = 1,
+          .columns = columns,
+          .rows = rows,
+          .values = values};
+}
+
+TEST(Preview, RowsAreUpwardAndColoursLogarithmic) {
+  const std::vector<double> values{1, 10, 100, 1000};
+  const Raster raster = draw(preview_of(2, 2, values));
+  constexpr int left = 20, top = 48, size = 256;
+  EXPECT_EQ(at(raster, left + size - 1, top + 2 * size - 80), colour_of(0));
+  EXPECT_EQ(at(raster, left + size, top + 2 * size - 80), colour_of(1. / 3));
+  EXPECT_EQ(at(raster, left + size - 1, top), colour_of(2. / 3));
+  EXPECT_EQ(at(raster, left + size, top), colour_of(1));
+  EXPECT_EQ(at(raster, left - 1, top), white);
+}
+
+TEST(Preview, FaintPixelsAreCutFourDecadesBelowTheBrightest) {
+  const std::vector<double> values{1e-20, 1e-4, 1e-2, 1};
+  const Raster raster = draw(preview_of(2, 2, values));
+  EXPECT_EQ(at(raster, 20 + 100, 48 + 300), colour_of(0));
+  EXPECT_EQ(at(raster, 20 + 300, 48 + 300), colour_of(0));
+  EXPECT_EQ(at(raster, 20 + 100, 48 + 100), colour_of(0.5));
+}
+
+TEST(Preview, LargeImagesAreDrawnSmallerWithTheirMeans) {
+  constexpr int side = 2100;  // three by three as one
+  std::vector<double> values(std::size_t(side) * side, 1);
+  for (int j = 0; j < 3; ++j) values[std::size_t(side - 1 - j) * side] = 1000;  // three of the nine at the top left
+  const Raster raster = draw(preview_of(side, side, values));
+  EXPECT_EQ(raster.height, 48 + 700 + 20);
+  EXPECT_EQ(at(raster, 20, 48), colour_of(std::log10(3006. / 9) / 3));
+  EXPECT_EQ(at(raster, 21, 48), colour_of(0));
+  EXPECT_EQ(at(raster, 20, 49), colour_of(0));
+}
+
+TEST(Font, LettersDifferAndStayInTheirCells) {
+  std::set<std::vector<bool>> shapes;
+  for (char c = '!'; c <= '~'; ++c) {
+    Raster raster(20, 20, white);
+    EXPECT_EQ(draw_text(raster, 5, 10, std::string(1, c), 1, black), letter_step);
+    std::vector<bool> shape;
+    for (int y = 0; y < 20; ++y) {
+      for (int x = 0; x < 20; ++x) {
+        const bool ink = at(raster, x, y) == black;
+        shape.push_back(ink);
+        EXPECT_FALSE(ink && (x < 5 || x >= 10 || y < 10 - letter_height || y >= 12)) << c;
+      }
+    }
+    EXPECT_TRUE(shapes.insert(shape).second) << c << " looks as another letter";
+  }
+}
+
+TEST(Font, PowersAreRaised) {
+  EXPECT_EQ(raised_powers("erg s-1 kpc-2 / (km s-1)"), "erg s^-1 kpc^-2 / (km s^-1)");
+  EXPECT_EQ(text_width("10^-17", 2), 2 * 12 + 3 * 6);
+  EXPECT_EQ(text_width("\u03b1", 1), letter_step) << "one character, whatever its bytes";
+}
+
+}  // namespace
+}  // namespace thor::io
