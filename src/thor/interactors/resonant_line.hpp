@@ -86,19 +86,17 @@ struct ResonantLineView {
     const ParallelVelocity<V> distribution{target.a, target.width.times(V(data.inv_a)),
                                            target.width.envelope(V(data.log_envelope))};
     const auto proposal = schemes.propose(distribution, target.x, gaussian, draws, random);
-    Atom atom = this->atom(target, proposal.u, V(Real(0)));
-    atom.accepted = proposal.accepted;
-    return atom;
+    return atom(target, proposal.u, V(Real(0)), proposal.accepted);
   }
 
   /// The atom of this velocity along the photon.
-  THOR_FN Atom atom(const auto& target, V parallel, V) const {
+  THOR_FN Atom atom(const auto& target, V parallel, V, Mask accepted = Mask(true)) const {
     // Core and wing by the detuning in the atom's frame (Dijkstra & Loeb 2008, MNRAS 386, 492).
     const auto core = abs(target.x - parallel) < V(Real(0.2));
     return {parallel,
             {select(core, V(data.core.quarter_E), V(data.wing.quarter_E)),
              select(core, V(data.core.inverse), V(data.wing.inverse))},
-            Mask(true)};
+            accepted};
   }
 
   /// x_out = x_in + u.(k_out - k_in) - recoil (1 - mu)   (paper, eq. doublelorentztransform)

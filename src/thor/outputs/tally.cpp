@@ -98,8 +98,8 @@ void TallyPart::count_ray(Phase end, double light) {
   if (end == Phase::lost) ++own_[std::size_t(Counter::rays_lost)];
   if (end != Phase::absorbed) return;
   ++own_[std::size_t(Counter::rays_cut)];
-  own_[std::size_t(Counter::light_cut)] +=
-      rounded(std::min(std::ldexp(light * plan_.quanta_per_light, -cut_bits), 0x1p63));
+  constexpr double per_quantum = 1. / (1 << cut_bits);
+  own_[std::size_t(Counter::light_cut)] += rounded(std::min(light * plan_.quanta_per_light * per_quantum, 0x1p63));
 }
 
 void Tally::merge(TallyPart& part) {

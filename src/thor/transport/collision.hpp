@@ -5,34 +5,29 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// What a lane meets at a collision.
 template <class V, class D, class I, class P>
-struct Encounter {
+struct Collision {
   typename I::template Target<typename D::Width> target;  ///< the transition that was hit
-  typename I::Atom atom;                                  ///< a proposal for the atom
+  typename I::Atom atom;                                  ///< the atom that was met
   V perpendicular;                                        ///< its velocity across the photon
-  V x, x_crit;                                            ///< frequency in the frame of the gas; core skipping below
+  Outcome<V> outcome;                                     ///< the photon after it, in the frame of the gas
   MaskOf<V> colliding;                                    ///< lanes that are at a collision
+  MaskOf<V> scattered;                                    ///< of these, the ones that fly on
+  MaskOf<V> by_line;                                      ///< of these, the ones that the line scattered
+  MaskOf<V> destroyed;                                    ///< absorbed by dust
   IntOf<V> pending;                                       ///< phase of a lane that needs another proposal
   typename Draws<V, P>::Random random;                    ///< the state after the collision
 };
 
-/// What a collision does to the photon.
-template <class V>
-struct Collision {
-  Outcome<V> outcome;   ///< the photon after it, in the frame of the gas
-  MaskOf<V> scattered;  ///< colliding lanes that fly on
-  MaskOf<V> by_line;    ///< of these, the ones that the line scattered
-  MaskOf<V> destroyed;  ///< absorbed by dust
-};
-
-/// The transition that was hit, and one proposal for the atom.
+/// One proposal for the atom; if it is accepted, a new direction and frequency.
 template <class V, class D, class I, class P>
-THOR_FN Encounter<V, D, I, P> meet(const Lane<V>& lane, const Flight<V, D, I>& flight, const Draws<V, P>& draws,
-                                   const D& dataset, const I& interactor, const P& problem) {
+THOR_FN Collision<V, D, I, P> collide(const Lane<V>& lane, const Flight<V, D, I>& flight, const Draws<V, P>& draws,
+                                      const D& dataset, const I& interactor, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   constexpr bool multiplet = P::Interactor::multiplet;
+  const V zero(Real(0));
+  const auto& core_skip = problem.core_skip;
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
 
   const auto& here = flight.here;
@@ -64,23 +59,14 @@ THOR_FN Encounter<V, D, I, P> meet(const Lane<V>& lane, const Flight<V, D, I>& f
       if (dataset.varies()) gaussian = exp(-x * x);
     }
   }
-  V x_crit = critical_frequency(problem.core_skip, dataset, interactor, target, here, p, d);
-  x_crit = select(abs(target.x) < x_crit, x_crit, V(Real(0)));
+  V x_crit = critical_frequency(core_skip, dataset, interactor, target, here, p, d);
+  x_crit = select(abs(target.x) < x_crit, x_crit, zero);
 
   auto random = draws.random;
   const auto atom = interactor.prepare(schemes(problem.numerics), target, gaussian, draws.parallel, draws.more, random);
   const V perpendicular = sample_perpendicular_velocity(x_crit, draws.perpendicular);
-  return {target, atom, perpendicular, x, x_crit, colliding, pending, random};
-}
-
-/// A new direction and frequency, if the proposal for the atom is accepted.
-template <class V, class D, class I, class P>
-THOR_FN Collision<V> collide(const Encounter<V, D, I, P>& met, const Flight<V, D, I>& flight, const Draws<V, P>& draws,
-                             const D& dataset, const I& interactor, const P& problem) {
-  using Real = RealOf<V>;
-  const V zero(Real(0));
-  auto outcome = interactor.sample(met.target, met.atom, met.perpendicular, draws.angle, draws.more);
-  auto scattered = met.colliding && met.atom.accepted;
+  auto outcome = interactor.sample(target, atom, perpendicular, draws.angle, draws.more);
+  auto scattered = colliding && atom.accepted;
   auto by_line = scattered;
   MaskOf<V> destroyed(false);
   if constexpr (D::dusty) {
@@ -88,22 +74,21 @@ THOR_FN Collision<V> collide(const Encounter<V, D, I, P>& met, const Flight<V, D
     if (data.ratio > Real(0)) {
       // One choice per collision, by share of opacity, in the call that arrives there. The second word of the fine draw
       // counts only where the first is zero, so it need not be a word of its own.
-      const V dust_ratio = dataset.dust_ratio(flight.here, data);
+      const V dust_ratio = dataset.dust_ratio(here, data);
       const V share = divide(dust_ratio, flight.absorption.cross_section + dust_ratio);
       const auto dust = collide_with_dust(data, flight.hit, share, uniform_fine<V>(draws.dust_word, draws.second_word));
       if (any(dust.hit)) {
-        outcome = scatter_off_dust(data, outcome, dust.hit, met.x, draws.angle_word);
+        outcome = scatter_off_dust(data, outcome, dust.hit, x, draws.angle_word);
         destroyed = dust.absorbed;
         by_line = by_line && !dust.hit;
         scattered = (scattered || dust.hit) && !destroyed;
       }
-      const auto& core_skip = problem.core_skip;
       if (core_skip.local || core_skip.x_crit > Real(0)) {
         // Absorption on the hidden path: the number of hidden scatterings is geometric, so the share that survives is
         // 1/(1 + depth).
-        const V ratio = divide(dust_ratio * V(Real(1) - data.albedo), interactor.strength(met.target));
-        const V depth = ratio * hidden_path(met.x_crit, met.target.a);
-        const auto caught = by_line && met.x_crit > zero && abs(met.target.x - met.atom.parallel) < V(Real(0.2)) &&
+        const V ratio = divide(dust_ratio * V(Real(1) - data.albedo), interactor.strength(target));
+        const V depth = ratio * hidden_path(x_crit, target.a);
+        const auto caught = by_line && x_crit > zero && abs(target.x - atom.parallel) < V(Real(0.2)) &&
                             uniform_fine<V>(draws.hidden_word, draws.second_word) * (V(Real(1)) + depth) <= depth;
         destroyed = destroyed || caught;
         by_line = by_line && !caught;
@@ -111,13 +96,13 @@ THOR_FN Collision<V> collide(const Encounter<V, D, I, P>& met, const Flight<V, D
       }
     }
   }
-  return {outcome, scattered, by_line, destroyed};
+  return {target, atom, perpendicular, outcome, colliding, scattered, by_line, destroyed, pending, random};
 }
 
 /// Writes a collision to the lane: a new direction, frequency and optical depth, and its fate.
 template <class V, class D, class I, class P>
-THOR_FN void apply(Lane<V>& lane, const Encounter<V, D, I, P>& met, const Collision<V>& c,
-                   const Flight<V, D, I>& flight, const Draws<V, P>& draws, const D& dataset) {
+THOR_FN void apply(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+                   const Draws<V, P>& draws, const D& dataset) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
@@ -131,11 +116,11 @@ THOR_FN void apply(Lane<V>& lane, const Encounter<V, D, I, P>& met, const Collis
   lane.tau = select(c.scattered, draws.tau, lane.tau);
   lane.flown = select(c.scattered, V(Real(0)), lane.flown);
   lane.scatterings = lane.scatterings + select(c.by_line, Int(1), Int(0));
-  lane.phase = select(met.colliding, select(c.scattered, Int(Phase::fly), met.pending), lane.phase);
+  lane.phase = select(c.colliding, select(c.scattered, Int(Phase::fly), c.pending), lane.phase);
   if constexpr (D::dusty) lane.phase = select(c.destroyed, Int(Phase::absorbed), lane.phase);
-  const auto words = words_of(met.random);
-  lane.s0 = select(met.colliding, words.s0, lane.s0), lane.s1 = select(met.colliding, words.s1, lane.s1);
-  lane.s2 = select(met.colliding, words.s2, lane.s2), lane.s3 = select(met.colliding, words.s3, lane.s3);
+  const auto words = words_of(c.random);
+  lane.s0 = select(c.colliding, words.s0, lane.s0), lane.s1 = select(c.colliding, words.s1, lane.s1);
+  lane.s2 = select(c.colliding, words.s2, lane.s2), lane.s3 = select(c.colliding, words.s3, lane.s3);
 }
 
 }  // namespace THOR_ISA

@@ -83,29 +83,21 @@ THOR_FN Event<V> event_at(const Lane<V>& lane) {
   return event;
 }
 
-/// Writes what lanes meet to the end of the log, before the collision changes the lanes: log_collisions() keeps it.
-/// Where this is done matters: values that a log needs later would take registers until then.
+/// Logs the collisions of a step that photons survive, before apply() changes the lanes.
 template <class V, class D, class I, class P>
-THOR_FN void log_encounters(EventLog<RealOf<V>>& log, const Lane<V>& lane, const Encounter<V, D, I, P>& met,
+THOR_FN void log_collisions(EventLog<RealOf<V>>& log, const Lane<V>& lane, const Collision<V, D, I, P>& c,
                             const Draws<V, P>& draws, const I& interactor) {
-  Event<V> event = event_at(lane);
-  event.x = interactor.frequency_at(met.target, met.target.x);
-  event.parallel = met.atom.parallel, event.perpendicular = met.perpendicular;
-  if constexpr (P::Interactor::multiplet) {
-    event.channel = draws.more.channel;
-    event.kind = met.target.index << event_bits;
-  }
-  store_event(event, log, log.count);
-}
-
-/// Keeps the encounters that photons survive.
-template <class V>
-THOR_FN void log_collisions(EventLog<RealOf<V>>& log, const Collision<V>& c) {
   using Int = IntOf<V>;
   if (!any(c.scattered)) return;
-  auto* kinds = log.arrays.kind + std::int64_t(log.count++) * Value<V>::lanes;
-  const Int kind = load<Int>(kinds) + select(c.by_line, Int(EventKind::by_line), Int(EventKind::by_dust));
-  store(select(c.scattered, kind, Int(EventKind::nothing)), kinds);
+  Event<V> event = event_at(lane);
+  event.x = interactor.frequency_at(c.target, c.target.x);
+  event.parallel = c.atom.parallel, event.perpendicular = c.perpendicular;
+  event.kind = select(c.scattered, select(c.by_line, Int(EventKind::by_line), Int(EventKind::by_dust)), event.kind);
+  if constexpr (P::Interactor::multiplet) {
+    event.channel = draws.more.channel;
+    event.kind = event.kind + select(c.scattered, c.target.index << event_bits, Int(0));
+  }
+  store_event(event, log, log.count++);
 }
 
 /// Logs the jumps of lanes that have just jumped from where they were `before`. The collision that each of them stands

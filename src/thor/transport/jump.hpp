@@ -15,13 +15,13 @@ THOR_FN MaskOf<V> before_jump(const Lane<V>& lane) {
 /// Marks the lanes whose collision may be a jump: in the core, and not with dust. What apply() has done to them stays
 /// for those that turn out to have no room.
 template <class V, class D, class I, class P>
-THOR_FN void mark_jumps(Lane<V>& lane, const Encounter<V, D, I, P>& met, const Collision<V>& c,
-                        const Flight<V, D, I>& flight, const P& problem) {
+THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+                        const P& problem) {
   using Int = IntOf<V>;
   const auto by_dust = (c.scattered || c.destroyed) && !c.by_line;
-  const auto jumps = flight.hit && !by_dust && abs(met.target.x) < V(problem.jumps.trigger);
+  const auto jumps = flight.hit && !by_dust && abs(c.target.x) < V(problem.jumps.trigger);
   Int phase = (lane.phase & Int(Phase::collide)) + Int(Phase::jumping);
-  if constexpr (P::Interactor::multiplet) phase = phase + (met.target.index << phase_bits);
+  if constexpr (P::Interactor::multiplet) phase = phase + (c.target.index << phase_bits);
   lane.phase = select(jumps, phase, lane.phase);
 }
 

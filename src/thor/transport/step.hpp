@@ -16,15 +16,12 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem, EventLog<RealOf<V>>* log
   const auto active = in_flight(lane);
   auto draws = draw_collision<V, decltype(dataset)>(lane, problem);
   const auto flight = fly(lane, draws, dataset, interactor, problem);
-  const auto met = meet(lane, flight, draws, dataset, interactor, problem);
+  const auto collision = collide(lane, flight, draws, dataset, interactor, problem);
   if (log) [[unlikely]]
-    log_encounters(*log, lane, met, draws, interactor);
-  const auto collision = collide(met, flight, draws, dataset, interactor, problem);
-  if (log) [[unlikely]]
-    log_collisions(*log, collision);
-  apply(lane, met, collision, flight, draws, dataset);
+    log_collisions(*log, lane, collision, draws, interactor);
+  apply(lane, collision, flight, draws, dataset);
   if (problem.jumps.depth_count > 0) [[unlikely]]
-    mark_jumps(lane, met, collision, flight, problem);
+    mark_jumps(lane, collision, flight, problem);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = in_flight(lane);

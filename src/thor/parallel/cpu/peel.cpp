@@ -87,14 +87,22 @@ void Peeler<Real>::emit(const Origin& origin) {
 }
 
 template <class Real>
-void Peeler<Real>::sort_events() {
+const EventLog<Real>& Peeler<Real>::sort_events() {
+  const auto kind_of = [&](std::size_t i) { return int(log_.arrays.kind[i]) & ((1 << event_bits) - 1); };
+  const auto count = std::size_t(log_.count * stride_), width = std::size_t(kernel_.lanes);
+  bool jumps = false;
+  place_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    place_[i] = kind_of(i) == EventKind::nothing ? -1 : int(i);
+    jumps = jumps || kind_of(i) == EventKind::by_jump;
+  }
+  if (!jumps && std::size_t(stride_) % width == 0) return log_;
   place_.clear();
-  for (const bool jumps : {false, true}) {
-    for (int i = 0; i < log_.count * stride_; ++i) {
-      const int kind = int(log_.arrays.kind[i]) & ((1 << event_bits) - 1);
-      if (kind != EventKind::nothing && (kind == EventKind::by_jump) == jumps) place_.push_back(i);
+  for (const bool of_jumps : {false, true}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (kind_of(i) != EventKind::nothing && (kind_of(i) == EventKind::by_jump) == of_jumps) place_.push_back(int(i));
     }
-    while (place_.size() % std::size_t(kernel_.lanes) != 0) place_.push_back(-1);
+    while (place_.size() % width != 0) place_.push_back(-1);
   }
   for_each_event_field(sorted_.arrays, log_.arrays, [&](auto* to, const auto* from) {
     for (std::size_t i = 0; i < place_.size(); ++i) to[i] = from[std::max(place_[i], 0)];
@@ -102,31 +110,32 @@ void Peeler<Real>::sort_events() {
   for (std::size_t i = 0; i < place_.size(); ++i) {
     if (place_[i] < 0) sorted_.arrays.kind[i] = EventKind::nothing;
   }
-  log_.count = 0;
+  return sorted_;
 }
 
 template <class Real>
 void Peeler<Real>::look(std::span<const Origin> origins) {
-  sort_events();
+  const EventLog<Real>& log = sort_events();
   const int width = kernel_.lanes;
   for (int first = 0; first < int(place_.size()); first += width) {
-    const bool jumps = (int(sorted_.arrays.kind[first]) & ((1 << event_bits) - 1)) == EventKind::by_jump;
+    const bool jumps = (int(log.arrays.kind[first]) & ((1 << event_bits) - 1)) == EventKind::by_jump;
     const auto origin_of = [&](int k) -> const Origin& {
       return origins[std::size_t(std::max(place_[std::size_t(first + k)], 0) % stride_)];
     };
     for (int o = 0; o < int(observers_.towards.size()); ++o) {
       const auto& n = observers_.towards[std::size_t(o)];
       for (int k = 0; jumps && k < width; ++k) {
-        const auto event = std::uint64_t(sorted_.arrays.steps[first + k]);
+        const auto event = std::uint64_t(log.arrays.steps[first + k]);
         keys_[std::size_t(k)] = peel_key(emitter_.seed, origin_of(k).id, event, o);
       }
-      kernel_.peel(sorted_, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.cut),
-                   pack_, weights_.data());
-      for (int k = 0; k < width && place_[std::size_t(first + k)] >= 0; ++k) {
+      kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.cut), pack_,
+                   weights_.data());
+      for (int k = 0; k < width; ++k) {
+        if (place_[std::size_t(first + k)] < 0) continue;
         const Origin& origin = origin_of(k);
         const double weight = double(weights_[std::size_t(k)]);
         const bool flies = pack_.phase[k] == Phase::fly;
-        const double end = flies ? end_of(origin.id, std::uint64_t(sorted_.arrays.steps[first + k]), o) : 0;
+        const double end = flies ? end_of(origin.id, std::uint64_t(log.arrays.steps[first + k]), o) : 0;
         if (double(pack_.tau[k]) < end) {
           wait(pack_, k, origin, o, weight, end);
         } else {
@@ -135,10 +144,11 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       }
     }
   }
+  log_.count = 0;
 }
 
 // From `roulette` on a ray survives with a probability of e^-(tau - roulette), and its light does not fade: the mean is
-// that of e^-tau (e.g. Lux & Koblinger 1991, section 5.III).
+// that of e^-tau (Lux & Koblinger 1991).
 template <class Real>
 double Peeler<Real>::end_of(std::uint64_t id, std::uint64_t event, int observer) const {
   if (observers_.roulette >= observers_.cut) return observers_.cut;

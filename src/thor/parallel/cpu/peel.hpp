@@ -38,8 +38,8 @@ class Peeler {
   };
   static constexpr int room = 1024, events = 64;
 
-  /// Sorts the events of the log: scatterings and jumps, each in whole packs.
-  void sort_events();
+  /// The events of the log, scatterings and jumps each in whole packs: sorted, if there are jumps.
+  const EventLog<Real>& sort_events();
   /// Optical depth at which a ray ends, which is random: Russian roulette.
   double end_of(std::uint64_t id, std::uint64_t event, int observer) const;
   void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
@@ -55,7 +55,7 @@ class Peeler {
   const std::atomic<bool>& abort_;
   std::vector<double> log_memory_, sorted_memory_, pack_memory_, trace_memory_, queue_memory_;
   EventLog<Real> log_{}, sorted_{};
-  std::vector<int> place_;                  ///< of each sorted event in the log; -1 fills up a pack
+  std::vector<int> place_;                  ///< of each event in the log; -1: none
   LaneArrays<Real> pack_, traced_, queue_;  ///< rays that are made together, traced together, and wait
   std::vector<Waiting> waiting_;
   std::vector<Real> weights_;
