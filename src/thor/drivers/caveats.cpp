@@ -69,6 +69,12 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
   add_lost_rays(t, list);
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
+    if (s.observed && !(all > 0) && t.light(Counter::light_escaped) > 0) {
+      list.push_back(
+          fmt::format("{} {}: not a photon is in it, though {:.3g} erg/s escaped: its aperture misses the "
+                      "object, or the cone of its `within` is too narrow for so few photons.",
+                      s.type, s.name, t.light(Counter::light_escaped)));
+    }
     if (s.beyond <= most_beyond * all) continue;
     list.push_back(
         fmt::format("{} {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. A wider range has them.",
