@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "thor/outputs/tally.hpp"
 
@@ -107,6 +108,29 @@ TEST(Sight, SeesPhotonsInItsCone) {
   config::Sight by_rays;
   by_rays.observer = "face";
   look_at(context().sky(by_rays), photon({0, 0, 1}), [](const Seen&) { ADD_FAILURE() << "rays have that light"; });
+}
+
+/// A photon is seen at the distance from the centre at which somebody in its own direction sees it.
+TEST(Sight, TurnsTheObjectTowardsTheObserver) {
+  config::Sight sight;
+  sight.observer = "face", sight.estimator = config::Estimator::escaped, sight.within = constants::pi;
+  sight.centre = {5, -3, 2};
+  const SkyFrame sky = context().sky(sight);
+  for (const auto& [direction, right, up] : {std::tuple{std::array{0., 0., 1.}, 10., 20.},
+                                             {std::array{1., 0., 0.}, -30., 20.},
+                                             {std::array{0., 1., 0.}, 10., -30.},
+                                             {std::array{0., -0.6, 0.8}, 10., 34.}}) {
+    Photon p = photon(direction);
+    p.position[0] = 1.5, p.position[1] = 1.7, p.position[2] = 3.2;  // (10, 20, 30) cm from the centre
+    bool seen = false;
+    look_at(sky, p, [&](const Seen& s) {
+      seen = true;
+      const SkyPlace place = project(sky, s.position);
+      EXPECT_NEAR(place.right, right, 1e-12);
+      EXPECT_NEAR(place.up, up, 1e-12);
+    });
+    EXPECT_TRUE(seen);
+  }
 }
 
 /// What an observer sees by rays and by photons is counted once each.
