@@ -50,9 +50,9 @@ class Profile:
         if not np.any(self.brightness > 0):
             raise ArgumentError(f"profile '{self.name}' is dark: no light reached it")
         if ax is None:
-            from .plot import new_axes
+            from matplotlib import pyplot
 
-            ax = new_axes()
+            ax = pyplot.subplots()[1]
         ratio = self.edges[1:] / np.maximum(self.edges[:-1], 1e-300)
         if self.edges[0] > 0 and np.allclose(ratio, ratio[0], rtol=1e-6):
             ax.set_xscale("log")

@@ -117,8 +117,9 @@ void sort_outputs(Reader& reader, File& file) {
 
 /// Observers that rays go to come first, so that the engines need to know of no others.
 void sort_observers(Reader&, File& file) {
-  std::ranges::stable_partition(file.config.observers,
-                                [&](const Observer& o) { return is_peeled(file.config.outputs, o.name); });
+  auto& observers = file.config.observers;
+  std::stable_partition(observers.begin(), observers.end(),
+                        [&](const Observer& o) { return is_peeled(file.config.outputs, o.name); });
 }
 
 /// Counts must fit their integer types, with a margin.
