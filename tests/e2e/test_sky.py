@@ -3,6 +3,7 @@
     /usr/bin/python3 tests/e2e/test_sky.py --thor build/release/thor [unittest arguments]
 """
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 PACKAGE = str(Path(__file__).resolve().parents[2] / "python")
 sys.path.insert(0, PACKAGE)
 from configurations import sphere  # noqa: E402
-from support import Case, DONE, USAGE, main, thor  # noqa: E402
+from support import Case, DEVICE, DONE, USAGE, main, thor  # noqa: E402
 
 import thor as package  # noqa: E402
 
@@ -192,6 +193,16 @@ class Sets(SkyCase):
         np.testing.assert_array_equal(first.images["sb.1"].brightness, again.images["sb.1"].brightness)
         np.testing.assert_array_equal(first.images["sb.1"].direction, again.images["sb.1"].direction)
         self.assertGreater(np.max(np.abs(first.images["sb.1"].direction - other.images["sb.1"].direction)), 1e-3)
+
+
+    def test_what_does_not_fit_in_memory_is_refused(self):
+        """48 cubes of 32^2 x 60 pixels, with the sums of 32 groups each, under a limit of 400 MB."""
+        cube = {**CUBE, "pixels": 32, "bins": 60}
+        path = self.write(seen(cube, observers=[{"name": "face", "healpix": 2}]))
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))}
+        done = thor("check", path, "--no-trial", **limit)
+        self.assertEqual(done.returncode, DEVICE, done.stderr)
+        self.assertRegex(done.stderr, r"out of memory: 2\.95e\+06 bins take 75\d MB, and .* are free; use fewer bins")
 
 
 class Smearing(SkyCase):
