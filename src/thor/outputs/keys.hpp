@@ -84,7 +84,7 @@ void declare_sight(Section<Output>& s, bool optional, bool spectral) {
   const auto of_sight = [](auto member) {
     return [member](Output & o) -> auto& { return o.sight.*member; };
   };
-  Spec spec{.meaning = "observer whose light is counted ([how](physics.md#observers)), or set of observers"};
+  Spec spec{.meaning = "observer, or set of them, whose light is counted ([how](physics.md#observers))"};
   if (optional) {
     spec.meaning += "; by default light of all directions";
     spec.fallback = "";
