@@ -33,6 +33,7 @@ from .histogram import Histogram
 from .line import Line
 from .photons import Photons
 from .plot import PAPER, plot_spectrum
+from .profile import Profile
 from .result import Result, open
 from .running import run
 from .sky import Cube, Image
@@ -54,6 +55,7 @@ __all__ = [
     "PAPER",
     "PackageError",
     "Photons",
+    "Profile",
     "Result",
     "ResultError",
     "RunError",

@@ -22,11 +22,11 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="print the contents of a result file")
     info.add_argument("file")
     info.add_argument("--config", action="store_true", help="print the run's configuration instead")
-    plot = commands.add_parser("plot", help="draw the spectra of a result file, or one of its images")
+    plot = commands.add_parser("plot", help="draw the spectra of a result file, an image or a profile")
     plot.add_argument("file")
     plot.add_argument("-o", "--output", required=True, help="figure to write: .png, .pdf, ...")
     plot.add_argument("--axis", choices=AXIS_UNITS, help="default: as in the file")
-    plot.add_argument("--name", help="one spectrum, image or cube (default: all spectra of escaped photons in all directions)")
+    plot.add_argument("--name", help="one spectrum, image, cube or profile (default: all spectra of escaped photons in all directions)")
     plot.add_argument("--normalize", action="store_true", help="divide by the luminosity")
     return parser
 
@@ -37,6 +37,10 @@ def _plot(result: Result, arguments: argparse.Namespace) -> None:
 
     with matplotlib.rc_context(PAPER):
         figure = Figure()
+        if arguments.name in result.profiles:
+            result.profiles[arguments.name].plot(figure.add_subplot())
+            figure.savefig(arguments.output)
+            return
         if arguments.name in result.images or arguments.name in result.cubes:
             image = result.images.get(arguments.name) or result.cubes[arguments.name].image()
             image.plot(figure.add_subplot())

@@ -35,6 +35,7 @@ def describe(result: RunData) -> str:
         **({"histograms": ", ".join(repr(h)[1:-1] for h in result.histograms.values())} if result.histograms else {}),
         **({"images": ", ".join(repr(i)[1:-1] for i in result.images.values())} if result.images else {}),
         **({"cubes": ", ".join(repr(c)[1:-1] for c in result.cubes.values())} if result.cubes else {}),
+        **({"profiles": ", ".join(repr(p)[1:-1] for p in result.profiles.values())} if result.profiles else {}),
         "records": ", ".join(result.photons) or "none",
     }
     lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]

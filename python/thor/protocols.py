@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from .caveats import Caveat
 from .histogram import Histogram
 from .line import Array, Line
+from .profile import Profile
 from .sky import Cube, Image
 from .spectrum import Spectrum
 
@@ -37,6 +38,7 @@ class RunData(Protocol):
     histograms: dict[str, Histogram]
     images: dict[str, Image]
     cubes: dict[str, Cube]
+    profiles: dict[str, Profile]
     complete: bool
 
     @property

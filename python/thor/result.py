@@ -18,6 +18,7 @@ from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultErr
 from .histogram import Histogram
 from .line import AXIS_UNITS, Floats, Line
 from .photons import Photons
+from .profile import Profile
 from .sky import Cube, Image
 from .spectrum import Spectrum
 from .weights import common_weight
@@ -42,7 +43,7 @@ class Result:
     """The result of a run. Use it directly, or in a ``with`` block that closes the file at its end.
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
-    each generator, in the order of the configuration, ``spectra``, ``histograms``, ``images`` and ``cubes`` its
+    each generator, in the order of the configuration, ``spectra``, ``histograms``, ``images``, ``cubes`` and ``profiles`` its
     outputs by name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
     and stopped photons, light beyond the range of a spectrum, and the warnings of the run; ``print(result)`` and figures
     show it.
@@ -119,6 +120,8 @@ class Result:
         self.images = {name: self._image(name, groups[name]) for name in groups}
         groups = self._group("cubes") or {}
         self.cubes = {name: self._cube(name, groups[name]) for name in groups}
+        groups = self._group("profiles") or {}
+        self.profiles = {name: self._profile(name, groups[name]) for name in groups}
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
@@ -206,7 +209,41 @@ class Result:
             "of": str(attributes["of"]),
             "beyond": float(attributes["luminosity_beyond"]),
             "error_method": str(attributes["error_method"]),
+            **self._distance(group["edges_right"]),
         }
+
+    def _distance(self, edges: reading.Place) -> dict[str, Any]:
+        """Unit of lengths on a sky, and the luminosity that a flux of 1 is: 4 pi d_L^2 where the distance is known."""
+        length = str(reading.attribute(edges, "units", "kpc"))
+        if length == "kpc":
+            return {"length": length, "light": 1.0}
+        distance = reading.attribute(self._file["sky"], "distance_luminosity") * 3.0856775814913673e24
+        return {"length": length, "light": 4 * np.pi * distance**2}
+
+    def _profile(self, name: str, group: reading.Group) -> Profile:
+        attributes = reading.attributes(group)
+        edges, value, error = (
+            reading.numbers(group, key, self.path).astype(float) for key in ("edges", "surface_brightness", "error")
+        )
+        if not edges.ndim == value.ndim == error.ndim == 1 or not len(edges) - 1 == len(value) == len(error) > 0:
+            raise ResultError(f"{self.path}: profile '{name}' is damaged: the shape of its arrays")
+        if not (np.all(np.diff(edges) > 0) and np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
+            raise ResultError(f"{self.path}: profile '{name}' is damaged: its numbers")
+        direction, centre = (np.array(str(attributes[key]).split(), float) for key in ("direction", "centre"))
+        return Profile(
+            name=name,
+            observer=str(attributes["observer"]),
+            brightness=value,
+            error=error,
+            unit=str(reading.attribute(group["surface_brightness"], "units", "")),
+            edges=edges,
+            direction=direction,
+            centre=centre,
+            of=str(attributes["of"]),
+            beyond=float(attributes["luminosity_beyond"]),
+            error_method=str(attributes["error_method"]),
+            **self._distance(group["edges"]),
+        )
 
     def _image(self, name: str, group: reading.Group) -> Image:
         return Image(**self._sky(name, group, "surface_brightness"))

@@ -1,6 +1,7 @@
 // Stand-ins for file access by the configuration reader: a fuzzer must not open random paths.
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/medium.hpp"
+#include "thor/drivers/sky.hpp"
 #include "thor/generators/source_list.hpp"
 #include "thor/io/array/output.hpp"
 
@@ -21,6 +22,8 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset&, const Line&, con
 std::shared_ptr<const SourceList> build_source_list(const config::Generator&, const Medium&, std::uint64_t, Light&) {
   return nullptr;
 }
+
+void check_cosmology(const config::Config&, const Refuse&) {}
 
 namespace io {
 

@@ -40,6 +40,10 @@ std::string inline_example(const Schema& schema) {
   std::vector<std::string> parts;
   for (const Parameter& p : schema.parameters) {
     if (!p.spec.when.key.empty() || p.kind == Kind::section || p.kind == Kind::sections) continue;
+    const bool other = std::any_of(schema.groups.begin(), schema.groups.end(), [&](const auto& group) {
+      return p.key != group.front() && std::find(group.begin(), group.end(), p.key) != group.end();
+    });
+    if (other) continue;  // an alternative to the first of its group
     parts.push_back(fmt::format("{}: {}", p.key, p.spec.fallback.value_or(p.spec.example)));
   }
   return fmt::format("{{{}}}", fmt::join(parts, ", "));

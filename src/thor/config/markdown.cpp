@@ -38,6 +38,8 @@ const char* name_of(Dimension dimension) {
       return "wavenumber";
     case Dimension::mass:
       return "mass";
+    case Dimension::angle:
+      return "angle";
   }
   return "";
 }
@@ -122,7 +124,7 @@ void add_section(const Schema& schema, const std::string& path, int level, std::
 std::string to_markdown(const Schema& root) {
   std::string units;
   for (const Dimension d : {Dimension::length, Dimension::velocity, Dimension::temperature, Dimension::column_density,
-                            Dimension::number_density, Dimension::luminosity, Dimension::frequency}) {
+                            Dimension::number_density, Dimension::luminosity, Dimension::frequency, Dimension::angle}) {
     units += fmt::format("| {} | `{}` |\n", name_of(d), fmt::join(unit_names(d), "`, `"));
   }
   std::string out = fmt::format(R"(# Configuration

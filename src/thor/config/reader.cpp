@@ -80,8 +80,14 @@ std::string shown(Bounds bounds, Dimension dimension) {
   return text;
 }
 
-Reader::Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where)
-    : map_(&map), resolved_(&resolved), faults_(&faults), path_(std::move(path)), where_(std::move(where)) {
+Reader::Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where,
+               std::shared_ptr<double> angle)
+    : map_(&map),
+      resolved_(&resolved),
+      faults_(&faults),
+      path_(std::move(path)),
+      where_(std::move(where)),
+      angle_(std::move(angle)) {
   resolved_->kind = Tree::Kind::map;
   std::set<std::string> seen;
   for (const auto& [key, at, value] : map_->entries) {
@@ -193,11 +199,12 @@ std::optional<Reader::Words> Reader::scalars(const std::string& key, const std::
   return words;
 }
 
-double Reader::checked(const std::string& key, const std::string& text, Dimension dimension, Bounds bounds) {
+double Reader::checked(const std::string& key, const std::string& text, Dimension dimension, Bounds bounds,
+                       double scale) {
   try {
-    const double value = parse_quantity(text, dimension).value;
+    const double value = scale * parse_quantity(text, dimension).value;
     if (inside(value, bounds)) return value;
-    report(key, fmt::format("must be {}, got \"{}\"", shown(bounds, dimension), text));
+    report(key, fmt::format("must be {}, got \"{}\"", shown(bounds, scale == 1 ? dimension : Dimension::length), text));
   } catch (const std::invalid_argument& error) {
     report(key, error.what());
   }
@@ -207,6 +214,16 @@ double Reader::checked(const std::string& key, const std::string& text, Dimensio
 double Reader::quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback) {
   const Text text = scalar(key, describe(dimension), fallback);
   return text ? checked(key, *text, dimension, bounds) : nan;
+}
+
+double Reader::sky_length(const std::string& key, Bounds bounds, const Text& fallback) {
+  if (dimension(key) != Dimension::angle) return quantity(key, Dimension::length, bounds, fallback);
+  const Text text = scalar(key, describe(Dimension::angle), fallback);
+  if (*angle_ > 0) return checked(key, *text, Dimension::angle, bounds, *angle_);
+  report(key, fmt::format("\"{}\" is an angle, which is a length at a distance only: add `sky: {{redshift: ...}}` or "
+                          "`sky: {{distance: ...}}`, or give a length such as \"10 kpc\"",
+                          *text));
+  return nan;
 }
 
 std::uint64_t Reader::integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback) {

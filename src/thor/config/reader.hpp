@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,7 +34,8 @@ class Reader {
   using Text = std::optional<std::string>;  ///< default value as written in a file; without one the key is required
   using Words = std::vector<std::string>;
 
-  Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where);
+  Reader(const Tree& map, Tree& resolved, Faults& faults, std::string path, std::string where,
+         std::shared_ptr<double> angle = std::make_shared<double>(0));
 
   bool has(const std::string& key);
   /// The word that was read for a choice; "" if it is not a valid one.
@@ -44,6 +46,10 @@ class Reader {
   Dimension dimension(const std::string& key) const;
 
   double quantity(const std::string& key, Dimension dimension, Bounds bounds, const Text& fallback);
+  /// A length across the line of sight [cm], given as such or as an angle on the sky.
+  double sky_length(const std::string& key, Bounds bounds, const Text& fallback);
+  /// Sets the length that an angle of 1 rad is [cm], for this map and all others of the file.
+  void set_angle(double length) { *angle_ = length; }
   std::uint64_t integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback);
   std::string text(const std::string& key, const std::string& expected, const Text& fallback);
   /// Index of the name that was read; nothing if it is not one of `names`.
@@ -74,7 +80,7 @@ class Reader {
   const Tree* find(const std::string& key);
   Text scalar(const std::string& key, const std::string& expected, const Text& fallback);
   std::optional<Words> scalars(const std::string& key, const std::string& expected, const Words& fallback);
-  double checked(const std::string& key, const std::string& text, Dimension dimension, Bounds bounds);
+  double checked(const std::string& key, const std::string& text, Dimension dimension, Bounds bounds, double scale = 1);
   Reader below(const std::string& key, const Tree& value);
   std::string full(const std::string& key) const;
   void add(const std::string& key, Tree value);
@@ -85,6 +91,7 @@ class Reader {
   Faults* faults_;
   std::string path_;
   std::string where_;
+  std::shared_ptr<double> angle_;  ///< 0 if there is no sky
   Words known_;
   std::vector<std::pair<std::string, std::string>> elsewhere_;
 };

@@ -10,7 +10,8 @@ namespace thor::config {
 
 Reader Reader::below(const std::string& key, const Tree& value) {
   add(key, {});
-  return {value, resolved_->entries.back().value, *faults_, full(key), value.where.empty() ? where_ : value.where};
+  return {value, resolved_->entries.back().value, *faults_, full(key), value.where.empty() ? where_ : value.where,
+          angle_};
 }
 
 std::optional<Reader> Reader::map(const std::string& key) {
@@ -43,7 +44,7 @@ std::vector<Reader> Reader::list(const std::string& key, bool required) {
       continue;
     }
     resolved.entries.push_back({entry.key, {}, {}});
-    items.emplace_back(entry.value, resolved.entries.back().value, *faults_, full(element), entry.value.where);
+    items.emplace_back(entry.value, resolved.entries.back().value, *faults_, full(element), entry.value.where, angle_);
   }
   return items;
 }

@@ -37,6 +37,17 @@ class Section {
     });
   }
 
+  /// A length across the line of sight, given as such or as an angle on the sky (Reader::set_angle).
+  template <class Field>
+  void sky_length(std::string key, Field field, Bounds bounds, Spec spec) {
+    Parameter& p = add(std::move(key), Kind::quantity, std::move(spec));
+    p.dimensions = {Dimension::length, Dimension::angle};
+    p.bounds = bounds;
+    set_read(p, [key = p.key, fallback = p.spec.fallback, field, bounds](Reader& reader, T& object) {
+      std::invoke(field, object) = reader.sky_length(key, bounds, fallback);
+    });
+  }
+
   /// An optional quantity; the field is a std::optional.
   template <class Field>
   void optional_quantity(std::string key, Field field, Dimension dimension, Bounds bounds, Spec spec) {

@@ -46,6 +46,22 @@ double integrated_age(const Cosmology& c, double redshift) {
   return sum * width / 3;
 }
 
+/// Transverse comoving distance [cm]. The integral of dz/E(z) from 0 is done by Simpson's rule in ln(1+z), where the
+/// integrand is smooth for any redshift.
+double transverse_distance(const Cosmology& c, double redshift) {
+  const double today = c.hubble(0), k = curvature(c);
+  const int steps = 2000;
+  const double width = std::log1p(redshift) / steps;
+  double sum = 0;
+  for (int i = 0; i <= steps; ++i) {
+    const double z = std::expm1(i * width), weight = i == 0 || i == steps ? 1 : i % 2 ? 4 : 2;
+    sum += weight * (1 + z) * today / c.hubble(z);
+  }
+  const double along = sum * width / 3, root = std::sqrt(std::abs(k));
+  const double across = k > 0 ? std::sinh(root * along) / root : k < 0 ? std::sin(root * along) / root : along;
+  return constants::c / today * across;
+}
+
 }  // namespace
 
 double Cosmology::hubble(double redshift) const {
@@ -62,6 +78,14 @@ double Cosmology::age(double redshift) const {
   if (omega_lambda == 0) return 2 / (3 * hubble(redshift));
   const double root = std::sqrt(omega_lambda);
   return 2 / (3 * today * root) * std::asinh(std::sqrt(omega_lambda / omega_m) * std::pow(1 + redshift, -1.5));
+}
+
+double Cosmology::luminosity_distance(double redshift) const {
+  return (1 + redshift) * transverse_distance(*this, redshift);
+}
+
+double Cosmology::angular_distance(double redshift) const {
+  return transverse_distance(*this, redshift) / (1 + redshift);
 }
 
 }  // namespace thor

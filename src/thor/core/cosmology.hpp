@@ -12,6 +12,10 @@ struct Cosmology {
   /// Age of the universe [s]: the integral of da/(a H) from a = 0. A universe without a beginning (no matter, or a
   /// bounce) is an Error(input), as is a redshift of -1 or less.
   double age(double redshift) const;
+  /// Luminosity and angular-diameter distance [cm]: (1+z) D_M and D_M/(1+z), with the transverse comoving distance D_M
+  /// (Hogg 1999, astro-ph/9905116, equations 15, 16, 18 and 21).
+  double luminosity_distance(double redshift) const;
+  double angular_distance(double redshift) const;
 };
 
 /// Whether a number can be h = H0/(100 km/s/Mpc). This h is also part of a snapshot's units, so an H0 in km/s/Mpc must

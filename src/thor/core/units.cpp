@@ -52,6 +52,9 @@ constexpr Unit units[] = {
     {"1/cm", Dimension::wavenumber, 1, false},
     {"u", Dimension::mass, constants::m_u},
     {"g", Dimension::mass, 1},
+    {"arcsec", Dimension::angle, constants::pi / 648000},
+    {"arcmin", Dimension::angle, constants::pi / 10800},
+    {"deg", Dimension::angle, constants::pi / 180},
 };
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -95,6 +98,8 @@ std::string example(Dimension dimension) {
       return "a wavenumber such as \"35760.88 cm^-1\"";
     case Dimension::mass:
       return "a mass such as \"24.305 u\"";
+    case Dimension::angle:
+      return "an angle such as \"2 arcsec\"";
   }
   return {};
 }
@@ -149,6 +154,8 @@ std::string_view shown_unit(Dimension dimension) {
       return "cm^-1";
     case Dimension::mass:
       return "g";
+    case Dimension::angle:
+      return "deg";
   }
   return "";
 }

@@ -18,6 +18,7 @@ enum class Dimension {
   rate,            ///< [1/s]
   wavenumber,      ///< [1/cm]
   mass,            ///< [g]
+  angle,           ///< [rad]
   wavelength = length,
 };
 

@@ -45,8 +45,10 @@ void add_lost_rays(const Tally& t, std::vector<std::string>& list) {
 }
 
 void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
-  const bool seen = std::ranges::any_of(outputs, [](const auto& s) { return s.of == config::Fate::stopped; });
-  if (t[Counter::stopped] == 0 || seen || t[Counter::rays] > 0) return;  // observers have that light
+  const bool seen = std::ranges::any_of(outputs, [](const OutputLight& s) {  // observers have that light
+    return s.of == config::Fate::stopped || (s.observed && s.of == config::Fate::escaped);
+  });
+  if (t[Counter::stopped] == 0 || seen) return;
   list.push_back(fmt::format(
       "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no output is `of: "
       "stopped`, so none has that light.",
@@ -69,6 +71,12 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
   add_lost_rays(t, list);
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
+    if (s.observed && !(all > 0) && t.light(Counter::light_escaped) > 0) {
+      list.push_back(
+          fmt::format("{} {}: not a photon is in it, though {:.3g} erg/s escaped: its aperture misses the "
+                      "object, or the cone of its `within` is too narrow for so few photons.",
+                      s.type, s.name, t.light(Counter::light_escaped)));
+    }
     if (s.beyond <= most_beyond * all) continue;
     list.push_back(
         fmt::format("{} {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. A wider range has them.",

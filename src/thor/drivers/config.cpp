@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "thor/config/nearest.hpp"
@@ -13,6 +14,7 @@
 #include "thor/core/error.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/drivers/setup.hpp"
+#include "thor/drivers/sky.hpp"
 #include "thor/interactors/build.hpp"
 
 namespace thor::config {
@@ -27,6 +29,7 @@ struct File {
   Config config;
   std::vector<Output> outputs;
   OutputFile output;
+  std::map<std::string, std::size_t> sets{};  ///< of observers: how many members each has
 };
 
 const Section<OutputFile>& output_file_section() {
@@ -38,6 +41,58 @@ const Section<OutputFile>& output_file_section() {
     return s;
   }();
   return section;
+}
+
+/// Outputs belong to observers that exist, and observers have names of their own. Sets become their members.
+void check_observers(Reader& reader, File& file) {
+  if (!reader.clean("observers") || !reader.clean("outputs")) return;
+  std::vector<Observer> single;
+  std::vector<std::string> names;  // of observers and sets
+  for (std::size_t i = 0; i < file.config.observers.size(); ++i) {
+    const Observer& observer = file.config.observers[i];
+    const std::vector<Observer> members = members_of(observer, file.config.seed, i);
+    std::vector<std::string> own{observer.name};
+    if (observer.is_set()) {
+      file.sets[observer.name] = members.size();
+      for (const Observer& member : members) own.push_back(member.name);
+    }
+    for (const std::string& name : own) {
+      if (std::ranges::count(names, name) == 0) continue;
+      reader.report(fmt::format("observers.{}.name", i), "another observer has this name");
+      break;
+    }
+    names.insert(names.end(), own.begin(), own.end());
+    single.insert(single.end(), members.begin(), members.end());
+  }
+  file.config.observers = std::move(single);
+  for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+    const auto check = [&](const auto& output) {
+      if constexpr (requires { output.sight; }) {
+        const std::string& name = output.sight.observer;
+        if (name.empty() || std::ranges::count(names, name) > 0) return;
+        reader.report(fmt::format("outputs.{}.observer", i),
+                      names.empty() ? "there are no observers: list them under the key observers"
+                                    : "there is no observer of this name" + suggestion(name, names));
+      }
+    };
+    std::visit(check, file.outputs[i]);
+  }
+}
+
+/// An output as many times as its observer has members, if that is a set.
+template <class T>
+std::vector<T> outputs_of_members(const T& output, const File& file) {
+  if constexpr (requires { output.sight; }) {
+    const auto set = file.sets.find(output.sight.observer);
+    if (set != file.sets.end()) {
+      std::vector<T> outputs(set->second, output);
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        outputs[i].name += fmt::format(".{}", i), outputs[i].sight.observer += fmt::format(".{}", i);
+      }
+      return outputs;
+    }
+  }
+  return {output};
 }
 
 void sort_outputs(Reader& reader, File& file) {
@@ -53,11 +108,18 @@ void sort_outputs(Reader& reader, File& file) {
       } else {
         const std::string& name = output.name;
         if (!name.empty() && !names.insert(name).second) report("name", "two outputs are called \"" + name + "\"");
-        file.config.outputs.push_back(output);
+        for (T& one : outputs_of_members(output, file)) file.config.outputs.push_back(std::move(one));
       }
     };
     std::visit(sort, file.outputs[i]);
   }
+}
+
+/// Observers that rays go to come first, so that the engines need to know of no others.
+void sort_observers(Reader&, File& file) {
+  auto& observers = file.config.observers;
+  std::stable_partition(observers.begin(), observers.end(),
+                        [&](const Observer& o) { return is_peeled(file.config.outputs, o.name); });
 }
 
 /// Counts must fit their integer types, with a margin.
@@ -68,30 +130,6 @@ void check_counts(Reader& reader, File& file) {
   if (bins > 5e7) reader.report("outputs", fmt::format("{:.3g} bins in all; at most 5e7 are possible", bins));
   if (photons > 0x1p63)
     reader.report("generators", fmt::format("{:.3g} photons in all; at most 2^63 are possible", photons));
-}
-
-/// Outputs belong to observers that exist, and observers have names of their own.
-void check_observers(Reader& reader, File& file) {
-  if (!reader.clean("observers") || !reader.clean("outputs")) return;
-  const auto& observers = file.config.observers;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < observers.size(); ++i) {
-    if (std::ranges::count(names, observers[i].name) > 0) {
-      reader.report(fmt::format("observers.{}.name", i), "another observer has this name");
-    }
-    names.push_back(observers[i].name);
-  }
-  for (std::size_t i = 0; i < file.outputs.size(); ++i) {
-    const auto check = [&](const auto& output) {
-      if constexpr (requires { output.observer; }) {
-        if (output.observer.empty() || std::ranges::count(names, output.observer) > 0) return;
-        reader.report(fmt::format("outputs.{}.observer", i),
-                      names.empty() ? "there are no observers: list them under the key observers"
-                                    : "there is no observer of this name" + suggestion(output.observer, names));
-      }
-    };
-    std::visit(check, file.outputs[i]);
-  }
 }
 
 /// Reports what can only be seen by building: profiles that cannot be normalised, sources outside the gas. What was
@@ -116,6 +154,7 @@ Outline build_outline(Reader& reader, const File& file) {
   }
   if (!reader.clean("dataset")) return outline;
   medium = outline_medium(config.dataset, line, report);
+  if (reader.clean("dataset") && reader.clean("sky")) check_cosmology(config, report);
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
   if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
     report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");
@@ -165,12 +204,15 @@ const Section<File>& root_section() {
     s.map("limits", of_config(&Config::limits), limits_section(), {.meaning = "caps", .fallback = "{}"});
     s.list("observers", of_config(&Config::observers), observer_section(),
            {.meaning = "who looks at the gas from far away", .fallback = "[]"});
+    s.map("sky", of_config(&Config::sky), sky_section(),
+          {.meaning = "where the object is on the sky; by default lengths are in kpc and light is luminosity"});
     s.map("peel", of_config(&Config::peel), peel_section(), {.meaning = "light towards observers", .fallback = "{}"});
     s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
     s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
-    s.check(sort_outputs);
-    s.check(check_counts);
     s.check(check_observers);
+    s.check(sort_outputs);
+    s.check(sort_observers);
+    s.check(check_counts);
     return s;
   }();
   return section;

@@ -29,7 +29,8 @@ struct Config {
   Physics physics;
   Numerics numerics;
   Limits limits;
-  std::vector<Observer> observers;
+  std::vector<Observer> observers;  ///< each a single one; those that rays go to come first
+  std::optional<Sky> sky;
   Peel peel;
   std::vector<AnyOutput> outputs;  ///< that are binned
   std::optional<PhotonsOutput> photons;

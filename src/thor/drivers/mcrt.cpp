@@ -108,6 +108,12 @@ void write_header(io::ArrayOutput& file, const config::Config& config, const Set
   set("tau0", setup.medium.tau0);
   set("column_density", setup.medium.column_density);
   set("acceleration", std::string(setup.jumps ? "jumps" : skips(config) ? "core_skip" : "none"));
+  if (const Distances d = distances_of(config.sky); d.known()) {
+    file.attribute("/sky", "redshift", d.redshift);
+    file.attribute("/sky", "distance_luminosity", d.luminosity / (1e3 * cm_per_kpc));
+    file.attribute("/sky", "distance_angular", d.angular / (1e3 * cm_per_kpc));
+    file.attribute("/sky", "kpc_per_arcsec", d.angular * rad_per_arcsec / cm_per_kpc);
+  }
   if (!setup.medium.cells) return;
   const GridShape& grid = setup.medium.grid;
   for (std::size_t k = 0; k < 3; ++k) {

@@ -3,6 +3,7 @@
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/core_skip.hpp"
+#include "thor/drivers/sky.hpp"
 #include "thor/io/partial.hpp"
 
 namespace thor {
@@ -58,6 +59,7 @@ Prepared prepare(const std::string& path, const PrepareOptions& options) {
   Setup setup = build_setup(config, std::move(outline), options.threads);
   require_memory(config);  // again: cells have taken their share
   warn_of_grid(setup);
+  warn_of_sky(config, setup);
   warn_of_core_skip(config, setup, options.threads);
   return {std::move(config), std::move(setup)};
 }

@@ -103,7 +103,7 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
 Tally build_tally(const config::Config& config, const Setup& setup) {
   return {config.outputs,
           {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size,
-           config.observers},
+           config.observers, config.seed, distances_of(config.sky)},
           setup.emitter.luminosity(),
           setup.emitter.luminosity_squared(),
           int(setup.emitter.sources.size())};
@@ -140,19 +140,11 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
 }
 
 Observers build_observers(const config::Config& config) {
-  const bool used = std::ranges::any_of(config.outputs, [](const AnyOutput& any) {
-    return std::visit(
-        [](const auto& output) {
-          if constexpr (requires { output.observer; }) return !output.observer.empty();
-          return false;
-        },
-        any);
-  });
   Observers observers;
   observers.cut = config.peel.cut;
   observers.roulette = config.peel.roulette;
-  if (!used) return observers;
   for (const auto& observer : config.observers) {
+    if (!config::is_peeled(config.outputs, observer.name)) break;  // nor are those that follow
     const SkyFrame sky = sky_of(config.observers, observer.name, 1);
     observers.towards.push_back({sky.towards[0], sky.towards[1], sky.towards[2]});
   }

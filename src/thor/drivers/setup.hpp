@@ -50,7 +50,7 @@ struct Compute {
   cpu::Options cpu;
 };
 
-/// The observers of a run, in the order of the configuration; none if no output belongs to one.
+/// The observers of a run that rays go to.
 Observers build_observers(const config::Config& config);
 
 /// An empty tally for the outputs of a run.

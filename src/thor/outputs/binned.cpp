@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "thor/io/array/output.hpp"
 
 namespace thor {
@@ -15,18 +17,29 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, config::F
   file.attribute(group, "error_method", light.error_method);
 }
 
-void write_attributes(io::ArrayOutput& file, const std::string& group, const std::string& observer,
+void write_attributes(io::ArrayOutput& file, const std::string& group, const config::Sight& sight,
                       const SkyFrame& sky) {
-  file.attribute(group, "observer", observer);
+  file.attribute(group, "observer", sight.observer);
   const auto set = [&](const std::string& name, const double(&v)[3]) {
     file.attribute(group, name, fmt::format("{:.17g} {:.17g} {:.17g}", v[0], v[1], v[2]));
   };
   set("direction", sky.towards), set("right", sky.right), set("up", sky.up), set("centre", sky.centre);
+  file.attribute(group, "estimator", std::string(sky.escaped ? "escaped" : "peel"));
+  if (sky.escaped) file.attribute(group, "within", sight.within * 180 / constants::pi);
+  if (sight.psf) file.attribute(group, "psf_fwhm", sight.psf->fwhm / units_of(sky.distances).in_cm);
+  if (sight.lsf) file.attribute(group, "lsf_fwhm", sight.lsf->fwhm / constants::km);
 }
 
-SkyFrame OutputContext::sky(const std::string& observer, const std::array<double, 3>& centre) const {
-  SkyFrame sky = sky_of(observers, observer, size);
-  for (std::size_t k = 0; k < 3; ++k) sky.centre[k] = centre[k];
+SkyFrame OutputContext::sky(const config::Sight& sight) const {
+  constexpr double sigma = 0.42466090014400953;  // of a Gaussian whose full width at half maximum is 1: 1/sqrt(8 ln 2)
+  SkyFrame sky = sky_of(observers, sight.observer, size);
+  for (std::size_t k = 0; k < 3; ++k) sky.centre[k] = sight.centre[k];
+  sky.escaped = sight.estimator == config::Estimator::escaped;
+  sky.cosine = std::cos(sight.within);
+  if (sight.psf) sky.blur = sigma * sight.psf->fwhm;
+  if (sight.lsf) sky.broadening = sigma * sight.lsf->fwhm / axis("").thermal_speed;
+  sky.seed = seed;
+  sky.distances = distances;
   return sky;
 }
 

@@ -63,9 +63,11 @@ struct OutputContext {
   std::function<FrequencyAxis(const std::string&)> axis;  ///< relative to a transition, "" for the first
   double size = 1;                                        ///< a lane's unit of length [cm]
   std::vector<config::Observer> observers{};
+  std::uint64_t seed = 0;
+  Distances distances{};
 
-  /// The sky of an observer, around a centre [cm]; of none if the name is empty.
-  SkyFrame sky(const std::string& observer, const std::array<double, 3>& centre) const;
+  /// The sky that an output looks at; of no observer if it names none.
+  SkyFrame sky(const config::Sight& sight) const;
 };
 
 namespace config {
@@ -79,8 +81,7 @@ enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
                       const BinnedLight& light);
 /// Writes those of an output that belongs to an observer.
-void write_attributes(io::ArrayOutput& file, const std::string& group, const std::string& observer,
-                      const SkyFrame& sky);
+void write_attributes(io::ArrayOutput& file, const std::string& group, const config::Sight& sight, const SkyFrame& sky);
 
 inline namespace THOR_ISA {
 

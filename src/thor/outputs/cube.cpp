@@ -11,7 +11,7 @@ const config::Section<CubeOutput>& CubeOutput::section() {
   using namespace config;
   static const Section<CubeOutput> section = [] {
     Section<CubeOutput> s("");
-    declare_sky(s);
+    declare_sky(s, true);
     s.choice("axis", &CubeOutput::axis, frequency_options<Axis>(),
              {.meaning = "quantity that is binned", .fallback = "velocity"});
     declare_frequency_ranges(s, "axis");
@@ -45,8 +45,8 @@ void CubeOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedL
     edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
   }
   file.write(group + "/edges", edges, units.unit, std::string("bin edges: ") + units.meaning);
-  write_sky(file, group, "intensity", *this, plan, light, pixel_area(*this) * width,
-            std::string("kpc-2 ") + units.flux_unit);
+  write_sky(file, group, "intensity", *this, plan, light, width,
+            std::string(units_of(plan.sky.distances).per_area) + " " + units.flux_unit);
   file.attribute(group, "axis", std::string(units.name));
 }
 

@@ -106,8 +106,8 @@ HistogramPlan HistogramOutput::plan(const OutputContext& context) const {
       {.count = 1}, context.axis(reference), of, context.size, {centre[0], centre[1], centre[2]}, int(axes.size()), {}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const HistogramAxis& axis = axes[i];
-    const double span = axis.logarithmic ? log(axis.high / axis.low) : axis.high - axis.low;
-    plan.axes[i] = {axis.quantity, axis.logarithmic, axis.low, axis.high, span, std::int64_t(axis.bins)};
+    const bool whole = axis.quantity == PhotonProperty::scatterings;
+    plan.axes[i] = {axis.quantity, bin_axis(axis.low, axis.high, std::int64_t(axis.bins), axis.logarithmic, whole)};
     plan.bins.count *= std::int64_t(axis.bins);
   }
   return plan;
@@ -118,8 +118,8 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
   std::vector<std::uint64_t> shape;
   std::string names;
   for (int k = 0; k < plan.rank; ++k) {
-    const HistogramPlan::Axis& axis = plan.axes[k];
-    const AxisUnits units = units_of(axis.quantity);
+    const BinAxis& axis = plan.axes[k].along;
+    const AxisUnits units = units_of(plan.axes[k].quantity);
     std::vector<double> edges(std::size_t(axis.bins) + 1);
     for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = edge_of(axis, std::int64_t(i)) / units.in_cgs;
     file.write(group + "/edges_" + units.name, edges, units.unit, std::string("bin edges: ") + units.meaning);

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 
+#include "thor/outputs/bin_axis.hpp"
 #include "thor/outputs/binned.hpp"
 
 namespace thor {
@@ -28,10 +29,7 @@ struct HistogramPlan {
   static constexpr int most_axes = 3;
   struct Axis {
     PhotonProperty quantity;
-    bool logarithmic;
-    double low, high;
-    double span;  ///< high - low, or the logarithm of high/low
-    std::int64_t bins;
+    BinAxis along;
 
     bool operator==(const Axis&) const = default;
   };
@@ -90,29 +88,6 @@ THOR_FN double value_of(const HistogramPlan& h, PhotonProperty quantity, const P
   }
 }
 
-/// Edge i of an axis, as in the file. Scatterings are whole numbers and many lie exactly on an edge, so an edge that is
-/// whole but for rounding is made exact.
-THOR_FN double edge_of(const HistogramPlan::Axis& axis, std::int64_t i) {
-  if (i == axis.bins) return axis.high;
-  const double along = double(i) * axis.span / double(axis.bins);
-  if (!axis.logarithmic) return axis.low + along;
-  const double edge = axis.low * exp(along);
-  if (axis.quantity != PhotonProperty::scatterings) return edge;
-  const double whole = round_to_integer(edge);
-  return abs(edge - whole) < 1e-12 * edge ? whole : edge;
-}
-
-/// The bin of a value, which is at or above its lower edge and below its upper one; -1 beyond the axis.
-THOR_FN std::int64_t bin_on(const HistogramPlan::Axis& axis, double value) {
-  if (!(value >= axis.low && value < axis.high)) return -1;
-  const double along = (axis.logarithmic ? log(value / axis.low) : value - axis.low) / axis.span;
-  auto bin = static_cast<std::int64_t>(along * double(axis.bins));
-  bin = bin < axis.bins ? bin : axis.bins - 1;
-  while (bin > 0 && value < edge_of(axis, bin)) --bin;  // rounding
-  while (bin + 1 < axis.bins && value >= edge_of(axis, bin + 1)) ++bin;
-  return bin;
-}
-
 template <class Contributions>
 THOR_FN void count(const HistogramPlan& h, const Photon& photon, Contributions& bins) {
   const CountedLight counted = counted_light(h.of, photon);
@@ -120,8 +95,8 @@ THOR_FN void count(const HistogramPlan& h, const Photon& photon, Contributions& 
   std::int64_t bin = 0;
   for (int i = 0; i < h.rank; ++i) {
     const HistogramPlan::Axis& axis = h.axes[i];
-    const std::int64_t along = bin_on(axis, value_of(h, axis.quantity, photon, counted.frequency));
-    bin = along < 0 || bin < 0 ? -1 : bin * axis.bins + along;
+    const std::int64_t along = bin_on(axis.along, value_of(h, axis.quantity, photon, counted.frequency));
+    bin = along < 0 || bin < 0 ? -1 : bin * axis.along.bins + along;
   }
   bins.add(bin, counted.light);
 }

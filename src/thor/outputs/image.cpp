@@ -9,7 +9,7 @@ const config::Section<ImageOutput>& ImageOutput::section() {
   using namespace config;
   static const Section<ImageOutput> section = [] {
     Section<ImageOutput> s("");
-    declare_sky(s);
+    declare_sky(s, false);
     return s;
   }();
   return section;
@@ -18,7 +18,8 @@ const config::Section<ImageOutput>& ImageOutput::section() {
 SkyPlan ImageOutput::plan(const OutputContext& context) const { return plan_sky(*this, context); }
 
 void ImageOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedLight& light) const {
-  write_sky(file, "/images/" + name, "surface_brightness", *this, plan, light, pixel_area(*this), "erg s-1 kpc-2");
+  write_sky(file, "/images/" + name, "surface_brightness", *this, plan, light, 1,
+            units_of(plan.sky.distances).brightness);
 }
 
 }  // namespace thor

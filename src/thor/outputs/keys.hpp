@@ -75,10 +75,16 @@ void declare_reference(Section<Output>& s, const Condition& when = {}) {
        .when = when});
 }
 
-/// Declares `observer` and `centre`.
+/// Lengths on the sky: their squares are numbers, too.
+inline constexpr Bounds sky_bounds{.low = 1e-10, .high = 1e32};
+
+/// Declares the keys of a Sight; the line-spread function where the output has a `spectral` axis.
 template <class Output>
-void declare_observer(Section<Output>& s, bool optional) {
-  Spec spec{.meaning = "observer whose light is counted ([how](physics.md#observers))"};
+void declare_sight(Section<Output>& s, bool optional, bool spectral) {
+  const auto of_sight = [](auto member) {
+    return [member](Output & o) -> auto& { return o.sight.*member; };
+  };
+  Spec spec{.meaning = "observer, or set of them, whose light is counted ([how](physics.md#observers))"};
   if (optional) {
     spec.meaning += "; by default light of all directions";
     spec.fallback = "";
@@ -86,26 +92,46 @@ void declare_observer(Section<Output>& s, bool optional) {
     spec.example = "face";
   }
   s.text(
-      "observer", &Output::observer, "the name of an observer", [](const std::string&) { return true; },
+      "observer", of_sight(&Sight::observer), "the name of an observer", [](const std::string&) { return true; },
       std::move(spec));
-  s.vector("centre", &Output::centre, Dimension::length, anything,
-           {.meaning = "point in the middle of the image or aperture", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+  s.vector("centre", of_sight(&Sight::centre), Dimension::length, anything,
+           {.meaning = "point in the middle of image, aperture or profile", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+  s.choice("estimator", of_sight(&Sight::estimator),
+           std::vector<Option<Estimator>>{
+               {"peel", Estimator::peel, "light that every event sends to the observer, by rays; on processors"},
+               {"escaped", Estimator::escaped, "photons that escape in its direction, up to an angle `within`"}},
+           {.meaning = "how the light towards the observer is found", .fallback = "peel"});
+  s.quantity("within", of_sight(&Sight::within), Dimension::angle, {.low = constants::pi / 1800, .high = constants::pi},
+             {.meaning = "largest angle between an escaped photon and the direction to the observer",
+              .fallback = "30 deg",
+              .when = {"estimator", {"escaped"}}});
+  s.map("psf", of_sight(&Sight::psf), psf_section(), {.meaning = "point-spread function; by default none"});
+  if (spectral) {
+    s.map("lsf", of_sight(&Sight::lsf), lsf_section(), {.meaning = "line-spread function; by default none"});
+  }
+  s.check([](Reader& reader, const Output& o) {
+    const Sight& sight = o.sight;
+    if (sight.observer.empty()) {
+      if (sight.estimator != Estimator::peel) reader.report("estimator", "belongs to an observer: name one");
+      if (sight.psf) reader.report("psf", "is on the sky of an observer: name one");
+      if (sight.lsf) reader.report("lsf", "belongs to an observer: name one");
+    } else if (o.of != Fate::escaped && o.of != Fate::emitted) {
+      reader.report("of", "an observer sees light that escaped; or, without transfer, light that was emitted");
+    } else if (o.of == Fate::emitted && sight.estimator == Estimator::escaped) {
+      reader.report("estimator", "light without transfer is seen with `estimator: peel` only, and needs no rays");
+    }
+  });
 }
 
 /// Declares the keys that images and cubes have in common.
 template <class Output>
-void declare_sky(Section<Output>& s) {
+void declare_sky(Section<Output>& s, bool spectral) {
   declare_binned(s);
-  declare_observer(s, false);
-  s.quantity("width", [](Output& o) -> double& { return o.width; }, Dimension::length, positive,
-             {.meaning = "side of the image, which is a square", .example = "60 kpc"});
+  declare_sight(s, false, spectral);
+  s.sky_length("width", [](Output& o) -> double& { return o.width; }, sky_bounds,
+               {.meaning = "side of the image, which is a square", .example = "60 kpc"});
   s.integer("pixels", [](Output& o) -> std::uint64_t& { return o.pixels; }, 1, 16384,
             {.meaning = "pixels along a side", .example = "256"});
-  s.check([](Reader& reader, const Output& o) {
-    if (o.of != Fate::escaped && o.of != Fate::emitted) {
-      reader.report("of", "an observer sees light that escaped; or, without transfer, light that was emitted");
-    }
-  });
 }
 
 /// Edges must be numbers, each above the one before; those of a logarithmic axis are found from high/low.

@@ -6,6 +6,7 @@
 #include "thor/outputs/cube.hpp"
 #include "thor/outputs/histogram.hpp"
 #include "thor/outputs/image.hpp"
+#include "thor/outputs/profile.hpp"
 #include "thor/outputs/spectrum.hpp"
 
 /// The one list of binned outputs. A new one is a file beside this one and an entry here (docs/contributing/output.md);
@@ -51,7 +52,7 @@ struct OutputList {
   using Plan = AnyPlan<decltype(std::declval<const Outputs&>().plan(std::declval<const OutputContext&>()))...>;
 };
 
-using BinnedOutputs = OutputList<SpectrumOutput, HistogramOutput, ImageOutput, CubeOutput>;
+using BinnedOutputs = OutputList<SpectrumOutput, HistogramOutput, ImageOutput, CubeOutput, ProfileOutput>;
 
 using AnyOutput = BinnedOutputs::Variant<>;
 using OutputPlan = BinnedOutputs::Plan;

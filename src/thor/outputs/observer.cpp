@@ -1,8 +1,10 @@
 #include "thor/outputs/observer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
-#include "thor/config/section.hpp"
+#include "thor/outputs/keys.hpp"
+#include "thor/random/uniform.hpp"
 
 namespace thor {
 namespace {
@@ -14,6 +16,35 @@ Vector unit(const Vector& a) { return {a[0] / length(a), a[1] / length(a), a[2] 
 Vector cross(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
+/// Whether `up` is no help to tell what is upwards in a direction.
+bool is_along(const Vector& direction, const Vector& up) { return length(cross(unit(direction), unit(up))) < 1e-3; }
+
+constexpr std::uint64_t most_observers = 3072;
+
+Vector direction_of(double z, double phi) {
+  const double sine = std::sqrt(std::max(0., 1 - z * z));
+  return {sine * std::cos(phi), sine * std::sin(phi), z};
+}
+
+/// Centre of a pixel of HEALPix. Ring i has z and 4 i pixels in the caps, 4 N_side in the belt between them.
+Vector healpix_centre(std::int64_t sides, std::int64_t pixel) {
+  std::int64_t ring = 1, before = 0;  // pixels of the rings before it
+  const auto length_of = [&](std::int64_t i) { return 4 * std::min({i, sides, 4 * sides - i}); };
+  while (pixel >= before + length_of(ring)) before += length_of(ring++);
+  const auto n = double(sides), i = double(ring), from_pole = double(std::min(ring, 4 * sides - ring));
+  const bool cap = from_pole < n;
+  const double in_cap = 1 - from_pole * from_pole / (3 * n * n);
+  const double z = !cap ? 4. / 3 - 2 * i / (3 * n) : ring < 2 * sides ? in_cap : -in_cap;
+  const double shift = cap || (ring - sides) % 2 == 0 ? 0.5 : 0;  // rings of the belt are shifted in turn
+  const double phi = 2 * constants::pi / double(length_of(ring)) * (double(pixel - before) + shift);
+  return direction_of(z, phi);
+}
+
+Vector random_direction(std::uint64_t seed, std::uint64_t stream) {
+  const StreamKey key = stream_key(mix64(seed ^ 0x6f62736572766572ull), stream);  // no stream of a photon
+  const double turn = uniform<double>(key.word[2]), z = 2 * uniform<double>(key.word[0]) - 1;
+  return direction_of(z, 2 * constants::pi * turn);
+}
 
 }  // namespace
 
@@ -21,18 +52,28 @@ namespace config {
 
 const Section<Observer>& observer_section() {
   static const Section<Observer> section = [] {
-    Section<Observer> s("Observers far away. Outputs name the one that they belong to.");
+    Section<Observer> s(
+        "Observers far away, each in a `direction`; or sets of them (`random`, `healpix`), whose members are called "
+        "NAME.0, NAME.1, ... "
+        "Outputs name the one that they belong to; an output of a set is one for each member, with the same endings.");
     s.text("name", &Observer::name, "a name", [](const std::string& name) { return !name.empty(); },
            {.meaning = "name of the observer, for outputs", .example = "face"});
     s.vector("direction", &Observer::direction, Dimension::none, anything,
              {.meaning = "from the object to the observer; its length does not matter", .example = "[0, 0, 1]"});
+    s.integer("random", &Observer::random, 1, most_observers,
+              {.meaning = "makes a set of as many observers in random directions, by the `seed`", .example = "20"});
+    s.integer("healpix", &Observer::healpix, 1, 16,
+              {.meaning = "N_side: makes a set of 12 N_side² observers, evenly spread (the pixels of HEALPix)",
+               .example = "2"});
+    s.exactly_one({"direction", "random", "healpix"});
     s.vector("up", &Observer::up, Dimension::none, anything,
              {.meaning = "upward in images, as far as it lies across the line of sight", .fallback = "[0, 1, 0]"});
     s.check([](Reader& reader, const Observer& o) {
       if (!reader.clean("direction") || !reader.clean("up")) return;
-      if (!(length(o.direction) > 0)) return reader.report("direction", "must not be zero");
       if (!(length(o.up) > 0)) return reader.report("up", "must not be zero");
-      if (length(cross(unit(o.direction), unit(o.up))) < 1e-3) {
+      if (o.is_set() || !reader.has("direction")) return;
+      if (!(length(o.direction) > 0)) return reader.report("direction", "must not be zero");
+      if (is_along(o.direction, o.up)) {
         reader.report("up", "is along the line of sight: choose another direction, such as [0, 0, 1]");
       }
     });
@@ -56,7 +97,42 @@ const Section<Peel>& peel_section() {
   return section;
 }
 
+const Section<Psf>& psf_section() {
+  static const Section<Psf> section = [] {
+    Section<Psf> s("Point-spread function, a Gaussian: every contribution is displaced at random.");
+    s.sky_length("fwhm", &Psf::fwhm, sky_bounds,
+                 {.meaning = "full width at half maximum on the sky", .example = "1 kpc"});
+    return s;
+  }();
+  return section;
+}
+
+const Section<Lsf>& lsf_section() {
+  static const Section<Lsf> section = [] {
+    Section<Lsf> s("Line-spread function, a Gaussian in velocity: every contribution is displaced at random.");
+    s.quantity("fwhm", &Lsf::fwhm, Dimension::velocity, {.low = 0, .high = constants::c / 10, .low_open = true},
+               {.meaning = "full width at half maximum", .example = "50 km/s"});
+    return s;
+  }();
+  return section;
+}
+
 }  // namespace config
+
+std::vector<config::Observer> members_of(const config::Observer& set, std::uint64_t seed, std::size_t place) {
+  if (!set.is_set()) return {set};
+  std::vector<config::Observer> members(set.random > 0 ? set.random : 12 * set.healpix * set.healpix);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    config::Observer& member = members[i];
+    member.name = set.name + "." + std::to_string(i);
+    member.direction = set.random > 0 ? random_direction(seed, place * most_observers + i)
+                                      : healpix_centre(std::int64_t(set.healpix), std::int64_t(i));
+    member.up = set.up;
+    if (is_along(member.direction, set.up)) member.up = {set.up[2], set.up[0], set.up[1]};  // the next axis
+    if (is_along(member.direction, member.up)) member.up = {set.up[1], set.up[2], set.up[0]};
+  }
+  return members;
+}
 
 SkyFrame sky_of(const std::vector<config::Observer>& observers, const std::string& name, double size) {
   SkyFrame sky;

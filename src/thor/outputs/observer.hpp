@@ -1,9 +1,12 @@
 #pragma once
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "thor/math/functions.hpp"
+#include "thor/outputs/distance.hpp"
 
 namespace thor {
 
@@ -12,12 +15,15 @@ namespace config {
 template <class T>
 class Section;
 
-/// Somebody who is far away.
+/// Somebody who is far away; or a set of them, which members_of() turns into single ones.
 struct Observer {
   std::string name;
   std::array<double, 3> direction{};  ///< from the object to the observer; of any length
   std::array<double, 3> up{};         ///< what is upwards in images
+  std::uint64_t random = 0;           ///< number of members in random directions
+  std::uint64_t healpix = 0;          ///< N_side of members in the directions of HEALPix
 
+  bool is_set() const { return random > 0 || healpix > 0; }
   bool operator==(const Observer&) const = default;
 };
 const Section<Observer>& observer_section();
@@ -31,6 +37,33 @@ struct Peel {
 };
 const Section<Peel>& peel_section();
 
+/// How an observer is given its light: by peel-off, or by the escaped photons that happen to leave towards it.
+enum class Estimator { peel, escaped };
+
+/// Gaussian smearing, by its full width at half maximum: on the sky [cm], along frequency [cm/s].
+struct Psf {
+  double fwhm = 0;
+  bool operator==(const Psf&) const = default;
+};
+struct Lsf {
+  double fwhm = 0;
+  bool operator==(const Lsf&) const = default;
+};
+const Section<Psf>& psf_section();
+const Section<Lsf>& lsf_section();
+
+/// How an output looks at the sky of an observer.
+struct Sight {
+  std::string observer{};          ///< "" is none: light of all directions
+  std::array<double, 3> centre{};  ///< in the middle of image, aperture or profile [cm]
+  Estimator estimator = Estimator::peel;
+  double within = 0;  ///< angle between an escaped photon and the direction to the observer, at most [rad]
+  std::optional<Psf> psf{};
+  std::optional<Lsf> lsf{};
+
+  bool operator==(const Sight&) const = default;
+};
+
 }  // namespace config
 
 /// The sky as one observer sees it, plain data: the plane through `centre` across the line of sight.
@@ -39,9 +72,20 @@ struct SkyFrame {
   double towards[3] = {}, right[3] = {}, up[3] = {};
   double size = 1;        ///< a lane's unit of length [cm]
   double centre[3] = {};  ///< [cm]
+  bool escaped = false;   ///< seen by escaped photons, not by rays
+  double cosine = 1;      ///< of the largest angle between these and the direction to the observer
+  double blur = 0;        ///< standard deviation of the point-spread function [cm]
+  double broadening = 0;  ///< that of the line-spread function, in thermal speeds
+  std::uint64_t seed = 0;
+  Distances distances{};
 
   bool operator==(const SkyFrame&) const = default;
 };
+
+/// The members of a set, called NAME.0, NAME.1, ...; of a single observer, itself. Random directions depend on the seed
+/// and on the `place` of the set among the observers. HEALPix has 12 N_side^2 pixels of equal area, whose centres are
+/// taken in the order of its rings (Gorski et al. 2005, ApJ 622, 759, equations 2 to 9).
+std::vector<config::Observer> members_of(const config::Observer& set, std::uint64_t seed, std::size_t place);
 
 /// The sky of the observer of this name; of none if there is no such observer.
 SkyFrame sky_of(const std::vector<config::Observer>& observers, const std::string& name, double size);

@@ -33,6 +33,16 @@ double count_bins(const std::vector<AnyOutput>& outputs) {
   return count;
 }
 
+bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observer) {
+  const auto peels = [&](const auto& output) {
+    if constexpr (requires { output.sight; }) {
+      return output.sight.observer == observer && output.sight.estimator == Estimator::peel;
+    }
+    return false;
+  };
+  return std::ranges::any_of(outputs, [&](const AnyOutput& any) { return std::visit(peels, any); });
+}
+
 double memory_of(const std::vector<AnyOutput>& outputs) {
   double cells = 0, largest = 0;
   for_each_bins(outputs, [&](const auto& bins) {
@@ -44,7 +54,9 @@ double memory_of(const std::vector<AnyOutput>& outputs) {
 
 const Section<Output>& output_section() {
   static const Section<Output> section = [] {
-    Section<Output> s("What is kept: any number of spectra and histograms, and the photons themselves at most once.");
+    Section<Output> s(
+        "What is kept: any number of spectra, histograms, images, cubes and profiles, and the photons themselves at "
+        "most once.");
     declare(s);
     return s;
   }();

@@ -12,6 +12,9 @@ const Section<Output>& output_section();
 /// Number of bins of all outputs.
 double count_bins(const std::vector<AnyOutput>& outputs);
 
+/// Whether an output has rays sent to this observer.
+bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observer);
+
 /// Memory of the outputs at the end of a run, when the largest is written [bytes].
 double memory_of(const std::vector<AnyOutput>& outputs);
 

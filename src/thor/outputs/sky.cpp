@@ -3,17 +3,12 @@
 #include "thor/io/array/output.hpp"
 
 namespace thor {
-namespace {
-
-constexpr double kpc = 1e3 * constants::pc;
-
-}  // namespace
 
 SkyPlan plan_sky(const SkyOutput& o, const OutputContext& context) {
   SkyPlan plan{};
   plan.frequency = context.axis(o.reference);
   plan.of = o.of;
-  plan.sky = context.sky(o.observer, o.centre);
+  plan.sky = context.sky(o.sight);
   plan.half_width = o.width / 2;
   plan.pixels = std::int64_t(o.pixels);
   plan.bins.count = plan.pixels * plan.pixels;
@@ -21,26 +16,23 @@ SkyPlan plan_sky(const SkyOutput& o, const OutputContext& context) {
 }
 
 void write_sky(io::ArrayOutput& file, const std::string& group, const std::string& array, const SkyOutput& o,
-               const SkyPlan& plan, const BinnedLight& light, double per, const std::string& unit) {
+               const SkyPlan& plan, const BinnedLight& light, double channel, const std::string& unit) {
+  const SkyUnits units = units_of(plan.sky.distances);
+  const double side = o.width / units.in_cm / double(o.pixels), per = side * side * channel * units.light;
   std::vector<std::uint64_t> shape{o.pixels, o.pixels};
   if (plan.channels > 0) shape.insert(shape.begin(), std::uint64_t(plan.channels));
   std::vector<double> edges(o.pixels + 1), value(light.light), error(light.error);
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    edges[i] = (double(i) / double(o.pixels) - 0.5) * o.width / kpc;
+    edges[i] = (double(i) / double(o.pixels) - 0.5) * o.width / units.in_cm;
   }
   for (double& v : value) v /= per;
   for (double& v : error) v /= per;
-  file.write(group + "/edges_right", edges, "kpc", "edges of the pixels, to the right of the centre");
-  file.write(group + "/edges_up", edges, "kpc", "edges of the pixels, above the centre");
+  file.write(group + "/edges_right", edges, units.length, "edges of the pixels, to the right of the centre");
+  file.write(group + "/edges_up", edges, units.length, "edges of the pixels, above the centre");
   file.write<double>(group + "/" + array, value, shape, unit, "surface brightness: rows upward, columns to the right");
   file.write<double>(group + "/error", error, shape, unit, "Monte Carlo standard error");
   write_attributes(file, group, o.of, plan.frequency, light);
-  write_attributes(file, group, o.observer, plan.sky);
-}
-
-double pixel_area(const SkyOutput& o) {
-  const double side = o.width / kpc / double(o.pixels);
-  return side * side;
+  write_attributes(file, group, o.sight, plan.sky);
 }
 
 }  // namespace thor

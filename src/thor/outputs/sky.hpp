@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/outputs/binned.hpp"
+#include "thor/outputs/sight.hpp"
 
 namespace thor {
 
@@ -22,11 +23,10 @@ struct SkyPlan {
 struct SkyOutput {
   std::string name;
   config::Fate of = config::Fate::escaped;
-  std::string observer;
-  std::array<double, 3> centre{};  ///< [cm]
-  double width = 0;                ///< [cm]
-  std::uint64_t pixels = 0;        ///< along a side
-  std::string reference{};         ///< the transition of lambda0; "" is the line's first
+  double width = 0;          ///< [cm]
+  std::uint64_t pixels = 0;  ///< along a side
+  config::Sight sight{};
+  std::string reference{};  ///< the transition of lambda0; "" is the line's first
 
   bool operator==(const SkyOutput&) const = default;
 };
@@ -34,32 +34,31 @@ struct SkyOutput {
 /// Plan of the pixels; the channels of a cube are added to it.
 SkyPlan plan_sky(const SkyOutput& output, const OutputContext& context);
 
-/// Area of a pixel [kpc^2].
-double pixel_area(const SkyOutput& output);
-
-/// Writes the edges of the pixels and the light of each, in units of `per` erg/s, to an array of a group.
+/// Writes the edges of the pixels, and the light of each per area of the sky and `channel`, to an array of a group.
 void write_sky(io::ArrayOutput& file, const std::string& group, const std::string& array, const SkyOutput& output,
-               const SkyPlan& plan, const BinnedLight& light, double per, const std::string& unit);
+               const SkyPlan& plan, const BinnedLight& light, double channel, const std::string& unit);
 
 inline namespace THOR_ISA {
-
-template <class Contributions>
-THOR_FN void count(const SkyPlan&, const Photon&, Contributions&) {}
 
 /// Rows are upward, columns to the right; the channels of a cube are the slowest.
 template <class Contributions>
 THOR_FN void count(const SkyPlan& s, const Seen& seen, Contributions& bins) {
-  const SkyPlace place = project(s.sky, seen.position);
+  const auto [place, frequency] = record(s.sky, seen);
   const double per_length = double(s.pixels) / (2 * s.half_width);
   const std::int64_t column = bin_at((place.right + s.half_width) * per_length, s.pixels);
   const std::int64_t row = bin_at((place.up + s.half_width) * per_length, s.pixels);
   std::int64_t channel = 0;
   if (s.channels > 0) {
-    const double value = axis_value(s.frequency, s.axis, seen.frequency);
+    const double value = axis_value(s.frequency, s.axis, frequency);
     channel = bin_at((value - s.low) / (s.high - s.low) * double(s.channels), s.channels);
   }
   const bool inside = column >= 0 && row >= 0 && channel >= 0;
   bins.add(inside ? (channel * s.pixels + row) * s.pixels + column : -1, seen.light);
+}
+
+template <class Contributions>
+THOR_FN void count(const SkyPlan& s, const Photon& photon, Contributions& bins) {
+  look_at(s.sky, photon, [&](const Seen& seen) { count(s, seen, bins); });
 }
 
 }  // namespace THOR_ISA

@@ -9,10 +9,9 @@ const config::Section<Aperture>& Aperture::section() {
   using namespace config;
   static const Section<Aperture> section = [] {
     Section<Aperture> s("A circle or ring on the sky of an observer.");
-    s.quantity("radius", &Aperture::radius, Dimension::length, positive,
-               {.meaning = "radius of the circle", .example = "5 kpc"});
-    s.quantity("inner", &Aperture::inner, Dimension::length, non_negative,
-               {.meaning = "radius inside which nothing is counted", .fallback = "0 kpc"});
+    s.sky_length("radius", &Aperture::radius, sky_bounds, {.meaning = "radius of the circle", .example = "5 kpc"});
+    s.sky_length("inner", &Aperture::inner, non_negative,
+                 {.meaning = "radius inside which nothing is counted", .fallback = "0 kpc"});
     s.check([](Reader& reader, const Aperture& a) {
       if (reader.clean("radius") && a.inner >= a.radius) reader.report("inner", "must be less than radius");
     });
@@ -32,15 +31,13 @@ const config::Section<SpectrumOutput>& SpectrumOutput::section() {
     s.integer("bins", &SpectrumOutput::bins, 1, 10'000'000,
               {.meaning = "number of bins, of equal width", .example = "200"});
     declare_reference(s, {"axis", {"x", "velocity"}});
-    declare_observer(s, true);
+    declare_sight(s, true, true);
     s.map("aperture", &SpectrumOutput::aperture, Aperture::section(),
           {.meaning = "part of the sky of the `observer` that is counted; by default all of it"});
     s.check([](Reader& reader, const SpectrumOutput& o) {
       check_edges(reader, o.low, o.high, o.bins);
-      if (o.observer.empty()) {
-        if (o.aperture) reader.report("aperture", "is on the sky of an observer: name one");
-      } else if (o.of != Fate::escaped && o.of != Fate::emitted) {
-        reader.report("of", "an observer sees light that escaped; or, without transfer, light that was emitted");
+      if (o.sight.observer.empty() && o.aperture) {
+        reader.report("aperture", "is on the sky of an observer: name one");
       }
     });
     return s;
@@ -49,13 +46,13 @@ const config::Section<SpectrumOutput>& SpectrumOutput::section() {
 }
 
 SpectrumPlan SpectrumOutput::plan(const OutputContext& context) const {
-  return {{.count = std::int64_t(bins), .groups = !observer.empty()},
+  return {{.count = std::int64_t(bins), .groups = !sight.observer.empty()},
           context.axis(reference),
           axis,
           of,
           low,
           high,
-          context.sky(observer, centre),
+          context.sky(sight),
           aperture ? aperture->inner : 0,
           aperture ? aperture->radius : 1e300};
 }
@@ -77,8 +74,8 @@ void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, cons
   file.write(group + "/error", error, units.flux_unit, "Monte Carlo standard error of flux");
   file.attribute(group, "axis", std::string(units.name));
   write_attributes(file, group, of, plan.frequency, light);
-  if (observer.empty()) return;
-  write_attributes(file, group, observer, plan.sky);
+  if (sight.observer.empty()) return;
+  write_attributes(file, group, sight, plan.sky);
   if (!aperture) return;
   file.attribute(group, "aperture_radius", aperture->radius);
   file.attribute(group, "aperture_inner", aperture->inner);

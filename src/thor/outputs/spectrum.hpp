@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "thor/outputs/binned.hpp"
+#include "thor/outputs/sight.hpp"
 
 namespace thor {
 
@@ -39,9 +40,8 @@ struct SpectrumOutput {
   double high = 0;
   std::uint64_t bins = 0;
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
-  std::string observer{};   ///< "" is none: light of all directions
+  config::Sight sight{};
   std::optional<Aperture> aperture{};
-  std::array<double, 3> centre{};  ///< of the aperture [cm]
 
   static const config::Section<SpectrumOutput>& section();
   SpectrumPlan plan(const OutputContext& context) const;
@@ -53,20 +53,21 @@ struct SpectrumOutput {
 inline namespace THOR_ISA {
 
 template <class Contributions>
-THOR_FN void count(const SpectrumPlan& s, const Photon& photon, Contributions& bins) {
-  const CountedLight counted = counted_light(s.of, photon);
-  if (!counted.any || s.sky.observer >= 0) return;
-  const double value = axis_value(s.frequency, s.axis, counted.frequency);
-  bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), counted.light);
+THOR_FN void count(const SpectrumPlan& s, const Seen& seen, Contributions& bins) {
+  const auto [place, frequency] = record(s.sky, seen);
+  const double r2 = place.right * place.right + place.up * place.up;
+  if (!(r2 >= s.inner * s.inner && r2 < s.radius * s.radius)) return;
+  const double value = axis_value(s.frequency, s.axis, frequency);
+  bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), seen.light);
 }
 
 template <class Contributions>
-THOR_FN void count(const SpectrumPlan& s, const Seen& seen, Contributions& bins) {
-  const SkyPlace place = project(s.sky, seen.position);
-  const double r2 = place.right * place.right + place.up * place.up;
-  if (!(r2 >= s.inner * s.inner && r2 < s.radius * s.radius)) return;
-  const double value = axis_value(s.frequency, s.axis, seen.frequency);
-  bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), seen.light);
+THOR_FN void count(const SpectrumPlan& s, const Photon& photon, Contributions& bins) {
+  if (s.sky.observer >= 0) return look_at(s.sky, photon, [&](const Seen& seen) { count(s, seen, bins); });
+  const CountedLight counted = counted_light(s.of, photon);
+  if (!counted.any) return;
+  const double value = axis_value(s.frequency, s.axis, counted.frequency);
+  bins.add(bin_at((value - s.low) / (s.high - s.low) * double(s.bins.count), s.bins.count), counted.light);
 }
 
 }  // namespace THOR_ISA

@@ -186,8 +186,10 @@ std::vector<OutputLight> Tally::light_of_outputs() const {
     const BinnedLight light = binned(i);
     std::visit(
         [&]<class T>(const T& output) {
+          bool observed = false;
+          if constexpr (requires { output.sight; }) observed = !output.sight.observer.empty();
           list.push_back({T::type, output.name, output.of, std::accumulate(light.light.begin(), light.light.end(), 0.),
-                          light.beyond});
+                          light.beyond, observed});
         },
         outputs_[i]);
   }

@@ -11,6 +11,7 @@ struct OutputLight {
   std::string type, name;
   config::Fate of;
   double within, beyond;  ///< light within and beyond the range
+  bool observed;          ///< what an observer sees
 };
 
 class TallyPart;

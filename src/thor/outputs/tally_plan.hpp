@@ -107,7 +107,8 @@ void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
   for (int i = 0; i < plan.output_count; ++i) {
     plan.outputs[i].visit([&](const auto& output) {
       if constexpr (requires { output.sky; }) {
-        if (output.sky.observer != seen.observer || (output.of == config::Fate::emitted) != seen.emitted) return;
+        if (output.sky.observer != seen.observer || output.sky.escaped) return;
+        if ((output.of == config::Fate::emitted) != seen.emitted) return;
         Contributions contributions(output.bins, seen.id, cells);
         count(output, seen, contributions);
         contributions.finish();

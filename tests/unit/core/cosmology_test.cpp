@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "thor/core/constants.hpp"
@@ -60,6 +61,39 @@ TEST(Cosmology, TheIntegralMeetsTheClosedForm) {
     const double closed = Cosmology{0.7, 0.3, 0.7}.age(z), integral = Cosmology{0.7, 0.3, 0.7 + 1e-8}.age(z);
     EXPECT_NEAR(integral / closed, 1, 2e-8) << z;
     EXPECT_NE(integral, closed);
+  }
+}
+
+struct Far {
+  Cosmology cosmology;
+  double redshift, luminosity, angular;  ///< distances [Mpc]
+};
+
+// astropy 5.2, FlatLambdaCDM and LambdaCDM with Tcmb0 = 0: flat, open, closed, Einstein-de Sitter, without Lambda.
+constexpr Far far[] = {
+    {{0.6774, 0.3089, 0.6911}, 0.001, 4.42903325168, 4.42018845458},
+    {{0.6774, 0.3089, 0.6911}, 0.5, 2918.47738757, 1297.10106114},
+    {{0.6774, 0.3089, 0.6911}, 2, 15937.1347541, 1770.79275046},
+    {{0.6774, 0.3089, 0.6911}, 6, 59064.8642352, 1205.40539256},
+    {{0.6774, 0.3089, 0.6911}, 1000, 13964952.1014, 13.9370640363},
+    {{0.7, 0.3, 0.6}, 3, 25369.7240234, 1585.60775146},
+    {{0.7, 0.3, 0.9}, 3, 25287.5329591, 1580.47080995},
+    {{0.7, 1.0, 0.0}, 3, 17130.9976, 1070.68735},
+    {{0.7, 0.3, 0.0}, 0.5, 2565.18605295, 1140.0826902},
+};
+
+TEST(Cosmology, HasTheDistancesOfAstropy) {
+  const double mpc = 1e6 * constants::pc;
+  for (const auto& [c, z, luminosity, angular] : far) {
+    EXPECT_NEAR(c.luminosity_distance(z) / mpc / luminosity, 1, 1e-8) << c.omega_m << " " << c.omega_lambda << " " << z;
+    EXPECT_NEAR(c.angular_distance(z) / mpc / angular, 1, 1e-8) << c.omega_m << " " << c.omega_lambda << " " << z;
+  }
+  // astropy's Planck15, which has radiation, neutrinos and Omega_m = 0.3075: within 0.1 %.
+  for (const auto& [z, luminosity, angular] :
+       {std::array{0.1, 475.336937, 392.840444}, {2, 15934.6156, 1770.51285}, {6, 59046.1046, 1205.02254}}) {
+    EXPECT_NEAR(Cosmology{}.luminosity_distance(z) / mpc / luminosity, 1, 1e-3) << z;
+    EXPECT_NEAR(Cosmology{}.angular_distance(z) / mpc / angular, 1, 1e-3) << z;
+    EXPECT_GT(std::abs(Cosmology{0.7, 0.3, 0.7}.angular_distance(z) / mpc / angular - 1), 1e-3) << z;
   }
 }
 

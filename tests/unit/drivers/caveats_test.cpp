@@ -60,6 +60,27 @@ TEST(Caveats, LightBeyondARangeIsOfThatSpectrum) {
   EXPECT_EQ(some.caveats().size(), 1u);
 }
 
+/// An aperture that misses the object has no light at all, neither within nor beyond its range; stopped photons are
+/// among what observers see.
+TEST(Caveats, AnObserverWhoSeesNothingIsTold) {
+  SpectrumOutput dark{.name = "dark", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 2};
+  dark.sight.observer = "o", dark.sight.estimator = config::Estimator::escaped, dark.sight.within = 3;
+  const auto caveats = [&](double aperture) {
+    dark.aperture = Aperture{aperture, 0.5};
+    const std::vector<config::Observer> observers{{"o", {0, 0, 1}, {0, 1, 0}}};
+    Tally tally{{dark}, {[](const std::string&) { return FrequencyAxis{1e6, 1e-5}; }, 1, observers}, 1e4, 1e4};
+    for (const Phase fate : {Phase::escaped, Phase::stopped}) {
+      Photon p{};
+      p.fate = fate, p.weight = 1, p.direction[2] = 1, p.position[0] = 3;
+      tally.start(1, 1), tally.accept(p);
+    }
+    return caveats_of(tally, {2, ""});
+  };
+  ASSERT_EQ(caveats(1).size(), 1u);
+  EXPECT_TRUE(caveats(1)[0].starts_with("spectrum dark: not a photon is in it, though 1 erg/s escaped"));
+  EXPECT_TRUE(caveats(4).empty());
+}
+
 TEST(Caveats, ARunThatWasCutIsBiasedOnlyByWhatIsInFlight) {
   Counted some;
   some.add(Phase::escaped, 10);

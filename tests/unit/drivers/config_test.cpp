@@ -256,6 +256,67 @@ TEST(Config, ResolvedParsesToTheSame) {
   }
 }
 
+/// Angles are lengths at the distance of the sky: astropy has 1770.79275046 Mpc at z = 2.
+TEST(Config, AnglesAreLengthsOnASky) {
+  const std::vector<std::string> look{
+      "observers=[{name: face, direction: [0, 0, 1]}]",
+      "outputs=[{type: image, name: i, observer: face, width: 2 arcsec, pixels: 4, psf: {fwhm: 0.5 arcsec}}, "
+      "{type: spectrum, name: s, observer: face, aperture: {radius: 1 arcmin, inner: 1 kpc}, lsf: {fwhm: 50 km/s}, "
+      "axis: "
+      "x, range: [0, 1], bins: 1}, {type: profile, name: p, observer: face, radius: 10 kpc, inner: 0.01 arcsec, bins: "
+      "3, "
+      "spacing: log, estimator: escaped, within: 60 deg}]"};
+  const auto with = [&](const std::string& sky) {
+    std::vector<std::string> set = look;
+    set.push_back("sky=" + sky);
+    return parse(minimal, "f.yaml", set);
+  };
+  const Config far = with("{redshift: 2}");
+  const double kpc = 1e3 * constants::pc, scale = 1770.79275046 * 1e3 * constants::pi / 648000 * kpc;
+  const auto& image = std::get<ImageOutput>(far.outputs[0]);
+  EXPECT_NEAR(image.width / (2 * scale), 1, 1e-6);
+  EXPECT_NEAR(image.sight.psf->fwhm / (0.5 * scale), 1, 1e-6);
+  const auto& spectrum = std::get<SpectrumOutput>(far.outputs[1]);
+  EXPECT_NEAR(spectrum.aperture->radius / (60 * scale), 1, 1e-6);
+  EXPECT_DOUBLE_EQ(spectrum.aperture->inner, kpc);
+  EXPECT_EQ(spectrum.sight.lsf->fwhm, 5e6);
+  const auto& profile = std::get<ProfileOutput>(far.outputs[2]);
+  EXPECT_NEAR(profile.inner / (0.01 * scale), 1, 1e-6);
+  EXPECT_EQ(profile.sight.estimator, Estimator::escaped);
+  EXPECT_DOUBLE_EQ(profile.sight.within, constants::pi / 3);
+  EXPECT_EQ(parse(far.resolved, "f.yaml"), far);
+  const Config near = with("{distance: 10 Mpc}");
+  EXPECT_NEAR(std::get<ImageOutput>(near.outputs[0]).width / (2 * constants::pi / 648000 * 1e4 * kpc), 1, 1e-12);
+  const Config other = with("{redshift: 2, hubble: 0.7, omega_m: 0.3}");
+  EXPECT_LT(std::get<ImageOutput>(other.outputs[0]).width, 0.99 * image.width);
+  expect_failure("outputs.0.width: \"2 arcsec\" is an angle, which is a length at a distance only: add `sky: ", minimal,
+                 look);
+}
+
+/// An output of a set is one for each member; observers that rays go to come first.
+TEST(Config, SetsOfObserversHaveMembers) {
+  const Config config =
+      parse(minimal, "f.yaml",
+            {"observers=[{name: lone, direction: [1, 0, 0]}, {name: hp, healpix: 1}, {name: any, random: 3}]",
+             "outputs=[{type: image, name: i, observer: any, width: 2 kpc, pixels: 4}, {type: spectrum, name: s, "
+             "observer: hp, "
+             "estimator: escaped, axis: x, range: [0, 1], bins: 1}, {type: spectrum, name: one, observer: hp.3, axis: "
+             "x, range: "
+             "[0, 1], bins: 1}]"});
+  ASSERT_EQ(config.outputs.size(), 16u);
+  EXPECT_EQ(std::get<ImageOutput>(config.outputs[2]).name, "i.2");
+  EXPECT_EQ(std::get<ImageOutput>(config.outputs[2]).sight.observer, "any.2");
+  EXPECT_EQ(std::get<SpectrumOutput>(config.outputs[14]).sight.observer, "hp.11");
+  ASSERT_EQ(config.observers.size(), 16u);
+  EXPECT_EQ(config.observers[0].name, "hp.3");
+  EXPECT_EQ(config.observers[1].name, "any.0");
+  EXPECT_EQ(config.observers[4].name, "lone");
+  EXPECT_EQ(build_observers(config).towards.size(), 4u) << "no rays to those whom escaped photons show all";
+  EXPECT_EQ(parse(config.resolved, "f.yaml"), config);
+  EXPECT_NE(parse(minimal, "f.yaml", {"observers=[{name: any, random: 3}]", "seed=2"}).observers,
+            parse(minimal, "f.yaml", {"observers=[{name: any, random: 3}]", "seed=3"}).observers);
+}
+
 TEST(Config, JumpsAreTheDefaultUnlessCoreSkipIsGiven) {
   const auto jumps = [](const std::vector<std::string>& set) { return parse(minimal, "f", set).acceleration.jumps; };
   EXPECT_TRUE(jumps({}));
@@ -350,7 +411,7 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   EXPECT_EQ(failure(minimal + "sed: 3\n"),
             "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
             "line_list, seed, precision, dataset, generators, acceleration, physics, numerics, limits, observers, "
-            "peel, outputs, output)");
+            "sky, peel, outputs, output)");
   expect_failure("f.yaml:7:3: dataset.velocty: unknown key; did you mean \"velocity\"?",
                  edited("tau0: 1e6", "tau0: 1e6\n  velocty: {profile: static}"));
   expect_failure("f.yaml:8:19: generators.0.photon: unknown key; did you mean \"photons\"?",
@@ -645,6 +706,20 @@ TEST(Config, BrokenValues) {
       {"outputs",
        "[{type: spectrum, name: a, axis: x, range: [0, 1], bins: 1},"
        " {type: histogram, name: a, axes: [{quantity: x, range: [0, 1], bins: 1}]}]"},
+      {"sky", "{}"},
+      {"sky", "{redshift: 2, distance: 1 Mpc}"},
+      {"sky", "{redshift: 0}"},
+      {"sky", "{redshift: nan}"},
+      {"sky", "{distance: 10}"},
+      {"sky", "{redshift: 2, hubble: 67.74}"},
+      {"sky", "{redshift: 2, omega_m: 1.2}"},
+      {"observers", "[{name: a}]"},
+      {"observers", "[{name: a, random: 0}]"},
+      {"observers", "[{name: a, healpix: 17}]"},
+      {"observers", "[{name: a, random: 3, healpix: 2}]"},
+      {"observers", "[{name: a, direction: [0, 0, 1], random: 3}]"},
+      {"observers", "[{name: a, random: 3, up: [0, 0, 0]}]"},
+      {"observers", "[{name: a, random: 3}, {name: a.1, direction: [0, 0, 1]}]"},
       {"output", "out.h5"},
       {"output", "{}"},
       {"output.path", "out.hdf5"},

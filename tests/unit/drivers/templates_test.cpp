@@ -33,6 +33,16 @@ TEST(Templates, AllAreWrittenAndRead) {
   }
 }
 
+/// What a comment shows of a map that is left out can be given as it is: of alternatives it shows one.
+TEST(Templates, AMapThatIsLeftOutIsShownAsItCanBeGiven) {
+  const std::string text = write_template("shell");
+  const std::size_t at = text.find("# sky: {"), end = text.find('}', at);
+  ASSERT_NE(at, std::string::npos);
+  const config::Config config = config::parse(text, "f.yaml", {"sky=" + text.substr(at + 7, end - at - 6)});
+  ASSERT_TRUE(config.sky);
+  EXPECT_EQ(config.sky->redshift, 2);
+}
+
 TEST(Templates, UnknownNameGivesTheNearest) {
   try {
     write_template("shel");

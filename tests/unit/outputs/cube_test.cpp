@@ -10,7 +10,7 @@ namespace {
 
 TEST(CubeOutput, HasChannelsFirst) {
   CubeOutput output;
-  output.name = "ifu", output.observer = "face", output.width = 2, output.pixels = 2;
+  output.name = "ifu", output.sight.observer = "face", output.width = 2, output.pixels = 2;
   output.axis = config::Axis::x, output.low = -3, output.high = 3, output.bins = 3;
   const OutputContext context{[](const std::string&) {
                                 return FrequencyAxis{1e6, 1215.67e-8};

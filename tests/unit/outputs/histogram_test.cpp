@@ -156,7 +156,7 @@ TEST(Histogram, TheFileHasTheEdgesByWhichPhotonsWereCounted) {
       const HistogramOutput output{
           "h", config::Fate::escaped, {{PhotonProperty::radius, low, 77 * low, 61, logarithmic}}};
       const HistogramPlan plan = output.plan(context());
-      const HistogramPlan::Axis& axis = plan.axes[0];
+      const BinAxis& axis = plan.axes[0].along;
       EXPECT_EQ(edge_of(axis, 0), low);
       EXPECT_EQ(edge_of(axis, 61), 77 * low);
       EXPECT_EQ(bin_on(axis, std::nextafter(low, 0.)), -1);

@@ -14,8 +14,8 @@ OutputContext context() {
 }
 ImageOutput image() {
   ImageOutput output;
-  output.name = "sb", output.observer = "edge", output.width = 8, output.pixels = 4;
-  output.centre = {5, 1, 0};
+  output.name = "sb", output.width = 8, output.pixels = 4;
+  output.sight.observer = "edge", output.sight.centre = {5, 1, 0};
   return output;
 }
 Seen seen(double y, double z, double light = 1, int observer = 0, bool emitted = false) {

@@ -27,7 +27,17 @@ std::string yaml(const std::string& dataset, int photons, const std::string& mor
          "  {type: histogram, name: small, axes: [{quantity: radius, range: [1 pc, 1 kpc], bins: 9, spacing: log}, "
          "{quantity: x, range: [-9, 9], bins: 6}, {quantity: cosine, range: [-1, 1], bins: 4}]},\n"
          "  {type: histogram, name: large, axes: [{quantity: impact, range: [0 kpc, 1 kpc], bins: 400}, "
-         "{quantity: velocity, range: [-200 km/s, 200 km/s], bins: 300}]}]\n"
+         "{quantity: velocity, range: [-200 km/s, 200 km/s], bins: 300}]},\n"
+         "  {type: image, name: photons, observer: o, width: 2 kpc, pixels: 9, estimator: escaped, within: 60 deg, "
+         "psf: "
+         "{fwhm: 0.2 kpc}},\n"
+         "  {type: profile, name: rings, observer: o, radius: 1 kpc, inner: 1 pc, spacing: log, bins: 9, estimator: "
+         "escaped},\n"
+         "  {type: cube, name: ifu, observer: o, width: 2 kpc, pixels: 3, estimator: escaped, lsf: {fwhm: 9 km/s}, "
+         "range: "
+         "[-200 km/s, 200 km/s], bins: 8},\n"
+         "  {type: spectrum, name: cone, observer: o, estimator: escaped, range: [-200 km/s, 200 km/s], bins: 8}]\n"
+         "observers: [{name: o, direction: [1, 2, 3]}]\n"
          "output: {path: x.h5}\n" +
          more;
 }

@@ -1,0 +1,12 @@
+#pragma once
+#include "thor/drivers/setup.hpp"
+
+namespace thor {
+
+/// Refuses a `sky` whose cosmology is not that of the grid: H(z) of its file must agree to 1 %.
+void check_cosmology(const config::Config& config, const Refuse& refuse);
+
+/// Warns of an object that is put at another redshift than its grid has.
+void warn_of_sky(const config::Config& config, const Setup& setup);
+
+}  // namespace thor

@@ -1,0 +1,50 @@
+#include "thor/outputs/distance.hpp"
+
+#include "thor/config/section.hpp"
+
+namespace thor {
+
+namespace config {
+
+const Section<Sky>& sky_section() {
+  static const Section<Sky> section = [] {
+    Section<Sky> s(
+        "Where the object is on the sky. With it, lengths across the line of sight may be angles, and images, cubes "
+        "and "
+        "profiles are fluxes per square arcsecond ([how](physics.md#the-sky)).");
+    s.number("redshift", &Sky::redshift, {.low = 1e-6, .high = 1000},
+             {.meaning = "distances follow from it", .example = "2.0"});
+    s.quantity("distance", &Sky::distance, Dimension::length, {.low = 1e15, .high = 1e32},
+               {.meaning = "of an object nearby, without expansion", .example = "10 Mpc"});
+    s.exactly_one({"redshift", "distance"});
+    s.number("hubble", &Sky::hubble, {.low = least_h, .high = largest_h},
+             {.meaning = "h = H0/(100 km/s/Mpc); by default of Planck 2015", .fallback = "0.6774"});
+    s.number("omega_m", &Sky::omega_m, {.low = 0, .high = 1, .low_open = true},
+             {.meaning = "density of matter; the universe is flat", .fallback = "0.3089"});
+    s.check([](Reader& reader, const Sky& sky) {
+      const bool clean = reader.clean("redshift") && reader.clean("distance") && reader.clean("hubble") &&
+                         reader.clean("omega_m") && (sky.redshift || sky.distance);
+      // Angles elsewhere are right as such where the sky itself is not.
+      reader.set_angle(clean ? distances_of(sky).angular : cm_per_kpc);
+    });
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace config
+
+Distances distances_of(const std::optional<config::Sky>& sky) {
+  if (!sky) return {};
+  if (sky->distance) return {0, *sky->distance, *sky->distance};
+  const Cosmology cosmology{sky->hubble, sky->omega_m, 1 - sky->omega_m};
+  return {*sky->redshift, cosmology.luminosity_distance(*sky->redshift), cosmology.angular_distance(*sky->redshift)};
+}
+
+SkyUnits units_of(const Distances& d) {
+  if (!d.known()) return {"kpc", cm_per_kpc, "kpc-2", "erg s-1 kpc-2", 1};
+  return {"arcsec", rad_per_arcsec * d.angular, "cm-2 arcsec-2", "erg s-1 cm-2 arcsec-2",
+          4 * constants::pi * d.luminosity * d.luminosity};
+}
+
+}  // namespace thor

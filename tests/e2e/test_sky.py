@@ -1,0 +1,274 @@
+"""The sky of observers, as a user meets it: distances, angles, profiles, sets of observers, smearing, estimators.
+
+    /usr/bin/python3 tests/e2e/test_sky.py --thor build/release/thor [unittest arguments]
+"""
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+PACKAGE = str(Path(__file__).resolve().parents[2] / "python")
+sys.path.insert(0, PACKAGE)
+from configurations import sphere  # noqa: E402
+from support import Case, DEVICE, DONE, USAGE, main, thor  # noqa: E402
+
+import thor as package  # noqa: E402
+
+FACE = [{"name": "face", "direction": [0, 0, 1]}]
+IMAGE = {"type": "image", "name": "sb", "observer": "face", "width": "2 kpc", "pixels": 8}
+CUBE = {"type": "cube", "name": "ifu", "observer": "face", "width": "2 kpc", "pixels": 4, "axis": "wavelength",
+        "range": ["1215 Angstrom", "1216.4 Angstrom"], "bins": 7}
+PROFILE = {"type": "profile", "name": "halo", "observer": "face", "radius": "1 kpc", "bins": 10}
+SPECTRUM = {"type": "spectrum", "name": "line", "observer": "face", "range": ["-100 km/s", "100 km/s"], "bins": 20}
+# astropy 5.2, FlatLambdaCDM(67.74, 0.3089, Tcmb0=0) at redshift 2 [Mpc].
+D_L, D_A = 15937.1347541, 1770.79275046
+MPC, ARCSEC = 3.0856775814913673e24, np.pi / 648000
+
+
+def seen(*outputs, observers=FACE, photons=2000, tau0=1e4, source=None, **more):
+    jumps = {"acceleration": {"jumps": True}}
+    return {**sphere(tau0, photons, outputs=list(outputs), source=source), **jumps, "observers": observers, **more}
+
+
+class SkyCase(Case):
+    def look(self, config, *arguments):
+        """The result of a run on the processor."""
+        result = package.open(self.run_thor(config, "--quiet", "--device", "cpu", *arguments))
+        self.addCleanup(result.close)
+        return result
+
+
+class Distances(SkyCase):
+    def test_a_redshift_makes_fluxes_of_luminosities(self):
+        plain = self.look(seen(IMAGE, CUBE, PROFILE, SPECTRUM))
+        sky = self.look(seen(IMAGE, CUBE, PROFILE, SPECTRUM, sky={"redshift": 2}))
+        with h5py.File(sky.path) as file:
+            attributes = dict(file["sky"].attrs)
+            self.assertEqual(file["cubes/ifu/intensity"].attrs["units"], b"cm-2 arcsec-2 erg s-1 Angstrom-1")
+        self.assertAlmostEqual(attributes["redshift"], 2)
+        self.assertAlmostEqual(attributes["distance_luminosity"] / D_L, 1, delta=1e-8)
+        self.assertAlmostEqual(attributes["distance_angular"] / D_A, 1, delta=1e-8)
+        scale = 1e3 * D_A * ARCSEC  # kpc per arcsec
+        self.assertAlmostEqual(attributes["kpc_per_arcsec"] / scale, 1, delta=1e-8)
+        dimming = scale**2 / (4 * np.pi * (D_L * MPC) ** 2)
+        for mine, other, length in ((plain.images["sb"], sky.images["sb"], "right"),
+                                    (plain.profiles["halo"], sky.profiles["halo"], "edges")):
+            np.testing.assert_allclose(other.brightness, mine.brightness * dimming, rtol=1e-7)
+            np.testing.assert_allclose(other.error, mine.error * dimming, rtol=1e-7)
+            np.testing.assert_allclose(getattr(other, length) * scale, getattr(mine, length), rtol=1e-7)
+            self.assertEqual((mine.unit, mine.length), ("erg s-1 kpc-2", "kpc"))
+            self.assertEqual((other.unit, other.length), ("erg s-1 cm-2 arcsec-2", "arcsec"))
+            self.assertAlmostEqual(other.luminosity() / mine.luminosity(), 1, delta=1e-7)
+        np.testing.assert_allclose(sky.cubes["ifu"].intensity, plain.cubes["ifu"].intensity * dimming, rtol=1e-7)
+        self.assertAlmostEqual(sky.cubes["ifu"].image().luminosity() / plain.cubes["ifu"].image().luminosity(), 1, delta=1e-7)
+        np.testing.assert_array_equal(sky.spectra["line"].flux, plain.spectra["line"].flux)
+
+    def test_angles_are_lengths(self):
+        """The same field in arcsec and in kpc, and at a distance: 10 Mpc, where an arcsec is 48.48 pc."""
+        scale = 1e4 * ARCSEC
+        sky = {"distance": "10 Mpc"}
+        angles = self.look(seen({**IMAGE, "width": f"{2 / scale} arcsec"}, {**PROFILE, "radius": f"{1 / scale / 60} arcmin"},
+                                {**SPECTRUM, "aperture": {"radius": f"{0.5 / scale / 3600} deg"}}, sky=sky))
+        lengths = self.look(seen(IMAGE, PROFILE, {**SPECTRUM, "aperture": {"radius": "0.5 kpc"}}, sky=sky))
+        np.testing.assert_allclose(angles.images["sb"].brightness, lengths.images["sb"].brightness, rtol=1e-9)
+        np.testing.assert_allclose(angles.profiles["halo"].brightness, lengths.profiles["halo"].brightness, rtol=1e-9)
+        np.testing.assert_allclose(angles.spectra["line"].flux, lengths.spectra["line"].flux, rtol=1e-9)
+        with h5py.File(angles.path) as file:
+            self.assertEqual(file["sky"].attrs["redshift"], 0)
+            self.assertEqual(file["sky"].attrs["distance_luminosity"], file["sky"].attrs["distance_angular"])
+
+    def test_mistakes(self):
+        angle = {**IMAGE, "width": "2 arcsec"}
+        for config, says in (
+            (seen(angle), 'outputs.0.width: "2 arcsec" is an angle, which is a length at a distance only: add `sky:'),
+            (seen({**IMAGE, "psf": {"fwhm": "1 arcsec"}}), 'outputs.0.psf.fwhm: "1 arcsec" is an angle'),
+            (seen({**IMAGE, "width": "0 arcsec"}, sky={"redshift": 2}), "outputs.0.width: must be >= 1e-10 cm"),
+            (seen({**IMAGE, "width": "1e40 kpc"}), "outputs.0.width: must be"),
+            (seen({**IMAGE, "width": "nan kpc"}), "outputs.0.width"),
+            (seen({**IMAGE, "width": "2 K"}), "outputs.0.width: expected a length"),
+            (seen(angle, sky={}), "sky: expected exactly one of redshift, distance; got none"),
+            (seen(angle, sky={"redshift": 2, "distance": "1 Mpc"}), "remove all but one"),
+            (seen(angle, sky={"redshift": 0}), "sky.redshift: must be >= 1e-06"),
+            (seen(angle, sky={"redshift": 2, "hubble": 67.74}), "sky.hubble: must be >= 0.3 and <= 1.2"),
+            (seen({**PROFILE, "bins": 0}), "outputs.0.bins"),
+            (seen({**PROFILE, "inner": "2 kpc"}), "outputs.0.inner: must be less than radius"),
+            (seen({**PROFILE, "spacing": "log"}), "outputs.0.inner: rings of equal ratio begin above 0"),
+            (seen({**PROFILE, "of": "absorbed"}), "outputs.0.of: an observer sees light that escaped"),
+            (seen({**PROFILE, "lsf": {"fwhm": "50 km/s"}}), "outputs.0.lsf: unknown key"),
+            (seen({**PROFILE, "of": "emitted", "estimator": "escaped"}), "outputs.0.estimator: light without transfer"),
+            (seen({**PROFILE, "within": "30 deg"}), "outputs.0.within: unknown key here; it belongs to estimator: escaped"),
+            (seen({**PROFILE, "estimator": "escaped", "within": "0 deg"}), "outputs.0.within: must be >= 0.1 deg"),
+            (seen({k: v for k, v in SPECTRUM.items() if k != "observer"} | {"psf": {"fwhm": "1 kpc"}}), "name one"),
+            (seen({k: v for k, v in SPECTRUM.items() if k != "observer"} | {"estimator": "escaped"}), "name one"),
+            (seen(IMAGE, observers=[{"name": "face"}]), "expected exactly one of direction, random, healpix; got none"),
+            (seen(IMAGE, observers=[{"name": "face", "healpix": 0}]), "observers.0.healpix: expected a whole number"),
+            (seen({**IMAGE, "observer": "face.5"}, observers=[{"name": "face", "random": 5}]), "there is no observer of this name"),
+            (seen({**IMAGE, "pixels": 700}, observers=[{"name": "face", "healpix": 4}]), "at most 5e7 are possible"),
+        ):
+            with self.subTest(says):
+                done = thor("check", self.write(config), "--no-trial")
+                self.assertEqual(done.returncode, USAGE, done.stderr)
+                self.assertIn(says, done.stderr)
+
+    def test_the_cosmology_is_that_of_the_grid(self):
+        """H(z = 2) is 203.574 km/s/Mpc in the default cosmology."""
+        grid = self.folder / "grid.h5"
+
+        def write(hubble):
+            with h5py.File(grid, "w") as file:
+                file.attrs.update({"cell_size": 1e21, "origin_x": -1e21, "origin_y": -1e21, "origin_z": -1e21, "redshift": 2.0,
+                                   "hubble": hubble * 1e5 / MPC})
+                for name, value, units in (("HI_density", 1e-9, "cm-3"), ("HI_temperature", 1e4, "K"),
+                                           *((f"HI_velocity_{k}", 0, "km s-1") for k in "xyz")):
+                    file[name] = np.full((2, 2, 2), value, float)
+                    file[name].attrs["units"] = units
+
+        config = {**seen(IMAGE, photons=10), "dataset": {"type": "uniform_grid", "path": str(grid)}}
+        write(203.574)
+        done = thor("check", self.write({**config, "sky": {"redshift": 2}}), "--no-trial")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertNotIn("is seen as if", done.stderr)
+        done = thor("check", self.write({**config, "sky": {"redshift": 3}}), "--no-trial")
+        self.assertIn("the grid is of redshift 2, and is seen as if it were at 3", done.stderr)
+        write(190)
+        done = thor("check", self.write({**config, "sky": {"redshift": 2}}), "--no-trial")
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("has H(z = 2) = 190 km/s/Mpc, and hubble = 0.6774 and omega_m = 0.3089 make it 203.6: give sky.hubble", done.stderr)
+
+    def test_light_that_is_missed_is_told(self):
+        far = {"centre": ["5 kpc", "0 kpc", "0 kpc"]}
+        path = self.run_thor(seen({**IMAGE, **far}, {**SPECTRUM, **far, "aperture": {"radius": "1 kpc"}}), "--device", "cpu")
+        self.assertRegex(self.done.stderr, r"image sb: .* erg/s \(100 %\) lie beyond its range")
+        self.assertRegex(self.done.stderr, r"spectrum line: not a photon is in it, though 1e\+42 erg/s escaped: its aperture misses")
+        self.assertTrue(any("not a photon" in caveat for caveat in package.open(path).caveats))
+
+
+class Profiles(SkyCase):
+    def chi_square(self, profile, radius, light):
+        """Against a uniform sphere of this radius [kpc]: S = 2 n sqrt(R^2 - b^2), by the light between the edges."""
+        n = light / (4 / 3 * np.pi * radius**3)
+        enclosed = 4 / 3 * np.pi * n * (radius**3 - np.clip(radius**2 - profile.edges**2, 0, None) ** 1.5)
+        expected = np.diff(enclosed) / (np.pi * np.diff(profile.edges**2))
+        return np.mean(((profile.brightness - expected) / profile.error) ** 2)
+
+    def test_a_sphere_that_shines_evenly(self):
+        shining = {"type": "extended", "shape": "medium"}
+        logarithmic = {**PROFILE, "name": "log", "inner": "0.05 kpc", "spacing": "log"}
+        result = self.look(seen(*({**p, "of": "emitted"} for p in (PROFILE, logarithmic)), photons=40000, tau0=1e-3, source=shining))
+        for name in ("halo", "log"):
+            profile = result.profiles[name]
+            self.assertLess(self.chi_square(profile, 1, 1e42), 2.5)
+            self.assertGreater(self.chi_square(profile, 1.03, 1e42), 5, "a larger sphere must show")
+        self.assertAlmostEqual(result.profiles["halo"].luminosity() / 1e42, 1, delta=1e-9)
+        np.testing.assert_allclose(np.diff(np.log(result.profiles["log"].edges)), np.log(20) / 10, rtol=1e-9)
+        self.assertIn("Profile 'halo'", str(result))
+        done = subprocess.run([sys.executable, "-m", "thor", "plot", result.path, "--name", "log", "-o", str(self.folder / "p.png")],
+                              env={"PYTHONPATH": PACKAGE}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertGreater((self.folder / "p.png").stat().st_size, 5000)
+
+
+class Sets(SkyCase):
+    def test_the_mean_of_evenly_spread_observers_is_what_escapes(self):
+        off_centre = {"type": "point", "position": ["0.4 kpc", "0.2 kpc", "-0.5 kpc"]}
+        config = seen(SPECTRUM, observers=[{"name": "face", "healpix": 2}], source=off_centre, photons=5000)
+        config["dataset"]["dust"] = {"tau": 0.5}
+        result = self.look(config)
+        self.assertEqual(set(result.spectra), {f"line.{i}" for i in range(48)})
+        self.assertEqual(result.spectra["line.7"].observer, "face.7")
+        light = [s.luminosity()[0] for s in result.spectra.values()]
+        self.assertGreater(max(light) / min(light), 1.2, "dust hides the far side")
+        self.assertAlmostEqual(np.mean(light) / result.summary["luminosity_escaped"], 1, delta=0.03)
+
+    def test_random_ones_depend_on_the_seed_alone(self):
+        config = seen(IMAGE, observers=[{"name": "face", "random": 2}], photons=100)
+        first, again, other = self.look(config), self.look(config, "--threads", "1"), self.look(config, "--seed", "5")
+        self.assertEqual(list(first.images), ["sb.0", "sb.1"])
+        np.testing.assert_array_equal(first.images["sb.1"].brightness, again.images["sb.1"].brightness)
+        np.testing.assert_array_equal(first.images["sb.1"].direction, again.images["sb.1"].direction)
+        self.assertGreater(np.max(np.abs(first.images["sb.1"].direction - other.images["sb.1"].direction)), 1e-3)
+
+
+    def test_what_does_not_fit_in_memory_is_refused(self):
+        """48 cubes of 32^2 x 60 pixels, with the sums of 32 groups each, under a limit of 400 MB."""
+        cube = {**CUBE, "pixels": 32, "bins": 60}
+        path = self.write(seen(cube, observers=[{"name": "face", "healpix": 2}]))
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))}
+        done = thor("check", path, "--no-trial", **limit)
+        self.assertEqual(done.returncode, DEVICE, done.stderr)
+        self.assertRegex(done.stderr, r"out of memory: 2\.95e\+06 bins take 75\d MB, and .* are free; use fewer bins")
+
+
+class Smearing(SkyCase):
+    def test_a_point_is_as_wide_as_its_psf(self):
+        """A source in thin gas: its image is the point-spread function, its spectrum the line-spread function."""
+        outputs = [
+            {**IMAGE, "width": "6 kpc", "pixels": 60, "psf": {"fwhm": "1 kpc"}},
+            {**CUBE, "width": "6 kpc", "psf": {"fwhm": "1 kpc"}, "lsf": {"fwhm": "40 km/s"}, "axis": "velocity",
+             "range": ["-100 km/s", "100 km/s"], "bins": 100},
+            {**SPECTRUM, "lsf": {"fwhm": "40 km/s"}, "bins": 100},
+            {**PROFILE, "radius": "3 kpc", "psf": {"fwhm": "1 kpc"}},
+        ]
+        result = self.look(seen(*outputs, photons=20000, tau0=1e-4))
+        sigma = 1 / np.sqrt(8 * np.log(2))
+        image = result.images["sb"]
+        middle = (image.right[1:] + image.right[:-1]) / 2
+        for weights in (image.brightness.sum(axis=0), image.brightness.sum(axis=1)):
+            self.assertAlmostEqual(np.sqrt(np.average(middle**2, weights=weights)) / sigma, 1, delta=0.03)
+        for light in (image.luminosity(), result.profiles["halo"].luminosity(), result.cubes["ifu"].image().luminosity(),
+                      result.spectra["line"].luminosity()[0]):
+            self.assertAlmostEqual(light / 1e42, 1, delta=1e-3)
+        spectrum = result.spectra["line"]
+        width = np.sqrt(np.average(spectrum.centers**2, weights=spectrum.flux))
+        self.assertAlmostEqual(width / (40 * sigma), 1, delta=0.03)
+        # The share within a radius r of a Gaussian is 1 - exp(-r^2/2 sigma^2); 5000 photons are in the first ring.
+        profile = result.profiles["halo"]
+        within = np.cumsum(profile.brightness * np.diff(profile.edges**2)) * np.pi / 1e42
+        np.testing.assert_allclose(within, 1 - np.exp(-(profile.edges[1:] ** 2) / (2 * sigma**2)), atol=0.015)
+        # Neither moves photons, nor depends on threads and lanes.
+        again = self.look(seen(*outputs, photons=20000, tau0=1e-4), "--threads", "1")
+        np.testing.assert_array_equal(image.brightness, again.images["sb"].brightness)
+        moments = result.cubes["ifu"].moments()
+        bright = result.cubes["ifu"].image().brightness > 0.1 * np.max(result.cubes["ifu"].image().brightness)
+        np.testing.assert_allclose(moments.dispersion[bright], 40 * sigma, rtol=0.06)
+        np.testing.assert_allclose(moments.mean[bright], 0, atol=1.5)
+        np.testing.assert_allclose(moments.blue_fraction[bright], 0.5, atol=0.03)
+        shifted = result.cubes["ifu"].moments(low=0)
+        np.testing.assert_allclose(shifted.blue_fraction[bright], 0, atol=1e-12)
+        np.testing.assert_allclose(shifted.mean[bright], 40 * sigma * np.sqrt(2 / np.pi), rtol=0.06)
+
+
+class Estimators(SkyCase):
+    def test_escaped_photons_show_what_rays_show(self):
+        """A sphere looks alike from everywhere, so a wide cone is as good as a narrow one."""
+        outputs = [PROFILE, SPECTRUM, {**IMAGE, "pixels": 4}]
+        by_photons = [{**o, "name": o["name"] + "_escaped", "estimator": "escaped", "within": "60 deg"} for o in outputs]
+        result = self.look(seen(*outputs, *by_photons, photons=20000))
+        for rays, photons, what in (
+            (result.profiles["halo"], result.profiles["halo_escaped"], "brightness"),
+            (result.images["sb"], result.images["sb_escaped"], "brightness"),
+            (result.spectra["line"], result.spectra["line_escaped"], "flux"),
+        ):
+            a, b = getattr(rays, what), getattr(photons, what)
+            bright = a > 0.05 * np.max(a)
+            chi = (a - b)[bright] / np.hypot(rays.error, photons.error)[bright]
+            self.assertLess(np.mean(chi**2), 2.2, rays)
+            self.assertGreater(np.mean(((1.15 * a - b)[bright] / np.hypot(rays.error, photons.error)[bright]) ** 2), 2.2, rays)
+        with h5py.File(result.path) as file:
+            self.assertAlmostEqual(file["images/sb_escaped"].attrs["within"], 60, delta=1e-9)
+            self.assertEqual(file["images/sb_escaped"].attrs["estimator"], b"escaped")
+
+    def test_no_rays_are_sent_to_those_who_need_none(self):
+        result = self.look(seen({**IMAGE, "estimator": "escaped", "within": "180 deg"}, photons=300))
+        self.assertNotIn("rays", result.summary)
+        self.assertAlmostEqual(result.images["sb"].luminosity() / 1e42, 1, delta=1e-9)
+
+
+if __name__ == "__main__":
+    main()
