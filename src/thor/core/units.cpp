@@ -52,6 +52,11 @@ constexpr Unit units[] = {
     {"1/cm", Dimension::wavenumber, 1, false},
     {"u", Dimension::mass, constants::m_u},
     {"g", Dimension::mass, 1},
+    {"s", Dimension::time, 1},
+    {"min", Dimension::time, 60},
+    {"h", Dimension::time, 3600},
+    {"d", Dimension::time, 86400},
+    {"%", Dimension::fraction, 0.01},
 };
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -95,6 +100,10 @@ std::string example(Dimension dimension) {
       return "a wavenumber such as \"35760.88 cm^-1\"";
     case Dimension::mass:
       return "a mass such as \"24.305 u\"";
+    case Dimension::time:
+      return "a time such as \"2 h\"";
+    case Dimension::fraction:
+      return "a share such as \"2%\" or 0.02";
   }
   return {};
 }
@@ -149,6 +158,10 @@ std::string_view shown_unit(Dimension dimension) {
       return "cm^-1";
     case Dimension::mass:
       return "g";
+    case Dimension::time:
+      return "s";
+    case Dimension::fraction:
+      return "%";
   }
   return "";
 }
@@ -178,6 +191,7 @@ Quantity parse_quantity(std::string_view text) {
 Quantity parse_quantity(std::string_view text, Dimension expected) {
   Quantity quantity{.text = std::string(trimmed(text))};
   std::string problem = scan(text, quantity);
+  if (quantity.dimension == Dimension::none && expected == Dimension::fraction) quantity.dimension = expected;
   if (problem.empty() && quantity.dimension != expected) {
     problem = quantity.dimension == Dimension::none ? "no unit"
               : expected == Dimension::none         ? "it has a unit"

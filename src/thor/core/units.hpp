@@ -18,6 +18,8 @@ enum class Dimension {
   rate,            ///< [1/s]
   wavenumber,      ///< [1/cm]
   mass,            ///< [g]
+  time,            ///< [s]
+  fraction,        ///< in per cent, or a plain number
   wavelength = length,
 };
 

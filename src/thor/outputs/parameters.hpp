@@ -12,7 +12,11 @@ const Section<Output>& output_section();
 /// Number of bins of all outputs.
 double count_bins(const std::vector<AnyOutput>& outputs);
 
-/// Memory of the outputs at the end of a run, when the largest is written [bytes].
-double memory_of(const std::vector<AnyOutput>& outputs);
+/// Number of their cells in a tally.
+double count_cells(const std::vector<AnyOutput>& outputs);
+
+/// Memory of the outputs at the end of a run, when the largest is written [bytes]; in several batches a cell has two
+/// integers.
+double memory_of(const std::vector<AnyOutput>& outputs, bool batches);
 
 }  // namespace thor::config

@@ -1,0 +1,104 @@
+#include "thor/drivers/until.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "thor/config/section.hpp"
+#include "thor/core/progress.hpp"
+
+namespace thor {
+namespace config {
+namespace {
+
+const std::vector<Option<ErrorOf>>& errors() {
+  static const std::vector<Option<ErrorOf>> list{
+      {"total", ErrorOf::total, "of the sum of all bins"},
+      {"peak", ErrorOf::peak, "of the brightest bin"},
+      {"bin-median", ErrorOf::bin_median, "the one that half of the light within the range is at or below, bin by bin"},
+  };
+  return list;
+}
+
+}  // namespace
+
+std::string name_of(ErrorOf of) { return std::ranges::find(errors(), of, &Option<ErrorOf>::value)->name; }
+
+const Section<Until>& until_section() {
+  static const Section<Until> section = [] {
+    Section<Until> s(
+        "The run goes on until an output is as exact as this, or to a limit. The `photons` of the generators are then "
+        "the number after which it looks first, and the shares of the generators "
+        "([how it works](formats.md#runs-that-end-at-an-error)).");
+    s.text("output", &Until::output, "the name of an output", [](const std::string& name) { return !name.empty(); },
+           {.meaning = "name of a spectrum, histogram, image or cube", .example = "emergent"});
+    s.choice("of", &Until::of, errors(), {.meaning = "which error of it", .fallback = "peak"});
+    s.quantity("error", &Until::error, Dimension::fraction, {.low = 0, .high = 1, .low_open = true},
+               {.meaning = "relative Monte Carlo error to reach", .example = "2%"});
+    s.integer("max_photons", &Until::max_photons, 1, std::uint64_t{1} << 62,
+              {.meaning = "most photons, whatever the error", .fallback = "1000000000"});
+    s.optional_quantity(
+        "max_time", &Until::max_time, Dimension::time, {.low = 1e-3, .high = 1e9},
+        {.meaning = "time of transport after which no photon is started, whatever the error", .example = "1 h"});
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace config
+
+std::optional<double> Reached::times(const config::Until& until) const {
+  return error ? std::optional(std::pow(*error / until.error, 2)) : std::nullopt;
+}
+
+std::uint64_t share_unit(const Emitter<double>& emitter) {
+  std::uint64_t common = 0;
+  for (const Light& light : emitter.light) common = std::gcd(common, light.photons);
+  return emitter.count() / common;
+}
+
+std::uint64_t next_look(const config::Until& until, const Reached& reached, std::uint64_t unit) {
+  constexpr double most_growth = 4, margin = 1.02;
+  const double growth = std::min(margin * reached.times(until).value_or(most_growth), most_growth);
+  const double wanted = std::max(double(reached.photons) * growth, double(reached.photons) + 1);
+  const std::uint64_t most = until.max_photons < unit ? until.max_photons : until.max_photons / unit * unit;
+  return wanted < double(most) ? std::min(std::uint64_t(std::ceil(wanted / double(unit))) * unit, most) : most;
+}
+
+std::string describe(const config::Until& until, const Reached& reached) {
+  const std::string what = until.of == ErrorOf::total  ? "all light"
+                           : until.of == ErrorOf::peak ? "the brightest bin"
+                                                       : "the median bin";
+  if (!reached.error) {
+    return fmt::format(
+        "until: {} has no light after {} photons, so its error is not known; the run was ended by {}. Its range or its "
+        "field of view may miss the light.",
+        until.output, reached.photons, reached.ended);
+  }
+  std::string text = fmt::format("until: the error of {} of {} is {:.3g} %, {:.3g} % was asked for", what, until.output,
+                                 100 * *reached.error, 100 * until.error);
+  if (reached.met(until)) return text;
+  const double times = *reached.times(until);
+  return text + fmt::format(
+                    "; the run was ended by {} after {} photons. It takes about {:.2g} photons in all, {} h:m:s "
+                    "of transport; `thor continue` adds those that are missing.",
+                    reached.ended, reached.photons, double(reached.photons) * times,
+                    format_duration(reached.seconds * times));
+}
+
+void write_reached(io::ArrayOutput& file, const config::Until& until, const Reached& reached) {
+  const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
+  set("until_output", until.output);
+  set("until_of", config::name_of(until.of));
+  set("until_error", until.error);
+  set("until_met", reached.met(until));
+  set("until_ended", reached.ended);
+  if (!reached.error) return;
+  set("until_reached", *reached.error);
+  set("until_photons_needed", double(reached.photons) * *reached.times(until));
+  set("until_seconds_needed", reached.seconds * *reached.times(until));
+}
+
+}  // namespace thor
