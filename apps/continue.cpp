@@ -28,12 +28,17 @@ ExitCode run(const ContinueArguments& arguments) {
 
   const SignalGuard guard;  // until the file is in its place
   const Earlier earlier = open_earlier(path);
+  const config::Config& then = earlier.config;
   std::vector<std::string> set;
   if (!arguments.error.empty()) set.push_back("until.error=" + arguments.error);
   if (!arguments.of.empty()) set.push_back("until.of=" + arguments.of);
-  if (!arguments.name.empty()) set.push_back("until.output=" + arguments.name);
+  std::string name = arguments.name;
+  if (name.empty() && !set.empty() && !then.until && !then.outputs.empty()) {
+    std::visit([&](const auto& output) { name = output.name; }, then.outputs.front());
+  }
+  if (!name.empty()) set.push_back("until.output=" + name);
   const auto [config, setup] =
-      prepare(earlier.name, {set, options.output, options.cpu.threads, options.quiet, earlier.config});
+      prepare(then.path, {set, options.output, options.cpu.threads, options.quiet, then.resolved});
   require_same_inputs(earlier, config);
   Sample sample = read_sample(earlier, config, setup);
   const auto more = std::uint64_t(arguments.photons);
@@ -60,7 +65,8 @@ void add_continue(CLI::App& app, Action& action) {
   command->add_option("--until-error", arguments->error, "add photons until this error is reached: 1%")
       ->excludes(photons);
   command->add_option("--of", arguments->of, "which error: total, peak or bin-median (default: as in until)");
-  command->add_option("--until-output", arguments->name, "output whose error it is (default: as in until)");
+  command->add_option("--until-output", arguments->name,
+                      "output whose error it is (default: as in until, or the first one)");
   command
       ->add_option("-o,--output", arguments->engine.options.output,
                    "another result, .h5 or .zarr (default: replace RESULT when the new one is whole)")

@@ -121,6 +121,11 @@ std::string to_text(const std::string& path, const ResultInfo& info) {
   row("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {} threads", get(summary, "scatterings"),
                           get(summary, "longest"), get(summary, "transport_seconds"), get(summary, "threads")));
   row("complete", is_complete(summary) ? "yes" : "NO: it was cut");
+  if (summary.contains("until_output")) {
+    row("until", fmt::format("relative error of {} ({}): {}, {} was asked for; ended by: {}",
+                             get(summary, "until_output"), get(summary, "until_of"), get(summary, "until_reached"),
+                             get(summary, "until_error"), get(summary, "until_ended")));
+  }
   for (const io::Object& object : info.objects) {  // what a plot of it does not show
     const std::string light = get(object.attributes, "luminosity_beyond");
     if (light == "?" || light == "0") continue;

@@ -8,6 +8,7 @@ namespace thor {
 namespace {
 
 constexpr int least_octave = 22;
+constexpr std::uint64_t first_batch = 1024, first_on_device = 1 << 20;  ///< photons, where batches are to be whole
 
 /// The next power of two, the same for numbers that differ by rounding from each other.
 int power_of_two(double value) { return int(std::ceil(std::log2(value * (1 + 1e-9)))); }
@@ -63,8 +64,17 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
   std::vector<Ids> todo, left;
+  std::uint64_t done = 0;
   const auto add = [&](const Ids& ids) {
-    for (const Ids& part : sample.octaves(ids)) todo.push_back(part);
+    for (Ids part : sample.octaves(ids)) {
+      const std::uint64_t last = part.end;
+      for (; part.next < last; part.next = part.end) {
+        const std::uint64_t most = std::max(done, compute.device ? first_on_device : first_batch);
+        part.end = whole ? std::min(part.next + most, last) : last;
+        done += part.end - part.next;
+        todo.push_back(part);
+      }
+    }
   };
   for (const Ids& ids : sample.missing) add(ids);
   end = std::max(end, sample.next);

@@ -67,10 +67,11 @@ Earlier open_earlier(const std::string& path) {
   if (const auto commit = file.text("/", "git_commit"); commit && *commit != git_commit) {
     warning("{} was made by commit {}, and this is {}: photons may differ", path, *commit, git_commit);
   }
-  if (config::parse(*config, *name).resolved != *config) {
+  Earlier earlier{path, config::parse(*config, *name)};
+  if (earlier.config.resolved != *config) {
     refuse(path, "its configuration does not mean the same to this program; use the one that made it");
   }
-  return {path, *config, *name};
+  return earlier;
 }
 
 void require_same_inputs(const Earlier& earlier, const config::Config& config) {

@@ -7,9 +7,8 @@ namespace thor {
 
 /// What a result says of the run that made it.
 struct Earlier {
-  std::string path;    ///< of the result
-  std::string config;  ///< resolved configuration
-  std::string name;    ///< path of the configuration, beside which its files are
+  std::string path;       ///< of the result
+  config::Config config;  ///< whose path is that of the file beside which its input is
 };
 
 /// A result that this program can continue; another is refused with what to do.

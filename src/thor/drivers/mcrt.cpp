@@ -180,7 +180,7 @@ std::size_t place_of(const config::Config& config, const std::string& name) {
 }
 
 const char* name_of(Watch::Stop stop) {
-  constexpr const char* names[] = {"", "a signal", "--max-walltime", "max_time"};
+  constexpr const char* names[] = {"", "signal", "walltime", "max_time"};
   return names[int(stop)];
 }
 
@@ -210,7 +210,7 @@ BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sam
     } else if (!all) {
       reached.ended = name_of(batches.watch.stopped());
     } else if (next <= target) {
-      reached.ended = goal.until ? "max_photons" : "the number of photons";
+      reached.ended = goal.until ? "max_photons" : "photons";
     } else {
       target = next;
       continue;
@@ -259,6 +259,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   one.emitter = for_one_photon(setup.emitter);
   // Of a run whose number of photons is not fixed, or which has been written before, only whole batches are worth it.
   const bool open_ended = goal.until || sample.continued > 0;
+  const std::uint64_t before = sample.tally.photons();
   std::optional<Reached> reached;
   {
     Watch watch(options.quiet ? ProgressMode::never : options.progress,
@@ -270,6 +271,9 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     reached = end.reached;
   }
   Tally& total = sample.tally;
+  if (ending.cut && sample.continued > 0 && total.photons() == before) {
+    throw Error(ExitCode::stopped, "stopped before a batch of photons had ended; nothing was written");
+  }
   const double seconds = sample.seconds;
   const bool whole = open_ended && !sample.in_flight();
   if (whole) ending.requested = total.photons();

@@ -68,6 +68,9 @@ std::uint64_t next_look(const config::Until& until, const Reached& reached, std:
 }
 
 std::string describe(const config::Until& until, const Reached& reached) {
+  const std::string by = reached.ended == "signal"     ? "a signal"
+                         : reached.ended == "walltime" ? "--max-walltime"
+                                                       : "until." + reached.ended;
   const std::string what = until.of == ErrorOf::total  ? "all light"
                            : until.of == ErrorOf::peak ? "the brightest bin"
                                                        : "the median bin";
@@ -75,7 +78,7 @@ std::string describe(const config::Until& until, const Reached& reached) {
     return fmt::format(
         "until: {} has no light after {} photons, so its error is not known; the run was ended by {}. Its range or its "
         "field of view may miss the light.",
-        until.output, reached.photons, reached.ended);
+        until.output, reached.photons, by);
   }
   std::string text = fmt::format("until: the error of {} of {} is {:.3g} %, {:.3g} % was asked for", what, until.output,
                                  100 * *reached.error, 100 * until.error);
@@ -84,8 +87,7 @@ std::string describe(const config::Until& until, const Reached& reached) {
   return text + fmt::format(
                     "; the run was ended by {} after {} photons. It takes about {:.2g} photons in all, {} h:m:s "
                     "of transport; `thor continue` adds those that are missing.",
-                    reached.ended, reached.photons, double(reached.photons) * times,
-                    format_duration(reached.seconds * times));
+                    by, reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times));
 }
 
 void write_reached(io::ArrayOutput& file, const config::Until& until, const Reached& reached) {

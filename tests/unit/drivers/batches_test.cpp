@@ -23,7 +23,7 @@ std::string yaml(int first, int second) {
 /// What a run of this configuration has counted, its ids being run up to each of the ends in turn.
 Sample grown(int first, int second, const std::vector<std::uint64_t>& ends, int threads = 1, int octave = 0) {
   const auto config = config::parse(yaml(first, second), "test");
-  Setup setup = build_setup(config);
+  auto setup = build_setup(config);
   Sample sample = build_sample(config, setup);
   if (octave > 0) sample.first_octave = octave;
   setup.emitter = for_one_photon(setup.emitter);
@@ -88,7 +88,7 @@ TEST(Batches, KnowWhatIsMissing) {
 /// A run that is closed in the middle goes on later with the photons that are missing.
 TEST(Batches, GoOnAfterACut) {
   const auto config = config::parse(yaml(9000, 3000), "test");
-  Setup setup = build_setup(config);
+  auto setup = build_setup(config);
   Sample sample = build_sample(config, setup);
   setup.emitter = for_one_photon(setup.emitter);
   const Compute compute{nullptr, {}, {3, false, ""}};
