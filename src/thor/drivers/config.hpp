@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "thor/datasets/parameters.hpp"
-#include "thor/drivers/until.hpp"
+#include "thor/drivers/parameters.hpp"
 #include "thor/generators/parameters.hpp"
 #include "thor/interactors/parameters.hpp"
 #include "thor/outputs/parameters.hpp"

@@ -9,6 +9,7 @@
 #include "thor/drivers/caveats.hpp"
 #include "thor/drivers/earlier.hpp"
 #include "thor/drivers/estimate.hpp"
+#include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/outputs/photons.hpp"
 
@@ -172,7 +173,7 @@ class Result {
 };
 
 /// Place of an output among those that are binned.
-std::size_t place_of(const config::Config& config, const std::string& name) {
+std::size_t index_of(const config::Config& config, const std::string& name) {
   const auto is_it = [&](const AnyOutput& any) {
     return std::visit([&](const auto& output) { return output.name == name; }, any);
   };
@@ -202,7 +203,7 @@ BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sam
     const config::Until& until = *config.until;
     Reached reached{sample.tally.photons(),
                     sample.seconds + batches.watch.seconds(),
-                    sample.tally.error(place_of(config, until.output), until.of),
+                    sample.tally.error(index_of(config, until.output), until.of),
                     {}};
     const std::uint64_t next = goal.until ? next_look(until, reached, unit) : 0;
     if (goal.until && reached.met(until)) {

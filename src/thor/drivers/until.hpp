@@ -1,37 +1,15 @@
 #pragma once
-#include <optional>
-#include <string>
-
+#include "thor/drivers/parameters.hpp"
 #include "thor/generators/emitter.hpp"
-#include "thor/outputs/tally.hpp"
 
 namespace thor {
-
-namespace config {
-
-/// When a run has enough photons.
-struct Until {
-  std::string output;          ///< name of the binned output whose error counts
-  ErrorOf of = ErrorOf::peak;  ///< which error of it
-  double error = 0;            ///< relative
-  std::uint64_t max_photons = 0;
-  std::optional<double> max_time{};  ///< [s]
-
-  bool operator==(const Until&) const = default;
-};
-const Section<Until>& until_section();
-
-/// The name that a configuration has for it.
-std::string name_of(ErrorOf of);
-
-}  // namespace config
 
 /// Where a run stands that is to reach an error.
 struct Reached {
   std::uint64_t photons = 0;
   double seconds = 0;             ///< of transport
   std::optional<double> error{};  ///< none where the output has no light yet
-  std::string ended{};            ///< met, max_photons, max_time, walltime, signal, or photons (all that were asked for)
+  std::string ended{};  ///< met, max_photons, max_time, walltime, signal, or photons (all that were asked for)
 
   bool met(const config::Until& until) const { return error && *error <= until.error; }
   /// How many times as many photons it takes, since the error goes as N^-1/2; none where it is not known.

@@ -97,7 +97,7 @@ TEST(Batches, GoOnAfterACut) {
     Pool pool(0, 12000, 48);
     Control control;
     run_problem(config, setup, pool, compute, control, sample.tally, [&](auto photons) {
-      if (photons.back().id > 1000) pool.close();
+      if (!photons.empty() && photons.back().id > 1000) pool.close();
     });
     sample.put_back(pool.left(), 12000);
   }
