@@ -40,13 +40,11 @@ const Section<OutputFile>& output_file_section() {
     s.choice(
         "tally", &OutputFile::tally,
         std::vector<Option<KeepTally>>{
-            {"auto", automatic, "unless it has more than 8 million cells, which take 64 MB before compression"},
-            {"always", always, "however large it is"},
+            {"auto", automatic, "unless there are raw photons, or more than 8 million integers (64 MB)"},
+            {"always", always, "however many there are, unless there are raw photons"},
             {"never", never, "the result cannot be continued"},
         },
-        {.meaning = "whether the file keeps what was counted, as integers, so that `thor continue` can add photons "
-                    "([tally](formats.md#tally)); never with raw photons",
-         .fallback = "auto"});
+        {.meaning = "whether counts are kept for `thor continue` ([tally](formats.md#tally))", .fallback = "auto"});
     return s;
   }();
   return section;

@@ -228,7 +228,7 @@ TEST(Tally, DoesNotDependOnHowPhotonsAreSpreadOverBatches) {
   const auto counted = [&](const std::vector<int>& ends) {
     Tally tally = none;
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-      tally.next_batch(ends[i] < 500 ? 0 : 3);  // quanta depend on the photon
+      tally.next_batch(ends[i] < 500 ? 0 : 12);  // quanta depend on the photon
       count_some(tally, ends[i], ends[i + 1]);
     }
     tally.share_light(1000);
@@ -248,7 +248,7 @@ TEST(Tally, DoesNotDependOnHowPhotonsAreSpreadOverBatches) {
   EXPECT_NEAR(one.binned(1).error[4] / whole.binned(1).error[4], 1, 1e-9);
 
   Tally dropped = counted({0, 500});
-  dropped.next_batch(3);
+  dropped.next_batch(12);
   count_some(dropped, 500, 700);
   dropped.drop_batch();
   count_some(dropped, 500, 1000);
@@ -257,17 +257,17 @@ TEST(Tally, DoesNotDependOnHowPhotonsAreSpreadOverBatches) {
 
 /// Sums of more than 64 bits: each batch fills its cells to a quarter.
 TEST(Tally, BatchesHaveRoomForMoreThanACell) {
-  Tally tally({spectrum("s", 4)}, context(), 100, 100);
+  Tally tally({spectrum("s", 4)}, context(), 100, 1000);
   for (int batch = 0; batch < 40; ++batch) {
     tally.next_batch(0);
-    count_some(tally, 0, 25);
+    count_some(tally, 100, 125);
   }
-  Tally one({spectrum("s", 4)}, context(), 100, 100);
-  count_some(one, 0, 25);
+  Tally one({spectrum("s", 4)}, context(), 100, 1000);
+  count_some(one, 100, 125);
   EXPECT_GT(one.light(Counter::light_emitted), 90);
   EXPECT_NEAR(tally.light(Counter::light_emitted) / one.light(Counter::light_emitted), 40, 1e-12);
-  EXPECT_NEAR(tally.binned(0).light[1] / one.binned(0).light[1], 40, 1e-12);
-  EXPECT_NEAR(tally.binned(0).error[1] / one.binned(0).error[1], std::sqrt(40), 1e-9);
+  EXPECT_NEAR(tally.binned(0).light[0] / one.binned(0).light[0], 40, 1e-12);
+  EXPECT_NEAR(tally.binned(0).error[0] / one.binned(0).error[0], std::sqrt(40), 1e-9);
   EXPECT_TRUE(tally.conserves());
 
   const auto path = std::filesystem::temp_directory_path() / fmt::format("thor-tally-{}.h5", getpid());
@@ -277,13 +277,13 @@ TEST(Tally, BatchesHaveRoomForMoreThanACell) {
     file.commit(true);
   }
   const io::Input file(path);
-  Tally again({spectrum("s", 4)}, context(), 100, 100);
+  Tally again({spectrum("s", 4)}, context(), 100, 1000);
   EXPECT_TRUE(file.has("/tally/carries"));
   EXPECT_EQ(again.read_cells(file, "/tally"), "");
   EXPECT_TRUE(again == tally);
-  count_some(again, 0, 25), count_some(tally, 0, 25);
+  count_some(again, 100, 125), count_some(tally, 100, 125);
   EXPECT_TRUE(again == tally) << "it goes on";
-  Tally brighter({spectrum("s", 4)}, context(), 101, 100), longer({spectrum("s", 5)}, context(), 100, 100);
+  Tally brighter({spectrum("s", 4)}, context(), 101, 1000), longer({spectrum("s", 5)}, context(), 100, 1000);
   EXPECT_NE(brighter.read_cells(file, "/tally").find("quanta"), std::string::npos);
   EXPECT_NE(longer.read_cells(file, "/tally").find("cells"), std::string::npos);
   std::filesystem::remove(path);
