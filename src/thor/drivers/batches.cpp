@@ -64,7 +64,7 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
   std::vector<Ids> todo, left;
-  std::uint64_t done = 0;
+  std::uint64_t done = watch.finished();
   const auto add = [&](const Ids& ids) {
     for (Ids part : sample.octaves(ids)) {
       const std::uint64_t last = part.end;
@@ -89,9 +89,10 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
     const std::uint64_t before = tally[Counter::started], in_flight = tally[Counter::in_flight];
     Pool pool(ids.next, ids.end, std::uint64_t(compute.cpu.threads) * 16);
     Control control;
-    watch.begin(pool, control);
-    run_problem(config, setup, pool, compute, control, tally, sink);
-    watch.end();
+    {
+      const Watch::Batch watched(watch, pool, control);
+      run_problem(config, setup, pool, compute, control, tally, sink);
+    }
     std::vector<Ids> rest = pool.left();
     if (whole && before > 0 && tally[Counter::in_flight] > in_flight) {
       tally.drop_batch();

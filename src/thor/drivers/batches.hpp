@@ -45,7 +45,7 @@ struct Batches {
 
   /// Runs all photons before `end` that the sample does not have. False if the run was stopped before. A batch that was
   /// cut with photons in flight is biased: with `whole` it is dropped if there were photons before it, and a batch has
-  /// no more photons than those before it, so that at most half of the work is lost.
+  /// no more photons than this process has run before, so that at most half of the work is lost.
   bool run(Sample& sample, std::uint64_t end, bool whole) const;
 };
 

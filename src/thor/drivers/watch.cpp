@@ -26,17 +26,18 @@ void Watch::expect(std::uint64_t photons) {
   progress_.expect(photons);
 }
 
-void Watch::begin(Pool& pool, Control& control) {
-  const std::lock_guard lock(mutex_);
-  pool_ = &pool, control_ = &control;
-  if (stop_ != Stop::none) pool.close();
+Watch::Batch::Batch(Watch& watch, Pool& pool, Control& control) : watch_(watch) {
+  const std::lock_guard lock(watch.mutex_);
+  watch.pool_ = &pool, watch.control_ = &control;
+  if (watch.stop_ != Stop::none) pool.close();
 }
 
-void Watch::end() {
-  const std::lock_guard lock(mutex_);
-  finished_ += control_->finished, scatterings_ += control_->scatterings;
-  longest_ = std::max<std::uint64_t>(longest_, control_->longest);
-  pool_ = nullptr, control_ = nullptr;
+Watch::Batch::~Batch() {
+  const std::lock_guard lock(watch_.mutex_);
+  const Control& control = *watch_.control_;
+  watch_.finished_ += control.finished, watch_.scatterings_ += control.scatterings;
+  watch_.longest_ = std::max<std::uint64_t>(watch_.longest_, control.longest);
+  watch_.pool_ = nullptr, watch_.control_ = nullptr;
 }
 
 void Watch::loop() {

@@ -25,9 +25,20 @@ class Watch {
   Watch(ProgressMode progress, const TimeLimits& limits);
   ~Watch();
 
-  void expect(std::uint64_t photons);        ///< number in all batches
-  void begin(Pool& pool, Control& control);  ///< a batch
-  void end();
+  /// A batch of photons, watched while this object exists.
+  class Batch {
+   public:
+    Batch(Watch& watch, Pool& pool, Control& control);
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+   private:
+    Watch& watch_;
+  };
+
+  void expect(std::uint64_t photons);                   ///< number in all batches
+  std::uint64_t finished() const { return finished_; }  ///< number in all batches that have ended
   Stop stopped() const { return stop_; }
   double seconds() const { return progress_.seconds(); }
 
