@@ -107,4 +107,26 @@ TEST(Batches, GoOnAfterACut) {
   EXPECT_TRUE(sample.tally == grown(3, 1, {12000}, 2).tally);
 }
 
+/// Photons that were not started are run, wherever they are, and no other twice.
+TEST(Batches, RunWhatIsMissing) {
+  const auto config = config::parse(yaml(900, 300), "test");
+  auto setup = build_setup(config);
+  Sample sample = build_sample(config, setup);
+  setup.emitter = for_one_photon(setup.emitter);
+  const Compute compute{nullptr, {}, {1, false, ""}};
+  const Sink nobody;
+  for (const auto& [first, end] : {std::pair(0, 500), std::pair(700, 900), std::pair(903, 1000)}) {
+    Pool pool(std::uint64_t(first), std::uint64_t(end), 16);
+    Control control;
+    run_problem(config, setup, pool, compute, control, sample.tally, nobody);
+  }
+  sample.put_back({{500, 700}, {900, 903}, {1000, 1200}}, 1200);
+  EXPECT_EQ(sample.next, 1000u);
+  EXPECT_EQ(sample.missing.size(), 2u);
+  Watch watch(ProgressMode::never, {});
+  EXPECT_TRUE((Batches{config, setup, compute, watch, nobody}.run(sample, 1200, true)));
+  EXPECT_TRUE(sample.missing.empty());
+  EXPECT_TRUE(sample.tally == grown(3, 1, {1200}).tally);
+}
+
 }  // namespace
