@@ -297,7 +297,7 @@ class Continue(UntilCase):
 
     def test_a_cut_run_is_completed(self):
         config = sphere(1e3, 60000, outputs=[SPECTRUM])
-        out = self.run_thor(config, "--max-walltime", 0.2, "--threads", 2, expect=STOPPED)
+        out = self.run_thor(config, "--max-walltime", 0.2, "--threads", 8, expect=STOPPED)  # each holds a block of ids
         s = self.summary(out)
         self.assertEqual(s["in_flight"], 0)
         self.assertLess(s["photons"], 60000)

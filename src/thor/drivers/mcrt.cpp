@@ -279,7 +279,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   const bool whole = open_ended && !sample.in_flight();
   if (whole) ending.requested = total.photons();
   if (goal.until && !reached->met(*config.until)) ending.unmet = describe(*config.until, *reached);
-  total.share_light(ending.requested);
+  total.share_light(std::max<std::uint64_t>(ending.requested, 1));
 
   check_conservation(total);
   const std::string where = describe(device.get(), options.cpu);
