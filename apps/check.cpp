@@ -48,7 +48,9 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
       known ? fmt::format("per photon, mean of {}", e->finished) : "per photon; none has ended in the trial");
   row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "sum over all threads");
   row("time", (known ? "" : "> ") + format_duration(e->seconds),
-      known && e->finished < 30 ? "approximate: few photons have ended in the trial" : "approximate");
+      known && e->finished < 30 ? "approximate: few photons have ended in the trial"
+      : config.until            ? "approximate, to the first look at the error"
+                                : "approximate");
   row("memory", size_text(e->memory), "approximate");
   row("result file", size_text(e->file_size), "at most");
   return out;

@@ -8,6 +8,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/progress.hpp"
+#include "thor/drivers/mcrt.hpp"
 
 /// The subcommands of thor, one function each, which adds the subcommand to the application and sets the action to run
 /// when it is called.
@@ -16,6 +17,7 @@ namespace thor::command {
 using Action = std::function<ExitCode()>;
 
 void add_run(CLI::App& app, Action& action);
+void add_continue(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_init(CLI::App& app, Action& action);
 void add_schema(CLI::App& app, Action& action);
@@ -51,6 +53,19 @@ struct ConfigArguments {
   int threads = 0;  ///< 0: all that there are
 };
 void add_config(CLI::App& command, ConfigArguments& arguments);
+void add_threads(CLI::App& command, int& threads);
+
+/// How a run is done: the arguments that `run` and `continue` have in common.
+struct EngineArguments {
+  RunOptions options;
+  int threads = 0;  ///< 0: all that there are
+  std::string progress = "auto";
+
+  RunOptions resolved() const;  ///< the options, with defaults that depend on the machine
+};
+void add_engine(CLI::App& command, EngineArguments& arguments);
+/// Without a slash at its end; an error if a result cannot have this name.
+std::string result_name(std::string path);
 
 void add_progress(CLI::App& command, std::string& word);
 ProgressMode progress_mode(const std::string& word);

@@ -109,6 +109,11 @@ std::string to_text(const std::string& path, const io::Result& info) {
                     product.unit.text(), light, product.unit_of_light().text()));
   }
   row("complete", info.is_complete() ? "yes" : "NO: it was cut");
+  if (summary.contains("until_output")) {
+    row("until", fmt::format("relative error of {} ({}): {}, {} was asked for; ended by: {}",
+                             show(summary, "until_output"), show(summary, "until_of"), show(summary, "until_reached"),
+                             show(summary, "until_error"), show(summary, "until_ended")));
+  }
   for (const io::Object& object : info.objects) {  // what a plot of it does not show
     const std::string light = show(object.attributes, "luminosity_beyond");
     if (light == "?" || light == "0") continue;

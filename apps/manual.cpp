@@ -24,8 +24,8 @@ const Row exit_codes[] = {
     {"3", "input data missing or bad"},
     {"4", "device: no such GPU, out of memory, or a fault on it"},
     {"5",
-     "stopped early by signal or limit; what was done is written and marked complete = false (thor grid and thor mock "
-     "write nothing then)"},
+     "stopped early by signal or limit; what was done is written and marked complete = false, or the error of `until` "
+     "was not reached (thor grid and thor mock write nothing then)"},
     {"6",
      "output cannot be written (exists, unwritable, disk full); if only the raw photons did not fit on the disk, "
      "everything else is written and marked"},
@@ -41,7 +41,9 @@ const Row notes[] = {
      "second signal ends the run at once and leaves no file. A signal that is ignored from the start (nohup) stays "
      "ignored, and a closed stderr does not end a run. A run that was cut short is marked complete = false: the "
      "photons "
-     "still in flight are those with long histories, so the escaped photons are then a biased sample."},
+     "still in flight are those with long histories, so the escaped photons are then a biased sample. If none is in "
+     "flight, thor continue completes the run. A run with `until`, or one that was continued, keeps whole batches of "
+     "photons instead."},
     {"Caveats",
      "Whatever limits the use of a result is printed after the summary, stored in the file and repeated by thor info: "
      "a "

@@ -1,11 +1,48 @@
 #include "commands.hpp"
+#include "thor/core/parallel_for.hpp"
 
 namespace thor::command {
+
+void add_threads(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
+}
 
 void add_config(CLI::App& command, ConfigArguments& arguments) {
   command.add_option("CONFIG", arguments.path, "configuration (YAML); - is stdin")->required();
   command.add_option("--set", arguments.set, "override a key: a.b=value")->take_all()->allow_extra_args(false);
-  command.add_option("--threads", arguments.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
+  add_threads(command, arguments.threads);
+}
+
+void add_engine(CLI::App& command, EngineArguments& arguments) {
+  RunOptions& options = arguments.options;
+  command.add_flag("--overwrite", options.overwrite, "replace an existing result file");
+  command.add_option("--device", options.device, "where to run: auto, cpu, cuda, cuda:1, ... (default: auto)");
+  command.add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
+      ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
+  command.add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
+      ->check(number_between(1e-3, 1e9));
+  command
+      .add_option("--drain", options.drain, "seconds for photons in flight to end after a signal or limit (default: 5)")
+      ->check(number_between(0, 1e9));
+  add_progress(command, arguments.progress);
+  command.add_flag("--quiet", options.quiet, "no progress line and no summary");
+  command.add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");
+  command.add_flag("--one-lane", options.cpu.one_lane, "one photon at a time: the scalar reference");
+}
+
+RunOptions EngineArguments::resolved() const {
+  RunOptions result = options;
+  result.cpu.threads = threads ? threads : available_threads();
+  result.progress = progress_mode(progress);
+  return result;
+}
+
+std::string result_name(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
+  if (!path.empty() && !config::is_result_name(path)) {
+    throw Error(ExitCode::usage, "--output " + path + ": a result ends in .h5 or .zarr");
+  }
+  return path;
 }
 
 void add_progress(CLI::App& command, std::string& word) {

@@ -2,7 +2,6 @@
 
 #include "commands.hpp"
 #include "thor/core/interrupt.hpp"
-#include "thor/core/parallel_for.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/prepare.hpp"
 #include "thor/outputs/frequency_axis.hpp"
@@ -12,9 +11,9 @@ namespace {
 
 struct RunArguments {
   ConfigArguments config;
-  std::string precision, seed, progress = "auto";
+  EngineArguments engine;
+  std::string precision, seed;
   std::optional<std::uint64_t> replay;
-  RunOptions options;
 };
 
 void print_photon(const Setup& setup, const Photon& p) {
@@ -38,13 +37,9 @@ ExitCode run(RunArguments& arguments) {
   std::vector<std::string>& set = arguments.config.set;
   if (!arguments.precision.empty()) set.push_back("precision=" + arguments.precision);
   if (!arguments.seed.empty()) set.push_back("seed=" + arguments.seed);
-  RunOptions& options = arguments.options;
-  options.cpu.threads = arguments.config.threads ? arguments.config.threads : available_threads();
-  options.progress = progress_mode(arguments.progress);
-  while (options.output.size() > 1 && options.output.ends_with('/')) options.output.pop_back();  // of a directory
-  if (!options.output.empty() && !config::is_result_name(options.output)) {
-    throw Error(ExitCode::usage, "--output " + options.output + ": a result ends in .h5 or .zarr");
-  }
+  arguments.engine.threads = arguments.config.threads;
+  RunOptions options = arguments.engine.resolved();
+  options.output = result_name(options.output);
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
   const auto [config, setup] =
@@ -61,26 +56,13 @@ ExitCode run(RunArguments& arguments) {
 
 void add_run(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<RunArguments>();
-  RunOptions& options = arguments->options;
   CLI::App* command = app.add_subcommand("run", "run a configuration and write its result file");
   add_config(*command, arguments->config);
-  command->add_option("-o,--output", options.output, "result: .h5 or .zarr (default: output.path)")->check(file_name());
-  command->add_flag("--overwrite", options.overwrite, "replace an existing result file");
+  command->add_option("-o,--output", arguments->engine.options.output, "result: .h5 or .zarr (default: output.path)")
+      ->check(file_name());
   command->add_option("--seed", arguments->seed, "random seed");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");
-  command->add_option("--device", options.device, "where to run: auto, cpu, cuda, cuda:1, ... (default: auto)");
-  command->add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
-      ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
-  command->add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
-      ->check(number_between(1e-3, 1e9));
-  command
-      ->add_option("--drain", options.drain,
-                   "seconds for photons in flight to end after a signal or limit (default: 5)")
-      ->check(number_between(0, 1e9));
-  add_progress(*command, arguments->progress);
-  command->add_flag("--quiet", options.quiet, "no progress line and no summary");
-  command->add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");
-  command->add_flag("--one-lane", options.cpu.one_lane, "one photon at a time: the scalar reference");
+  add_engine(*command, arguments->engine);
   command->add_option("--replay", arguments->replay, "run only the photon with this id and print it");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

@@ -217,7 +217,8 @@ class WhereTest(WithFiles):
             for unit in units.replace("`", "").split(", "):
                 self.assertIn(read(f"2 {unit}"), [(2 * read(f"1 {unit}")[0], kind)], unit)
         self.assertTrue(same("a", "1 1/cm^2", "1 cm^-2") and same("a", [1, "1 pc"], [1.0, "1e-3 kpc"]))
-        self.assertFalse(same("a", True, 1.5) or same("a", [1], [1, 2]))
+        self.assertTrue(same("a", "2%", 0.02) and same("a", "90 min", "1.5 h"))
+        self.assertFalse(same("a", True, 1.5) or same("a", [1], [1, 2]) or same("a", "2%", 2))
 
 
 

@@ -31,6 +31,7 @@ def describe(result: RunData) -> str:
         f"{summary['luminosity_emitted']:.4g} erg/s escaped" + _other_light(summary),
         "work": f"{summary['scatterings']:.4g} scatterings in "
         f"{summary['transport_seconds']:.4g} s on {summary['threads']} threads",
+        **({"until": _until(summary)} if "until_output" in summary else {}),
         "spectra": names or "none",
         **({"histograms": ", ".join(repr(h)[1:-1] for h in result.histograms.values())} if result.histograms else {}),
         **({"images": ", ".join(repr(i)[1:-1] for i in result.images.values())} if result.images else {}),
@@ -41,6 +42,14 @@ def describe(result: RunData) -> str:
     lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]
     body = "\n".join(f"  {key:<11} {text}" for key, text in lines)
     return f"thor result {result.path}: {result.line.name}\n{body}"
+
+
+def _until(summary: Mapping[str, Any]) -> str:
+    """The error that the run was to reach, and the one that it has."""
+    asked, reached = summary["until_error"], summary.get("until_reached")
+    has = "unknown: no light" if reached is None else f"{100 * reached:.3g} %"
+    verdict = "" if summary["until_met"] else "  [NOT REACHED]"
+    return f"error of {summary['until_output']} ({summary['until_of']}): {has}, {100 * asked:.3g} % asked for{verdict}"
 
 
 def _other_light(summary: Mapping[str, Any]) -> str:

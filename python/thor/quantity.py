@@ -21,6 +21,8 @@ _UNITS.update({name: ("angle", math.radians(1 / size)) for name, size in (("arcs
 _UNITS["K"] = ("temperature", 1.0)
 _UNITS["erg/s"] = ("luminosity", 1.0)
 _UNITS["Hz"] = ("frequency", 1.0)
+_UNITS.update({name: ("time", size) for name, size in (("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0))})
+_UNITS["%"] = ("share", 0.01)
 for _power, _kind in ((2, "column density"), (3, "number density")):
     for _form in (f"cm^-{_power}", f"cm-{_power}", f"cm**-{_power}", f"1/cm^{_power}", f"1/cm**{_power}"):
         _UNITS[_form] = (_kind, 1.0)
@@ -53,7 +55,7 @@ def same(key: str, one: Any, wanted: Any) -> bool:
     mine, yours = read(one), read(wanted)
     if mine is None or yours is None:
         return bool(one == wanted)
-    if mine[1] != yours[1]:
+    if mine[1] != yours[1] and {mine[1], yours[1]} != {"share", "number"}:  # 2% is 0.02
         what = f"{yours[1]} {wanted!r}"
         raise ArgumentError(f"{key}: the values are like {one!r}, which the {what} cannot be compared with")
     return math.isclose(mine[0], yours[0], rel_tol=1e-9)

@@ -89,6 +89,7 @@ line: Lya
 dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1}
 generators: [&a {type: point, photons: 1}, *a]
 outputs: [{type: spectrum, name: "4", axis: x, range: [-1, 1], bins: 2}]
+until: {output: "4", error: 2%, max_time: 1 h}
 output: {path: "a: \x41\u00e9 #.h5"}
 --set dataset.velocity={profile: power_law, exponent: 1, max: 1 km/s}
 --set generators.0.spectrum={type: continuum, range: [1 nm, 2 nm]}
@@ -99,7 +100,7 @@ END
 {
   "$thor" schema --format keys | tr . '\n'
   "$thor" schema | grep -o '^ *"[a-z_0-9]*",\{0,1\}$' | tr -d ' ",'
-  printf '%s\n' ' kpc' ' Angstrom' ' km/s' ' K' ' cm^-2' ' cm^-3' ' erg/s' ' Hz' '1e999' '-1e-999' nan inf -0 0x1 1e308 5e-324 \
+  printf '%s\n' ' kpc' ' Angstrom' ' km/s' ' K' ' cm^-2' ' cm^-3' ' erg/s' ' Hz' ' h' '%' '1e999' '-1e-999' nan inf -0 0x1 1e308 5e-324 \
     18446744073709551616 4611686018427387904 '--set ' '--set generators.0.' '=[' '={' .h5 '&a ' '*a' '<<: ' '!!str ' '? ' '| ' \
     '>-' '---' '...' '%YAML 1.2' '~' '{}' '[]' '- '
 } | sort -u | grep -v '^[0-9]*$' | sed 's/.*/"&"/' > "$fuzz/words"

@@ -27,13 +27,15 @@ Json quantity(const Parameter& p) {
   for (const Dimension d : p.dimensions) {
     std::vector<std::string> units;
     for (const auto& unit : unit_names(d)) units.push_back(escaped(unit));
-    if (d == Dimension::none) {
+    const bool plain = d == Dimension::none || d == Dimension::fraction;
+    if (plain) {
       Json number{{"type", "number"}};
       bound(number, std::isfinite(p.bounds.low), "exclusiveMinimum", "minimum", p.bounds.low, p.bounds.low_open);
       bound(number, std::isfinite(p.bounds.high), "exclusiveMaximum", "maximum", p.bounds.high, p.bounds.high_open);
       any.push_back(number);
       any.push_back({{"type", "string"}, {"pattern", fmt::format("^\\s*{}\\s*$", number_pattern)}});
-    } else {
+    }
+    if (!units.empty()) {
       any.push_back({{"type", "string"},
                      {"pattern", fmt::format("^\\s*{}\\s*({})\\s*$", number_pattern, fmt::join(units, "|"))}});
     }

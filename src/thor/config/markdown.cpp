@@ -40,6 +40,10 @@ const char* name_of(Dimension dimension) {
       return "mass";
     case Dimension::angle:
       return "angle";
+    case Dimension::time:
+      return "time";
+    case Dimension::fraction:
+      return "share";
   }
   return "";
 }
@@ -124,7 +128,8 @@ void add_section(const Schema& schema, const std::string& path, int level, std::
 std::string to_markdown(const Schema& root) {
   std::string units;
   for (const Dimension d : {Dimension::length, Dimension::velocity, Dimension::temperature, Dimension::column_density,
-                            Dimension::number_density, Dimension::luminosity, Dimension::frequency, Dimension::angle}) {
+                            Dimension::number_density, Dimension::luminosity, Dimension::frequency, Dimension::angle,
+                            Dimension::time, Dimension::fraction}) {
     units += fmt::format("| {} | `{}` |\n", name_of(d), fmt::join(unit_names(d), "`, `"));
   }
   std::string out = fmt::format(R"(# Configuration

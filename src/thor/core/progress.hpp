@@ -25,6 +25,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  void expect(std::uint64_t total) { total_ = total; }
   /// Whether it is time for the next line.
   bool is_due() const;
   /// Writes a line if it is time. `more` comes between the rate and the time left.

@@ -55,6 +55,11 @@ constexpr Unit units[] = {
     {"arcsec", Dimension::angle, constants::pi / 648000},
     {"arcmin", Dimension::angle, constants::pi / 10800},
     {"deg", Dimension::angle, constants::pi / 180},
+    {"s", Dimension::time, 1},
+    {"min", Dimension::time, 60},
+    {"h", Dimension::time, 3600},
+    {"d", Dimension::time, 86400},
+    {"%", Dimension::fraction, 0.01},
 };
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -100,6 +105,10 @@ std::string example(Dimension dimension) {
       return "a mass such as \"24.305 u\"";
     case Dimension::angle:
       return "an angle such as \"2 arcsec\"";
+    case Dimension::time:
+      return "a time such as \"2 h\"";
+    case Dimension::fraction:
+      return "a share such as \"2%\" or 0.02";
   }
   return {};
 }
@@ -156,6 +165,10 @@ std::string_view shown_unit(Dimension dimension) {
       return "g";
     case Dimension::angle:
       return "deg";
+    case Dimension::time:
+      return "s";
+    case Dimension::fraction:
+      return "%";
   }
   return "";
 }
@@ -185,6 +198,7 @@ Quantity parse_quantity(std::string_view text) {
 Quantity parse_quantity(std::string_view text, Dimension expected) {
   Quantity quantity{.text = std::string(trimmed(text))};
   std::string problem = scan(text, quantity);
+  if (quantity.dimension == Dimension::none && expected == Dimension::fraction) quantity.dimension = expected;
   if (problem.empty() && quantity.dimension != expected) {
     problem = quantity.dimension == Dimension::none ? "no unit"
               : expected == Dimension::none         ? "it has a unit"

@@ -19,6 +19,8 @@ enum class Dimension {
   wavenumber,      ///< [1/cm]
   mass,            ///< [g]
   angle,           ///< [rad]
+  time,            ///< [s]
+  fraction,        ///< in per cent, or a plain number
   wavelength = length,
 };
 

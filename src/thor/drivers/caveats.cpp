@@ -67,6 +67,7 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
   std::vector<std::string> list;
   const std::vector<OutputLight> outputs = t.light_of_outputs();
   add_cut(t, ending, list);
+  if (!ending.unmet.empty()) list.push_back(ending.unmet);
   add_stopped(t, outputs, list);
   add_lost_rays(t, list);
   for (const OutputLight& s : outputs) {

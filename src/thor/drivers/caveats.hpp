@@ -10,6 +10,8 @@ namespace thor {
 struct Ending {
   std::uint64_t requested = 0;    ///< photons of the configuration
   std::string dropped_photons{};  ///< why the requested raw photons are not in the file; "" if they are
+  std::string unmet{};            ///< why an error that was to be reached was not; "" if it was
+  bool cut = false;               ///< whether it was stopped before it had run what it was to
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
 };

@@ -22,6 +22,7 @@ namespace {
 
 struct OutputFile {
   std::string path;
+  KeepTally tally = KeepTally::automatic;
 };
 
 /// A configuration as it is written, before paths are resolved and outputs sorted by kind.
@@ -38,6 +39,15 @@ const Section<OutputFile>& output_file_section() {
     s.text("path", &OutputFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
            {.meaning = "relative to the configuration; .h5 is an HDF5 file, .zarr a directory of the same contents",
             .example = "out.h5"});
+    using enum KeepTally;
+    s.choice(
+        "tally", &OutputFile::tally,
+        std::vector<Option<KeepTally>>{
+            {"auto", automatic, "unless there are raw photons, or more than 8 million integers (64 MB)"},
+            {"always", always, "however many there are, unless there are raw photons"},
+            {"never", never, "the result cannot be continued"},
+        },
+        {.meaning = "whether counts are kept for `thor continue` ([tally](formats.md#tally))", .fallback = "auto"});
     return s;
   }();
   return section;
@@ -132,6 +142,26 @@ void check_counts(Reader& reader, File& file) {
     reader.report("generators", fmt::format("{:.3g} photons in all; at most 2^63 are possible", photons));
 }
 
+/// The output whose error is to be reached exists.
+void check_until(Reader& reader, File& file) {
+  const auto& until = file.config.until;
+  if (!until || !reader.clean("until") || !reader.clean("outputs")) return;
+  std::vector<std::string> names;
+  for (const AnyOutput& any : file.config.outputs) {
+    std::visit([&](const auto& output) { names.push_back(output.name); }, any);
+  }
+  if (std::ranges::count(names, until->output) == 0) {
+    reader.report("until.output", names.empty()
+                                      ? "there is no binned output: list one under the key outputs"
+                                      : "there is no binned output of this name" + suggestion(until->output, names));
+  }
+  if (file.config.photons) {
+    reader.report("until",
+                  "raw photons carry weights that depend on their final number: take the output of type photons "
+                  "out, or `until`");
+  }
+}
+
 /// Reports what can only be seen by building: profiles that cannot be normalised, sources outside the gas. What was
 /// built is incomplete if anything was reported.
 Outline build_outline(Reader& reader, const File& file) {
@@ -208,11 +238,13 @@ const Section<File>& root_section() {
           {.meaning = "where the object is on the sky; by default lengths are in kpc and light is luminosity"});
     s.map("peel", of_config(&Config::peel), peel_section(), {.meaning = "light towards observers", .fallback = "{}"});
     s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
+    s.map("until", of_config(&Config::until), until_section(), {.meaning = "error at which the run ends"});
     s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
     s.check(check_observers);
     s.check(sort_outputs);
     s.check(sort_observers);
     s.check(check_counts);
+    s.check(check_until);
     return s;
   }();
   return section;
@@ -236,6 +268,7 @@ Checked read(const std::string& yaml_text, const std::string& name, const std::v
     };
     file.config.path = name;
     file.config.output_path = beside(file.output.path);
+    file.config.tally = file.output.tally;
     if (!file.config.line_list.empty()) file.config.line_list = beside(file.config.line_list);
     std::string& tables = file.config.acceleration.jump_tables;
     if (!tables.empty()) tables = beside(tables);
@@ -262,6 +295,10 @@ const Schema& schema() { return root_section().schema(); }
 Checked load(const std::string& path, const std::vector<std::string>& overrides) {
   const std::string text = read_source(path);
   return read(text, path == "-" ? "<stdin>" : path, overrides);
+}
+
+Checked check(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
+  return read(yaml_text, name, overrides);
 }
 
 Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {

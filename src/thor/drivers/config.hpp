@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "thor/datasets/parameters.hpp"
+#include "thor/drivers/parameters.hpp"
 #include "thor/generators/parameters.hpp"
 #include "thor/interactors/parameters.hpp"
 #include "thor/outputs/parameters.hpp"
@@ -14,6 +15,8 @@ struct Schema;
 
 enum class Driver { mcrt };
 enum class Precision { single_, double_ };
+/// Whether a result holds what was counted, so that `thor continue` can add photons to it.
+enum class KeepTally { automatic, always, never };
 
 struct Config {
   std::string path;      ///< path of the file, as given to load()
@@ -34,7 +37,9 @@ struct Config {
   Peel peel;
   std::vector<AnyOutput> outputs;  ///< that are binned
   std::optional<PhotonsOutput> photons;
+  std::optional<Until> until;
   std::string output_path;  ///< relative to the working directory, not to the file
+  KeepTally tally = KeepTally::automatic;
 
   bool operator==(const Config&) const = default;
 };
@@ -52,7 +57,10 @@ struct Checked;
 /// and is checked like the file itself. Throws thor::Error(usage) that names every mistake at once.
 Checked load(const std::string& path, const std::vector<std::string>& overrides = {});
 
-/// The configuration alone, from text in memory; `name` stands for the file in messages and for relative paths.
+/// The same from text in memory; `name` stands for the file in messages and for relative paths.
+Checked check(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides = {});
+
+/// The configuration alone, from text in memory.
 Config parse(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides = {});
 
 }  // namespace thor::config

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "thor/datasets/dataset_type.hpp"
+#include "thor/drivers/earlier.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -124,7 +125,7 @@ ResultSize result_size(const config::Config& config, const Setup& setup) {
   // Attributes and the room that HDF5 leaves between objects; three numbers a bin.
   const double rest = 65536 + 2. * double(config.resolved.size()) + 8192. * double(config.outputs.size()) +
                       1024. * double(config.generators.size() + setup.line.transitions.size()) +
-                      24 * config::count_bins(config.outputs);
+                      24 * config::count_bins(config.outputs) + tally_size(config);
   return {row_bytes(config) * double(setup.emitter.count()), rest};
 }
 
@@ -142,7 +143,8 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   // Every thread has small outputs of its own; photons are written in blocks of 65536.
   const TallyPlan tally = build_tally(config, setup).plan();
   const double row = row_bytes(config);
-  e.memory = 2e7 + 8. * double(tally.own) * options.threads + config::memory_of(config.outputs) + 65536. * 2 * row;
+  e.memory = 2e7 + 8. * double(tally.own) * options.threads +
+             config::memory_of(config.outputs, photons > 0x1p22 || config.until) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory +=
         double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // plus a float for the light of each

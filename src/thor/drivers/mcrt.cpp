@@ -1,81 +1,21 @@
 #include "thor/drivers/mcrt.hpp"
 
 #include <cmath>
-#include <condition_variable>
 #include <ctime>
-#include <mutex>
-#include <thread>
 
-#include "thor/core/interrupt.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/caveats.hpp"
+#include "thor/drivers/earlier.hpp"
 #include "thor/drivers/estimate.hpp"
+#include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/io/result_format.hpp"
 #include "thor/outputs/photons.hpp"
 
 namespace thor {
 namespace {
-
-/// Watches a run from a thread of its own: progress, signals, the wall-clock limit.
-class Watch {
- public:
-  Watch(const RunOptions& options, std::uint64_t photons, Pool& pool, Control& control)
-      : options_(options),
-        pool_(pool),
-        control_(control),
-        progress_(options.quiet ? ProgressMode::never : options.progress, photons, "photons"),
-        thread_([this] { loop(); }) {}
-
-  ~Watch() {
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-
- private:
-  void loop() {
-    std::unique_lock lock(mutex_);
-    double closed_at = -1;
-    while (!wake_.wait_for(lock, std::chrono::milliseconds(50), [this] { return done_; })) {
-      const double now = progress_.seconds();
-      const bool over_time = options_.max_walltime > 0 && now > options_.max_walltime;
-      if (closed_at < 0 && (is_interrupted() || over_time)) {
-        pool_.close();
-        closed_at = now;
-        progress_.finish();
-        message("thor: {}; giving photons in flight {} s to end{}\n",
-                over_time ? "the wall-clock limit is reached" : "stopping", options_.drain,
-                over_time ? "" : " (once more ends at once)");
-      }
-      if (closed_at >= 0 && now >= closed_at + options_.drain) control_.abort = true;
-      if (progress_.is_due()) show();
-    }
-  }
-
-  void show() {
-    const std::uint64_t finished = control_.finished;
-    const double each = double(control_.scatterings) / double(std::max<std::uint64_t>(finished, 1));
-    std::vector<ProgressPart> more{
-        {5, fmt::format("{:.3g} scatterings each, at most {:.3g}", each, double(control_.longest))}};
-    if (const double error = control_.error; error > 0) more.push_back({3, fmt::format("error {:.2g} %", 100 * error)});
-    progress_.update(finished, more);
-  }
-
-  const RunOptions& options_;
-  Pool& pool_;
-  Control& control_;
-  Progress progress_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::thread thread_;
-};
 
 /// As in ISO 8601.
 std::string now_utc() {
@@ -239,16 +179,71 @@ class Result {
   std::optional<io::ArrayOutput> file_;
 };
 
+/// Place of an output among those that are binned.
+std::size_t index_of(const config::Config& config, const std::string& name) {
+  const auto is_it = [&](const AnyOutput& any) {
+    return std::visit([&](const auto& output) { return output.name == name; }, any);
+  };
+  return std::size_t(std::ranges::find_if(config.outputs, is_it) - config.outputs.begin());
+}
+
+const char* name_of(Watch::Stop stop) {
+  constexpr const char* names[] = {"", "signal", "walltime", "max_time"};
+  return names[int(stop)];
+}
+
+/// How batches ended: whether all photons of the goal were run, and where an error stands that is to be reached.
+struct BatchesEnd {
+  bool all;
+  std::optional<Reached> reached;
+};
+
+/// Runs batches until the goal is reached or the run is stopped.
+BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sample& sample) {
+  const config::Config& config = batches.config;
+  const std::uint64_t before = sample.tally.photons(), unit = share_unit(batches.setup.emitter);
+  std::uint64_t target = goal.photons;
+  for (;;) {
+    batches.watch.expect(target - std::min(before, target));
+    const bool all = batches.run(sample, target, whole);
+    if (!config.until) return {all, std::nullopt};
+    const config::Until& until = *config.until;
+    Reached reached{sample.tally.photons(),
+                    sample.seconds + batches.watch.seconds(),
+                    sample.tally.error(index_of(config, until.output), until.of),
+                    {}};
+    const std::uint64_t next = goal.until ? next_look(until, reached, unit) : 0;
+    if (goal.until && reached.met(until)) {
+      reached.ended = "met";
+    } else if (!all) {
+      reached.ended = name_of(batches.watch.stopped());
+    } else if (next <= target) {
+      reached.ended = goal.until ? "max_photons" : "photons";
+    } else {
+      target = next;
+      continue;
+    }
+    return {all, reached};
+  }
+}
+
 }  // namespace
 
 ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options) {
+  const std::uint64_t photons = setup.emitter.count();
+  const Goal goal{config.until ? std::min(photons, config.until->max_photons) : photons, config.until.has_value()};
+  return run_mcrt(config, setup, options, build_sample(config, setup), goal);
+}
+
+ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options, Sample sample,
+                  const Goal& goal) {
   const FrequencyAxis axis = frequency_axis(setup);
+  const std::vector<InputFile> inputs = inputs_of(config);
   const std::unique_ptr<device::Device> device = choose_device(options, !build_observers(config).empty());
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
-  if (config.photons) photons.emplace(*config.photons, setup.medium, axis, *file);
-  Tally total = build_tally(config, setup);
-  Ending ending{setup.emitter.count(), {}};
+  if (config.photons) photons.emplace(*config.photons, setup.medium, axis, double(goal.photons), *file);
+  Ending ending{goal.photons, {}, {}};
   // A disk that is full must not cost the binned outputs: those are in memory, and fit where raw photons were.
   const auto drop_photons = [&](const Error& e) {
     photons.reset();
@@ -268,14 +263,30 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     };
   }
 
-  Pool pool(0, ending.requested, std::uint64_t(options.cpu.threads) * 16);
-  Control control;
-  const auto start = std::chrono::steady_clock::now();
+  Setup one = setup;
+  one.emitter = for_one_photon(setup.emitter);
+  // Of a run whose number of photons is not fixed, or which has been written before, only whole batches are worth it.
+  const bool open_ended = goal.until || sample.continued > 0;
+  const std::uint64_t before = sample.tally.photons();
+  std::optional<Reached> reached;
   {
-    const Watch watch(options, ending.requested, pool, control);
-    run_problem(config, setup, pool, {device.get(), options.device_options, options.cpu}, control, total, sink);
+    Watch watch(options.quiet ? ProgressMode::never : options.progress,
+                {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt});
+    const Compute compute{device.get(), options.device_options, options.cpu};
+    const BatchesEnd end = run_batches({config, one, compute, watch, sink}, goal, open_ended, sample);
+    sample.seconds += watch.seconds();
+    ending.cut = !end.all;
+    reached = end.reached;
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Tally& total = sample.tally;
+  if (ending.cut && sample.continued > 0 && total.photons() == before) {
+    throw Error(ExitCode::stopped, "stopped before a batch of photons had ended; nothing was written");
+  }
+  const double seconds = sample.seconds;
+  const bool whole = open_ended && !sample.in_flight();
+  if (whole) ending.requested = total.photons();
+  if (goal.until && !reached->met(*config.until)) ending.unmet = describe(*config.until, *reached);
+  total.share_light(std::max<std::uint64_t>(ending.requested, 1));
 
   check_conservation(total);
   const std::string where = describe(device.get(), options.cpu);
@@ -289,6 +300,8 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     for (std::size_t i = 0; i < config.generators.size(); ++i) {
       file->attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
     }
+    if (reached) write_reached(*file, *config.until, *reached);
+    write_sample(*file, config, inputs, sample);
     file->attribute("/summary", "transport_seconds", seconds);
     file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
     file->finish();
@@ -322,10 +335,14 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
               total.light(int(i), GeneratorCounter::light_stopped));
     }
   }
+  if (reached && reached->met(*config.until) && !options.quiet) {
+    message("thor: {}\n", describe(*config.until, *reached));
+  }
   repeat_warnings();
   for (const std::string& caveat : caveats_of(total, ending)) warning("{}", caveat);
   if (!ending.dropped_photons.empty()) return ExitCode::output;
-  if (!ending.complete(total)) return ExitCode::stopped;
+  const bool met = goal.until ? reached->met(*config.until) : !ending.cut;
+  if (!ending.complete(total) || !met) return ExitCode::stopped;
   return is_reliable(total) ? ExitCode::done : ExitCode::unreliable;
 }
 

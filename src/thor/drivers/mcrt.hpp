@@ -4,8 +4,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/progress.hpp"
-#include "thor/drivers/config.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/batches.hpp"
 
 namespace thor {
 
@@ -16,15 +15,24 @@ struct RunOptions {
   bool quiet = false;
   ProgressMode progress = ProgressMode::automatic;
   double max_walltime = 0;  ///< seconds; 0: none
-  double drain = 5;         ///< after a signal or limit, how long photons in flight may go on [s]
+  double drain = 5;         ///< see TimeLimits
   std::string device = "auto";
   device::Options device_options;
   cpu::Options cpu;
 };
 
+/// What a run is to reach.
+struct Goal {
+  std::uint64_t photons = 0;  ///< number in all, or the first at which to look at the error
+  bool until = false;         ///< whether it goes on until the error of the configuration is reached
+};
+
 /// Monte Carlo radiative transfer, from what prepare() has built to a result file. A SignalGuard of the caller lets it
 /// stop in good order.
 ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options);
+/// The same from a sample of photons that exists already.
+ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options, Sample sample,
+                  const Goal& goal);
 
 /// The one photon of this id, run again.
 Photon replay(const config::Config& config, const Setup& setup, std::uint64_t id, const cpu::Options& options);

@@ -1,5 +1,7 @@
 #include "thor/drivers/prepare.hpp"
 
+#include <algorithm>
+
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/core_skip.hpp"
@@ -8,13 +10,6 @@
 
 namespace thor {
 namespace {
-
-/// The files that a run reads.
-std::vector<std::string> inputs_of(const config::Config& config) {
-  std::vector<std::string> inputs{config.path, config.dataset.path, config.line_list, config.acceleration.jump_tables};
-  for (const auto& generator : config.generators) inputs.push_back(generator.path);
-  return inputs;
-}
 
 /// What the user should know of a grid before its photons are run.
 void warn_of_grid(const Setup& setup) {
@@ -38,7 +33,7 @@ void warn_of_grid(const Setup& setup) {
 
 /// What does not fit is said here, not when a run has ended and its outputs are to be written.
 void require_memory(const config::Config& config) {
-  const double bytes = config::memory_of(config.outputs), available = available_memory();
+  const double bytes = config::memory_of(config.outputs, config.until.has_value()), available = available_memory();
   if (bytes <= available) return;
   throw Error(ExitCode::device,
               fmt::format("{}: outputs: out of memory: {:.3g} bins take {}, and {} are free; use fewer bins, or a "
@@ -48,10 +43,21 @@ void require_memory(const config::Config& config) {
 
 }  // namespace
 
+std::vector<std::string> input_paths(const config::Config& config) {
+  std::vector<std::string> all{config.dataset.path, config.line_list, config.acceleration.jump_tables}, paths;
+  for (const auto& generator : config.generators) all.push_back(generator.path);
+  for (const std::string& path : all) {
+    if (!path.empty() && std::ranges::count(paths, path) == 0) paths.push_back(path);
+  }
+  return paths;
+}
+
 Prepared prepare(const std::string& path, const PrepareOptions& options) {
-  auto [config, outline] = config::load(path, options.overrides);
+  auto [config, outline] = options.text.empty() ? config::load(path, options.overrides)
+                                                : config::check(options.text, path, options.overrides);
   const std::string& output = options.output.empty() ? config.output_path : options.output;
-  for (const std::string& input : inputs_of(config)) io::detail::require_apart(output, input);
+  io::detail::require_apart(output, config.path);
+  for (const std::string& input : input_paths(config)) io::detail::require_apart(output, input);
   require_memory(config);
   if (!options.quiet && !config.dataset.path.empty()) {
     message("thor: reading {}\n", config.dataset.path);

@@ -17,7 +17,11 @@ struct PrepareOptions {
   std::string output;                  ///< result file; "" is that of the configuration
   int threads = 1;                     ///< to read a grid with
   bool quiet = false;                  ///< warnings only
+  std::string text{};                  ///< the configuration itself, if it is not to be read from the path
 };
+
+/// The files that a run reads beside its configuration, each once.
+std::vector<std::string> input_paths(const config::Config& config);
 
 /// Reads a configuration (stdin for "-"), checks it, builds it and says what the user should know before photons are
 /// run. `thor run`, `thor run --replay` and `thor check` all begin with this, so they accept the same configurations

@@ -101,11 +101,15 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
 }
 
 Tally build_tally(const config::Config& config, const Setup& setup) {
+  return build_tally(config, setup, setup.emitter.luminosity(), setup.emitter.luminosity_squared());
+}
+
+Tally build_tally(const config::Config& config, const Setup& setup, double luminosity, double luminosity_squared) {
   return {config.outputs,
           {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size,
            config.observers, config.seed, distances_of(config.sky)},
-          setup.emitter.luminosity(),
-          setup.emitter.luminosity_squared(),
+          luminosity,
+          luminosity_squared,
           int(setup.emitter.sources.size())};
 }
 

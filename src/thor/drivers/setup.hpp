@@ -53,8 +53,10 @@ struct Compute {
 /// The observers of a run that rays go to.
 Observers build_observers(const config::Config& config);
 
-/// An empty tally for the outputs of a run.
+/// An empty tally for the outputs of a run: with quanta for the photons of the set-up, or for others whose weights sum
+/// up to a luminosity and their squares to another number.
 Tally build_tally(const config::Config& config, const Setup& setup);
+Tally build_tally(const config::Config& config, const Setup& setup, double luminosity, double luminosity_squared);
 
 /// The problem of a run in one precision, for the kernel that does no more than it needs.
 template <class Real>

@@ -171,21 +171,22 @@ void set_shares(Emitter<double>& emitter) {
   }
 }
 
-/// A tally counts light in 2^-62 of its sum, and squares of weights in the same way: less than 1e3 of that would be too
-/// coarse for a luminosity, or for an error.
+/// A run counts light in 2^-62 of its sum, of 4e6 photons if there are fewer (drivers/batches.hpp), and squares of
+/// weights in the same way: less than 1e3 of that would be too coarse for a luminosity, or for an error.
 void check_weights(const Emitter<double>& emitter) {
   double faintest = 1e300, brightest = 0;
+  const double least = 1e3 * 0x1p-62 * std::max(0x1p22 / double(emitter.count()), 1.);
   for (std::size_t i = 0; i < emitter.light.size(); ++i) {
     const Light& light = emitter.light[i];
     faintest = std::min(faintest, light.faintest * emitter.sources[i].escape_fraction);
     brightest = std::max(brightest, light.brightest);
   }
-  if (faintest < 1e3 * 0x1p-62 * emitter.luminosity()) {
+  if (faintest < least * emitter.luminosity()) {
     warning(
         "a photon of the faintest source carries {:.1g} of all light, which is too little to be counted: the "
         "luminosities of such photons are wrong. Give it fewer photons or a larger escape_fraction, or leave it out.",
         faintest / emitter.luminosity());
-  } else if (faintest * faintest < 1e3 * 0x1p-62 * emitter.luminosity_squared()) {
+  } else if (faintest * faintest < least * emitter.luminosity_squared()) {
     warning(
         "a photon of the faintest source is {:.1g} of one of the brightest: the errors of bins that hold such "
         "photons only are not resolved. Give the faint one fewer photons.",
@@ -211,7 +212,7 @@ Emitter<double> build_sources(std::span<const config::Generator> generators, std
     std::shared_ptr<const SourceList> list;
     if (g.type == config::GeneratorType::point || g.type == config::GeneratorType::extended) {
       set_place(s, g, medium, refuse, key);
-      light.add(g.luminosity / double(g.photons), g.photons);
+      light.share(g.luminosity, g.photons);
     } else {
       const bool gas = g.type == config::GeneratorType::gas;
       s.shape = SourceShape::table;
@@ -271,6 +272,26 @@ void Light::add(double weight, std::uint64_t more) {
   squares += weight * weight * double(more);
   faintest = std::min(faintest, weight);
   brightest = std::max(brightest, weight);
+}
+
+void Light::share(double all, std::uint64_t more) {
+  const double before = luminosity;
+  add(all / double(more), more);
+  luminosity = before + all;  // exactly, however many they are
+}
+
+Emitter<double> for_one_photon(const Emitter<double>& emitter) {
+  Emitter<double> one = emitter;
+  const auto all = double(emitter.count());
+  for (std::size_t i = 0; i < one.sources.size(); ++i) {
+    one.sources[i].weight = one.light[i].luminosity * (all / double(one.light[i].photons));
+    if (!one.lists[i] || one.lists[i]->weight.empty()) continue;
+    SourceList list = *one.lists[i];
+    for (double& weight : list.weight) weight *= all;
+    one.lists[i] = std::make_shared<const SourceList>(std::move(list));
+    one.sources[i].table = one.lists[i]->table();
+  }
+  return one;
 }
 
 template <class Real>

@@ -17,7 +17,8 @@ struct Light {
   double faintest = 1e300, brightest = 0;  ///< weights of single photons
   std::uint64_t photons = 0, sources = 1;
 
-  void add(double weight, std::uint64_t more);  ///< adds `more` photons of this weight
+  void add(double weight, std::uint64_t more);        ///< adds `more` photons of this weight
+  void share(double luminosity, std::uint64_t more);  ///< adds `more` photons that share a luminosity equally
 };
 
 /// Memory that a SourceTable points to.
@@ -48,6 +49,10 @@ struct Emitter {
   bool equal_weights() const;         ///< whether all photons end with the same weight
   EmitterView<Real> view() const { return {seed, sources.data(), int(sources.size())}; }
 };
+
+/// The same photons with the weights that they would have in a run of one photon: N times those of a run of N. They are
+/// the same, bit for bit, however many photons are asked for, if all generators keep their shares of them.
+Emitter<double> for_one_photon(const Emitter<double>& emitter);
 
 /// Refuses sources that the medium cannot hold. No file of sources is opened.
 void check_generators(std::span<const config::Generator> generators, const MediumOutline& medium, const Line& line,

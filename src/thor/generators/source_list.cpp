@@ -156,7 +156,7 @@ class ListBuilder {
     if (count_ == 0)
       refuse_source(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
     if (generator_.photons > 0) {
-      light_.add(sum_ / double(generator_.photons), generator_.photons);
+      light_.share(sum_, generator_.photons);
       list_.start = random_;
       list_.step = 0x9e3779b97f4a7c15ull;
     } else {  // each slot once before any comes twice

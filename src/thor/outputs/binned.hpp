@@ -8,7 +8,7 @@
 #include "thor/random/seed.hpp"
 #include "thor/transport/photon.hpp"
 
-/// What every binned output is made of. Light is counted in integers, in quanta of 2^-62 of all that the sources emit:
+/// What every binned output is made of. Light is counted in integers, in quanta of 2^-62 of the light of a batch:
 /// sums are exact and the same in any order, for any number of threads and lanes, on a CPU or a device.
 ///
 /// What is rounded away: the light that one photon adds to one bin is summed in double precision and rounded once, to
@@ -17,8 +17,8 @@
 /// a quantum for each contribution: 1e-7 of the light for 1e12 of them. A bin may hold four times all light: an output
 /// that counts light more often than once has to scale it down.
 ///
-/// The squares are integers too, in units of 2^-62 of the sum of the squared weights of all photons, and the same in
-/// any order. The square of what one of N photons adds is good to 1e-6 where that is more than 3.3e-7 sqrt(N) of its
+/// The squares are integers too, in units of 2^-62 of the sum of the squared weights of a batch, and the same in any
+/// order. The square of what one of its N photons adds is good to 1e-6 where that is more than 3.3e-7 sqrt(N) of its
 /// weight (1 % of it for N = 1e9); outputs of fainter contributions take groups, which have no squares.
 namespace thor {
 

@@ -43,13 +43,16 @@ bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observe
   return std::ranges::any_of(outputs, [&](const AnyOutput& any) { return std::visit(peels, any); });
 }
 
-double memory_of(const std::vector<AnyOutput>& outputs) {
-  double cells = 0, largest = 0;
-  for_each_bins(outputs, [&](const auto& bins) {
-    cells += double(bins.cells());
-    largest = std::max(largest, double(bins.count));
-  });
-  return 8 * cells + 24 * largest;  // a cell is an integer; light, error and edge of a bin are numbers
+double count_cells(const std::vector<AnyOutput>& outputs) {
+  double count = 0;
+  for_each_bins(outputs, [&](const auto& bins) { count += double(bins.cells()); });
+  return count;
+}
+
+double memory_of(const std::vector<AnyOutput>& outputs, bool batches) {
+  double largest = 0;
+  for_each_bins(outputs, [&](const auto& bins) { largest = std::max(largest, double(bins.count)); });
+  return (batches ? 16 : 8) * count_cells(outputs) + 24 * largest;  // light, error and edge of a bin are numbers
 }
 
 const Section<Output>& output_section() {

@@ -15,7 +15,11 @@ double count_bins(const std::vector<AnyOutput>& outputs);
 /// Whether an output has rays sent to this observer.
 bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observer);
 
-/// Memory of the outputs at the end of a run, when the largest is written [bytes].
-double memory_of(const std::vector<AnyOutput>& outputs);
+/// Number of their cells in a tally.
+double count_cells(const std::vector<AnyOutput>& outputs);
+
+/// Memory of the outputs at the end of a run, when the largest is written [bytes]; in several batches a cell has two
+/// integers.
+double memory_of(const std::vector<AnyOutput>& outputs, bool batches);
 
 }  // namespace thor::config

@@ -49,9 +49,9 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
   return section;
 }
 
-PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis,
+PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, double sharing,
                            io::ArrayOutput& file)
-    : file_(file), axis_(axis), size_(medium.size), cross_section_(medium.cross_section) {
+    : file_(file), axis_(axis), size_(medium.size), cross_section_(medium.cross_section), sharing_(sharing) {
   const auto open = [&]<class T>(Field<T>& field, const char* name, int width, const char* units, const char* what) {
     field.wanted = true;
     field.column = file.column<T>(std::string("/photons/original/") + name, std::size_t(width), units, what);
@@ -103,7 +103,7 @@ void PhotonStream::accept(std::span<const Photon> photons) {
     field.column.append(values);
   };
   append(id_, [](const Photon& p) { return p.id; });
-  append(weight_, [](const Photon& p) { return p.weight; });
+  append(weight_, [&](const Photon& p) { return p.weight / sharing_; });
   append(velocity_initial_, [&](const Photon& p) { return velocity(axis_, p.frequency_initial) / constants::km; });
   append(velocity_final_, [&](const Photon& p) { return velocity(axis_, p.frequency_final) / constants::km; });
   append(velocity_scattered_, [&](const Photon& p) { return velocity(axis_, p.frequency_scattered) / constants::km; });

@@ -43,7 +43,9 @@ struct PhotonsOutput {
 /// or were lost are told apart by `fate`.
 class PhotonStream {
  public:
-  PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, io::ArrayOutput& file);
+  /// For photons with the weights that they would have alone, `sharing` of which share the light.
+  PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, double sharing,
+               io::ArrayOutput& file);
 
   void accept(std::span<const Photon> photons);
   void finish();  ///< to call after the last accept()
@@ -56,7 +58,7 @@ class PhotonStream {
   };
   io::ArrayOutput& file_;
   FrequencyAxis axis_;
-  double size_, cross_section_;
+  double size_, cross_section_, sharing_;
   Field<std::uint64_t> id_, source_;
   Field<std::int64_t> scatterings_, fate_, generator_;
   Field<double> weight_, velocity_initial_, velocity_final_, velocity_scattered_, position_, position_initial_,

@@ -31,17 +31,21 @@ struct PartCells {
   void raise(std::int64_t i, std::uint64_t value) const { own[i] = std::max(own[i], value); }
 };
 
-/// Makes room for a plan at the end of the cells.
+/// The quantum of the light of a plan, where that of all light is `quantum`.
 template <class Plan>
-void place(Plan& plan, std::int64_t& cells, double quantum, double quantum_squared) {
+double quantum_of(const Plan& plan, double quantum) {
   if constexpr (requires { plan.sky; }) {
-    if (plan.sky.observer >= 0) quantum = std::ldexp(quantum, 62 + seen_quantum);
+    if (plan.sky.observer >= 0) return std::ldexp(quantum, 62 + seen_quantum);
   }
-  plan.bins.first = cells;
-  plan.bins.quantum = quantum;
-  plan.bins.quanta_per_light = 1 / quantum;
-  plan.bins.quanta_per_square = 1 / quantum_squared;
-  cells += plan.bins.cells();
+  return quantum;
+}
+
+/// The error of a sum over the groups of photons from their sums S: sqrt(G/(G - 1) sum (S - <S>)^2).
+double error_of_groups(const double (&sums)[id_groups]) {
+  const double mean = std::accumulate(sums, sums + id_groups, 0.) / id_groups;
+  double scatter = 0;
+  for (const double sum : sums) scatter += std::pow(sum - mean, 2);
+  return std::sqrt(scatter * id_groups / (id_groups - 1));
 }
 
 }  // namespace
@@ -64,17 +68,30 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
   std::int64_t cells = own_ = cell_of(generators, GeneratorCounter(0));
   for (const std::size_t i : order) {
     plan_of(i, [&](auto plan) {
-      place(plan, cells, quantum_, quantum_squared_);
+      plan.bins.first = cells;
+      cells += plan.bins.cells();
       plans_[i].type = int(outputs_[i].index());
       std::memcpy(plans_[i].bytes, &plan, sizeof(plan));
     });
     if (cells <= most_own) own_ = cells;
   }
   cells_.resize(std::size_t(cells));
+  set_quanta();
+}
+
+void Tally::set_quanta() {
+  for (OutputPlan& any : plans_) {
+    any.visit([&](auto plan) {
+      plan.bins.quantum = quantum_of(plan, std::ldexp(quantum_, doublings_));
+      plan.bins.quanta_per_light = 1 / plan.bins.quantum;
+      plan.bins.quanta_per_square = 1 / std::ldexp(quantum_squared_, doublings_);
+      std::memcpy(any.bytes, &plan, sizeof(plan));
+    });
+  }
 }
 
 TallyPlan Tally::plan() const {
-  return {1 / quantum_, plans_.data(), int(plans_.size()), own_, std::int64_t(cells_.size())};
+  return {1 / std::ldexp(quantum_, doublings_), plans_.data(), int(plans_.size()), own_, std::int64_t(cells_.size())};
 }
 
 void Tally::start(double weight, double left, int generator) {
@@ -121,53 +138,131 @@ void Tally::merge(const std::uint64_t* parts, int copies) {
   }
 }
 
-/// Other threads may add to the shared cells meanwhile.
-std::uint64_t Tally::cell(std::int64_t i) const {
-  return std::atomic_ref(const_cast<std::uint64_t&>(cells_[std::size_t(i)])).load(std::memory_order_relaxed);
+bool Tally::is_light(std::int64_t i) const {
+  const std::int64_t outputs = cell_of(generators_, GeneratorCounter(0));
+  if (i >= outputs) return true;
+  if (i >= std::int64_t(Counter::count)) {
+    return (i - std::int64_t(Counter::count)) % std::int64_t(GeneratorCounter::count) !=
+           std::int64_t(GeneratorCounter::started);
+  }
+  const auto counter = Counter(i);
+  return (counter >= Counter::light_escaped && counter <= Counter::light_in_flight) ||
+         counter == Counter::light_emitted || counter == Counter::light_unresolved || counter == Counter::light_cut;
 }
+
+/// Other threads may add to the shared cells meanwhile.
+Tally::Wide Tally::cell(std::int64_t i) const {
+  const auto at = std::size_t(i);
+  const Wide now = std::atomic_ref(const_cast<std::uint64_t&>(cells_[at])).load(std::memory_order_relaxed);
+  if (before_.empty()) return is_light(i) ? now << doublings_ : now;
+  const Wide before = before_[at] + (carries_.empty() ? 0 : Wide(carries_[at]) << 64);
+  if (i == std::int64_t(Counter::longest)) return std::max(before, now);
+  return before + (is_light(i) ? now << doublings_ : now);
+}
+
+void Tally::next_batch(int doublings) {
+  const bool counted = std::ranges::any_of(cells_, [](std::uint64_t value) { return value > 0; });
+  if (counted && before_.empty()) before_.resize(cells_.size());
+  for (std::int64_t i = 0; counted && i < std::int64_t(cells_.size()); ++i) {
+    const Wide sum = cell(i);
+    const auto carry = std::uint64_t(sum >> 64);
+    if (carry > 0 && carries_.empty()) carries_.resize(cells_.size());
+    before_[std::size_t(i)] = std::uint64_t(sum);
+    if (!carries_.empty()) carries_[std::size_t(i)] = carry;
+    cells_[std::size_t(i)] = 0;
+  }
+  doublings_ = doublings;
+  set_quanta();
+}
+
+void Tally::drop_batch() { std::ranges::fill(cells_, 0); }
 
 bool Tally::operator==(const Tally& other) const {
-  return outputs_ == other.outputs_ && quantum_ == other.quantum_ && quantum_squared_ == other.quantum_squared_ &&
-         cells_ == other.cells_;
+  if (outputs_ != other.outputs_ || quantum_ != other.quantum_ || quantum_squared_ != other.quantum_squared_ ||
+      cells_.size() != other.cells_.size()) {
+    return false;
+  }
+  for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
+    if (cell(i) != other.cell(i)) return false;
+  }
+  return true;
 }
 
-std::uint64_t Tally::photons() const { return std::accumulate(cells_.begin(), cells_.begin() + fate_count, 0ull); }
+std::uint64_t Tally::photons() const {
+  std::uint64_t sum = 0;
+  for (int fate = 0; fate < fate_count; ++fate) sum += (*this)[Counter(fate)];
+  return sum;
+}
 
 bool Tally::conserves() const {
-  const auto light = cells_.begin() + int(Counter::light_escaped);
-  return photons() == (*this)[Counter::started] &&
-         (*this)[Counter::light_emitted] ==
-             std::accumulate(light, light + fate_count, (*this)[Counter::light_unresolved]);
+  Wide light = cell(std::int64_t(Counter::light_unresolved));
+  for (int fate = 0; fate < fate_count; ++fate) light += cell(std::int64_t(Counter::light_escaped) + fate);
+  return photons() == (*this)[Counter::started] && cell(std::int64_t(Counter::light_emitted)) == light;
 }
 
-/// The error of a bin: sqrt(sum s^2), s being what one photon adds to it; or from the scatter of the sums S of the
-/// G groups of photons, sqrt(G/(G - 1) sum (S - <S>)^2).
+/// The error of a bin: sqrt(sum s^2), s being what one photon adds to it; or from the scatter of groups of photons.
 BinnedLight Tally::binned(std::size_t output) const {
   BinnedLight out;
   plans_[output].visit([&]<class Plan>(const Plan& plan) {
     const auto& bins = plan.bins;
+    const double quantum = quantum_of(plan, quantum_) / sharing_;
     out.light.resize(std::size_t(bins.count));
     out.error.resize(std::size_t(bins.count));
-    out.beyond = double(cell(bins.first)) * bins.quantum;
+    out.beyond = double(cell(bins.first)) * quantum;
     out.error_method = bins.groups ? "groups" : "histories";
     for (std::int64_t i = 0; i < bins.count; ++i) {
       const std::int64_t at = bins.first + 1 + i;
       double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
       if (!bins.groups) {
-        light = double(cell(at)) * bins.quantum;
-        error = std::sqrt(double(cell(at + bins.count)) * quantum_squared_);
+        light = double(cell(at)) * quantum;
+        error = std::sqrt(double(cell(at + bins.count)) * quantum_squared_) / sharing_;
         continue;
       }
-      double sum = 0;
-      for (int g = 0; g < id_groups; ++g) sum += double(cell(at + g * bins.count));
-      const double mean = sum / id_groups;
-      double scatter = 0;
-      for (int g = 0; g < id_groups; ++g) scatter += std::pow(double(cell(at + g * bins.count)) - mean, 2);
-      light = sum * bins.quantum;
-      error = std::sqrt(scatter * id_groups / (id_groups - 1)) * bins.quantum;
+      double sums[id_groups];
+      for (int g = 0; g < id_groups; ++g) sums[g] = double(cell(at + g * bins.count));
+      light = std::accumulate(sums, sums + id_groups, 0.) * quantum;
+      error = error_of_groups(sums) * quantum;
     }
   });
   return out;
+}
+
+std::optional<double> Tally::error(std::size_t output, ErrorOf of) const {
+  const BinnedLight binned = this->binned(output);
+  const double light = std::accumulate(binned.light.begin(), binned.light.end(), 0.);
+  if (!(light > 0)) return std::nullopt;
+  if (of == ErrorOf::peak) {
+    const auto peak = std::ranges::max_element(binned.light) - binned.light.begin();
+    return binned.error[std::size_t(peak)] / binned.light[std::size_t(peak)];
+  }
+  if (of == ErrorOf::bin_median) {
+    std::vector<std::pair<double, double>> bins;  // relative error, light
+    for (std::size_t i = 0; i < binned.light.size(); ++i) {
+      if (binned.light[i] > 0) bins.emplace_back(binned.error[i] / binned.light[i], binned.light[i]);
+    }
+    std::ranges::sort(bins);
+    double sum = 0;
+    for (const auto& [error, more] : bins) {
+      if ((sum += more) >= light / 2) return error;
+    }
+    return bins.back().first;  // rounding
+  }
+  double error = 0;
+  plans_[output].visit([&]<class Plan>(const Plan& plan) {
+    const auto& bins = plan.bins;
+    if (bins.groups) {
+      double sums[id_groups] = {};
+      for (std::int64_t i = 0; i < bins.count * id_groups; ++i) {
+        sums[i / bins.count] += double(cell(bins.first + 1 + i));
+      }
+      error = error_of_groups(sums) * quantum_of(plan, quantum_) / sharing_;
+      return;
+    }
+    const double squares =
+        std::accumulate(binned.error.begin(), binned.error.end(), 0., [](double s, double e) { return s + e * e; });
+    error = std::sqrt(std::max(squares - light * light / double(photons()), 0.));
+  });
+  return error / light;
 }
 
 double Tally::error() const {
@@ -222,7 +317,7 @@ void Tally::write(io::ArrayOutput& file) const {
     const auto set_light = [&](const std::string& name, GeneratorCounter c) {
       file.attribute(group, name, light(g, c));
     };
-    file.attribute(group, "photons", cell(cell_of(g, GeneratorCounter::started)));
+    file.attribute(group, "photons", std::uint64_t(cell(cell_of(g, GeneratorCounter::started))));
     set_light("luminosity_emitted", GeneratorCounter::light_emitted);
     set_light("luminosity_unresolved", GeneratorCounter::light_unresolved);
     for (int i = 0; i < fate_count; ++i) {
@@ -239,6 +334,43 @@ void Tally::write(io::ArrayOutput& file) const {
   }
 }
 
-double Tally::light(int generator, GeneratorCounter c) const { return double(cell(cell_of(generator, c))) * quantum_; }
+double Tally::light(int generator, GeneratorCounter c) const {
+  return double(cell(cell_of(generator, c))) * quantum_ / sharing_;
+}
+
+void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
+  constexpr int level = 4;  // of deflate
+  std::vector<std::uint64_t> low(cells_.size()), high;
+  for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
+    const Wide sum = cell(i);
+    low[std::size_t(i)] = std::uint64_t(sum);
+    if (sum >> 64 > 0 && high.empty()) high.resize(cells_.size());
+    if (!high.empty()) high[std::size_t(i)] = std::uint64_t(sum >> 64);
+  }
+  const std::vector<std::uint64_t> shape{low.size()};
+  file.write<std::uint64_t>(group + "/cells", low, shape, "", "what was counted, in quanta", level);
+  if (!high.empty()) {
+    file.write<std::uint64_t>(group + "/carries", high, shape, "", "the same in units of 2^64 quanta", level);
+  }
+  file.attribute(group, "quantum", quantum_);
+  file.attribute(group, "quantum_squared", quantum_squared_);
+}
+
+std::string Tally::read_cells(const io::Input& file, const std::string& group) {
+  if (file.number(group, "quantum") != quantum_ || file.number(group, "quantum_squared") != quantum_squared_) {
+    return "its quanta are not those of this configuration";
+  }
+  const std::vector<std::uint64_t> shape{cells_.size()};
+  const auto read = [&](const std::string& name, std::vector<std::uint64_t>& to) {
+    if (file.array(group + name).shape == shape) to = file.read_all<std::uint64_t>(group + name);
+  };
+  read("/cells", before_);
+  const bool carries = file.has(group + "/carries");
+  if (carries) read("/carries", carries_);
+  if (before_.size() != cells_.size() || (carries && carries_.size() != cells_.size())) {
+    return "it has not as many cells as the outputs of this configuration";
+  }
+  return conserves() ? "" : "its photons are not conserved";
+}
 
 }  // namespace thor

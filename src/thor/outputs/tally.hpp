@@ -1,6 +1,8 @@
 #pragma once
+#include <optional>
 #include <vector>
 
+#include "thor/io/array/input.hpp"
 #include "thor/io/array/output.hpp"
 #include "thor/outputs/tally_plan.hpp"
 
@@ -16,7 +18,14 @@ struct OutputLight {
 
 class TallyPart;
 
+/// Which error of an output: that of all its light, of its brightest bin, or of a typical bin.
+enum class ErrorOf { total, peak, bin_median };
+
 /// What a run has counted: photons by fate, their light, and the outputs. See TallyPlan.
+///
+/// A run may count in batches, each in quanta of its own size (2^k of the first ones): a cell has 64 bits, which hold
+/// the light of one batch, and between batches it is added to a sum of 128 bits. Sums are exact, so they depend on
+/// which photons were counted with which quanta and not on how these were spread over batches.
 class Tally {
  public:
   /// Number of cells that each thread has for itself (1 MiB): the counters, and as many outputs as fit, the smallest
@@ -36,31 +45,54 @@ class Tally {
   void merge(TallyPart& part);  ///< leaves the part empty
   void write(io::ArrayOutput& file) const;
 
+  /// Adds what was counted to what earlier batches have, and counts in 2^doublings of the first quanta from here on.
+  void next_batch(int doublings);
+  void drop_batch();  ///< forgets what was counted since then
+  /// Divides all light by the number of photons that share it, for weights that are those of one photon alone.
+  void share_light(std::uint64_t photons) { sharing_ = double(photons); }
+  /// The cells with what they need to be read again.
+  void write_cells(io::ArrayOutput& file, const std::string& group) const;
+  /// Counts on from cells of a tally like this one, before anything else is counted. What is wrong with those of a
+  /// file; empty if nothing is.
+  std::string read_cells(const io::Input& file, const std::string& group);
+
   bool operator==(const Tally& other) const;
   TallyPlan plan() const;
-  std::uint64_t operator[](Counter c) const { return cell(std::int64_t(c)); }
+  std::uint64_t operator[](Counter c) const { return std::uint64_t(cell(std::int64_t(c))); }
   std::uint64_t photons() const;  ///< number of those that have a fate, or were cut in flight
-  double light(Counter c) const { return double((*this)[c]) * quantum_; }
+  double light(Counter c) const { return double(cell(std::int64_t(c))) * quantum_ / sharing_; }
   double light(int generator, GeneratorCounter c) const;
   std::vector<OutputLight> light_of_outputs() const;
   BinnedLight binned(std::size_t output) const;
   /// The relative Monte Carlo error of the first output: of one of its bins, averaged with the light as weight; without
   /// an output that of the escape fraction. 0 where nothing has been counted.
   double error() const;
+  /// A relative Monte Carlo error of an output; none where it has no light.
+  ///   total       of the sum S of all bins: by groups of photons as for a bin; by histories sqrt(sum s^2 - S^2/N)/S,
+  ///               where N photons add s each, since their number is fixed
+  ///   peak        of the brightest bin, as its error in the file says
+  ///   bin_median  half of the light within the range lies in bins whose relative errors are at most this
+  std::optional<double> error(std::size_t output, ErrorOf of) const;
   /// Conservation: every photon started has one fate, and their light and what was absorbed at birth is what was
   /// emitted, to the last quantum.
   bool conserves() const;
 
  private:
   friend TallyPart;
-  std::uint64_t cell(std::int64_t i) const;
+  __extension__ typedef unsigned __int128 Wide;
+  Wide cell(std::int64_t i) const;      ///< of all batches, in the first quanta
+  bool is_light(std::int64_t i) const;  ///< whether a cell counts in quanta
+  void set_quanta();                    ///< of the plans, for this batch
 
   std::vector<AnyOutput> outputs_;
   std::vector<OutputPlan> plans_;
   int generators_;
   std::int64_t own_ = 0;
-  std::vector<std::uint64_t> cells_;
-  double quantum_, quantum_squared_;
+  std::vector<std::uint64_t> cells_;             ///< of this batch
+  std::vector<std::uint64_t> before_, carries_;  ///< of earlier ones, and their upper halves; empty where all are 0
+  double quantum_, quantum_squared_;             ///< the first ones
+  int doublings_ = 0;
+  double sharing_ = 1;  ///< number of photons that share the light
 };
 
 /// What one thread counts: in cells of its own, and in the shared ones of the tally that it is a part of.

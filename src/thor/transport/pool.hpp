@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <vector>
 
 namespace thor {
 
@@ -32,6 +34,19 @@ class Pool {
     return closed() ? Block{} : Block{first, end_};
   }
 
+  /// Photons of a block that were not started, after close().
+  void give_back(const Block& block) {
+    const std::lock_guard lock(mutex_);
+    if (!block.empty()) given_back_.push_back(block);
+  }
+  /// The photons that were not started, as far as the consumers say; to call when they are done.
+  std::vector<Block> left() const {
+    std::vector<Block> left = given_back_;
+    if (next_ < end_) left.push_back({next_, end_});
+    std::ranges::sort(left, {}, &Block::next);
+    return left;
+  }
+
   /// No photon is started after this.
   void close() { closed_.store(true, std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
@@ -40,6 +55,8 @@ class Pool {
   const std::uint64_t end_, consumers_;
   std::atomic<std::uint64_t> next_;
   std::atomic<bool> closed_{false};
+  std::mutex mutex_;
+  std::vector<Block> given_back_;
 };
 
 }  // namespace thor

@@ -25,6 +25,12 @@ struct Good {
   double value;
 };
 
+TEST(Units, AShareMayBeAPlainNumber) {
+  EXPECT_EQ(parse_quantity("0.02", Dimension::fraction).value, 0.02);
+  EXPECT_NE(message("2 h", Dimension::fraction).find("a share such as \"2%\""), std::string::npos);
+  EXPECT_NE(message("2%", Dimension::none).find("it has a unit"), std::string::npos);
+}
+
 TEST(Units, EveryUnit) {
   const Good table[] = {
       {"1 cm", Dimension::length, 1},
@@ -56,6 +62,11 @@ TEST(Units, EveryUnit) {
       {"180 deg", Dimension::angle, constants::pi},
       {"60 arcmin", Dimension::angle, constants::pi / 180},
       {"3600 arcsec", Dimension::angle, constants::pi / 180},
+      {"90 s", Dimension::time, 90},
+      {"2 min", Dimension::time, 120},
+      {"1.5 h", Dimension::time, 5400},
+      {"2 d", Dimension::time, 172800},
+      {"2%", Dimension::fraction, 0.02},
       {"1e6", Dimension::none, 1e6},
       {"-.5", Dimension::none, -0.5},
       {"+3.", Dimension::none, 3},

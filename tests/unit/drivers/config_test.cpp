@@ -137,6 +137,25 @@ TEST(Config, Defaults) {
   EXPECT_TRUE(config.outputs.empty());
   EXPECT_FALSE(config.photons);
   EXPECT_EQ(config.output_path, "out.h5");
+  EXPECT_EQ(config.tally, KeepTally::automatic);
+  EXPECT_FALSE(config.until);
+}
+
+TEST(Config, Until) {
+  const std::string spectrum = "outputs=[{type: spectrum, name: emergent, axis: x, range: [0, 1], bins: 1}]";
+  const Config config = parse(minimal, "f.yaml", {spectrum, "until={output: emergent, error: 2%}"});
+  EXPECT_EQ(config.until, (thor::config::Until{"emergent", ErrorOf::peak, 0.02, 1'000'000'000, {}}));
+  const Config every =
+      parse(minimal, "f.yaml",
+            {spectrum, "until={output: emergent, error: 0.5, of: bin-median, max_photons: 1e8, max_time: 1.5 h}"});
+  EXPECT_EQ(every.until, (thor::config::Until{"emergent", ErrorOf::bin_median, 0.5, 100'000'000, 5400}));
+  EXPECT_EQ(parse(every.resolved, "f.yaml").until, every.until);
+  expect_failure("until.output: there is no binned output of this name; did you mean \"emergent\"?", minimal,
+                 {spectrum, "until={output: emergnt, error: 2%}"});
+  expect_failure("until.output: there is no binned output: list one", minimal, {"until={output: a, error: 2%}"});
+  expect_failure("until: raw photons carry weights", minimal,
+                 {"outputs=[{type: photons}, {type: spectrum, name: a, axis: x, range: [0, 1], bins: 1}]",
+                  "until={output: a, error: 2%}"});
 }
 
 TEST(Config, EveryKey) {
@@ -386,6 +405,7 @@ peel:
 outputs: []
 output:
   path: out.h5
+  tally: auto
 )");
 }
 
@@ -411,7 +431,7 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   EXPECT_EQ(failure(minimal + "sed: 3\n"),
             "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
             "line_list, seed, precision, dataset, generators, acceleration, physics, numerics, limits, observers, "
-            "sky, peel, outputs, output)");
+            "sky, peel, outputs, until, output)");
   expect_failure("f.yaml:7:3: dataset.velocty: unknown key; did you mean \"velocity\"?",
                  edited("tau0: 1e6", "tau0: 1e6\n  velocty: {profile: static}"));
   expect_failure("f.yaml:8:19: generators.0.photon: unknown key; did you mean \"photons\"?",
@@ -726,6 +746,19 @@ TEST(Config, BrokenValues) {
       {"output.path", ".h5"},
       {"output.path", ""},
       {"output.name", "x"},
+      {"output.tally", "true"},
+      {"until", "2%"},
+      {"until", "{}"},
+      {"until", "{output: '', error: 2%}"},
+      {"until", "{output: a, error: 0}"},
+      {"until", "{output: a, error: -1%}"},
+      {"until", "{output: a, error: 100.1%}"},
+      {"until", "{output: a, error: 2 percent}"},
+      {"until", "{output: a, error: 2%, of: median}"},
+      {"until", "{output: a, error: 2%, max_photons: 0}"},
+      {"until", "{output: a, error: 2%, max_photons: 200%}"},
+      {"until", "{output: a, error: 2%, max_time: 3600}"},
+      {"until", "{output: a, error: 2%, max_time: 0 s}"},
       {"nothing", "1"},
   };
   for (const auto& [key, value] : table) {

@@ -1,6 +1,7 @@
 #include "thor/outputs/tally.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <numeric>
@@ -219,6 +220,98 @@ TEST(Tally, CopiesOfADeviceAddUp) {
   }
   merged.merge(memory.data(), copies);
   EXPECT_TRUE(one == merged);
+}
+
+TEST(Tally, DoesNotDependOnHowPhotonsAreSpreadOverBatches) {
+  const std::vector<AnyOutput> outputs{spectrum("large", Tally::most_own), spectrum("small", 10)};
+  const Tally none(outputs, context(), 1e3, 1e3);
+  const auto counted = [&](const std::vector<int>& ends) {
+    Tally tally = none;
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+      tally.next_batch(ends[i] < 500 ? 0 : 12);  // quanta depend on the photon
+      count_some(tally, ends[i], ends[i + 1]);
+    }
+    tally.share_light(1000);
+    return tally;
+  };
+  const Tally one = counted({0, 500, 1000});
+  EXPECT_TRUE(one.conserves());
+  EXPECT_TRUE(one == counted({0, 100, 101, 500, 900, 1000}));
+  EXPECT_FALSE(one == counted({0, 501, 1000})) << "the twin: one photon in other quanta";
+  EXPECT_EQ(one[Counter::longest], 12u);
+  EXPECT_EQ(one.photons(), 1000u);
+  Tally whole = none;  // in one batch, with the finer quanta
+  count_some(whole, 0, 1000);
+  whole.share_light(1000);
+  EXPECT_NEAR(one.light(Counter::light_emitted) / whole.light(Counter::light_emitted), 1, 1e-12);
+  EXPECT_NEAR(one.binned(1).light[4] / whole.binned(1).light[4], 1, 1e-12);
+  EXPECT_NEAR(one.binned(1).error[4] / whole.binned(1).error[4], 1, 1e-9);
+
+  Tally dropped = counted({0, 500});
+  dropped.next_batch(12);
+  count_some(dropped, 500, 700);
+  dropped.drop_batch();
+  count_some(dropped, 500, 1000);
+  EXPECT_TRUE(one == dropped);
+}
+
+/// Sums of more than 64 bits: each batch fills its cells to a quarter.
+TEST(Tally, BatchesHaveRoomForMoreThanACell) {
+  Tally tally({spectrum("s", 4)}, context(), 100, 1000);
+  for (int batch = 0; batch < 40; ++batch) {
+    tally.next_batch(0);
+    count_some(tally, 100, 125);
+  }
+  Tally one({spectrum("s", 4)}, context(), 100, 1000);
+  count_some(one, 100, 125);
+  EXPECT_GT(one.light(Counter::light_emitted), 90);
+  EXPECT_NEAR(tally.light(Counter::light_emitted) / one.light(Counter::light_emitted), 40, 1e-12);
+  EXPECT_NEAR(tally.binned(0).light[0] / one.binned(0).light[0], 40, 1e-12);
+  EXPECT_NEAR(tally.binned(0).error[0] / one.binned(0).error[0], std::sqrt(40), 1e-9);
+  EXPECT_TRUE(tally.conserves());
+
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("thor-tally-{}.h5", getpid());
+  {
+    io::ArrayOutput file(path, true);
+    tally.write_cells(file, "/tally");
+    file.commit(true);
+  }
+  const io::Input file(path);
+  Tally again({spectrum("s", 4)}, context(), 100, 1000);
+  EXPECT_TRUE(file.has("/tally/carries"));
+  EXPECT_EQ(again.read_cells(file, "/tally"), "");
+  EXPECT_TRUE(again == tally);
+  count_some(again, 100, 125), count_some(tally, 100, 125);
+  EXPECT_TRUE(again == tally) << "it goes on";
+  Tally brighter({spectrum("s", 4)}, context(), 101, 1000), longer({spectrum("s", 5)}, context(), 100, 1000);
+  EXPECT_NE(brighter.read_cells(file, "/tally").find("quanta"), std::string::npos);
+  EXPECT_NE(longer.read_cells(file, "/tally").find("cells"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+/// `count` photons of unit weight at a frequency.
+void count_at(Tally& tally, double frequency, int count, std::uint64_t& id) {
+  for (int i = 0; i < count; ++i) {
+    Photon p{};
+    p.id = id++, p.weight = p.weight_initial = 1, p.frequency_final = frequency, p.fate = Phase::escaped;
+    tally.start(1, 1, 0);
+    tally.accept(p);
+  }
+}
+
+TEST(Tally, ErrorsOfAnOutput) {
+  Tally tally({spectrum("s", 4)}, context(), 1e4, 1e4);
+  EXPECT_FALSE(tally.error(0, ErrorOf::peak)) << "no light yet";
+  std::uint64_t id = 0;
+  count_at(tally, -1.5, 100, id), count_at(tally, -0.5, 900, id), count_at(tally, 0.5, 400, id);
+  EXPECT_NEAR(*tally.error(0, ErrorOf::peak), 1 / 30., 1e-9);
+  EXPECT_NEAR(*tally.error(0, ErrorOf::bin_median), 1 / 30., 1e-9) << "it has more than half of the light";
+  EXPECT_NEAR(*tally.error(0, ErrorOf::total), 0, 1e-6) << "every photon is within the range";
+  count_at(tally, 0.5, 600, id), count_at(tally, 1.5, 1, id);  // now the peak is the third bin
+  EXPECT_NEAR(*tally.error(0, ErrorOf::peak), 1 / std::sqrt(1000.), 1e-9);
+  EXPECT_NEAR(*tally.error(0, ErrorOf::bin_median), 1 / 30., 1e-9) << "the two brightest have more than half";
+  count_at(tally, 10, 1999, id);  // beyond
+  EXPECT_NEAR(*tally.error(0, ErrorOf::total), std::sqrt((1 - 2001. / 4000) / 2001), 1e-6) << "binomial";
 }
 
 TEST(Tally, IsTheSameForAnyNumberOfThreadsAndLanes) {

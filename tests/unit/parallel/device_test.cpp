@@ -304,6 +304,29 @@ TEST_P(DeviceEngine, DrainsAClosedPool) {
   EXPECT_TRUE(tally.conserves());
 }
 
+/// Batches of other quanta, and those that a device has counted after a processor or before it.
+TEST_P(DeviceEngine, CountsBatchesAsTheProcessorDoes) {
+  const auto config = config::parse(yaml(media[1], 1200, "acceleration: {core_skip: none}\n"), "test");
+  const auto setup = build_setup(config);
+  const auto counted = [&](const std::vector<Compute>& hardware) {
+    Tally tally = build_tally(config, setup);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      tally.next_batch(int(4 * i));
+      Pool pool(400 * i, 400 * (i + 1), 32);
+      Control control;
+      run_problem(config, setup, pool, hardware[i], control, tally, {});
+      EXPECT_EQ(control.finished, 400u);
+    }
+    return tally;
+  };
+  const Tally one = counted({processor(), processor(), processor()});
+  EXPECT_EQ(one.photons(), 1200u);
+  EXPECT_TRUE(one.conserves());
+  EXPECT_TRUE(one == counted({compute(), compute(), compute()}));
+  EXPECT_TRUE(one == counted({processor(), compute(), processor()}));
+  EXPECT_FALSE(one == test::run_all(yaml(media[1], 1200), {}, processor()).tally) << "the twin: in the first quanta";
+}
+
 TEST_P(DeviceEngine, PassesOnTheErrorOfASink) {
   const auto config = config::parse(yaml(sphere, 5000), "test");
   const auto setup = build_setup(config);

@@ -104,6 +104,7 @@ class Worker {
     while (take_flying(0)) record(0);  // after an abort
     if (peeler_) peeler_->trace();
     publish();
+    shared_.pool.give_back(block_);
   }
 
  private:

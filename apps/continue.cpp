@@ -1,0 +1,79 @@
+#include <cmath>
+#include <memory>
+
+#include "commands.hpp"
+#include "thor/core/interrupt.hpp"
+#include "thor/drivers/earlier.hpp"
+#include "thor/drivers/prepare.hpp"
+
+namespace thor::command {
+namespace {
+
+struct ContinueArguments {
+  std::string result, error, of, name;
+  double photons = 0;
+  EngineArguments engine;
+};
+
+ExitCode run(const ContinueArguments& arguments) {
+  RunOptions options = arguments.engine.resolved();
+  std::string path = arguments.result;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
+  const bool replace = options.output.empty();
+  options.output = replace ? path : result_name(options.output);
+  options.overwrite = options.overwrite || replace;
+  if (std::floor(arguments.photons) != arguments.photons) {
+    throw Error(ExitCode::usage, "--photons: expected a whole number");
+  }
+
+  const SignalGuard guard;  // until the file is in its place
+  const Earlier earlier = open_earlier(path);
+  const config::Config& then = earlier.config;
+  std::vector<std::string> set;
+  if (!arguments.error.empty()) set.push_back("until.error=" + arguments.error);
+  if (!arguments.of.empty()) set.push_back("until.of=" + arguments.of);
+  std::string name = arguments.name;
+  if (name.empty() && !set.empty() && !then.until && !then.outputs.empty()) {
+    std::visit([&](const auto& output) { name = output.name; }, then.outputs.front());
+  }
+  if (!name.empty()) set.push_back("until.output=" + name);
+  const auto [config, setup] =
+      prepare(then.path, {set, options.output, options.cpu.threads, options.quiet, then.resolved});
+  require_same_inputs(earlier, config);
+  Sample sample = read_sample(earlier, config, setup);
+  const auto more = std::uint64_t(arguments.photons);
+  Goal goal{std::max(sample.next, setup.emitter.count()), config.until.has_value()};
+  if (config.until) goal.photons = sample.next;
+  if (more > 0) goal = {sample.next + more, false};
+  if (!goal.until && goal.photons == sample.next && sample.missing.empty()) {
+    throw Error(ExitCode::usage, path +
+                                     ": all its photons are there: say how many to add (--photons), or which error to "
+                                     "reach (--until-error)");
+  }
+  return run_mcrt(config, setup, options, std::move(sample), goal);
+}
+
+}  // namespace
+
+void add_continue(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<ContinueArguments>();
+  CLI::App* command = app.add_subcommand(
+      "continue", "add photons to a result: it becomes that of one long run, and a run that was cut is completed");
+  command->add_option("RESULT", arguments->result, "result of thor run (.h5 or .zarr)")->required();
+  CLI::Option* photons = command->add_option("--photons", arguments->photons, "number of photons to add")
+                             ->check(number_between(1, 0x1p52));
+  command->add_option("--until-error", arguments->error, "add photons until this error is reached: 1%")
+      ->excludes(photons);
+  command->add_option("--of", arguments->of, "which error: total, peak or bin-median (default: as in until)");
+  command->add_option("--until-output", arguments->name,
+                      "output whose error it is (default: as in until, or the first one)");
+  command
+      ->add_option("-o,--output", arguments->engine.options.output,
+                   "another result, .h5 or .zarr (default: replace RESULT when the new one is whole)")
+      ->check(file_name());
+  add_threads(*command, arguments->engine.threads);
+  add_engine(*command, arguments->engine);
+  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace thor::command

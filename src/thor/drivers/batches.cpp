@@ -1,0 +1,108 @@
+#include "thor/drivers/batches.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace thor {
+namespace {
+
+constexpr int least_octave = 22;
+constexpr std::uint64_t first_batch = 1024, first_on_device = 1 << 20;  ///< photons, where batches are to be whole
+
+/// The next power of two, the same for numbers that differ by rounding from each other.
+int power_of_two(double value) { return int(std::ceil(std::log2(value * (1 + 1e-9)))); }
+
+std::uint64_t count(const std::vector<Ids>& list) {
+  std::uint64_t sum = 0;
+  for (const Ids& ids : list) sum += ids.end - ids.next;
+  return sum;
+}
+
+}  // namespace
+
+int Sample::doublings(std::uint64_t id) const { return std::max(int(std::bit_width(id)) - first_octave, 0); }
+
+std::vector<Ids> Sample::octaves(Ids ids) const {
+  std::vector<Ids> parts;
+  while (!ids.empty()) {
+    const std::uint64_t end = std::uint64_t(1) << (first_octave + doublings(ids.next));
+    parts.push_back({ids.next, std::min(ids.end, end)});
+    ids.next = parts.back().end;
+  }
+  return parts;
+}
+
+void Sample::put_back(std::vector<Ids> left, std::uint64_t end) {
+  std::ranges::sort(left, {}, &Ids::next);
+  missing.clear();
+  for (const Ids& ids : left) {
+    if (!missing.empty() && missing.back().end == ids.next) {
+      missing.back().end = ids.end;
+    } else {
+      missing.push_back(ids);
+    }
+  }
+  next = end;
+  if (missing.empty() || missing.back().end != end) return;
+  next = missing.back().next;
+  missing.pop_back();
+}
+
+Sample build_sample(const config::Config& config, const Setup& setup) {
+  const Emitter<double>& emitter = setup.emitter;
+  const auto photons = double(emitter.count());
+  const double light = emitter.luminosity();
+  const double square = std::exp2(power_of_two(emitter.luminosity_squared() * photons));  // the mean one
+  double brightest = 0;
+  for (const Light& l : emitter.light) brightest = std::max(brightest, l.brightest * photons);
+  // The quanta of a batch have room for some photons more than there are on the average.
+  const double bright = 8 * std::max(brightest / light, brightest * brightest / square);
+  const int octave = std::max(least_octave, power_of_two(bright));
+  return {build_tally(config, setup, std::ldexp(light, octave), std::ldexp(square, octave)), octave};
+}
+
+bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
+  std::vector<Ids> todo, left;
+  std::uint64_t done = watch.finished();
+  const auto add = [&](const Ids& ids) {
+    for (Ids part : sample.octaves(ids)) {
+      const std::uint64_t last = part.end;
+      for (; part.next < last; part.next = part.end) {
+        const std::uint64_t most = std::max(done, compute.device ? first_on_device : first_batch);
+        part.end = whole ? std::min(part.next + most, last) : last;
+        done += part.end - part.next;
+        todo.push_back(part);
+      }
+    }
+  };
+  for (const Ids& ids : sample.missing) add(ids);
+  end = std::max(end, sample.next);
+  add({sample.next, end});
+  for (const Ids& ids : todo) {
+    if (watch.stopped() != Watch::Stop::none) {
+      left.push_back(ids);
+      continue;
+    }
+    Tally& tally = sample.tally;
+    tally.next_batch(sample.doublings(ids.next));
+    const std::uint64_t before = tally[Counter::started], in_flight = tally[Counter::in_flight];
+    Pool pool(ids.next, ids.end, std::uint64_t(compute.cpu.threads) * 16);
+    Control control;
+    {
+      const Watch::Batch watched(watch, pool, control);
+      run_problem(config, setup, pool, compute, control, tally, sink);
+    }
+    std::vector<Ids> rest = pool.left();
+    if (whole && before > 0 && tally[Counter::in_flight] > in_flight) {
+      tally.drop_batch();
+      rest = {ids};
+    }
+    sample.known = sample.known && tally[Counter::started] - before + count(rest) == ids.end - ids.next;
+    left.insert(left.end(), rest.begin(), rest.end());
+  }
+  sample.put_back(left, end);
+  return left.empty() && sample.known;
+}
+
+}  // namespace thor

@@ -1,0 +1,52 @@
+#pragma once
+#include "thor/drivers/setup.hpp"
+#include "thor/drivers/watch.hpp"
+
+namespace thor {
+
+/// Photons with consecutive ids.
+using Ids = Pool::Block;
+
+/// The photons that a run has counted so far, and those that it has not: what it needs to go on. A photon carries the
+/// weight that it would have alone (for_one_photon), and light is shared by their number when it is written: so the
+/// same photons give the same sample however many were asked for.
+///
+/// A photon is counted in quanta that depend on its id alone: 2^(b - 62) of the mean weight for ids below 2^b, with b =
+/// 22 where no photon is much brighter than the others, and twice as much with each doubling of the id. So a batch ends
+/// where the quanta change; its light has room in 64 bits, and that of all batches in the 128 of a Tally.
+struct Sample {
+  Tally tally;
+  int first_octave = 22;        ///< b
+  std::uint64_t next = 0;       ///< ids from here on have not been started,
+  std::vector<Ids> missing{};   ///< nor have these before it
+  bool known = true;            ///< whether that is all
+  double seconds = 0;           ///< of transport, without that of this process
+  std::uint64_t continued = 0;  ///< number of times that photons were added to a file
+
+  /// Number of doublings of the quanta of a photon.
+  int doublings(std::uint64_t id) const;
+  /// Runs of ids that have the same quanta.
+  std::vector<Ids> octaves(Ids ids) const;
+  /// Puts ids back that have not been started; `end` is the first that was not to be.
+  void put_back(std::vector<Ids> left, std::uint64_t end);
+  bool in_flight() const { return tally[Counter::in_flight] > 0; }
+};
+
+/// One without photons.
+Sample build_sample(const config::Config& config, const Setup& setup);
+
+/// What runs batches, and who looks on.
+struct Batches {
+  const config::Config& config;
+  const Setup& setup;
+  const Compute& compute;
+  Watch& watch;
+  const Sink& sink;
+
+  /// Runs all photons before `end` that the sample does not have. False if the run was stopped before. A batch that was
+  /// cut with photons in flight is biased: with `whole` it is dropped if there were photons before it, and a batch has
+  /// no more photons than this process has run before, so that at most half of the work is lost.
+  bool run(Sample& sample, std::uint64_t end, bool whole) const;
+};
+
+}  // namespace thor

@@ -1,0 +1,67 @@
+#include "thor/drivers/until.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "thor/core/progress.hpp"
+
+namespace thor {
+
+std::optional<double> Reached::times(const config::Until& until) const {
+  return error ? std::optional(std::pow(*error / until.error, 2)) : std::nullopt;
+}
+
+std::uint64_t share_unit(const Emitter<double>& emitter) {
+  std::uint64_t common = 0;
+  for (const Light& light : emitter.light) common = std::gcd(common, light.photons);
+  return emitter.count() / common;
+}
+
+std::uint64_t next_look(const config::Until& until, const Reached& reached, std::uint64_t unit) {
+  constexpr double most_growth = 4, margin = 1.02;
+  const double growth = std::min(margin * reached.times(until).value_or(most_growth), most_growth);
+  const double wanted = std::max(double(reached.photons) * growth, double(reached.photons) + 1);
+  const std::uint64_t most = until.max_photons < unit ? until.max_photons : until.max_photons / unit * unit;
+  return wanted < double(most) ? std::min(std::uint64_t(std::ceil(wanted / double(unit))) * unit, most) : most;
+}
+
+std::string describe(const config::Until& until, const Reached& reached) {
+  const std::string by = reached.ended == "signal"     ? "a signal"
+                         : reached.ended == "walltime" ? "--max-walltime"
+                                                       : "until." + reached.ended;
+  const std::string what = until.of == ErrorOf::total  ? "all light"
+                           : until.of == ErrorOf::peak ? "the brightest bin"
+                                                       : "the median bin";
+  if (!reached.error) {
+    return fmt::format(
+        "until: {} has no light after {} photons, so its error is not known; the run was ended by {}. Its range or its "
+        "field of view may miss the light.",
+        until.output, reached.photons, by);
+  }
+  std::string text = fmt::format("until: the error of {} of {} is {:.3g} %, {:.3g} % was asked for", what, until.output,
+                                 100 * *reached.error, 100 * until.error);
+  if (reached.met(until)) return text;
+  const double times = *reached.times(until);
+  return text + fmt::format(
+                    "; the run was ended by {} after {} photons. It takes about {:.2g} photons in all, {} h:m:s "
+                    "of transport; `thor continue` adds those that are missing.",
+                    by, reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times));
+}
+
+void write_reached(io::ArrayOutput& file, const config::Until& until, const Reached& reached) {
+  const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
+  set("until_output", until.output);
+  set("until_of", config::name_of(until.of));
+  set("until_error", until.error);
+  set("until_met", reached.met(until));
+  set("until_ended", reached.ended);
+  if (!reached.error) return;
+  set("until_reached", *reached.error);
+  set("until_photons_needed", double(reached.photons) * *reached.times(until));
+  set("until_seconds_needed", reached.seconds * *reached.times(until));
+}
+
+}  // namespace thor

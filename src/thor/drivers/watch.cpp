@@ -1,0 +1,80 @@
+#include "thor/drivers/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "thor/core/interrupt.hpp"
+#include "thor/core/message.hpp"
+
+namespace thor {
+
+Watch::Watch(ProgressMode progress, const TimeLimits& limits)
+    : limits_(limits), progress_(progress, 1, "photons"), thread_([this] { loop(); }) {}
+
+Watch::~Watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Watch::expect(std::uint64_t photons) {
+  const std::lock_guard lock(mutex_);
+  progress_.expect(photons);
+}
+
+Watch::Batch::Batch(Watch& watch, Pool& pool, Control& control) : watch_(watch) {
+  const std::lock_guard lock(watch.mutex_);
+  watch.pool_ = &pool, watch.control_ = &control;
+  if (watch.stop_ != Stop::none) pool.close();
+}
+
+Watch::Batch::~Batch() {
+  const std::lock_guard lock(watch_.mutex_);
+  const Control& control = *watch_.control_;
+  watch_.finished_ += control.finished, watch_.scatterings_ += control.scatterings;
+  watch_.longest_ = std::max<std::uint64_t>(watch_.longest_, control.longest);
+  watch_.pool_ = nullptr, watch_.control_ = nullptr;
+}
+
+void Watch::loop() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, std::chrono::milliseconds(50), [this] { return done_; })) {
+    look();
+    if (control_ && progress_.is_due()) show();
+  }
+}
+
+void Watch::look() {
+  const double now = seconds();
+  const bool over_time = limits_.max_walltime > 0 && now > limits_.max_walltime;
+  if (closed_at_ < 0 && (is_interrupted() || over_time)) {
+    stop_ = over_time ? Stop::walltime : Stop::signal;
+    closed_at_ = now;
+    progress_.finish();
+    message("thor: {}; giving photons in flight {} s to end{}\n",
+            over_time ? "the wall-clock limit is reached" : "stopping", limits_.drain,
+            over_time ? "" : " (once more ends at once)");
+  } else if (stop_ == Stop::none && limits_.max_time && now > *limits_.max_time) {
+    stop_ = Stop::max_time;
+    progress_.finish();
+    message("thor: until.max_time is reached; photons in flight go on to their end\n");
+  }
+  if (!pool_) return;
+  if (stop_ != Stop::none) pool_->close();
+  if (closed_at_ >= 0 && now >= closed_at_ + limits_.drain) control_->abort = true;
+}
+
+void Watch::show() {
+  const std::uint64_t finished = finished_ + control_->finished;
+  const double each = double(scatterings_ + control_->scatterings) / double(std::max<std::uint64_t>(finished, 1));
+  const auto longest = std::max<std::uint64_t>(longest_, control_->longest);
+  std::vector<ProgressPart> more{{5, fmt::format("{:.3g} scatterings each, at most {:.3g}", each, double(longest))}};
+  if (const double error = control_->error; error > 0) more.push_back({3, fmt::format("error {:.2g} %", 100 * error)});
+  progress_.update(finished, more);
+}
+
+}  // namespace thor

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace thor::io {
+
+/// Enough of a file to tell whether it is still the same one.
+struct Fingerprint {
+  std::uint64_t bytes = 0;  ///< of a directory: of all files in it
+  std::uint64_t hash = 0;  ///< FNV-1a of its size and of 64 pieces of 64 KiB, evenly spread; of a directory: with names
+
+  bool operator==(const Fingerprint&) const = default;
+};
+
+/// Of an HDF5 file, a zarr directory or any other; a pipe has none. Throws thor::Error(ExitCode::input) if it cannot be
+/// read.
+Fingerprint fingerprint(const std::string& path);
+
+}  // namespace thor::io
