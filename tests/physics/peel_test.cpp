@@ -184,6 +184,27 @@ TEST(PeelOffEngine, SendsARayFromEveryEvent) {
   }
 }
 
+/// A source behind dust of optical depth 5 that absorbs: e^-5 of its light is seen, by every ray or by few.
+TEST(PeelOffEngine, RouletteKeepsTheMean) {
+  const int photons = 40000;
+  const auto seen = [&](double depth, double roulette) {
+    const auto tally = run_all(seen_by(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e-4, "
+                                                   "dust: {{tau: {}, albedo: 0, g: 0}}",
+                                                   depth),
+                                       "{core_skip: none}", photons, fmt::format("peel: {{roulette: {}}}\n", roulette)),
+                               {"outputs.0.pixels=1"}, {nullptr, {}, {2, false, ""}})
+                           .tally;
+    EXPECT_NEAR(
+        double(tally[thor::Counter::rays] - tally[thor::Counter::rays_cut]) / double(tally[thor::Counter::rays]),
+        std::exp(-std::max(depth - roulette, 0.)), 0.01);
+    return tally.binned(0).light[0] / tally.light(thor::Counter::light_emitted);
+  };
+  EXPECT_NEAR(seen(5, 80) / std::exp(-5.), 1, 2e-4);
+  const double survive = std::exp(-2.), error = std::sqrt((1 - survive) / survive / photons);
+  EXPECT_NEAR(seen(5, 3) / std::exp(-5.), 1, 4 * error);
+  EXPECT_GT(std::abs(seen(5.1, 3) / std::exp(-5.) - 1), 4 * error) << "dust that is thicker by 2 % must not pass";
+}
+
 /// Light that is more than all light: a source below the surface of thick gas, seen from above.
 TEST(PeelOffEngine, CountsMoreThanAllLight) {
   const auto tally =

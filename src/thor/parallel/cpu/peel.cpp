@@ -206,6 +206,7 @@ void Peeler<Real>::trace() {
 
 template <class Real>
 void Peeler<Real>::see(const Waiting& ray, double optical_depth, double frequency, Phase end) {
+  if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
   tally_.count_ray(end, ray.light);
   if (end != Phase::escaped && end != Phase::stopped) return;
   tally_.accept(Seen{ray.id,
