@@ -216,6 +216,22 @@ TEST(PeelOffEngine, CountsMoreThanAllLight) {
   EXPECT_NEAR(seen, 4.15, 0.4);
 }
 
+/// A beam towards the observer: all of its light is in a narrow cone, and stands for a million times as much.
+TEST(PeelOffEngine, CountsAllLightOfANarrowCone) {
+  const auto tally =
+      run_all(
+          "line: Lya\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e-6}\n"
+          "generators: [{type: extended, shape: beam, direction: [0, 0, 1], radius: 0.5 kpc, photons: 1000}]\n"
+          "observers: [{name: z, direction: [0, 0, 1]}]\n"
+          "outputs: [{type: image, name: i, observer: z, estimator: escaped, within: 0.1 deg, width: 2 kpc, pixels: "
+          "1}]\n"
+          "output: {path: x.h5}\n",
+          {}, {nullptr, {}, {2, false, ""}})
+          .tally;
+  const double all = 2 / (1 - std::cos(0.1 * std::numbers::pi / 180));
+  EXPECT_NEAR(tally.binned(0).light[0] / tally.light(thor::Counter::light_emitted) / all, 1, 1e-6);
+}
+
 /// Thin gas around a source: scattered light of surface brightness L tau0/(2 pi b) arctan(sqrt(1 - b^2)/b), with b in
 /// units of the radius, since every point scatters L n sigma/(4 pi r^2) isotropically.
 TEST(PeelOffImages, HaveTheSurfaceBrightnessOfThinGas) {

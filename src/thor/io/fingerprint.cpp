@@ -1,6 +1,7 @@
 #include "thor/io/fingerprint.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -13,11 +14,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t pieces = 64, piece = 1 << 16;
+constexpr std::uint64_t pieces = 1 << 14, piece = 1 << 16;  ///< all of a file of up to 1 GiB
 
-/// Fowler, Noll and Vo's hash, variant 1a, of 64 bits (RFC 9923).
+/// Fowler, Noll and Vo's hash, variant 1a, of 64 bits (RFC 9923), of eight bytes at a time; its upper half is mixed in,
+/// since a product does not carry downward.
 void add(std::uint64_t& hash, std::string_view bytes) {
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  for (std::size_t i = 0; i < bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min<std::size_t>(8, bytes.size() - i));
+    hash = (hash ^ word) * 0x100000001b3ull;
+    hash ^= hash >> 32;
+  }
 }
 
 /// Adds `count` pieces of a file, evenly spread from its first byte to its last, or all of it.

@@ -93,6 +93,13 @@ static_assert(id_groups == 1 << 5);
 
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
 
+/// Rounded up or down at random, so that contributions of less than a quantum count in the mean. The draw is a hash of
+/// what is added: sums are the same in any order.
+THOR_FN std::uint64_t dithered(double quanta, double light, std::uint64_t id, std::int64_t bin) {
+  const std::uint64_t word = mix64(mix64(id ^ 0x646974686572ull) ^ to_bits(light) ^ (std::uint64_t(bin) << 32));
+  return static_cast<std::uint64_t>(quanta + double(word >> 11) * 0x1p-53);
+}
+
 /// Light that an observer sees is that of a source that shines the same in all directions, and may be more than all
 /// light: its quanta are 2^-50 of that, and a bin holds 16384 times as much.
 inline constexpr int seen_quantum = -50;
@@ -105,11 +112,11 @@ class Contributions {
 
   /// Adds luminosity [erg/s] to a bin, or to the light beyond the range if `bin` is negative.
   THOR_FN void add(std::int64_t bin, double light) {
-    const double quanta = light * bins_.quanta_per_light;
-    if (bin < 0) {
-      cells_.add(bins_.first, rounded(quanta < 0x1p63 ? quanta : 0x1p63));
-    } else if (bins_.groups) {
-      cells_.add(bins_.first + 1 + group_of(id_) * bins_.count + bin, rounded(quanta < 0x1p63 ? quanta : 0x1p63));
+    if (bin < 0 || bins_.groups) {
+      const double quanta = light * bins_.quanta_per_light;
+      const double bounded = quanta < 0x1p62 ? quanta : 0x1p62;
+      const std::int64_t place = bin < 0 ? 0 : 1 + group_of(id_) * bins_.count + bin;
+      cells_.add(bins_.first + place, bins_.groups ? dithered(bounded, light, id_, bin) : rounded(bounded));
     } else if constexpr (most > 0) {
       int i = 0;
       while (i < used_ && bin_[i] != bin) ++i;

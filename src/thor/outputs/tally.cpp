@@ -35,7 +35,12 @@ struct PartCells {
 template <class Plan>
 double quantum_of(const Plan& plan, double quantum) {
   if constexpr (requires { plan.sky; }) {
-    if (plan.sky.observer >= 0) return std::ldexp(quantum, 62 + seen_quantum);
+    if (plan.sky.observer >= 0) {
+      // All light in a cone stands for more than a bin would hold.
+      const double cone = plan.sky.escaped ? 2 / (1 - plan.sky.cosine) : 1;
+      const int larger = std::max(0, int(std::ceil(std::log2(cone))) - (64 + seen_quantum - 4));
+      return std::ldexp(quantum, 62 + seen_quantum + larger);
+    }
   }
   return quantum;
 }

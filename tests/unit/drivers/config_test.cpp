@@ -402,6 +402,7 @@ limits:
 observers: []
 peel:
   cut: 30
+  roulette: 3
 outputs: []
 output:
   path: out.h5
