@@ -1,10 +1,13 @@
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "commands.hpp"
 #include "thor/core/interrupt.hpp"
+#include "thor/core/message.hpp"
 #include "thor/drivers/earlier.hpp"
 #include "thor/drivers/prepare.hpp"
+#include "thor/drivers/until.hpp"
 
 namespace thor::command {
 namespace {
@@ -27,6 +30,18 @@ ExitCode run(const ContinueArguments& arguments) {
   }
 
   const SignalGuard guard;  // until the file is in its place
+  // Somebody else may add photons at the same time, and be done first.
+  std::error_code gone;
+  const auto written = std::filesystem::last_write_time(path, gone);
+  if (replace) {
+    options.before_commit = [path, written] {
+      std::error_code none;
+      if (std::filesystem::last_write_time(path, none) == written && !none) return;
+      throw Error(ExitCode::output, path +
+                                        ": has changed since photons were added to what it was, perhaps by another "
+                                        "`thor continue`; it stays as it is: run the command again");
+    };
+  }
   const Earlier earlier = open_earlier(path);
   const config::Config& then = earlier.config;
   std::vector<std::string> set;
@@ -44,7 +59,13 @@ ExitCode run(const ContinueArguments& arguments) {
   const auto more = std::uint64_t(arguments.photons);
   Goal goal{std::max(sample.next, setup.emitter.count()), config.until.has_value()};
   if (config.until) goal.photons = sample.next;
-  if (more > 0) goal = {sample.next + more, false};
+  if (more > 0) {
+    const std::uint64_t unit = share_unit(setup.emitter), all = (sample.next + more + unit - 1) / unit * unit;
+    if (all != sample.next + more && !options.quiet) {
+      message("thor: adding {} photons, so that every generator has its share\n", all - sample.next);
+    }
+    goal = {all, false};
+  }
   if (!goal.until && goal.photons == sample.next && sample.missing.empty()) {
     throw Error(ExitCode::usage, path +
                                      ": all its photons are there: say how many to add (--photons), or which error to "

@@ -79,9 +79,11 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
                       s.type, s.name, t.light(Counter::light_escaped)));
     }
     if (s.beyond <= most_beyond * all) continue;
-    list.push_back(
-        fmt::format("{} {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. A wider range has them.",
-                    s.type, s.name, s.beyond, all, percent(s.beyond, all)));
+    list.push_back(fmt::format("{} {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. {}", s.type, s.name,
+                               s.beyond, all, percent(s.beyond, all),
+                               s.observed && s.beyond >= all
+                                   ? "It misses the object: check its centre, width and range."
+                                   : "A wider range has them."));
   }
   if (!ending.dropped_photons.empty()) {
     list.push_back("the raw photons are not in the file, since the disk did not take them (" + ending.dropped_photons +

@@ -313,6 +313,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     drop_photons(e);
     write();
   }
+  if (options.before_commit) options.before_commit();
   file->commit(options.overwrite);
 
   if (!options.quiet) {

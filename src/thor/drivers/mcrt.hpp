@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,7 @@ struct RunOptions {
   std::string device = "auto";
   device::Options device_options;
   cpu::Options cpu;
+  std::function<void()> before_commit{};  ///< may refuse to put the result in its place
 };
 
 /// What a run is to reach.

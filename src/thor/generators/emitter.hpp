@@ -17,8 +17,8 @@ struct Light {
   double faintest = 1e300, brightest = 0;  ///< weights of single photons
   std::uint64_t photons = 0, sources = 1;
 
-  void add(double weight, std::uint64_t more);        ///< adds `more` photons of this weight
-  void share(double luminosity, std::uint64_t more);  ///< adds `more` photons that share a luminosity equally
+  void add(double weight, std::uint64_t more);  ///< adds `more` photons of this weight
+  void share(double all, std::uint64_t more);   ///< adds `more` photons that share the luminosity `all` equally
 };
 
 /// Memory that a SourceTable points to.

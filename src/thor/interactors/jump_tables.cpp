@@ -74,11 +74,12 @@ struct JumpMeans {
 };
 JumpMeans means_of(std::span<const JumpExit> exits) {
   double path = 0, scatterings = 0;
-  for (std::size_t i = 0; i < exits.size(); ++i) {
-    const auto stratum = double(i / jump_records);
-    const double share = share_below((stratum + 1) / jump_strata) - share_below(stratum / jump_strata);
-    path += share / jump_records * std::exp(double(exits[i].log_path));
-    scatterings += share / jump_records * std::exp(double(exits[i].log_scatterings));
+  for (int stratum = 0; stratum < jump_strata; ++stratum) {
+    const double share = share_below(double(stratum + 1) / jump_strata) - share_below(double(stratum) / jump_strata);
+    for (const JumpExit& e : exits.subspan(std::size_t(stratum) * jump_records, jump_records)) {
+      path += share / jump_records * std::exp(double(e.log_path));
+      scatterings += share / jump_records * std::exp(double(e.log_scatterings));
+    }
   }
   return {float(std::log(path)), float(std::log(scatterings))};
 }

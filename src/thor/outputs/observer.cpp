@@ -1,6 +1,8 @@
 #include "thor/outputs/observer.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
+
 #include <cmath>
 
 #include "thor/outputs/keys.hpp"
@@ -74,7 +76,9 @@ const Section<Observer>& observer_section() {
       if (o.is_set() || !reader.has("direction")) return;
       if (!(length(o.direction) > 0)) return reader.report("direction", "must not be zero");
       if (is_along(o.direction, o.up)) {
-        reader.report("up", "is along the line of sight: choose another direction, such as [0, 0, 1]");
+        const bool along_z = std::abs(o.direction[2]) > 0.9 * length(o.direction);
+        reader.report("up", fmt::format("is along the line of sight: choose another direction, such as {}",
+                                        along_z ? "[0, 1, 0]" : "[0, 0, 1]"));
       }
     });
     return s;

@@ -45,11 +45,18 @@ double quantum_of(const Plan& plan, double quantum) {
   return quantum;
 }
 
+/// As a number: gcc's own conversion of 128 bits takes software floats of 128 bits on some machines.
+__extension__ typedef unsigned __int128 Wide128;
+double amount(Wide128 cell) {
+  const auto high = static_cast<std::uint64_t>(cell >> 64), low = static_cast<std::uint64_t>(cell);
+  return high == 0 ? double(low) : double(high) * 0x1p64 + double(low);
+}
+
 /// The error of a sum over the groups of photons from their sums S: sqrt(G/(G - 1) sum (S - <S>)^2).
 double error_of_groups(const double (&sums)[id_groups]) {
   const double mean = std::accumulate(sums, sums + id_groups, 0.) / id_groups;
   double scatter = 0;
-  for (const double sum : sums) scatter += std::pow(sum - mean, 2);
+  for (const double sum : sums) scatter += (sum - mean) * (sum - mean);
   return std::sqrt(scatter * id_groups / (id_groups - 1));
 }
 
@@ -213,18 +220,18 @@ BinnedLight Tally::binned(std::size_t output) const {
     const double quantum = quantum_of(plan, quantum_) / sharing_;
     out.light.resize(std::size_t(bins.count));
     out.error.resize(std::size_t(bins.count));
-    out.beyond = double(cell(bins.first)) * quantum;
+    out.beyond = amount(cell(bins.first)) * quantum;
     out.error_method = bins.groups ? "groups" : "histories";
     for (std::int64_t i = 0; i < bins.count; ++i) {
       const std::int64_t at = bins.first + 1 + i;
       double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
       if (!bins.groups) {
-        light = double(cell(at)) * quantum;
-        error = std::sqrt(double(cell(at + bins.count)) * quantum_squared_) / sharing_;
+        light = amount(cell(at)) * quantum;
+        error = std::sqrt(amount(cell(at + bins.count)) * quantum_squared_) / sharing_;
         continue;
       }
       double sums[id_groups];
-      for (int g = 0; g < id_groups; ++g) sums[g] = double(cell(at + g * bins.count));
+      for (int g = 0; g < id_groups; ++g) sums[g] = amount(cell(at + g * bins.count));
       light = std::accumulate(sums, sums + id_groups, 0.) * quantum;
       error = error_of_groups(sums) * quantum;
     }
@@ -258,7 +265,7 @@ std::optional<double> Tally::error(std::size_t output, ErrorOf of) const {
     if (bins.groups) {
       double sums[id_groups] = {};
       for (std::int64_t i = 0; i < bins.count * id_groups; ++i) {
-        sums[i / bins.count] += double(cell(bins.first + 1 + i));
+        sums[i / bins.count] += amount(cell(bins.first + 1 + i));
       }
       error = error_of_groups(sums) * quantum_of(plan, quantum_) / sharing_;
       return;
@@ -267,7 +274,8 @@ std::optional<double> Tally::error(std::size_t output, ErrorOf of) const {
         std::accumulate(binned.error.begin(), binned.error.end(), 0., [](double s, double e) { return s + e * e; });
     error = std::sqrt(std::max(squares - light * light / double(photons()), 0.));
   });
-  return error / light;
+  // Where every photon has added its light, the next one may not: nothing is known to better than 1/N.
+  return std::max(error / light, 1 / double(photons()));
 }
 
 double Tally::error() const {
@@ -340,7 +348,7 @@ void Tally::write(io::ArrayOutput& file) const {
 }
 
 double Tally::light(int generator, GeneratorCounter c) const {
-  return double(cell(cell_of(generator, c))) * quantum_ / sharing_;
+  return amount(cell(cell_of(generator, c))) * quantum_ / sharing_;
 }
 
 void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {

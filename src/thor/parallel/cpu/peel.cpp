@@ -89,7 +89,7 @@ void Peeler<Real>::emit(const Origin& origin) {
 template <class Real>
 const EventLog<Real>& Peeler<Real>::sort_events() {
   const auto kind_of = [&](std::size_t i) { return int(log_.arrays.kind[i]) & ((1 << event_bits) - 1); };
-  const auto count = std::size_t(log_.count * stride_), width = std::size_t(kernel_.lanes);
+  const std::size_t count = std::size_t(log_.count) * std::size_t(stride_), width = std::size_t(kernel_.lanes);
   bool jumps = false;
   place_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -119,8 +119,9 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
   const int width = kernel_.lanes;
   for (int first = 0; first < int(place_.size()); first += width) {
     const bool jumps = (int(log.arrays.kind[first]) & ((1 << event_bits) - 1)) == EventKind::by_jump;
+    const std::span<const int> places = std::span(place_).subspan(std::size_t(first), std::size_t(width));
     const auto origin_of = [&](int k) -> const Origin& {
-      return origins[std::size_t(std::max(place_[std::size_t(first + k)], 0) % stride_)];
+      return origins[std::size_t(std::max(places[std::size_t(k)], 0) % stride_)];
     };
     for (int o = 0; o < int(observers_.towards.size()); ++o) {
       const auto& n = observers_.towards[std::size_t(o)];
@@ -131,7 +132,7 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.cut), pack_,
                    weights_.data());
       for (int k = 0; k < width; ++k) {
-        if (place_[std::size_t(first + k)] < 0) continue;
+        if (places[std::size_t(k)] < 0) continue;
         const Origin& origin = origin_of(k);
         const double weight = double(weights_[std::size_t(k)]);
         const bool flies = pack_.phase[k] == Phase::fly;
