@@ -36,6 +36,15 @@ class ReadingTest(WithFiles):
             self.assertIn(part, text)
         self.assertIn("bins", repr(result.spectra["emergent"]))
 
+    def test_products_that_do_not_exist(self):
+        write_result(self.path)
+        result = self.open()
+        with self.assertRaisesRegex(thor.MissingError, "no spectrum 'zz': available are emergent, source"):
+            result.spectra["zz"]
+        for products in (result.images, result.cubes, result.profiles, result.histograms):
+            with self.assertRaisesRegex(thor.MissingError, "available are none"):
+                products["zz"]
+
     def test_photons_are_lazy_and_stay_after_closing(self):
         write_result(self.path)
         with thor.open(self.path) as result:

@@ -62,7 +62,8 @@ def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
         return {source.name: source}
     if isinstance(source, Result):
         if not source.spectra:
-            raise MissingError(f"{source.path}: the run kept no spectra")
+            others = [*source.images, *source.cubes, *source.profiles]
+            raise MissingError(f"{source.path}: the run kept no spectra" + (f"; --name draws {', '.join(others)}" if others else ""))
         if name is None:
             escaped = {k: s for k, s in source.spectra.items() if s.of == "escaped"}
             of_all_directions = {k: s for k, s in escaped.items() if s.observer is None}

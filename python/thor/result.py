@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import h5py
 import numpy as np
@@ -23,6 +23,8 @@ from .sky import Cube, Image
 from .spectrum import Spectrum
 from .weights import common_weight
 
+Product = TypeVar("Product")
+
 FORMAT_VERSION = 1  # the newest layout of the file that this package reads
 
 # Factors from a file's units to ours.
@@ -37,6 +39,17 @@ _UNITS = {
 _NEEDED = ("complete", "photons", "escaped", "luminosity_emitted", "luminosity_escaped", "scatterings",
            "transport_seconds", "threads")
 _NUMBERS = (*_NEEDED, "absorbed", "stopped", "lost", "in_flight", "photons_requested", "steps", "longest")
+
+
+class Named(dict[str, Product]):
+    """Products of one kind, by name."""
+
+    def __init__(self, kind: str, products: dict[str, Product]) -> None:
+        super().__init__(products)
+        self._kind = kind
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise MissingError(f"no {self._kind} '{name}': available are {', '.join(self) or 'none'}")
 
 
 class Result:
@@ -113,15 +126,15 @@ class Result:
         self._caveats = of_run(self.summary)
         groups = self._group("spectra") or {}
         self._beyond: dict[str, float] = {}
-        self.spectra = {name: self._spectrum(name, groups[name]) for name in groups}
+        self.spectra: dict[str, Spectrum] = Named("spectrum", {name: self._spectrum(name, groups[name]) for name in groups})
         groups = self._group("histograms") or {}
-        self.histograms = {name: self._histogram(name, groups[name]) for name in groups}
+        self.histograms: dict[str, Histogram] = Named("histogram", {name: self._histogram(name, groups[name]) for name in groups})
         groups = self._group("images") or {}
-        self.images = {name: self._image(name, groups[name]) for name in groups}
+        self.images: dict[str, Image] = Named("image", {name: self._image(name, groups[name]) for name in groups})
         groups = self._group("cubes") or {}
-        self.cubes = {name: self._cube(name, groups[name]) for name in groups}
+        self.cubes: dict[str, Cube] = Named("cube", {name: self._cube(name, groups[name]) for name in groups})
         groups = self._group("profiles") or {}
-        self.profiles = {name: self._profile(name, groups[name]) for name in groups}
+        self.profiles: dict[str, Profile] = Named("profile", {name: self._profile(name, groups[name]) for name in groups})
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
