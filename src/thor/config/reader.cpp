@@ -219,7 +219,13 @@ double Reader::quantity(const std::string& key, Dimension dimension, Bounds boun
 double Reader::sky_length(const std::string& key, Bounds bounds, const Text& fallback) {
   if (dimension(key) != Dimension::angle) return quantity(key, Dimension::length, bounds, fallback);
   const Text text = scalar(key, describe(Dimension::angle), fallback);
-  if (*angle_ > 0) return checked(key, *text, Dimension::angle, bounds, *angle_);
+  if (*angle_ > 0) {
+    constexpr double largest = 0.5;  // [rad]: the sky of an image is flat
+    const double length = checked(key, *text, Dimension::angle, bounds, *angle_);
+    if (length > largest * *angle_)
+      report(key, fmt::format("\"{}\" is too wide for a flat sky: at most 28 deg", *text));
+    return length;
+  }
   report(key, fmt::format("\"{}\" is an angle, which is a length at a distance only: add `sky: {{redshift: ...}}` or "
                           "`sky: {{distance: ...}}`, or give a length such as \"10 kpc\"",
                           *text));

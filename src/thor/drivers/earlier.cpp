@@ -62,8 +62,9 @@ Earlier open_earlier(const std::string& path) {
   }
   if (!name || !file.has(std::string(group) + "/cells")) {
     refuse(path,
-           "it does not hold what was counted. The run was cut on a device, or the tally is large or not wanted: "
-           "output.tally: always keeps it");
+           "it does not hold what was counted: an earlier build made it, the run was cut on a device, it has no "
+           "outputs, or its tally is large or not wanted (output.tally: always keeps it). Run its configuration again "
+           "with more photons (thor info --config)");
   }
   if (const auto commit = file.text("/", "git_commit"); commit && *commit != git_commit) {
     warning("{} was made by commit {}, and this is {}: photons may differ", path, *commit, git_commit);
