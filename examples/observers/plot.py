@@ -48,13 +48,15 @@ def main():
     for ax, result, title in ((axes[0, 3], free, "no dust"), (axes[1, 3], dusty, "dust")):
         for name, label in (("emergent", "all directions"), ("face_on", "face"), ("edge_on", "edge")):
             spectrum = result.spectra[name]
-            ax.stairs(spectrum.flux, spectrum.edges, label=label)
-            ax.errorbar(spectrum.centers, spectrum.flux, spectrum.error, fmt="none", lw=0.7, color="0.5")
+            ax.stairs(spectrum.flux / 1e39, spectrum.edges, label=label)
+            ax.errorbar(spectrum.centers, spectrum.flux / 1e39, spectrum.error / 1e39, fmt="none", lw=0.7, color="0.5")
         fraction, error = result.escape_fraction()
         ax.set_title(f"{title}: {fraction:.3f} ± {error:.3f} escapes", fontsize=9)
         ax.set_xlabel("velocity [km/s]", fontsize=8)
+        ax.set_ylabel("10$^{39}$ erg/s per km/s", fontsize=8)
+        ax.set_ylim(0, 1.3 * ax.get_ylim()[1])
         ax.tick_params(labelsize=7)
-        ax.legend(fontsize=7)
+        ax.legend(fontsize=7, loc="upper right")
     figure.savefig(arguments.output, dpi=110)
 
 
