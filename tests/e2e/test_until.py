@@ -134,7 +134,7 @@ class Until(UntilCase):
             self.assertIn("NOT REACHED", str(read_package().open(out)))
         with self.subTest("max_time"):
             slow = sphere(2e4, 100, outputs=[SPECTRUM])
-            out = self.run_thor(until(slow, error="0.1%", max_time="0.5 s"), expect=STOPPED)
+            out = self.run_thor(until(slow, error="0.1%", max_time="0.5 s"), "--device", "cpu", expect=STOPPED)
             s = self.summary(out)
             self.assertEqual(text(s["until_ended"]), "max_time")
             self.assertEqual((s["in_flight"], bool(s["complete"])), (0, True))
@@ -198,7 +198,7 @@ class Until(UntilCase):
     def test_a_signal_leaves_whole_batches(self):
         config = self.write(until(sphere(3e3, 200, outputs=[SPECTRUM]), error="0.01%"))
         out = self.folder / "out.h5"
-        job = subprocess.Popen(command_line("run", config, "-o", out, "--drain", 0, "--threads", 2),
+        job = subprocess.Popen(command_line("run", config, "-o", out, "--drain", 0, "--device", "cpu"),
                                stderr=subprocess.PIPE, text=True)
         time.sleep(2)
         job.send_signal(signal.SIGTERM)
@@ -325,11 +325,12 @@ class Continue(UntilCase):
 
     def test_a_cut_run_is_completed(self):
         config = sphere(1e3, 60000, outputs=[SPECTRUM])
-        out = self.run_thor(config, "--max-walltime", 0.2, "--threads", 8, expect=STOPPED)  # each holds a block of ids
+        # Each thread holds a block of ids.
+        out = self.run_thor(config, "--max-walltime", 0.2, "--threads", 8, "--device", "cpu", expect=STOPPED)
         s = self.summary(out)
         self.assertEqual(s["in_flight"], 0)
         self.assertLess(s["photons"], 60000)
-        self.grow(out, "--max-walltime", 0.2, expect=STOPPED)
+        self.grow(out, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED)
         self.assertGreater(self.summary(out)["photons"], s["photons"])
         self.assertAlmostEqual(self.summary(out)["luminosity_emitted"] / 1e42, 1, delta=1e-12)
         self.grow(out)

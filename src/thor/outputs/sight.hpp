@@ -47,7 +47,8 @@ THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) 
   if (sky.observer < 0 || !sky.escaped || (photon.fate != Phase::escaped && photon.fate != Phase::stopped)) return;
   const Vec3<double> n{photon.direction[0], photon.direction[1], photon.direction[2]};
   const Vec3<double> k{sky.towards[0], sky.towards[1], sky.towards[2]};
-  const double cosine = dot(n, k);
+  // Not dot(), which takes fused products where a processor has them: the stream of record() has the last bit as a key.
+  const double cosine = n.x * k.x + n.y * k.y + n.z * k.z;
   if (cosine < sky.cosine) return;
   const auto cross = [](const Vec3<double>& a, const Vec3<double>& b) {
     return Vec3<double>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};

@@ -269,15 +269,20 @@ class Engine {
     show_progress(squad);
   }
 
-  void show_progress(const Squad<Real>& squad) {
+  /// Shows what the counters of the tally say. Those of one squad may be older than what the other has shown.
+  void show(const std::uint64_t* counters) {
     const auto sum = [&](Counter c) {
-      const std::uint64_t* parts = squad.counters.data() + std::size_t(c) * std::size_t(copies_);
+      const std::uint64_t* parts = counters + std::size_t(c) * std::size_t(copies_);
       return std::accumulate(parts, parts + copies_, std::uint64_t(0));
     };
-    const std::uint64_t* longest = squad.counters.data() + std::size_t(Counter::longest) * std::size_t(copies_);
+    const std::uint64_t* longest = counters + std::size_t(Counter::longest) * std::size_t(copies_);
     control_.finished = sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost) + sum(Counter::stopped);
     control_.scatterings = sum(Counter::scatterings);
     control_.longest = *std::max_element(longest, longest + copies_);
+  }
+
+  void show_progress(const Squad<Real>& squad) {
+    show(squad.counters.data());
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + std::chrono::seconds(1);
     if (cells_.bytes() <= live_tally_limit) control_.error = read_tally(squad.queue).error();
@@ -288,6 +293,7 @@ class Engine {
     std::vector<std::uint64_t> cells(cells_.bytes() / sizeof(std::uint64_t));
     device_.copy_out(queue, cells.data(), cells_.data(), cells_.bytes());
     device_.wait(queue);
+    show(cells.data());
     Tally counted = tally_;
     counted.merge(cells.data(), copies_);
     return counted;
