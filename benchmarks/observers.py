@@ -2,9 +2,10 @@
 """Cost of observers: transport time of runs with none, one, six and ten of them, and what roulette buys.
 
     benchmarks/observers.py --thor build/release/thor [--grid galaxy_grid.h5] [--threads 2] [--repeats 3] [--photons 40000]
+    benchmarks/observers.py --thor build/release/thor --device cuda --grid galaxy_grid.h5 --photons 1000000 --sphere-photons 20000
 
 The sphere follows every scattering at tau0 = 1e6. The galaxy jumps through the grid that examples/observers/run.sh makes,
-with dust; each observer has an image of 96^2. Times are the smallest of the repeats. The error of an image is
+with dust; each observer has an image of 96^2, and at the end an image of 256^2 and a cube of 64^2 x 200. Times are the smallest of the repeats. The error of an image is
 sqrt(sum error^2)/sum; the product of squared error and time says what is worth while.
 """
 import argparse
@@ -21,11 +22,15 @@ DIRECTIONS = [[0, 0, 1], [1, 0, 0], [0, 0, -1], [0.5, 0, 0.866], [0.866, 0, 0.5]
               [0, -1, 0], [-1, 0, 0], [1, 1, 1], [-1, 1, 0.5]]
 
 
-def observed(model, count, width, **peel):
-    """The model with `count` observers and an image for each."""
+def observed(model, count, width, full=False, **peel):
+    """The model with `count` observers and an image for each; `full`: a larger one, and a cube."""
     observers = [{"name": f"o{i}", "direction": d, "up": [0, 1, 0.01] if abs(d[1]) < 0.9 else [1, 0, 0.01]}
                  for i, d in enumerate(DIRECTIONS[:count])]
-    images = [{"type": "image", "name": o["name"], "observer": o["name"], "width": width, "pixels": 96} for o in observers]
+    images = [{"type": "image", "name": o["name"], "observer": o["name"], "width": width, "pixels": 256 if full else 96}
+              for o in observers]
+    if full:
+        images += [{"type": "cube", "name": o["name"], "observer": o["name"], "width": width, "pixels": 64, "axis": "velocity",
+                    "range": ["-1000 km/s", "1000 km/s"], "bins": 200} for o in observers]
     return {**model, "observers": observers, "outputs": model["outputs"] + images, **({"peel": peel} if peel else {})}
 
 
@@ -40,7 +45,7 @@ class Runner:
             json.dump(model, file)
         seconds = math.inf
         for _ in range(self.options.repeats):
-            subprocess.run([self.options.thor, "run", path, "-o", result, "--overwrite", "--quiet", "--device", "cpu",
+            subprocess.run([self.options.thor, "run", path, "-o", result, "--overwrite", "--quiet", "--device", self.options.device,
                             "--threads", str(self.options.threads)], check=True, stderr=subprocess.DEVNULL)
             with h5py.File(result) as file:
                 summary = dict(file["summary"].attrs)
@@ -57,13 +62,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--thor", required=True)
     parser.add_argument("--grid", help="galaxy_grid.h5 of examples/observers/run.sh")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--photons", type=int, default=40000, help="of the galaxy")
+    parser.add_argument("--sphere-photons", type=int, default=40)
     options = parser.parse_args()
     spectrum = {"type": "spectrum", "name": "all", "axis": "velocity", "range": ["-1500 km/s", "1500 km/s"], "bins": 60}
     sphere = {"line": "Lya", "dataset": {"type": "shell", "outer_radius": "1 kpc", "temperature": "1e4 K", "tau0": 1e6},
-              "generators": [{"type": "point", "photons": 40}], "acceleration": {"core_skip": "none"},
+              "generators": [{"type": "point", "photons": options.sphere_photons}], "acceleration": {"core_skip": "none"},
               "outputs": [spectrum], "output": {"path": "out.h5"}}
     with tempfile.TemporaryDirectory() as folder:
         run = Runner(options, folder)
@@ -84,7 +91,10 @@ def main():
         for count in (1, 6, 10):
             seconds, rays, seen, _ = run(observed(galaxy, count, "40 kpc"))
             print(f"galaxy, {count} observers: {seconds:.3f} s, {seconds / alone:.2f} times; {rays:.3g} rays, {seen:.3g} seen, "
-                  f"{rays / (seconds - alone) / options.threads:.3g} rays/s and core", flush=True)
+                  f"{rays / (seconds - alone):.3g} rays/s", flush=True)
+        seconds, rays, seen, _ = run(observed(galaxy, 6, "40 kpc", full=True))
+        print(f"galaxy, {options.photons} photons, 6 observers with images of 256^2 and cubes of 64^2 x 200: {seconds:.3f} s; "
+              f"{rays:.3g} rays, {seen:.3g} seen", flush=True)
         for roulette in (80, 8, 5, 3, 2, 1):
             seconds, rays, seen, error = run(observed(galaxy, 6, "40 kpc", roulette=roulette))
             print(f"galaxy, 6 observers, roulette {roulette}: {seconds:.3f} s, {seen:.3g} rays seen, error {100 * error:.2f} %, "

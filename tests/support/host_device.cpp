@@ -2,6 +2,7 @@
 #include "support/host_device.hpp"
 
 #include "thor/core/error.hpp"
+#include "thor/parallel/device/rays.hpp"
 
 namespace test {
 namespace {
@@ -53,15 +54,19 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
   const auto advance = [&]<class P>(std::type_identity<P>) {
     if (problem.kind() != thor::kind_of<P>) return false;
     for (std::uint32_t i = 0; i < shape.lanes; ++i) {
-      const std::uint32_t slot = program.live[i];
       const auto& p = *static_cast<const P*>(problem.data());
       const int copy = int(i) % program.copies;
-      const bool goes_on = program.last && p.jumps.depth_count == 0
-                               ? thor::device::advance_lane<Plain, false>(p, program, slot, copy, Alone())
-                               : thor::device::advance_lane<Plain, true>(p, program, slot, copy, Alone());
+      using enum thor::device::Slice;
+      const bool goes_on = program.rays.room > 0 ? thor::device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
+                           : program.last && p.jumps.depth_count == 0
+                               ? thor::device::advance_lane<Plain, steps>(p, program, i, copy, Alone())
+                               : thor::device::advance_lane<Plain, refills>(p, program, i, copy, Alone());
       if (goes_on) {
-        program.next_live[program.report->live++] = slot;
+        program.next_live[program.report->live++] = program.live[i];
       }
+    }
+    if (program.rays.room > 0) {
+      thor::device::trace_rays<Plain>(*static_cast<const P*>(problem.data()), program, 0, Alone());
     }
     return true;
   };

@@ -42,6 +42,8 @@ const char* name_of(Dimension dimension) {
       return "angle";
     case Dimension::time:
       return "time";
+    case Dimension::memory:
+      return "memory";
     case Dimension::fraction:
       return "share";
   }
@@ -129,7 +131,7 @@ std::string to_markdown(const Schema& root) {
   std::string units;
   for (const Dimension d : {Dimension::length, Dimension::velocity, Dimension::temperature, Dimension::column_density,
                             Dimension::number_density, Dimension::luminosity, Dimension::frequency, Dimension::angle,
-                            Dimension::time, Dimension::fraction}) {
+                            Dimension::time, Dimension::memory, Dimension::fraction}) {
     units += fmt::format("| {} | `{}` |\n", name_of(d), fmt::join(unit_names(d), "`, `"));
   }
   std::string out = fmt::format(R"(# Configuration

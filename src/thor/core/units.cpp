@@ -59,6 +59,8 @@ constexpr Unit units[] = {
     {"min", Dimension::time, 60},
     {"h", Dimension::time, 3600},
     {"d", Dimension::time, 86400},
+    {"MB", Dimension::memory, 1e6},
+    {"GB", Dimension::memory, 1e9},
     {"%", Dimension::fraction, 0.01},
 };
 
@@ -107,6 +109,8 @@ std::string example(Dimension dimension) {
       return "an angle such as \"2 arcsec\"";
     case Dimension::time:
       return "a time such as \"2 h\"";
+    case Dimension::memory:
+      return "memory such as \"2 GB\"";
     case Dimension::fraction:
       return "a share such as \"2%\" or 0.02";
   }
@@ -167,6 +171,8 @@ std::string_view shown_unit(Dimension dimension) {
       return "deg";
     case Dimension::time:
       return "s";
+    case Dimension::memory:
+      return "GB";
     case Dimension::fraction:
       return "%";
   }

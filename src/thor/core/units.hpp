@@ -20,6 +20,7 @@ enum class Dimension {
   mass,            ///< [g]
   angle,           ///< [rad]
   time,            ///< [s]
+  memory,          ///< [byte]
   fraction,        ///< in per cent, or a plain number
   wavelength = length,
 };

@@ -99,11 +99,8 @@ void check_conservation(const Tally& t) {
 }
 
 /// "auto" is the first device there is, or the processor.
-std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool observed) {
-  if (options.device == "cpu" || (options.device == "auto" && observed)) return nullptr;
-  if (observed) {
-    throw Error(ExitCode::device, "what observers see is computed by processors only: run with --device cpu");
-  }
+std::unique_ptr<device::Device> choose_device(const RunOptions& options) {
+  if (options.device == "cpu") return nullptr;
   if (options.device != "auto") return device::open(options.device);
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::list();
@@ -239,7 +236,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
                   const Goal& goal) {
   const FrequencyAxis axis = frequency_axis(setup);
   const std::vector<InputFile> inputs = inputs_of(config);
-  const std::unique_ptr<device::Device> device = choose_device(options, !build_observers(config).empty());
+  const std::unique_ptr<device::Device> device = choose_device(options);
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, double(goal.photons), *file);

@@ -145,8 +145,8 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
 
 Observers build_observers(const config::Config& config) {
   Observers observers;
-  observers.cut = config.peel.cut;
-  observers.roulette = config.peel.roulette;
+  observers.ends = {config.peel.cut, config.peel.roulette};
+  observers.memory = config.peel.memory;
   for (const auto& observer : config.observers) {
     if (!config::is_peeled(config.outputs, observer.name)) break;  // nor are those that follow
     const SkyFrame sky = sky_of(config.observers, observer.name, 1);
@@ -160,10 +160,12 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
     const AnyProblem<Real> problem = choose_problem<Real>(config, setup);
+    const Observers observers = build_observers(config);
     if (compute.device) {
-      device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink);
+      device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink,
+                        observers);
     } else {
-      cpu::transport(problem, emitter, pool, compute.cpu, control, tally, sink, {}, build_observers(config));
+      cpu::transport(problem, emitter, pool, compute.cpu, control, tally, sink, {}, observers);
     }
   };
   if (config.precision == config::Precision::single_)

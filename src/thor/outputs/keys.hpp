@@ -98,7 +98,7 @@ void declare_sight(Section<Output>& s, bool optional, bool spectral) {
            {.meaning = "point in the middle of image, aperture or profile", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
   s.choice("estimator", of_sight(&Sight::estimator),
            std::vector<Option<Estimator>>{
-               {"peel", Estimator::peel, "light that every event sends to the observer, by rays; on processors"},
+               {"peel", Estimator::peel, "light that every event sends to the observer, by rays"},
                {"escaped", Estimator::escaped, "photons that escape in its direction, up to an angle `within`"}},
            {.meaning = "how the light towards the observer is found", .fallback = "peel"});
   s.quantity("within", of_sight(&Sight::within), Dimension::angle, {.low = constants::pi / 1800, .high = constants::pi},

@@ -96,6 +96,10 @@ const Section<Peel>& peel_section() {
              {.meaning = "optical depth from which rays end at random, and those that go on keep the light they have: "
                          "less work, the same mean; `cut` or more is none",
               .fallback = "3"});
+    s.quantity("memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
+               {.meaning = "memory of a GPU for scatterings whose rays wait: photons pause where it is full; a processor "
+                           "needs a few MB",
+                .fallback = "2 GB"});
     return s;
   }();
   return section;

@@ -32,6 +32,7 @@ const Section<Observer>& observer_section();
 struct Peel {
   double cut = 0;       ///< optical depth at which every ray ends
   double roulette = 0;  ///< optical depth from which rays end at random
+  double memory = 0;    ///< of a device, for events whose rays wait [byte]
 
   bool operator==(const Peel&) const = default;
 };

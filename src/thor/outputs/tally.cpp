@@ -28,6 +28,7 @@ struct PartCells {
       std::atomic_ref(shared[i]).fetch_add(value, std::memory_order_relaxed);
     }
   }
+  void add(Counter counter, std::uint64_t value) const { own[int(counter)] += value; }
   void raise(std::int64_t i, std::uint64_t value) const { own[i] = std::max(own[i], value); }
 };
 
@@ -123,12 +124,8 @@ void TallyPart::accept(const Photon& photon) { count_end(plan_, photon, PartCell
 void TallyPart::accept(const Seen& seen) { count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own}); }
 
 void TallyPart::count_ray(Phase end, double light) {
-  ++own_[std::size_t(Counter::rays)];
-  if (end == Phase::lost) ++own_[std::size_t(Counter::rays_lost)];
-  if (end != Phase::absorbed) return;
-  ++own_[std::size_t(Counter::rays_cut)];
-  constexpr double per_quantum = 1. / (1 << cut_bits);
-  own_[std::size_t(Counter::light_cut)] += rounded(std::min(light * plan_.quanta_per_light * per_quantum, 0x1p63));
+  PartCells cells{own_.data(), shared_, plan_.own};
+  thor::count_ray(plan_, end, light, cells);
 }
 
 void Tally::merge(TallyPart& part) {

@@ -101,9 +101,9 @@ THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon,
   }
 }
 
-/// Counts light that an observer sees.
+/// Counts light that an observer sees. Called, as count_in_outputs() is.
 template <class Cells>
-void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
+THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
   for (int i = 0; i < plan.output_count; ++i) {
     plan.outputs[i].visit([&](const auto& output) {
       if constexpr (requires { output.sky; }) {
@@ -115,6 +115,18 @@ void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
       }
     });
   }
+}
+
+/// Counts a ray to an observer that started with this light; `absorbed`: it ended in thick gas. `counts.add(counter,
+/// value)` adds to a counter.
+template <class Counts>
+THOR_FN void count_ray(const TallyPlan& plan, Phase end, double light, Counts& counts) {
+  counts.add(Counter::rays, 1);
+  if (end == Phase::lost) counts.add(Counter::rays_lost, 1);
+  if (end != Phase::absorbed) return;
+  counts.add(Counter::rays_cut, 1);
+  constexpr double per_quantum = 1. / (1 << cut_bits);
+  counts.add(Counter::light_cut, rounded(min(light * plan.quanta_per_light * per_quantum, 0x1p63)));
 }
 
 /// Counts a photon at its end. `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least

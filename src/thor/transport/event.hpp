@@ -5,9 +5,9 @@
 /// what it sends in any direction (transport/peel.hpp).
 namespace thor {
 
-/// `line` and `dust`: a scattering. The number of the transition that was hit is added, shifted by event_bits.
-enum EventKind : int { nothing = 0, by_line = 1, by_dust = 2, by_jump = 3 };
-inline constexpr int event_bits = 2;
+/// `by_line` and `by_dust`: a scattering. The number of the transition that was hit is added, shifted by event_bits.
+enum EventKind : int { nothing = 0, by_line = 1, by_dust = 2, by_jump = 3, by_birth = 4 };
+inline constexpr int event_bits = 3;
 
 /// An event, written once for a pack and for the arrays it lives in, as LaneFields is.
 template <class R, class I>
@@ -47,8 +47,8 @@ using Event = EventFields<V, IntOf<V>>;
 /// Events that a step and the jump after it may log.
 inline constexpr int events_at_once = 2;
 
-template <class Real>
-THOR_FN bool is_full(const EventLog<Real>& log) {
+template <class Log>
+THOR_FN bool is_full(const Log& log) {
   return log.count + events_at_once > log.capacity;
 }
 
@@ -84,9 +84,9 @@ THOR_FN Event<V> event_at(const Lane<V>& lane) {
 }
 
 /// Logs the collisions of a step that photons survive, before apply() changes the lanes.
-template <class V, class D, class I, class P>
-THOR_FN void log_collisions(EventLog<RealOf<V>>& log, const Lane<V>& lane, const Collision<V, D, I, P>& c,
-                            const Draws<V, P>& draws, const I& interactor) {
+template <class Log, class V, class D, class I, class P>
+THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D, I, P>& c, const Draws<V, P>& draws,
+                            const I& interactor) {
   using Int = IntOf<V>;
   if (!any(c.scattered)) return;
   Event<V> event = event_at(lane);
@@ -102,8 +102,8 @@ THOR_FN void log_collisions(EventLog<RealOf<V>>& log, const Lane<V>& lane, const
 
 /// Logs the jumps of lanes that have just jumped from where they were `before`. The collision that each of them stands
 /// for, if it was logged, sends no light.
-template <class V>
-THOR_FN void log_jumps(EventLog<RealOf<V>>& log, const Lane<V>& before, const Lane<V>& lane) {
+template <class Log, class V>
+THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane) {
   using Int = IntOf<V>;
   const auto jumped = !equal<V>(lane.jumps - before.jumps, 0);
   if (!any(jumped)) return;

@@ -1,11 +1,39 @@
 #pragma once
+#include "thor/random/seed.hpp"
 #include "thor/transport/event.hpp"
 #include "thor/transport/jump.hpp"
+#include "thor/transport/observers.hpp"
 
 /// Peel-off (paper, section 3.4.1; Yusef-Zadeh, Morris & White 1984): the light that every event is expected to send
 /// towards an observer. It starts a ray there, whose optical depth march() adds up.
 namespace thor {
 inline namespace THOR_ISA {
+
+/// An event of a photon for an observer: the key of all that is random about its ray, which has no stream of a photon.
+struct RayKey {
+  std::uint64_t seed, id, event;
+  int observer;
+};
+inline constexpr std::uint64_t at_birth = ~0ull;  ///< the event
+
+THOR_FN StreamKey stream_of(const RayKey& key) {
+  return stream_key(mix64(key.seed ^ 0x7065656c206f6666ull) + std::uint64_t(key.observer), mix64(key.id) + key.event);
+}
+
+/// Optical depth at which a ray ends: Russian roulette. From `roulette` on it survives with a probability of
+/// e^-(tau - roulette), and its light does not fade: the mean is that of e^-tau (Lux & Koblinger 1991).
+THOR_FN double end_of_ray(const RayEnds& ends, const RayKey& key) {
+  if (ends.roulette >= ends.cut) return ends.cut;
+  const std::uint64_t observer = mix64(key.seed ^ 0x726f756c65747465ull) + std::uint64_t(key.observer);
+  const std::uint64_t word = mix64(mix64(observer ^ mix64(key.id)) + key.event);
+  const double u = (double(word >> 11) + 0.5) * 0x1p-53;
+  return min(ends.roulette - log(u), ends.cut);
+}
+
+/// The share of its light that a ray has left.
+THOR_FN double left_of_ray(const RayEnds& ends, double optical_depth) {
+  return exp(-min(optical_depth, ends.roulette));
+}
 
 /// A ray towards an observer at its start: in flight if the observer may see it, else idle.
 template <class V>

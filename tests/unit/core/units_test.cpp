@@ -66,6 +66,8 @@ TEST(Units, EveryUnit) {
       {"2 min", Dimension::time, 120},
       {"1.5 h", Dimension::time, 5400},
       {"2 d", Dimension::time, 172800},
+      {"2 GB", Dimension::memory, 2e9},
+      {"500 MB", Dimension::memory, 5e8},
       {"2%", Dimension::fraction, 0.02},
       {"1e6", Dimension::none, 1e6},
       {"-.5", Dimension::none, -0.5},

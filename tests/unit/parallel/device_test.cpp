@@ -122,6 +122,43 @@ TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
   }
 }
 
+/// Outputs that rays fill.
+const std::vector<std::string> observed{
+    "observers=[{name: o, direction: [1, 2, 3]}, {name: p, direction: [0, 0, -1], up: [0, 1, 0]}]",
+    "outputs=[{type: image, name: i, observer: o, width: 2 kpc, pixels: 9, psf: {fwhm: 0.2 kpc}}, "
+    "{type: image, name: e, observer: o, width: 2 kpc, pixels: 9, of: emitted}, "
+    "{type: cube, name: c, observer: p, width: 2 kpc, pixels: 3, range: [-200 km/s, 200 km/s], bins: 8, "
+    "lsf: {fwhm: 9 km/s}}, "
+    "{type: profile, name: r, observer: p, radius: 1 kpc, inner: 1 pc, spacing: log, bins: 9}, "
+    "{type: spectrum, name: s, observer: o, aperture: {radius: 0.5 kpc}, range: [-200 km/s, 200 km/s], bins: 8}]"};
+std::vector<std::string> with(std::vector<std::string> set, std::initializer_list<const char*> more) {
+  set.insert(set.end(), more.begin(), more.end());
+  return set;
+}
+
+/// What observers see is bit-identical, also where photons have to wait for rays and end on the processor.
+TEST_P(DeviceEngine, ShowsObserversWhatTheProcessorDoes) {
+  for (const auto& medium : media) {
+    for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+      const std::string text = yaml(medium, 200, precision);
+      for (const auto& set :
+           {with(observed, {"acceleration.core_skip=none", "peel.memory=1 MB"}),
+            with(observed, {"acceleration.core_skip={fixed: 2}", "peel.roulette=30", "peel.memory=9 MB"}),
+            with(observed, {"acceleration.jumps=true", "dataset.tau0=1e5", "peel.memory=9 MB"})}) {
+        const auto expected = test::run_all(text, set, processor());
+        EXPECT_GT(expected.tally[Counter::rays], 300u);
+        device::Options few;
+        few.lanes = 70, few.stragglers = false;
+        expect_identical(expected, test::run_all(text, set, compute(few)));
+        expect_identical(expected, test::run_all(text, set, compute()));
+      }
+    }
+  }
+  const auto twin = with(observed, {"observers.0.direction=[1, 2, 3.1]"});
+  EXPECT_FALSE(test::run_all(yaml(sphere, 400), observed, processor()).tally ==
+               test::run_all(yaml(sphere, 400), twin, compute()).tally);
+}
+
 /// Cells and tables of sources are copied to a device.
 TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
   test::GridOptions o;
@@ -157,9 +194,12 @@ TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
         ", dust: {law: SMC}, stop_shift: 1 Angstrom, packed: " + packed +
         "}\ngenerators: [{type: point, photons: 100}, {type: gas, emission: recombination, photons: 500, "
         "spectrum: {type: thermal}}]\nacceleration: {core_skip: local}\noutput: {path: x.h5}\n";
-    const auto expected = test::run_all(text, {}, processor());
-    expect_identical(expected, test::run_all(text, {}, compute()));
-    EXPECT_GT(expected.tally[Counter::stopped], 0u);
+    for (const auto& set : {std::vector<std::string>(), with(observed, {"peel.memory=9 MB"}),
+                            with(observed, {"acceleration={jumps: true}"})}) {
+      const auto expected = test::run_all(text, set, processor());
+      expect_identical(expected, test::run_all(text, set, compute()));
+      EXPECT_GT(expected.tally[Counter::stopped], 0u);
+    }
   }
   test::on_setup = {};
 }

@@ -43,14 +43,22 @@ void coordinates_of_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const voi
   view<THOR_REAL>(*static_cast<const Data*>(dataset)).coordinates(load_lane<THOR_REAL>(lanes, lane), 0, position);
 }
 
+double end_of(const RayEnds& ends, const RayKey& key) { return end_of_ray(ends, key); }
+double left_of(const RayEnds& ends, double optical_depth) { return left_of_ray(ends, optical_depth); }
+
 }  // namespace
 }  // namespace THOR_ISA
 
 extern const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY;
 constinit const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY{
-    THOR_ISA_NAME,      {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
-    start_lane,         end_lane,
-    place_lane,         emit_lane,
-    coordinates_of_lane};
+    THOR_ISA_NAME,
+    {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
+    start_lane,
+    end_lane,
+    place_lane,
+    emit_lane,
+    coordinates_of_lane,
+    end_of,
+    left_of};
 
 }  // namespace thor

@@ -6,6 +6,7 @@
 
 #include "thor/transport/event.hpp"
 #include "thor/transport/history.hpp"
+#include "thor/transport/peel.hpp"
 #include "thor/transport/problem_kind.hpp"
 #include "thor/transport/ray.hpp"
 
@@ -26,8 +27,8 @@ struct StepKernel {
   Advance<Real> advance, advance_one;
 };
 
-/// Start photon `id` in a lane, and take the photon out of a lane. Compiled like the steps, so that the arithmetic is
-/// that of every device.
+/// Start photon `id` in a lane, take the photon out of a lane, and end a ray. Compiled like the steps, so that the
+/// arithmetic is that of every device.
 template <class Real>
 struct HistoryKernel {
   std::string_view isa;
@@ -40,6 +41,8 @@ struct HistoryKernel {
   bool (*emit)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
                const EmitterView<Real>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin);
   void (*coordinates)(const LaneArrays<Real>& lanes, int lane, const void* dataset, double (&position)[3]);
+  double (*end_of_ray)(const RayEnds& ends, const RayKey& key);
+  double (*left_of_ray)(const RayEnds& ends, double optical_depth);
 };
 
 template <class Real>

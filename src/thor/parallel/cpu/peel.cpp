@@ -1,8 +1,5 @@
 #include "thor/parallel/cpu/peel.hpp"
 
-#include "thor/math/functions.hpp"
-#include "thor/random/seed.hpp"
-
 namespace thor::cpu {
 namespace {
 
@@ -27,12 +24,6 @@ template <class Real>
 void copy_lane(const LaneArrays<Real>& from, std::size_t i, const LaneArrays<Real>& to, std::size_t j) {
   for_each_field(from, to, [&](const auto* a, auto* b) { b[j] = a[i]; });
 }
-
-/// The random stream of what an observer sees of one event: no stream of a photon.
-StreamKey peel_key(std::uint64_t seed, std::uint64_t id, std::uint64_t event, int observer) {
-  return stream_key(mix64(seed ^ 0x7065656c206f6666ull) + std::uint64_t(observer), mix64(id) + event);
-}
-constexpr std::uint64_t at_birth = ~0ull;  ///< the event
 
 }  // namespace
 
@@ -78,10 +69,10 @@ void Peeler<Real>::emit(const Origin& origin) {
                        double(pack_.frequency[0]),
                        {birth.position[0], birth.position[1], birth.position[2]}});
     if (pack_.phase[0] == Phase::fly) {
-      wait(pack_, 0, origin, o, 1, end_of(origin.id, at_birth, o));
+      wait(pack_, 0, origin, o, 1, end_of({emitter_.seed, origin.id, at_birth, o}));
     } else {  // it passes the medium by
-      see({origin.id, o, origin.weight, observers_.cut, {birth.position[0], birth.position[1], birth.position[2]}}, 0,
-          double(pack_.frequency[0]), Phase::escaped);
+      see({origin.id, o, origin.weight, observers_.ends.cut, {birth.position[0], birth.position[1], birth.position[2]}},
+          0, double(pack_.frequency[0]), Phase::escaped);
     }
   }
 }
@@ -125,18 +116,18 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
     };
     for (int o = 0; o < int(observers_.towards.size()); ++o) {
       const auto& n = observers_.towards[std::size_t(o)];
-      for (int k = 0; jumps && k < width; ++k) {
-        const auto event = std::uint64_t(log.arrays.steps[first + k]);
-        keys_[std::size_t(k)] = peel_key(emitter_.seed, origin_of(k).id, event, o);
-      }
-      kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.cut), pack_,
-                   weights_.data());
+      const auto key_of = [&](int k) {
+        return RayKey{emitter_.seed, origin_of(k).id, std::uint64_t(log.arrays.steps[first + k]), o};
+      };
+      for (int k = 0; jumps && k < width; ++k) keys_[std::size_t(k)] = stream_of(key_of(k));
+      kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.ends.cut),
+                   pack_, weights_.data());
       for (int k = 0; k < width; ++k) {
         if (places[std::size_t(k)] < 0) continue;
         const Origin& origin = origin_of(k);
         const double weight = double(weights_[std::size_t(k)]);
         const bool flies = pack_.phase[k] == Phase::fly;
-        const double end = flies ? end_of(origin.id, std::uint64_t(log.arrays.steps[first + k]), o) : 0;
+        const double end = flies ? end_of(key_of(k)) : 0;
         if (double(pack_.tau[k]) < end) {
           wait(pack_, k, origin, o, weight, end);
         } else {
@@ -148,17 +139,6 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
   log_.count = 0;
 }
 
-// From `roulette` on a ray survives with a probability of e^-(tau - roulette), and its light does not fade: the mean is
-// that of e^-tau (Lux & Koblinger 1991).
-template <class Real>
-double Peeler<Real>::end_of(std::uint64_t id, std::uint64_t event, int observer) const {
-  if (observers_.roulette >= observers_.cut) return observers_.cut;
-  const std::uint64_t key = mix64(emitter_.seed ^ 0x726f756c65747465ull) + std::uint64_t(observer);
-  const std::uint64_t word = mix64(mix64(key ^ mix64(id)) + event);
-  const double u = (double(word >> 11) + 0.5) * 0x1p-53;
-  return std::min(observers_.roulette - thor::log(u), observers_.cut);
-}
-
 template <class Real>
 void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight,
                         double end) {
@@ -166,7 +146,7 @@ void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& or
   history_.coordinates(from, lane, problem_.dataset(), ray.position);
   copy_lane(from, std::size_t(lane), queue_, waiting_.size());
   // The sum of the ray starts so that it ends at the cut of all rays.
-  queue_.column[waiting_.size()] = Real(observers_.cut - end);
+  queue_.column[waiting_.size()] = Real(observers_.ends.cut - end);
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace();
 }
@@ -189,7 +169,7 @@ void Peeler<Real>::trace() {
   };
   for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
   while (live > 0 && !abort_.load(std::memory_order_relaxed)) {
-    if (!kernel_.march(lanes, problem_.data(), MarchSum::optical_depth, Real(observers_.cut), slice)) continue;
+    if (!kernel_.march(lanes, problem_.data(), MarchSum::optical_depth, Real(observers_.ends.cut), slice)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
       const auto phase = lanes.phase[lane];
       if (phase == Phase::fly || phase == Phase::idle) continue;
@@ -213,7 +193,7 @@ void Peeler<Real>::see(const Waiting& ray, double optical_depth, double frequenc
   tally_.accept(Seen{ray.id,
                      ray.observer,
                      false,
-                     ray.light * thor::exp(-std::min(optical_depth, observers_.roulette)),
+                     ray.light * history_.left_of_ray(observers_.ends, optical_depth),
                      frequency,
                      {ray.position[0], ray.position[1], ray.position[2]}});
 }

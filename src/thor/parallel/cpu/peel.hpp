@@ -40,8 +40,7 @@ class Peeler {
 
   /// The events of the log, scatterings and jumps each in whole packs: sorted, if there are jumps.
   const EventLog<Real>& sort_events();
-  /// Optical depth at which a ray ends, which is random: Russian roulette.
-  double end_of(std::uint64_t id, std::uint64_t event, int observer) const;
+  double end_of(const RayKey& key) const { return history_.end_of_ray(observers_.ends, key); }
   void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
   void see(const Waiting& ray, double optical_depth, double frequency, Phase end);
 

@@ -1,7 +1,7 @@
 // Compiled once for each problem (THOR_PROBLEM, THOR_DATASET) and precision (THOR_REAL): see ThorCuda.cmake.
 #include THOR_DATASET_HEADER
 #include "thor/parallel/cuda/kernel.hpp"
-#include "thor/parallel/device/program.hpp"
+#include "thor/parallel/device/rays.hpp"
 
 namespace thor::cuda {
 namespace {
@@ -32,7 +32,7 @@ constexpr int blocks_held() {
   return 65536 / block / Dataset::gpu_registers[sizeof(Real) == 8];
 }
 
-template <class P, bool Refills>
+template <class P, device::Slice slice>
 __global__ void __launch_bounds__(block, blocks_held<P>())
     advance_lanes(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program,
                   device::LaunchShape shape) {
@@ -41,17 +41,23 @@ __global__ void __launch_bounds__(block, blocks_held<P>())
   const bool has_lane = within < std::uint32_t(shape.width) && index < shape.lanes;
   const Group group{__ballot_sync(~0u, has_lane)};
   if (!has_lane) return;
-  const std::uint32_t slot = program.live[index];
-  if (device::advance_lane<Atomic, Refills>(problem, program, slot, int(blockIdx.x) % program.copies, group)) {
-    program.next_live[atomicAdd(&program.report->live, 1u)] = slot;
+  if (device::advance_lane<Atomic, slice>(problem, program, index, int(blockIdx.x) % program.copies, group)) {
+    program.next_live[atomicAdd(&program.report->live, 1u)] = program.live[index];
   }
+}
+
+template <class P>
+__global__ void __launch_bounds__(block, blocks_held<P>())
+    trace_events(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program) {
+  device::trace_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, Group{~0u});
 }
 
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 
 cudaError_t probe() {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(advance_lanes<ThisProblem, true>));
+  return cudaFuncGetAttributes(&attributes,
+                               reinterpret_cast<const void*>(advance_lanes<ThisProblem, device::Slice::refills>));
 }
 
 cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& program, device::LaunchShape shape,
@@ -59,9 +65,16 @@ cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& progra
   const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
   const std::uint32_t blocks = (warps * 32 + block - 1) / block;
   const auto& p = *static_cast<const ThisProblem*>(problem);
-  const auto kernel =
-      program.last && p.jumps.depth_count == 0 ? advance_lanes<ThisProblem, false> : advance_lanes<ThisProblem, true>;
-  kernel<<<blocks, block, 0, stream>>>(p, program, shape);
+  using enum device::Slice;
+  if (program.rays.room > 0) {
+    advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
+    const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem>());
+    trace_events<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+  } else if (program.last && p.jumps.depth_count == 0) {
+    advance_lanes<ThisProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
+  } else {
+    advance_lanes<ThisProblem, refills><<<blocks, block, 0, stream>>>(p, program, shape);
+  }
   return cudaGetLastError();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <numeric>
 #include <optional>
@@ -22,7 +23,11 @@ constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the 
 constexpr int most_copies = 32;
 constexpr std::size_t live_tally_limit = 1u
                                          << 26;  ///< bytes of a tally that is still copied during a run, for its error
-constexpr int first_steps = 64, most_steps = 1 << 20;  ///< of a lane in a slice
+constexpr std::uint64_t fewest_events = 8, most_events = 1u << 12;  ///< of a lane in a slice
+constexpr int first_steps = 64, most_steps = 1 << 20;               ///< of a lane in a slice
+
+constexpr int schedulers_of_a_processor = 4;
+constexpr Report nothing{0, 0, no_photon, 0, 0};
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -44,7 +49,7 @@ Buffer<T> upload(Device& device, std::span<const T> data) {
 /// one of them has done, and while its finished photons travel.
 template <class Real>
 struct Squad {
-  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, int copies)
+  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, std::size_t events, int copies)
       : queue(queue),
         capacity(lanes),
         lanes(device, Memory::device, lane_bytes<Real>(lanes)),
@@ -60,11 +65,15 @@ struct Squad {
       records.emplace(device, Memory::device, room);
       staging.emplace(device, Memory::pinned, room);
     }
+    if (events > 0) {
+      waiting.emplace(device, Memory::device, events);
+      list.emplace(device, Memory::device, events);
+    }
   }
 
   /// Every lane idle.
   void reset(Device& device) {
-    seen[0] = {0, 0, no_photon};
+    seen[0] = nothing;
     std::vector<std::uint32_t> all(capacity);
     std::iota(all.begin(), all.end(), 0u);
     static_assert(Phase::idle == -1 && no_photon == ~0ull);
@@ -81,6 +90,8 @@ struct Squad {
   Buffer<std::uint32_t> live[2];
   Buffer<Report> report;
   std::optional<Buffer<Photon>> records, staging;
+  std::optional<Buffer<WaitingEvent<Real>>> waiting;  ///< for observers
+  std::optional<Buffer<std::uint32_t>> list;
   Buffer<Report> seen;             ///< the last report
   Buffer<std::uint64_t> next_id;   ///< of the pool, at the last report
   Buffer<std::uint64_t> counters;  ///< of the whole tally, at the last report
@@ -94,9 +105,11 @@ struct Squad {
 
 template <class Real>
 class Engine {
+  static constexpr std::size_t bytes_of_event = sizeof(WaitingEvent<Real>) + sizeof(std::uint32_t);
+
  public:
   Engine(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
-         const Options& options, Control& control, Tally& tally, const Sink& sink)
+         const Options& options, Control& control, Tally& tally, const Sink& sink, const Observers& observers)
       : device_(device),
         problem_(problem),
         pool_(pool),
@@ -104,9 +117,11 @@ class Engine {
         control_(control),
         tally_(tally),
         sink_(sink),
+        memory_of_events_(observers.empty() ? 0 : observers.memory),
         ids_(pool.take_rest()),
         schedulers_(device.info().schedulers),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
+        towards_(upload<std::array<double, 3>>(device, observers.towards)),
         outputs_(upload<OutputPlan>(device, {tally.plan().outputs, std::size_t(tally.plan().output_count)})),
         copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(tally.plan().own), 1, most_copies))),
         cells_(device, Memory::device, std::size_t(tally.plan().room(copies_))),
@@ -123,6 +138,9 @@ class Engine {
     program_.next_id = next_id_.data();
     program_.end = ids_.end;
     program_.fault = options.fault;
+    program_.rays.towards = reinterpret_cast<const double(*)[3]>(towards_.data());
+    program_.rays.observers = int(observers.towards.size());
+    program_.rays.ends = observers.ends;
   }
 
   /// Nothing may be on its way to memory that goes away.
@@ -183,13 +201,19 @@ class Engine {
   std::uint64_t place_squads() {
     const std::uint64_t photons = ids_.end - ids_.next;
     std::uint64_t lanes = options_.lanes ? options_.lanes : std::min(photons, most_lanes);
+    // For each squad, and so that 32 bits number them.
+    const auto events = std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), 0x1p31));
+    if (events > 0) lanes = std::min(lanes, std::max<std::uint64_t>(2 * events / fewest_events, 64));
     for (;;) {
       try {
         const std::size_t half = std::max<std::size_t>((lanes / 2 + 31) / 32 * 32, 32);
         const std::uint32_t room = sink_ ? std::uint32_t(std::clamp<std::size_t>(half, 1024, most_records)) : 0;
+        const std::size_t logs = events > 0 ? std::clamp(events, half * fewest_events, half * most_events) : 0;
         squads_.clear();
         squads_.reserve(Device::queues);
-        for (int queue = 0; queue < Device::queues; ++queue) squads_.emplace_back(device_, queue, half, room, copies_);
+        for (int queue = 0; queue < Device::queues; ++queue) {
+          squads_.emplace_back(device_, queue, half, room, logs, copies_);
+        }
         for (auto& squad : squads_) squad.reset(device_);
         return 2 * half;
       } catch (const OutOfMemory& e) {
@@ -216,7 +240,7 @@ class Engine {
   std::uint64_t oldest() const { return std::min({squads_[0].seen[0].oldest, squads_[1].seen[0].oldest, next_seen_}); }
 
   void launch(Squad<Real>& squad) {
-    device_.copy_in(squad.queue, squad.report.data(), &nothing_, sizeof(Report));
+    device_.copy_in(squad.queue, squad.report.data(), &nothing, sizeof(Report));
     Program<Real> program = program_;
     program.lanes = lane_arrays<Real>(squad.lanes.data(), squad.capacity);
     program.origins = squad.origins.data();
@@ -225,12 +249,18 @@ class Engine {
     program.report = squad.report.data();
     program.records = squad.records ? squad.records->data() : nullptr;
     program.room = squad.records ? std::uint32_t(squad.records->bytes() / sizeof(Photon)) : 0;
+    if (squad.waiting) {
+      const std::uint64_t events = squad.waiting->bytes() / sizeof(WaitingEvent<Real>);
+      program.rays.room = std::uint32_t(std::min(events / squad.count, most_events));
+      program.rays.events = squad.waiting->data(), program.rays.list = squad.list->data();
+    }
     program.steps = squad.steps = steps_;
     program.last = next_seen_ >= ids_.end || pool_.closed();
     squad.granted = program.granted;
     const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
     device_.advance(squad.queue, problem_, program,
-                    {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u))});
+                    {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u)),
+                     std::max(schedulers_ / schedulers_of_a_processor, 1)});
     device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));
     device_.copy_out(squad.queue, squad.next_id.data(), next_id_.data(), sizeof(std::uint64_t));
     device_.copy_out(squad.queue, squad.counters.data(), cells_.data(), squad.counters.bytes());
@@ -337,11 +367,12 @@ class Engine {
   Control& control_;
   Tally& tally_;
   const Sink& sink_;
+  const double memory_of_events_;  ///< [byte]
   const Pool::Block ids_;
   const int schedulers_;
-  const Report nothing_{0, 0, no_photon};
   std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
+  Buffer<std::array<double, 3>> towards_;
   Buffer<OutputPlan> outputs_;
   const int copies_;
   Buffer<std::uint64_t> cells_;
@@ -359,12 +390,13 @@ class Engine {
 
 template <class Real>
 void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
-               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink) {
+               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink,
+               const Observers& observers) {
   const auto& kernel = cpu::step_kernel<Real>(problem.kind(), cpu.isa);
   const bool hands_over = options.stragglers && cpu::fused(kernel.isa);
   std::vector<Flying<Real>> flying;
   try {
-    Engine<Real> engine(device, problem, emitter, pool, options, control, tally, sink);
+    Engine<Real> engine(device, problem, emitter, pool, options, control, tally, sink, observers);
     flying = engine.run(hands_over ? std::uint32_t(cpu.threads * (cpu.one_lane ? 1 : kernel.lanes)) : 0);
   } catch (const OutOfMemory& e) {
     throw Error(
@@ -378,12 +410,12 @@ void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Re
   cpu::Options here = cpu;
   here.one_lane = cpu.one_lane || flying.size() <= std::size_t(cpu.threads);
   Pool nobody(0, 0, 1);
-  cpu::transport<Real>(problem, emitter, nobody, here, control, tally, sink, flying);
+  cpu::transport<Real>(problem, emitter, nobody, here, control, tally, sink, flying, observers);
 }
 
 template void transport(Device&, const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&,
-                        const cpu::Options&, Control&, Tally&, const Sink&);
+                        const cpu::Options&, Control&, Tally&, const Sink&, const Observers&);
 template void transport(Device&, const AnyProblem<double>&, const Emitter<double>&, Pool&, const Options&,
-                        const cpu::Options&, Control&, Tally&, const Sink&);
+                        const cpu::Options&, Control&, Tally&, const Sink&, const Observers&);
 
 }  // namespace thor::device

@@ -17,6 +17,7 @@ struct Options {
 /// As cpu::transport, on a device. `cpu` is for the last photons.
 template <class Real>
 void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
-               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink);
+               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink,
+               const Observers& observers = {});
 
 }  // namespace thor::device

@@ -1,6 +1,7 @@
 #pragma once
 #include "thor/outputs/tally_plan.hpp"
 #include "thor/transport/history.hpp"
+#include "thor/transport/observers.hpp"
 #include "thor/transport/step.hpp"
 
 /// What one lane of a device does, written once for every backend.
@@ -11,9 +12,31 @@ struct Report {
   std::uint32_t live;     ///< lanes that go on in the next slice
   std::uint32_t records;  ///< photons handed over; may exceed the room there was
   std::uint64_t oldest;   ///< smallest id of those
+  std::uint32_t events;   ///< number of those that lanes have logged
+  std::uint64_t rays;     ///< number of those to observers that lanes have taken; may exceed how many there are
 };
 
 inline constexpr std::uint64_t no_photon = ~0ull;
+
+/// An event of a photon that waits for its rays.
+template <class Real>
+struct WaitingEvent {
+  Event<Real> event;
+  std::uint64_t id;
+  double weight;  ///< of the photon [erg/s]
+};
+
+/// What rays to observers need. Each lane of a slice has room for some events and pauses when it is full, until the
+/// rays of all events have been traced: memory is bounded, and nothing is lost.
+template <class Real>
+struct RayProgram {
+  WaitingEvent<Real>* events;  ///< `room` for each lane
+  std::uint32_t* list;         ///< places of the events of a slice
+  std::uint32_t room;          ///< 0: there are no observers
+  const double (*towards)[3];
+  int observers;
+  RayEnds ends;
+};
 
 /// Everything that a slice reads and writes, beside the problem: plain data with pointers to device memory, passed by
 /// value.
@@ -36,6 +59,7 @@ struct Program {
   int steps;               ///< of each lane in this slice
   bool last;               ///< no photon waits for a lane
   std::uint64_t fault;     ///< a photon whose start is a fault, to test what happens then
+  RayProgram<Real> rays;
 };
 
 inline namespace THOR_ISA {
@@ -52,11 +76,28 @@ struct SharedCells {
   }
 };
 
+/// The log of one lane, in the place of an EventLog: its events know their photon.
+template <class Real>
+struct LaneLog {
+  WaitingEvent<Real>* events;
+  int capacity, count;
+  const Origin* origin;
+};
+template <class V>
+THOR_FN Event<V> load_event(const LaneLog<V>& log, int i) {
+  return log.events[i].event;
+}
+template <class V>
+THOR_FN void store_event(const Event<V>& event, const LaneLog<V>& log, int i) {
+  log.events[i] = {event, log.origin->id, log.origin->weight};
+}
+
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
-/// wait for room or for ids, or is idle for good. Called, not inlined, as it would take registers from the step.
+/// wait for room, also in its log, or for ids, or is idle for good. Called, not inlined, as it would take registers
+/// from the step.
 template <class Atomic, class P>
 THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
-                         Origin& origin, int copy) {
+                         Origin& origin, int copy, LaneLog<typename P::Real>* log) {
   const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   for (;;) {
     if (lane.phase != Phase::idle) {
@@ -71,10 +112,15 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
       origin.id = no_photon;
     }
     if (origin.id == no_photon) origin.id = Atomic::add(program.next_id, std::uint64_t(1));
-    if (origin.id >= program.granted) return false;
+    if (origin.id >= program.granted || (log && is_full(*log))) return false;
     if (origin.id == program.fault) Atomic::fault();
     lane = start_photon(problem.dataset, problem.numerics, program.emitter, origin.id, origin);
     count_start(program.plan, origin.weight_initial, origin.weight, origin.generator, cells);
+    if (log) {
+      Event<typename P::Real> birth = event_at(lane);
+      birth.kind = EventKind::by_birth;
+      store_event(birth, *log, log->count++);
+    }
     if (lane.phase == Phase::fly) return true;
   }
 }
@@ -84,37 +130,61 @@ THOR_NOINLINE void jump_apart(const P& problem, Lane<Real>& lane) {
   jump(lane, problem);
 }
 
-/// Lane `slot` for one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
+enum class Slice {
+  refills,  ///< photons may start and jump
+  steps,    ///< no photon waits for a lane and nothing jumps: a lane only steps until its photon ends, which has the
+            ///< shortest latency
+  logs      ///< as `refills`, with a log of events for observers; a lane whose log is full waits for the next slice
+};
+
+/// Lane `index` of one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
-/// would otherwise go on alone, and the others after it. Without `Refills`, for slices in which no photon waits for a
-/// lane and nothing jumps, a lane only steps until its photon ends: that has the shortest latency.
-template <class Atomic, bool Refills, class P>
-THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& program, std::uint32_t slot, int copy,
+/// would otherwise go on alone, and the others after it.
+template <class Atomic, Slice slice, class P>
+THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& program, std::uint32_t index, int copy,
                           const auto& group) {
   using Real = typename P::Real;
+  const std::uint32_t slot = program.live[index];
   using Dataset = decltype(view<Real>(problem.dataset));
   Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
+  const RayProgram<Real>& rays = program.rays;
+  const std::uint32_t first_event = index * rays.room;
+  LaneLog<Real> log{rays.events + first_event, int(rays.room), 0, program.origins + slot};
+  LaneLog<Real>* const logged = slice == Slice::logs ? &log : nullptr;
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {
     Lane<Real> other = lane;
-    if (before_jump<Real>(other)) jump_apart(problem, other);
-    const bool goes = in_flight<Real>(other) || renew<Atomic>(problem, program, other, program.origins[slot], copy);
+    if (before_jump<Real>(other)) {
+      jump_apart(problem, other);
+      if constexpr (slice == Slice::logs) log_jumps(log, lane, other);
+    }
+    const bool goes =
+        in_flight<Real>(other) || renew<Atomic>(problem, program, other, program.origins[slot], copy, logged);
     lane = other;
-    return goes;
+    return goes && !(slice == Slice::logs && is_full(log));
   };
   bool going = in_flight<Real>(lane) || go_on();
-  if constexpr (Refills) {
+  if constexpr (slice != Slice::steps) {
     for (int i = 0; i < program.steps && group.any(going);) {
-      bool leaves = false;
+      bool leaves = false, pauses = false;
       do {
-        leaves = going && step(lane, problem);
+        leaves = going && step(lane, problem, logged);
+        if constexpr (slice == Slice::logs) pauses = going && is_full(log);
         ++i;
-      } while (i < program.steps && !group.any(leaves));
-      if (leaves) going = go_on();
+      } while (i < program.steps && !group.any(leaves || pauses));
+      if (leaves) {
+        going = go_on();
+      } else if (pauses) {
+        going = false;
+      }
     }
   } else {
     for (int i = 0; i < program.steps && going; ++i) going = !step(lane, problem);
     if (!going) go_on();
+  }
+  if constexpr (slice == Slice::logs) {
+    const std::uint32_t place = Atomic::add(&program.report->events, std::uint32_t(log.count));
+    for (int i = 0; i < log.count; ++i) rays.list[place + std::uint32_t(i)] = first_event + std::uint32_t(i);
   }
   store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;

@@ -7,6 +7,7 @@ namespace thor::device {
 struct LaunchShape {
   std::uint32_t lanes;
   int width;
+  int processors;  ///< of the device: as many blocks as fit trace the rays
 };
 
 }  // namespace thor::device

@@ -1,0 +1,165 @@
+#pragma once
+#include "thor/parallel/device/program.hpp"
+#include "thor/transport/march.hpp"
+#include "thor/transport/peel.hpp"
+
+/// Rays from events to observers on a device, as cpu::Peeler traces them: the same light in the same quanta.
+namespace thor::device {
+
+/// Counts of rays, which are too many for atomic operations on cells that all lanes share.
+struct RayCounts {
+  std::uint64_t rays, lost, cut, light_cut;
+
+  THOR_FN void add(Counter counter, std::uint64_t value) {
+    (counter == Counter::rays        ? rays
+     : counter == Counter::rays_lost ? lost
+     : counter == Counter::rays_cut  ? cut
+                                     : light_cut) += value;
+  }
+};
+
+/// A lane that traces rays, and the one on its way.
+struct Tracer {
+  std::uint64_t next, last;  ///< numbers of the rays that the lane has taken
+  RayCounts counts;
+  std::uint64_t id;
+  int observer;
+  double light;   ///< at its start [erg/s]
+  double end;     ///< optical depth at which it ends
+  double before;  ///< what the sum starts with, so that the ray ends at the cut of all rays
+  double frequency;
+  double position[3];
+};
+
+inline namespace THOR_ISA {
+
+/// Counts a ray that has ended.
+template <class Real, class Cells>
+THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth, double frequency, int end,
+                 Cells cells) {
+  const RayEnds& ends = program.rays.ends;
+  if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
+  count_ray(program.plan, Phase(end), ray.light, ray.counts);
+  if (end != Phase::escaped && end != Phase::stopped) return;
+  count_seen(program.plan,
+             Seen{ray.id,
+                  ray.observer,
+                  false,
+                  ray.light * left_of_ray(ends, optical_depth),
+                  frequency,
+                  {ray.position[0], ray.position[1], ray.position[2]}},
+             cells);
+}
+
+/// Counts the ray of a lane, if it has ended, and starts the next one that flies. False: there is none. Called, not
+/// inlined, as it would take registers from the march.
+template <class Atomic, class P>
+THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
+                            Tracer& ray, int copy) {
+  using Real = typename P::Real;
+  const RayProgram<Real>& rays = program.rays;
+  const auto dataset = view<Real>(problem.dataset);
+  const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+  if (lane.phase != Phase::idle) {
+    // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
+    const double frequency = lane.phase == Phase::stopped ? ray.frequency : double(lane.frequency);
+    see(program, ray, double(lane.tau) - ray.before, frequency, int(lane.phase), cells);
+    lane.phase = Phase::idle;
+  }
+  const std::uint64_t count = std::uint64_t(program.report->events) * std::uint64_t(rays.observers);
+  // Few atomic operations where there are many rays.
+  const std::uint64_t at_once = count < (1u << 20) ? 1 : count < (32u << 20) ? count >> 20 : 32;
+  for (;;) {
+    if (ray.next == ray.last) {
+      ray.next = Atomic::add(&program.report->rays, at_once);
+      ray.last = ray.next + at_once;
+    }
+    const std::uint64_t number = ray.next++;
+    if (number >= count) return false;
+    const WaitingEvent<Real>& waiting = rays.events[rays.list[number / std::uint64_t(rays.observers)]];
+    const Event<Real>& event = waiting.event;
+    const int kind = int(event.kind) & ((1 << event_bits) - 1);
+    if (kind == EventKind::nothing) continue;
+    const int observer = int(number % std::uint64_t(rays.observers));
+    const double(&n)[3] = rays.towards[observer];
+    const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
+    RayKey key{program.emitter.seed, waiting.id, std::uint64_t(event.steps), observer};
+    ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight;
+    if (kind == EventKind::by_birth) {
+      if (program.emitter.sources[place_of(program.emitter, waiting.id).generator].shape == SourceShape::beam) continue;
+      Origin birth;
+      lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
+      const double frequency = double(lane.frequency);
+      count_seen(program.plan,
+                 Seen{waiting.id,
+                      observer,
+                      true,
+                      birth.weight_initial,
+                      frequency,
+                      {birth.position[0], birth.position[1], birth.position[2]}},
+                 cells);
+      if (lane.phase != Phase::fly) {  // it passes the medium by
+        ray.end = rays.ends.cut;
+        for (int k = 0; k < 3; ++k) ray.position[k] = birth.position[k];
+        see(program, ray, 0, frequency, Phase::escaped, cells);
+        lane.phase = Phase::idle;
+        continue;
+      }
+      key.event = at_birth;
+      ray.end = end_of_ray(rays.ends, key);
+    } else {
+      PeelRay<Real> peeled;
+      if (kind == EventKind::by_jump) {
+        const auto words = words_of(schemes(problem.numerics).template start<Real>(stream_of(key)));
+        peeled = peel_jump(event, towards, PeelWords<Real>{words.s0, words.s1, words.s2, words.s3}, problem);
+      } else {
+        peeled = peel_scattering(event, towards, problem);
+      }
+      release(peeled, event, problem, Real(rays.ends.cut));
+      lane = peeled.lane;
+      ray.light = waiting.weight * double(peeled.weight);
+      ray.end = lane.phase == Phase::fly ? end_of_ray(rays.ends, key) : 0;
+      if (!(double(lane.tau) < ray.end)) {
+        count_ray(program.plan, Phase::absorbed, ray.light, ray.counts);
+        lane.phase = Phase::idle;
+        continue;
+      }
+    }
+    dataset.coordinates(lane, 0, ray.position);
+    ray.frequency = double(lane.frequency);
+    lane.column = Real(rays.ends.cut - ray.end);
+    ray.before = double(lane.column);
+    return true;
+  }
+}
+
+/// One lane takes rays until there are no more. It works for the events of one slice, which are all there before.
+template <class Atomic, class P>
+THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& program, int copy, const auto& group) {
+  using Real = typename P::Real;
+  Lane<Real> lane{};
+  lane.phase = Phase::idle;
+  Tracer ray{};
+  const auto next = [&] {  // what is called has the lane in memory, as in advance_lane()
+    Lane<Real> other = lane;
+    const bool goes = next_ray<Atomic>(problem, program, other, ray, copy);
+    lane = other;
+    return goes;
+  };
+  bool going = next();
+  while (group.any(going)) {
+    bool ended = false;
+    do {
+      ended = going && march(lane, problem, MarchSum::optical_depth, Real(program.rays.ends.cut));
+    } while (!group.any(ended));
+    if (ended) going = next();
+  }
+  SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+  cells.add(int(Counter::rays), ray.counts.rays);
+  cells.add(int(Counter::rays_lost), ray.counts.lost);
+  cells.add(int(Counter::rays_cut), ray.counts.cut);
+  cells.add(int(Counter::light_cut), ray.counts.light_cut);
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor::device
