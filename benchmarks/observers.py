@@ -29,7 +29,7 @@ def observed(model, count, width, full=False, **peel):
     images = [{"type": "image", "name": o["name"], "observer": o["name"], "width": width, "pixels": 256 if full else 96}
               for o in observers]
     if full:
-        images += [{"type": "cube", "name": o["name"], "observer": o["name"], "width": width, "pixels": 64, "axis": "velocity",
+        images += [{"type": "cube", "name": f"{o['name']}_cube", "observer": o["name"], "width": width, "pixels": 64, "axis": "velocity",
                     "range": ["-1000 km/s", "1000 km/s"], "bins": 200} for o in observers]
     return {**model, "observers": observers, "outputs": model["outputs"] + images, **({"peel": peel} if peel else {})}
 

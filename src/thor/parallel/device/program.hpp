@@ -13,14 +13,14 @@ struct Report {
   std::uint32_t records;  ///< photons handed over; may exceed the room there was
   std::uint64_t oldest;   ///< smallest id of those
   std::uint32_t events;   ///< number of those that lanes have logged
-  std::uint64_t rays;     ///< number of those to observers that lanes have taken; may exceed how many there are
+  std::uint32_t taken;    ///< of them, by lanes that trace their rays; may exceed how many there are
 };
 
 inline constexpr std::uint64_t no_photon = ~0ull;
 
-/// An event of a photon that waits for its rays.
+/// An event of a photon that waits for its rays; aligned, so that it travels in words of 16 bytes.
 template <class Real>
-struct WaitingEvent {
+struct alignas(16) WaitingEvent {
   Event<Real> event;
   std::uint64_t id;
   double weight;  ///< of the photon [erg/s]

@@ -20,7 +20,7 @@ struct RayCounts {
 
 /// A lane that traces rays, and the one on its way.
 struct Tracer {
-  std::uint64_t next, last;  ///< numbers of the rays that the lane has taken
+  std::uint32_t next, last;  ///< events that the lane has taken, the first of which is at work
   RayCounts counts;
   std::uint64_t id;
   int observer;
@@ -66,27 +66,30 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     see(program, ray, double(lane.tau) - ray.before, frequency, int(lane.phase), cells);
     lane.phase = Phase::idle;
   }
-  const std::uint64_t count = std::uint64_t(program.report->events) * std::uint64_t(rays.observers);
-  // Few atomic operations where there are many rays.
-  const std::uint64_t at_once = count < (1u << 20) ? 1 : count < (32u << 20) ? count >> 20 : 32;
+  const std::uint32_t count = program.report->events;
+  // Few atomic operations where there are many events.
+  const std::uint32_t at_once = count < (1u << 20) ? 1 : count < (32u << 20) ? count >> 20 : 32;
+  int observer = ray.observer;
   for (;;) {
+    if (++observer == rays.observers) observer = 0, ++ray.next;
     if (ray.next == ray.last) {
-      ray.next = Atomic::add(&program.report->rays, at_once);
+      ray.next = Atomic::add(&program.report->taken, at_once);
       ray.last = ray.next + at_once;
     }
-    const std::uint64_t number = ray.next++;
-    if (number >= count) return false;
-    const WaitingEvent<Real>& waiting = rays.events[rays.list[number / std::uint64_t(rays.observers)]];
+    if (ray.next >= count) return false;
+    const WaitingEvent<Real> waiting = rays.events[rays.list[ray.next]];
     const Event<Real>& event = waiting.event;
     const int kind = int(event.kind) & ((1 << event_bits) - 1);
-    if (kind == EventKind::nothing) continue;
-    const int observer = int(number % std::uint64_t(rays.observers));
+    if (kind == EventKind::nothing) {
+      observer = rays.observers - 1;
+      continue;
+    }
     const double(&n)[3] = rays.towards[observer];
     const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
     RayKey key{program.emitter.seed, waiting.id, std::uint64_t(event.steps), observer};
-    ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight;
     if (kind == EventKind::by_birth) {
       if (program.emitter.sources[place_of(program.emitter, waiting.id).generator].shape == SourceShape::beam) continue;
+      ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight;
       Origin birth;
       lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
       const double frequency = double(lane.frequency);
@@ -116,15 +119,16 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
         peeled = peel_scattering(event, towards, problem);
       }
       release(peeled, event, problem, Real(rays.ends.cut));
-      lane = peeled.lane;
-      ray.light = waiting.weight * double(peeled.weight);
-      ray.end = lane.phase == Phase::fly ? end_of_ray(rays.ends, key) : 0;
-      if (!(double(lane.tau) < ray.end)) {
-        count_ray(program.plan, Phase::absorbed, ray.light, ray.counts);
-        lane.phase = Phase::idle;
+      const double light = waiting.weight * double(peeled.weight);
+      const double end = peeled.lane.phase == Phase::fly ? end_of_ray(rays.ends, key) : 0;
+      if (!(double(peeled.lane.tau) < end)) {  // most rays
+        count_ray(program.plan, Phase::absorbed, light, ray.counts);
         continue;
       }
+      lane = peeled.lane;
+      ray.light = light, ray.end = end;
     }
+    ray.id = waiting.id, ray.observer = observer;
     dataset.coordinates(lane, 0, ray.position);
     ray.frequency = double(lane.frequency);
     lane.column = Real(rays.ends.cut - ray.end);
@@ -140,6 +144,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
   Lane<Real> lane{};
   lane.phase = Phase::idle;
   Tracer ray{};
+  ray.next = ray.last - 1, ray.observer = program.rays.observers - 1;  // no event is at work
   const auto next = [&] {  // what is called has the lane in memory, as in advance_lane()
     Lane<Real> other = lane;
     const bool goes = next_ray<Atomic>(problem, program, other, ray, copy);
