@@ -239,7 +239,8 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
                   const Goal& goal) {
   const FrequencyAxis axis = frequency_axis(setup);
   const std::vector<InputFile> inputs = inputs_of(config);
-  const std::unique_ptr<device::Device> device = choose_device(options, !build_observers(config).empty());
+  const std::unique_ptr<device::Device> device =
+      choose_device(options, !build_observers(config, setup.medium.grid).empty());
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, double(goal.photons), *file);
