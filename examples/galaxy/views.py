@@ -72,11 +72,11 @@ def main():
     intrinsic = dusty.spectra["intrinsic"]
     for ax, (view, title) in zip(axes[4], VIEWS.items()):
         ax.stairs(intrinsic.flux / emitted, intrinsic.edges, color=GREY, lw=0.9, label="intrinsic")
-        for label, result, colour in (("no dust", free, BLUE), ("dust", dusty, ORANGE)):
+        for label, result, colour, digits in (("no dust", free, BLUE, 3), ("dust", dusty, ORANGE, 4)):
             spectrum = result.spectra[view + "_spectrum"]
             light, error = result.spectra[view + "_all"].luminosity()
             ax.stairs(spectrum.flux / emitted, spectrum.edges, color=colour, lw=1.2,
-                      label=f"{label}: $f_\\mathrm{{esc}}$ = {light / emitted:.3f} ± {error / emitted:.3f}")
+                      label=f"{label}: $f_\\mathrm{{esc}}$ = {light / emitted:.{digits}f} ± {error / emitted:.{digits}f}")
             ax.errorbar(spectrum.centers, spectrum.flux / emitted, spectrum.error / emitted, fmt="none", lw=0.6, color=colour)
         ax.set(yscale="log", xlim=(-1200, 1200), ylim=(1e-6, 0.3), xlabel="velocity [km s$^{-1}$]")
         ax.tick_params(labelsize=7)
@@ -85,7 +85,7 @@ def main():
             ax.set_yticklabels([])
         axes[0, list(VIEWS).index(view)].set_title(title, fontsize=10)
     axes[4, 0].set_ylabel("light [share of the emitted per km s$^{-1}$]", fontsize=8)
-    figure.savefig(arguments.output, dpi=140)
+    figure.savefig(arguments.output, dpi=110)
 
 
 if __name__ == "__main__":
