@@ -4,9 +4,9 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-out/galaxy}
-photons=${2:-40000}
+photons=${2:-24000}
 "$here/grid.sh" "$out"
-gas="  - {type: gas, emission: collisional, photons: 40000, spectrum: {type: thermal}}"
+gas="  - {type: gas, emission: collisional, photons: 24000, spectrum: {type: thermal}}"
 cp "$here/profiles.yaml" "$out/stars_dust.yaml"
 sed "s/^  - {type: sources.*/$gas/" "$out/stars_dust.yaml" > "$out/gas_dust.yaml"
 for light in stars gas; do
