@@ -4,9 +4,9 @@
     benchmarks/observers.py --thor build/release/thor [--grid galaxy_grid.h5] [--threads 2] [--repeats 3] [--photons 40000]
     benchmarks/observers.py --thor build/release/thor --device cuda --grid galaxy_grid.h5 --photons 1000000 --sphere-photons 20000
 
-The sphere follows every scattering at tau0 = 1e6. The galaxy jumps through the grid that examples/observers/run.sh makes,
-with dust; each observer has an image of 96^2, and at the end an image of 256^2 and a cube of 64^2 x 200. Times are the smallest of the repeats. The error of an image is
-sqrt(sum error^2)/sum; the product of squared error and time says what is worth while.
+The sphere follows every scattering at tau0 = 1e6. The galaxy jumps through the grid that examples/galaxy/grid.sh makes,
+with dust; each observer has an image of 96^2, and once an image of 256^2 and a cube of 64^2 x 200. Times are the
+smallest of the repeats. The error of an image is sqrt(sum error^2)/sum; the product of squared error and time says what is worth while.
 """
 import argparse
 import json
@@ -61,7 +61,7 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--thor", required=True)
-    parser.add_argument("--grid", help="galaxy_grid.h5 of examples/observers/run.sh")
+    parser.add_argument("--grid", help="galaxy_grid.h5 of examples/galaxy/grid.sh")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)

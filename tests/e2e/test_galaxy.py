@@ -67,6 +67,20 @@ class Pipeline(Case):
             self.assertEqual(names.decode() if isinstance(names, bytes) else names,
                              "escaped=2 absorbed=3 lost=4 stopped=5 in_flight=0,1")
         self.assertIn("fate: stopped", self.good("run", "run.yaml", "--replay", "3").stdout)
+        # Seen through a tenth of the box, and through all of it as far as stop_shift; in the rest frame of its centre.
+        more = ("--overwrite", "--device", "cpu", "--set", "outputs=[{type: spectrum, name: seen, observer: z, range: [-3000 km/s, 3000 km/s], bins: 1}]",
+                "--set", "observers=[{name: z, direction: [0, 0, 1], rest: {velocity: [0 km/s, 0 km/s, 50 km/s]}}]")
+        light = []
+        for depth in ("peel.depth=0.1", "peel.cut=30"):
+            self.good("run", "run.yaml", *more, "--set", depth)
+            with h5py.File(self.folder / "out.h5") as file:
+                light.append(file["spectra/seen/flux"][0])
+                self.assertEqual(file["summary"].attrs["rays_lost"], 0)
+        self.assertGreater(light[0], 1.02 * light[1])
+        self.assertGreater(light[1], 0)
+        refused = thor("run", "run.yaml", *more, "--set", "peel.depth=0.01", cwd=self.folder)
+        self.assertEqual(refused.returncode, USAGE)
+        self.assertIn("peel.depth: is shorter than a cell: take at least 0.0312", refused.stderr)
         refused = thor("run", "run.yaml", "--overwrite", "--set", "dataset.hubble_flow=false", cwd=self.folder)
         self.assertEqual(refused.returncode, USAGE)
         self.assertIn("stop_shift", refused.stderr)

@@ -95,6 +95,16 @@ class Observers(Case):
                 done = thor("check", self.write(seen(*outputs, observers=observers)), "--no-trial")
                 self.assertEqual(done.returncode, USAGE, done.stderr)
                 self.assertIn(says, done.stderr)
+        for more, says in (
+            ({"peel": {"depth": 1}}, "peel.depth: is for a periodic box, and rays leave this gas"),
+            ({"peel": {"depth": 0}}, "peel.depth"),
+            ({"observers": [{**OBSERVERS[0], "rest": {"velocity": ["1e6 km/s", "0 km/s", "0 km/s"]}}]}, "observers.0.rest.velocity"),
+            ({"observers": [{**OBSERVERS[0], "rest": {"place": [0, 0, 0]}}]}, "observers.0.rest.place"),
+        ):
+            with self.subTest(says):
+                done = thor("check", self.write({**seen(IMAGE), **more}), "--no-trial")
+                self.assertEqual(done.returncode, USAGE, done.stderr)
+                self.assertIn(says, done.stderr)
         done = thor("run", self.write(seen(IMAGE)), "-o", self.folder / "gpu.h5", "--device", "cuda")
         self.assertEqual(done.returncode, DEVICE, done.stderr)
 

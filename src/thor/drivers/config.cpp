@@ -185,6 +185,14 @@ Outline build_outline(Reader& reader, const File& file) {
   if (!reader.clean("dataset")) return outline;
   medium = outline_medium(config.dataset, line, report);
   if (reader.clean("dataset") && reader.clean("sky")) check_cosmology(config, report);
+  if (config.peel.depth && reader.clean("dataset") && reader.clean("peel")) {
+    if (!medium.grid.periodic) {
+      report("peel.depth", "is for a periodic box, and rays leave this gas: take it out");
+    } else if (*config.peel.depth * double(std::ranges::max(medium.grid.count)) < 1) {
+      report("peel.depth", fmt::format("is shorter than a cell: take at least {:.3g}",
+                                       1 / double(std::ranges::max(medium.grid.count))));
+    }
+  }
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
   if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
     report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");

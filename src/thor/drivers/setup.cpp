@@ -22,6 +22,13 @@ CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
   return {false, Real(largest_critical_frequency(skip, m.a * m.tau0, m)), 0};
 }
 
+/// The sides of a periodic box [cm]; 0 for other gas.
+std::array<double, 3> periodic_sides(const GridShape& grid) {
+  std::array<double, 3> sides{};
+  for (std::size_t k = 0; grid.periodic && k < 3; ++k) sides[k] = grid.cell_size * double(grid.count[k]);
+  return sides;
+}
+
 }  // namespace
 
 double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, const Medium& m) {
@@ -107,7 +114,8 @@ Tally build_tally(const config::Config& config, const Setup& setup) {
 Tally build_tally(const config::Config& config, const Setup& setup, double luminosity, double luminosity_squared) {
   return {config.outputs,
           {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size,
-           config.observers, config.seed, distances_of(config.sky)},
+           config.observers, config.seed, distances_of(config.sky), setup.medium.grid.hubble,
+           periodic_sides(setup.medium.grid)},
           luminosity,
           luminosity_squared,
           int(setup.emitter.sources.size())};
@@ -143,14 +151,16 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
       setup.medium.dataset);
 }
 
-Observers build_observers(const config::Config& config) {
+Observers build_observers(const config::Config& config, const GridShape& grid) {
   Observers observers;
-  observers.ends = {config.peel.cut, config.peel.roulette};
+  observers.ends = {config.peel.cut, config.peel.roulette, 0};
+  if (config.peel.depth) observers.ends.depth = *config.peel.depth * double(std::ranges::max(grid.count));
   observers.memory = config.peel.memory;
   for (const auto& observer : config.observers) {
     if (!config::is_peeled(config.outputs, observer.name)) break;  // nor are those that follow
     const SkyFrame sky = sky_of(config.observers, observer.name, 1);
     observers.towards.push_back({sky.towards[0], sky.towards[1], sky.towards[2]});
+    observers.from_start.push_back(observer.rest.has_value());
   }
   return observers;
 }
@@ -160,7 +170,7 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
     const AnyProblem<Real> problem = choose_problem<Real>(config, setup);
-    const Observers observers = build_observers(config);
+    const Observers observers = build_observers(config, setup.medium.grid);
     if (compute.device) {
       device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink,
                         observers);

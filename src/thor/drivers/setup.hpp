@@ -51,7 +51,7 @@ struct Compute {
 };
 
 /// The observers of a run that rays go to.
-Observers build_observers(const config::Config& config);
+Observers build_observers(const config::Config& config, const GridShape& grid);
 
 /// An empty tally for the outputs of a run: with quanta for the photons of the set-up, or for others whose weights sum
 /// up to a luminosity and their squares to another number.

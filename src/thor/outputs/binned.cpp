@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "thor/io/array/output.hpp"
@@ -40,6 +41,17 @@ SkyFrame OutputContext::sky(const config::Sight& sight) const {
   if (sight.lsf) sky.broadening = sigma * sight.lsf->fwhm / axis("").thermal_speed;
   sky.seed = seed;
   sky.distances = distances;
+  for (std::size_t k = 0; k < 3; ++k) sky.box[k] = box[k];
+  const auto named = [&](const config::Observer& o) { return o.name == sight.observer; };
+  const auto observer = std::ranges::find_if(observers, named);
+  if (observer == observers.end() || !observer->rest) return sky;
+  const double speed = axis("").thermal_speed;
+  sky.rest = true;
+  sky.hubble = hubble / speed;
+  for (std::size_t k = 0; k < 3; ++k) {
+    sky.rest_position[k] = observer->rest->position[k];
+    sky.rest_velocity[k] = observer->rest->velocity[k] / speed;
+  }
   return sky;
 }
 

@@ -65,6 +65,8 @@ struct OutputContext {
   std::vector<config::Observer> observers{};
   std::uint64_t seed = 0;
   Distances distances{};
+  double hubble = 0;            ///< [1/s]
+  std::array<double, 3> box{};  ///< sides of a periodic box [cm]; 0: there is none
 
   /// The sky that an output looks at; of no observer if it names none.
   SkyFrame sky(const config::Sight& sight) const;

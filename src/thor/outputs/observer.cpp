@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "thor/core/gas_limits.hpp"
 #include "thor/outputs/keys.hpp"
 #include "thor/random/uniform.hpp"
 
@@ -52,6 +53,22 @@ Vector random_direction(std::uint64_t seed, std::uint64_t stream) {
 
 namespace config {
 
+const Section<Rest>& rest_section() {
+  static const Section<Rest> section = [] {
+    Section<Rest> s(
+        "An object in the Hubble flow: velocity 0 is light of the line that leaves it at rest. By default light has "
+        "the "
+        "frequency that it has where its ray leaves an open box, or, if the ray is stopped, where it starts "
+        "([how](physics.md#periodic-boxes)).");
+    s.vector("position", &Rest::position, Dimension::length, anything,
+             {.meaning = "place of the object", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+    s.vector("velocity", &Rest::velocity, Dimension::velocity, {.low = -fastest_gas, .high = fastest_gas},
+             {.meaning = "its peculiar velocity", .fallback = "[0 km/s, 0 km/s, 0 km/s]"});
+    return s;
+  }();
+  return section;
+}
+
 const Section<Observer>& observer_section() {
   static const Section<Observer> section = [] {
     Section<Observer> s(
@@ -70,6 +87,8 @@ const Section<Observer>& observer_section() {
     s.exactly_one({"direction", "random", "healpix"});
     s.vector("up", &Observer::up, Dimension::none, anything,
              {.meaning = "upward in images, as far as it lies across the line of sight", .fallback = "[0, 1, 0]"});
+    s.map("rest", &Observer::rest, rest_section(),
+          {.meaning = "object in whose rest frame light is seen; by default that of the box"});
     s.check([](Reader& reader, const Observer& o) {
       if (!reader.clean("direction") || !reader.clean("up")) return;
       if (!(length(o.up) > 0)) return reader.report("up", "must not be zero");
@@ -96,10 +115,16 @@ const Section<Peel>& peel_section() {
              {.meaning = "optical depth from which rays end at random, and those that go on keep the light they have: "
                          "less work, the same mean; `cut` or more is none",
               .fallback = "3"});
-    s.quantity("memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
-               {.meaning = "memory of a GPU for scatterings whose rays wait: photons pause where it is full; a processor "
-                           "needs a few MB",
-                .fallback = "2 GB"});
+    s.quantity(
+        "memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
+        {.meaning = "memory of a GPU for scatterings whose rays wait: photons pause where it is full; a processor "
+                    "needs a few MB",
+         .fallback = "2 GB"});
+    s.optional_quantity(
+        "depth", &Peel::depth, Dimension::none, {.low = 0, .high = 1000, .low_open = true},
+        {.meaning = "path at which a ray ends and is seen, in lengths of the longest side of a periodic "
+                    "box; by default it goes on until `dataset.stop_shift`",
+         .example = "1.5"});
     return s;
   }();
   return section;
@@ -136,6 +161,7 @@ std::vector<config::Observer> members_of(const config::Observer& set, std::uint6
     member.direction = set.random > 0 ? random_direction(seed, place * most_observers + i)
                                       : healpix_centre(std::int64_t(set.healpix), std::int64_t(i));
     member.up = set.up;
+    member.rest = set.rest;
     if (is_along(member.direction, set.up)) member.up = {set.up[2], set.up[0], set.up[1]};  // the next axis
     if (is_along(member.direction, member.up)) member.up = {set.up[1], set.up[2], set.up[0]};
   }

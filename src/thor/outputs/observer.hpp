@@ -15,6 +15,15 @@ namespace config {
 template <class T>
 class Section;
 
+/// An object in the Hubble flow, in whose rest frame light is seen.
+struct Rest {
+  std::array<double, 3> position{};  ///< [cm]
+  std::array<double, 3> velocity{};  ///< peculiar [cm/s]
+
+  bool operator==(const Rest&) const = default;
+};
+const Section<Rest>& rest_section();
+
 /// Somebody who is far away; or a set of them, which members_of() turns into single ones.
 struct Observer {
   std::string name;
@@ -22,6 +31,7 @@ struct Observer {
   std::array<double, 3> up{};         ///< what is upwards in images
   std::uint64_t random = 0;           ///< number of members in random directions
   std::uint64_t healpix = 0;          ///< N_side of members in the directions of HEALPix
+  std::optional<Rest> rest{};
 
   bool is_set() const { return random > 0 || healpix > 0; }
   bool operator==(const Observer&) const = default;
@@ -30,9 +40,10 @@ const Section<Observer>& observer_section();
 
 /// How light is peeled off.
 struct Peel {
-  double cut = 0;       ///< optical depth at which every ray ends
-  double roulette = 0;  ///< optical depth from which rays end at random
-  double memory = 0;    ///< of a device, for events whose rays wait [byte]
+  double cut = 0;                 ///< optical depth at which every ray ends
+  double roulette = 0;            ///< optical depth from which rays end at random
+  std::optional<double> depth{};  ///< path at which rays end in a periodic box, in lengths of its longest side
+  double memory = 0;              ///< of a device, for events whose rays wait [byte]
 
   bool operator==(const Peel&) const = default;
 };
@@ -79,6 +90,10 @@ struct SkyFrame {
   double broadening = 0;  ///< that of the line-spread function, in thermal speeds
   std::uint64_t seed = 0;
   Distances distances{};
+  double box[3] = {};                                   ///< sides of a periodic box [cm]; 0: there is none
+  bool rest = false;                                    ///< frequencies are those of the rest frame of an object,
+  double rest_position[3] = {}, rest_velocity[3] = {};  ///< which is here [cm], and moves [thermal speeds]
+  double hubble = 0;                                    ///< H [thermal speeds/cm]
 
   bool operator==(const SkyFrame&) const = default;
 };
@@ -97,13 +112,31 @@ inline namespace THOR_ISA {
 struct SkyPlace {
   double right, up;
 };
+/// The way r [cm] along axis k; in a periodic box the one to the nearest image.
+THOR_FN double nearest(const SkyFrame& sky, int k, double r) {
+  return sky.box[k] > 0 ? r - sky.box[k] * round_to_integer(r / sky.box[k]) : r;
+}
 THOR_FN SkyPlace project(const SkyFrame& sky, const double (&position)[3]) {
   SkyPlace place{0, 0};
   for (int k = 0; k < 3; ++k) {
-    const double r = position[k] * sky.size - sky.centre[k];
+    double r = position[k] * sky.size - sky.centre[k];
+    if (!sky.escaped) r = nearest(sky, k, r);  // of escaped photons look_at() has found it
     place.right += r * sky.right[k], place.up += r * sky.up[k];
   }
   return place;
+}
+
+/// What is to be added to the frequency of light that starts at a position into a direction, so that light of the
+/// object at rest has that of the line: H (r - r_0) n - v_0 n. The Hubble flow between an event and the observer
+/// shifts light by less if it starts nearer to the observer.
+THOR_FN double to_rest(const SkyFrame& sky, const double (&position)[3], const double (&direction)[3]) {
+  if (!sky.rest) return 0;
+  double shift = 0;
+  for (int k = 0; k < 3; ++k) {
+    const double r = nearest(sky, k, position[k] * sky.size - sky.rest_position[k]);
+    shift += (sky.hubble * r - sky.rest_velocity[k]) * direction[k];
+  }
+  return shift;
 }
 
 }  // namespace THOR_ISA

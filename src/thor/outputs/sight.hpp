@@ -19,6 +19,7 @@ struct Recorded {
 /// the same for every output that sees it, for any number of threads and lanes, and no stream of a photon.
 THOR_FN Recorded record(const SkyFrame& sky, const Seen& seen) {
   Recorded light{project(sky, seen.position), seen.frequency};
+  if (!sky.escaped) light.frequency += to_rest(sky, seen.position, sky.towards);
   if (!(sky.blur > 0) && !(sky.broadening > 0)) return light;
   std::uint64_t key = mix64(seen.id) + std::uint64_t(seen.observer);
   for (int k = 0; k < 3; ++k) key = mix64(key ^ to_bits(seen.position[k]));
@@ -41,7 +42,8 @@ THOR_FN Recorded record(const SkyFrame& sky, const Seen& seen) {
 /// the observer k: then it is at the distance from the centre at which it would be seen from its own direction, and a
 /// spherical model is exact for any cone. With w = n x k, v becomes v + w x v + w x (w x v)/(1 + n k) (Rodrigues).
 ///
-/// A photon that was stopped has the frequency with which it left its last scattering, as a ray that was stopped has.
+/// A photon that was stopped has the frequency with which it left its last scattering, as a ray that was stopped has;
+/// so has one that is seen in the rest frame of an object.
 template <class Use>
 THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) {
   if (sky.observer < 0 || !sky.escaped || (photon.fate != Phase::escaped && photon.fate != Phase::stopped)) return;
@@ -53,17 +55,24 @@ THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) 
   const auto cross = [](const Vec3<double>& a, const Vec3<double>& b) {
     return Vec3<double>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
   };
-  const auto from_centre = [&](int i) { return photon.position[i] - sky.centre[i] / sky.size; };
-  const Vec3<double> v{from_centre(0), from_centre(1), from_centre(2)}, w = cross(n, k), once = cross(w, v);
+  double place[3], far[3];  // from the centre; in a periodic box of the nearest image, which is as far from the photon
+  for (int i = 0; i < 3; ++i) {
+    const double here = photon.position[i] - sky.centre[i] / sky.size;
+    place[i] = sky.box[i] > 0 ? nearest(sky, i, here * sky.size) / sky.size : here;
+    far[i] = place[i] - here;
+  }
+  const Vec3<double> v{place[0], place[1], place[2]}, w = cross(n, k), once = cross(w, v);
   const Vec3<double> twice = cross(w, once);
+  const bool at_start = sky.rest || photon.fate == Phase::stopped;
   const double part = 1 / max(1 + cosine, 1e-12);  // backward, any way is the shortest, and this one stays put
-  use(Seen{photon.id,
-           sky.observer,
-           false,
-           photon.weight * 2 / (1 - sky.cosine),
-           photon.fate == Phase::stopped ? photon.frequency_scattered : photon.frequency_final,
-           {photon.position[0] + once.x + part * twice.x, photon.position[1] + once.y + part * twice.y,
-            photon.position[2] + once.z + part * twice.z}});
+  use(Seen{
+      photon.id,
+      sky.observer,
+      false,
+      photon.weight * 2 / (1 - sky.cosine),
+      at_start ? photon.frequency_scattered + to_rest(sky, photon.position, photon.direction) : photon.frequency_final,
+      {photon.position[0] + far[0] + once.x + part * twice.x, photon.position[1] + far[1] + once.y + part * twice.y,
+       photon.position[2] + far[2] + once.z + part * twice.z}});
 }
 
 }  // namespace THOR_ISA

@@ -25,7 +25,7 @@ THOR_FN Lane<Real> start_ray(const D& data, const Ray& ray) {
   lane.px = birth.position.x, lane.py = birth.position.y, lane.pz = birth.position.z;
   lane.dx = birth.direction.x, lane.dy = birth.direction.y, lane.dz = birth.direction.z;
   lane.frequency = Real(ray.frequency);
-  lane.tau = lane.flown = lane.column = lane.column_low = 0;
+  lane.tau = lane.flown = lane.column = lane.column_low = lane.tabulated = 0;
   lane.phase = birth.misses ? Phase::escaped : Phase::fly;
   lane.cell = birth.cell, lane.cell_y = birth.cell_y, lane.cell_z = birth.cell_z;
   lane.depth = birth.depth;
@@ -37,7 +37,8 @@ THOR_FN Lane<Real> start_ray(const D& data, const Ray& ray) {
 /// A ray of more segments is lost: one across a slab that varies may never end.
 inline constexpr int most_segments = 1 << 22;
 
-/// One segment or sub-step of every ray; true where a ray has ended. One whose sum exceeds `cut` is absorbed.
+/// One segment or sub-step of every ray; true where a ray has ended. One whose sum exceeds `cut` is absorbed. In a
+/// dataset that stops photons, `tabulated` is the path at which a ray is stopped; 0: nowhere.
 template <class V, class P>
 THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what, RealOf<V> cut) {
   using Real = RealOf<V>;
@@ -48,7 +49,13 @@ THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what, RealOf<V
   auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
   const auto move = [&](const auto&, const auto& width, const auto& segment, const Leg<V>& leg, const auto&, V density,
                         V kappa) THOR_INLINE_LAMBDA {
-    const V s = select(flying, leg.limit, V(Real(0)));
+    V s = select(flying, leg.limit, V(Real(0)));
+    MaskOf<V> last(false);
+    if constexpr (D::stops) {
+      const V left = max(lane.tabulated - lane.flown, V(Real(0)));
+      last = flying && lane.tabulated > V(Real(0)) && leg.limit >= left;
+      s = select(last, left, s);
+    }
     const V more = s * (what == MarchSum::optical_depth ? kappa : width.times(density));
     // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and `column_low`
     // serve for it.
@@ -58,7 +65,7 @@ THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what, RealOf<V
     lane.flown = lane.flown + s;
     auto out = flying;
     if constexpr (D::substeps) {
-      const auto face = flying && segment.reaches(leg.limit);
+      const auto face = flying && !last && segment.reaches(leg.limit);
       out = dataset.cross(lane, face, segment);
     }
     lane.phase = select(out, Int(Phase::escaped), lane.phase);
@@ -70,6 +77,7 @@ THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what, RealOf<V
         const auto beyond = equal<V>(lane.phase, Phase::fly) && dataset.stopped(lane);
         lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
       }
+      lane.phase = select(last, Int(Phase::stopped), lane.phase);
     }
   };
   look_ahead(lane, random, dataset, view<V>(problem.line), problem, move);

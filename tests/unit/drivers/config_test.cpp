@@ -330,7 +330,7 @@ TEST(Config, SetsOfObserversHaveMembers) {
   EXPECT_EQ(config.observers[0].name, "hp.3");
   EXPECT_EQ(config.observers[1].name, "any.0");
   EXPECT_EQ(config.observers[4].name, "lone");
-  EXPECT_EQ(build_observers(config).towards.size(), 4u) << "no rays to those whom escaped photons show all";
+  EXPECT_EQ(build_observers(config, {}).towards.size(), 4u) << "no rays to those whom escaped photons show all";
   EXPECT_EQ(parse(config.resolved, "f.yaml"), config);
   EXPECT_NE(parse(minimal, "f.yaml", {"observers=[{name: any, random: 3}]", "seed=2"}).observers,
             parse(minimal, "f.yaml", {"observers=[{name: any, random: 3}]", "seed=3"}).observers);

@@ -133,6 +133,54 @@ TEST(Sight, TurnsTheObjectTowardsTheObserver) {
   }
 }
 
+/// Light that starts d nearer to the observer than the object at rest is bluer by H d; and by what the object recedes.
+TEST(Sight, IsInTheRestFrameOfAnObject) {
+  OutputContext resting = context();
+  resting.hubble = 3e3;                                                    // 3e4 cm/s, 0.15 thermal speeds, in 10 cm
+  resting.observers[0].rest = config::Rest{{10, -20, 30}, {0, 9e9, 4e5}};  // away from the object at 4 km/s along z
+  config::Sight sight;
+  sight.observer = "face";
+  const Seen ray{1, 0, false, 1, 3, {0.7, -0.2, 5}};  // at z = 50 cm
+  EXPECT_EQ(record(context().sky(sight), ray).frequency, 3);
+  EXPECT_NEAR(record(resting.sky(sight), ray).frequency, 3 + 0.15 * 2 - 2, 1e-12);
+  resting.box = {100, 100, 40};  // the nearest image of the ray is 20 cm nearer, or as far behind
+  EXPECT_NEAR(std::abs(record(resting.sky(sight), ray).frequency - 3 + 2), 0.3, 1e-12);
+  resting.box = {100, 100, 30};
+  EXPECT_NEAR(record(resting.sky(sight), ray).frequency, 3 - 0.15 * 1 - 2, 1e-12);
+  // A photon by its own direction, from its last scattering.
+  resting.box = {};
+  sight.estimator = config::Estimator::escaped, sight.within = constants::pi, sight.centre = {1, 2, 3};
+  Photon p = photon({1, 0, 0});
+  p.position[0] = 4, p.position[1] = p.position[2] = 7, p.frequency_scattered = 5, p.frequency_final = 4;
+  double frequency = 0;
+  look_at(resting.sky(sight), p, [&](const Seen& s) { frequency = record(resting.sky(sight), s).frequency; });
+  EXPECT_NEAR(frequency, 5 + 0.15 * 3, 1e-12);
+}
+
+/// In a periodic box light is drawn at the image nearest to the centre.
+TEST(Sight, FindsTheNearestImage) {
+  OutputContext periodic = context();
+  periodic.box = {100, 60, 80};
+  config::Sight sight;
+  sight.observer = "face", sight.centre = {45, -25, 0};
+  const Seen ray{1, 0, false, 1, 3, {-4, 2.8, 1}};  // at (-40, 28) cm
+  const SkyPlace place = project(periodic.sky(sight), ray.position);
+  EXPECT_NEAR(place.right, 15, 1e-12);
+  EXPECT_NEAR(place.up, -7, 1e-12);
+  const SkyPlace open = project(context().sky(sight), ray.position);
+  EXPECT_NEAR(open.right, -85, 1e-12);
+  EXPECT_NEAR(open.up, 53, 1e-12);
+  // Of a photon the object is turned about the centre, from the nearest image: (15, -7, 10) cm from it, seen from x.
+  sight.estimator = config::Estimator::escaped, sight.within = constants::pi;
+  const SkyFrame sky = periodic.sky(sight);
+  Photon p = photon({1, 0, 0});
+  p.position[0] = -4, p.position[1] = 2.8, p.position[2] = 1;
+  look_at(sky, p, [&](const Seen& s) {
+    EXPECT_NEAR(project(sky, s.position).right, -10, 1e-12);
+    EXPECT_NEAR(project(sky, s.position).up, -7, 1e-12);
+  });
+}
+
 /// What an observer sees by rays and by photons is counted once each.
 TEST(Sight, KeepsTheEstimatorsApart) {
   SpectrumOutput by_rays{"rays", config::Fate::escaped, config::Axis::x, -9, 9, 1}, by_photons = by_rays;

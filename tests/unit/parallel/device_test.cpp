@@ -195,7 +195,8 @@ TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
         "}\ngenerators: [{type: point, photons: 100}, {type: gas, emission: recombination, photons: 500, "
         "spectrum: {type: thermal}}]\nacceleration: {core_skip: local}\noutput: {path: x.h5}\n";
     for (const auto& set : {std::vector<std::string>(), with(observed, {"peel.memory=9 MB"}),
-                            with(observed, {"acceleration={jumps: true}"})}) {
+                            with(observed, {"acceleration={jumps: true}", "peel.depth=1.5",
+                                            "observers.0.rest={velocity: [100 km/s, 0 km/s, 0 km/s]}"})}) {
       const auto expected = test::run_all(text, set, processor());
       expect_identical(expected, test::run_all(text, set, compute()));
       EXPECT_GT(expected.tally[Counter::stopped], 0u);

@@ -147,6 +147,7 @@ void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& or
   copy_lane(from, std::size_t(lane), queue_, waiting_.size());
   // The sum of the ray starts so that it ends at the cut of all rays.
   queue_.column[waiting_.size()] = Real(observers_.ends.cut - end);
+  queue_.tabulated[waiting_.size()] = Real(observers_.ends.depth);
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace();
 }
@@ -174,7 +175,9 @@ void Peeler<Real>::trace() {
       const auto phase = lanes.phase[lane];
       if (phase == Phase::fly || phase == Phase::idle) continue;
       // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
-      const auto& frequency = phase == Phase::stopped ? queue_.frequency[ray[lane]] : lanes.frequency[lane];
+      const bool from_start =
+          phase == Phase::stopped || observers_.from_start[std::size_t(waiting_[ray[lane]].observer)];
+      const auto& frequency = from_start ? queue_.frequency[ray[lane]] : lanes.frequency[lane];
       const double before = double(queue_.column[ray[lane]]);
       see(waiting_[ray[lane]], double(lanes.tau[lane]) - before, double(frequency), Phase(int(phase)));
       --live;

@@ -62,7 +62,8 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
   const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   if (lane.phase != Phase::idle) {
     // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
-    const double frequency = lane.phase == Phase::stopped ? ray.frequency : double(lane.frequency);
+    const bool from_start = lane.phase == Phase::stopped || rays.from_start[ray.observer];
+    const double frequency = from_start ? ray.frequency : double(lane.frequency);
     see(program, ray, double(lane.tau) - ray.before, frequency, int(lane.phase), cells);
     lane.phase = Phase::idle;
   }
@@ -132,6 +133,7 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     dataset.coordinates(lane, 0, ray.position);
     ray.frequency = double(lane.frequency);
     lane.column = Real(rays.ends.cut - ray.end);
+    lane.tabulated = Real(rays.ends.depth);
     ray.before = double(lane.column);
     return true;
   }

@@ -1,0 +1,82 @@
+"""The examples with a script and a picture, run small: every picture is made and is not empty.
+
+    /usr/bin/python3 tests/e2e/test_examples.py --thor build/release/thor [unittest arguments]
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+from support import Case, DONE, ROOT, command_line, main  # noqa: E402
+
+import thor as package  # noqa: E402
+
+
+class Example(Case):
+    def setUp(self):
+        """A copy of the examples with few pixels and channels, and `thor` on the path."""
+        super().setUp()
+        self.examples = self.folder / "examples"
+        shutil.copytree(ROOT / "examples", self.examples, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.folder / "python").symlink_to(ROOT / "python")
+        for path in self.examples.glob("*/*.yaml"):
+            text = re.sub(r"pixels: \d+", "pixels: 12", path.read_text())
+            path.write_text(re.sub(r"(type: cube.*)bins: \d+", r"\1bins: 10", text))
+        grid = self.examples / "galaxy/grid.sh"
+        grid.write_text(grid.read_text().replace("mock galaxy", "mock galaxy --gas-particles 8000").replace("--cells 128", "--cells 32"))
+        bin_folder = self.folder / "bin"
+        bin_folder.mkdir()
+        (bin_folder / "thor").write_text("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in command_line()) + ' "$@"\n')
+        (bin_folder / "thor").chmod(0o755)
+        self.environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+
+    def example(self, script, photons):
+        done = subprocess.run([self.examples / script, self.folder / "out", str(photons)], env=self.environment,
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        picture = Path(done.stdout.split("wrote ")[-1].strip())
+        self.assertGreater(picture.stat().st_size, 30000)
+        return done.stdout
+
+
+class Galaxy(Example):
+    def test_views(self):
+        self.example("galaxy/views.sh", 800)
+        dusty, free = (package.open(self.folder / f"out/{name}.h5") for name in ("views", "views_dust_free"))
+        self.assertEqual(len(dusty.images), 12)
+        self.assertEqual(dusty.cubes["edge_cube"].intensity.shape, (10, 12, 12))
+        for view in ("face", "edge"):  # a cube is an image by frequency; dust takes light
+            seen = dusty.images[view].luminosity()
+            self.assertAlmostEqual(dusty.cubes[f"{view}_cube"].image().luminosity() / seen, 1, delta=0.02)
+            self.assertLess(seen, 0.8 * free.images[view].luminosity())
+
+    def test_profiles(self):
+        said = self.example("galaxy/profiles.sh", 400)
+        self.assertLess(float(re.search(r"within (\S+) of it", said)[1]), 1e-6)
+
+
+class Wind(Example):
+    def test_halo(self):
+        self.example("mgii_halo/run.sh", 12000)
+        spectra = package.open(self.folder / "out/halo.h5").spectra
+        barrel, halo = spectra["barrel"], spectra["outer"]
+        near = lambda s, low, high: s.flux[(s.centers > low) & (s.centers < high)].mean()  # noqa: E731
+        continuum = near(barrel, -1000, -500)
+        self.assertLess(near(barrel, -200, -50), 0.3 * continuum)  # absorbed to the blue
+        self.assertGreater(near(barrel, 0, 100), 1.2 * continuum)  # and filled in to the red
+        self.assertLess(near(halo, -1000, -500), 1e-3 * continuum)  # the halo has the lines alone
+        ratios = [np.divide(*spectra[f"ring_{i}"].flux) for i in (4, 8)]
+        self.assertLess(ratios[0], ratios[1])  # thin gas has the ratio of the oscillator strengths, thick gas does not
+
+
+if __name__ == "__main__":
+    main()
