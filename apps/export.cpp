@@ -66,12 +66,16 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
       throw Error(ExitCode::usage, fmt::format("--name {}: {} has no such product; {}", name, a.file, list(places)));
     }
     if (formats_of(a, found->kind).empty()) {
-      const bool picture = found->kind == ProductKind::image || found->kind == ProductKind::cube;
-      const char* other = picture                                 ? "--fits or --png"
-                          : found->kind == ProductKind::histogram ? "--txt"
-                                                                  : "--txt or --fits";
+      const bool histogram = found->kind == ProductKind::histogram;
+      ExportArguments pictures;
+      pictures.png = true;
       throw Error(ExitCode::usage,
-                  fmt::format("--name {}: this format is not for {}: use {}", name, io::kind_name(found->kind), other));
+                  !formats_of(pictures, found->kind).empty()
+                      ? fmt::format("--name {}: only spectra, profiles and histograms are written as text: use --fits "
+                                    "or --png",
+                                    name)
+                      : fmt::format("--name {}: it is a {}, which has no {}: use {}", name, io::kind_name(found->kind),
+                                    a.png ? "picture" : "FITS file", histogram ? "--txt" : "--txt or --fits"));
     }
     if (std::ranges::find(chosen, name, &io::ProductPlace::name) == chosen.end()) chosen.push_back(*found);
   }
@@ -79,11 +83,10 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
   std::ranges::copy_if(places, std::back_inserter(chosen),
                        [&](const auto& place) { return !formats_of(a, place.kind).empty(); });
   if (chosen.empty()) {
-    throw Error(ExitCode::input,
-                fmt::format("{}: there is nothing to export: {}{}", a.file, list(places),
-                            places.empty() ? ""
-                                           : "; images and cubes are exported by --fits or --png, spectra and "
-                                             "profiles by --fits or --txt, histograms by --txt"));
+    const char* other = places.empty() ? ""
+                        : a.txt        ? "; images and cubes are exported by --fits or --png"
+                                       : "; spectra and profiles are exported by --txt or --fits, histograms by --txt";
+    throw Error(ExitCode::input, fmt::format("{}: there is nothing to export: {}{}", a.file, list(places), other));
   }
   return chosen;
 }

@@ -227,8 +227,9 @@ class Cube(OnSky):
         brightness, error = self._sum(inside)
         common: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(OnSky)}
         unit = "erg s-1 kpc-2" if self.length == "kpc" else "erg s-1 cm-2 arcsec-2"
-        unknown = {"luminosity_error": self.luminosity_error if np.all(inside) else np.nan, "vov": None, "trusted": np.nan}
-        return Image(**{**common, **unknown, "error": error, "unit": unit, "brightness": brightness})
+        of_all = self.luminosity_error if np.all(inside) else np.nan
+        common.update(error=error, unit=unit, luminosity_error=of_all, vov=None, trusted=np.nan)
+        return Image(**common, brightness=brightness)
 
     def moments(self, low: float = -np.inf, high: float = np.inf, axis: str | None = None) -> Moments:
         """Mean, dispersion and blue fraction of every pixel, from the channels of a window as in :meth:`image`.
