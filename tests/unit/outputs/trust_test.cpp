@@ -27,7 +27,7 @@ Simulated simulate(int bins, const std::function<double(std::mt19937&)>& draw) {
     for (double& sum : sums) all += sum = draw(random) / id_groups;
     const BinnedLight bin{{all}, {error_of_groups(sums)}, {float(vov_of_groups(sums))}, 0, "groups"};
     s.mean_vov += double(bin.vov[0]) / bins;
-    if (trusted_share(bin) == 1) {
+    if (all > 0 && trusted_share(bin) == 1) {
       ++trusted;
       covered += std::abs(all - 1) < 2 * bin.error[0];
     }
