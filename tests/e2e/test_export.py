@@ -6,8 +6,10 @@ Needs numpy and h5py; astropy, spectral-cube, matplotlib and fitsverify are used
 that needs one is skipped loudly otherwise.
 """
 
+import fcntl
 import importlib
 import json
+import os
 import resource
 import shutil
 import signal
@@ -25,7 +27,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import sphere  # noqa: E402
 from support import (  # noqa: E402
-    Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, as_nobody, command_line, limited, main, skip_loudly, thor)
+    Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, as_nobody, command_line, limited, main, skip_loudly, thor, wait_for)
 
 RIGHT, UP = 0.45, 0.25  # of the source from the middle of the images [kpc]
 COLUMN, ROW, PIXELS = 14, 12, 20
@@ -321,16 +323,19 @@ class Text(Exported):
 
 class Commands(Exported):
     def test_a_signal_between_files_says_what_is_there(self):
-        job = subprocess.Popen(command_line("export", self.shared / "out.h5", "--fits", "-o", self.folder), stderr=subprocess.PIPE,
-                               text=True, bufsize=1)
-        first = job.stderr.readline()
+        """Its messages go to a pipe that is full: it waits after the first file, and the signal comes there."""
+        reading, writing = os.pipe()
+        full = fcntl.fcntl(writing, 1031, 4096)  # F_SETPIPE_SZ
+        os.write(writing, b"x" * (full - 10))
+        job = subprocess.Popen(command_line("export", self.shared / "out.h5", "--fits", "-o", self.folder), stderr=writing)
+        wait_for(lambda: len(list(self.folder.glob("*.fits"))) == 1)
         job.send_signal(signal.SIGTERM)
-        said = job.communicate(timeout=60)[1]
-        self.assertIn("thor: wrote ", first)
-        if job.returncode != DONE:  # it may have been done before
-            self.assertRegex(said, r"stopped by a signal; \d+ of 9 files are written, .* and those after it are not")
-            self.assertEqual(job.returncode, STOPPED)
-        self.assertEqual(list(self.folder.glob("*.partial")), [])
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            said = pipe.read()
+        self.assertEqual(job.wait(timeout=60), STOPPED)
+        self.assertRegex(said, r"stopped by a signal; 1 of 9 files are written, .*\.fits and those after it are not")
+        self.assertEqual(len(list(self.folder.iterdir())), 1)
 
     def test_names_and_prefixes(self):
         self.export("--fits", "--png", "--name", "sb", "--name", "seen", "-o", self.folder / "mock_", "--quiet")
