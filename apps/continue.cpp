@@ -18,6 +18,21 @@ struct ContinueArguments {
   EngineArguments engine;
 };
 
+/// A message on keys that were set by options, in the words of these.
+std::string by_options(std::string text, const ContinueArguments& arguments) {
+  const std::pair<std::string, std::string> options[] = {
+      {"error", "--until-error " + arguments.error},
+      {"of", "--of " + arguments.of},
+      {"output", "--until-output " + arguments.name},
+  };
+  for (const auto& [key, option] : options) {
+    const std::string value = option.substr(option.find(' ') + 1);
+    const std::string said = fmt::format("--set until.{0}={1}: until.{0}", key, value);
+    for (std::size_t at = 0; (at = text.find(said, at)) != std::string::npos;) text.replace(at, said.size(), option);
+  }
+  return text;
+}
+
 ExitCode run(const ContinueArguments& arguments) {
   RunOptions options = arguments.engine.resolved();
   std::string path = arguments.result;
@@ -52,12 +67,17 @@ ExitCode run(const ContinueArguments& arguments) {
     std::visit([&](const auto& output) { name = output.name; }, then.outputs.front());
   }
   if (!name.empty()) set.push_back("until.output=" + name);
-  const auto [config, setup] =
-      prepare(then.path, {set, options.output, options.cpu.threads, options.quiet, then.resolved});
+  const auto [config, setup] = [&] {
+    try {
+      return prepare(then.path, {set, options.output, options.cpu.threads, options.quiet, then.resolved});
+    } catch (const Error& e) {
+      throw Error(e.code(), by_options(e.what(), arguments));
+    }
+  }();
   require_same_inputs(earlier, config);
   Sample sample = read_sample(earlier, config, setup);
   const auto more = std::uint64_t(arguments.photons);
-  Goal goal{std::max(sample.next, setup.emitter.count()), config.until.has_value()};
+  Goal goal{std::max({sample.next, setup.emitter.count(), sample.requested}), config.until.has_value()};
   if (config.until) goal.photons = sample.next;
   if (more > 0) {
     const std::uint64_t unit = share_unit(setup.emitter), all = (sample.next + more + unit - 1) / unit * unit;

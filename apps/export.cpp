@@ -10,7 +10,7 @@
 #include "thor/io/fits/product.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/io/png/preview.hpp"
-#include "thor/io/text/spectrum.hpp"
+#include "thor/io/text/product.hpp"
 
 namespace thor::command {
 namespace {
@@ -33,9 +33,10 @@ struct Task {
 
 std::vector<std::string> formats_of(const ExportArguments& a, ProductKind kind) {
   std::vector<std::string> formats;
-  if (a.fits) formats.emplace_back(".fits");
-  if (a.png && kind != ProductKind::spectrum) formats.emplace_back(".png");
-  if (a.txt && kind == ProductKind::spectrum) formats.emplace_back(".txt");
+  const bool picture = kind == ProductKind::image || kind == ProductKind::cube;
+  if (a.fits && kind != ProductKind::histogram) formats.emplace_back(".fits");
+  if (a.png && picture) formats.emplace_back(".png");
+  if (a.txt && !picture) formats.emplace_back(".txt");
   return formats;
 }
 
@@ -51,7 +52,8 @@ std::string path_of(const ExportArguments& a, const std::string& name) {
 std::string list(const std::vector<io::ProductPlace>& places) {
   std::vector<std::string> names;
   for (const auto& place : places) names.push_back(fmt::format("{} ({})", place.name, io::kind_name(place.kind)));
-  return places.empty() ? "it has no images, cubes or spectra" : fmt::format("it has {}", fmt::join(names, ", "));
+  return places.empty() ? "it has no images, cubes, spectra, profiles or histograms"
+                        : fmt::format("it has {}", fmt::join(names, ", "));
 }
 
 /// Those that were named, or all that have a format.
@@ -64,10 +66,16 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
       throw Error(ExitCode::usage, fmt::format("--name {}: {} has no such product; {}", name, a.file, list(places)));
     }
     if (formats_of(a, found->kind).empty()) {
+      const bool histogram = found->kind == ProductKind::histogram;
+      ExportArguments pictures;
+      pictures.png = true;
       throw Error(ExitCode::usage,
-                  found->kind == ProductKind::spectrum
-                      ? fmt::format("--name {}: it is a spectrum, which has no picture: use --txt or --fits", name)
-                      : fmt::format("--name {}: only a spectrum is written as text: use --fits or --png", name));
+                  !formats_of(pictures, found->kind).empty()
+                      ? fmt::format("--name {}: only spectra, profiles and histograms are written as text: use --fits "
+                                    "or --png",
+                                    name)
+                      : fmt::format("--name {}: it is a {}, which has no {}: use {}", name, io::kind_name(found->kind),
+                                    a.png ? "picture" : "FITS file", histogram ? "--txt" : "--txt or --fits"));
     }
     if (std::ranges::find(chosen, name, &io::ProductPlace::name) == chosen.end()) chosen.push_back(*found);
   }
@@ -75,10 +83,10 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
   std::ranges::copy_if(places, std::back_inserter(chosen),
                        [&](const auto& place) { return !formats_of(a, place.kind).empty(); });
   if (chosen.empty()) {
-    throw Error(ExitCode::input, fmt::format("{}: there is nothing to export: {}{}", a.file, list(places),
-                                             places.empty() ? ""
-                                             : a.png        ? "; a spectrum is exported by --txt or --fits"
-                                                            : "; images and cubes are exported by --fits or --png"));
+    const char* other = places.empty() ? ""
+                        : a.txt        ? "; images and cubes are exported by --fits or --png"
+                                       : "; spectra and profiles are exported by --txt or --fits, histograms by --txt";
+    throw Error(ExitCode::input, fmt::format("{}: there is nothing to export: {}{}", a.file, list(places), other));
   }
   return chosen;
 }
@@ -108,7 +116,8 @@ ExitCode run_export(const ExportArguments& a) {
     io::detail::require_free(task.path, a.overwrite);
   }
   const SignalGuard guard;
-  for (const Task& task : tasks) {
+  const auto write = [&](const Task& task) {
+    stop_if_interrupted();
     if (task.path.ends_with(".fits")) {
       io::write_fits(task.path, a.overwrite, *result, input, task.product, a.position);
     } else if (task.path.ends_with(".png")) {
@@ -116,7 +125,17 @@ ExitCode run_export(const ExportArguments& a) {
     } else {
       io::write_text(task.path, a.overwrite, *result, input, task.product);
     }
-    if (!a.quiet) message("thor: wrote {}\n", task.path);
+  };
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    try {
+      write(tasks[i]);
+    } catch (const Error& e) {
+      if (e.code() != ExitCode::stopped || i == 0) throw;
+      throw Error(e.code(),
+                  fmt::format("stopped by a signal; {} of {} files are written, {} and those after it are not", i,
+                              tasks.size(), tasks[i].path));
+    }
+    if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
   }
   for (const std::string& caveat : result->lines("caveats")) warning("{}: {}", a.file, caveat);
   return ExitCode::done;
@@ -126,7 +145,8 @@ ExitCode run_export(const ExportArguments& a) {
 
 void add_export(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* command = app.add_subcommand("export", "write images, cubes and spectra of a result as FITS, PNG or text");
+  CLI::App* command = app.add_subcommand(
+      "export", "write images, cubes, spectra, profiles and histograms of a result as FITS, PNG or text");
   command->footer(
       "Examples:\n"
       "  thor export galaxy.h5 --fits --png           NAME.fits and NAME.png of every image and cube, ...\n"
@@ -134,9 +154,10 @@ void add_export(CLI::App& app, Action& action) {
       "  thor export galaxy.h5 --txt -o spectra/\n"
       "docs/formats.md describes the files.");
   command->add_option("FILE", arguments->file, "result (.h5, .zarr)")->required();
-  command->add_flag("--fits", arguments->fits, "images, cubes and spectra: NAME.fits with extensions DATA and STAT");
+  command->add_flag("--fits", arguments->fits,
+                    "images, cubes and spectra: NAME.fits with extensions DATA and STAT; profiles as tables");
   command->add_flag("--png", arguments->png, "pictures of images and cubes: NAME.png");
-  command->add_flag("--txt", arguments->txt, "spectra as three columns: NAME.txt");
+  command->add_flag("--txt", arguments->txt, "spectra, profiles and histograms as columns: NAME.txt");
   command->add_option("--name", arguments->names, "export this one; may be repeated (default: all)")
       ->take_all()
       ->allow_extra_args(false);

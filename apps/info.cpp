@@ -34,7 +34,7 @@ std::vector<SkyInfo> on_the_sky(const std::string& path, const io::Result& info)
   std::vector<SkyInfo> found;
   const io::Input input(path);
   for (const io::ProductPlace& place : io::find_products(info)) {
-    if (place.kind == io::ProductKind::spectrum) continue;
+    if (place.kind != io::ProductKind::image && place.kind != io::ProductKind::cube) continue;
     io::Product product = io::read_product(input, place);
     const std::vector<double> values = io::read_values(input, product);
     const double light = std::accumulate(values.begin(), values.end(), 0.) * product.bin_size();
@@ -78,6 +78,7 @@ std::string to_json(const std::string& path, const io::Result& info) {
                                {"units", product.unit.text()},
                                {"light", light},
                                {"light_units", product.unit_of_light().text()}});
+    if (const auto share = io::number(product.attributes, "trusted")) out["products"].back()["trusted"] = *share;
   }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -119,6 +120,12 @@ std::string to_text(const std::string& path, const io::Result& info) {
     if (light == "?" || light == "0") continue;
     row("beyond",
         fmt::format("{} erg/s lie beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
+  }
+  for (const io::Object& object : info.objects) {
+    const auto share = io::number(object.attributes, "trusted");
+    if (!share || show(object.attributes, "error_method") != "groups") continue;
+    row("trusted", fmt::format("{:.3g} % of the light of {} is in bins whose errors can be trusted", 100 * *share,
+                               object.path.substr(object.path.rfind('/') + 1)));
   }
   for (const auto& text : info.lines("caveats")) row("CAVEAT", text);
   for (const auto& text : info.lines("warnings")) row("warning", text);

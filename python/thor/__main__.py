@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from .errors import Error, ResultError
+from .errors import Error, MissingError, ResultError
 from .line import AXIS_UNITS
 from .plot import PAPER, plot_spectrum
 from .result import Result
 from .result import open as open_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # The exit codes of the thor command.
 DONE, USAGE, INPUT, OUTPUT = 0, 2, 3, 6
@@ -31,33 +38,64 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
+    name = arguments.name
+    if name in result.profiles:
+        result.profiles[name].plot(ax)
+    elif name in result.images or name in result.cubes:
+        (result.images[name] if name in result.images else result.cubes[name].image()).plot(ax)
+    elif name is None or name in result.spectra:
+        plot_spectrum(result, ax, axis=arguments.axis, name=name, normalize=arguments.normalize)
+    else:
+        kinds: dict[str, Iterable[str]] = {"spectrum": result.spectra, "image": result.images, "cube": result.cubes, "profile": result.profiles}
+        known = ", ".join(f"{name} ({kind})" for kind, products in kinds.items() for name in products)
+        raise MissingError(f"--name {name}: there is no such product; available are {known or 'none'}")
+
+
+def _save(figure: Figure, path: str) -> None:
+    """Writes a figure under another name first: where the disk is full, nothing is left behind."""
+    from matplotlib import rcParams
+
+    if not os.path.splitext(path)[1]:
+        path += "." + rcParams["savefig.format"]
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe, a device
+        figure.savefig(path)
+        return
+    partial = path + ".partial"
+    try:
+        figure.savefig(partial, format=os.path.splitext(path)[1][1:])
+        os.replace(partial, path)
+    finally:
+        if os.path.exists(partial):
+            os.remove(partial)
+
+
 def _plot(result: Result, arguments: argparse.Namespace) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(PAPER):
         figure = Figure()
-        if arguments.name in result.profiles:
-            result.profiles[arguments.name].plot(figure.add_subplot())
-            figure.savefig(arguments.output)
-            return
-        if arguments.name in result.images or arguments.name in result.cubes:
-            image = result.images.get(arguments.name) or result.cubes[arguments.name].image()
-            image.plot(figure.add_subplot())
-            figure.savefig(arguments.output)
-            return
-        plot_spectrum(
-            result,
-            figure.add_subplot(),
-            axis=arguments.axis,
-            name=arguments.name,
-            normalize=arguments.normalize,
-        )
-        figure.savefig(arguments.output)
+        _draw(result, arguments, figure.add_subplot())
+        _save(figure, arguments.output)
 
 
 def _say(text: object) -> None:
     print(f"thor: {text}", file=sys.stderr)
+
+
+def _print(text: str) -> int:
+    """Prints to a reader who may not wait for the end (head, less); a disk may be full."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python says so again at its end
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say(f"cannot write: {error.strerror or error}")
+        return OUTPUT
+    return DONE
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -71,8 +109,7 @@ def main(argv: list[str] | None = None) -> int:
             return INPUT
     with result:
         if arguments.command == "info":
-            print(result.config if arguments.config else result)
-            return DONE
+            return _print(result.config if arguments.config else str(result))
         try:
             _plot(result, arguments)
         except OSError as error:

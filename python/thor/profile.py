@@ -35,6 +35,9 @@ class Profile:
     of: str
     beyond: float
     error_method: str
+    luminosity_error: float
+    vov: Floats | None
+    trusted: float
 
     @property
     def centers(self) -> Floats:

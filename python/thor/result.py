@@ -57,7 +57,8 @@ class Result:
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
     each generator, in the order of the configuration, ``spectra``, ``histograms``, ``images``, ``cubes`` and ``profiles`` its
-    outputs by name, ``photons`` the recorded photons, and ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
+    outputs by name, ``photons`` the recorded photons, ``peel`` the light that was recorded on its way to an observer (id, light [erg/s], velocity, position), and ``transitions`` the wavelengths of the line's transitions by name [Angstrom, vacuum], and
+    ``complete`` is False for a run that was cut. ``caveats`` is what is to be held against it, a sentence each: a cut, lost
     and stopped photons, light beyond the range of a spectrum, and the warnings of the run; ``print(result)`` and figures
     show it.
     """
@@ -123,6 +124,10 @@ class Result:
             wavelength0=self.attributes["wavelength0"],
             thermal_velocity=thermal if thermal and np.isfinite(thermal) else None,
         )
+        lines = self._group("line") or {}
+        self.transitions: dict[str, float] = {
+            transition: float(reading.attribute(lines[transition], "wavelength_angstrom", np.nan)) for transition in lines
+        }
         self._caveats = of_run(self.summary)
         groups = self._group("spectra") or {}
         self._beyond: dict[str, float] = {}
@@ -138,6 +143,7 @@ class Result:
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
+        self.peel = Photons(self, self._group("photons/peel"))
 
     def _group(self, name: str) -> reading.Group | None:
         return reading.group(self._file, name, self.path)
@@ -172,7 +178,8 @@ class Result:
         line = self.line.about(attributes.get("wavelength0", self.line.wavelength0))
         observer = attributes.get("observer")
         spectrum = Spectrum(
-            name, edges * scale, flux / scale, error / scale, axis, of, line, observer=None if observer is None else str(observer)
+            name, edges * scale, flux / scale, error / scale, axis, of, line, observer=None if observer is None else str(observer),
+            **self._trust(name, group, flux.shape),
         )
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
@@ -222,8 +229,24 @@ class Result:
             "of": str(attributes["of"]),
             "beyond": float(attributes["luminosity_beyond"]),
             "error_method": str(attributes["error_method"]),
+            **self._trust(name, group, value.shape),
             **self._distance(group["edges_right"]),
         }
+
+    def _trust(self, name: str, group: reading.Group, shape: tuple[int, ...]) -> dict[str, Any]:
+        """What tells whether errors can be trusted; files of earlier versions have nothing of it."""
+        error = "total_error" if "flux" in group else "luminosity_error"
+        known: dict[str, Any] = {
+            "vov": None,
+            "trusted": float(reading.attribute(group, "trusted", np.nan)),
+            error: float(reading.attribute(group, "luminosity_error", np.nan)),
+        }
+        if "vov" not in group:
+            return known
+        vov = reading.numbers(group, "vov", self.path).astype(float)
+        if vov.shape != shape or not np.all(np.isfinite(vov)):
+            raise ResultError(f"{self.path}: '{name}' is damaged: its vov")
+        return {**known, "vov": vov}
 
     def _distance(self, edges: reading.Place) -> dict[str, Any]:
         """Unit of lengths on a sky, and the luminosity that a flux of 1 is: 4 pi d_L^2 where the distance is known."""
@@ -255,6 +278,7 @@ class Result:
             of=str(attributes["of"]),
             beyond=float(attributes["luminosity_beyond"]),
             error_method=str(attributes["error_method"]),
+            **self._trust(name, group, value.shape),
             **self._distance(group["edges"]),
         )
 
@@ -303,8 +327,12 @@ class Result:
         """
         return common_weight(self)
 
-    def escape_fraction(self) -> tuple[float, float]:
+    def escape_fraction(self, name: str | None = None, *, radius: float | None = None, inner: float = 0.0) -> tuple[float, float]:
         """Escaped over emitted luminosity, and its Monte Carlo error.
+
+        With the ``name`` of what an observer sees, a spectrum, image, cube or profile: its light over all that was emitted, as
+        if the source shone the same in all directions; it may be above 1. A spectrum has that of its range and aperture;
+        of an image or cube, ``radius`` and ``inner`` choose an aperture around its centre (in the units of its edges).
 
         For photons of one source the error is that of a fraction, sqrt(f (1 - f) / N): it is 0 if none or all of
         them escape. For several sources, with the squared weights S of those that
@@ -314,10 +342,30 @@ class Result:
         emitted, escaped = self.summary["luminosity_emitted"], self.summary["luminosity_escaped"]
         if not emitted:
             return float("nan"), float("nan")
+        if name is not None:
+            light, error = self._seen_light(name, radius, inner)
+            return float(light / emitted), float(error / emitted)
+        if radius is not None:
+            raise ArgumentError("an aperture is on an image or cube: name it")
         if escaped in (0, emitted):
             return float(escaped / emitted), 0.0
         variance = self._squared_weights() - escaped**2 / self.summary["photons"]
         return float(escaped / emitted), float(np.sqrt(np.maximum(variance, 0.0)) / emitted)
+
+    def _seen_light(self, name: str, radius: float | None, inner: float) -> tuple[float, float]:
+        """Luminosity of a product of an observer and its error."""
+        if name in self.images or name in self.cubes:
+            image = self.images[name] if name in self.images else self.cubes[name].image()
+            return (image.luminosity(), image.luminosity_error) if radius is None else image.aperture(radius, inner)
+        if radius is not None:
+            raise ArgumentError(f"an aperture is on an image or cube, which '{name}' is not")
+        if name in self.spectra and self.spectra[name].observer is not None:
+            return self.spectra[name].luminosity()
+        if name in self.profiles:
+            return self.profiles[name].luminosity(), self.profiles[name].luminosity_error
+        seen = [n for n, s in self.spectra.items() if s.observer is not None]
+        known = ", ".join([*seen, *self.images, *self.cubes, *self.profiles]) or "none"
+        raise MissingError(f"no spectrum, image, cube or profile of an observer is called '{name}': available are {known}")
 
     def _squared_weights(self) -> float:
         """Sum of the squared weights of escaped photons; nan if not in the file."""

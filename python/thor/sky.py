@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .errors import ArgumentError
-from .line import C_ANGSTROM, Floats, Line
+from .line import C_ANGSTROM, C_KMS, Floats, Line, floats, positive
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +24,8 @@ class OnSky:
     from the ``centre`` [cm]; ``unit`` is that of the light and its ``error``; ``light`` is the luminosity [erg/s] that a
     brightness of 1 is, summed over an area of 1: 4 pi d_L^2 for fluxes. ``direction`` points from the object to the
     observer, ``of`` says whether the light escaped, or was emitted and had no transfer. ``beyond`` is the luminosity
-    outside the image.
+    outside the image, ``luminosity_error`` the Monte Carlo error [erg/s] of all light in it. ``vov`` is the variance of the variance of every bin, by which the error itself is good to sqrt(vov)/2, and
+    ``trusted`` the share of the light in bins whose error can be trusted (docs/formats.md); None and nan where they are not known.
     """
 
     name: str
@@ -38,6 +41,17 @@ class OnSky:
     error_method: str
     length: str
     light: float
+    luminosity_error: float
+    vov: Floats | None
+    trusted: float
+
+
+class BrightnessPdf(NamedTuple):
+    """Area of the sky per decade of surface brightness, and its error, between ``edges`` of the brightness."""
+
+    edges: Floats
+    area: Floats
+    error: Floats
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,8 +66,76 @@ class Image(OnSky):
 
     def luminosity(self) -> float:
         """Luminosity of all pixels [erg/s]."""
-        area = (self.right[1] - self.right[0]) * (self.up[1] - self.up[0])
-        return float(np.sum(self.brightness) * area * self.light)
+        return float(np.sum(self.brightness) * self.pixel_area * self.light)
+
+    @property
+    def pixel_area(self) -> float:
+        """Area of a pixel, in squares of ``length``."""
+        return float((self.right[1] - self.right[0]) * (self.up[1] - self.up[0]))
+
+    def aperture(self, radius: float, inner: float = 0.0) -> tuple[float, float]:
+        """Luminosity [erg/s] of the pixels whose middle is at least ``inner`` and less than ``radius`` (in ``length``) from the
+        centre, and its error, added in quadrature: a lower bound as in :meth:`profile`."""
+        if not 0.0 <= inner < radius:
+            raise ArgumentError(f"an aperture has 0 <= inner < radius, not {inner!r} and {radius!r}")
+        distance = self._distance()
+        inside = (distance >= inner) & (distance < radius)
+        scale = self.pixel_area * self.light
+        return float(np.sum(self.brightness[inside])) * scale, float(np.sqrt(np.sum(self.error[inside] ** 2))) * scale
+
+    def area(self, limit: float) -> tuple[float, float]:
+        """Area of the sky that is at least as bright as a limit, in squares of ``length``, and its error.
+
+        The error is that of pixels whose own errors may take them across the limit: the number of those above it has the
+        variance sum p (1 - p), where p is the probability of each to be above.
+        """
+        above = self._above(positive(limit, "a limit of surface brightness"))
+        error = np.sqrt(np.sum(above * (1.0 - above)))
+        return float(np.sum(self.brightness >= limit)) * self.pixel_area, float(error) * self.pixel_area
+
+    def depth(self, area: float) -> tuple[float, float]:
+        """Limit of surface brightness that just reaches an area (in squares of ``length``): as much is at least as bright. Its
+        error is half of the step between the limits of areas that differ by the error of the area."""
+        ranked = np.sort(self.brightness[self.brightness > 0.0])[::-1]
+        count = int(np.ceil(positive(area, "an area") / self.pixel_area - 1e-9))
+        if count > len(ranked):
+            raise ArgumentError(
+                f"image '{self.name}' has light on {len(ranked) * self.pixel_area:g} {self.length}^2 only, not on {area:g}"
+            )
+        limit = float(ranked[count - 1])
+        shift = int(np.ceil(self.area(limit)[1] / self.pixel_area))
+        brighter, fainter = ranked[max(count - 1 - shift, 0)], ranked[min(count - 1 + shift, len(ranked) - 1)]
+        return limit, float(brighter - fainter) / 2
+
+    def brightness_pdf(self, edges: npt.ArrayLike) -> BrightnessPdf:
+        """Distribution of surface brightness: area (in squares of ``length``) per decade, between ``edges`` of the brightness.
+
+        The error is that of pixels whose own errors may take them into another bin, as in :meth:`area`; it does not know of
+        the smearing of a steep distribution by these errors (Eddington's bias): bins should be wider than errors.
+        """
+        edges = floats(edges, "edges")
+        if edges.ndim != 1 or len(edges) < 2 or not edges[0] > 0.0 or not np.all(np.diff(edges) > 0):
+            raise ArgumentError("the edges of a distribution of brightness must be above 0 and increase")
+        scale = self.pixel_area / np.diff(np.log10(edges))
+        count = np.histogram(self.brightness, edges)[0]
+        above = [self._above(edge) for edge in edges]
+        within = [low - high for low, high in zip(above[:-1], above[1:])]
+        variance = np.array([np.sum(p * (1.0 - p)) for p in within])
+        return BrightnessPdf(edges, count * scale, np.sqrt(variance) * scale)
+
+    def _above(self, limit: float) -> Floats:
+        """Probability of every pixel to be at least as bright as a limit, for Gaussian errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sigmas = (self.brightness - limit) / self.error
+        known = self.error > 0.0
+        chance = 0.5 * (1.0 + np.vectorize(math.erf, otypes=[float])(np.where(known, sigmas, 0.0) / np.sqrt(2.0)))
+        return np.where(known, chance, (self.brightness >= limit).astype(float))
+
+    def _distance(self) -> Floats:
+        """Distance of the middle of every pixel from the centre."""
+        right, up = ((e[1:] + e[:-1]) / 2 for e in (self.right, self.up))
+        distance: Floats = np.hypot(right[None, :], up[:, None])
+        return distance
 
     def profile(self, edges: Floats) -> tuple[Floats, Floats]:
         """Mean surface brightness in rings around the centre of the image, with these edges (in ``length``), and its error.
@@ -64,8 +146,7 @@ class Image(OnSky):
         edges = np.asarray(edges, float)
         if edges.ndim != 1 or len(edges) < 2 or not np.all(np.diff(edges) > 0):
             raise ArgumentError("the edges of rings must increase")
-        right, up = ((e[1:] + e[:-1]) / 2 for e in (self.right, self.up))
-        ring = np.digitize(np.hypot(right[None, :], up[:, None]), edges) - 1
+        ring = np.digitize(self._distance(), edges) - 1
         mean, error = np.full((2, len(edges) - 1), np.nan)
         for i in range(len(edges) - 1):
             inside = ring == i
@@ -115,6 +196,14 @@ class Moments(NamedTuple):
     blue_fraction: Floats
 
 
+class RatioMap(NamedTuple):
+    """A ratio of light in every pixel, its error, and a mask that is true where both lights are well known."""
+
+    ratio: Floats
+    error: Floats
+    mask: npt.NDArray[np.bool_]
+
+
 @dataclass(frozen=True, repr=False)
 class Cube(OnSky):
     """A spectrum in every pixel of an image, with its Monte Carlo error.
@@ -128,44 +217,90 @@ class Cube(OnSky):
     edges: Floats
     line: Line
 
-    def image(self, low: float = -np.inf, high: float = np.inf) -> Image:
+    def image(self, low: float = -np.inf, high: float = np.inf, axis: str | None = None) -> Image:
         """The image of all channels whose middle lies between ``low`` and ``high``, as a narrow-band filter gives it.
 
-        Errors of channels are added in quadrature; a photon that is seen in several makes them correlated, so it is a
-        lower bound.
+        The window is along ``axis`` (velocity, wavelength, frequency or x), by default that of the cube. Errors of channels are
+        added in quadrature; a photon that is seen in several makes them correlated, so it is a lower bound.
         """
-        middle, width = (self.edges[1:] + self.edges[:-1]) / 2, np.diff(self.edges)
-        inside = (middle >= low) & (middle < high)
-        if not np.any(inside):
-            raise ArgumentError(f"cube '{self.name}' has no channel between {low:g} and {high:g}")
-        weight = width[inside][:, None, None]
-        brightness = np.sum(self.intensity[inside] * weight, axis=0)
-        error = np.sqrt(np.sum((self.error[inside] * weight) ** 2, axis=0))
-        common = {field.name: getattr(self, field.name) for field in fields(OnSky)}
+        inside = self._window(low, high, axis)
+        brightness, error = self._sum(inside)
+        common: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(OnSky)}
         unit = "erg s-1 kpc-2" if self.length == "kpc" else "erg s-1 cm-2 arcsec-2"
-        return Image(**{**common, "error": error, "unit": unit, "brightness": brightness})
+        of_all = self.luminosity_error if np.all(inside) else np.nan
+        common.update(error=error, unit=unit, luminosity_error=of_all, vov=None, trusted=np.nan)
+        return Image(**common, brightness=brightness)
 
-    def moments(self, low: float = -np.inf, high: float = np.inf) -> Moments:
-        """Mean, dispersion and blue fraction of every pixel, from the channels whose middle lies between ``low`` and ``high``.
+    def moments(self, low: float = -np.inf, high: float = np.inf, axis: str | None = None) -> Moments:
+        """Mean, dispersion and blue fraction of every pixel, from the channels of a window as in :meth:`image`.
 
         Pixels without light have nan. Errors are not given: channels of a pixel are correlated, since a photon is seen in
         several of them; runs with other seeds have independent ones.
         """
-        middle, width = (self.edges[1:] + self.edges[:-1]) / 2, np.diff(self.edges)
-        inside = (middle >= low) & (middle < high)
-        if not np.any(inside):
-            raise ArgumentError(f"cube '{self.name}' has no channel between {low:g} and {high:g}")
-        zero = {"wavelength": self.line.wavelength0, "frequency": C_ANGSTROM / self.line.wavelength0}.get(self.axis, 0.0)
-        # Of the channel that line centre is in, the part on either side of it counts.
-        below = np.clip((zero - self.edges[:-1]) / width, 0.0, 1.0)
-        blue = below if self.axis in ("velocity", "wavelength") else 1.0 - below
-        middle, blue = middle[inside][:, None, None], blue[inside][:, None, None]
-        light = self.intensity[inside] * width[inside][:, None, None]
+        inside = self._window(low, high, axis)
+        middle = ((self.edges[1:] + self.edges[:-1]) / 2)[inside][:, None, None]
+        light = self.intensity[inside] * np.diff(self.edges)[inside][:, None, None]
         total = np.sum(light, axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.sum(light * middle, axis=0) / total
             variance = np.sum(light * (middle - mean) ** 2, axis=0) / total
-            return Moments(mean, np.sqrt(variance), np.sum(light * blue, axis=0) / total)
+        return Moments(mean, np.sqrt(variance), self.blue_fraction(low, high, axis).ratio)
+
+    def blue_fraction(
+        self, low: float = -np.inf, high: float = np.inf, axis: str | None = None, *, least: float = 3.0
+    ) -> RatioMap:
+        """Share of the light of every pixel to the blue of line centre, in a window as in :meth:`image`.
+
+        Of the channel that line centre is in, the part on either side of it counts. With b that part, the error is
+        sqrt(sum (b_i - f)^2 dL_i^2)/L, for channels that are independent. The mask is true where the light L is at least
+        ``least`` times its error; pixels without light have nan.
+        """
+        inside = self._window(low, high, axis)
+        width = np.diff(self.edges)
+        zero = {"wavelength": self.line.wavelength0, "frequency": C_ANGSTROM / self.line.wavelength0}.get(self.axis, 0.0)
+        below = np.clip((zero - self.edges[:-1]) / width, 0.0, 1.0)
+        blue = (below if self.axis in ("velocity", "wavelength") else 1.0 - below)[inside][:, None, None]
+        scale = width[inside][:, None, None]
+        light, error = self.intensity[inside] * scale, self.error[inside] * scale
+        total, of_total = self._sum(inside)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.sum(light * blue, axis=0) / total
+            spread = np.sqrt(np.sum(((blue - ratio) * error) ** 2, axis=0)) / total
+        return RatioMap(ratio, spread, (total > 0.0) & (total >= least * of_total))
+
+    def doublet_ratio(self, first: float, second: float, within: float, *, least: float = 3.0) -> RatioMap:
+        """Light around the ``first`` over that around the ``second`` of two transitions in every pixel.
+
+        These are wavelengths in vacuum [Angstrom] (``result.transitions`` has them by name), and ``within`` is the velocity [km/s] on
+        either side of each that counts, by the middles of channels. Errors are those of independent channels. The mask is
+        true where both lights are at least ``least`` times their errors; pixels without light around the second have nan.
+        """
+        reach = positive(within, "within [km/s]") / C_KMS
+        windows = [(w * (1.0 - reach), w * (1.0 + reach)) for w in (positive(w, "a wavelength") for w in (first, second))]
+        blue, red = sorted(windows)
+        if blue[1] > red[0]:
+            raise ArgumentError(f"the windows of {first:g} and {second:g} Angstrom overlap: take less than {within:g} km/s")
+        (light, error), (other, of_other) = (self._sum(self._window(*window, "wavelength")) for window in windows)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(other > 0.0, light / other, np.nan)
+            spread = np.where(other > 0.0, np.hypot(error, ratio * of_other) / other, np.nan)
+        known = (light >= least * error) & (other >= least * of_other) & (light > 0.0) & (other > 0.0)
+        return RatioMap(ratio, spread, known)
+
+    def _window(self, low: float, high: float, axis: str | None) -> npt.NDArray[np.bool_]:
+        """Channels whose middle lies between two values of an axis."""
+        middle = (self.edges[1:] + self.edges[:-1]) / 2
+        if axis is not None and axis != self.axis:
+            middle = self.line.from_velocity(self.line.to_velocity(middle, self.axis), axis)
+        inside: npt.NDArray[np.bool_] = (middle >= low) & (middle < high)
+        if not np.any(inside):
+            raise ArgumentError(f"cube '{self.name}' has no channel between {low:g} and {high:g}")
+        return inside
+
+    def _sum(self, inside: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Light of some channels in every pixel, and its error."""
+        width = np.diff(self.edges)[inside][:, None, None]
+        return np.sum(self.intensity[inside] * width, axis=0), np.sqrt(np.sum((self.error[inside] * width) ** 2, axis=0))
 
     def __repr__(self) -> str:
         channels, rows, columns = self.intensity.shape

@@ -48,7 +48,8 @@ class Spectrum:
     photons were counted: escaped, emitted or absorbed. x and velocities are relative to
     ``line.wavelength0``, which may differ between the spectra of a run. ``caveats`` lists in short form what to know
     before relying on it, such as light beyond its range; figures show them. ``observer`` is who sees this light, or None
-    for light of all directions; a photon is then seen in several bins, whose errors are correlated.
+    for light of all directions; a photon is then seen in several bins, whose errors are correlated, and ``vov`` and ``trusted``
+    tell whether the errors can be trusted, as those of an image. What is rebinned or normalised has neither.
     """
 
     name: str
@@ -61,6 +62,9 @@ class Spectrum:
     is_normalised: bool = False
     caveats: tuple[str, ...] = ()
     observer: str | None = None
+    vov: Floats | None = None
+    trusted: float = np.nan
+    total_error: float = np.nan
 
     @property
     def units(self) -> str:
@@ -83,8 +87,14 @@ class Spectrum:
         return centers
 
     def luminosity(self) -> tuple[float, float]:
-        """The luminosity within the spectrum's range and its Monte Carlo error [erg/s]."""
+        """The luminosity within the spectrum's range and its Monte Carlo error [erg/s].
+
+        Errors of bins are added in quadrature; of what an observer sees, whose bins share photons, the file has the error of
+        the sum itself (``total_error``).
+        """
         luminosity = float(np.sum(self.flux * self.widths))
+        if self.observer is not None and np.isfinite(self.total_error):
+            return luminosity, self.total_error
         return luminosity, float(np.sqrt(np.sum((self.error * self.widths) ** 2)))
 
     def mean(self) -> tuple[float, float]:
@@ -118,6 +128,7 @@ class Spectrum:
             flux=(self.flux * jacobian)[order],
             error=(self.error * jacobian)[order],
             axis=axis,
+            vov=None if self.vov is None else self.vov[order],
         )
 
     def about(self, wavelength0: float) -> Spectrum:
@@ -129,7 +140,8 @@ class Spectrum:
     def rebin(self, factor: int) -> Spectrum:
         """Bins merged by ``factor``; the remainder makes a narrower last bin.
 
-        Luminosities add up, and their errors in quadrature, since no photon is in two bins.
+        Luminosities add up, and their errors in quadrature, since no photon is in two bins; of what an observer sees this
+        is a lower bound, since a photon is seen in several.
         """
         if isinstance(factor, (str, bytes)) or not (_is_finite(factor) and factor == int(factor) and factor >= 1):
             raise ArgumentError(f"bins must be merged by a whole number, not by {factor!r}")
@@ -139,7 +151,7 @@ class Spectrum:
         variance = np.add.reduceat((self.error * self.widths) ** 2, first)
         widths = np.diff(edges)
         return replace(
-            self, edges=edges, flux=luminosity / widths, error=np.sqrt(variance) / widths
+            self, edges=edges, flux=luminosity / widths, error=np.sqrt(variance) / widths, vov=None, trusted=np.nan
         )
 
     def normalised(self) -> Spectrum:
@@ -156,13 +168,15 @@ class Spectrum:
         own = self.error * self.widths
         variance = (1.0 - 2.0 * share) * own**2 + share**2 * total_error**2
         error = np.sqrt(np.maximum(variance, 0.0)) / total / self.widths
-        return replace(self, flux=self.flux / total, error=error, is_normalised=True)
+        return replace(
+            self, flux=self.flux / total, error=error, is_normalised=True, vov=None, trusted=np.nan, total_error=np.nan
+        )
 
     def scaled(self, factor: float) -> Spectrum:
         """Flux and error times a number, such as 1 / (4 pi d^2)."""
         if isinstance(factor, (str, bytes)) or not _is_finite(factor):
             raise ArgumentError(f"a spectrum must be scaled by a number, not by {factor!r}")
-        return replace(self, flux=self.flux * factor, error=self.error * factor)
+        return replace(self, flux=self.flux * factor, error=self.error * factor, total_error=self.total_error * abs(factor))
 
     def quantity(self) -> Quantities:
         """Edges, flux and error as astropy quantities. Needs astropy."""

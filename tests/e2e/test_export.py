@@ -6,10 +6,13 @@ Needs numpy and h5py; astropy, spectral-cube, matplotlib and fitsverify are used
 that needs one is skipped loudly otherwise.
 """
 
+import fcntl
 import importlib
 import json
+import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +26,8 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import sphere  # noqa: E402
-from support import Case, DONE, INPUT, OUTPUT, USAGE, as_nobody, limited, main, skip_loudly, thor  # noqa: E402
+from support import (  # noqa: E402
+    Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, as_nobody, command_line, limited, main, skip_loudly, thor, wait_for)
 
 RIGHT, UP = 0.45, 0.25  # of the source from the middle of the images [kpc]
 COLUMN, ROW, PIXELS = 14, 12, 20
@@ -42,6 +46,9 @@ CONFIG = {
         {**IMAGE, "name": LONG, "observer": STRANGE, "pixels": 3},
         {**IMAGE, "name": "dark", "centre": ["50 kpc", "0 kpc", "0 kpc"], "pixels": 4},
         {**IMAGE, "type": "cube", "name": "ifu", **VELOCITY},
+        {"type": "profile", "name": "rings", "observer": "face", "radius": "1 kpc", "inner": "0.01 kpc", "bins": 5, "spacing": "log"},
+        {"type": "histogram", "name": "two", "axes": [{"quantity": "scatterings", "range": [0, 4], "bins": 4},
+                                                      {"quantity": "velocity", "range": ["-30 km/s", "30 km/s"], "bins": 3}]},
     ]),
     "observers": [{"name": "face", "direction": [0, 0, 1]}, {"name": STRANGE, "direction": [1, 0, 0], "up": [0, 0, 1]}],
 }
@@ -104,12 +111,14 @@ class Fits(Exported):
         units = self.need("astropy.units")
         for source in ("out.h5", "out.zarr"):
             said = self.export("--fits", "-o", self.folder, "--overwrite", file=source)
-            self.assertEqual(said.count("thor: wrote "), 8, said)
+            self.assertEqual(said.count("thor: wrote "), 9, said)
             with h5py.File(self.shared / "out.h5") as file:
                 for kind, array in GROUPS.items():
                     for name, group in file[kind].items():
                         with fits.open(self.folder / f"{name}.fits") as found:
-                            self.assertEqual([hdu.name for hdu in found], ["PRIMARY", "DATA", "STAT"])
+                            self.assertEqual([hdu.name for hdu in found], ["PRIMARY", "DATA", "STAT"] + ["VOV"] * ("vov" in group))
+                            if "vov" in group:
+                                np.testing.assert_array_equal(found["VOV"].data, group["vov"][()])
                             self.assertIsNone(found[0].data)
                             data, stat = (found[key].data.astype(float) for key in ("DATA", "STAT"))
                             self.assertEqual(data.tobytes(), group[array][()].tobytes(), name)
@@ -270,7 +279,8 @@ class Pictures(Exported):
 class Text(Exported):
     def test_three_columns(self):
         self.export("--txt", "-o", self.folder)
-        self.assertEqual(sorted(path.name for path in self.folder.glob("*")), ["cycles.txt", "emergent.txt", "seen.txt", "waves.txt"])
+        names = ["cycles.txt", "emergent.txt", "rings.txt", "seen.txt", "two.txt", "waves.txt"]
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*")), names)
         with h5py.File(self.shared / "out.h5") as file:
             for name, group in file["spectra"].items():
                 middle, flux, error = np.loadtxt(self.folder / f"{name}.txt", unpack=True)
@@ -284,7 +294,49 @@ class Text(Exported):
         self.assertIn("observer: none", (self.folder / "emergent.txt").read_text())
 
 
+    def test_profiles_and_histograms(self):
+        self.export("--txt", "--name", "rings", "--name", "two", "-o", self.folder)
+        with h5py.File(self.shared / "out.h5") as file:
+            rings, two = file["profiles/rings"], file["histograms/two"]
+            radius, brightness, error = np.loadtxt(self.folder / "rings.txt", unpack=True)
+            edges = rings["edges"][()]
+            np.testing.assert_array_equal(radius, (edges[1:] + edges[:-1]) / 2)
+            np.testing.assert_array_equal([brightness, error], [rings["surface_brightness"][()], rings["error"][()]])
+            scatterings, velocity, light, error = np.loadtxt(self.folder / "two.txt", unpack=True)
+            np.testing.assert_array_equal(scatterings, np.repeat([0.5, 1.5, 2.5, 3.5], 3))
+            np.testing.assert_allclose(velocity, np.tile([-20, 0, 20], 4), atol=1e-12)
+            np.testing.assert_array_equal([light, error], [two["luminosity"][()].ravel(), two["error"][()].ravel()])
+            self.assertGreater(np.sum(light), 0)
+            heading = (self.folder / "rings.txt").read_text()
+            for words in ("profile rings of Lya", "radius [kpc], surface brightness [erg s-1 kpc-2]", f"edges are {edges[0]} {edges[1]}"):
+                self.assertIn(words, heading)
+            fits = self.need("astropy.io.fits")
+            self.export("--fits", "--name", "rings", "-o", self.folder)
+            with fits.open(self.folder / "rings.fits") as found:
+                found.verify("exception")
+                table = found["PROFILE"].data
+                self.assertEqual(table.names, ["R_IN", "R_OUT", "SB", "ERROR", "VOV"])
+                self.assertEqual(found["PROFILE"].columns["SB"].unit, "erg s-1 kpc-2")
+                np.testing.assert_array_equal([table["R_IN"], table["R_OUT"]], [edges[:-1], edges[1:]])
+                np.testing.assert_array_equal([table["SB"], table["ERROR"]], [rings["surface_brightness"][()], rings["error"][()]])
+
+
 class Commands(Exported):
+    def test_a_signal_between_files_says_what_is_there(self):
+        """Its messages go to a pipe that is full: it waits after the first file, and the signal comes there."""
+        reading, writing = os.pipe()
+        full = fcntl.fcntl(writing, 1031, 4096)  # F_SETPIPE_SZ
+        os.write(writing, b"x" * (full - 10))
+        job = subprocess.Popen(command_line("export", self.shared / "out.h5", "--fits", "-o", self.folder), stderr=writing)
+        wait_for(lambda: len(list(self.folder.glob("*.fits"))) == 1)
+        job.send_signal(signal.SIGTERM)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            said = pipe.read()
+        self.assertEqual(job.wait(timeout=60), STOPPED)
+        self.assertRegex(said, r"stopped by a signal; 1 of 9 files are written, .*\.fits and those after it are not")
+        self.assertEqual(len(list(self.folder.iterdir())), 1)
+
     def test_names_and_prefixes(self):
         self.export("--fits", "--png", "--name", "sb", "--name", "seen", "-o", self.folder / "mock_", "--quiet")
         self.assertEqual(sorted(path.name for path in self.folder.glob("*")), ["mock_sb.fits", "mock_sb.png", "mock_seen.fits"])
@@ -309,12 +361,13 @@ class Commands(Exported):
         with h5py.File(self.folder / "other.h5", "w") as file:
             file["a"] = 1
         def without_products(file):
-            del file["spectra"], file["images"], file["cubes"]
+            for kind in ("spectra", "images", "cubes", "profiles", "histograms"):
+                del file[kind]
         empty = self.edited(without_products)
         only_spectra = self.folder / "spectra.h5"
         shutil.copyfile(self.shared / "out.h5", only_spectra)
         with h5py.File(only_spectra, "a") as file:
-            del file["images"], file["cubes"]
+            del file["images"], file["cubes"], file["profiles"], file["histograms"]
         out = self.shared / "out.h5"
         for code, says, arguments in (
             (USAGE, "give a format: --fits, --png or --txt", (out,)),
@@ -324,9 +377,11 @@ class Commands(Exported):
             (INPUT, "not a result of thor", (self.folder / "other.h5", "--fits")),
             (USAGE, r"--name sbb: .* has no such product; it has ifu \(cube\), .*sb \(image\), .*seen \(spectrum\)", (out, "--fits", "--name", "sbb")),
             (USAGE, "--name seen: it is a spectrum, which has no picture", (out, "--png", "--name", "seen")),
-            (USAGE, "--name sb: only a spectrum is written as text", (out, "--txt", "--name", "sb")),
-            (INPUT, "there is nothing to export: it has no images, cubes or spectra", (empty, "--fits")),
-            (INPUT, "there is nothing to export: it has .*a spectrum is exported by --txt or --fits", (only_spectra, "--png")),
+            (USAGE, "--name sb: only spectra, profiles and histograms are written as text: use --fits or --png", (out, "--txt", "--name", "sb")),
+            (USAGE, "--name two: it is a histogram, which has no FITS file: use --txt", (out, "--fits", "--name", "two")),
+            (USAGE, "--name rings: it is a profile, which has no picture: use --txt or --fits", (out, "--png", "--name", "rings")),
+            (INPUT, "there is nothing to export: it has no images, cubes, spectra, profiles or histograms", (empty, "--fits")),
+            (INPUT, "there is nothing to export: it has .*spectra and profiles are exported by --txt or --fits", (only_spectra, "--png")),
             (USAGE, "--ra: has no meaning for .*no angles", (out, "--fits", "--ra", 3)),
             (USAGE, "--dec", (self.shared / "sky.h5", "--fits", "--dec", 91)),
             (OUTPUT, "there is no directory", (out, "--fits", "-o", str(self.folder / "none") + "/")),

@@ -25,6 +25,7 @@ CUBE = {"type": "cube", "name": "ifu", "observer": "edge", "width": "2 kpc", "pi
         "range": ["-100 km/s", "100 km/s"], "bins": 10}
 RING = {"type": "spectrum", "name": "ring", "observer": "face", "aperture": {"radius": "0.5 kpc", "inner": "0.1 kpc"},
         "axis": "velocity", "range": ["-100 km/s", "100 km/s"], "bins": 10}
+PEELED = {"type": "photons", "of": "peel", "observer": "face"}
 
 
 def seen(*outputs, observers=OBSERVERS, photons=2000):
@@ -76,11 +77,93 @@ class Observers(Case):
         ratio = np.mean(scatter[bright] / error[bright])
         self.assertAlmostEqual(ratio, 1, delta=0.3)
 
+    def test_light_that_is_peeled_off(self):
+        """Rows of /photons/peel make the spectrum, the image and their errors of that observer, and of no other."""
+        everything = {**RING, "name": "all", "range": ["-2000 km/s", "2000 km/s"], "bins": 4000}
+        del everything["aperture"]
+        config = seen(everything, {**everything, "name": "other", "observer": "edge"}, IMAGE, PEELED, {"type": "photons", "fields": ["id"]})
+        for name, threads in (("out.h5", 2), ("out.zarr", 1)):
+            done = thor("run", self.write(config), "-o", self.folder / name, "--quiet", "--device", "cpu", "--threads", threads)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+        results = [package.open(self.folder / name) for name in ("out.h5", "out.zarr")]
+        rows = [np.sort(r.peel.array("id", "light", "velocity"), order=["id", "velocity"]) for r in results]
+        np.testing.assert_array_equal(*rows)
+        result, peel = results[0], results[0].peel
+        self.assertEqual([peel.units(name) for name in ("light", "velocity", "position")], ["erg s-1", "km s-1", "cm"])
+        self.assertEqual(len(result.photons), 2000)
+        spectrum = result.spectra["all"]
+        light = np.histogram(peel["velocity"], spectrum.edges, weights=peel["light"])[0]
+        scale = np.max(spectrum.flux) * spectrum.widths[0]
+        np.testing.assert_allclose(light, spectrum.flux * spectrum.widths, atol=1e-7 * scale)
+        self.assertGreater(np.max(np.abs(light - result.spectra["other"].flux * spectrum.widths)), 0.01 * scale, "the twin")
+        self.assertAlmostEqual(np.sum(peel["light"]) / spectrum.luminosity()[0], 1, delta=1e-7)
+        image, kpc = result.images["sb"], 3.0856775814913673e21
+        x, y = peel["position"][:, 0] / kpc, peel["position"][:, 1] / kpc  # to the right and upward, seen from z
+        sky = np.histogram2d(y, x, [image.up, image.right], weights=peel["light"])[0]
+        np.testing.assert_allclose(sky, image.brightness * image.pixel_area, atol=1e-6 * np.max(sky))
+        # The error of the total is that of photons, each with all of its rows.
+        each = np.bincount(peel["id"].astype(int), peel["light"], 2000)
+        truth = np.sqrt(2000 * np.var(each))
+        self.assertAlmostEqual(spectrum.luminosity()[1] / truth, 1, delta=4 * 0.13)
+        self.assertGreater(truth / np.sqrt(np.sum((spectrum.error * spectrum.widths) ** 2)), 0)
+        self.assertEqual(result.escape_fraction("all")[0], spectrum.luminosity()[0] / result.summary["luminosity_emitted"])
+        done = thor("run", self.write(config), "-o", self.folder / "gpu.h5", "--device", "cuda")
+        self.assertEqual(done.returncode, DEVICE, done.stderr)
+        done = thor("continue", self.folder / "out.h5", "--photons", 10)
+        self.assertIn("it holds raw photons", done.stderr)
+
+    def test_errors_that_can_be_trusted(self):
+        """A well-sampled image is trusted; one whose light is that of few bright sources is not, and its caveat says so."""
+        trusted = {}
+        weak = {"type": "point", "photons": 20000, "luminosity": "1e42 erg/s"}
+        bright = {**weak, "photons": 3, "luminosity": "1e42 erg/s", "position": ["0.3 kpc", "0 kpc", "0 kpc"]}
+        for name, generators in (("good", [weak]), ("bad", [weak, bright])):
+            config = {**seen({**IMAGE, "pixels": 4}), "generators": generators}
+            config["dataset"]["tau0"] = 10
+            done = thor("run", self.write(config), "-o", self.folder / f"{name}.h5", "--device", "cpu")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertEqual("errors can be trusted" in done.stderr, name == "bad", done.stderr)
+            info = thor("info", self.folder / f"{name}.h5").stdout
+            self.assertRegex(info, r"trusted +[\d.]+ % of the light of sb is in bins whose errors can be trusted")
+            with package.open(self.folder / f"{name}.h5") as result:
+                image = result.images["sb"]
+                self.assertEqual(image.vov.shape, image.brightness.shape)
+                sums = np.sum(image.brightness)
+                good = (image.vov <= 0.15) & (image.error <= 0.2 * image.brightness)
+                self.assertAlmostEqual(image.trusted, np.sum(image.brightness[good]) / sums, delta=1e-6)
+                self.assertEqual(any("errors can be trusted" in c for c in result.caveats), name == "bad")
+                trusted[name] = image.trusted
+        self.assertGreater(trusted["good"], 0.9)
+        self.assertLess(trusted["bad"], 0.5)
+
+    def test_large_images(self):
+        """Written in chunks, with a message before; their light is that of a small one."""
+        path = self.write(seen({**IMAGE, "pixels": 1000}, {**IMAGE, "name": "small", "pixels": 10}, photons=300))
+        for name in ("out.h5", "out.zarr"):
+            done = thor("run", path, "-o", self.folder / name, "--device", "cpu")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertIn("thor: writing 1e+06 bins to", done.stderr)
+            with package.open(self.folder / name) as result:
+                large, small = result.images["sb"], result.images["small"]
+                merged = large.brightness.reshape(10, 100, 10, 100).mean(axis=(1, 3))
+                np.testing.assert_allclose(merged, small.brightness, atol=1e-6 * np.max(merged))
+                self.assertEqual((large.error.shape, large.vov.shape), ((1000, 1000), (1000, 1000)))
+        self.assertNotIn("writing", thor("run", self.write(seen(IMAGE)), "-o", self.folder / "s.h5", "--device", "cpu").stderr)
+
     def test_mistakes(self):
         for outputs, observers, says in (
             ([{**IMAGE, "observer": "fase"}], OBSERVERS, 'outputs.0.observer: there is no observer of this name; did you mean "face"'),
             ([IMAGE], [], "outputs.0.observer: there are no observers: list them under the key observers"),
             ([IMAGE], [OBSERVERS[0]] * 2, "observers.1.name: another observer has this name"),
+            ([IMAGE], [{"name": "face.1", "direction": [1, 0, 0]}, {"name": "face", "random": 3}],
+             "observers.1.name: another observer has the name of its member face.1"),
+            ([IMAGE], [{"name": "face", "random": 3}, {"name": "face.1", "direction": [1, 0, 0]}],
+             "observers.1.name: another observer has this name, or is a set with such a member"),
+            ([PEELED], [{"name": "face", "random": 3}], "outputs.0.observer: is a set of observers, and light is kept for one of them: face.0"),
+            ([{**PEELED, "observer": "fase"}], OBSERVERS, 'outputs.0.observer: there is no observer of this name; did you mean "face"'),
+            ([{"type": "photons", "of": "peel"}], OBSERVERS, "outputs.0.observer"),
+            ([{**PEELED, "fields": ["id"]}], OBSERVERS, "outputs.0.fields"),
+            ([PEELED, PEELED], OBSERVERS, "outputs.1.type: only one output of type photons is possible, and one `of: peel`"),
             ([IMAGE], [{"name": "face", "direction": [0, 0, 0]}], "observers.0.direction: must not be zero"),
             ([IMAGE], [{"name": "face", "direction": [0, 2, 0]}], "observers.0.up: is along the line of sight"),
             ([{**IMAGE, "pixels": 0}], OBSERVERS, "outputs.0.pixels"),
@@ -105,8 +188,10 @@ class Observers(Case):
                 done = thor("check", self.write({**seen(IMAGE), **more}), "--no-trial")
                 self.assertEqual(done.returncode, USAGE, done.stderr)
                 self.assertIn(says, done.stderr)
-        done = thor("run", self.write(seen(IMAGE)), "-o", self.folder / "gpu.h5", "--device", "cuda")
-        self.assertEqual(done.returncode, DEVICE, done.stderr)
+        for name in ("", "/", "a/b", "a\nb", "n" * 101):
+            done = thor("check", self.write(seen(observers=[{"name": name, "direction": [0, 0, 1]}])), "--no-trial")
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn("observers.0.name: expected a name of at most 100 bytes, without / and control characters", done.stderr)
 
 
 if __name__ == "__main__":

@@ -320,8 +320,9 @@ class Continue(UntilCase):
         self.assert_equal_results(out, self.run_thor(config), keys)
         self.assertAlmostEqual(self.summary(out)["photons"] / self.summary(one)["photons"], 1, delta=0.1)
         self.grow(one)  # it is met already
-        self.assertRegex(self.grow(one, "--until-error", "200%", expect=USAGE), "must be > 0 % and <= 100 %")
-        self.assertRegex(self.grow(one, "--until-error", "2%", "--until-output", "t", expect=USAGE), "no binned output")
+        self.assertIn("error: --until-error 5: must be > 0 % and <= 100 %", self.grow(one, "--until-error", "5", expect=USAGE))
+        self.assertRegex(self.grow(one, "--until-error", "2%", "--until-output", "t", expect=USAGE), "error: --until-output t: .*no binned output")
+        self.assertIn("error: --of all: expected one of total", self.grow(one, "--until-error", "2%", "--of", "all", expect=USAGE))
 
     def test_a_cut_run_is_completed(self):
         config = sphere(1e3, 60000, outputs=[SPECTRUM])
@@ -333,8 +334,15 @@ class Continue(UntilCase):
         self.grow(out, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED)
         self.assertGreater(self.summary(out)["photons"], s["photons"])
         self.assertAlmostEqual(self.summary(out)["luminosity_emitted"] / 1e42, 1, delta=1e-12)
+        cut = self.summary(out)
+        self.assertEqual((cut["complete"], cut["photons_requested"]), (False, 60000))
+        self.assertRegex(text(cut["caveats"]), "of 60000 photons were started.*not a biased one, and its luminosities are those of all sources")
+        self.assertIn("NO: it was cut", thor("info", out).stdout)
         self.grow(out)
         self.assert_equal_results(out, self.run_thor(config))
+        # Photons that were to be added are remembered, too.
+        self.grow(out, "--photons", 10**6, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED)
+        self.assertEqual((self.summary(out)["complete"], self.summary(out)["photons_requested"]), (False, 1060000))
 
     def test_photons_in_flight_are_refused(self):
         endless = {**ENDLESS, "outputs": [SPECTRUM]}

@@ -22,8 +22,9 @@ void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& lis
                       ? fmt::format("{} were still in flight ({:.3g} % of the light). Those are the long "
                                     "histories, so the result is biased; it is marked complete = false.",
                                     t[Counter::in_flight], percent(t.light(Counter::light_in_flight), light_sent(t)))
-                      : "and all of these have ended. It is marked complete = false; it is a smaller sample, "
-                        "not a biased one, and its luminosities are those of the photons that were started."));
+                      : fmt::format("and all of these have ended. It is marked complete = false; it is a smaller "
+                                    "sample, not a biased one, and its luminosities are those of {}.",
+                                    ending.all_light ? "all sources" : "the photons that were started")));
 }
 
 void add_lost(const Tally& t, std::vector<std::string>& list) {
@@ -55,6 +56,24 @@ void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::v
       t[Counter::stopped], t.light(Counter::light_stopped), percent(t.light(Counter::light_stopped), light_sent(t))));
 }
 
+/// One for all outputs: those of a set of observers may be many.
+void add_untrusted(const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+  constexpr int most_named = 4;
+  std::string names;
+  int count = 0;
+  for (const OutputLight& s : outputs) {
+    if (!s.knows_vov || s.trusted >= least_trusted) continue;
+    if (++count > most_named) continue;
+    names += fmt::format("{}{} {} ({:.3g} %)", count > 1 ? ", " : "", s.type, s.name, 100 * s.trusted);
+  }
+  if (count == 0) return;
+  if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+  list.push_back(fmt::format(
+      "less than half of the light of {} is in bins whose errors can be trusted (at most {:.0f} % of the light, with a "
+      "VOV of at most {}): few photons make the others. More photons or larger bins help.",
+      names, 100 * most_relative_error, most_vov));
+}
+
 }  // namespace
 
 bool is_reliable(const Tally& t) {
@@ -63,13 +82,13 @@ bool is_reliable(const Tally& t) {
   return lost <= 100 * most_lost * (1 + 1e-9);  // rounding
 }
 
-std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
+std::vector<std::string> caveats_of(const Tally& t, const std::vector<OutputLight>& outputs, const Ending& ending) {
   std::vector<std::string> list;
-  const std::vector<OutputLight> outputs = t.light_of_outputs();
   add_cut(t, ending, list);
   if (!ending.unmet.empty()) list.push_back(ending.unmet);
   add_stopped(t, outputs, list);
   add_lost_rays(t, list);
+  add_untrusted(outputs, list);
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
     if (s.observed && !(all > 0) && t.light(Counter::light_escaped) > 0) {
@@ -93,14 +112,14 @@ std::vector<std::string> caveats_of(const Tally& t, const Ending& ending) {
   return list;
 }
 
-std::string ends_text(const Tally& t) {
+std::string ends_text(const Tally& t, const std::vector<OutputLight>& outputs) {
   std::string out;
   for (int i = 0; i < fate_count; ++i) {
     const auto counter = Counter(i);
     const bool always = counter == Counter::escaped || counter == Counter::absorbed;
     if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", fates[i].name, t[counter]);
   }
-  for (const OutputLight& s : t.light_of_outputs()) {
+  for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
     if (s.beyond > most_beyond * all) {
       out += fmt::format(", {:.3g} % of {} beyond its range", percent(s.beyond, all), s.name);

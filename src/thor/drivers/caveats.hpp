@@ -8,10 +8,11 @@ namespace thor {
 
 /// How a run ended, in addition to its tally.
 struct Ending {
-  std::uint64_t requested = 0;    ///< photons of the configuration
+  std::uint64_t requested = 0;    ///< photons of the configuration, or those that were to be there in the end
   std::string dropped_photons{};  ///< why the requested raw photons are not in the file; "" if they are
   std::string unmet{};            ///< why an error that was to be reached was not; "" if it was
   bool cut = false;               ///< whether it was stopped before it had run what it was to
+  bool all_light = false;         ///< whether the photons that were run share all light, in spite of a cut
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
 };
@@ -21,14 +22,17 @@ inline constexpr double most_lost = 0.01;
 /// Light beyond the range of a spectrum is reported from this share on.
 inline constexpr double most_beyond = 1e-3;
 
+/// Errors are reported where less than this share of the light is in bins whose errors can be trusted.
+inline constexpr double least_trusted = 0.5;
+
 bool is_reliable(const Tally& tally);
 
 /// What a reader must know before using a result, one or two sentences each: a run that was cut short, photons lost or
 /// stopped, light missing from all spectra. This is the only place that turns counts into words. The caveats are stored
 /// in the file, and everything that shows a result shows them.
-std::vector<std::string> caveats_of(const Tally& tally, const Ending& ending);
+std::vector<std::string> caveats_of(const Tally& tally, const std::vector<OutputLight>& outputs, const Ending& ending);
 
 /// A short version for the summary: "escaped 90, absorbed 0, lost 10, 3 % of emergent beyond its range".
-std::string ends_text(const Tally& tally);
+std::string ends_text(const Tally& tally, const std::vector<OutputLight>& outputs);
 
 }  // namespace thor

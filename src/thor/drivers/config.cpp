@@ -68,7 +68,9 @@ void check_observers(Reader& reader, File& file) {
     }
     for (const std::string& name : own) {
       if (std::ranges::count(names, name) == 0) continue;
-      reader.report(fmt::format("observers.{}.name", i), "another observer has this name");
+      reader.report(fmt::format("observers.{}.name", i),
+                    name == observer.name ? "another observer has this name, or is a set with such a member"
+                                          : "another observer has the name of its member " + name);
       break;
     }
     names.insert(names.end(), own.begin(), own.end());
@@ -76,13 +78,17 @@ void check_observers(Reader& reader, File& file) {
   }
   file.config.observers = std::move(single);
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
-    const auto check = [&](const auto& output) {
-      if constexpr (requires { output.sight; }) {
-        const std::string& name = output.sight.observer;
-        if (name.empty() || std::ranges::count(names, name) > 0) return;
-        reader.report(fmt::format("outputs.{}.observer", i),
-                      names.empty() ? "there are no observers: list them under the key observers"
-                                    : "there is no observer of this name" + suggestion(name, names));
+    const std::string key = fmt::format("outputs.{}.observer", i);
+    const auto check = [&]<class T>(const T& output) {
+      std::string name;
+      if constexpr (requires { output.sight; }) name = output.sight.observer;
+      if constexpr (requires { output.observer; }) name = output.observer;
+      if (name.empty()) return;
+      if (std::ranges::count(names, name) == 0) {
+        reader.report(key, names.empty() ? "there are no observers: list them under the key observers"
+                                         : "there is no observer of this name" + suggestion(name, names));
+      } else if (std::is_same_v<T, PhotonsOutput> && file.sets.count(name) > 0) {
+        reader.report(key, fmt::format("is a set of observers, and light is kept for one of them: {}.0", name));
       }
     };
     std::visit(check, file.outputs[i]);
@@ -113,8 +119,9 @@ void sort_outputs(Reader& reader, File& file) {
     };
     const auto sort = [&]<class T>(const T& output) {
       if constexpr (std::is_same_v<T, PhotonsOutput>) {
-        if (file.config.photons) report("type", "only one output of type photons is possible");
-        file.config.photons = output;
+        auto& place = output.of == PhotonsOf::peel ? file.config.peeled : file.config.photons;
+        if (place) report("type", "only one output of type photons is possible, and one `of: peel`");
+        place = output;
       } else {
         const std::string& name = output.name;
         if (!name.empty() && !names.insert(name).second) report("name", "two outputs are called \"" + name + "\"");
@@ -129,7 +136,7 @@ void sort_outputs(Reader& reader, File& file) {
 void sort_observers(Reader&, File& file) {
   auto& observers = file.config.observers;
   std::stable_partition(observers.begin(), observers.end(),
-                        [&](const Observer& o) { return is_peeled(file.config.outputs, o.name); });
+                        [&](const Observer& o) { return file.config.sends_rays_to(o.name); });
 }
 
 /// Counts must fit their integer types, with a margin.
@@ -155,7 +162,7 @@ void check_until(Reader& reader, File& file) {
                                       ? "there is no binned output: list one under the key outputs"
                                       : "there is no binned output of this name" + suggestion(until->output, names));
   }
-  if (file.config.photons) {
+  if (file.config.has_raw_photons()) {
     reader.report("until",
                   "raw photons carry weights that depend on their final number: take the output of type photons "
                   "out, or `until`");
@@ -292,6 +299,10 @@ Checked read(const std::string& yaml_text, const std::string& name, const std::v
 }
 
 }  // namespace
+
+bool Config::sends_rays_to(const std::string& observer) const {
+  return is_peeled(outputs, observer) || (peeled && peeled->observer == observer);
+}
 
 bool is_result_name(const std::string& path) {
   const auto extension = std::filesystem::path(path).extension();

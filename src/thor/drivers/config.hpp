@@ -35,12 +35,14 @@ struct Config {
   std::vector<Observer> observers;  ///< each a single one; those that rays go to come first
   std::optional<Sky> sky;
   Peel peel;
-  std::vector<AnyOutput> outputs;  ///< that are binned
-  std::optional<PhotonsOutput> photons;
+  std::vector<AnyOutput> outputs;                ///< that are binned
+  std::optional<PhotonsOutput> photons, peeled;  ///< raw photons, and light that is peeled off
   std::optional<Until> until;
   std::string output_path;  ///< relative to the working directory, not to the file
   KeepTally tally = KeepTally::automatic;
 
+  bool has_raw_photons() const { return photons || peeled; }
+  bool sends_rays_to(const std::string& observer) const;
   bool operator==(const Config&) const = default;
 };
 

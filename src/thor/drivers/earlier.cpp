@@ -50,7 +50,7 @@ Earlier open_earlier(const std::string& path) {
                              "configuration again with more photons (thor info --config)",
                              *made_by, version));
   }
-  if (file.has("/photons/original")) {
+  if (file.has("/photons/original") || file.has("/photons/peel")) {
     refuse(path,
            "it holds raw photons, whose weights would change. Run its configuration (thor info --config) with more "
            "photons");
@@ -98,6 +98,7 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
   sample.next = integer(file, path, "next_id");
   sample.seconds = file.number("/summary", "transport_seconds").value_or(0);
   sample.continued = integer(file, path, "continued") + 1;
+  sample.requested = std::uint64_t(file.number("/summary", "photons_requested").value_or(0));
   std::uint64_t missing = 0;
   if (const std::string name = std::string(group) + "/missing"; file.has(name)) {
     const auto ends = file.read_all<std::uint64_t>(name);
@@ -115,7 +116,7 @@ double tally_size(const config::Config& config) {
   const double cells = config::count_cells(config.outputs);
   const bool kept = config.tally == config::KeepTally::always ||
                     (config.tally == config::KeepTally::automatic && cells <= most_cells);
-  return kept && !config.photons ? 8 * cells : 0;
+  return kept && !config.has_raw_photons() ? 8 * cells : 0;
 }
 
 void write_sample(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
@@ -127,7 +128,7 @@ void write_sample(io::ArrayOutput& file, const config::Config& config, const std
     file.attribute(of, "bytes", inputs[i].print.bytes);
     file.attribute(of, "hash", fmt::format("{:016x}", inputs[i].print.hash));
   }
-  if (config.photons || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
+  if (config.has_raw_photons() || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
   sample.tally.write_cells(file, group);
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);

@@ -24,6 +24,7 @@ struct Trial {
 Trial try_photons(const config::Config& config, const Setup& setup, const cpu::Options& options, double most_seconds) {
   config::Config plain = config;
   plain.outputs.clear();
+  std::erase_if(plain.observers, [&](const auto& o) { return !plain.sends_rays_to(o.name); });
   Trial trial{build_tally(plain, setup), 0};
   Pool pool(0, setup.emitter.count(), 1);
   Control control;
@@ -87,6 +88,8 @@ double row_bytes(const config::Config& config) {
   return 8 * numbers;
 }
 
+constexpr double peel_row_bytes = 6 * 8;  ///< id, light, velocity and position
+
 }  // namespace
 
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
@@ -122,10 +125,10 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
 }
 
 ResultSize result_size(const config::Config& config, const Setup& setup) {
-  // Attributes and the room that HDF5 leaves between objects; three numbers a bin.
+  // Attributes and the room that HDF5 leaves between objects; light, error, VOV and edge of a bin.
   const double rest = 65536 + 2. * double(config.resolved.size()) + 8192. * double(config.outputs.size()) +
                       1024. * double(config.generators.size() + setup.line.transitions.size()) +
-                      24 * config::count_bins(config.outputs) + tally_size(config);
+                      28 * config::count_bins(config.outputs) + tally_size(config);
   return {row_bytes(config) * double(setup.emitter.count()), rest};
 }
 
@@ -155,7 +158,8 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
     e.memory += size(list->end) + size(list->weight) + size(list->cell) + size(list->offset) + size(list->velocity);
   }
   const ResultSize size = result_size(config, setup);
-  e.file_size = size.photons + size.rest;
+  const double rays = (count(Counter::rays) - count(Counter::rays_cut)) / ended * photons;
+  e.file_size = size.photons + size.rest + (config.peeled ? peel_row_bytes * rays : 0);
   return e;
 }
 

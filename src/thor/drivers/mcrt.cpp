@@ -99,8 +99,12 @@ void check_conservation(const Tally& t) {
 }
 
 /// "auto" is the first device there is, or the processor.
-std::unique_ptr<device::Device> choose_device(const RunOptions& options) {
-  if (options.device == "cpu") return nullptr;
+std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light) {
+  if (options.device == "cpu" || (options.device == "auto" && writes_peeled_light)) return nullptr;
+  if (writes_peeled_light) {
+    throw Error(ExitCode::device,
+                "outputs {type: photons, of: peel} are written by processors only: run with --device cpu");
+  }
   if (options.device != "auto") return device::open(options.device);
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::list();
@@ -130,12 +134,13 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 /// The end of the run, its warnings and its caveats, one per line.
-void write_ending(io::ArrayOutput& file, const Tally& tally, const Ending& ending) {
+void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<std::string>& caveats,
+                  const Ending& ending) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
   set("photons_requested", ending.requested);
   set("complete", ending.complete(tally));
   set("reliable", is_reliable(tally));
-  set("caveats", joined(caveats_of(tally, ending)));
+  set("caveats", joined(caveats));
   set("warnings", joined(warnings_said()));
 }
 
@@ -146,7 +151,7 @@ class Result {
       : options_(options), size_(result_size(config, setup)) {
     file_.emplace(options.output, options.overwrite, false);
     const double free = io::detail::free_space(file_->path());
-    if (!config.photons) {
+    if (!config.has_raw_photons()) {
       file_->reserve(std::uint64_t(size_.rest));
     } else if (free < size_.photons + size_.rest) {
       const std::string few = fmt::format("the result file will have {}, and {} are free on its disk",
@@ -236,29 +241,34 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
                   const Goal& goal) {
   const FrequencyAxis axis = frequency_axis(setup);
   const std::vector<InputFile> inputs = inputs_of(config);
-  const std::unique_ptr<device::Device> device = choose_device(options);
+  const std::unique_ptr<device::Device> device = choose_device(options, config.peeled.has_value());
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
+  std::optional<PeelStream> peeled;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, double(goal.photons), *file);
+  if (config.peeled) {
+    const SkyFrame sky = sky_of(config.observers, config.peeled->observer, setup.medium.size);
+    peeled.emplace(*config.peeled, sky, axis, double(goal.photons), *file);
+  }
   Ending ending{goal.photons, {}, {}};
   // A disk that is full must not cost the binned outputs: those are in memory, and fit where raw photons were.
   const auto drop_photons = [&](const Error& e) {
-    photons.reset();
+    photons.reset(), peeled.reset();
     file.start_again();
     ending.dropped_photons = e.what();
   };
+  const auto put_into = [&](auto& stream, const auto& batch) {
+    try {
+      if (stream) stream->accept(batch);
+    } catch (const Error& e) {
+      if (e.code() != ExitCode::output) throw;
+      drop_photons(e);
+      message("\nthor: {}; the run goes on, and keeps all but raw photons\n", e.what());
+    }
+  };
   Sink sink;
-  if (photons) {
-    sink = [&](std::span<const Photon> batch) {
-      try {
-        if (photons) photons->accept(batch);
-      } catch (const Error& e) {
-        if (e.code() != ExitCode::output) throw;
-        drop_photons(e);
-        message("\nthor: {}; the run goes on, and keeps all but raw photons\n", e.what());
-      }
-    };
-  }
+  if (photons) sink = Sink([&](std::span<const Photon> batch) { put_into(photons, batch); });
+  if (peeled) sink.seen = [&](std::span<const Seen> batch) { put_into(peeled, batch); };
 
   Setup one = setup;
   one.emitter = for_one_photon(setup.emitter);
@@ -281,18 +291,26 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   const double seconds = sample.seconds;
   const bool whole = open_ended && !sample.in_flight();
-  if (whole) ending.requested = total.photons();
+  if (whole && (goal.until || !ending.cut)) ending.requested = total.photons();
+  ending.all_light = whole;
   if (goal.until && !reached->met(*config.until)) ending.unmet = describe(*config.until, *reached);
-  total.share_light(std::max<std::uint64_t>(ending.requested, 1));
+  total.share_light(std::max<std::uint64_t>(whole ? total.photons() : ending.requested, 1));
 
   check_conservation(total);
   const std::string where = describe(device.get(), options.cpu);
+  std::vector<OutputLight> light;
+  std::vector<std::string> caveats;
+  constexpr double many_cells = 4e6;  // a second or so
+  if (!options.quiet && config::count_cells(config.outputs) > many_cells) {
+    message("thor: writing {:.2g} bins to {}\n", config::count_bins(config.outputs), options.output);
+  }
   const auto write = [&] {
     write_header(*file, config, setup, where);
     write_line(*file, setup.line);
     if (photons) photons->finish();
-    total.write(*file);
-    write_ending(*file, total, ending);
+    light = total.write(*file);
+    caveats = caveats_of(total, light, ending);
+    write_ending(*file, total, caveats, ending);
     file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
     for (std::size_t i = 0; i < config.generators.size(); ++i) {
       file->attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
@@ -306,7 +324,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   try {
     write();
   } catch (const Error& e) {
-    if (e.code() != ExitCode::output || !photons) throw;
+    if (e.code() != ExitCode::output || !(photons || peeled)) throw;
     drop_photons(e);
     write();
   }
@@ -316,7 +334,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (!options.quiet) {
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",
             total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
-            double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total), options.output);
+            double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total, light), options.output);
     if (setup.jumps) {
       const auto photons = double(std::max<std::uint64_t>(total.photons(), 1));
       const auto jumps = double(total[Counter::jumps]), followed = double(total[Counter::followed]);
@@ -337,7 +355,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     message("thor: {}\n", describe(*config.until, *reached));
   }
   repeat_warnings();
-  for (const std::string& caveat : caveats_of(total, ending)) warning("{}", caveat);
+  for (const std::string& caveat : caveats) warning("{}", caveat);
   if (!ending.dropped_photons.empty()) return ExitCode::output;
   const bool met = goal.until ? reached->met(*config.until) : !ending.cut;
   if (!ending.complete(total) || !met) return ExitCode::stopped;

@@ -157,7 +157,8 @@ Observers build_observers(const config::Config& config, const GridShape& grid) {
   if (config.peel.depth) observers.ends.depth = *config.peel.depth * double(std::ranges::max(grid.count));
   observers.memory = config.peel.memory;
   for (const auto& observer : config.observers) {
-    if (!config::is_peeled(config.outputs, observer.name)) break;  // nor are those that follow
+    if (!config.sends_rays_to(observer.name)) break;  // nor to those that follow
+    if (config.peeled && config.peeled->observer == observer.name) observers.recorded = int(observers.towards.size());
     const SkyFrame sky = sky_of(config.observers, observer.name, 1);
     observers.towards.push_back({sky.towards[0], sky.towards[1], sky.towards[2]});
     observers.from_start.push_back(observer.rest.has_value());

@@ -4,18 +4,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "thor/io/array/output.hpp"
+#include "thor/outputs/trust.hpp"
 
 namespace thor {
+
+void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
+                  const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light) {
+  file.write<double>(group + "/error", error, shape, unit, "Monte Carlo standard error");
+  if (light.vov.empty()) return;
+  file.write<float>(group + "/vov", light.vov, shape, "",
+                    "variance of the variance: the error is itself good to sqrt(vov)/2");
+}
 
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
                       const BinnedLight& light) {
   const std::string photons = of == config::Fate::emitted ? "emitted" : fate_of(Phase(of)).name;
   file.attribute(group, "of", photons);
   file.attribute(group, "wavelength0", frequency.wavelength / constants::angstrom);
+  file.attribute(group, "luminosity", std::accumulate(light.light.begin(), light.light.end(), 0.));
+  file.attribute(group, "luminosity_error", light.total_error);
   file.attribute(group, "luminosity_beyond", light.beyond);
   file.attribute(group, "error_method", light.error_method);
+  file.attribute(group, "trusted", trusted_share(light));
 }
 
 void write_attributes(io::ArrayOutput& file, const std::string& group, const config::Sight& sight,

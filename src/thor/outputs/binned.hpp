@@ -54,8 +54,10 @@ struct Bins {
 /// What a binned output has counted, bin by bin [erg/s].
 struct BinnedLight {
   std::vector<double> light, error;
+  std::vector<float> vov;  ///< variance of the variance, of errors by groups; else empty (outputs/trust.hpp)
   double beyond = 0;
   std::string error_method;  ///< as in the file
+  double total_error = 0;    ///< of all light in the bins, which share photons
 };
 
 /// Properties of a run that the plan of an output depends on.
@@ -79,6 +81,9 @@ enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase
 
 }  // namespace config
 
+/// Writes the errors of the bins, in the units of their light, and what tells whether these can be trusted.
+void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
+                  const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light);
 /// Writes the attributes that the group of every binned output has.
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
                       const BinnedLight& light);

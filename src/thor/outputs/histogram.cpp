@@ -127,7 +127,7 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
     names += (names.empty() ? "" : " ") + std::string(units.name);
   }
   file.write<double>(group + "/luminosity", light.light, shape, "erg s-1", "luminosity in each bin, by " + names);
-  file.write<double>(group + "/error", light.error, shape, "erg s-1", "Monte Carlo standard error of luminosity");
+  write_errors(file, group, light.error, shape, "erg s-1", light);
   file.attribute(group, "axes", names);
   write_attributes(file, group, of, plan.frequency, light);
 }

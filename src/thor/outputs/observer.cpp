@@ -75,7 +75,11 @@ const Section<Observer>& observer_section() {
         "Observers far away, each in a `direction`; or sets of them (`random`, `healpix`), whose members are called "
         "NAME.0, NAME.1, ... "
         "Outputs name the one that they belong to; an output of a set is one for each member, with the same endings.");
-    s.text("name", &Observer::name, "a name", [](const std::string& name) { return !name.empty(); },
+    s.text("name", &Observer::name, "a name of at most 100 bytes, without / and control characters",
+           [](const std::string& name) {
+             const auto forbidden = [](unsigned char c) { return c == '/' || c < ' ' || c == 127; };
+             return !name.empty() && name.size() <= longest_name && std::ranges::none_of(name, forbidden);
+           },
            {.meaning = "name of the observer, for outputs", .example = "face"});
     s.vector("direction", &Observer::direction, Dimension::none, anything,
              {.meaning = "from the object to the observer; its length does not matter", .example = "[0, 0, 1]"});

@@ -5,6 +5,7 @@
 
 #include "thor/config/section.hpp"
 #include "thor/datasets/medium.hpp"
+#include "thor/outputs/binned.hpp"
 
 namespace thor {
 namespace {
@@ -26,6 +27,16 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
   using enum PhotonField;
   static const Section<PhotonsOutput> section = [] {
     Section<PhotonsOutput> s("");
+    s.choice("of", &PhotonsOutput::of,
+             std::vector<Option<PhotonsOf>>{
+                 {"original", PhotonsOf::original, "photons, as they end"},
+                 {"peel", PhotonsOf::peel,
+                  "light that every event sends to the `observer`: id of the photon, luminosity, velocity and the "
+                  "position of the event; on processors"}},
+             {.meaning = "what has a row", .fallback = "original"});
+    s.text("observer", &PhotonsOutput::observer, "the name of an observer",
+           [](const std::string& name) { return !name.empty(); },
+           {.meaning = "observer whose light is kept", .example = "face", .when = {"of", {"peel"}}});
     s.choices(
         "fields", &PhotonsOutput::fields,
         std::vector<Option<PhotonField>>{
@@ -43,7 +54,9 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
             {"generator", generator, "number of the generator, from 0"},
             {"source", source, "number of the source: its row in the list, or the cell (x n_y + y) n_z + z of the gas"},
         },
-        {.meaning = "fields that are kept; by default all", .example = "[id, velocity_final]"});
+        {.meaning = "fields that are kept; by default all",
+         .example = "[id, velocity_final]",
+         .when = {"of", {"original"}}});
     return s;
   }();
   return section;
@@ -115,6 +128,30 @@ void PhotonStream::accept(std::span<const Photon> photons) {
   append(scatterings_, [](const Photon& p) { return p.scatterings; });
   append(column_, [&](const Photon& p) { return p.column / cross_section_; });
   append(fate_, [](const Photon& p) { return std::int64_t(p.fate); });
+}
+
+PeelStream::PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const FrequencyAxis& axis, double sharing,
+                       io::ArrayOutput& file)
+    : axis_(axis), size_(sky.size), sharing_(sharing) {
+  const std::string group = "/photons/peel";
+  id_ = file.column<std::uint64_t>(group + "/id", 1, "", "number of the photon");
+  light_ = file.column<double>(group + "/light", 1, "erg s-1",
+                               "luminosity that the observer sees, as if it were the same in all directions");
+  velocity_ = file.column<double>(group + "/velocity", 1, "km s-1", "c (lambda/lambda_0 - 1) as it leaves the gas");
+  position_ = file.column<double>(group + "/position", 3, "cm", "of the scattering or emission that sends it");
+  write_attributes(file, group, config::Sight{.observer = output.observer}, sky);
+}
+
+void PeelStream::accept(std::span<const Seen> light) {
+  std::vector<std::uint64_t> id;
+  std::vector<double> luminosity, velocities, position;
+  for (const Seen& seen : light) {
+    id.push_back(seen.id);
+    luminosity.push_back(seen.light / sharing_);
+    velocities.push_back(velocity(axis_, seen.frequency) / constants::km);
+    for (const double x : seen.position) position.push_back(size_ * x);
+  }
+  id_.append(id), light_.append(luminosity), velocity_.append(velocities), position_.append(position);
 }
 
 }  // namespace thor

@@ -3,6 +3,7 @@
 
 #include "thor/io/array/output.hpp"
 #include "thor/outputs/frequency_axis.hpp"
+#include "thor/outputs/observer.hpp"
 #include "thor/transport/photon.hpp"
 
 namespace thor {
@@ -26,14 +27,19 @@ enum class PhotonField {
   generator,
   source
 };
+
+/// Photons as they end, or the light that they send to an observer on their way.
+enum class PhotonsOf { original, peel };
 }  // namespace config
 
 /// Request for raw photons.
 struct PhotonsOutput {
   static constexpr const char* type = "photons";
-  static constexpr const char* meaning = "every photon, one row each";
+  static constexpr const char* meaning = "every photon, or all light that is peeled off for an observer, one row each";
 
-  std::vector<config::PhotonField> fields;  ///< each at most once, at least one
+  config::PhotonsOf of = config::PhotonsOf::original;
+  std::vector<config::PhotonField> fields;  ///< of original ones: each at most once, at least one
+  std::string observer;                     ///< whom peeled light is sent to
 
   static const config::Section<PhotonsOutput>& section();
   bool operator==(const PhotonsOutput&) const = default;
@@ -63,6 +69,21 @@ class PhotonStream {
   Field<std::int64_t> scatterings_, fate_, generator_;
   Field<double> weight_, velocity_initial_, velocity_final_, velocity_scattered_, position_, position_initial_,
       direction_, column_;
+};
+
+/// All light that is peeled off for one observer, streamed to disk: /photons/peel/{id, light, velocity, position}.
+class PeelStream {
+ public:
+  PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const FrequencyAxis& axis, double sharing,
+             io::ArrayOutput& file);
+
+  void accept(std::span<const Seen> light);
+
+ private:
+  FrequencyAxis axis_;
+  double size_, sharing_;
+  io::Column<std::uint64_t> id_;
+  io::Column<double> light_, velocity_, position_;
 };
 
 }  // namespace thor

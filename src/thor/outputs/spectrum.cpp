@@ -71,7 +71,7 @@ void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, cons
   const std::string group = "/spectra/" + name;
   file.write(group + "/edges", edges, units.unit, std::string("bin edges: ") + units.meaning);
   file.write(group + "/flux", flux, units.flux_unit, "luminosity per unit of the axis");
-  file.write(group + "/error", error, units.flux_unit, "Monte Carlo standard error of flux");
+  write_errors(file, group, error, {bins}, units.flux_unit, light);
   file.attribute(group, "axis", std::string(units.name));
   write_attributes(file, group, of, plan.frequency, light);
   if (sight.observer.empty()) return;

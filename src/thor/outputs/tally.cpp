@@ -47,18 +47,9 @@ double quantum_of(const Plan& plan, double quantum) {
 }
 
 /// As a number: gcc's own conversion of 128 bits takes software floats of 128 bits on some machines.
-__extension__ typedef unsigned __int128 Wide128;
-double amount(Wide128 cell) {
+double amount(Wide cell) {
   const auto high = static_cast<std::uint64_t>(cell >> 64), low = static_cast<std::uint64_t>(cell);
   return high == 0 ? double(low) : double(high) * 0x1p64 + double(low);
-}
-
-/// The error of a sum over the groups of photons from their sums S: sqrt(G/(G - 1) sum (S - <S>)^2).
-double error_of_groups(const double (&sums)[id_groups]) {
-  const double mean = std::accumulate(sums, sums + id_groups, 0.) / id_groups;
-  double scatter = 0;
-  for (const double sum : sums) scatter += (sum - mean) * (sum - mean);
-  return std::sqrt(scatter * id_groups / (id_groups - 1));
 }
 
 }  // namespace
@@ -121,7 +112,10 @@ void TallyPart::start(double weight, double left, int generator) {
 
 void TallyPart::accept(const Photon& photon) { count_end(plan_, photon, PartCells{own_.data(), shared_, plan_.own}); }
 
-void TallyPart::accept(const Seen& seen) { count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own}); }
+void TallyPart::accept(const Seen& seen) {
+  count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own});
+  if (seen.observer == kept_ && !seen.emitted) list_->push_back(seen);
+}
 
 void TallyPart::count_ray(Phase end, double light) {
   PartCells cells{own_.data(), shared_, plan_.own};
@@ -160,7 +154,7 @@ bool Tally::is_light(std::int64_t i) const {
 }
 
 /// Other threads may add to the shared cells meanwhile.
-Tally::Wide Tally::cell(std::int64_t i) const {
+Wide Tally::cell(std::int64_t i) const {
   const auto at = std::size_t(i);
   const Wide now = std::atomic_ref(const_cast<std::uint64_t&>(cells_[at])).load(std::memory_order_relaxed);
   if (before_.empty()) return is_light(i) ? now << doublings_ : now;
@@ -217,21 +211,29 @@ BinnedLight Tally::binned(std::size_t output) const {
     const double quantum = quantum_of(plan, quantum_) / sharing_;
     out.light.resize(std::size_t(bins.count));
     out.error.resize(std::size_t(bins.count));
+    if (bins.groups) out.vov.resize(std::size_t(bins.count));
     out.beyond = amount(cell(bins.first)) * quantum;
     out.error_method = bins.groups ? "groups" : "histories";
+    double totals[id_groups] = {}, squares = 0;
     for (std::int64_t i = 0; i < bins.count; ++i) {
       const std::int64_t at = bins.first + 1 + i;
       double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
       if (!bins.groups) {
         light = amount(cell(at)) * quantum;
         error = std::sqrt(amount(cell(at + bins.count)) * quantum_squared_) / sharing_;
+        squares += error * error;
         continue;
       }
       double sums[id_groups];
-      for (int g = 0; g < id_groups; ++g) sums[g] = amount(cell(at + g * bins.count));
+      for (int g = 0; g < id_groups; ++g) totals[g] += sums[g] = amount(cell(at + g * bins.count));
       light = std::accumulate(sums, sums + id_groups, 0.) * quantum;
+      if (!(light > 0)) continue;  // of a large image most bins
       error = error_of_groups(sums) * quantum;
+      out.vov[std::size_t(i)] = float(vov_of_groups(sums));
     }
+    const double all = std::accumulate(out.light.begin(), out.light.end(), 0.);
+    const double by_histories = std::max(squares - all * all / std::max(double(photons()), 1.), 0.);
+    out.total_error = bins.groups ? error_of_groups(totals) * quantum : std::sqrt(by_histories);
   });
   return out;
 }
@@ -256,23 +258,8 @@ std::optional<double> Tally::error(std::size_t output, ErrorOf of) const {
     }
     return bins.back().first;  // rounding
   }
-  double error = 0;
-  plans_[output].visit([&]<class Plan>(const Plan& plan) {
-    const auto& bins = plan.bins;
-    if (bins.groups) {
-      double sums[id_groups] = {};
-      for (std::int64_t i = 0; i < bins.count * id_groups; ++i) {
-        sums[i / bins.count] += amount(cell(bins.first + 1 + i));
-      }
-      error = error_of_groups(sums) * quantum_of(plan, quantum_) / sharing_;
-      return;
-    }
-    const double squares =
-        std::accumulate(binned.error.begin(), binned.error.end(), 0., [](double s, double e) { return s + e * e; });
-    error = std::sqrt(std::max(squares - light * light / double(photons()), 0.));
-  });
   // Where every photon has added its light, the next one may not: nothing is known to better than 1/N.
-  return std::max(error / light, 1 / double(photons()));
+  return std::max(binned.total_error / light, 1 / double(photons()));
 }
 
 double Tally::error() const {
@@ -285,23 +272,29 @@ double Tally::error() const {
   return light > 0 ? std::accumulate(first.error.begin(), first.error.end(), 0.) / light : 0;
 }
 
+OutputLight Tally::light_of(std::size_t output, const BinnedLight& binned) const {
+  const auto of = [&]<class T>(const T& o) -> OutputLight {
+    bool observed = false;
+    if constexpr (requires { o.sight; }) observed = !o.sight.observer.empty();
+    return {T::type,
+            o.name,
+            o.of,
+            std::accumulate(binned.light.begin(), binned.light.end(), 0.),
+            binned.beyond,
+            observed,
+            trusted_share(binned),
+            !binned.vov.empty()};
+  };
+  return std::visit(of, outputs_[output]);
+}
+
 std::vector<OutputLight> Tally::light_of_outputs() const {
   std::vector<OutputLight> list;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const BinnedLight light = binned(i);
-    std::visit(
-        [&]<class T>(const T& output) {
-          bool observed = false;
-          if constexpr (requires { output.sight; }) observed = !output.sight.observer.empty();
-          list.push_back({T::type, output.name, output.of, std::accumulate(light.light.begin(), light.light.end(), 0.),
-                          light.beyond, observed});
-        },
-        outputs_[i]);
-  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) list.push_back(light_of(i, binned(i)));
   return list;
 }
 
-void Tally::write(io::ArrayOutput& file) const {
+std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
   const auto set = [&](const std::string& name, auto value) { file.attribute("/summary", name, value); };
   set("photons", photons());
   for (int i = 0; i < fate_count; ++i) set(fates[i].name, (*this)[Counter(i)]);
@@ -334,14 +327,18 @@ void Tally::write(io::ArrayOutput& file) const {
       set_light(name_of_light(i), GeneratorCounter(int(GeneratorCounter::light_escaped) + i));
     }
   }
+  std::vector<OutputLight> list;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const BinnedLight light = binned(i);
     std::visit(
         [&](const auto& output) {
           using Plan = decltype(output.plan(std::declval<const OutputContext&>()));
-          output.write(file, plans_[i].as<Plan>(), binned(i));
+          output.write(file, plans_[i].as<Plan>(), light);
         },
         outputs_[i]);
+    list.push_back(light_of(i, light));
   }
+  return list;
 }
 
 double Tally::light(int generator, GeneratorCounter c) const {

@@ -5,6 +5,7 @@
 #include "thor/io/array/input.hpp"
 #include "thor/io/array/output.hpp"
 #include "thor/outputs/tally_plan.hpp"
+#include "thor/outputs/trust.hpp"
 
 namespace thor {
 
@@ -14,9 +15,13 @@ struct OutputLight {
   config::Fate of;
   double within, beyond;  ///< light within and beyond the range
   bool observed;          ///< what an observer sees
+  double trusted;         ///< share of the light in bins whose errors can be trusted (outputs/trust.hpp)
+  bool knows_vov;         ///< or else an upper limit to it
 };
 
 class TallyPart;
+
+__extension__ typedef unsigned __int128 Wide;  ///< sum of the cells of all batches
 
 /// Which error of an output: that of all its light, of its brightest bin, or of a typical bin.
 enum class ErrorOf { total, peak, bin_median };
@@ -43,7 +48,8 @@ class Tally {
   void merge(const std::uint64_t* parts, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }
   void merge(TallyPart& part);  ///< leaves the part empty
-  void write(io::ArrayOutput& file) const;
+  /// Writes all that was counted; the light of the outputs, as of light_of_outputs().
+  std::vector<OutputLight> write(io::ArrayOutput& file) const;
 
   /// Adds what was counted to what earlier batches have, and counts in 2^doublings of the first quanta from here on.
   void next_batch(int doublings);
@@ -79,7 +85,7 @@ class Tally {
 
  private:
   friend TallyPart;
-  __extension__ typedef unsigned __int128 Wide;
+  OutputLight light_of(std::size_t output, const BinnedLight& binned) const;
   Wide cell(std::int64_t i) const;      ///< of all batches, in the first quanta
   bool is_light(std::int64_t i) const;  ///< whether a cell counts in quanta
   void set_quanta();                    ///< of the plans, for this batch
@@ -103,6 +109,8 @@ class TallyPart {
   void start(double weight, double left, int generator);
   void accept(const Photon& photon);
   void accept(const Seen& seen);  ///< counts light that an observer sees
+  /// From here on, light that was sent to this observer is also put into a list.
+  void keep(int observer, std::vector<Seen>& list) { kept_ = observer, list_ = &list; }
   /// Counts a ray to an observer that started with this light; `absorbed`: it ended in thick gas.
   void count_ray(Phase end, double light);
 
@@ -111,6 +119,8 @@ class TallyPart {
   TallyPlan plan_;
   std::vector<std::uint64_t> own_;
   std::uint64_t* shared_;
+  int kept_ = -1;
+  std::vector<Seen>* list_ = nullptr;
 };
 
 }  // namespace thor

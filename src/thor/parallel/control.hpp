@@ -14,7 +14,11 @@ struct Control {
   std::atomic<double> error{0};  ///< Tally::error() some time ago; 0: not known yet
 };
 
-/// Takes finished photons, some hundred or more at a time; never called from two threads at once.
-using Sink = std::function<void(std::span<const Photon>)>;
+/// Takes finished photons, some hundred or more at a time; never called from two threads at once. `seen` takes the
+/// light that the observer gets who is recorded (Observers).
+struct Sink : std::function<void(std::span<const Photon>)> {
+  using function::function;
+  std::function<void(std::span<const Seen>)> seen{};
+};
 
 }  // namespace thor

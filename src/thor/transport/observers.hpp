@@ -17,6 +17,7 @@ struct Observers {
   RayEnds ends{};
   double memory = 2e9;             ///< of a device, for events whose rays wait [byte]
   std::vector<char> from_start{};  ///< of each: whether it sees the frequency with which a ray starts, not ends
+  int recorded = -1;               ///< the one whose light goes to the sink; -1: none
 
   bool empty() const { return towards.empty(); }
 };

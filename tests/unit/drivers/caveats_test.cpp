@@ -20,7 +20,9 @@ struct Counted {
       tally.accept(p);
     }
   }
-  std::vector<std::string> caveats() const { return caveats_of(tally, {tally.photons(), ""}); }
+  std::vector<std::string> caveats() const {
+    return caveats_of(tally, tally.light_of_outputs(), {tally.photons(), ""});
+  }
 };
 
 TEST(Caveats, OnePerCentLostIsTheMost) {
@@ -74,22 +76,50 @@ TEST(Caveats, AnObserverWhoSeesNothingIsTold) {
       p.fate = fate, p.weight = 1, p.direction[2] = 1, p.position[0] = 3;
       tally.start(1, 1), tally.accept(p);
     }
-    return caveats_of(tally, {2, ""});
+    return caveats_of(tally, tally.light_of_outputs(), {2, ""});
   };
   ASSERT_EQ(caveats(1).size(), 1u);
   EXPECT_TRUE(caveats(1)[0].starts_with("spectrum dark: not a photon is in it, though 1 erg/s escaped"));
-  EXPECT_TRUE(caveats(4).empty());
+  ASSERT_EQ(caveats(4).size(), 1u);
+  EXPECT_NE(caveats(4)[0].find("errors can be trusted"), std::string::npos) << "of two photons";
+}
+
+/// A spectrum of one bin, by photons of weight 1 and `bright` ones of weight 1000 that escape towards an observer.
+TEST(Caveats, ErrorsThatCannotBeTrustedAreNamed) {
+  const auto caveats = [](int photons, int bright, int outputs = 1) {
+    SpectrumOutput seen{.name = "seen", .axis = config::Axis::x, .low = -1, .high = 1, .bins = 1};
+    seen.sight.observer = "o", seen.sight.estimator = config::Estimator::escaped, seen.sight.within = 3;
+    const std::vector<config::Observer> observers{{"o", {0, 0, 1}, {0, 1, 0}}};
+    const std::vector<AnyOutput> list(std::size_t(outputs), seen);
+    Tally tally{list, {[](const std::string&) { return FrequencyAxis{1e6, 1e-5}; }, 1, observers}, 1e5, 1e8};
+    for (int i = 0; i < photons; ++i) {
+      Photon p{};
+      p.id = std::uint64_t(i), p.fate = Phase::escaped, p.weight = i < bright ? 1000 : 1, p.direction[2] = 1;
+      if (i % 2 == 0) p.direction[0] = 0.1, p.frequency_final = 5 * double(i % 3);  // some are beyond the range
+      tally.start(p.weight, p.weight), tally.accept(p);
+    }
+    std::string text;
+    for (const std::string& caveat : caveats_of(tally, tally.light_of_outputs(), {tally.photons(), ""})) {
+      if (caveat.find("trusted") != std::string::npos) text += caveat;
+    }
+    return text;
+  };
+  EXPECT_EQ(caveats(10000, 0), "");
+  EXPECT_TRUE(caveats(10000, 2).starts_with("less than half of the light of spectrum seen (0 %) is in bins"));
+  EXPECT_NE(caveats(10000, 2, 6).find("seen (0 %) and 2 more is"), std::string::npos);
 }
 
 TEST(Caveats, ARunThatWasCutIsBiasedOnlyByWhatIsInFlight) {
   Counted some;
   some.add(Phase::escaped, 10);
   EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
-  EXPECT_NE(caveats_of(some.tally, {11, ""})[0].find("not a biased one"), std::string::npos);
+  EXPECT_NE(caveats_of(some.tally, some.tally.light_of_outputs(), {11, ""})[0].find("not a biased one"),
+            std::string::npos);
   some.add(Phase::fly, 1);
   EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
-  EXPECT_NE(caveats_of(some.tally, {11, ""})[0].find("so the result is biased"), std::string::npos);
-  EXPECT_EQ(caveats_of(some.tally, {11, "full"}).size(), 2u);
+  EXPECT_NE(caveats_of(some.tally, some.tally.light_of_outputs(), {11, ""})[0].find("so the result is biased"),
+            std::string::npos);
+  EXPECT_EQ(caveats_of(some.tally, some.tally.light_of_outputs(), {11, "full"}).size(), 2u);
 }
 
 }  // namespace

@@ -46,6 +46,36 @@ void FitsOutput::image(const std::string& name, const FitsHeader& header, const 
   all.set("EXTNAME", name, "");
   all.append(header);
   file_.write(all.blocks());
+  write(values);
+}
+
+void FitsOutput::table(const std::string& name, const FitsHeader& header, const std::vector<FitsColumn>& columns) {
+  const std::size_t rows = columns.front().values.size();
+  FitsHeader all;
+  all.set("XTENSION", "BINTABLE", "binary table");
+  all.set("BITPIX", 8, "");
+  all.set("NAXIS", 2, "");
+  all.set("NAXIS1", 8 * columns.size(), "bytes of a row");
+  all.set("NAXIS2", rows, "rows");
+  all.set("PCOUNT", 0, "");
+  all.set("GCOUNT", 1, "");
+  all.set("TFIELDS", columns.size(), "columns");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    all.set(fmt::format("TTYPE{}", i + 1), columns[i].name, "");
+    all.set(fmt::format("TFORM{}", i + 1), "1D", "");
+    if (!columns[i].unit.empty()) all.set(fmt::format("TUNIT{}", i + 1), columns[i].unit, "");
+  }
+  all.set("EXTNAME", name, "");
+  all.append(header);
+  file_.write(all.blocks());
+  std::vector<double> values;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const FitsColumn& column : columns) values.push_back(column.values[row]);
+  }
+  write(values);
+}
+
+void FitsOutput::write(std::span<const double> values) {
   constexpr std::size_t most = 1 << 17;
   for (std::size_t i = 0; i < values.size(); i += most) {
     file_.write(big_endian(values.subspan(i, std::min(most, values.size() - i))));

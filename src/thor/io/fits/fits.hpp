@@ -7,8 +7,14 @@
 
 namespace thor::io {
 
-/// A FITS file of images of double precision: a primary HDU without data, and an extension for each of them (FITS
-/// standard 4.0, sections 3, 5.3 and 7.1). Called NAME.partial until commit(), as every FileOutput.
+/// A column of a table.
+struct FitsColumn {
+  std::string name, unit;
+  std::vector<double> values;
+};
+
+/// A FITS file of images or tables of double precision: a primary HDU without data, and an extension for each of them
+/// (FITS standard 4.0, sections 3, 5.3, 7.1 and 7.3). Called NAME.partial until commit(), as every FileOutput.
 class FitsOutput {
  public:
   FitsOutput(const std::filesystem::path& path, bool overwrite) : file_(path, overwrite) {}
@@ -20,9 +26,14 @@ class FitsOutput {
   void image(const std::string& name, const FitsHeader& header, const std::vector<std::uint64_t>& shape,
              std::span<const double> values);
 
+  /// Adds a binary table; all columns have as many rows.
+  void table(const std::string& name, const FitsHeader& header, const std::vector<FitsColumn>& columns);
+
   void commit() { file_.commit(); }
 
  private:
+  void write(std::span<const double> values);
+
   FileOutput file_;
 };
 

@@ -51,6 +51,7 @@ FitsHeader origin_of(const Result& result, const Product& product) {
   copy(header, "APER_IN", own, "aperture_inner", "[cm]");
   copy(header, "BEYOND", own, "luminosity_beyond", "[erg/s] light outside of the range");
   copy(header, "ERRORS", own, "error_method", "how errors were found");
+  copy(header, "TRUSTED", own, "trusted", "share of the light with trusted errors");
   for (const std::string& caveat : result.lines("caveats")) header.comment("CAVEAT: " + caveat);
   return header;
 }
@@ -62,6 +63,21 @@ void set_distances(FitsHeader& header, const Sky& sky) {
   if (sky.distance_luminosity || sky.distance_angular) header.set("DISTUNIT", "Mpc", "unit of the distances");
 }
 
+/// A profile: the radii between which a ring lies, its mean surface brightness, and how well that is known.
+void write_profile(FitsOutput& file, const FitsHeader& primary, const Input& input, const Product& profile) {
+  const BinnedAxis& radius = profile.axes.front();
+  const std::vector<double>& edges = radius.edges;
+  const std::string unit = profile.unit.text(), length = radius.unit.text();
+  std::vector<FitsColumn> columns{{"R_IN", length, {edges.begin(), edges.end() - 1}},
+                                  {"R_OUT", length, {edges.begin() + 1, edges.end()}},
+                                  {"SB", unit, read_values(input, profile)},
+                                  {"ERROR", unit, read_errors(input, profile)}};
+  if (auto vov = read_vov(input, profile); !vov.empty()) columns.push_back({"VOV", "", std::move(vov)});
+  file.primary(primary, columns.size() * radius.bins);
+  file.table("PROFILE", {}, columns);
+  file.commit();
+}
+
 }  // namespace
 
 void write_fits(const std::filesystem::path& path, bool overwrite, const Result& result, const Input& input,
@@ -69,6 +85,8 @@ void write_fits(const std::filesystem::path& path, bool overwrite, const Result&
   const Sky sky = sky_of(result);
   FitsHeader primary = origin_of(result, product);
   set_distances(primary, sky);
+  FitsOutput file(path, overwrite);
+  if (product.kind == ProductKind::profile) return write_profile(file, primary, input, product);
   const double wavelength =
       number(product.attributes, "wavelength0").value_or(number(result.root(), "wavelength0").value_or(0));
   FitsHeader axes = wcs_of(product, position, sky, wavelength);
@@ -76,9 +94,9 @@ void write_fits(const std::filesystem::path& path, bool overwrite, const Result&
   std::vector<std::uint64_t> shape;
   for (const BinnedAxis& axis : product.axes) shape.push_back(axis.bins);
 
-  FitsOutput file(path, overwrite);
   std::vector<double> values = read_values(input, product);
-  file.primary(primary, 2 * values.size());
+  const std::vector<double> vov = read_vov(input, product);
+  file.primary(primary, 2 * values.size() + vov.size());
   FitsHeader data;
   data.set("BUNIT", product.unit.text(), "");
   data.append(axes);
@@ -89,6 +107,7 @@ void write_fits(const std::filesystem::path& path, bool overwrite, const Result&
   variance.set("BUNIT", product.unit.power(2).text(), "variance");
   variance.append(axes);
   file.image("STAT", variance, shape, values);
+  if (!vov.empty()) file.image("VOV", axes, shape, vov);
   file.commit();
 }
 

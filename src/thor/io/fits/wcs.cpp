@@ -35,7 +35,7 @@ FitsAxis frequency_axis(const BinnedAxis& axis) {
 
 std::vector<FitsAxis> axes_of(const Product& product, const SkyPosition& position) {
   std::vector<FitsAxis> axes;
-  if (product.kind != ProductKind::spectrum) {
+  if (product.is_picture()) {
     const BinnedAxis &right = product.right(), &up = product.up();
     if (is_angular(product)) {
       axes.push_back(offset_axis(right, "RA---TAN", "deg", degrees_of_arcsec, position.right_ascension));
@@ -51,9 +51,7 @@ std::vector<FitsAxis> axes_of(const Product& product, const SkyPosition& positio
 
 }  // namespace
 
-bool is_angular(const Product& product) {
-  return product.kind != ProductKind::spectrum && product.right().unit == Unit("arcsec");
-}
+bool is_angular(const Product& product) { return product.is_picture() && product.right().unit == Unit("arcsec"); }
 
 FitsHeader wcs_of(const Product& product, const SkyPosition& position, const Sky& sky, double rest_wavelength) {
   const std::vector<FitsAxis> axes = axes_of(product, position);

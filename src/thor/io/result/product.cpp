@@ -19,14 +19,35 @@ BinnedAxis read_axis(const Input& input, const std::string& group, const std::st
   const std::string path = input.path().string(), array = group + "/" + edges;
   const std::vector<double> values = input.read_all<double>(array);
   if (values.size() < 2) fail_damaged(path, array, "it has fewer than two edges");
-  BinnedAxis axis{name, Unit(input.text(array, "units").value_or("")), values.front(), values.back(),
-                  values.size() - 1};
-  const double width = axis.width();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool equal = std::abs(values[i] - (axis.low + double(i) * width)) < 1e-3 * width;
-    if (!(width > 0) || !equal) fail_damaged(path, array, "its bins are not of equal width");
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (!(values[i] > values[i - 1])) fail_damaged(path, array, "its edges do not increase");
   }
+  return {name,  Unit(input.text(array, "units").value_or("")), values.front(), values.back(), values.size() - 1,
+          values};
+}
+
+BinnedAxis read_even_axis(const Input& input, const std::string& group, const std::string& edges,
+                          const std::string& name) {
+  BinnedAxis axis = read_axis(input, group, edges, name);
+  if (!axis.is_even()) fail_damaged(input.path().string(), group + "/" + edges, "its bins are not of equal width");
   return axis;
+}
+
+std::vector<BinnedAxis> read_axes(const Input& input, const Product& p) {
+  std::vector<BinnedAxis> axes;
+  if (p.kind == ProductKind::profile) axes.push_back(read_axis(input, p.group, "edges", "radius"));
+  if (p.kind == ProductKind::histogram) {
+    std::istringstream names(show(p.attributes, "axes"));
+    for (std::string name; names >> name;) axes.push_back(read_axis(input, p.group, "edges_" + name, name));
+  }
+  if (p.kind == ProductKind::cube || p.kind == ProductKind::spectrum) {
+    axes.push_back(read_even_axis(input, p.group, "edges", show(p.attributes, "axis")));
+  }
+  if (p.is_picture()) {
+    axes.push_back(read_even_axis(input, p.group, "edges_up", "up"));
+    axes.push_back(read_even_axis(input, p.group, "edges_right", "right"));
+  }
+  return axes;
 }
 
 std::vector<double> read_finite(const Input& input, const std::string& array) {
@@ -39,11 +60,23 @@ std::vector<double> read_finite(const Input& input, const std::string& array) {
 
 }  // namespace
 
-std::string kind_name(ProductKind kind) {
-  return kind == ProductKind::image ? "image" : kind == ProductKind::cube ? "cube" : "spectrum";
+bool BinnedAxis::is_even() const {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!(std::abs(edges[i] - (low + double(i) * width())) < 1e-3 * width())) return false;
+  }
+  return true;
 }
 
-const BinnedAxis* Product::frequency() const { return kind == ProductKind::image ? nullptr : &axes.front(); }
+double BinnedAxis::middle(std::uint64_t i) const { return (edges[i] + edges[i + 1]) / 2; }
+
+std::string kind_name(ProductKind kind) {
+  constexpr const char* names[] = {"image", "cube", "spectrum", "profile", "histogram"};
+  return names[int(kind)];
+}
+
+const BinnedAxis* Product::frequency() const {
+  return kind == ProductKind::cube || kind == ProductKind::spectrum ? axes.data() : nullptr;
+}
 
 std::string Product::observer() const { return attributes.count("observer") ? show(attributes, "observer") : ""; }
 
@@ -60,31 +93,27 @@ Unit Product::unit_of_light() const {
 }
 
 std::vector<ProductPlace> find_products(const Result& result) {
+  constexpr std::string_view folders[] = {"/images", "/cubes", "/spectra", "/profiles", "/histograms"};
   std::vector<ProductPlace> found;
   for (const Object& object : result.objects) {
     const std::size_t slash = object.path.rfind('/');
     const std::string folder = object.path.substr(0, slash), name = object.path.substr(slash + 1);
     if (object.is_dataset) continue;
-    if (folder == "/images") found.push_back({ProductKind::image, name, &object});
-    if (folder == "/cubes") found.push_back({ProductKind::cube, name, &object});
-    if (folder == "/spectra") found.push_back({ProductKind::spectrum, name, &object});
+    const auto kind = std::ranges::find(folders, folder);
+    if (kind != std::end(folders)) found.push_back({ProductKind(kind - std::begin(folders)), name, &object});
   }
   return found;
 }
 
 Product read_product(const Input& input, const ProductPlace& place) {
-  const ProductKind kind = place.kind;
-  Product p{kind, place.name, place.group->path, "", {}, {}, place.group->attributes};
-  p.array = kind == ProductKind::image ? "surface_brightness" : kind == ProductKind::cube ? "intensity" : "flux";
-  if (kind != ProductKind::image) p.axes.push_back(read_axis(input, p.group, "edges", show(p.attributes, "axis")));
-  if (kind != ProductKind::spectrum) {
-    p.axes.push_back(read_axis(input, p.group, "edges_up", "up"));
-    p.axes.push_back(read_axis(input, p.group, "edges_right", "right"));
-  }
+  constexpr const char* arrays[] = {"surface_brightness", "intensity", "flux", "surface_brightness", "luminosity"};
+  Product p{place.kind, place.name, place.group->path, arrays[int(place.kind)], {}, {}, place.group->attributes};
+  p.axes = read_axes(input, p);
   p.unit = Unit(input.text(p.group + "/" + p.array, "units").value_or(""));
   std::vector<std::uint64_t> shape;
   for (const BinnedAxis& axis : p.axes) shape.push_back(axis.bins);
-  for (const std::string& array : {p.array, std::string("error")}) {
+  for (const std::string& array : {p.array, std::string("error"), std::string("vov")}) {
+    if (array == "vov" && !input.has(p.group + "/vov")) continue;
     if (input.array(p.group + "/" + array).shape != shape) {
       fail_damaged(input.path().string(), p.group + "/" + array, "its shape is not that of its axes");
     }
@@ -98,6 +127,10 @@ std::vector<double> read_values(const Input& input, const Product& product) {
 
 std::vector<double> read_errors(const Input& input, const Product& product) {
   return read_finite(input, product.group + "/error");
+}
+
+std::vector<double> read_vov(const Input& input, const Product& product) {
+  return input.has(product.group + "/vov") ? read_finite(input, product.group + "/vov") : std::vector<double>{};
 }
 
 std::vector<double> read_picture(const Input& input, const Product& product) {

@@ -5,35 +5,38 @@
 #include "thor/io/result/result.hpp"
 #include "thor/io/result/unit.hpp"
 
-/// The images, cubes and spectra of a result, with the units that the file gives them.
+/// The images, cubes, spectra, profiles and histograms of a result, with the units that the file gives them.
 namespace thor::io {
 
-/// Bins of equal width along an axis.
+/// Bins along an axis: of equal width, but for profiles and histograms.
 struct BinnedAxis {
-  std::string name;  ///< "right", "up", or of a frequency "x", "velocity", "wavelength", "frequency"
+  std::string name;  ///< "right", "up", "radius", of a frequency "x", "velocity", "wavelength", "frequency", ...
   Unit unit;
   double low, high;
   std::uint64_t bins;
+  std::vector<double> edges;  ///< as in the file
 
   double width() const { return (high - low) / double(bins); }
-  double middle(std::uint64_t i) const { return low + (double(i) + 0.5) * (high - low) / double(bins); }
+  bool is_even() const;  ///< whether all bins have this width
+  double middle(std::uint64_t i) const;
 };
 
-enum class ProductKind { image, cube, spectrum };
+enum class ProductKind { image, cube, spectrum, profile, histogram };
 
 struct Product {
   ProductKind kind;
   std::string name;
   std::string group;             ///< "/images/NAME", ...
-  std::string array;             ///< "surface_brightness", "intensity" or "flux"
+  std::string array;             ///< "surface_brightness", "intensity", "flux" or "luminosity"
   Unit unit;                     ///< of the array and of its error
-  std::vector<BinnedAxis> axes;  ///< as those of the array: frequency, up, right
+  std::vector<BinnedAxis> axes;  ///< as those of the array: frequency, up, right; radius
   Attributes attributes;         ///< of the group
 
   const BinnedAxis& right() const { return axes.back(); }  ///< of an image or cube
   const BinnedAxis& up() const { return axes[axes.size() - 2]; }
-  const BinnedAxis* frequency() const;  ///< null of an image
-  std::string observer() const;         ///< "" where the light of all directions is counted
+  const BinnedAxis* frequency() const;  ///< of a cube or spectrum; else null
+  bool is_picture() const { return kind == ProductKind::image || kind == ProductKind::cube; }
+  std::string observer() const;  ///< "" where the light of all directions is counted
 
   /// Product of the widths of a bin along all axes: a value times this is the light of the bin, in `unit_of_light`.
   double bin_size() const;
@@ -58,6 +61,8 @@ Product read_product(const Input& input, const ProductPlace& place);
 /// Light of the bins of a product and its standard errors; Error(input) where a number is not finite.
 std::vector<double> read_values(const Input& input, const Product& product);
 std::vector<double> read_errors(const Input& input, const Product& product);
+/// Variance of the variance; empty where it is not known.
+std::vector<double> read_vov(const Input& input, const Product& product);
 
 /// An image, or a cube summed over its channels: rows upward.
 std::vector<double> read_picture(const Input& input, const Product& product);

@@ -86,6 +86,7 @@ class Worker {
     if (shared.observers.empty()) return;
     peeler_.emplace(shared.problem, shared.emitter, shared.observers, shared.lanes, shared.isa, tally_,
                     shared.control.abort);
+    if (shared.sink.seen && shared.observers.recorded >= 0) tally_.keep(shared.observers.recorded, seen_);
   }
 
   void run() {
@@ -95,6 +96,7 @@ class Worker {
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
       const bool ended = shared_.advance(lanes_, shared_.problem.data(), slice, peeler_ ? peeler_->log() : nullptr);
       if (peeler_) peeler_->look(origins_);
+      if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
       if (Clock::now() >= next_look_) publish();
     }
@@ -110,7 +112,7 @@ class Worker {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr int slice = 4096;  ///< steps between checks of the control: about a millisecond
-  static constexpr std::size_t batch = 256;
+  static constexpr std::size_t batch = 256, most_seen = 4096;
 
   void collect() {
     for (int lane = 0; lane < shared_.lanes; ++lane) {
@@ -170,6 +172,11 @@ class Worker {
       const std::lock_guard lock(shared_.mutex);
       shared_.sink(finished_);
     }
+    if (!seen_.empty()) {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.sink.seen(seen_);
+      seen_.clear();
+    }
     Control& control = shared_.control;
     control.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
     control.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
@@ -195,6 +202,7 @@ class Worker {
   TallyPart tally_;
   std::optional<Peeler<Real>> peeler_;
   std::vector<Photon> finished_;
+  std::vector<Seen> seen_;
   Pool::Block block_;
   int live_ = 0;
 };

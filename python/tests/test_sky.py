@@ -1,0 +1,215 @@
+"""Analysis of images and cubes, against exact truth."""
+
+import os
+import subprocess
+import sys
+import unittest
+from math import erf
+
+import numpy as np
+from support import WithFiles, write_result
+
+import thor
+from thor.line import C_KMS, Line
+from thor.sky import Cube, Image
+
+PIXELS, WIDTH = 200, 20.0  # kpc
+MG = (2796.3543, 2803.5315)
+
+
+def common(error, edges=None):
+    pixels = error.shape[-1]
+    side = np.linspace(-WIDTH / 2, WIDTH / 2, pixels + 1)
+    return {
+        "name": "made", "observer": "face", "error": error, "unit": "", "right": side, "up": side, "direction": np.array([0, 0, 1.0]),
+        "centre": np.zeros(3), "of": "escaped", "beyond": 0.0, "error_method": "groups", "length": "kpc", "light": 1.0,
+        "luminosity_error": np.nan, "vov": None, "trusted": np.nan,
+    }  # fmt: skip
+
+
+def image(brightness, error=None):
+    error = np.zeros_like(brightness) if error is None else error
+    return Image(**common(error), brightness=brightness)
+
+
+def radius(pixels=PIXELS):
+    middle = (np.arange(pixels) + 0.5) / pixels * WIDTH - WIDTH / 2
+    return np.hypot(middle[None, :], middle[:, None])
+
+
+class DiscTest(unittest.TestCase):
+    """An exponential disc S = S0 exp(-r/h): A(>S) = pi h^2 ln^2(S0/S), dA/dlog10 S = 2 pi h^2 ln(10) ln(S0/S)."""
+
+    S0, H = 1e40, 1.5
+
+    def setUp(self):
+        self.disc = image(self.S0 * np.exp(-radius() / self.H))
+
+    def truth(self, limit, h=None):
+        return np.pi * (h or self.H) ** 2 * np.log(self.S0 / limit) ** 2
+
+    def test_area_and_depth(self):
+        for limit in (3e39, 1e39, 1e38):
+            area, error = self.disc.area(limit)
+            truth = self.truth(limit)
+            tolerance = 4 * np.sqrt(2 * np.pi * np.sqrt(truth / np.pi) * self.disc.pixel_area ** 1.5)  # pixels of the rim
+            self.assertAlmostEqual(area, truth, delta=tolerance)
+            self.assertGreater(abs(self.truth(limit, 1.05 * self.H) - area), tolerance, "the twin: a disc of another size")
+            self.assertEqual(error, 0)
+            self.assertAlmostEqual(self.disc.depth(truth)[0] / limit, 1, delta=0.02)
+            self.assertLessEqual(self.disc.area(self.disc.depth(truth)[0])[0], truth + 8 * self.disc.pixel_area, "eight pixels are as bright")
+        with self.assertRaisesRegex(thor.ArgumentError, "only, not on 401"):
+            self.disc.depth(401.0)
+        for wrong in (0, -1, "deep"):
+            with self.assertRaises(thor.ArgumentError):
+                self.disc.area(wrong)
+
+    def test_distribution_of_brightness(self):
+        edges = np.geomspace(2e38, 8e39, 9)
+        pdf = self.disc.brightness_pdf(edges)
+        truth = -np.diff(self.truth(edges)) / np.diff(np.log10(edges))
+        np.testing.assert_allclose(pdf.area, truth, rtol=0.1)
+        np.testing.assert_allclose(np.sum(pdf.area * np.diff(np.log10(edges))), self.truth(edges[0]) - self.truth(edges[-1]), rtol=0.01)
+        twin = -np.diff(self.truth(edges, 1.1 * self.H)) / np.diff(np.log10(edges))
+        self.assertGreater(np.max(np.abs(pdf.area / twin - 1)), 0.1)
+        with self.assertRaises(thor.ArgumentError):
+            self.disc.brightness_pdf([1e38, 1e37])
+
+    def test_errors_are_those_of_noisy_images(self):
+        """The scatter of areas of many noisy images is what one of them says."""
+        rng = np.random.default_rng(5)
+        true, error = self.S0 * np.exp(-radius(60) / self.H), np.full((60, 60), 2e38)
+        limit, edges = 1e39, np.array([6e38, 1.5e39, 4e39])
+        noisy = [image(true + rng.normal(0, error), error) for _ in range(300)]
+        areas = np.array([i.area(limit) for i in noisy])
+        # Each image is itself noisy, so that it sees pixels nearer to the limit than they are: the error is good to some 15 %.
+        self.assertAlmostEqual(np.std(areas[:, 0]) / np.mean(areas[:, 1]), 1, delta=0.2)
+        pdfs = [i.brightness_pdf(edges) for i in noisy]
+        scatter = np.std([p.area for p in pdfs], axis=0)
+        np.testing.assert_allclose(scatter / np.mean([p.error for p in pdfs], axis=0), 1, atol=0.25)
+        half = [image(i.brightness, i.error / 3).area(limit)[1] for i in noisy]
+        self.assertGreater(np.std(areas[:, 0]) / np.mean(half), 1.3, "the twin: errors that are too small")
+
+    def test_light_of_an_aperture(self):
+        fine = image(self.S0 * np.exp(-radius() / self.H), np.full((PIXELS, PIXELS), 1e37))
+        r = 4.0
+        truth = 2 * np.pi * self.S0 * self.H**2 * (1 - (1 + r / self.H) * np.exp(-r / self.H))
+        light, error = fine.aperture(r)
+        self.assertAlmostEqual(light / truth, 1, delta=0.005)
+        self.assertAlmostEqual(error, 1e37 * np.sqrt(np.sum(radius() < r)) * fine.pixel_area, delta=1e-6 * error)
+        self.assertAlmostEqual(fine.aperture(3.0)[0] + fine.aperture(r, 3.0)[0], light, delta=1e-9 * light)
+        with self.assertRaises(thor.ArgumentError):
+            fine.aperture(1.0, 2.0)
+
+
+def gaussian(edges, centre, sigma):
+    """Share of a Gaussian in each bin."""
+    cdf = np.array([0.5 * (1 + erf((e - centre) / sigma / np.sqrt(2))) for e in edges])
+    return np.diff(cdf)
+
+
+class CubeTest(unittest.TestCase):
+    """Two Gaussian lines in every pixel, whose ratio grows to the right."""
+
+    def setUp(self):
+        self.ratio = np.linspace(1, 2, 5)
+        self.edges = np.linspace(-400, 1200, 321)
+        apart = C_KMS * (MG[1] / MG[0] - 1)
+        first, second = (gaussian(self.edges, v, 40.0)[:, None, None] / 5.0 for v in (0.0, apart))  # per km/s
+        light = first * self.ratio[None, None, :] + second
+        self.light = np.repeat(light, 5, axis=1)
+        self.error = np.sqrt(self.light / 5 / 2000)  # of 2000 photons for a light of 1
+        self.cube = self.make(self.light)
+
+    def make(self, light):
+        return Cube(**common(self.error), intensity=light, axis="velocity", edges=self.edges, line=Line("MgII", MG[0]))
+
+    def test_ratio_of_a_doublet(self):
+        made = self.cube.doublet_ratio(*MG, 150)
+        np.testing.assert_allclose(made.ratio, np.tile(self.ratio, (5, 1)), rtol=2e-3)
+        np.testing.assert_allclose(made.error, self.ratio * np.sqrt(1 / (2000 * self.ratio) + 1 / 2000) * np.ones((5, 1)), rtol=0.01)
+        self.assertTrue(np.all(made.mask))
+        swapped = self.cube.doublet_ratio(MG[1], MG[0], 150)
+        np.testing.assert_allclose(swapped.ratio * made.ratio, 1, rtol=1e-12)
+        dark = self.light.copy()
+        dark[:, 0, 0] = 0
+        dim = self.make(dark).doublet_ratio(*MG, 150)
+        self.assertTrue(np.isnan(dim.ratio[0, 0]) and not dim.mask[0, 0] and np.sum(dim.mask) == 24)
+        self.assertFalse(np.any(self.cube.doublet_ratio(*MG, 150, least=60).mask), "2000 photons are 45 errors")
+        with self.assertRaisesRegex(thor.ArgumentError, "overlap"):
+            self.cube.doublet_ratio(*MG, 400)
+
+    def test_ratios_of_noisy_cubes_scatter_by_their_errors(self):
+        rng = np.random.default_rng(3)
+        drawn = [rng.poisson(self.light * 5 * 2000) / 5 / 2000 for _ in range(200)]
+        for method in (lambda c: c.doublet_ratio(*MG, 150), lambda c: c.blue_fraction(-150, 150)):
+            maps = [method(self.make(light)) for light in drawn]
+            scatter = np.std([m.ratio for m in maps], axis=0)
+            self.assertAlmostEqual(np.mean(scatter / maps[0].error), 1, delta=0.03)
+            self.assertGreater(abs(np.mean(scatter / maps[0].error / 1.1) - 1), 0.03, "the twin")
+
+    def test_blue_fraction(self):
+        whole = self.cube.blue_fraction(-150, 150)
+        np.testing.assert_allclose(whole.ratio, 0.5, atol=1e-3)
+        np.testing.assert_allclose(whole.error, 0.5 / np.sqrt(2000 * self.ratio) * np.ones((5, 1)), rtol=0.02)
+        np.testing.assert_allclose(whole.ratio, self.cube.moments(-150, 150).blue_fraction)
+        shifted = Cube(**common(self.error), intensity=self.light, axis="velocity", edges=self.edges + 40.0, line=self.cube.line)
+        self.assertAlmostEqual(shifted.blue_fraction(-150, 250).ratio[0, 0], 0.5 * (1 + erf(-1 / np.sqrt(2))), delta=2e-3)
+
+    def test_narrow_band(self):
+        by_velocity = self.cube.image(-150, 150)
+        low, high = MG[0] * (1 - 150 / C_KMS), MG[0] * (1 + 150 / C_KMS)
+        by_wavelength = self.cube.image(low, high, "wavelength")
+        np.testing.assert_allclose(by_velocity.brightness, by_wavelength.brightness, rtol=1e-12)
+        np.testing.assert_allclose(by_velocity.brightness, np.tile(self.ratio, (5, 1)), rtol=1e-3)
+        np.testing.assert_allclose(by_velocity.error, np.sqrt(self.ratio / 2000) * np.ones((5, 1)), rtol=1e-3)
+        self.assertTrue(np.isnan(by_velocity.trusted))
+        np.testing.assert_allclose(self.cube.image().brightness, np.tile(self.ratio + 1, (5, 1)), rtol=1e-6)
+        with self.assertRaisesRegex(thor.ArgumentError, "no channel"):
+            self.cube.image(1000, 1001, "wavelength")
+        with self.assertRaisesRegex(thor.ArgumentError, "unknown axis"):
+            self.cube.image(0, 1, "colour")
+
+
+class CommandTest(WithFiles):
+    def call(self, *arguments, **options):
+        command = [sys.executable, "-m", "thor", *arguments]
+        return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=120, **options)
+
+    def test_a_reader_may_leave(self):
+        write_result(self.path)
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = self.call("info", self.path, stdout=writing)
+        os.close(writing)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_full_disk(self):
+        write_result(self.path)
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w") as full:
+            done = self.call("info", self.path, stdout=full)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("cannot write", done.stderr)
+
+    def test_a_figure_that_cannot_be_written_leaves_nothing(self):
+        write_result(self.path)
+        figure = os.path.join(self.folder, "out.png")
+        limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); import signal; "
+        limit += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        limit += f"from thor.__main__ import main; import sys; sys.exit(main(['plot', {self.path!r}, '-o', {figure!r}]))"
+        done = subprocess.run([sys.executable, "-c", limit], stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertEqual([f for f in os.listdir(self.folder) if "png" in f], [])
+
+    def test_names_of_all_products(self):
+        write_result(self.path)
+        done = self.call("plot", self.path, "-o", os.path.join(self.folder, "out.png"), "--name", "zz")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no such product; available are", done.stderr)
+        self.assertIn("emergent (spectrum)", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+#include "thor/io/text/product.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "thor/io/file_output.hpp"
+
+namespace thor::io {
+namespace {
+
+/// In one line, whatever a name contains.
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  std::ranges::replace(text, '\r', ' ');
+  return text;
+}
+
+std::string bracketed(const Unit& unit) { return "[" + unit.text() + "]"; }
+
+/// Names of the columns: what is in them, and what is binned.
+std::string value_name(const Product& product) {
+  return product.kind == ProductKind::profile ? "surface brightness"
+         : product.frequency()                ? "flux"
+                                              : "luminosity in the bin";
+}
+
+std::string heading(const Result& result, const Input& input, const Product& product) {
+  const Attributes &root = result.root(), &own = product.attributes;
+  std::string text, columns;
+  const auto line = [&](const std::string& what) { text += "# " + one_line(what) + "\n"; };
+  line(fmt::format("{} {} of {}, by thor {} ({}), seed {}", kind_name(product.kind), product.name, show(root, "line"),
+                   show(root, "thor_version"), show(root, "git_commit"), show(root, "seed")));
+  for (const BinnedAxis& axis : product.axes) {
+    const std::string edges = product.kind == ProductKind::histogram ? "/edges_" + axis.name : "/edges";
+    line(fmt::format("axis: {}, {}; lambda_0 = {} Angstrom (vacuum)", axis.name,
+                     input.text(product.group + edges, "description").value_or("bin edges"),
+                     number(own, "wavelength0").value_or(number(root, "wavelength0").value_or(0))));
+    line(axis.is_even() ? fmt::format("bins: {} of equal width {}, from {} to {}; the first column has their middles",
+                                      axis.bins, axis.width(), axis.low, axis.high)
+                        : fmt::format("bins: {}; a column has their middles, and their edges are {}", axis.bins,
+                                      fmt::join(axis.edges, " ")));
+    columns += fmt::format("{} {}, ", axis.name, bracketed(axis.unit));
+  }
+  const auto direction = vector_of(own, "direction");
+  line("observer: " + (product.observer().empty()
+                           ? "none: light of all directions"
+                           : product.observer() + (direction ? fmt::format(", direction {} {} {}", (*direction)[0],
+                                                                           (*direction)[1], (*direction)[2])
+                                                             : "")));
+  line("light: " + show(own, "of"));
+  if (const auto z = sky_of(result).redshift) line(fmt::format("redshift: {}", *z));
+  if (!result.is_complete()) line("INCOMPLETE: the run was cut");
+  for (const std::string& caveat : result.lines("caveats")) line("CAVEAT: " + caveat);
+  line("to read it: numpy.loadtxt(FILE, unpack=True)");
+  line(fmt::format("columns: {}{} {}, standard error {}", columns, value_name(product), bracketed(product.unit),
+                   bracketed(product.unit)));
+  return text;
+}
+
+}  // namespace
+
+void write_text(const std::filesystem::path& path, bool overwrite, const Result& result, const Input& input,
+                const Product& product) {
+  const std::vector<double> light = read_values(input, product), error = read_errors(input, product);
+  std::vector<std::vector<double>> middles;  // along each axis
+  for (const BinnedAxis& axis : product.axes) {
+    middles.emplace_back();
+    for (std::uint64_t i = 0; i < axis.bins; ++i) middles.back().push_back(axis.middle(i));
+  }
+  FileOutput file(path, overwrite);
+  std::string text = heading(result, input, product);
+  for (std::size_t i = 0; i < light.size(); ++i) {
+    std::size_t after = light.size();  // bins along the axes that follow
+    for (const std::vector<double>& middle : middles) {
+      after /= middle.size();
+      text += fmt::format("{:<24} ", middle[i / after % middle.size()]);
+    }
+    text += fmt::format("{:<24} {}\n", light[i], error[i]);
+    if (text.size() < 1 << 20) continue;
+    file.write(text);
+    text.clear();
+  }
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace thor::io
