@@ -153,8 +153,8 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
 
 Observers build_observers(const config::Config& config, const GridShape& grid) {
   Observers observers;
-  observers.ends = {config.peel.cut, config.peel.roulette, 0};
-  if (config.peel.depth) observers.ends.depth = *config.peel.depth * double(std::ranges::max(grid.count));
+  observers.rules = {config.peel.cut, config.peel.roulette, 0, int(config.peel.thin)};
+  if (config.peel.depth) observers.rules.depth = *config.peel.depth * double(std::ranges::max(grid.count));
   observers.memory = config.peel.memory;
   for (const auto& observer : config.observers) {
     if (!config.sends_rays_to(observer.name)) break;  // nor to those that follow

@@ -31,6 +31,9 @@ struct EventLog {
 
 inline namespace THOR_ISA {
 
+/// The EventKind of an event.
+THOR_FN int event_kind(std::int64_t kind) { return int(kind & ((1 << event_bits) - 1)); }
+
 /// Calls f on each pair of corresponding fields: the one list of them.
 template <class A, class B, class F>
 THOR_FN void for_each_event_field(A&& a, B&& b, F f) {

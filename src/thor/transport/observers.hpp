@@ -1,20 +1,28 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace thor {
 
-/// When rays towards observers end, plain data.
-struct RayEnds {
+/// Which events send rays towards observers, and when rays end: plain data.
+struct RayRules {
   double cut = 30;      ///< optical depth at which every ray ends
   double roulette = 3;  ///< optical depth from which rays end at random
   double depth = 0;     ///< path at which they end and are seen, in the lanes' unit of length; 0: none
+  int thin = 8;  ///< of the events of photons that scatter often, one in so many sends rays, with the light of all
+};
+
+/// An event of a photon for an observer: the key of all that is random about its ray, which has no stream of a photon.
+struct RayKey {
+  std::uint64_t seed, id, event;
+  int observer;
 };
 
 /// The observers of a run, as the engines need them.
 struct Observers {
   std::vector<std::array<double, 3>> towards;  ///< unit vectors from the object to each of them
-  RayEnds ends{};
+  RayRules rules{};
   double memory = 2e9;             ///< of a device, for events whose rays wait [byte]
   std::vector<char> from_start{};  ///< of each: whether it sees the frequency with which a ray starts, not ends
   int recorded = -1;               ///< the one whose light goes to the sink; -1: none

@@ -9,30 +9,41 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-/// An event of a photon for an observer: the key of all that is random about its ray, which has no stream of a photon.
-struct RayKey {
-  std::uint64_t seed, id, event;
-  int observer;
-};
 inline constexpr std::uint64_t at_birth = ~0ull;  ///< the event
 
 THOR_FN StreamKey stream_of(const RayKey& key) {
   return stream_key(mix64(key.seed ^ 0x7065656c206f6666ull) + std::uint64_t(key.observer), mix64(key.id) + key.event);
 }
 
+/// The events that an event stands for. Those in the core of the line, after the first of a photon, are many, alike and
+/// hidden by the gas around them: one in `thin` steps, counted off from a random one, has the light of all, which keeps
+/// the mean.
+template <class Real>
+THOR_FN int events_of(const RayRules& rules, int kind, Real x, std::int64_t steps) {
+  constexpr int first = 64;
+  return kind == EventKind::by_line && steps >= first && abs(x) < Real(3) ? rules.thin : 1;
+}
+/// Where the events of a photon begin to be counted off for that.
+THOR_FN std::uint32_t thinning_of(std::uint64_t seed, std::uint64_t id) {
+  return std::uint32_t(mix64(mix64(seed ^ 0x7468696e6e696e67ull) ^ mix64(id)) >> 32);
+}
+THOR_FN bool is_drawn(std::uint32_t thinning, std::int64_t steps, int events) {
+  return (thinning + std::uint32_t(steps)) % std::uint32_t(events) == 0;
+}
+
 /// Optical depth at which a ray ends: Russian roulette. From `roulette` on it survives with a probability of
 /// e^-(tau - roulette), and its light does not fade: the mean is that of e^-tau (Lux & Koblinger 1991).
-THOR_FN double end_of_ray(const RayEnds& ends, const RayKey& key) {
-  if (ends.roulette >= ends.cut) return ends.cut;
+THOR_FN double end_of_ray(const RayRules& rules, const RayKey& key) {
+  if (rules.roulette >= rules.cut) return rules.cut;
   const std::uint64_t observer = mix64(key.seed ^ 0x726f756c65747465ull) + std::uint64_t(key.observer);
   const std::uint64_t word = mix64(mix64(observer ^ mix64(key.id)) + key.event);
   const double u = (double(word >> 11) + 0.5) * 0x1p-53;
-  return min(ends.roulette - log(u), ends.cut);
+  return min(rules.roulette - log(u), rules.cut);
 }
 
 /// The share of its light that a ray has left.
-THOR_FN double left_of_ray(const RayEnds& ends, double optical_depth) {
-  return exp(-min(optical_depth, ends.roulette));
+THOR_FN double left_of_ray(const RayRules& rules, double optical_depth) {
+  return exp(-min(optical_depth, rules.roulette));
 }
 
 /// A ray towards an observer at its start: in flight if the observer may see it, else idle.

@@ -5,6 +5,7 @@
 #include THOR_DATASET_HEADER
 #include "thor/parallel/cpu/kernel.hpp"
 #include "thor/transport/march.hpp"
+#include "thor/transport/peel.hpp"
 
 namespace thor {
 inline namespace THOR_ISA {
@@ -43,8 +44,8 @@ void coordinates_of_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const voi
   view<THOR_REAL>(*static_cast<const Data*>(dataset)).coordinates(load_lane<THOR_REAL>(lanes, lane), 0, position);
 }
 
-double end_of(const RayEnds& ends, const RayKey& key) { return end_of_ray(ends, key); }
-double left_of(const RayEnds& ends, double optical_depth) { return left_of_ray(ends, optical_depth); }
+double end_of(const RayRules& rules, const RayKey& key) { return end_of_ray(rules, key); }
+double left_of(const RayRules& rules, double optical_depth) { return left_of_ray(rules, optical_depth); }
 
 }  // namespace
 }  // namespace THOR_ISA

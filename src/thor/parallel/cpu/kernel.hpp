@@ -6,7 +6,7 @@
 
 #include "thor/transport/event.hpp"
 #include "thor/transport/history.hpp"
-#include "thor/transport/peel.hpp"
+#include "thor/transport/observers.hpp"
 #include "thor/transport/problem_kind.hpp"
 #include "thor/transport/ray.hpp"
 
@@ -41,8 +41,8 @@ struct HistoryKernel {
   bool (*emit)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
                const EmitterView<Real>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin);
   void (*coordinates)(const LaneArrays<Real>& lanes, int lane, const void* dataset, double (&position)[3]);
-  double (*end_of_ray)(const RayEnds& ends, const RayKey& key);
-  double (*left_of_ray)(const RayEnds& ends, double optical_depth);
+  double (*end_of_ray)(const RayRules& rules, const RayKey& key);
+  double (*left_of_ray)(const RayRules& rules, double optical_depth);
 };
 
 template <class Real>

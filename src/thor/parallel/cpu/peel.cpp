@@ -1,5 +1,7 @@
 #include "thor/parallel/cpu/peel.hpp"
 
+#include "thor/transport/peel.hpp"
+
 namespace thor::cpu {
 namespace {
 
@@ -71,27 +73,36 @@ void Peeler<Real>::emit(const Origin& origin) {
     if (pack_.phase[0] == Phase::fly) {
       wait(pack_, 0, origin, o, 1, end_of({emitter_.seed, origin.id, at_birth, o}));
     } else {  // it passes the medium by
-      see({origin.id, o, origin.weight, observers_.ends.cut, {birth.position[0], birth.position[1], birth.position[2]}},
+      see({origin.id,
+           o,
+           origin.weight,
+           observers_.rules.cut,
+           {birth.position[0], birth.position[1], birth.position[2]}},
           0, double(pack_.frequency[0]), Phase::escaped);
     }
   }
 }
 
 template <class Real>
-const EventLog<Real>& Peeler<Real>::sort_events() {
-  const auto kind_of = [&](std::size_t i) { return int(log_.arrays.kind[i]) & ((1 << event_bits) - 1); };
+const EventLog<Real>& Peeler<Real>::sort_events(std::span<const Origin> origins) {
   const std::size_t count = std::size_t(log_.count) * std::size_t(stride_), width = std::size_t(kernel_.lanes);
-  bool jumps = false;
+  const auto& events = log_.arrays;
+  thinning_.clear();
+  for (const Origin& origin : origins) thinning_.push_back(thinning_of(emitter_.seed, origin.id));
+  bool whole = std::size_t(stride_) % width == 0;  // packs of scatterings
   place_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    place_[i] = kind_of(i) == EventKind::nothing ? -1 : int(i);
-    jumps = jumps || kind_of(i) == EventKind::by_jump;
+    const int kind = event_kind(events.kind[i]), many = events_of(observers_.rules, kind, events.x[i], events.steps[i]);
+    const bool drawn = many == 1 || is_drawn(thinning_[i % std::size_t(stride_)], events.steps[i], many);
+    place_[i] = kind != EventKind::nothing && drawn ? int(i) : -1;
+    whole = whole && many == 1 && kind != EventKind::by_jump;
   }
-  if (!jumps && std::size_t(stride_) % width == 0) return log_;
-  place_.clear();
+  if (whole) return log_;
+  std::vector<int> all;
+  all.swap(place_);
   for (const bool of_jumps : {false, true}) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (kind_of(i) != EventKind::nothing && (kind_of(i) == EventKind::by_jump) == of_jumps) place_.push_back(int(i));
+    for (const int i : all) {
+      if (i >= 0 && (event_kind(events.kind[i]) == EventKind::by_jump) == of_jumps) place_.push_back(i);
     }
     while (place_.size() % width != 0) place_.push_back(-1);
   }
@@ -106,10 +117,10 @@ const EventLog<Real>& Peeler<Real>::sort_events() {
 
 template <class Real>
 void Peeler<Real>::look(std::span<const Origin> origins) {
-  const EventLog<Real>& log = sort_events();
+  const EventLog<Real>& log = sort_events(origins);
   const int width = kernel_.lanes;
   for (int first = 0; first < int(place_.size()); first += width) {
-    const bool jumps = (int(log.arrays.kind[first]) & ((1 << event_bits) - 1)) == EventKind::by_jump;
+    const bool jumps = event_kind(log.arrays.kind[first]) == EventKind::by_jump;
     const std::span<const int> places = std::span(place_).subspan(std::size_t(first), std::size_t(width));
     const auto origin_of = [&](int k) -> const Origin& {
       return origins[std::size_t(std::max(places[std::size_t(k)], 0) % stride_)];
@@ -120,12 +131,15 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
         return RayKey{emitter_.seed, origin_of(k).id, std::uint64_t(log.arrays.steps[first + k]), o};
       };
       for (int k = 0; jumps && k < width; ++k) keys_[std::size_t(k)] = stream_of(key_of(k));
-      kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.ends.cut),
+      kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.rules.cut),
                    pack_, weights_.data());
       for (int k = 0; k < width; ++k) {
         if (places[std::size_t(k)] < 0) continue;
         const Origin& origin = origin_of(k);
-        const double weight = double(weights_[std::size_t(k)]);
+        const auto at = first + k;
+        const int many =
+            events_of(observers_.rules, event_kind(log.arrays.kind[at]), log.arrays.x[at], log.arrays.steps[at]);
+        const double weight = double(weights_[std::size_t(k)]) * many;
         const bool flies = pack_.phase[k] == Phase::fly;
         const double end = flies ? end_of(key_of(k)) : 0;
         if (double(pack_.tau[k]) < end) {
@@ -146,8 +160,8 @@ void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& or
   history_.coordinates(from, lane, problem_.dataset(), ray.position);
   copy_lane(from, std::size_t(lane), queue_, waiting_.size());
   // The sum of the ray starts so that it ends at the cut of all rays.
-  queue_.column[waiting_.size()] = Real(observers_.ends.cut - end);
-  queue_.tabulated[waiting_.size()] = Real(observers_.ends.depth);
+  queue_.column[waiting_.size()] = Real(observers_.rules.cut - end);
+  queue_.tabulated[waiting_.size()] = Real(observers_.rules.depth);
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace();
 }
@@ -170,7 +184,7 @@ void Peeler<Real>::trace() {
   };
   for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
   while (live > 0 && !abort_.load(std::memory_order_relaxed)) {
-    if (!kernel_.march(lanes, problem_.data(), MarchSum::optical_depth, Real(observers_.ends.cut), slice)) continue;
+    if (!kernel_.march(lanes, problem_.data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
       const auto phase = lanes.phase[lane];
       if (phase == Phase::fly || phase == Phase::idle) continue;
@@ -196,7 +210,7 @@ void Peeler<Real>::see(const Waiting& ray, double optical_depth, double frequenc
   tally_.accept(Seen{ray.id,
                      ray.observer,
                      false,
-                     ray.light * history_.left_of_ray(observers_.ends, optical_depth),
+                     ray.light * history_.left_of_ray(observers_.rules, optical_depth),
                      frequency,
                      {ray.position[0], ray.position[1], ray.position[2]}});
 }

@@ -38,9 +38,9 @@ class Peeler {
   };
   static constexpr int room = 1024, events = 64;
 
-  /// The events of the log, scatterings and jumps each in whole packs: sorted, if there are jumps.
-  const EventLog<Real>& sort_events();
-  double end_of(const RayKey& key) const { return history_.end_of_ray(observers_.ends, key); }
+  /// The events of the log that send rays, scatterings and jumps each in whole packs.
+  const EventLog<Real>& sort_events(std::span<const Origin> origins);
+  double end_of(const RayKey& key) const { return history_.end_of_ray(observers_.rules, key); }
   void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
   void see(const Waiting& ray, double optical_depth, double frequency, Phase end);
 
@@ -54,6 +54,7 @@ class Peeler {
   const std::atomic<bool>& abort_;
   std::vector<double> log_memory_, sorted_memory_, pack_memory_, trace_memory_, queue_memory_;
   EventLog<Real> log_{}, sorted_{};
+  std::vector<std::uint32_t> thinning_;     ///< of the photon in each lane
   std::vector<int> place_;                  ///< of each event in the log; -1: none
   LaneArrays<Real> pack_, traced_, queue_;  ///< rays that are made together, traced together, and wait
   std::vector<Waiting> waiting_;

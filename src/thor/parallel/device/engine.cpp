@@ -142,7 +142,7 @@ class Engine {
     program_.rays.towards = reinterpret_cast<const double(*)[3]>(towards_.data());
     program_.rays.from_start = from_start_.data();
     program_.rays.observers = int(observers.towards.size());
-    program_.rays.ends = observers.ends;
+    program_.rays.rules = observers.rules;
   }
 
   /// Nothing may be on its way to memory that goes away.

@@ -1,7 +1,7 @@
 #pragma once
 #include "thor/outputs/tally_plan.hpp"
 #include "thor/transport/history.hpp"
-#include "thor/transport/observers.hpp"
+#include "thor/transport/peel.hpp"
 #include "thor/transport/step.hpp"
 
 /// What one lane of a device does, written once for every backend.
@@ -36,7 +36,7 @@ struct RayProgram {
   const double (*towards)[3];
   const char* from_start;
   int observers;
-  RayEnds ends;
+  RayRules rules;
 };
 
 /// Everything that a slice reads and writes, beside the problem: plain data with pointers to device memory, passed by
@@ -77,20 +77,29 @@ struct SharedCells {
   }
 };
 
-/// The log of one lane, in the place of an EventLog: its events know their photon.
+/// The log of one lane, in the place of an EventLog: its events know their photon, and those that send no rays are left
+/// out.
 template <class Real>
 struct LaneLog {
   WaitingEvent<Real>* events;
   int capacity, count;
   const Origin* origin;
+  const RayRules* rules;
+  std::uint64_t seed;
 };
 template <class V>
 THOR_FN Event<V> load_event(const LaneLog<V>& log, int i) {
   return log.events[i].event;
 }
 template <class V>
-THOR_FN void store_event(const Event<V>& event, const LaneLog<V>& log, int i) {
-  log.events[i] = {event, log.origin->id, log.origin->weight};
+THOR_FN void store_event(const Event<V>& event, LaneLog<V>& log, int i) {
+  const std::uint64_t id = log.origin->id;
+  const int many = events_of(*log.rules, event_kind(event.kind), event.x, event.steps);
+  if (many > 1 && !is_drawn(thinning_of(log.seed, id), event.steps, many)) {
+    log.count = i;
+    return;
+  }
+  log.events[i] = {event, id, log.origin->weight};
 }
 
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
@@ -150,7 +159,8 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
   const RayProgram<Real>& rays = program.rays;
   const std::uint32_t first_event = index * rays.room;
-  LaneLog<Real> log{rays.events + first_event, int(rays.room), 0, program.origins + slot};
+  LaneLog<Real> log{rays.events + first_event, int(rays.room), 0,
+                    program.origins + slot,    &rays.rules,    program.emitter.seed};
   LaneLog<Real>* const logged = slice == Slice::logs ? &log : nullptr;
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {

@@ -37,7 +37,7 @@ inline namespace THOR_ISA {
 template <class Real, class Cells>
 THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth, double frequency, int end,
                  Cells cells) {
-  const RayEnds& ends = program.rays.ends;
+  const RayRules& rules = program.rays.rules;
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
   count_ray(program.plan, Phase(end), ray.light, ray.counts);
   if (end != Phase::escaped && end != Phase::stopped) return;
@@ -45,7 +45,7 @@ THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth
              Seen{ray.id,
                   ray.observer,
                   false,
-                  ray.light * left_of_ray(ends, optical_depth),
+                  ray.light * left_of_ray(rules, optical_depth),
                   frequency,
                   {ray.position[0], ray.position[1], ray.position[2]}},
              cells);
@@ -80,7 +80,7 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     if (ray.next >= count) return false;
     const WaitingEvent<Real> waiting = rays.events[rays.list[ray.next]];
     const Event<Real>& event = waiting.event;
-    const int kind = int(event.kind) & ((1 << event_bits) - 1);
+    const int kind = event_kind(event.kind);
     if (kind == EventKind::nothing) {
       observer = rays.observers - 1;
       continue;
@@ -103,14 +103,14 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
                       {birth.position[0], birth.position[1], birth.position[2]}},
                  cells);
       if (lane.phase != Phase::fly) {  // it passes the medium by
-        ray.end = rays.ends.cut;
+        ray.end = rays.rules.cut;
         for (int k = 0; k < 3; ++k) ray.position[k] = birth.position[k];
         see(program, ray, 0, frequency, Phase::escaped, cells);
         lane.phase = Phase::idle;
         continue;
       }
       key.event = at_birth;
-      ray.end = end_of_ray(rays.ends, key);
+      ray.end = end_of_ray(rays.rules, key);
     } else {
       PeelRay<Real> peeled;
       if (kind == EventKind::by_jump) {
@@ -119,9 +119,10 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
       } else {
         peeled = peel_scattering(event, towards, problem);
       }
-      release(peeled, event, problem, Real(rays.ends.cut));
-      const double light = waiting.weight * double(peeled.weight);
-      const double end = peeled.lane.phase == Phase::fly ? end_of_ray(rays.ends, key) : 0;
+      release(peeled, event, problem, Real(rays.rules.cut));
+      const int many = events_of(rays.rules, kind, event.x, event.steps);
+      const double light = waiting.weight * (double(peeled.weight) * many);
+      const double end = peeled.lane.phase == Phase::fly ? end_of_ray(rays.rules, key) : 0;
       if (!(double(peeled.lane.tau) < end)) {  // most rays
         count_ray(program.plan, Phase::absorbed, light, ray.counts);
         continue;
@@ -132,8 +133,8 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     ray.id = waiting.id, ray.observer = observer;
     dataset.coordinates(lane, 0, ray.position);
     ray.frequency = double(lane.frequency);
-    lane.column = Real(rays.ends.cut - ray.end);
-    lane.tabulated = Real(rays.ends.depth);
+    lane.column = Real(rays.rules.cut - ray.end);
+    lane.tabulated = Real(rays.rules.depth);
     ray.before = double(lane.column);
     return true;
   }
@@ -157,7 +158,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
   while (group.any(going)) {
     bool ended = false;
     do {
-      ended = going && march(lane, problem, MarchSum::optical_depth, Real(program.rays.ends.cut));
+      ended = going && march(lane, problem, MarchSum::optical_depth, Real(program.rays.rules.cut));
     } while (!group.any(ended));
     if (ended) going = next();
   }
