@@ -113,7 +113,9 @@ requires std::is_arithmetic_v<T> THOR_FN void store(T v, T* p) { *p = v; }
 namespace stdx = std::experimental;
 
 /// A simd register of our own, so that argument-dependent lookup never finds the per-lane libm functions that
-/// std::experimental overloads for its simd type.
+/// std::experimental overloads for its simd type. A pack of one number, and select, are the compiler's own operations
+/// on registers: those of std::experimental call lambdas for every lane, which took half of the time to compile a
+/// kernel.
 template <class T, class Abi>
 struct Pack {
   using Simd = stdx::simd<T, Abi>;
@@ -121,7 +123,8 @@ struct Pack {
   Simd v;
 
   Pack() = default;
-  THOR_FN explicit Pack(T x) : v(x) {}
+  THOR_FN explicit Pack(T x)
+      : v(__builtin_bit_cast(Simd, x - typename Register<T, sizeof(Simd)>::type{})) {}  // x - 0 is x, also for -0
   THOR_FN explicit Pack(Simd x) : v(x) {}
 
   THOR_FN friend Pack operator-(Pack a) { return Pack(-a.v); }
@@ -187,8 +190,16 @@ THOR_FN To mask_cast(stdx::simd_mask<T, Abi> m) {
 
 template <class M, class T, class Abi>
 THOR_FN Pack<T, Abi> select(M m, Pack<T, Abi> a, Pack<T, Abi> b) {
-  stdx::where(mask_cast<typename Pack<T, Abi>::Mask>(m), b.v) = a.v;
-  return b;
+  const auto mask = mask_cast<typename Pack<T, Abi>::Mask>(m);
+  using Machine = typename Register<T, sizeof(a)>::type;
+  const auto x = __builtin_bit_cast(Machine, a), y = __builtin_bit_cast(Machine, b);
+#if defined(__AVX512F__)
+  using Bits = std::conditional_t<sizeof(mask) == 1, std::uint8_t, std::uint16_t>;
+  return __builtin_bit_cast(Pack<T, Abi>, stdx::_CommonImplX86::_S_blend_avx512(__builtin_bit_cast(Bits, mask), y, x));
+#else
+  using Lanes = typename Register<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, sizeof(a)>::type;
+  return __builtin_bit_cast(Pack<T, Abi>, __builtin_bit_cast(Lanes, mask) < 0 ? x : y);
+#endif
 }
 template <class T, class Abi>
 THOR_FN bool any(stdx::simd_mask<T, Abi> m) {

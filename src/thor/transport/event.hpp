@@ -58,7 +58,7 @@ THOR_FN bool is_full(const Log& log) {
 template <class V>
 THOR_FN Event<V> load_event(const EventLog<RealOf<V>>& log, int i) {
   Event<V> event;
-  for_each_event_field(event, log.arrays, [&](auto& value, auto* array) {
+  for_each_event_field(event, log.arrays, [&](auto& value, auto* array) THOR_INLINE_LAMBDA {
     value = load<std::remove_reference_t<decltype(value)>>(array + std::int64_t(i) * Value<V>::lanes);
   });
   return event;
@@ -66,7 +66,7 @@ THOR_FN Event<V> load_event(const EventLog<RealOf<V>>& log, int i) {
 
 template <class V>
 THOR_FN void store_event(const Event<V>& event, const EventLog<RealOf<V>>& log, int i) {
-  for_each_event_field(event, log.arrays, [&](const auto& value, auto* array) {
+  for_each_event_field(event, log.arrays, [&](const auto& value, auto* array) THOR_INLINE_LAMBDA {
     store(value, array + std::int64_t(i) * Value<V>::lanes);
   });
 }

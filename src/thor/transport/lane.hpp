@@ -99,7 +99,7 @@ template <class V, class D = EveryDataset>
 THOR_FN Lane<V> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
   Lane<V> lane;
   lane.cell_y = lane.cell_z = IntOf<V>(0), lane.depth = V(RealOf<V>(0));
-  for_each_field<D>(lane, arrays, [first](auto& value, auto* array) {
+  for_each_field<D>(lane, arrays, [first](auto& value, auto* array) THOR_INLINE_LAMBDA {
     value = load<std::remove_reference_t<decltype(value)>>(array + first);
   });
   return lane;
@@ -107,7 +107,8 @@ THOR_FN Lane<V> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t firs
 
 template <class V, class D = EveryDataset>
 THOR_FN void store_lane(const Lane<V>& lane, const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
-  for_each_field<D>(lane, arrays, [first](const auto& value, auto* array) { store(value, array + first); });
+  for_each_field<D>(lane, arrays,
+                    [first](const auto& value, auto* array) THOR_INLINE_LAMBDA { store(value, array + first); });
 }
 
 }  // namespace THOR_ISA
