@@ -151,6 +151,13 @@ MUTATIONS = [
            "V scale = h.core_scale + ", "V scale = V(Real(30)) * h.core_scale + ", CELLS, GRID,
            "SphereOnAGrid.CoreSkippingIsUnbiasedAndThatOfTheSphere"),
 
+    # ---- outputs
+    header("rest_frame_sign", "src/thor/outputs/observer.hpp", "light nearer than the object at rest is redder",
+           "shift += (sky.hubble * r - sky.rest_velocity[k])", "shift += (-sky.hubble * r - sky.rest_velocity[k])",
+           "tests/unit/outputs/sight_test.cpp", "Sight.IsInTheRestFrameOfAnObject"),
+    header("nearest_image", "src/thor/outputs/observer.hpp", "light of a periodic box is drawn where it is, not at the nearest image",
+           "if (!sky.escaped) r = nearest(sky, k, r);", "", "tests/unit/outputs/sight_test.cpp", "Sight.FindsTheNearestImage"),
+
     # ---- emission
     source("recombination_factor", "src/thor/emission/recombination.cpp", "case-B coefficient 1.1 times as large",
            "return 2.54e-13 * std::pow", "return 1.1 * 2.54e-13 * std::pow", "tests/unit/emission/recombination_test.cpp",
