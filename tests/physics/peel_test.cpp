@@ -7,6 +7,7 @@
 #include "support/grid.hpp"
 #include "support/run.hpp"
 #include "support/statistics.hpp"
+#include "thor/transport/peel.hpp"
 
 namespace {
 
@@ -175,8 +176,9 @@ TEST(PeelOffEngine, GivesTheSameImagesForAnyLanesAndThreads) {
 /// other without a scattering between.
 TEST(PeelOffEngine, SendsARayFromEveryEvent) {
   for (const bool one_lane : {true, false}) {
-    const auto tally =
-        run_all(seen_by(sphere, "{jumps: true, jump_depth: 30}", 2000, ""), {}, {nullptr, {}, {2, one_lane, ""}}).tally;
+    const auto tally = run_all(seen_by(sphere, "{jumps: true, jump_depth: 30}", 2000, "peel: {thin: 1}\n"), {},
+                               {nullptr, {}, {2, one_lane, ""}})
+                           .tally;
     const auto events = tally[thor::Counter::started] + tally[thor::Counter::followed] + tally[thor::Counter::jumps];
     EXPECT_EQ(tally[thor::Counter::rays], 2 * events);
     EXPECT_EQ(tally[thor::Counter::rays_lost], 0u);
@@ -203,6 +205,39 @@ TEST(PeelOffEngine, RouletteKeepsTheMean) {
   const double survive = std::exp(-2.), error = std::sqrt((1 - survive) / survive / photons);
   EXPECT_NEAR(seen(5, 3) / std::exp(-5.), 1, 4 * error);
   EXPECT_GT(std::abs(seen(5.1, 3) / std::exp(-5.) - 1), 4 * error) << "dust that is thicker by 2 % must not pass";
+}
+
+/// One event in eight sends rays, with the light of all, once a photon has scattered for a while.
+TEST(PeelOffEngine, ThinningKeepsTheMean) {
+  // Of consecutive steps each is drawn as often as any other, wherever the count begins.
+  for (const int events : {1, 2, 7, 8, 1024}) {
+    int drawn = 0;
+    for (int step = 64; step < 64 + 5 * events; ++step)
+      drawn += thor::is_drawn(thor::thinning_of(3, 12345), step, events);
+    EXPECT_EQ(drawn, 5);
+  }
+  const thor::RayRules rules{30, 3, 0, 8};
+  EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_line, 1., 64), 8);
+  EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_line, 1., 63), 1);
+  EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_line, -3.1, 1000), 1);
+  EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_dust, 0., 1000), 1);
+  EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_jump, 0., 1000), 1);
+
+  const auto seen = [&](double temperature, int thin, int seed) {
+    const Model model{"", "Lya", "", "{core_skip: none}", "[-60 km/s, 60 km/s]", 0};
+    const auto dataset = fmt::format("type: shell, outer_radius: 1 kpc, temperature: {} K, tau0: 100", temperature);
+    return run_all(yaml(model, dataset, 20000, seed, true), {fmt::format("peel.thin={}", thin)},
+                   {nullptr, {}, {2, false, ""}})
+        .tally;
+  };
+  const auto all = seen(1e4, 1, 1), few = seen(1e4, 8, 2);
+  EXPECT_LT(few[thor::Counter::rays], all[thor::Counter::rays] * 2 / 3);
+  for (const std::size_t observer : {1u, 2u}) {
+    const auto a = all.binned(observer), b = few.binned(observer);
+    EXPECT_GT(alike(a, b), 1e-3);
+    EXPECT_NEAR(sum(b.light) / sum(a.light), 1, 0.03);
+    EXPECT_LT(alike(a, seen(1.3e4, 8, 2).binned(observer)), 1e-6) << "the twin: gas that is hotter by 30 %";
+  }
 }
 
 /// Light that is more than all light: a source below the surface of thick gas, seen from above.
