@@ -18,6 +18,7 @@ for _name, _size in (
     _UNITS[_name] = ("length", _size)
 _UNITS.update({name: ("velocity", size) for name, size in (("cm/s", 1.0), ("m/s", 1e2), ("km/s", 1e5))})
 _UNITS.update({name: ("angle", math.radians(1 / size)) for name, size in (("arcsec", 3600), ("arcmin", 60), ("deg", 1))})
+_UNITS.update({"MB": ("memory", 1e6), "GB": ("memory", 1e9)})
 _UNITS["K"] = ("temperature", 1.0)
 _UNITS["erg/s"] = ("luminosity", 1.0)
 _UNITS["Hz"] = ("frequency", 1.0)

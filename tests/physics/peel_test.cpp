@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
               "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e4, dust: {tau: 0.3, albedo: 0.5, g: 0.6}",
               "{jumps: true}", "[-80 km/s, 80 km/s]", 20000},
         Model{"cells", "Lya", "type: shell, cells: 24, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300",
-              "{jumps: true}", "[-80 km/s, 80 km/s]", 2000},
+              "{jumps: true}", "[-80 km/s, 80 km/s]", 6000},
         Model{"doublet", "MgII",
               "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, b_turb: 15 km/s, tau0: 30, velocity: {profile: "
               "linear, max: 100 km/s}",

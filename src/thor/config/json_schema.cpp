@@ -86,16 +86,18 @@ Json is_one_of(const Schema& schema, const Condition& when) {
   for (const std::string& value : when.values) {  // YAML reads these as booleans
     if (value == "true" || value == "false") values.push_back(value == "true");
   }
-  Json test{{"properties", {{when.key, {{"enum", values}}}}}};
+  const Json test{{"properties", {{when.key, {{"enum", values}}}}}};
+  Json tests = Json::array();  // the key may be declared for several choices, of which some have such values
   for (const Parameter& p : schema.parameters) {
-    if (p.key != when.key) continue;
-    const bool by_default =
-        p.spec.fallback && std::find(when.values.begin(), when.values.end(), *p.spec.fallback) != when.values.end();
-    if (!by_default) test["required"] = {when.key};
+    const auto is_value = [&](const std::string& value) { return std::ranges::count(when.values, value) > 0; };
+    if (p.key != when.key || (!p.words.empty() && std::ranges::none_of(p.words, is_value, &Word::name))) continue;
+    Json one = test;
+    if (!p.spec.fallback || !is_value(*p.spec.fallback)) one["required"] = {when.key};
     // The key of the condition may itself depend on another key.
-    if (!p.spec.when.key.empty()) return {{"allOf", {test, is_one_of(schema, p.spec.when)}}};
+    if (!p.spec.when.key.empty()) one = {{"allOf", {one, is_one_of(schema, p.spec.when)}}};
+    tests.push_back(one);
   }
-  return test;
+  return tests.empty() ? test : tests.size() == 1 ? tests[0] : Json{{"anyOf", tests}};
 }
 
 Json object(const Schema& schema) {
