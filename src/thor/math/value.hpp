@@ -113,9 +113,7 @@ requires std::is_arithmetic_v<T> THOR_FN void store(T v, T* p) { *p = v; }
 namespace stdx = std::experimental;
 
 /// A simd register of our own, so that argument-dependent lookup never finds the per-lane libm functions that
-/// std::experimental overloads for its simd type. A pack of one number, and select, are the compiler's own operations
-/// on registers: those of std::experimental call lambdas for every lane, which took half of the time to compile a
-/// kernel.
+/// std::experimental overloads for its simd type.
 template <class T, class Abi>
 struct Pack {
   using Simd = stdx::simd<T, Abi>;
@@ -123,8 +121,7 @@ struct Pack {
   Simd v;
 
   Pack() = default;
-  THOR_FN explicit Pack(T x)
-      : v(__builtin_bit_cast(Simd, x - typename Register<T, sizeof(Simd)>::type{})) {}  // x - 0 is x, also for -0
+  THOR_FN explicit Pack(T x) : v(x) {}
   THOR_FN explicit Pack(Simd x) : v(x) {}
 
   THOR_FN friend Pack operator-(Pack a) { return Pack(-a.v); }
@@ -188,6 +185,8 @@ THOR_FN To mask_cast(stdx::simd_mask<T, Abi> m) {
   return stdx::__proposed::static_simd_cast<To>(m);
 }
 
+// Not stdx::where, which calls a lambda for every lane to ask whether its mask is a constant: that takes as long to
+// compile as the rest of a kernel. The same change to Pack(T) makes a static sphere 4 % slower (docs/performance.md).
 template <class M, class T, class Abi>
 THOR_FN Pack<T, Abi> select(M m, Pack<T, Abi> a, Pack<T, Abi> b) {
   const auto mask = mask_cast<typename Pack<T, Abi>::Mask>(m);
