@@ -218,7 +218,7 @@ class Cube(OnSky):
     line: Line
 
     def image(self, low: float = -np.inf, high: float = np.inf, axis: str | None = None) -> Image:
-        """The image of all channels whose middle lies between ``low`` and ``high``, as a narrow-band filter gives it.
+        """The image of all channels between ``low`` and ``high``, of some a part, as a narrow-band filter gives it.
 
         The window is along ``axis`` (velocity, wavelength, frequency or x), by default that of the cube. Errors of channels are
         added in quadrature; a photon that is seen in several makes them correlated, so it is a lower bound.
@@ -227,7 +227,7 @@ class Cube(OnSky):
         brightness, error = self._sum(inside)
         common: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(OnSky)}
         unit = "erg s-1 kpc-2" if self.length == "kpc" else "erg s-1 cm-2 arcsec-2"
-        of_all = self.luminosity_error if np.all(inside) else np.nan
+        of_all = self.luminosity_error if np.all(inside == 1.0) else np.nan
         common.update(error=error, unit=unit, luminosity_error=of_all, vov=None, trusted=np.nan)
         return Image(**common, brightness=brightness)
 
@@ -238,8 +238,8 @@ class Cube(OnSky):
         several of them; runs with other seeds have independent ones.
         """
         inside = self._window(low, high, axis)
-        middle = ((self.edges[1:] + self.edges[:-1]) / 2)[inside][:, None, None]
-        light = self.intensity[inside] * np.diff(self.edges)[inside][:, None, None]
+        middle = ((self.edges[1:] + self.edges[:-1]) / 2)[:, None, None]
+        light = self.intensity * (np.diff(self.edges) * inside)[:, None, None]
         total = np.sum(light, axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.sum(light * middle, axis=0) / total
@@ -259,9 +259,9 @@ class Cube(OnSky):
         width = np.diff(self.edges)
         zero = {"wavelength": self.line.wavelength0, "frequency": C_ANGSTROM / self.line.wavelength0}.get(self.axis, 0.0)
         below = np.clip((zero - self.edges[:-1]) / width, 0.0, 1.0)
-        blue = (below if self.axis in ("velocity", "wavelength") else 1.0 - below)[inside][:, None, None]
-        scale = width[inside][:, None, None]
-        light, error = self.intensity[inside] * scale, self.error[inside] * scale
+        blue = (below if self.axis in ("velocity", "wavelength") else 1.0 - below)[:, None, None]
+        scale = (width * inside)[:, None, None]
+        light, error = self.intensity * scale, self.error * scale
         total, of_total = self._sum(inside)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.sum(light * blue, axis=0) / total
@@ -272,7 +272,7 @@ class Cube(OnSky):
         """Light around the ``first`` over that around the ``second`` of two transitions in every pixel.
 
         These are wavelengths in vacuum [Angstrom] (``result.transitions`` has them by name), and ``within`` is the velocity [km/s] on
-        either side of each that counts, by the middles of channels. Errors are those of independent channels. The mask is
+        either side of each that counts, of channels at its ends a part. Errors are those of independent channels. The mask is
         true where both lights are at least ``least`` times their errors; pixels without light around the second have nan.
         """
         reach = positive(within, "within [km/s]") / C_KMS
@@ -287,20 +287,21 @@ class Cube(OnSky):
         known = (light >= least * error) & (other >= least * of_other) & (light > 0.0) & (other > 0.0)
         return RatioMap(ratio, spread, known)
 
-    def _window(self, low: float, high: float, axis: str | None) -> npt.NDArray[np.bool_]:
-        """Channels whose middle lies between two values of an axis."""
-        middle = (self.edges[1:] + self.edges[:-1]) / 2
+    def _window(self, low: float, high: float, axis: str | None) -> Floats:
+        """The part of every channel that lies between two values of an axis."""
+        edges = self.edges
         if axis is not None and axis != self.axis:
-            middle = self.line.from_velocity(self.line.to_velocity(middle, self.axis), axis)
-        inside: npt.NDArray[np.bool_] = (middle >= low) & (middle < high)
-        if not np.any(inside):
+            edges = self.line.from_velocity(self.line.to_velocity(edges, self.axis), axis)
+        first, last = np.minimum(edges[1:], edges[:-1]), np.maximum(edges[1:], edges[:-1])
+        inside: Floats = np.clip((np.minimum(last, high) - np.maximum(first, low)) / (last - first), 0.0, 1.0)
+        if not np.any(inside > 0.0):
             raise ArgumentError(f"cube '{self.name}' has no channel between {low:g} and {high:g}")
         return inside
 
-    def _sum(self, inside: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Light of some channels in every pixel, and its error."""
-        width = np.diff(self.edges)[inside][:, None, None]
-        return np.sum(self.intensity[inside] * width, axis=0), np.sqrt(np.sum((self.error[inside] * width) ** 2, axis=0))
+    def _sum(self, inside: Floats) -> tuple[Floats, Floats]:
+        """Light of parts of channels in every pixel, and its error."""
+        width = (np.diff(self.edges) * inside)[:, None, None]
+        return np.sum(self.intensity * width, axis=0), np.sqrt(np.sum((self.error * width) ** 2, axis=0))
 
     def __repr__(self) -> str:
         channels, rows, columns = self.intensity.shape

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
               "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e4, dust: {tau: 0.3, albedo: 0.5, g: 0.6}",
               "{jumps: true}", "[-80 km/s, 80 km/s]", 20000},
         Model{"cells", "Lya", "type: shell, cells: 24, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300",
-              "{jumps: true}", "[-80 km/s, 80 km/s]", 6000},
+              "{jumps: true}", "[-80 km/s, 80 km/s]", 2000},
         Model{"doublet", "MgII",
               "type: shell, outer_radius: 1 kpc, temperature: 1e4 K, b_turb: 15 km/s, tau0: 30, velocity: {profile: "
               "linear, max: 100 km/s}",
@@ -216,7 +216,7 @@ TEST(PeelOffEngine, ThinningKeepsTheMean) {
       drawn += thor::is_drawn(thor::thinning_of(3, 12345), step, events);
     EXPECT_EQ(drawn, 5);
   }
-  const thor::RayRules rules{30, 3, 0, 8};
+  const thor::RayRules rules{30, 3, 0, 64, 8};
   EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_line, 1., 64), 8);
   EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_line, 1., 63), 1);
   EXPECT_EQ(thor::events_of(rules, thor::EventKind::by_line, -3.1, 1000), 1);
@@ -226,7 +226,7 @@ TEST(PeelOffEngine, ThinningKeepsTheMean) {
   const auto seen = [&](double temperature, int thin, int seed) {
     const Model model{"", "Lya", "", "{core_skip: none}", "[-60 km/s, 60 km/s]", 0};
     const auto dataset = fmt::format("type: shell, outer_radius: 1 kpc, temperature: {} K, tau0: 100", temperature);
-    return run_all(yaml(model, dataset, 20000, seed, true), {fmt::format("peel.thin={}", thin)},
+    return run_all(yaml(model, dataset, 20000, seed, true), {fmt::format("peel.thin={}", thin), "peel.thin_after=64"},
                    {nullptr, {}, {2, false, ""}})
         .tally;
   };

@@ -62,7 +62,7 @@ void add_untrusted(const std::vector<OutputLight>& outputs, std::vector<std::str
   std::string names;
   int count = 0;
   for (const OutputLight& s : outputs) {
-    if (!s.knows_vov || s.trusted >= least_trusted) continue;
+    if (!s.knows_vov || s.trusted >= least_trusted || !(s.within > 0)) continue;
     if (++count > most_named) continue;
     names += fmt::format("{}{} {} ({:.3g} %)", count > 1 ? ", " : "", s.type, s.name, 100 * s.trusted);
   }

@@ -247,7 +247,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   std::optional<PeelStream> peeled;
   if (config.photons) photons.emplace(*config.photons, setup.medium, axis, double(goal.photons), *file);
   if (config.peeled) {
-    const SkyFrame sky = sky_of(config.observers, config.peeled->observer, setup.medium.size);
+    const SkyFrame sky = output_context(config, setup).sky({.observer = config.peeled->observer});
     peeled.emplace(*config.peeled, sky, axis, double(goal.photons), *file);
   }
   Ending ending{goal.photons, {}, {}};

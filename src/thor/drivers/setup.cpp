@@ -111,13 +111,18 @@ Tally build_tally(const config::Config& config, const Setup& setup) {
   return build_tally(config, setup, setup.emitter.luminosity(), setup.emitter.luminosity_squared());
 }
 
+OutputContext output_context(const config::Config& config, const Setup& setup) {
+  return {[&](const std::string& reference) { return frequency_axis(setup, reference); },
+          setup.medium.size,
+          config.observers,
+          config.seed,
+          distances_of(config.sky),
+          setup.medium.grid.hubble,
+          periodic_sides(setup.medium.grid)};
+}
+
 Tally build_tally(const config::Config& config, const Setup& setup, double luminosity, double luminosity_squared) {
-  return {config.outputs,
-          {[&](const std::string& reference) { return frequency_axis(setup, reference); }, setup.medium.size,
-           config.observers, config.seed, distances_of(config.sky), setup.medium.grid.hubble,
-           periodic_sides(setup.medium.grid)},
-          luminosity,
-          luminosity_squared,
+  return {config.outputs, output_context(config, setup), luminosity, luminosity_squared,
           int(setup.emitter.sources.size())};
 }
 
@@ -153,7 +158,7 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
 
 Observers build_observers(const config::Config& config, const GridShape& grid) {
   Observers observers;
-  observers.rules = {config.peel.cut, config.peel.roulette, 0, int(config.peel.thin)};
+  observers.rules = {config.peel.cut, config.peel.roulette, 0, int(config.peel.thin_after), int(config.peel.thin)};
   if (config.peel.depth) observers.rules.depth = *config.peel.depth * double(std::ranges::max(grid.count));
   observers.memory = config.peel.memory;
   for (const auto& observer : config.observers) {

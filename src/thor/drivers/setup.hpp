@@ -53,6 +53,9 @@ struct Compute {
 /// The observers of a run that rays go to.
 Observers build_observers(const config::Config& config, const GridShape& grid);
 
+/// What the outputs of a run depend on; for as long as the set-up lives.
+OutputContext output_context(const config::Config& config, const Setup& setup);
+
 /// An empty tally for the outputs of a run: with quanta for the photons of the set-up, or for others whose weights sum
 /// up to a luminosity and their squares to another number.
 Tally build_tally(const config::Config& config, const Setup& setup);

@@ -119,11 +119,12 @@ const Section<Peel>& peel_section() {
              {.meaning = "optical depth from which rays end at random, and those that go on keep the light they have: "
                          "less work, the same mean; `cut` or more is none",
               .fallback = "3"});
-    s.integer(
-        "thin", &Peel::thin, 1, 1024,
-        {.meaning = "of a photon's scatterings in the core of the line, after its first 64 steps, one in so many is "
-                    "drawn to send rays, with the light of all: less work, the same mean; 1 is none",
-         .fallback = "8"});
+    s.integer("thin", &Peel::thin, 1, 1024,
+              {.meaning = "of a photon's scatterings in the core of the line, after `thin_after` steps, one in so many "
+                          "is drawn to send rays, with the light of all: less work, the same mean; 1 is none",
+               .fallback = "8"});
+    s.integer("thin_after", &Peel::thin_after, 0, 1 << 30,
+              {.meaning = "steps of a photon before its scatterings are thinned", .fallback = "16384"});
     s.quantity(
         "memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
         {.meaning = "memory of a GPU for scatterings whose rays wait: photons pause where it is full; a processor "

@@ -43,6 +43,7 @@ struct Peel {
   double cut = 0;                 ///< optical depth at which every ray ends
   double roulette = 0;            ///< optical depth from which rays end at random
   std::optional<double> depth{};  ///< path at which rays end in a periodic box, in lengths of its longest side
+  std::uint64_t thin_after = 0;   ///< steps of a photon before that
   std::uint64_t thin = 1;         ///< of events in the core, one in so many sends rays
   double memory = 0;              ///< of a device, for events whose rays wait [byte]
 

@@ -132,12 +132,12 @@ void PhotonStream::accept(std::span<const Photon> photons) {
 
 PeelStream::PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const FrequencyAxis& axis, double sharing,
                        io::ArrayOutput& file)
-    : axis_(axis), size_(sky.size), sharing_(sharing) {
+    : axis_(axis), sky_(sky), sharing_(sharing) {
   const std::string group = "/photons/peel";
   id_ = file.column<std::uint64_t>(group + "/id", 1, "", "number of the photon");
   light_ = file.column<double>(group + "/light", 1, "erg s-1",
                                "luminosity that the observer sees, as if it were the same in all directions");
-  velocity_ = file.column<double>(group + "/velocity", 1, "km s-1", "c (lambda/lambda_0 - 1) as it leaves the gas");
+  velocity_ = file.column<double>(group + "/velocity", 1, "km s-1", "c (lambda/lambda_0 - 1) as the observer sees it");
   position_ = file.column<double>(group + "/position", 3, "cm", "of the scattering or emission that sends it");
   write_attributes(file, group, config::Sight{.observer = output.observer}, sky);
 }
@@ -148,8 +148,11 @@ void PeelStream::accept(std::span<const Seen> light) {
   for (const Seen& seen : light) {
     id.push_back(seen.id);
     luminosity.push_back(seen.light / sharing_);
-    velocities.push_back(velocity(axis_, seen.frequency) / constants::km);
-    for (const double x : seen.position) position.push_back(size_ * x);
+    const double frequency = seen.frequency + to_rest(sky_, seen.position, sky_.towards);
+    velocities.push_back(velocity(axis_, frequency) / constants::km);
+    for (int k = 0; k < 3; ++k) {
+      position.push_back(sky_.centre[k] + nearest(sky_, k, seen.position[k] * sky_.size - sky_.centre[k]));
+    }
   }
   id_.append(id), light_.append(luminosity), velocity_.append(velocities), position_.append(position);
 }

@@ -81,7 +81,8 @@ class PeelStream {
 
  private:
   FrequencyAxis axis_;
-  double size_, sharing_;
+  SkyFrame sky_;
+  double sharing_;
   io::Column<std::uint64_t> id_;
   io::Column<double> light_, velocity_, position_;
 };

@@ -38,7 +38,7 @@ double trusted_share(const BinnedLight& b) {
     const bool scatters = !b.vov.empty() && b.vov[i] > most_vov;
     if (!scatters && b.error[i] <= most_relative_error * b.light[i]) trusted += b.light[i];
   }
-  return all > 0 ? trusted / all : 1;
+  return all > 0 ? trusted / all : 0;
 }
 
 }  // namespace thor

@@ -112,8 +112,9 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane) {
   if (!any(jumped)) return;
   if (log.count > 0) {
     Event<V> last = load_event<V>(log, log.count - 1);
-    const auto of_jump = equal<V>(last.kind & Int((1 << event_bits) - 1), EventKind::by_jump);
-    const auto same = jumped && !of_jump && equal<V>(lane.steps - last.steps, 1);
+    const Int kind = last.kind & Int((1 << event_bits) - 1);
+    const auto scattering = equal<V>(kind, EventKind::by_line) || equal<V>(kind, EventKind::by_dust);
+    const auto same = jumped && scattering && equal<V>(lane.steps - last.steps, 1);
     last.kind = select(same, Int(EventKind::nothing), last.kind);
     store_event(last, log, log.count - 1);
   }

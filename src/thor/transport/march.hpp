@@ -50,7 +50,7 @@ THOR_FN MaskOf<V> march(Lane<V>& lane, const P& problem, MarchSum what, RealOf<V
   const auto move = [&](const auto&, const auto& width, const auto& segment, const Leg<V>& leg, const auto&, V density,
                         V kappa) THOR_INLINE_LAMBDA {
     V s = select(flying, leg.limit, V(Real(0)));
-    MaskOf<V> last(false);
+    [[maybe_unused]] MaskOf<V> last(false);
     if constexpr (D::stops) {
       const V left = max(lane.tabulated - lane.flown, V(Real(0)));
       last = flying && lane.tabulated > V(Real(0)) && leg.limit >= left;

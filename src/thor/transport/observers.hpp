@@ -10,7 +10,8 @@ struct RayRules {
   double cut = 30;      ///< optical depth at which every ray ends
   double roulette = 3;  ///< optical depth from which rays end at random
   double depth = 0;     ///< path at which they end and are seen, in the lanes' unit of length; 0: none
-  int thin = 8;  ///< of the events of photons that scatter often, one in so many sends rays, with the light of all
+  /// After so many steps of a photon, one in `thin` of its scatterings in the core sends rays, with the light of all.
+  int thin_after = 1 << 14, thin = 8;
 };
 
 /// An event of a photon for an observer: the key of all that is random about its ray, which has no stream of a photon.

@@ -20,8 +20,7 @@ THOR_FN StreamKey stream_of(const RayKey& key) {
 /// the mean.
 template <class Real>
 THOR_FN int events_of(const RayRules& rules, int kind, Real x, std::int64_t steps) {
-  constexpr int first = 64;
-  return kind == EventKind::by_line && steps >= first && abs(x) < Real(3) ? rules.thin : 1;
+  return kind == EventKind::by_line && steps >= rules.thin_after && abs(x) < Real(3) ? rules.thin : 1;
 }
 /// Where the events of a photon begin to be counted off for that.
 THOR_FN std::uint32_t thinning_of(std::uint64_t seed, std::uint64_t id) {

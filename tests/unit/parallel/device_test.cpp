@@ -142,7 +142,7 @@ TEST_P(DeviceEngine, ShowsObserversWhatTheProcessorDoes) {
     for (const char* precision : {"precision: single\n", "precision: double\n"}) {
       const std::string text = yaml(medium, 200, precision);
       for (const auto& set :
-           {with(observed, {"acceleration.core_skip=none", "peel.memory=1 MB"}),
+           {with(observed, {"acceleration.core_skip=none", "peel.memory=1 MB", "peel.thin_after=64"}),
             with(observed, {"acceleration.core_skip={fixed: 2}", "peel.roulette=30", "peel.memory=9 MB"}),
             with(observed, {"acceleration.jumps=true", "dataset.tau0=1e5", "peel.memory=9 MB"})}) {
         const auto expected = test::run_all(text, set, processor());
@@ -154,6 +154,16 @@ TEST_P(DeviceEngine, ShowsObserversWhatTheProcessorDoes) {
       }
     }
   }
+  // Cold gas, in which the atom of a first collision is often refused: a jump then follows birth.
+  const std::string cold = yaml("type: shell, outer_radius: 1 kpc, temperature: 100 K, tau0: 1e5", 4000);
+  const auto jumping = with(observed, {"acceleration.jumps=true", "peel.memory=9 MB"});
+  expect_identical(test::run_all(cold, jumping, processor()), test::run_all(cold, jumping, compute()));
+  // Photons that pass the gas by fill the logs with births.
+  const std::string beside = yaml(sphere, 30000);
+  const auto missing = with(observed, {"peel.memory=1 MB", "generators.0.position=[9 kpc, 0 kpc, 0 kpc]"});
+  device::Options lone;
+  lone.lanes = 64;
+  expect_identical(test::run_all(beside, missing, processor()), test::run_all(beside, missing, compute(lone)));
   const auto twin = with(observed, {"observers.0.direction=[1, 2, 3.1]"});
   EXPECT_FALSE(test::run_all(yaml(sphere, 400), observed, processor()).tally ==
                test::run_all(yaml(sphere, 400), twin, compute()).tally);

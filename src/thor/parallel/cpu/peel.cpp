@@ -183,7 +183,8 @@ void Peeler<Real>::trace() {
     ++live;
   };
   for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
-  while (live > 0 && !abort_.load(std::memory_order_relaxed)) {
+  // After an abort rays still have some time to end: photons that have ended are seen.
+  for (int late = 0; live > 0 && late < 64; late += abort_.load(std::memory_order_relaxed)) {
     if (!kernel_.march(lanes, problem_.data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
       const auto phase = lanes.phase[lane];

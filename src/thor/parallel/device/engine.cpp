@@ -27,7 +27,7 @@ constexpr std::uint64_t fewest_events = 8, most_events = 1u << 12;  ///< of a la
 constexpr int first_steps = 64, most_steps = 1 << 20;               ///< of a lane in a slice
 
 constexpr int schedulers_of_a_processor = 4;
-constexpr Report nothing{0, 0, no_photon, 0, 0};
+constexpr Report nothing{0, 0, no_photon, 0, 0, 0};
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -335,7 +335,7 @@ class Engine {
   bool done(std::uint32_t few) const {
     const std::uint32_t left = squads_[0].count + squads_[1].count;
     const bool all_started = next_seen_ >= ids_.end && std::ranges::all_of(squads_, [&](const Squad<Real>& s) {
-                               return s.count == 0 || s.granted >= ids_.end;
+                               return s.count == 0 || (s.granted >= ids_.end && s.seen[0].idle == 0);
                              });
     return left == 0 || (left <= few && (pool_.closed() || all_started));
   }

@@ -12,6 +12,7 @@ struct Report {
   std::uint32_t live;     ///< lanes that go on in the next slice
   std::uint32_t records;  ///< photons handed over; may exceed the room there was
   std::uint64_t oldest;   ///< smallest id of those
+  std::uint32_t idle;     ///< of `live`: lanes with a photon that has yet to start
   std::uint32_t events;   ///< number of those that lanes have logged
   std::uint32_t taken;    ///< of them, by lanes that trace their rays; may exceed how many there are
 };
@@ -201,6 +202,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   const std::uint64_t id = program.origins[slot].id;
   const bool goes_on = lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);
+  if (goes_on && lane.phase == Phase::idle) Atomic::add(&program.report->idle, 1u);
   return goes_on;
 }
 
