@@ -195,9 +195,9 @@ Outline build_outline(Reader& reader, const File& file) {
   if (config.peel.depth && reader.clean("dataset") && reader.clean("peel")) {
     if (!medium.grid.periodic) {
       report("peel.depth", "is for a periodic box, and rays leave this gas: take it out");
-    } else if (*config.peel.depth * double(std::ranges::max(medium.grid.count)) < 2) {
-      report("peel.depth", fmt::format("is shorter than two cells: take at least {:.3g}",
-                                       2 / double(std::ranges::max(medium.grid.count))));
+    } else if (*config.peel.depth * double(std::ranges::max(medium.grid.count)) < 1) {
+      report("peel.depth", fmt::format("is shorter than a cell: take at least {:.3g}",
+                                       1 / double(std::ranges::max(medium.grid.count))));
     }
   }
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);

@@ -403,6 +403,9 @@ observers: []
 peel:
   cut: 30
   roulette: 3
+  thin: 8
+  thin_after: 16384
+  memory: 2 GB
 outputs: []
 output:
   path: out.h5

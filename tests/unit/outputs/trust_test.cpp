@@ -91,7 +91,7 @@ TEST(Trust, IsTheShareOfTheLight) {
   BinnedLight histories = groups;
   histories.vov.clear(), histories.error_method = "histories";
   EXPECT_NEAR(trusted_share(histories), 8. / 9, 1e-12) << "an upper limit";
-  EXPECT_EQ(trusted_share({{0, 0}, {0, 0}, {}, 0, "histories"}), 1) << "without light there is nothing to mistrust";
+  EXPECT_EQ(trusted_share({{0, 0}, {0, 0}, {}, 0, "histories"}), 0) << "without light there is nothing to mistrust";
 }
 
 }  // namespace

@@ -158,12 +158,6 @@ TEST_P(DeviceEngine, ShowsObserversWhatTheProcessorDoes) {
   const std::string cold = yaml("type: shell, outer_radius: 1 kpc, temperature: 100 K, tau0: 1e5", 4000);
   const auto jumping = with(observed, {"acceleration.jumps=true", "peel.memory=9 MB"});
   expect_identical(test::run_all(cold, jumping, processor()), test::run_all(cold, jumping, compute()));
-  // Photons that pass the gas by fill the logs with births.
-  const std::string beside = yaml(sphere, 30000);
-  const auto missing = with(observed, {"peel.memory=1 MB", "generators.0.position=[9 kpc, 0 kpc, 0 kpc]"});
-  device::Options lone;
-  lone.lanes = 64;
-  expect_identical(test::run_all(beside, missing, processor()), test::run_all(beside, missing, compute(lone)));
   const auto twin = with(observed, {"observers.0.direction=[1, 2, 3.1]"});
   EXPECT_FALSE(test::run_all(yaml(sphere, 400), observed, processor()).tally ==
                test::run_all(yaml(sphere, 400), twin, compute()).tally);
