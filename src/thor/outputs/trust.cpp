@@ -31,12 +31,12 @@ double vov_of_groups(const double (&sums)[id_groups]) {
   return m.second > 0 ? m.fourth / (m.second * m.second) - 1. / id_groups : 0;
 }
 
-double trusted_share(const BinnedLight& b) {
+double trusted_share(const BinnedLight& binned) {
   double all = 0, trusted = 0;
-  for (std::size_t i = 0; i < b.light.size(); ++i) {
-    all += b.light[i];
-    const bool scatters = !b.vov.empty() && b.vov[i] > most_vov;
-    if (!scatters && b.error[i] <= most_relative_error * b.light[i]) trusted += b.light[i];
+  for (std::size_t i = 0; i < binned.light.size(); ++i) {
+    all += binned.light[i];
+    const bool scatters = !binned.vov.empty() && binned.vov[i] > most_vov;
+    if (!scatters && binned.error[i] <= most_relative_error * binned.light[i]) trusted += binned.light[i];
   }
   return all > 0 ? trusted / all : 0;
 }

@@ -19,8 +19,8 @@ double vov_of_groups(const double (&sums)[id_groups]);
 /// groups exceed in 0.4 % of the bins.
 inline constexpr double most_relative_error = 0.2, most_vov = 0.15;
 
-/// Share of the light that is in bins whose errors are trusted; 1 without light. An error by histories has no VOV: it
+/// Share of the light that is in bins whose errors are trusted; 0 without light. An error by histories has no VOV: it
 /// is known only that this is at least the square of the relative error, so the share is an upper limit.
-double trusted_share(const BinnedLight& light);
+double trusted_share(const BinnedLight& binned);
 
 }  // namespace thor
