@@ -335,14 +335,14 @@ class Continue(UntilCase):
         self.assertGreater(self.summary(out)["photons"], s["photons"])
         self.assertAlmostEqual(self.summary(out)["luminosity_emitted"] / 1e42, 1, delta=1e-12)
         cut = self.summary(out)
-        self.assertEqual((cut["complete"], cut["photons_requested"]), (False, 60000))
-        self.assertRegex(text(cut["caveats"]), "of 60000 photons were started.*not a biased one, and its luminosities are those of all sources")
+        self.assertEqual((cut["complete"], cut["photons_requested"]), (False, 200000))
+        self.assertRegex(text(cut["caveats"]), "of 200000 photons were started.*not a biased one, and its luminosities are those of all sources")
         self.assertIn("NO: it was cut", thor("info", out).stdout)
         self.grow(out)
         self.assert_equal_results(out, self.run_thor(config))
         # Photons that were to be added are remembered, too.
         self.grow(out, "--photons", 10**6, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED)
-        self.assertEqual((self.summary(out)["complete"], self.summary(out)["photons_requested"]), (False, 1060000))
+        self.assertEqual((self.summary(out)["complete"], self.summary(out)["photons_requested"]), (False, 1200000))
 
     def test_photons_in_flight_are_refused(self):
         endless = {**ENDLESS, "outputs": [SPECTRUM]}
