@@ -27,6 +27,7 @@ LIMIT_LANES = 8  # kernels have 0 to 2 that could not be traced; one small funct
 LIMIT_NARROW = 0.05  # of the packed
 LEAST_PACKED = 100
 PACK_KERNELS = "(advance|jump|march)_pack"
+NO_RETURN = "__stack_chk_fail"  # called by compilers that guard the stack, with other code of the function after it
 
 # State of a register or stack slot: it points to the problem or to constants; is the same for all lanes; may belong to
 # one lane. What was not written on a path is not read after it.
@@ -308,7 +309,7 @@ def count_function(code, machine, count, spared):
             target = index.get(int(found[1], 16)) if found else None
             targets[k] = target
             starts |= {k + 1} | ({target} if target is not None else set())
-        elif machine.RETURN.match(i.op):
+        elif machine.RETURN.match(i.op) or NO_RETURN in i.text:
             starts.add(k + 1)
             ends.add(k)
     edges = sorted(s for s in starts if s < len(code))
@@ -320,7 +321,7 @@ def count_function(code, machine, count, spared):
             i = code[k]
             if machine.CALL.match(i.op):
                 jumps = "jump_pack" in i.text
-                if counter and not jumps and "__stack_chk_fail" not in i.text:  # from compilers that guard the stack
+                if counter and not jumps and NO_RETURN not in i.text:
                     counter.calls.append(i.text)
                 state = {r: v if r in machine.KEPT or r.startswith("[") or jumps and spared(r) else LANE
                          for r, v in state.items()}

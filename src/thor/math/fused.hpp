@@ -40,13 +40,19 @@ THOR_FN __m256d fused(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(
 THOR_FN __m512 fused(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 THOR_FN __m512d fused(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
 #endif
+#elif defined(__aarch64__)
+THOR_FN float32x4_t fused(float32x4_t a, float32x4_t b, float32x4_t c) { return vfmaq_f32(c, a, b); }
+THOR_FN float64x2_t fused(float64x2_t a, float64x2_t b, float64x2_t c) { return vfmaq_f64(c, a, b); }
+#endif
+
+/// A machine register, as a type of the compiler's own.
+#if defined(__CUDACC__)
+#elif defined(__x86_64__)
 template <class T, int bytes>
 struct Register {
   using type __attribute__((vector_size(bytes), may_alias)) = T;
 };
-#elif defined(__aarch64__)
-THOR_FN float32x4_t fused(float32x4_t a, float32x4_t b, float32x4_t c) { return vfmaq_f32(c, a, b); }
-THOR_FN float64x2_t fused(float64x2_t a, float64x2_t b, float64x2_t c) { return vfmaq_f64(c, a, b); }
+#else
 template <class T, int bytes>
 struct Register {
   using type __attribute__((vector_size(bytes))) = T;
