@@ -6,7 +6,8 @@
 
 The sphere follows every scattering at tau0 = 1e6. The galaxy jumps through the grid that examples/galaxy/grid.sh makes,
 with dust; each observer has an image of 96^2, and once an image of 256^2 and a cube of 64^2 x 200. Times are the
-smallest of the repeats. The error of an image is sqrt(sum error^2)/sum; the product of squared error and time says what is worth while.
+smallest of the repeats. A sphere of 256^3 cells, thin (every ray crosses 128 of them or more) and thick (every scattering, rays end
+early), gives the rates of rays and of the cells that they cross, beside those of photons. The error of an image is sqrt(sum error^2)/sum; the product of squared error and time says what is worth while.
 """
 import argparse
 import json
@@ -58,6 +59,30 @@ class Runner:
         return seconds, rays, rays - cut, error
 
 
+def cells_to_the_face(direction, cells):
+    """Cells that a straight ray crosses from the middle of a cube to its face: one for each plane between two of them."""
+    d = np.abs(np.asarray(direction, dtype=float))
+    return cells / 2 * d.sum() / d.max()
+
+
+def show_rates(run, sphere, options, cells=256):
+    """Rays and cells per second of straight rays, and of photons that fly through the same gas."""
+    d = np.random.default_rng(1).normal(size=(3, 100000))
+    of_photon = float(np.mean([cells_to_the_face(v, cells) for v in d.T]))
+    of_ray = float(np.mean([cells_to_the_face(v, cells) for v in DIRECTIONS]))
+    thin = {**sphere, "dataset": {**sphere["dataset"], "tau0": 1e-3, "cells": cells}}
+    thin["generators"] = [{"type": "point", "photons": options.photons}]
+    alone = run(thin)[0]
+    seconds, rays, _, _ = run(observed(thin, len(DIRECTIONS), "2 kpc"))
+    print(f"{cells}^3, thin: photons {options.photons / alone:.3g}/s, {options.photons * of_photon / alone:.3g} cells/s; "
+          f"rays {rays / (seconds - alone):.3g}/s, {rays * of_ray / (seconds - alone):.3g} cells/s", flush=True)
+    thick = {**thin, "dataset": {**thin["dataset"], "tau0": 1e4}, "generators": [{"type": "point", "photons": options.photons // 100}]}
+    alone = run(thick)[0]
+    seconds, rays, seen, _ = run(observed(thick, len(DIRECTIONS), "2 kpc"))
+    print(f"{cells}^3, tau0 = 1e4: {alone:.3f} s alone, {seconds:.3f} s with {len(DIRECTIONS)} observers; "
+          f"rays {rays / (seconds - alone):.3g}/s, {seen / rays:.2g} of them seen", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--thor", required=True)
@@ -78,6 +103,7 @@ def main():
         seconds, rays, seen, _ = run(observed(sphere, 1, "2 kpc"))
         print(f"sphere, every scattering: {alone:.3f} s alone, {seconds:.3f} s with 1 observer: {seconds / alone:.2f} times; "
               f"{rays:.3g} rays, {seen:.3g} seen", flush=True)
+        show_rates(run, sphere, options)
         if not options.grid:
             return
         galaxy = {"line": "Lya", "dataset": {"type": "uniform_grid", "path": os.path.abspath(options.grid), "dust": {"law": "SMC"}},

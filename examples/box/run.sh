@@ -8,5 +8,5 @@ thor mock box --seed 1 -o "$out/snapshot.hdf5" --overwrite
 thor grid "$out/snapshot.hdf5" --cells 128 --sources stars -o "$out/box_grid.h5" --overwrite
 cp "$here/box.yaml" "$out/"
 thor run "$out/box.yaml" --overwrite
-/usr/bin/python3 "$here/../grid_picture.py" "$out/box_grid.h5" "$out/box.h5" -o "$out/box.png"
+"${PYTHON:-/usr/bin/python3}" "$here/../grid_picture.py" "$out/box_grid.h5" "$out/box.h5" -o "$out/box.png"
 echo "wrote $out/box.png"

@@ -21,5 +21,5 @@ for redshift in 0.5 1 3 4 6; do
 done
 grep -v "^sky" "$out/gas_dust.yaml" > "$out/gas_here.yaml"
 thor run "$out/gas_here.yaml" -o "$out/gas_here.h5" --set generators.0.photons="$photons" --overwrite
-/usr/bin/python3 "$here/profiles.py" "$out" -o "$out/profiles.png"
+"${PYTHON:-/usr/bin/python3}" "$here/profiles.py" "$out" -o "$out/profiles.png"
 echo "wrote $out/profiles.png"

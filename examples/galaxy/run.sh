@@ -6,5 +6,5 @@ out=${1:-out/galaxy}
 "$here/grid.sh" "$out"
 cp "$here/galaxy.yaml" "$out/"
 thor run "$out/galaxy.yaml" --overwrite
-/usr/bin/python3 "$here/../grid_picture.py" "$out/galaxy_grid.h5" "$out/galaxy.h5" --axis x -o "$out/galaxy.png"
+"${PYTHON:-/usr/bin/python3}" "$here/../grid_picture.py" "$out/galaxy_grid.h5" "$out/galaxy.h5" --axis x -o "$out/galaxy.png"
 echo "wrote $out/galaxy.png"

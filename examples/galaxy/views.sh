@@ -13,5 +13,5 @@ cp "$here/views.yaml" "$out/"
 grep -v "dust:" "$here/views.yaml" > "$out/views_dust_free.yaml"
 thor run "$out/views.yaml" $(share "$photons") --overwrite
 thor run "$out/views_dust_free.yaml" $(share $((photons / 10))) -o "$out/views_dust_free.h5" --overwrite
-/usr/bin/python3 "$here/views.py" "$out/views.h5" "$out/views_dust_free.h5" -o "$out/views.png"
+"${PYTHON:-/usr/bin/python3}" "$here/views.py" "$out/views.h5" "$out/views_dust_free.h5" -o "$out/views.png"
 echo "wrote $out/views.png"

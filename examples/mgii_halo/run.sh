@@ -8,5 +8,5 @@ cp "$here/halo.yaml" "$out/"
 photons=${2:-300000}
 thor run "$out/halo.yaml" --set generators.0.photons=$((photons * 12 / 15)) --set generators.1.photons=$((photons * 2 / 15)) \
   --set generators.2.photons=$((photons / 15)) --overwrite
-/usr/bin/python3 "$here/plot.py" "$out/halo.h5" -o "$out/halo.png"
+"${PYTHON:-/usr/bin/python3}" "$here/plot.py" "$out/halo.h5" -o "$out/halo.png"
 echo "wrote $out/halo.png"

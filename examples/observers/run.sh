@@ -6,5 +6,5 @@ out=${1:-out/observers}
 "$here/../galaxy/grid.sh" "$out"
 cp "$here/telescope.yaml" "$out/"
 thor run "$out/telescope.yaml" --overwrite
-/usr/bin/python3 "$here/telescope.py" "$out/telescope.h5" -o "$out/telescope.png"
+"${PYTHON:-/usr/bin/python3}" "$here/telescope.py" "$out/telescope.h5" -o "$out/telescope.png"
 echo "wrote $out/telescope.png"

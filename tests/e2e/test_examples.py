@@ -36,7 +36,7 @@ class Example(Case):
         bin_folder.mkdir()
         (bin_folder / "thor").write_text("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in command_line()) + ' "$@"\n')
         (bin_folder / "thor").chmod(0o755)
-        self.environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        self.environment = {**os.environ, "PYTHON": sys.executable, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
 
     def example(self, script, photons):
         done = subprocess.run([self.examples / script, self.folder / "out", str(photons)], env=self.environment,

@@ -112,6 +112,19 @@ class Observers(Case):
         done = thor("continue", self.folder / "out.h5", "--photons", 10)
         self.assertIn("it holds raw photons", done.stderr)
 
+    def test_the_rest_frame_of_an_object(self):
+        """Spectrum and rows are in the frame of an object that moves towards the observer: redder than in that of the gas."""
+        everything = {"type": "spectrum", "name": "all", "observer": "face", "axis": "velocity", "range": ["-2000 km/s", "2000 km/s"], "bins": 400}
+        shifted, rows = {**OBSERVERS[0], "rest": {"velocity": ["7 km/s", "0 km/s", "50 km/s"]}}, []
+        for observer in (OBSERVERS[0], shifted):
+            out = self.run_thor(seen(everything, PEELED, observers=[observer]), "--device", "cpu")
+            with package.open(out) as result:
+                peel, spectrum = result.peel, result.spectra["all"]
+                light = np.histogram(peel["velocity"], spectrum.edges, weights=peel["light"])[0]
+                np.testing.assert_allclose(light, spectrum.flux * spectrum.widths, atol=1e-7 * np.max(light))
+                rows.append(np.sort(peel["velocity"]))
+        np.testing.assert_allclose(rows[1] - rows[0], 50, atol=0.05)
+
     def test_errors_that_can_be_trusted(self):
         """A well-sampled image is trusted; one whose light is that of few bright sources is not, and its caveat says so."""
         trusted = {}

@@ -83,6 +83,7 @@ class RunFaults(Case):
         line = job.stderr.readline()
         self.assertIn("stopping", line)
         self.assertIn("once more ends at once", line)
+        time.sleep(0.2)
         begin = time.monotonic()
         job.send_signal(signal.SIGINT)
         job.communicate(timeout=20)

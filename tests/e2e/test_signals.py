@@ -70,10 +70,19 @@ class Signals(Case):
                 time.sleep(0.2)
                 job.send_signal(first)
                 self.assertIn("once more ends at once", job.stderr.readline())
+                time.sleep(0.2)
                 job.send_signal(second)
                 job.communicate(timeout=20)
                 self.assertEqual(job.returncode, -second)
                 self.assertFalse(self.partial(out).exists() or out.exists())
+
+    def test_the_same_one_sent_twice_at_once_counts_as_one(self):
+        """timeout(1) sends its signal to the process and to the process group."""
+        out = self.folder / "twice.h5"
+        command = command_line("run", self.write(ENDLESS), "-o", out, "--drain", 0, "--threads", 1)
+        done = subprocess.run(["timeout", "1", *command], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertFalse(self.summary(out)["complete"])
 
     def test_a_closed_stderr_does_not_end_a_run(self):
         """`thor run ... 2>&1 | head -1`: the first warning, or the summary, has no reader."""

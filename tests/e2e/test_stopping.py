@@ -53,6 +53,7 @@ class Stopped(unittest.TestCase):
         jobs["thin"].send_signal(signal.SIGINT)
         jobs["twice"].send_signal(signal.SIGINT)
         wait_for(lambda: "stopping" in cls.log("twice"))
+        time.sleep(0.2)
         again = time.monotonic()
         jobs["twice"].send_signal(signal.SIGINT)
         cls.code["twice"] = jobs["twice"].wait(30)

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <ctime>
 #include <utility>
 
 #include "thor/core/error.hpp"
@@ -11,12 +13,24 @@ namespace thor {
 namespace {
 
 std::atomic<int> received{0};
+std::atomic<std::int64_t> first_time{0};  ///< of the first one [ms]
+
+std::int64_t milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+}
 
 /// Names that a signal handler can read at any time. A process rarely writes more than one file at a time.
 std::array<std::atomic<const char*>, 8> unfinished{};
 
 void handle(int number) {
-  if (received.fetch_add(1) == 0) return;
+  if (received.fetch_add(1) == 0) {
+    first_time = milliseconds();
+    return;
+  }
+  // One wish, not two: timeout(1) sends its signal to the process and then to the group that it is in.
+  if (milliseconds() - first_time < 100) return;
   for (const auto& name : unfinished) {
     if (const char* path = name.load()) unlink(path);  // does nothing to a directory
   }
