@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from .errors import ArgumentError, MissingError, optional
-from .line import AXIS_UNITS, Floats
+from .line import AXIS_UNITS, Floats, is_axis
 from .result import Result
 from .spectrum import Spectrum
 
@@ -129,7 +129,7 @@ def plot_spectrum(
     if not chosen:
         raise ArgumentError("no spectrum to draw")
     axis = next(iter(chosen.values())).axis if axis is None else axis
-    if axis not in AXIS_UNITS:
+    if not is_axis(axis):
         raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
     spectra = {key: spectrum.to(axis) for key, spectrum in chosen.items()}
     first_luminosity = next(iter(spectra.values())).luminosity()[0]
