@@ -31,6 +31,7 @@ from .errors import (
 )
 from .histogram import Histogram
 from .line import Line
+from .peel import Peel
 from .photons import Photons
 from .plot import PAPER, plot_spectrum
 from .profile import Profile
@@ -54,6 +55,7 @@ __all__ = [
     "MissingError",
     "PAPER",
     "PackageError",
+    "Peel",
     "Photons",
     "Profile",
     "Result",

@@ -17,6 +17,7 @@ from .describe import describe
 from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
 from .histogram import Histogram
 from .line import AXIS_UNITS, Floats, Line
+from .peel import Peel
 from .photons import Photons
 from .profile import Profile
 from .sky import Cube, Image
@@ -146,7 +147,7 @@ class Result:
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
-        self.peel = Photons(self, self._group("photons/peel"))
+        self.peel = Peel(self, self._group("photons/peel"))
 
     def _group(self, name: str) -> reading.Group | None:
         return reading.group(self._file, name, self.path)
