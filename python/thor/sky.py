@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ArgumentError, optional
+from .drawing import colour_scale, in_print, new_axes
+from .errors import ArgumentError
 from .line import AXIS_UNITS, C_KMS, Floats, Line, floats, is_axis, positive
 from .quantity import all_in_unit, in_unit
 
@@ -169,30 +170,21 @@ class Image(OnSky):
 
     def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno") -> Axes:
         """Draws the image on a logarithmic scale of so many ``decades`` below its brightest pixel, with a colour bar."""
-        matplotlib = optional("matplotlib")
-        LogNorm = optional("matplotlib.colors").LogNorm
-        brightest = float(np.max(self.brightness))
-        if not brightest > 0:
+        if not np.max(self.brightness) > 0:
             raise ArgumentError(f"image '{self.name}' is dark: no light reached it")
-        positive(decades, "decades")
-        if not isinstance(cmap, str) or cmap not in matplotlib.colormaps:
-            raise ArgumentError(f"matplotlib has no colour map {cmap!r}: choose from list(matplotlib.colormaps)")
-        if ax is None:
-            ax = optional("matplotlib.pyplot").subplots()[1]
-        shown = np.where(self.brightness > 0, self.brightness, np.nan)
-        colours = matplotlib.colormaps[cmap].copy()
-        colours.set_bad(colours(0.0))
+        colours, norm = colour_scale(self.brightness, decades, cmap)
+        ax = new_axes() if ax is None else ax
         picture = ax.imshow(
-            shown,
+            np.where(self.brightness > 0, self.brightness, np.nan),
             origin="lower",
             extent=(self.right[0], self.right[-1], self.up[0], self.up[-1]),
-            norm=LogNorm(brightest / 10**decades, brightest),
+            norm=norm,
             cmap=colours,
         )
         ax.set_xlabel(f"right [{self.length}]")
         ax.set_ylabel(f"up [{self.length}]")
         ax.set_title(f"{self.name} ({self.observer})")
-        ax.figure.colorbar(picture, ax=ax, label=f"surface brightness [{self.unit}]")
+        ax.figure.colorbar(picture, ax=ax, label=f"surface brightness [{in_print(self.unit)}]")
         return ax
 
     def __repr__(self) -> str:
