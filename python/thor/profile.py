@@ -49,18 +49,19 @@ class Profile:
         """Luminosity of all rings [erg/s]."""
         return float(np.sum(self.brightness * np.pi * np.diff(self.edges**2)) * self.light)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draws the profile with its error bars; both axes are logarithmic, the radius where its rings are."""
+    def plot(self, ax: Axes | None = None, *, color: str = COLORS[0], label: str | None = None) -> Axes:
+        """Draws the profile with its error bars; both axes are logarithmic, the radius where its rings are. Several may share
+        the axes."""
         if not np.any(self.brightness > 0):
             raise ArgumentError(f"profile '{self.name}' is dark: no light reached it")
         ax = new_axes() if ax is None else ax
         if is_logarithmic(self.edges):
             ax.set_xscale("log")
         shown = np.where(self.brightness > 0, self.brightness, np.nan)
-        ax.stairs(shown, self.edges, baseline=None, color=COLORS[0], lw=1.1)
+        ax.stairs(shown, self.edges, baseline=None, color=color, lw=1.1, label=label)
         # An error bar down to zero ends at a tenth of the value.
         below = np.minimum(self.error, 0.9 * self.brightness)
-        ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=COLORS[0])
+        ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=color)
         ax.set_yscale("log")
         ax.set_xlim(self.edges[0], self.edges[-1])
         ax.set_xlabel(f"radius [{self.length}]")
