@@ -53,7 +53,10 @@ def main():
         ax.set_ylim(max(low, high / 1e9), high)
 
     ax = axes[2]
-    ring = int(np.argmin(np.abs(np.sqrt(kpc[1:] * kpc[:-1]) - 10)))
+    lit = here.brightness > 0
+    if not np.any(lit):
+        sys.exit("profiles.py: no light of the gas was seen: take more photons")
+    ring = int(np.argmin(np.where(lit, np.abs(np.sqrt(kpc[1:] * kpc[:-1]) - 10), np.inf)))  # of those with light
     dimmed = {2.0: results["gas_dust"], **{float(name[5:]): r for name, r in results.items() if name.startswith("gas_z")}}
     redshifts = np.array(sorted(dimmed))
     seen = np.array([dimmed[z].profiles["observed"].brightness[ring] for z in redshifts])
@@ -61,7 +64,7 @@ def main():
     # A luminosity per area, without the sky, as a brightness at z = 0 [erg/s/cm^2/arcsec^2].
     local = here.brightness[ring] / KPC**2 / (4 * np.pi) * ARCSEC**2
     z = np.linspace(0, 6.5, 100)
-    ax.plot(1 + z, local / (1 + z) ** 4, color=GREY, lw=1, 
+    ax.plot(1 + z, local / (1 + z) ** 4, color=GREY, lw=1,
             label="run without sky, dimmed by $(1+z)^4$")
     ax.errorbar(1 + redshifts, seen, error, fmt="o", ms=4, lw=1, color=ORANGE, label="runs with sky: {redshift: z}")
     ax.set(xscale="log", yscale="log", xlabel="$1 + z$", title=f"light of gas with dust, {kpc[ring]:.1f} to {kpc[ring + 1]:.1f} kpc",

@@ -6,7 +6,7 @@ set -e
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-out/galaxy}
 photons=${2:-40000}
-case $photons in *[!0-9]* | "" | [0-9]) echo "views.sh: PHOTONS: expected a whole number of at least 40" >&2; exit 2 ;; esac
+case $photons in *[!0-9]* | "" | [0-9] | [0-3][0-9]) echo "views.sh: PHOTONS: expected a whole number of at least 40" >&2; exit 2 ;; esac
 share() { echo "--set generators.0.photons=$(($1 * 3 / 4)) --set generators.1.photons=$(($1 / 4))"; }
 "$here/grid.sh" "$out"
 cp "$here/views.yaml" "$out/"

@@ -19,7 +19,6 @@ import thor  # noqa: E402
 KPC = 3.0856775814913673e21  # [cm]
 DOUBLET = 769.7  # from 2796.35 to 2803.53 Å [km/s]
 GREY, BLUE, ORANGE, GREEN = "0.5", "#0072B2", "#D55E00", "#009E73"
-BRIGHTNESS = "surface brightness [erg s$^{-1}$ cm$^{-2}$ arcsec$^{-2}$]"
 
 
 def sobolev_depth(radius):
@@ -30,14 +29,18 @@ def sobolev_depth(radius):
 
 
 def doublet_ratio(path):
-    """Inner and outer radii of the rings [kpc], and the ratio of 2796 to 2803 Å in them with its error."""
+    """Inner and outer radii of the rings [kpc] with light of both lines, and the ratio of 2796 to 2803 Å in them with its error."""
     rows = []
     with h5py.File(path) as file:
         for ring in (group for name, group in file["spectra"].items() if name.startswith("ring_")):
             (k, h), (error_k, error_h) = ring["flux"], ring["error"]
+            if not (k > 0 and h > 0):
+                continue
             edges = [ring.attrs[key] / KPC for key in ("aperture_inner", "aperture_radius")]
             rows.append((*edges, k / h, k / h * np.hypot(error_k / k, error_h / h)))
-    return np.array(rows).T
+    if not rows:
+        print("plot.py: no ring has light of both lines: take more photons", file=sys.stderr)
+    return np.reshape(rows, (-1, 4)).T
 
 
 def main():
@@ -50,12 +53,9 @@ def main():
 
     result.images["halo"].plot(axes[0, 0], decades=5)
     axes[0, 0].set_title("both lines and the continuum")
-    axes[0, 0].images[0].colorbar.set_label(BRIGHTNESS)
 
-    profile = result.profiles["rings"]
-    lit = profile.brightness > 0
-    axes[0, 1].errorbar(profile.centers[lit], profile.brightness[lit], profile.error[lit], fmt="o", ms=3, lw=1, color=BLUE)
-    axes[0, 1].set(xscale="log", yscale="log", xlabel="radius [arcsec]", ylabel=BRIGHTNESS, title="profile")
+    result.profiles["rings"].plot(axes[0, 1], color=BLUE)
+    axes[0, 1].set_title("profile")
 
     low, high, ratio, error = doublet_ratio(arguments.result)
     middle = np.sqrt(low * high)
@@ -74,6 +74,9 @@ def main():
 
     intrinsic = result.spectra["intrinsic"]
     continuum = np.median(intrinsic.flux)
+    if not continuum > 0:
+        print("plot.py: half of the intrinsic spectrum is dark: its mean stands for the continuum; take more photons", file=sys.stderr)
+        continuum = np.mean(intrinsic.flux)
     panels = (("down the barrel: within 1 kpc", (("barrel", "with the wind", BLUE),)), ("all light", (("all", "with the wind", ORANGE),)),
               ("the halo", (("inner", "2 to 6 kpc", BLUE), ("outer", "10 to 20 kpc", GREEN))))
     for ax, (title, apertures) in zip(axes[1], panels):

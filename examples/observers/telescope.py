@@ -26,11 +26,10 @@ def main():
     for ax, name in zip(axes[0], ("sharp", "seeing")):
         result.images[name].plot(ax, decades=3)
     profiles = axes[0, 2]
-    for name, label in (("stars_profile", "without transfer"), ("sharp_profile", "sharp"), ("seeing_profile", "seeing 0.7 arcsec")):
-        profile = result.profiles[name]
-        lit = profile.brightness > 0
-        profiles.errorbar(profile.centers[lit], profile.brightness[lit], profile.error[lit], fmt="o-", ms=3, lw=1, label=label)
-    profiles.set(xscale="log", yscale="log", xlabel=f"radius [{profile.length}]", ylabel=f"surface brightness [{profile.unit}]")
+    labels = {"stars_profile": "without transfer", "sharp_profile": "sharp", "seeing_profile": "seeing 0.7 arcsec"}
+    for (name, label), color in zip(labels.items(), thor.plot.COLORS):
+        result.profiles[name].plot(profiles, color=color, label=label)
+    profiles.set_title("profiles")
     profiles.legend(fontsize=8)
     cube = result.cubes["ifu"]
     moments, image = cube.moments(), cube.image()
@@ -50,7 +49,7 @@ def main():
                       label="mean of 12 sides")
     axes[1, 2].set(xlabel="velocity [km/s]", ylabel="erg/s per km/s, within 1 arcsec")
     axes[1, 2].legend(fontsize=8)
-    figure.savefig(arguments.output, dpi=90)
+    figure.savefig(arguments.output, dpi=90, bbox_inches="tight")
 
 
 if __name__ == "__main__":

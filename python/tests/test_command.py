@@ -4,15 +4,18 @@ import contextlib
 import io
 import os
 import unittest
+import warnings
 from unittest import mock
 
-from support import WithFiles, png_pixels, write_result
+import h5py
+import numpy as np
+from support import WAVELENGTH0, WithFiles, png_pixels, put, write_result
 
 import thor
 from thor.__main__ import main
 
 
-class CommandTest(WithFiles):
+class WithCommand(WithFiles):
     def run_main(self, *arguments):
         """Exit code, stdout, stderr."""
         out, err = io.StringIO(), io.StringIO()
@@ -20,6 +23,8 @@ class CommandTest(WithFiles):
             code = main(list(arguments))
         return code, out.getvalue(), err.getvalue()
 
+
+class CommandTest(WithCommand):
     def test_info(self):
         write_result(self.path)
         code, out, err = self.run_main("info", self.path)
@@ -62,6 +67,97 @@ class CommandTest(WithFiles):
         self.assertEqual(code, 2)
         self.assertIn("emergent", err)
         self.assertFalse(os.path.exists(figure))
+
+
+class ProductsTest(WithCommand):
+    """Every kind of product can be named."""
+
+    def setUp(self):
+        super().setUp()
+        coarse = mock.patch.dict(thor.PAPER, {"savefig.dpi": 60})
+        coarse.start()
+        self.addCleanup(coarse.stop)
+        write_result(self.path, photons=100)
+        common = {"of": "escaped", "luminosity_beyond": 0.0, "error_method": "groups", "wavelength0": WAVELENGTH0}
+        sky = {**common, "observer": "face", "direction": "0 0 1", "centre": "0 0 0"}
+        side, channels = np.linspace(-5, 5, 5), np.linspace(-100, 100, 4)
+        axes = {
+            "velocity": (channels, "km s-1"), "impact": (np.linspace(0, 3e22, 5), "cm"),
+            "scatterings": (np.geomspace(1, 1e5, 6), ""), "frequency": (np.linspace(2.464e15, 2.468e15, 7), "Hz"),
+        }  # fmt: skip
+        with h5py.File(self.path, "a") as file:
+            for kind, array, shape, edges in (
+                ("images/pic", "surface_brightness", (4, 4), {}),
+                ("cubes/ifu", "intensity", (3, 4, 4), {"edges": channels}),
+                ("profiles/rings", "surface_brightness", (5,), {"edges": np.geomspace(0.1, 10, 6)}),
+            ):
+                edges = {"edges_right": side, "edges_up": side, **edges} if kind != "profiles/rings" else edges
+                self.put(file, kind, array, shape, edges, {**sky, "axis": "velocity"})
+            for i, names in enumerate(("velocity", "scatterings", "frequency", "impact velocity", "scatterings frequency", "impact velocity scatterings")):
+                edges = {f"edges_{name}": axes[name][0] for name in names.split()}
+                shape = tuple(len(e) - 1 for e in edges.values())
+                group = self.put(file, f"histograms/h{i}", "luminosity", shape, edges, {**common, "axes": names})
+                for name in names.split():
+                    put(group[f"edges_{name}"], units=axes[name][1])
+            self.put(file, "histograms/dark", "luminosity", (3,), {"edges_velocity": channels}, {**common, "axes": "velocity"}, 0.0)
+        self.figure = os.path.join(self.folder, "out.png")
+
+    def put(self, file, place, array, shape, edges, attributes, scale=1e40):
+        group = file.create_group(place)
+        group[array] = scale * (1.0 + np.arange(np.prod(shape)).reshape(shape))
+        group["error"] = 0.1 * group[array][()]
+        for name, values in edges.items():
+            group[name] = values
+        put(group, **attributes)
+        return group
+
+    def test_each_is_drawn(self):
+        for name in ("emergent", "pic", "ifu", "rings", "h0", "h1", "h2", "h3", "h4"):
+            with self.subTest(name), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", name)
+                self.assertEqual((code, err), (0, ""))
+                self.assertGreater(len(set(png_pixels(self.figure))), 50)
+                os.remove(self.figure)
+
+    def test_three_axes(self):
+        code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", "h5")
+        self.assertEqual(code, 2)
+        self.assertIn("3 axes, impact, velocity, scatterings", err)
+        self.assertIn("--along impact,velocity", err)
+        for along in ("impact,velocity", "scatterings"):
+            code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", "h5", "--along", along)
+            self.assertEqual((code, err), (0, ""))
+
+    def test_what_does_not_fit(self):
+        for arguments, said in (
+            (("--name", "pic", "--axis", "x"), "--axis is for spectra, which pic is not"),
+            (("--name", "h0", "--normalize"), "--normalize is for spectra"),
+            (("--name", "pic", "--along", "velocity"), "--along is for histograms"),
+            (("--along", "velocity"), "--along is for histograms"),
+            (("--name", "h5", "--along", "colour"), "has the axes impact, velocity, scatterings, not colour"),
+            (("--name", "dark"), "histogram 'dark' is dark"),
+            (("--name", "zz"), "h0 (histogram)"),
+        ):
+            code, _, err = self.run_main("plot", self.path, "-o", self.figure, *arguments)
+            self.assertEqual((code, err.count("\n")), (2, 1), err)
+            self.assertIn(said, err)
+            self.assertFalse(os.path.exists(self.figure))
+
+    def test_axes_have_units(self):
+        from matplotlib.figure import Figure
+
+        result = self.open()
+        ax = result.histograms["h3"].plot(Figure().add_subplot())
+        self.assertEqual((ax.get_xlabel(), ax.get_ylabel()), ("projected radius [kpc]", "velocity from Lyα 1215.67 Å [km s$^{-1}$]"))
+        self.assertAlmostEqual(ax.get_xlim()[1], 3e22 / 3.0856775814913673e21)
+        values = ax.collections[0].get_array().reshape(3, 4)  # rows upward: velocity
+        np.testing.assert_allclose(values, result.histograms["h3"].luminosity.T)
+        scales = [(p.get_xscale(), p.get_yscale()) for p in (result.histograms[f"h{i}"].plot(Figure().add_subplot()) for i in (1, 2, 4))]
+        self.assertEqual(scales, [("log", "linear"), ("linear", "linear"), ("log", "linear")])
+        self.assertEqual(result.profiles["rings"].plot(Figure().add_subplot()).get_xscale(), "log")
+        with self.assertRaises(thor.ArgumentError):
+            result.histograms["h3"].plot(cmap="infrared")
 
 
 if __name__ == "__main__":

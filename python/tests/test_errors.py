@@ -64,7 +64,8 @@ class ArgumentsTest(WithFiles):
             self.refused(spectrum.rebin, wrong)
         for wrong in (np.nan, "2", None, [1, 2]):
             self.refused(spectrum.scaled, wrong)
-        for wrong in ("colour", 3, None):
+        for wrong in ("colour", 3, None, ["x"]):
+            self.refused(result.line.to_velocity, [1.0], wrong)
             self.refused(spectrum.to, wrong)
             self.refused(photons.spectrum, wrong)
         for wrong in (0, -1, 2.5, True, "auto", None, [], [1], [1, np.nan, 3], [3, 2, 1], [[1, 2], [3, 4]]):
@@ -80,6 +81,9 @@ class ArgumentsTest(WithFiles):
             self.refused(photons.__getitem__, name, kind=thor.MissingError)
         for name in ("colour", 3, ["emergent"]):
             self.refused(result.spectrum, name, kind=thor.MissingError)
+            self.refused(result.spectra.__getitem__, name, kind=thor.MissingError)
+            self.refused(result.images.__getitem__, name, kind=thor.MissingError)
+            self.refused(result.escape_fraction, name, kind=thor.Error)
 
     def test_figures(self):
         write_result(self.path)
@@ -87,6 +91,7 @@ class ArgumentsTest(WithFiles):
         for wrong in (3, None, "emergent", [3], {"a": 3}, []):
             self.refused(thor.plot_spectrum, wrong)
         self.refused(thor.plot_spectrum, result, axis="colour")
+        self.refused(thor.plot_spectrum, result, axis=["x"])
         self.refused(thor.plot_spectrum, result, name="colour", kind=thor.MissingError)
 
     def test_packages_that_are_not_there(self):

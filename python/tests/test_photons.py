@@ -180,5 +180,63 @@ class PhotonsTest(WithFiles):
         self.assertRegex(narrow.caveats[0], r"^(49|50|51) % of the light beyond the range$")
 
 
+class PeelTest(WithFiles):
+    """Four photons with known rows of light, of which some have several."""
+
+    def write(self, rows=True):
+        write_result(self.path, photons=4)
+        with h5py.File(self.path, "a") as file:
+            if not rows:
+                return
+            group = file.create_group("photons/peel")
+            put(group, observer="face", direction="0 0 1", right="1 0 0", up="0 1 0", centre="0 0 0", estimator="peel")
+            group["id"] = np.array([0, 2, 0, 1, 2, 0], dtype=np.uint64)
+            group["light"] = np.array([1.0, 4.0, 2.0, 8.0, 16.0, 32.0])
+            group["velocity"] = np.array([-5.0, 5.0, -4.0, -3.0, 6.0, 20.0])
+            group["position"] = np.zeros((6, 3))
+            put(group["light"], units="erg s-1")
+
+    def test_it_is_shown(self):
+        self.write()
+        result = self.open()
+        self.assertIn("peel        6 rows of light for observer face: id, light, position, velocity", str(result))
+        self.assertEqual(repr(result.peel), "<Peel: 6 rows of light for observer 'face': id, light, position, velocity>")
+        self.assertEqual((len(result.peel), result.peel.units("light"), result.peel.observer), (6, "erg s-1", "face"))
+
+    def test_spectrum(self):
+        """What a photon adds to a bin is summed before it is squared: sqrt(sum y^2 - (sum y)^2 / 4)."""
+        self.write()
+        peel = self.open().peel
+        spectrum = peel.spectrum("velocity", [-10, 0, 10])
+        np.testing.assert_allclose(spectrum.flux * 10, [3 + 8, 20])
+        np.testing.assert_allclose(spectrum.error * 10, np.sqrt([3**2 + 8**2 - 11**2 / 4, 20**2 - 20**2 / 4]))
+        self.assertAlmostEqual(spectrum.luminosity()[0], 31)
+        self.assertAlmostEqual(spectrum.luminosity()[1], np.sqrt(3**2 + 8**2 + 20**2 - 31**2 / 4))
+        self.assertEqual((spectrum.observer, spectrum.of), ("face", "escaped"))
+        self.assertTrue(any("beyond" in caveat for caveat in spectrum.caveats), spectrum.caveats)
+        np.testing.assert_allclose(peel.spectrum(bins=[-10, 0, 10], mask=peel["light"] > 2).flux * 10, [8, 20])
+        np.testing.assert_allclose(peel.spectrum("x", [-10, 10]).luminosity()[0], 63)
+        self.assertEqual(peel.select(peel["light"] > 99).spectrum(range=(-1, 1)).luminosity(), (0, 0))
+        about = peel.spectrum("wavelength", wavelength0=1200.0)
+        self.assertEqual((about.line.wavelength0, about.luminosity()[0]), (1200.0, 63))
+
+    def test_errors_say_what_to_do(self):
+        self.write(rows=False)
+        result = self.open()
+        self.assertNotIn("peel ", str(result))
+        self.assertEqual((len(result.peel), repr(result.peel)), (0, "<Peel: nothing recorded>"))
+        with self.assertRaisesRegex(thor.MissingError, "kept no rows of light.*{type: photons, of: peel, observer: NAME}"):
+            result.peel.spectrum()
+        result.close()
+        self.write()
+        peel = self.open().peel
+        for wrong in ("fate", 3, None):
+            with self.assertRaisesRegex(thor.MissingError, "id, light, position, velocity"):
+                peel[wrong]
+        for options in ({"axis": "colour"}, {"bins": 0}, {"range": (2, 1)}, {"mask": "all"}, {"mask": [[True], [True, False]]}):
+            with self.assertRaises(thor.ArgumentError):
+                peel.spectrum(**options)
+
+
 if __name__ == "__main__":
     unittest.main()

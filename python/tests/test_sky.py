@@ -1,5 +1,6 @@
 """Analysis of images and cubes, against exact truth."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import unittest
 from math import erf
 
 import numpy as np
-from support import WithFiles, write_result
+from support import WithFiles, skip_loudly, write_result
 
 import thor
 from thor.line import C_KMS, Line
@@ -169,6 +170,139 @@ class CubeTest(unittest.TestCase):
             self.cube.image(1000, 1001, "wavelength")
         with self.assertRaisesRegex(thor.ArgumentError, "unknown axis"):
             self.cube.image(0, 1, "colour")
+
+
+class PartsTest(unittest.TestCase):
+    """Two pixels with five channels of 20 km/s about line centre, whose intensity is 1, 2, ... 5 and 5, 4, ... 1 per km/s: of a
+    channel that a window cuts, the part inside counts."""
+
+    EDGES = np.linspace(-50.0, 50.0, 6)
+
+    def setUp(self):
+        self.channels = np.arange(1.0, 6.0)
+        self.light = np.stack([self.channels, self.channels[::-1]], axis=1)[:, None, :]
+        self.cube = self.make("velocity", self.EDGES)
+
+    def make(self, axis, edges):
+        sky = {**common(0.1 * self.light), "right": np.array([-1.0, 0.0, 1.0]), "up": np.array([-0.5, 0.5])}
+        return Cube(**sky, intensity=self.light, axis=axis, edges=edges, line=Line("MgII", MG[0], 10.0))
+
+    def test_half_a_channel_has_half_of_its_light(self):
+        whole, half = self.cube.image(-30, -10), self.cube.image(-30, -20)
+        np.testing.assert_allclose(whole.brightness, [[40, 80]])
+        np.testing.assert_allclose(half.brightness, whole.brightness / 2)
+        np.testing.assert_allclose(half.error, whole.error / 2)
+        np.testing.assert_allclose(self.cube.image(-20, 15).brightness, [[10 * 2 + 20 * 3 + 5 * 4, 10 * 4 + 20 * 3 + 5 * 2]])
+        np.testing.assert_allclose(self.cube.image(-2, 3).brightness, [[15, 15]], err_msg="a window within a channel")
+        np.testing.assert_allclose(self.cube.image(-40).brightness + self.cube.image(high=-40).brightness, self.cube.image().brightness)
+        np.testing.assert_allclose(self.cube.image(40, 1e9).brightness, [[50, 10]], err_msg="there is no light beyond the cube")
+
+    def test_windows_on_any_axis(self):
+        """The same light from a cube of each axis through the same window on each; x and frequency grow to the blue."""
+        truth, line = self.cube.image(-20, 15).brightness, self.cube.line
+        for own in ("velocity", "wavelength", "frequency", "x"):
+            edges = line.from_velocity(self.EDGES, own)
+            order = slice(None, None, 1 if edges[1] > edges[0] else -1)
+            cube = self.make(own, edges[order])
+            cube = dataclasses.replace(cube, intensity=self.light[order] * (20.0 / np.abs(np.diff(edges)))[order, None, None])
+            for axis in ("velocity", "wavelength", "frequency", "x"):
+                low, high = sorted(float(line.from_velocity(v, axis)) for v in (-20.0, 15.0))
+                np.testing.assert_allclose(cube.image(low, high, axis).brightness, truth, rtol=1e-3, err_msg=f"{own} {axis}")
+                blue = cube.blue_fraction(low, high, axis).ratio
+                np.testing.assert_allclose(blue, [[50 / 100, 70 / 110]], rtol=1e-3, err_msg=f"{own} {axis}")
+
+    def test_blue_side_of_a_window_within_the_channel_of_line_centre(self):
+        for low, high, blue in ((0, 10, 0), (-10, 0, 1), (-5, 5, 0.5), (-1, 3, 0.25), (-9, -3, 1), (2, 3, 0)):
+            np.testing.assert_allclose(self.cube.blue_fraction(low, high).ratio, blue, atol=1e-12, err_msg=f"{low} {high}")
+        np.testing.assert_allclose(self.cube.blue_fraction().ratio, [[90 / 300, 210 / 300]])
+        np.testing.assert_allclose(self.cube.blue_fraction(0).ratio, 0, atol=1e-12)
+
+    def test_parts_of_channels_around_a_doublet(self):
+        first, second = (MG[0] * (1 + v / C_KMS) for v in (-30, 30))  # between the first two channels, and the last two
+        made = self.cube.doublet_ratio(first, second, 15)
+        np.testing.assert_allclose(made.ratio, [[(15 * 1 + 15 * 2) / (15 * 4 + 15 * 5), 3]], rtol=1e-3)
+        np.testing.assert_allclose(self.cube.doublet_ratio(first, second, 20).ratio[0, 0], 1 / 3, rtol=1e-3, err_msg="to the very end")
+        with self.assertRaisesRegex(thor.ArgumentError, "does not have all of the window around 2796.07 Angstrom"):
+            self.cube.doublet_ratio(first, second, 25)
+        with self.assertRaisesRegex(thor.ArgumentError, "does not have all of the window around 2803.53"):
+            self.cube.doublet_ratio(first, MG[1], 15)
+
+    def test_quantities(self):
+        expected = self.cube.image(-20, 15).brightness
+        np.testing.assert_allclose(self.cube.image("-20 km/s", "1.5e6 cm/s").brightness, expected)
+        low, high = (MG[0] * (1 + v / C_KMS) for v in (-20, 15))
+        np.testing.assert_allclose(self.cube.image(f"{low:.9f} Angstrom", high, "wavelength").brightness, expected, rtol=1e-6)
+        np.testing.assert_allclose(self.cube.image(f"{low / 10:.9f} nm", high, "wavelength").brightness, expected, rtol=1e-6)
+        first, second = (MG[0] * (1 + v / C_KMS) for v in (-30, 30))
+        text = self.cube.doublet_ratio(f"{first:.9f} Angstrom", second, "15 km/s")
+        np.testing.assert_allclose(text.ratio, self.cube.doublet_ratio(first, second, 15).ratio)
+        seen = self.cube.image()
+        self.assertEqual(seen.aperture("600 pc"), seen.aperture(0.6))
+        self.assertEqual(seen.aperture("2 kpc", "600 pc"), seen.aperture(2, 0.6))
+        np.testing.assert_equal(seen.profile([0, "1 kpc", 2]), seen.profile([0, 1, 2]))
+        try:
+            from astropy import units as u
+        except ImportError:
+            skip_loudly("quantities of images: there is no astropy (python3-astropy)")
+        self.assertEqual(seen.aperture(600 * u.pc), seen.aperture(0.6))
+        np.testing.assert_equal(seen.profile([0, 1000, 2000] * u.pc), seen.profile([0, 1, 2]))
+        np.testing.assert_allclose(self.cube.image(-20 * u.km / u.s, 15).brightness, expected)
+
+    def refused(self, function, *arguments, **options):
+        with self.assertRaises(thor.ArgumentError, msg=f"{function.__name__} {arguments} {options}") as caught:
+            function(*arguments, **options)
+        self.assertGreater(len(str(caught.exception)), 20)
+
+    def test_nonsense(self):
+        cube, seen = self.cube, self.cube.image()
+        for wrong in (None, "far", "5 furlong", "5 km/s", "5 arcsec", "5", np.nan, True, 1j, [2, 1], {}, object(), 10**400, -1, 0):
+            self.refused(seen.aperture, wrong)
+            self.refused(seen.aperture, 5, 6 if wrong == 0 else wrong)
+            self.refused(seen.profile, wrong)
+            self.refused(seen.profile, [0, wrong])
+        self.refused(seen.profile, [[0, 1], [1, 2]])
+        for wrong in (None, "deep", np.nan, np.inf, 1j, [2, 1], {}, object(), 10**400, -1, 0):
+            self.refused(seen.area, wrong)
+            self.refused(seen.depth, wrong)
+            self.refused(seen.brightness_pdf, wrong)
+            self.refused(seen.brightness_pdf, [wrong, 2])
+            self.refused(seen.plot, decades=wrong)
+        self.refused(seen.depth, 1e308)
+        self.refused(seen.brightness_pdf, [1, np.inf])
+        for wrong in (None, "infrared", 3, []):
+            self.refused(seen.plot, cmap=wrong)
+        for wrong in (None, "left", "5 kpc", np.nan, True, 1j, [2, 1], {}, object(), 10**400):
+            for window in (cube.image, cube.moments, cube.blue_fraction):
+                self.refused(window, wrong, 40)
+                self.refused(window, -40, wrong)
+            self.refused(cube.doublet_ratio, wrong, MG[1], 10)
+            self.refused(cube.doublet_ratio, MG[0], wrong, 10)
+            self.refused(cube.doublet_ratio, *MG, wrong)
+            self.refused(cube.blue_fraction, least=wrong)
+        for window in (cube.image, cube.moments, cube.blue_fraction):
+            for low, high in ((30, -30), (5, 5), (np.inf, -np.inf), (60, 70), (-70, -60), (50, 90), ("30 km/s", "-30 km/s")):
+                self.refused(window, low, high)
+            for axis in ("colour", 3, [], ["x"], {}):
+                self.refused(window, 0, 1, axis)
+        self.refused(cube.blue_fraction, least=-1)
+        for within in (0, -5, np.inf, 1e9):
+            self.refused(cube.doublet_ratio, *MG, within)
+        self.refused(cube.doublet_ratio, MG[0], MG[0], 10)
+
+    def test_what_errors_say(self):
+        for call, said in (
+            (lambda: self.cube.image().aperture("5 arcsec"), r"radius of an aperture on image 'made' must be a number \[kpc\].*'1 kpc', not '5 arcsec'"),
+            (lambda: self.cube.image(None, 0), r"low of a window must be a number \[km/s\], or text such as '1 km/s', not None"),
+            (lambda: self.cube.image(60, 70), "'made' has no channel between 60 and 70 km/s: its channels are from -50 to 50"),
+            (lambda: self.cube.blue_fraction(30, -30), "from a lower to a higher value, not from 30 to -30"),
+            (lambda: self.cube.doublet_ratio(MG[0], MG[0], 5), "not of 2796.35 Angstrom twice"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(thor.ArgumentError, said):
+                call()
+
+    def test_the_smallest_area_is_that_of_the_brightest_pixel(self):
+        seen = self.cube.image(-50, -10)
+        self.assertEqual(seen.depth(1e-12)[0], np.max(seen.brightness))
 
 
 class CommandTest(WithFiles):

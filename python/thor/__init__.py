@@ -17,6 +17,7 @@
 from . import analytic
 from ._version import __version__
 from .binary import find_binary
+from .drawing import PAPER
 from .errors import (
     ArgumentError,
     Error,
@@ -31,8 +32,9 @@ from .errors import (
 )
 from .histogram import Histogram
 from .line import Line
+from .peel import Peel
 from .photons import Photons
-from .plot import PAPER, plot_spectrum
+from .plot import plot_spectrum
 from .profile import Profile
 from .result import Result, open
 from .running import run
@@ -54,6 +56,7 @@ __all__ = [
     "MissingError",
     "PAPER",
     "PackageError",
+    "Peel",
     "Photons",
     "Profile",
     "Result",

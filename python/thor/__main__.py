@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .errors import Error, MissingError, ResultError
+from .drawing import PAPER
+from .errors import ArgumentError, Error, MissingError, ResultError
 from .line import AXIS_UNITS
-from .plot import PAPER, plot_spectrum
+from .plot import plot_spectrum
 from .result import Result
 from .result import open as open_result
 
@@ -29,27 +30,45 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="print the contents of a result file")
     info.add_argument("file")
     info.add_argument("--config", action="store_true", help="print the run's configuration instead")
-    plot = commands.add_parser("plot", help="draw the spectra of a result file, an image or a profile")
+    plot = commands.add_parser("plot", help="draw the spectra of a result file, or any of its products")
     plot.add_argument("file")
     plot.add_argument("-o", "--output", required=True, help="figure to write: .png, .pdf, ...")
-    plot.add_argument("--axis", choices=AXIS_UNITS, help="default: as in the file")
-    plot.add_argument("--name", help="one spectrum, image, cube or profile (default: all spectra of escaped photons in all directions)")
-    plot.add_argument("--normalize", action="store_true", help="divide by the luminosity")
+    plot.add_argument("--axis", choices=AXIS_UNITS, help="of spectra; default: as in the file")
+    plot.add_argument("--name", help="one spectrum, histogram, image, cube or profile (default: all spectra of escaped photons in all directions)")
+    plot.add_argument("--normalize", action="store_true", help="divide spectra by their luminosity")
+    plot.add_argument("--along", metavar="AXIS[,AXIS]", help="axes of a histogram; it is summed over the others")
     return parser
 
 
 def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
     name = arguments.name
-    if name in result.profiles:
+    spectra = name is None or name in result.spectra
+    _check_options(arguments, spectra, name in result.histograms)
+    if spectra:
+        plot_spectrum(result, ax, axis=arguments.axis, name=name, normalize=arguments.normalize)
+    elif name in result.histograms:
+        histogram = result.histograms[name]
+        (histogram.along(*arguments.along.split(",")) if arguments.along else histogram).plot(ax)
+    elif name in result.profiles:
         result.profiles[name].plot(ax)
     elif name in result.images or name in result.cubes:
         (result.images[name] if name in result.images else result.cubes[name].image()).plot(ax)
-    elif name is None or name in result.spectra:
-        plot_spectrum(result, ax, axis=arguments.axis, name=name, normalize=arguments.normalize)
     else:
-        kinds: dict[str, Iterable[str]] = {"spectrum": result.spectra, "image": result.images, "cube": result.cubes, "profile": result.profiles}
+        kinds: dict[str, Iterable[str]] = {
+            "spectrum": result.spectra, "histogram": result.histograms, "image": result.images, "cube": result.cubes,
+            "profile": result.profiles,
+        }  # fmt: skip
         known = ", ".join(f"{name} ({kind})" for kind, products in kinds.items() for name in products)
         raise MissingError(f"--name {name}: there is no such product; available are {known or 'none'}")
+
+
+def _check_options(arguments: argparse.Namespace, spectra: bool, histogram: bool) -> None:
+    """An option that the product does not have is not ignored."""
+    for option, given in (("--axis", arguments.axis is not None), ("--normalize", arguments.normalize)):
+        if given and not spectra:
+            raise ArgumentError(f"{option} is for spectra, which {arguments.name} is not: leave it out")
+    if arguments.along is not None and not histogram:
+        raise ArgumentError("--along is for histograms: name one with --name")
 
 
 def _save(figure: Figure, path: str) -> None:

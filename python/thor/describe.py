@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .line import Line
-from .protocols import RunData
+from .protocols import LightRows, RunData
 from .spectrum import Spectrum
 
 
@@ -38,6 +38,7 @@ def describe(result: RunData) -> str:
         **({"cubes": ", ".join(repr(c)[1:-1] for c in result.cubes.values())} if result.cubes else {}),
         **({"profiles": ", ".join(repr(p)[1:-1] for p in result.profiles.values())} if result.profiles else {}),
         "records": ", ".join(result.photons) or "none",
+        **({"peel": _peel(result.peel)} if list(result.peel) else {}),
     }
     lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]
     body = "\n".join(f"  {key:<11} {text}" for key, text in lines)
@@ -70,6 +71,11 @@ def _reference(spectrum: Spectrum, line: Line) -> str:
 def _observer(spectrum: Spectrum) -> str:
     """Who sees a spectrum, if not everybody."""
     return "" if spectrum.observer is None else f", observer {spectrum.observer}"
+
+
+def _peel(rows: LightRows) -> str:
+    """Light that was recorded on its way to an observer."""
+    return f"{len(rows):,} rows of light for observer {rows.observer}: {', '.join(rows)}"
 
 
 def duration(seconds: float) -> str:

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .drawing import COLORS, colour_scale, is_logarithmic, new_axes, ticks_inside
 from .errors import ArgumentError
 from .line import Floats, Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Labels of axes and the unit of their ticks; LINE is where x and velocities are relative to.
+_LABEL = {
+    "x": ("dimensionless frequency $x$ from LINE", 1.0),
+    "velocity": ("velocity from LINE [km s$^{-1}$]", 1.0),
+    "wavelength": ("vacuum wavelength [Å]", 1.0),
+    "frequency": ("frequency [THz]", 1e12),
+    "radius": ("radius of the last scattering [kpc]", 3.0856775814913673e21),
+    "impact": ("projected radius [kpc]", 3.0856775814913673e21),
+    "scatterings": ("scatterings", 1.0),
+    "cosine": ("cosine of the direction to the $z$ axis", 1.0),
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +69,53 @@ class Histogram:
             luminosity=np.sum(self.luminosity, axis=over),
             error=np.sqrt(np.sum(self.error**2, axis=over)) if independent else np.sum(self.error, axis=over),
         )
+
+    def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno") -> Axes:
+        """Draws the luminosity of the bins: of one axis as steps in a band of one Monte Carlo standard deviation, of two in colours
+        of so many ``decades`` below the brightest bin. Of three axes, take two with :meth:`along`. Axes with bins of equal ratio
+        are logarithmic."""
+        if len(self.axes) > 2:
+            raise ArgumentError(
+                f"histogram '{self.name}' has {len(self.axes)} axes, {', '.join(self.axes)}, and a figure has two: sum over the others "
+                f"with along('{self.axes[0]}', '{self.axes[1]}') in Python, --along {self.axes[0]},{self.axes[1]} of the plot command"
+            )
+        if not np.max(self.luminosity) > 0:
+            raise ArgumentError(f"histogram '{self.name}' is dark: no light is in its bins")
+        colours, norm = colour_scale(self.luminosity, decades, cmap)
+        ax = new_axes() if ax is None else ax
+        edges = [self.edges[axis] / _LABEL.get(axis, ("", 1.0))[1] for axis in self.axes]
+        labels = [self._label(axis) for axis in self.axes]
+        if len(edges) == 1:
+            band = {"fill": True, "color": COLORS[0], "alpha": 0.25, "lw": 0}
+            ax.stairs(self.luminosity + self.error, edges[0], baseline=self.luminosity - self.error, **band)
+            ax.stairs(self.luminosity, edges[0], baseline=None, color=COLORS[0], lw=1.1)
+            ax.set_ylim(bottom=0.0, auto=None)
+            ax.set_ylabel("luminosity of a bin [erg s$^{-1}$]")
+            ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+        else:
+            shown = np.where(self.luminosity > 0, self.luminosity, np.nan).T
+            picture = ax.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=True)
+            ax.set_facecolor(colours(0.0))
+            ax.figure.colorbar(picture, ax=ax, label="luminosity of a bin [erg s$^{-1}$]")
+            ax.set_ylim(edges[1][0], edges[1][-1])
+            ax.set_ylabel(labels[1])
+            if is_logarithmic(edges[1]):
+                ax.set_yscale("log")
+        if is_logarithmic(edges[0]):
+            ax.set_xscale("log")
+        else:
+            ax.ticklabel_format(axis="x", style="plain", useOffset=False)
+            ax.locator_params(axis="x", nbins=6)  # as many as long numbers have room
+        ax.set_xlim(edges[0][0], edges[0][-1])
+        ax.set_xlabel(labels[0])
+        ax.set_title(f"{self.name} ({self.of})")
+        if len(edges) == 1:
+            ticks_inside(ax)
+        return ax
+
+    def _label(self, axis: str) -> str:
+        known = _LABEL.get(axis, (f"{axis} [{self.units[axis]}]" if self.units[axis] else axis, 1.0))
+        return known[0].replace("LINE", self.line.label)
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{len(self.edges[axis]) - 1} {axis}" for axis in self.axes)

@@ -22,11 +22,15 @@ C_ANGSTROM = 2.99792458e18  # speed of light [Angstrom/s]
 AXIS_UNITS = {"x": "", "velocity": "km s-1", "wavelength": "Angstrom", "frequency": "Hz"}
 
 
+def is_axis(name: Any) -> bool:
+    return isinstance(name, str) and name in AXIS_UNITS
+
+
 def positive(value: Any, what: str) -> float:
     """A finite number above 0; otherwise an error that describes it as ``what``."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if isinstance(value, (str, bytes)) or not 0.0 < number < float("inf"):
         raise ArgumentError(f"{what} must be a number above 0, not {value!r}")
@@ -37,7 +41,7 @@ def floats(values: npt.ArrayLike, what: str) -> Floats:
     """Converts to an array of numbers."""
     try:
         array: Floats = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(f"{what}: expected numbers: {error}") from error
     return array
 
@@ -79,7 +83,7 @@ class Line:
 
     def to_velocity(self, values: npt.ArrayLike, axis: str) -> Floats:
         """Doppler velocity c (lambda / lambda0 - 1) [km/s], positive to the red, from any axis."""
-        v = floats(values, axis if axis in AXIS_UNITS else "values")
+        v = floats(values, axis if is_axis(axis) else "values")
         if axis == "x":
             v = C_KMS * np.expm1(-v * self._thermal_velocity() / C_KMS)
         elif axis == "wavelength":
@@ -87,7 +91,7 @@ class Line:
         elif axis == "frequency":
             v = C_KMS * (C_ANGSTROM / self.wavelength0 - v) / v
         elif axis != "velocity":
-            raise ArgumentError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+            raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
         return v
 
     def from_velocity(self, velocity: npt.ArrayLike, axis: str) -> Floats:
@@ -100,5 +104,5 @@ class Line:
         elif axis == "frequency":
             v = C_ANGSTROM / self.wavelength0 / (1.0 + v / C_KMS)
         elif axis != "velocity":
-            raise ArgumentError(f"unknown axis '{axis}': choose from {', '.join(AXIS_UNITS)}")
+            raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
         return v

@@ -1,4 +1,4 @@
-"""Figures. matplotlib is imported only when one is drawn."""
+"""Figures of spectra."""
 
 from __future__ import annotations
 
@@ -7,26 +7,16 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .errors import ArgumentError, MissingError, optional
-from .line import AXIS_UNITS, Floats
+from .drawing import COLORS as COLORS
+from .drawing import PAPER as PAPER
+from .drawing import new_axes, ticks_inside
+from .errors import ArgumentError, MissingError
+from .line import AXIS_UNITS, Floats, is_axis
 from .result import Result
 from .spectrum import Spectrum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-#: Okabe & Ito's colours, which colour-blind readers can distinguish.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-
-#: matplotlib settings for figures in a paper, one column wide: plt.style.use(thor.PAPER).
-PAPER: dict[str, Any] = {
-    "font.family": ["STIXGeneral", "DejaVu Serif"],
-    "font.size": 10,
-    "mathtext.fontset": "stix",
-    "figure.figsize": (4.2, 3.1),
-    "figure.constrained_layout.use": True,
-    "savefig.dpi": 300,
-}
 
 _X_LABEL = {
     "x": r"Dimensionless frequency $x$ from LINE",
@@ -62,7 +52,7 @@ def _choose(source: Source, name: str | None) -> dict[str, Spectrum]:
         return {source.name: source}
     if isinstance(source, Result):
         if not source.spectra:
-            others = [*source.images, *source.cubes, *source.profiles]
+            others = [*source.histograms, *source.images, *source.cubes, *source.profiles]
             raise MissingError(f"{source.path}: the run kept no spectra" + (f"; --name draws {', '.join(others)}" if others else ""))
         if name is None:
             escaped = {k: s for k, s in source.spectra.items() if s.of == "escaped"}
@@ -86,13 +76,6 @@ def _checked(spectra: Iterable[Spectrum]) -> Iterable[Spectrum]:
     if wrong:
         raise ArgumentError(f"expected a result or spectra to draw, not {wrong[0]!r}")
     return spectra
-
-
-def new_axes() -> Axes:
-    """Axes of a new pyplot figure, one column wide."""
-    plt = optional("matplotlib.pyplot")
-    axes: Axes = plt.subplots(figsize=PAPER["figure.figsize"], constrained_layout=True)[1]
-    return axes
 
 
 def plot_spectrum(
@@ -129,7 +112,7 @@ def plot_spectrum(
     if not chosen:
         raise ArgumentError("no spectrum to draw")
     axis = next(iter(chosen.values())).axis if axis is None else axis
-    if axis not in AXIS_UNITS:
+    if not is_axis(axis):
         raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
     spectra = {key: spectrum.to(axis) for key, spectrum in chosen.items()}
     first_luminosity = next(iter(spectra.values())).luminosity()[0]
@@ -180,8 +163,7 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) ->
     ax.set_xlabel(_X_LABEL[axis].replace("LINE", " and ".join(lines)))
     ax.set_xlim(*limits)
     ax.set_ylim(bottom=0.0, auto=None)
-    ax.minorticks_on()
-    ax.tick_params(which="both", direction="in", top=True, right=True)
+    ticks_inside(ax)
     ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
     ax.ticklabel_format(axis="x", style="plain", useOffset=False)
 

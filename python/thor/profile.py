@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .drawing import COLORS, in_print, is_logarithmic, middles, new_axes, ticks_inside
 from .errors import ArgumentError
 from .line import Floats
 
@@ -48,25 +49,25 @@ class Profile:
         """Luminosity of all rings [erg/s]."""
         return float(np.sum(self.brightness * np.pi * np.diff(self.edges**2)) * self.light)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draws the profile with its error bars; both axes are logarithmic, the radius where its rings are."""
+    def plot(self, ax: Axes | None = None, *, color: str = COLORS[0], label: str | None = None) -> Axes:
+        """Draws the profile with its error bars; both axes are logarithmic, the radius where its rings are. Several may share
+        the axes."""
         if not np.any(self.brightness > 0):
             raise ArgumentError(f"profile '{self.name}' is dark: no light reached it")
-        if ax is None:
-            from matplotlib import pyplot
-
-            ax = pyplot.subplots()[1]
-        ratio = self.edges[1:] / np.maximum(self.edges[:-1], 1e-300)
-        if self.edges[0] > 0 and np.allclose(ratio, ratio[0], rtol=1e-6):
+        ax = new_axes() if ax is None else ax
+        if is_logarithmic(self.edges):
             ax.set_xscale("log")
         shown = np.where(self.brightness > 0, self.brightness, np.nan)
-        ax.stairs(shown, self.edges, baseline=None, color="#0072B2")
-        ax.errorbar(self.centers, shown, self.error, fmt="none", lw=0.8, color="0.4")
+        ax.stairs(shown, self.edges, baseline=None, color=color, lw=1.1, label=label)
+        # An error bar down to zero ends at a tenth of the value.
+        below = np.minimum(self.error, 0.9 * self.brightness)
+        ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=color)
         ax.set_yscale("log")
         ax.set_xlim(self.edges[0], self.edges[-1])
         ax.set_xlabel(f"radius [{self.length}]")
-        ax.set_ylabel(f"surface brightness [{self.unit}]")
+        ax.set_ylabel(f"surface brightness [{in_print(self.unit)}]")
         ax.set_title(f"{self.name} ({self.observer})")
+        ticks_inside(ax)
         return ax
 
     def __repr__(self) -> str:

@@ -26,6 +26,16 @@ class PhotonColumns(Protocol):
     def __iter__(self) -> Iterator[str]: ...
 
 
+class LightRows(Protocol):
+    """The light that was recorded on its way to an observer."""
+
+    observer: str | None
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def __len__(self) -> int: ...
+
+
 class RunData(Protocol):
     """The result of a run, read from its file."""
 
@@ -43,6 +53,9 @@ class RunData(Protocol):
 
     @property
     def photons(self) -> PhotonColumns: ...
+
+    @property
+    def peel(self) -> LightRows: ...
 
     @property
     def config(self) -> str: ...

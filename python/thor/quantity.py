@@ -1,4 +1,4 @@
-"""Quantities such as "300 pc" in a configuration, compared by value."""
+"""Quantities such as "300 pc" in a configuration, compared by value, and as arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import math
 import re
 from typing import Any
 
+import numpy as np
+
+from .configuration import plain
 from .errors import ArgumentError
+from .line import Floats
 
 # The kind of quantity and the size in cgs of each unit, as in docs/configuration.md.
 _UNITS: dict[str, tuple[str, float]] = {"": ("number", 1.0)}
@@ -42,6 +46,29 @@ def read(value: Any) -> tuple[float, str] | None:
         return None
     kind, size = _UNITS[match[2]]
     return float(match[1]) * size, kind
+
+
+def in_unit(value: Any, unit: str, what: str) -> float:
+    """A number of a unit, from a number, text such as "5 kpc" or an astropy quantity; otherwise an error that describes it as
+    ``what``. It may be infinite."""
+    kind, size = _UNITS[unit]
+    given = plain(value)
+    try:
+        found = read(given)
+    except OverflowError:  # an integer beyond all floats
+        found = None
+    if found is not None and not math.isnan(found[0]) and (found[1] == kind or not isinstance(given, str)):
+        return found[0] / size if isinstance(given, str) else found[0]
+    expected = f"a number [{unit}], or text such as '1 {unit}'" if unit else "a number"
+    raise ArgumentError(f"{what} must be {expected}, not {value!r}")
+
+
+def all_in_unit(values: Any, unit: str, what: str) -> Floats:
+    """The same for a list or an array of them."""
+    given = plain(values)
+    if not isinstance(given, list):
+        raise ArgumentError(f"{what} must be a list of numbers, not {values!r}")
+    return np.array([in_unit(value, unit, f"each of {what}") for value in given], dtype=np.float64)
 
 
 def same(key: str, one: Any, wanted: Any) -> bool:

@@ -17,6 +17,7 @@ from .describe import describe
 from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
 from .histogram import Histogram
 from .line import AXIS_UNITS, Floats, Line
+from .peel import Peel
 from .photons import Photons
 from .profile import Profile
 from .sky import Cube, Image
@@ -47,6 +48,9 @@ class Named(dict[str, Product]):
     def __init__(self, kind: str, products: dict[str, Product]) -> None:
         super().__init__(products)
         self._kind = kind
+
+    def __getitem__(self, name: str) -> Product:
+        return super().__getitem__(name) if isinstance(name, str) else self.__missing__(name)
 
     def __missing__(self, name: object) -> NoReturn:
         raise MissingError(f"no {self._kind} '{name}': available are {', '.join(self) or 'none'}")
@@ -143,7 +147,7 @@ class Result:
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         self.photons = Photons(self, self._group("photons/original"))
-        self.peel = Photons(self, self._group("photons/peel"))
+        self.peel = Peel(self, self._group("photons/peel"))
 
     def _group(self, name: str) -> reading.Group | None:
         return reading.group(self._file, name, self.path)
@@ -327,12 +331,12 @@ class Result:
         """
         return common_weight(self)
 
-    def escape_fraction(self, name: str | None = None, *, radius: float | None = None, inner: float = 0.0) -> tuple[float, float]:
+    def escape_fraction(self, name: str | None = None, *, radius: float | str | None = None, inner: float | str = 0.0) -> tuple[float, float]:
         """Escaped over emitted luminosity, and its Monte Carlo error.
 
         With the ``name`` of what an observer sees, a spectrum, image, cube or profile: its light over all that was emitted, as
         if the source shone the same in all directions; it may be above 1. A spectrum has that of its range and aperture;
-        of an image or cube, ``radius`` and ``inner`` choose an aperture around its centre (in the units of its edges).
+        of an image or cube, ``radius`` and ``inner`` choose an aperture around its centre (in the units of its edges, or as text such as "5 kpc").
 
         For photons of one source the error is that of a fraction, sqrt(f (1 - f) / N): it is 0 if none or all of
         them escape. For several sources, with the squared weights S of those that
@@ -352,8 +356,10 @@ class Result:
         variance = self._squared_weights() - escaped**2 / self.summary["photons"]
         return float(escaped / emitted), float(np.sqrt(np.maximum(variance, 0.0)) / emitted)
 
-    def _seen_light(self, name: str, radius: float | None, inner: float) -> tuple[float, float]:
+    def _seen_light(self, name: str, radius: float | str | None, inner: float | str) -> tuple[float, float]:
         """Luminosity of a product of an observer and its error."""
+        if not isinstance(name, str):
+            raise ArgumentError(f"a spectrum, image, cube or profile is given by its name, not {name!r}")
         if name in self.images or name in self.cubes:
             image = self.images[name] if name in self.images else self.cubes[name].image()
             return (image.luminosity(), image.luminosity_error) if radius is None else image.aperture(radius, inner)

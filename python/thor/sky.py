@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .drawing import colour_scale, in_print, new_axes
 from .errors import ArgumentError
-from .line import C_ANGSTROM, C_KMS, Floats, Line, floats, positive
+from .line import AXIS_UNITS, C_KMS, Floats, Line, floats, is_axis, positive
+from .quantity import all_in_unit, in_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Units of a window on each axis, as a configuration has them.
+_UNITS = {"x": "", "velocity": "km/s", "wavelength": "Angstrom", "frequency": "Hz"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,13 +78,17 @@ class Image(OnSky):
         """Area of a pixel, in squares of ``length``."""
         return float((self.right[1] - self.right[0]) * (self.up[1] - self.up[0]))
 
-    def aperture(self, radius: float, inner: float = 0.0) -> tuple[float, float]:
-        """Luminosity [erg/s] of the pixels whose middle is at least ``inner`` and less than ``radius`` (in ``length``) from the
-        centre, and its error, added in quadrature: a lower bound as in :meth:`profile`."""
-        if not 0.0 <= inner < radius:
+    def aperture(self, radius: float | str, inner: float | str = 0.0) -> tuple[float, float]:
+        """Luminosity [erg/s] of the pixels whose middle is at least ``inner`` and less than ``radius`` from the centre (in
+        ``length``, or as text such as "5 kpc"), and its error, added in quadrature: a lower bound as in :meth:`profile`."""
+        low, high = (
+            in_unit(value, self.length, f"{what} of an aperture on image '{self.name}'")
+            for value, what in ((inner, "inner"), (radius, "radius"))
+        )
+        if not 0.0 <= low < high:
             raise ArgumentError(f"an aperture has 0 <= inner < radius, not {inner!r} and {radius!r}")
         distance = self._distance()
-        inside = (distance >= inner) & (distance < radius)
+        inside = (distance >= low) & (distance < high)
         scale = self.pixel_area * self.light
         return float(np.sum(self.brightness[inside])) * scale, float(np.sqrt(np.sum(self.error[inside] ** 2))) * scale
 
@@ -89,19 +98,21 @@ class Image(OnSky):
         The error is that of pixels whose own errors may take them across the limit: the number of those above it has the
         variance sum p (1 - p), where p is the probability of each to be above.
         """
-        above = self._above(positive(limit, "a limit of surface brightness"))
+        least = positive(limit, "a limit of surface brightness")
+        above = self._above(least)
         error = np.sqrt(np.sum(above * (1.0 - above)))
-        return float(np.sum(self.brightness >= limit)) * self.pixel_area, float(error) * self.pixel_area
+        return float(np.sum(self.brightness >= least)) * self.pixel_area, float(error) * self.pixel_area
 
     def depth(self, area: float) -> tuple[float, float]:
         """Limit of surface brightness that just reaches an area (in squares of ``length``): as much is at least as bright. Its
         error is half of the step between the limits of areas that differ by the error of the area."""
         ranked = np.sort(self.brightness[self.brightness > 0.0])[::-1]
-        count = int(np.ceil(positive(area, "an area") / self.pixel_area - 1e-9))
-        if count > len(ranked):
+        pixels = positive(area, "an area") / self.pixel_area - 1e-9
+        if pixels > len(ranked):
             raise ArgumentError(
                 f"image '{self.name}' has light on {len(ranked) * self.pixel_area:g} {self.length}^2 only, not on {area:g}"
             )
+        count = max(math.ceil(pixels), 1)
         limit = float(ranked[count - 1])
         shift = int(np.ceil(self.area(limit)[1] / self.pixel_area))
         brighter, fainter = ranked[max(count - 1 - shift, 0)], ranked[min(count - 1 + shift, len(ranked) - 1)]
@@ -113,9 +124,10 @@ class Image(OnSky):
         The error is that of pixels whose own errors may take them into another bin, as in :meth:`area`; it does not know of
         the smearing of a steep distribution by these errors (Eddington's bias): bins should be wider than errors.
         """
-        edges = floats(edges, "edges")
-        if edges.ndim != 1 or len(edges) < 2 or not edges[0] > 0.0 or not np.all(np.diff(edges) > 0):
-            raise ArgumentError("the edges of a distribution of brightness must be above 0 and increase")
+        edges = floats(edges, "edges of a distribution of brightness")
+        rise = edges.ndim == 1 and len(edges) > 1 and np.all(np.diff(edges) > 0)
+        if not rise or not (edges[0] > 0.0 and np.isfinite(edges[-1])):
+            raise ArgumentError("the edges of a distribution of brightness must be two or more numbers above 0 that increase")
         scale = self.pixel_area / np.diff(np.log10(edges))
         count = np.histogram(self.brightness, edges)[0]
         above = [self._above(edge) for edge in edges]
@@ -137,15 +149,16 @@ class Image(OnSky):
         distance: Floats = np.hypot(right[None, :], up[:, None])
         return distance
 
-    def profile(self, edges: Floats) -> tuple[Floats, Floats]:
-        """Mean surface brightness in rings around the centre of the image, with these edges (in ``length``), and its error.
+    def profile(self, edges: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Mean surface brightness in rings around the centre of the image, with these edges (in ``length``, or as text such as
+        "5 kpc"), and its error. Rings without a pixel have nan.
 
         Pixels belong to the ring of their middle. Their errors are added in quadrature; a photon that is seen in several
         pixels makes them correlated, so it is a lower bound.
         """
-        edges = np.asarray(edges, float)
-        if edges.ndim != 1 or len(edges) < 2 or not np.all(np.diff(edges) > 0):
-            raise ArgumentError("the edges of rings must increase")
+        edges = all_in_unit(edges, self.length, f"the edges of rings on image '{self.name}'")
+        if len(edges) < 2 or not np.all(np.diff(edges) > 0):
+            raise ArgumentError("the edges of rings must be two or more, and increase")
         ring = np.digitize(self._distance(), edges) - 1
         mean, error = np.full((2, len(edges) - 1), np.nan)
         for i in range(len(edges) - 1):
@@ -157,30 +170,21 @@ class Image(OnSky):
 
     def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno") -> Axes:
         """Draws the image on a logarithmic scale of so many ``decades`` below its brightest pixel, with a colour bar."""
-        import matplotlib
-        from matplotlib.colors import LogNorm
-
-        if ax is None:
-            from matplotlib import pyplot
-
-            ax = pyplot.subplots()[1]
-        brightest = float(np.max(self.brightness))
-        if not brightest > 0:
+        if not np.max(self.brightness) > 0:
             raise ArgumentError(f"image '{self.name}' is dark: no light reached it")
-        shown = np.where(self.brightness > 0, self.brightness, np.nan)
-        colours = matplotlib.colormaps[cmap].copy()
-        colours.set_bad(colours(0.0))
+        colours, norm = colour_scale(self.brightness, decades, cmap)
+        ax = new_axes() if ax is None else ax
         picture = ax.imshow(
-            shown,
+            np.where(self.brightness > 0, self.brightness, np.nan),
             origin="lower",
             extent=(self.right[0], self.right[-1], self.up[0], self.up[-1]),
-            norm=LogNorm(brightest / 10**decades, brightest),
+            norm=norm,
             cmap=colours,
         )
         ax.set_xlabel(f"right [{self.length}]")
         ax.set_ylabel(f"up [{self.length}]")
         ax.set_title(f"{self.name} ({self.observer})")
-        ax.figure.colorbar(picture, ax=ax, label=f"surface brightness [{self.unit}]")
+        ax.figure.colorbar(picture, ax=ax, label=f"surface brightness [{in_print(self.unit)}]")
         return ax
 
     def __repr__(self) -> str:
@@ -217,10 +221,11 @@ class Cube(OnSky):
     edges: Floats
     line: Line
 
-    def image(self, low: float = -np.inf, high: float = np.inf, axis: str | None = None) -> Image:
+    def image(self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None) -> Image:
         """The image of all channels between ``low`` and ``high``, of some a part, as a narrow-band filter gives it.
 
-        The window is along ``axis`` (velocity, wavelength, frequency or x), by default that of the cube. Errors of channels are
+        The window is along ``axis`` (velocity, wavelength, frequency or x), by default that of the cube, in its units (km/s,
+        Angstrom, Hz) or as text such as "150 km/s"; an end that is left out is open. Errors of channels are
         added in quadrature; a photon that is seen in several makes them correlated, so it is a lower bound.
         """
         inside = self._window(low, high, axis)
@@ -231,7 +236,7 @@ class Cube(OnSky):
         common.update(error=error, unit=unit, luminosity_error=of_all, vov=None, trusted=np.nan)
         return Image(**common, brightness=brightness)
 
-    def moments(self, low: float = -np.inf, high: float = np.inf, axis: str | None = None) -> Moments:
+    def moments(self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None) -> Moments:
         """Mean, dispersion and blue fraction of every pixel, from the channels of a window as in :meth:`image`.
 
         Pixels without light have nan. Errors are not given: channels of a pixel are correlated, since a photon is seen in
@@ -247,7 +252,7 @@ class Cube(OnSky):
         return Moments(mean, np.sqrt(variance), self.blue_fraction(low, high, axis).ratio)
 
     def blue_fraction(
-        self, low: float = -np.inf, high: float = np.inf, axis: str | None = None, *, least: float = 3.0
+        self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None, *, least: float = 3.0
     ) -> RatioMap:
         """Share of the light of every pixel to the blue of line centre, in a window as in :meth:`image`.
 
@@ -255,12 +260,13 @@ class Cube(OnSky):
         sqrt(sum (b_i - f)^2 dL_i^2)/L, for channels that are independent. The mask is true where the light L is at least
         ``least`` times its error; pixels without light have nan.
         """
-        inside = self._window(low, high, axis)
-        width = np.diff(self.edges)
-        zero = {"wavelength": self.line.wavelength0, "frequency": C_ANGSTROM / self.line.wavelength0}.get(self.axis, 0.0)
-        below = np.clip((zero - self.edges[:-1]) / width, 0.0, 1.0)
-        blue = (below if self.axis in ("velocity", "wavelength") else 1.0 - below)[:, None, None]
-        scale = (width * inside)[:, None, None]
+        least = self._least(least)
+        inside, (first, last, along) = self._window(low, high, axis), self._ends(low, high, axis)
+        zero = float(self.line.from_velocity(0.0, along))
+        bluewards = (first, min(last, zero)) if along in ("velocity", "wavelength") else (max(first, zero), last)
+        to_blue = self._part(*bluewards, along)
+        blue = np.divide(to_blue, inside, out=np.zeros_like(inside), where=inside > 0.0)[:, None, None]
+        scale = (np.diff(self.edges) * inside)[:, None, None]
         light, error = self.intensity * scale, self.error * scale
         total, of_total = self._sum(inside)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -268,18 +274,33 @@ class Cube(OnSky):
             spread = np.sqrt(np.sum(((blue - ratio) * error) ** 2, axis=0)) / total
         return RatioMap(ratio, spread, (total > 0.0) & (total >= least * of_total))
 
-    def doublet_ratio(self, first: float, second: float, within: float, *, least: float = 3.0) -> RatioMap:
+    def doublet_ratio(self, first: float | str, second: float | str, within: float | str, *, least: float = 3.0) -> RatioMap:
         """Light around the ``first`` over that around the ``second`` of two transitions in every pixel.
 
         These are wavelengths in vacuum [Angstrom] (``result.transitions`` has them by name), and ``within`` is the velocity [km/s] on
-        either side of each that counts, of channels at its ends a part. Errors are those of independent channels. The mask is
+        either side of each that counts, of channels at its ends a part; the cube must have all of it. Text such as "100 km/s" will
+        do, too. Errors are those of independent channels. The mask is
         true where both lights are at least ``least`` times their errors; pixels without light around the second have nan.
         """
-        reach = positive(within, "within [km/s]") / C_KMS
-        windows = [(w * (1.0 - reach), w * (1.0 + reach)) for w in (positive(w, "a wavelength") for w in (first, second))]
+        least = self._least(least)
+        reach = positive(in_unit(within, "km/s", "within"), "within [km/s]") / C_KMS
+        lines = [positive(in_unit(w, "Angstrom", "a wavelength"), "a wavelength [Angstrom]") for w in (first, second)]
+        if lines[0] == lines[1]:
+            raise ArgumentError(f"a ratio is of two transitions, not of {lines[0]:g} Angstrom twice")
+        windows = [(line * (1.0 - reach), line * (1.0 + reach)) for line in lines]
         blue, red = sorted(windows)
         if blue[1] > red[0]:
-            raise ArgumentError(f"the windows of {first:g} and {second:g} Angstrom overlap: take less than {within:g} km/s")
+            raise ArgumentError(
+                f"the windows of {lines[0]:g} and {lines[1]:g} Angstrom overlap: take less than {reach * C_KMS:g} km/s"
+            )
+        wavelengths = np.sort(self._edges_along("wavelength"))
+        little = 1e-3 * np.diff(wavelengths)  # of a channel: the same velocity is not the same for both lines
+        for line, (low, high) in zip(lines, windows):
+            if low < wavelengths[0] - little[0] or high > wavelengths[-1] + little[-1]:
+                raise ArgumentError(
+                    f"cube '{self.name}' does not have all of the window around {line:g} Angstrom, {low:g} to {high:g}: "
+                    f"its channels are from {wavelengths[0]:g} to {wavelengths[-1]:g}"
+                )
         (light, error), (other, of_other) = (self._sum(self._window(*window, "wavelength")) for window in windows)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(other > 0.0, light / other, np.nan)
@@ -287,16 +308,45 @@ class Cube(OnSky):
         known = (light >= least * error) & (other >= least * of_other) & (light > 0.0) & (other > 0.0)
         return RatioMap(ratio, spread, known)
 
-    def _window(self, low: float, high: float, axis: str | None) -> Floats:
+    def _window(self, low: float | str, high: float | str, axis: str | None) -> Floats:
+        """The part of every channel that lies between two values of an axis; an error if that is none of any."""
+        first, last, along = self._ends(low, high, axis)
+        inside = self._part(first, last, along)
+        if not np.any(inside > 0.0):
+            edges, unit = self._edges_along(along), _UNITS[along]
+            raise ArgumentError(
+                f"cube '{self.name}' has no channel between {first:g} and {last:g} {unit}".rstrip()
+                + f": its channels are from {np.min(edges):g} to {np.max(edges):g}"
+            )
+        return inside
+
+    def _ends(self, low: float | str, high: float | str, axis: str | None) -> tuple[float, float, str]:
+        """The ends of a window, checked, and its axis."""
+        along = self.axis if axis is None else axis
+        if not is_axis(along):
+            raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
+        first, last = (in_unit(v, _UNITS[along], f"{end} of a window") for v, end in ((low, "low"), (high, "high")))
+        if not first < last:
+            raise ArgumentError(f"a window is from a lower to a higher value, not from {low!r} to {high!r}")
+        return first, last, along
+
+    def _edges_along(self, axis: str) -> Floats:
+        """Edges of the channels on any axis; they may fall."""
+        return self.edges if axis == self.axis else self.line.from_velocity(self.line.to_velocity(self.edges, self.axis), axis)
+
+    def _part(self, low: float, high: float, axis: str) -> Floats:
         """The part of every channel that lies between two values of an axis."""
-        edges = self.edges
-        if axis is not None and axis != self.axis:
-            edges = self.line.from_velocity(self.line.to_velocity(edges, self.axis), axis)
+        edges = self._edges_along(axis)
         first, last = np.minimum(edges[1:], edges[:-1]), np.maximum(edges[1:], edges[:-1])
         inside: Floats = np.clip((np.minimum(last, high) - np.maximum(first, low)) / (last - first), 0.0, 1.0)
-        if not np.any(inside > 0.0):
-            raise ArgumentError(f"cube '{self.name}' has no channel between {low:g} and {high:g}")
         return inside
+
+    @staticmethod
+    def _least(least: float) -> float:
+        number = in_unit(least, "", "least, how many errors the light must be,")
+        if number < 0.0:
+            raise ArgumentError(f"least, how many errors the light must be, must be 0 or more, not {least!r}")
+        return number
 
     def _sum(self, inside: Floats) -> tuple[Floats, Floats]:
         """Light of parts of channels in every pixel, and its error."""

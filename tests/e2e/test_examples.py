@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 
 sys.dont_write_bytecode = True
@@ -43,6 +44,7 @@ class Example(Case):
                               capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertNotIn("Traceback", done.stderr)
+        self.assertNotRegex(done.stderr, r"[A-Za-z]Warning:")
         picture = Path(done.stdout.split("wrote ")[-1].strip())
         self.assertGreater(picture.stat().st_size, 30000)
         return done.stdout
@@ -59,12 +61,39 @@ class Galaxy(Example):
             self.assertAlmostEqual(dusty.cubes[f"{view}_cube"].image().luminosity() / seen, 1, delta=0.02)
             self.assertLess(seen, 0.8 * free.images[view].luminosity())
 
+    def test_views_of_too_few_photons(self):
+        for photons in ("9", "39", "", "many"):
+            done = subprocess.run([self.examples / "galaxy/views.sh", self.folder / "out", photons or "0"], env=self.environment,
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("expected a whole number of at least 40", done.stderr)
+
     def test_profiles(self):
         said = self.example("galaxy/profiles.sh", 400)
         self.assertLess(float(re.search(r"within (\S+) of it", said)[1]), 1e-6)
+        done = self.without_light_beyond(9)  # as of few photons
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.assertLess(float(re.search(r"within (\S+) of it", done.stdout)[1]), 1e-6)
+        done = self.without_light_beyond(0)
+        self.assertEqual((done.returncode, done.stderr), (1, "profiles.py: no light of the gas was seen: take more photons\n"))
+
+    def without_light_beyond(self, radius):
+        """profiles.py, of profiles that have no light of gas from a radius [kpc] on."""
+        with h5py.File(self.folder / "out/gas_here.h5") as file:
+            dark = file["profiles/observed/edges"][1:] > radius
+        for path in self.folder.glob("out/gas_*.h5"):
+            with h5py.File(path, "a") as file:
+                for name in ("surface_brightness", "error"):
+                    values = file["profiles/observed"][name]
+                    values[...] = np.where(dark, 0, values[()])
+        command = ["/usr/bin/python3", self.examples / "galaxy/profiles.py", self.folder / "out", "-o", self.folder / "few.png"]
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=100)
 
 
 class Wind(Example):
+    def test_few_photons(self):
+        self.example("mgii_halo/run.sh", 60)
+
     def test_halo(self):
         self.example("mgii_halo/run.sh", 12000)
         spectra = package.open(self.folder / "out/halo.h5").spectra

@@ -97,6 +97,11 @@ class Observers(Case):
         np.testing.assert_allclose(light, spectrum.flux * spectrum.widths, atol=1e-7 * scale)
         self.assertGreater(np.max(np.abs(light - result.spectra["other"].flux * spectrum.widths)), 0.01 * scale, "the twin")
         self.assertAlmostEqual(np.sum(peel["light"]) / spectrum.luminosity()[0], 1, delta=1e-7)
+        made = peel.spectrum("velocity", spectrum.edges)
+        np.testing.assert_allclose(made.flux, spectrum.flux, atol=1e-7 * np.max(spectrum.flux))
+        self.assertAlmostEqual(made.luminosity()[1] / spectrum.luminosity()[1], 1, delta=4 * 0.13)
+        self.assertEqual((made.observer, peel.observer), ("face", "face"))
+        self.assertIn(f"peel        {len(peel):,} rows of light for observer face", str(result))
         image, kpc = result.images["sb"], 3.0856775814913673e21
         x, y = peel["position"][:, 0] / kpc, peel["position"][:, 1] / kpc  # to the right and upward, seen from z
         sky = np.histogram2d(y, x, [image.up, image.right], weights=peel["light"])[0]
