@@ -124,7 +124,7 @@ const Section<Peel>& peel_section() {
                           "is drawn to send rays, with the light of all: less work, the same mean; 1 is none",
                .fallback = "8"});
     s.integer("thin_after", &Peel::thin_after, 0, 1 << 30,
-              {.meaning = "steps of a photon before its scatterings are thinned", .fallback = "16384"});
+              {.meaning = "steps of a photon before its scatterings are thinned", .fallback = "262144"});
     s.quantity(
         "memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
         {.meaning = "memory of a GPU for scatterings whose rays wait: photons pause where it is full; a processor "

@@ -11,7 +11,7 @@ struct RayRules {
   double roulette = 3;  ///< optical depth from which rays end at random
   double depth = 0;     ///< path at which they end and are seen, in the lanes' unit of length; 0: none
   /// After so many steps of a photon, one in `thin` of its scatterings in the core sends rays, with the light of all.
-  int thin_after = 1 << 14, thin = 8;
+  int thin_after = 1 << 18, thin = 8;
 };
 
 /// An event of a photon for an observer: the key of all that is random about its ray, which has no stream of a photon.

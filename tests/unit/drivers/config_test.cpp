@@ -404,7 +404,7 @@ peel:
   cut: 30
   roulette: 3
   thin: 8
-  thin_after: 16384
+  thin_after: 262144
   memory: 2 GB
 outputs: []
 output:
