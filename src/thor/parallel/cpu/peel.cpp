@@ -1,9 +1,13 @@
 #include "thor/parallel/cpu/peel.hpp"
 
+#include <numeric>
+
 #include "thor/transport/peel.hpp"
 
 namespace thor::cpu {
 namespace {
+
+constexpr int none = -1;  ///< the place of an event that only fills a pack
 
 /// Fields of an event, each of the size of a Real.
 constexpr int event_fields = sizeof(EventFields<double, std::int64_t>) / sizeof(double);
@@ -85,32 +89,44 @@ void Peeler<Real>::emit(const Origin& origin) {
 
 template <class Real>
 const EventLog<Real>& Peeler<Real>::sort_events(std::span<const Origin> origins) {
-  const std::size_t count = std::size_t(log_.count) * std::size_t(stride_), width = std::size_t(kernel_.lanes);
+  const auto stride = std::size_t(stride_), count = std::size_t(log_.count) * stride,
+             width = std::size_t(kernel_.lanes);
   const auto& events = log_.arrays;
+  const RayRules rules = observers_.rules;
   thinning_.clear();
   for (const Origin& origin : origins) thinning_.push_back(thinning_of(emitter_.seed, origin.id));
-  bool whole = std::size_t(stride_) % width == 0;  // packs of scatterings
   place_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const int kind = event_kind(events.kind[i]), many = events_of(observers_.rules, kind, events.x[i], events.steps[i]);
-    const bool drawn = many == 1 || is_drawn(thinning_[i % std::size_t(stride_)], events.steps[i], many);
-    place_[i] = kind != EventKind::nothing && drawn ? int(i) : -1;
-    whole = whole && many == 1 && kind != EventKind::by_jump;
-  }
-  if (whole) return log_;
-  std::vector<int> all;
-  all.swap(place_);
-  for (const bool of_jumps : {false, true}) {
-    for (const int i : all) {
-      if (i >= 0 && (event_kind(events.kind[i]) == EventKind::by_jump) == of_jumps) place_.push_back(i);
+  jumps_.resize(count);
+  std::size_t scatterings = 0, jumps = 0;
+  bool thinned = false;
+  for (std::size_t i = 0; i < count;) {
+    for (std::size_t lane = 0; lane < stride; ++lane, ++i) {
+      const int kind = event_kind(events.kind[i]), many = events_of(rules, kind, events.x[i], events.steps[i]);
+      const bool jumped = kind == EventKind::by_jump;
+      const bool drawn = many == 1 || is_drawn(thinning_[lane], events.steps[i], many);
+      const bool sends = kind != EventKind::nothing && drawn;
+      place_[scatterings] = jumps_[jumps] = int(i);
+      scatterings += sends && !jumped;
+      jumps += sends && jumped;
+      thinned = thinned || many > 1;
     }
-    while (place_.size() % width != 0) place_.push_back(-1);
   }
+  if (jumps == 0 && !thinned && stride % width == 0) {  // packs of scatterings, as they are
+    std::iota(place_.begin(), place_.end(), 0);
+    return log_;
+  }
+  place_.resize(scatterings);
+  const auto fill_pack = [&] {
+    while (place_.size() % width != 0) place_.push_back(none);
+  };
+  fill_pack();
+  place_.insert(place_.end(), jumps_.begin(), jumps_.begin() + std::ptrdiff_t(jumps));
+  fill_pack();
   for_each_event_field(sorted_.arrays, log_.arrays, [&](auto* to, const auto* from) {
     for (std::size_t i = 0; i < place_.size(); ++i) to[i] = from[std::max(place_[i], 0)];
   });
   for (std::size_t i = 0; i < place_.size(); ++i) {
-    if (place_[i] < 0) sorted_.arrays.kind[i] = EventKind::nothing;
+    if (place_[i] == none) sorted_.arrays.kind[i] = EventKind::nothing;
   }
   return sorted_;
 }
@@ -134,11 +150,11 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.rules.cut),
                    pack_, weights_.data());
       for (int k = 0; k < width; ++k) {
-        if (places[std::size_t(k)] < 0) continue;
-        const Origin& origin = origin_of(k);
         const auto at = first + k;
-        const int many =
-            events_of(observers_.rules, event_kind(log.arrays.kind[at]), log.arrays.x[at], log.arrays.steps[at]);
+        const int kind = event_kind(log.arrays.kind[at]);
+        if (kind == EventKind::nothing) continue;
+        const Origin& origin = origin_of(k);
+        const int many = events_of(observers_.rules, kind, log.arrays.x[at], log.arrays.steps[at]);
         const double weight = double(weights_[std::size_t(k)]) * many;
         const bool flies = pack_.phase[k] == Phase::fly;
         const double end = flies ? end_of(key_of(k)) : 0;

@@ -55,7 +55,7 @@ class Peeler {
   std::vector<double> log_memory_, sorted_memory_, pack_memory_, trace_memory_, queue_memory_;
   EventLog<Real> log_{}, sorted_{};
   std::vector<std::uint32_t> thinning_;     ///< of the photon in each lane
-  std::vector<int> place_;                  ///< of each event in the log; -1: none
+  std::vector<int> place_, jumps_;          ///< of each event in the log; of those that are jumps
   LaneArrays<Real> pack_, traced_, queue_;  ///< rays that are made together, traced together, and wait
   std::vector<Waiting> waiting_;
   std::vector<Real> weights_;
