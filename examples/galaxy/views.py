@@ -50,8 +50,8 @@ def main():
     figure.get_layout_engine().set(w_pad=0.02, h_pad=0.02, wspace=0, hspace=0)
 
     rows = (("intrinsic", dusty, "_intrinsic"), ("no dust", free, ""), ("dust", dusty, ""))
-    colours = matplotlib.colormaps["inferno"].copy()
-    colours.set_bad(colours(0.0))
+    colours = matplotlib.colormaps["inferno"]
+    colours = colours.with_extremes(bad=colours(0.0))
     top = 10 ** np.ceil(np.log10(np.percentile(np.concatenate([free.images[v].brightness.ravel() for v in VIEWS]), 99.9)))
     for row, (label, result, ending) in zip(axes, rows):
         for ax, view in zip(row, VIEWS):

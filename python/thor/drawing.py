@@ -57,8 +57,8 @@ def colour_scale(light: Floats, decades: float, cmap: str) -> tuple[Any, Any]:
     matplotlib, colors = optional("matplotlib"), optional("matplotlib.colors")
     if not isinstance(cmap, str) or cmap not in matplotlib.colormaps:
         raise ArgumentError(f"matplotlib has no colour map {cmap!r}: choose from list(matplotlib.colormaps)")
-    colours = matplotlib.colormaps[cmap].copy()
-    colours.set_bad(colours(0.0))
+    colours = matplotlib.colormaps[cmap]
+    colours = colours.with_extremes(bad=colours(0.0))
     brightest = float(np.max(light))
     return colours, colors.LogNorm(brightest / 10**decades, brightest)
 

@@ -86,7 +86,7 @@ class Galaxy(Example):
                 for name in ("surface_brightness", "error"):
                     values = file["profiles/observed"][name]
                     values[...] = np.where(dark, 0, values[()])
-        command = ["/usr/bin/python3", self.examples / "galaxy/profiles.py", self.folder / "out", "-o", self.folder / "few.png"]
+        command = [sys.executable, self.examples / "galaxy/profiles.py", self.folder / "out", "-o", self.folder / "few.png"]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=100)
 
 
