@@ -300,14 +300,21 @@ class Text(Exported):
             rings, two = file["profiles/rings"], file["histograms/two"]
             radius, brightness, error = np.loadtxt(self.folder / "rings.txt", unpack=True)
             edges = rings["edges"][()]
-            np.testing.assert_array_equal(radius, (edges[1:] + edges[:-1]) / 2)
+            np.testing.assert_allclose(radius, np.sqrt(edges[1:] * edges[:-1]), rtol=1e-14)  # rings of equal ratio
             np.testing.assert_array_equal([brightness, error], [rings["surface_brightness"][()], rings["error"][()]])
             scatterings, velocity, light, error = np.loadtxt(self.folder / "two.txt", unpack=True)
             np.testing.assert_array_equal(scatterings, np.repeat([0.5, 1.5, 2.5, 3.5], 3))
             np.testing.assert_allclose(velocity, np.tile([-20, 0, 20], 4), atol=1e-12)
             np.testing.assert_array_equal([light, error], [two["luminosity"][()].ravel(), two["error"][()].ravel()])
             self.assertGreater(np.sum(light), 0)
+            heading = (self.folder / "two.txt").read_text()
+            for words in ("column 1 has their middles", "column 2 has their middles", "column 2 changes fastest", ".reshape(4, 3)",
+                          "columns: scatterings, velocity [km s-1], luminosity in the bin [erg s-1]",
+                          f"light: escaped, {two.attrs['luminosity']:.10g}"[:24]):
+                self.assertIn(words, heading)
+            self.assertEqual(heading.count("lambda_0"), 1)  # scatterings have no frequency
             heading = (self.folder / "rings.txt").read_text()
+            self.assertNotIn("lambda_0", heading)
             for words in ("profile rings of Lya", "radius [kpc], surface brightness [erg s-1 kpc-2]", f"edges are {edges[0]} {edges[1]}"):
                 self.assertIn(words, heading)
             fits = self.need("astropy.io.fits")

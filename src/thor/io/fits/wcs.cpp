@@ -25,7 +25,7 @@ FitsAxis offset_axis(const BinnedAxis& axis, const std::string& type, const std:
 
 FitsAxis frequency_axis(const BinnedAxis& axis) {
   const auto with = [&](const char* type, const char* unit, double scale) {
-    return FitsAxis{type, unit, axis.name, 1, axis.middle(0) * scale, axis.width() * scale};
+    return FitsAxis{type, unit, axis.name, 1, (axis.low + axis.width() / 2) * scale, axis.width() * scale};
   };
   if (axis.name == "velocity") return with("VOPT", "m/s", 1e3);  // km/s in the file
   if (axis.name == "wavelength") return with("WAVE", "Angstrom", 1);

@@ -67,7 +67,22 @@ bool BinnedAxis::is_even() const {
   return true;
 }
 
-double BinnedAxis::middle(std::uint64_t i) const { return (edges[i] + edges[i + 1]) / 2; }
+bool BinnedAxis::is_logarithmic() const {
+  const double ratio = std::pow(high / low, 1 / double(bins));
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (!(low > 0 && std::abs(edges[i] / edges[i - 1] - ratio) < 1e-3 * (ratio - 1))) return false;
+  }
+  return bins > 1;
+}
+
+std::vector<double> BinnedAxis::middles() const {
+  std::vector<double> middles;
+  const bool logarithmic = is_logarithmic();
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    middles.push_back(logarithmic ? std::sqrt(edges[i - 1] * edges[i]) : (edges[i - 1] + edges[i]) / 2);
+  }
+  return middles;
+}
 
 std::string kind_name(ProductKind kind) {
   constexpr const char* names[] = {"image", "cube", "spectrum", "profile", "histogram"};

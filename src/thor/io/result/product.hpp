@@ -17,8 +17,9 @@ struct BinnedAxis {
   std::vector<double> edges;  ///< as in the file
 
   double width() const { return (high - low) / double(bins); }
-  bool is_even() const;  ///< whether all bins have this width
-  double middle(std::uint64_t i) const;
+  bool is_even() const;                 ///< whether all bins have this width
+  bool is_logarithmic() const;          ///< whether their edges have equal ratios
+  std::vector<double> middles() const;  ///< geometric where the axis is logarithmic
 };
 
 enum class ProductKind { image, cube, spectrum, profile, histogram };

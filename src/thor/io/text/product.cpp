@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "thor/io/file_output.hpp"
 
@@ -16,7 +17,16 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string bracketed(const Unit& unit) { return "[" + unit.text() + "]"; }
+std::string bracketed(const Unit& unit) { return unit.text().empty() ? "" : " [" + unit.text() + "]"; }
+
+bool is_of_line(const BinnedAxis& axis) {
+  constexpr std::array names{"x", "velocity", "wavelength", "frequency"};
+  return std::ranges::find(names, axis.name) != names.end();
+}
+
+std::string of_light(const Product& product, const std::string& attribute) {
+  return fmt::format("{} erg s-1", number(product.attributes, attribute).value_or(0));
+}
 
 /// Names of the columns: what is in them, and what is binned.
 std::string value_name(const Product& product) {
@@ -27,20 +37,31 @@ std::string value_name(const Product& product) {
 
 std::string heading(const Result& result, const Input& input, const Product& product) {
   const Attributes &root = result.root(), &own = product.attributes;
-  std::string text, columns;
+  std::string text, columns, shape;
   const auto line = [&](const std::string& what) { text += "# " + one_line(what) + "\n"; };
   line(fmt::format("{} {} of {}, by thor {} ({}), seed {}", kind_name(product.kind), product.name, show(root, "line"),
                    show(root, "thor_version"), show(root, "git_commit"), show(root, "seed")));
-  for (const BinnedAxis& axis : product.axes) {
+  for (std::size_t i = 0; i < product.axes.size(); ++i) {
+    const BinnedAxis& axis = product.axes[i];
     const std::string edges = product.kind == ProductKind::histogram ? "/edges_" + axis.name : "/edges";
-    line(fmt::format("axis: {}, {}; lambda_0 = {} Angstrom (vacuum)", axis.name,
-                     input.text(product.group + edges, "description").value_or("bin edges"),
-                     number(own, "wavelength0").value_or(number(root, "wavelength0").value_or(0))));
-    line(axis.is_even() ? fmt::format("bins: {} of equal width {}, from {} to {}; the first column has their middles",
-                                      axis.bins, axis.width(), axis.low, axis.high)
-                        : fmt::format("bins: {}; a column has their middles, and their edges are {}", axis.bins,
-                                      fmt::join(axis.edges, " ")));
-    columns += fmt::format("{} {}, ", axis.name, bracketed(axis.unit));
+    std::string about =
+        fmt::format("axis: {}, {}", axis.name, input.text(product.group + edges, "description").value_or("bin edges"));
+    if (is_of_line(axis)) {
+      about += fmt::format("; lambda_0 = {} Angstrom (vacuum)",
+                           number(own, "wavelength0").value_or(number(root, "wavelength0").value_or(0)));
+    }
+    line(about);
+    line(axis.is_even()
+             ? fmt::format("bins: {} of equal width {}, from {} to {}; column {} has their middles", axis.bins,
+                           axis.width(), axis.low, axis.high, i + 1)
+             : fmt::format("bins: {}; column {} has their {}, and their edges are {}", axis.bins, i + 1,
+                           axis.is_logarithmic() ? "geometric means" : "middles", fmt::join(axis.edges, " ")));
+    columns += fmt::format("{}{}, ", axis.name, bracketed(axis.unit));
+    shape += fmt::format("{}{}", i == 0 ? "" : ", ", axis.bins);
+  }
+  if (product.axes.size() > 1) {
+    line(fmt::format("rows: one for each bin, column {} changes fastest; a column is an array after .reshape({})",
+                     product.axes.size(), shape));
   }
   const auto direction = vector_of(own, "direction");
   line("observer: " + (product.observer().empty()
@@ -48,12 +69,13 @@ std::string heading(const Result& result, const Input& input, const Product& pro
                            : product.observer() + (direction ? fmt::format(", direction {} {} {}", (*direction)[0],
                                                                            (*direction)[1], (*direction)[2])
                                                              : "")));
-  line("light: " + show(own, "of"));
+  line(fmt::format("light: {}, {} in all bins, {} beyond them", show(own, "of"), of_light(product, "luminosity"),
+                   of_light(product, "luminosity_beyond")));
   if (const auto z = sky_of(result).redshift) line(fmt::format("redshift: {}", *z));
   if (!result.is_complete()) line("INCOMPLETE: the run was cut");
   for (const std::string& caveat : result.lines("caveats")) line("CAVEAT: " + caveat);
   line("to read it: numpy.loadtxt(FILE, unpack=True)");
-  line(fmt::format("columns: {}{} {}, standard error {}", columns, value_name(product), bracketed(product.unit),
+  line(fmt::format("columns: {}{}{}, standard error{}", columns, value_name(product), bracketed(product.unit),
                    bracketed(product.unit)));
   return text;
 }
@@ -64,10 +86,7 @@ void write_text(const std::filesystem::path& path, bool overwrite, const Result&
                 const Product& product) {
   const std::vector<double> light = read_values(input, product), error = read_errors(input, product);
   std::vector<std::vector<double>> middles;  // along each axis
-  for (const BinnedAxis& axis : product.axes) {
-    middles.emplace_back();
-    for (std::uint64_t i = 0; i < axis.bins; ++i) middles.back().push_back(axis.middle(i));
-  }
+  for (const BinnedAxis& axis : product.axes) middles.push_back(axis.middles());
   FileOutput file(path, overwrite);
   std::string text = heading(result, input, product);
   for (std::size_t i = 0; i < light.size(); ++i) {
