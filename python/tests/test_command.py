@@ -120,6 +120,17 @@ class ProductsTest(WithCommand):
                 self.assertGreater(len(set(png_pixels(self.figure))), 50)
                 os.remove(self.figure)
 
+    def test_caveats_are_printed_above(self):
+        from matplotlib.image import imread
+
+        for caveats, shown in (("", False), ("12 photons are lost: see the log", True)):
+            with h5py.File(self.path, "r+") as file:
+                put(file["summary"], caveats=caveats)
+            self.run_main("plot", self.path, "-o", self.figure, "--name", "pic")
+            pixels = imread(self.figure)
+            above = pixels[: len(pixels) // 20]
+            self.assertEqual(bool(np.any(above[..., 0] - above[..., 1] > 0.2)), shown, "there is red")
+
     def test_three_axes(self):
         code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", "h5")
         self.assertEqual(code, 2)

@@ -84,6 +84,8 @@ class ArgumentsTest(WithFiles):
             self.refused(result.spectra.__getitem__, name, kind=thor.MissingError)
             self.refused(result.images.__getitem__, name, kind=thor.MissingError)
             self.refused(result.escape_fraction, name, kind=thor.Error)
+        self.refused(result.escape_fraction, inner=1.0)
+        self.refused(result.escape_fraction, radius="5 kpc")
 
     def test_figures(self):
         write_result(self.path)

@@ -157,6 +157,16 @@ class CubeTest(unittest.TestCase):
         shifted = Cube(**common(self.error), intensity=self.light, axis="velocity", edges=self.edges + 40.0, line=self.cube.line)
         self.assertAlmostEqual(shifted.blue_fraction(-150, 250).ratio[0, 0], 0.5 * (1 + erf(-1 / np.sqrt(2))), delta=2e-3)
 
+    def test_moments_of_a_part_of_a_channel(self):
+        flat = Cube(**common(np.ones((2, 1, 1))), intensity=np.ones((2, 1, 1)), axis="velocity", edges=np.array([0.0, 100.0, 200.0]),
+                    line=self.cube.line)
+        for low, high, mean in ((0, 200, 100.0), (50, 200, 0.25 * 2 / 1.5 * 75 + 150 / 1.5), (0, 50, 25.0), (-500, 120, 60.0)):
+            found = flat.moments(low, high)
+            self.assertAlmostEqual(found.mean[0, 0], mean, places=9)
+        line = flat.line
+        ends = [float(line.from_velocity(v, "wavelength")) for v in (0.0, 50.0)]
+        self.assertAlmostEqual(flat.moments(*ends, "wavelength").mean[0, 0], 25.0, places=4)
+
     def test_narrow_band(self):
         by_velocity = self.cube.image(-150, 150)
         low, high = MG[0] * (1 - 150 / C_KMS), MG[0] * (1 + 150 / C_KMS)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .drawing import PAPER
+from .drawing import PAPER, show_caveats
 from .errors import ArgumentError, Error, MissingError, ResultError
 from .line import AXIS_UNITS
 from .plot import plot_spectrum
@@ -97,6 +97,8 @@ def _plot(result: Result, arguments: argparse.Namespace) -> None:
     with matplotlib.rc_context(PAPER):
         figure = Figure()
         _draw(result, arguments, figure.add_subplot())
+        if arguments.name not in (None, *result.spectra):  # spectra print their own
+            show_caveats(figure, result.caveats)
         _save(figure, arguments.output)
 
 

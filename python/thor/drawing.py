@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from .line import Floats, positive
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Okabe & Ito's colours, which colour-blind readers can distinguish.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -61,6 +64,18 @@ def colour_scale(light: Floats, decades: float, cmap: str) -> tuple[Any, Any]:
     colours = colours.with_extremes(bad=colours(0.0))
     brightest = float(np.max(light))
     return colours, colors.LogNorm(brightest / 10**decades, brightest)
+
+
+#: Of caveats above a figure.
+WARNING: dict[str, Any] = {"fontsize": "x-small", "color": "#B00020"}
+
+
+def show_caveats(figure: Figure, caveats: Iterable[str]) -> None:
+    """Prints caveats above all of a figure, in lines as wide as it."""
+    letters = int(figure.get_figwidth() * 20.0)  # of this size to an inch
+    lines = [line for caveat in caveats for line in textwrap.wrap(caveat, letters)]
+    if lines:
+        figure.suptitle("\n".join(lines), **WARNING)
 
 
 def ticks_inside(ax: Axes) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .drawing import COLORS as COLORS
 from .drawing import PAPER as PAPER
-from .drawing import new_axes, ticks_inside
+from .drawing import WARNING, new_axes, ticks_inside
 from .errors import ArgumentError, MissingError
 from .line import AXIS_UNITS, Floats, is_axis
 from .result import Result
@@ -178,4 +178,4 @@ def _tell(ax: Axes, spectra: Mapping[str, Spectrum], labelled: bool) -> None:
             line = caveat if caveat in everywhere and not named else f"{key}: {caveat}"
             said += [] if line in said else [line]
     if said:
-        ax.set_title("\n".join(said), loc="right", fontsize="x-small", color="#B00020")
+        ax.set_title("\n".join(said), loc="right", **WARNING)

@@ -349,7 +349,7 @@ class Result:
         if name is not None:
             light, error = self._seen_light(name, radius, inner)
             return float(light / emitted), float(error / emitted)
-        if radius is not None:
+        if radius is not None or inner != 0.0:
             raise ArgumentError("an aperture is on an image or cube: name it")
         if escaped in (0, emitted):
             return float(escaped / emitted), 0.0
@@ -362,8 +362,10 @@ class Result:
             raise ArgumentError(f"a spectrum, image, cube or profile is given by its name, not {name!r}")
         if name in self.images or name in self.cubes:
             image = self.images[name] if name in self.images else self.cubes[name].image()
+            if radius is None and inner != 0.0:
+                raise ArgumentError("inner: an aperture has a radius, too: give it")
             return (image.luminosity(), image.luminosity_error) if radius is None else image.aperture(radius, inner)
-        if radius is not None:
+        if radius is not None or inner != 0.0:
             raise ArgumentError(f"an aperture is on an image or cube, which '{name}' is not")
         if name in self.spectra and self.spectra[name].observer is not None:
             return self.spectra[name].luminosity()

@@ -239,11 +239,14 @@ class Cube(OnSky):
     def moments(self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None) -> Moments:
         """Mean, dispersion and blue fraction of every pixel, from the channels of a window as in :meth:`image`.
 
+        The light of a channel counts at the middle of the part that is in the window.
         Pixels without light have nan. Errors are not given: channels of a pixel are correlated, since a photon is seen in
         several of them; runs with other seeds have independent ones.
         """
-        inside = self._window(low, high, axis)
-        middle = ((self.edges[1:] + self.edges[:-1]) / 2)[:, None, None]
+        inside, (first, last, along) = self._window(low, high, axis), self._ends(low, high, axis)
+        within = np.clip(self._edges_along(along), first, last)
+        edges = within if along == self.axis else self.line.from_velocity(self.line.to_velocity(within, along), self.axis)
+        middle = ((edges[1:] + edges[:-1]) / 2)[:, None, None]
         light = self.intensity * (np.diff(self.edges) * inside)[:, None, None]
         total = np.sum(light, axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -312,9 +312,9 @@ class Text(Exported):
                           "columns: scatterings, velocity [km s-1], luminosity in the bin [erg s-1]",
                           f"light: escaped, {two.attrs['luminosity']:.10g}"[:24]):
                 self.assertIn(words, heading)
-            self.assertEqual(heading.count("lambda_0"), 1)  # scatterings have no frequency
+            self.assertEqual(heading.count("; lambda_0 ="), 1)  # scatterings have no frequency
             heading = (self.folder / "rings.txt").read_text()
-            self.assertNotIn("lambda_0", heading)
+            self.assertNotIn("; lambda_0 =", heading)
             for words in ("profile rings of Lya", "radius [kpc], surface brightness [erg s-1 kpc-2]", f"edges are {edges[0]} {edges[1]}"):
                 self.assertIn(words, heading)
             fits = self.need("astropy.io.fits")

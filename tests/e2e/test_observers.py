@@ -128,6 +128,12 @@ class Observers(Case):
                 light = np.histogram(peel["velocity"], spectrum.edges, weights=peel["light"])[0]
                 np.testing.assert_allclose(light, spectrum.flux * spectrum.widths, atol=1e-7 * np.max(light))
                 rows.append(np.sort(peel["velocity"]))
+            with h5py.File(out) as file:
+                attributes = file["spectra/all"].attrs
+                self.assertEqual("rest_velocity" in attributes, observer is shifted)
+                if observer is shifted:
+                    np.testing.assert_allclose([float(v) for v in attributes["rest_velocity"].split()], [7, 0, 50], rtol=1e-12)
+                    self.assertEqual(attributes["rest_position"].split(), [b"0", b"0", b"0"])
         np.testing.assert_allclose(rows[1] - rows[0], 50, atol=0.05)
 
     def test_errors_that_can_be_trusted(self):

@@ -34,10 +34,14 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, config::F
 void write_attributes(io::ArrayOutput& file, const std::string& group, const config::Sight& sight,
                       const SkyFrame& sky) {
   file.attribute(group, "observer", sight.observer);
-  const auto set = [&](const std::string& name, const double(&v)[3]) {
-    file.attribute(group, name, fmt::format("{:.17g} {:.17g} {:.17g}", v[0], v[1], v[2]));
+  const auto set = [&](const std::string& name, const double(&v)[3], double unit = 1) {
+    file.attribute(group, name, fmt::format("{:.17g} {:.17g} {:.17g}", v[0] * unit, v[1] * unit, v[2] * unit));
   };
   set("direction", sky.towards), set("right", sky.right), set("up", sky.up), set("centre", sky.centre);
+  if (sky.rest) {
+    set("rest_position", sky.rest_position);
+    set("rest_velocity", sky.rest_velocity, sky.thermal_speed / constants::km);
+  }
   file.attribute(group, "estimator", std::string(sky.escaped ? "escaped" : "peel"));
   if (sky.escaped) file.attribute(group, "within", sight.within * 180 / constants::pi);
   if (sight.psf) file.attribute(group, "psf_fwhm", sight.psf->fwhm / units_of(sky.distances).in_cm);
@@ -51,14 +55,15 @@ SkyFrame OutputContext::sky(const config::Sight& sight) const {
   sky.escaped = sight.estimator == config::Estimator::escaped;
   sky.cosine = std::cos(sight.within);
   if (sight.psf) sky.blur = sigma * sight.psf->fwhm;
-  if (sight.lsf) sky.broadening = sigma * sight.lsf->fwhm / axis("").thermal_speed;
+  const double speed = axis("").thermal_speed;
+  if (sight.lsf) sky.broadening = sigma * sight.lsf->fwhm / speed;
+  sky.thermal_speed = speed;
   sky.seed = seed;
   sky.distances = distances;
   for (std::size_t k = 0; k < 3; ++k) sky.box[k] = box[k];
   const auto named = [&](const config::Observer& o) { return o.name == sight.observer; };
   const auto observer = std::ranges::find_if(observers, named);
   if (observer == observers.end() || !observer->rest) return sky;
-  const double speed = axis("").thermal_speed;
   sky.rest = true;
   sky.hubble = hubble / speed;
   for (std::size_t k = 0; k < 3; ++k) {

@@ -96,6 +96,7 @@ struct SkyFrame {
   bool rest = false;                                    ///< frequencies are those of the rest frame of an object,
   double rest_position[3] = {}, rest_velocity[3] = {};  ///< which is here [cm], and moves [thermal speeds]
   double hubble = 0;                                    ///< H [thermal speeds/cm]
+  double thermal_speed = 0;                             ///< [cm/s]
 
   bool operator==(const SkyFrame&) const = default;
 };

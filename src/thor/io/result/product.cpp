@@ -72,7 +72,7 @@ bool BinnedAxis::is_logarithmic() const {
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (!(low > 0 && std::abs(edges[i] / edges[i - 1] - ratio) < 1e-3 * (ratio - 1))) return false;
   }
-  return bins > 1;
+  return !is_even();
 }
 
 std::vector<double> BinnedAxis::middles() const {
