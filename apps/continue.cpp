@@ -62,6 +62,10 @@ ExitCode run(const ContinueArguments& arguments) {
   std::vector<std::string> set;
   if (!arguments.error.empty()) set.push_back("until.error=" + arguments.error);
   if (!arguments.of.empty()) set.push_back("until.of=" + arguments.of);
+  if (arguments.error.empty() && !then.until && !(arguments.of.empty() && arguments.name.empty())) {
+    throw Error(ExitCode::usage,
+                "--until-output and --of say whose error is to be reached: give it, too (--until-error 2%)");
+  }
   std::string name = arguments.name;
   if (name.empty() && !set.empty() && !then.until && !then.outputs.empty()) {
     std::visit([&](const auto& output) { name = output.name; }, then.outputs.front());

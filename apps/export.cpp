@@ -114,6 +114,11 @@ ExitCode run_export(const ExportArguments& a) {
   for (const Task& task : tasks) {
     io::detail::require_apart(task.path, a.file);
     io::detail::require_free(task.path, a.overwrite);
+    for (const std::string& name : {task.path, task.path + ".partial"}) {
+      if (std::filesystem::exists(name) && !std::filesystem::is_regular_file(name)) {
+        io::detail::fail(name, "it is no file", "remove it, or write elsewhere (-o)");
+      }
+    }
   }
   const SignalGuard guard;
   const auto write = [&](const Task& task) {

@@ -75,15 +75,18 @@ def _save(figure: Figure, path: str) -> None:
     """Writes a figure under another name first: where the disk is full, nothing is left behind."""
     from matplotlib import rcParams
 
+    if os.path.isdir(path):
+        raise ArgumentError(f"-o {path}: it is a directory; give the name of a picture in it")
     if not os.path.splitext(path)[1]:
         path += "." + rcParams["savefig.format"]
+    ending = os.path.splitext(path)[1][1:]
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe, a device
         figure.savefig(path)
         return
     partial = path + ".partial"
     try:
-        figure.savefig(partial, format=os.path.splitext(path)[1][1:])
+        figure.savefig(partial, format=ending)
         os.replace(partial, path)
     finally:
         if os.path.exists(partial):

@@ -362,18 +362,26 @@ class Result:
             raise ArgumentError(f"a spectrum, image, cube or profile is given by its name, not {name!r}")
         if name in self.images or name in self.cubes:
             image = self.images[name] if name in self.images else self.cubes[name].image()
+            self._require_escaped(image)
             if radius is None and inner != 0.0:
                 raise ArgumentError("inner: an aperture has a radius, too: give it")
             return (image.luminosity(), image.luminosity_error) if radius is None else image.aperture(radius, inner)
         if radius is not None or inner != 0.0:
             raise ArgumentError(f"an aperture is on an image or cube, which '{name}' is not")
         if name in self.spectra and self.spectra[name].observer is not None:
+            self._require_escaped(self.spectra[name])
             return self.spectra[name].luminosity()
         if name in self.profiles:
+            self._require_escaped(self.profiles[name])
             return self.profiles[name].luminosity(), self.profiles[name].luminosity_error
         seen = [n for n, s in self.spectra.items() if s.observer is not None]
         known = ", ".join([*seen, *self.images, *self.cubes, *self.profiles]) or "none"
         raise MissingError(f"no spectrum, image, cube or profile of an observer is called '{name}': available are {known}")
+
+    @staticmethod
+    def _require_escaped(product: Spectrum | Image | Profile) -> None:
+        if product.of == "emitted":
+            raise ArgumentError(f"'{product.name}' has light as it was emitted, all of which is there: name an output of escaped light")
 
     def _squared_weights(self) -> float:
         """Sum of the squared weights of escaped photons; nan if not in the file."""

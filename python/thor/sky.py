@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,18 +79,33 @@ class Image(OnSky):
         return float((self.right[1] - self.right[0]) * (self.up[1] - self.up[0]))
 
     def aperture(self, radius: float | str, inner: float | str = 0.0) -> tuple[float, float]:
-        """Luminosity [erg/s] of the pixels whose middle is at least ``inner`` and less than ``radius`` from the centre (in
-        ``length``, or as text such as "5 kpc"), and its error, added in quadrature: a lower bound as in :meth:`profile`."""
+        """Luminosity [erg/s] of a circle, or of a ring from ``inner`` to ``radius``, around the centre (in ``length``, or as text
+        such as "5 kpc"), and its error, added in quadrature: a lower bound as in :meth:`profile`. Of pixels at its
+        edges the part inside counts. An aperture that leaves the image is refused."""
         low, high = (
             in_unit(value, self.length, f"{what} of an aperture on image '{self.name}'")
             for value, what in ((inner, "inner"), (radius, "radius"))
         )
         if not 0.0 <= low < high:
             raise ArgumentError(f"an aperture has 0 <= inner < radius, not {inner!r} and {radius!r}")
-        distance = self._distance()
-        inside = (distance >= low) & (distance < high)
+        reach = float(min(-self.right[0], self.right[-1], -self.up[0], self.up[-1]))
+        if high > reach * (1.0 + 1e-9):
+            raise ArgumentError(f"an aperture of {high:g} {self.length} leaves image '{self.name}', which reaches to {reach:g} {self.length}")
+        inside = self._inside(high) - self._inside(low)
         scale = self.pixel_area * self.light
-        return float(np.sum(self.brightness[inside])) * scale, float(np.sqrt(np.sum(self.error[inside] ** 2))) * scale
+        return float(np.sum(inside * self.brightness)) * scale, float(np.sqrt(np.sum((inside * self.error) ** 2))) * scale
+
+    def _inside(self, radius: float) -> Floats:
+        """The part of every pixel that is less than so far from the centre: exact along lines, 32 of them in each row."""
+        inside: Floats = np.zeros_like(self.brightness)
+        left, right = self.right[:-1], self.right[1:]
+        for row, (low, high) in enumerate(zip(self.up[:-1], self.up[1:])):
+            bottom, top = np.clip((low, high), -radius, radius)
+            y = bottom + (top - bottom) * (np.arange(32) + 0.5) / 32
+            half = np.sqrt(radius**2 - y**2)[:, None]
+            lines = np.mean(np.clip(half, left, right) - np.clip(-half, left, right), axis=0)
+            inside[row] = lines * (top - bottom) / ((right - left) * (high - low))
+        return inside
 
     def area(self, limit: float) -> tuple[float, float]:
         """Area of the sky that is at least as bright as a limit, in squares of ``length``, and its error.
@@ -234,7 +249,8 @@ class Cube(OnSky):
         unit = "erg s-1 kpc-2" if self.length == "kpc" else "erg s-1 cm-2 arcsec-2"
         of_all = self.luminosity_error if np.all(inside == 1.0) else np.nan
         common.update(error=error, unit=unit, luminosity_error=of_all, vov=None, trusted=np.nan)
-        return Image(**common, brightness=brightness)
+        image = Image(**common, brightness=brightness)
+        return replace(image, beyond=self.beyond + replace(image, brightness=self._sum(1.0 - inside)[0]).luminosity())
 
     def moments(self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None) -> Moments:
         """Mean, dispersion and blue fraction of every pixel, from the channels of a window as in :meth:`image`.

@@ -69,8 +69,8 @@ class Caveats(Case):
         with h5py.File(out) as file:
             share = file["spectra/narrow"].attrs["luminosity_beyond"] / file["summary"].attrs["luminosity_escaped"]
         said, = self.said(out)
-        self.assertRegex(said, rf"^spectrum narrow: .* \({100 * share:.3g} %\) lie beyond its range")
-        self.assertRegex(self.done.stderr, rf"{100 * share:.3g} % of narrow beyond its range; wrote")
+        self.assertRegex(said, rf"^light lies beyond the range of spectrum narrow \(.*, {100 * share:.3g} %\)")
+        self.assertRegex(self.done.stderr, rf"beyond the range of spectrum narrow \({100 * share:.3g} %\); wrote")
         told = thor("info", out).stdout
         self.assertRegex(told, r"beyond +[\d.e+]+ erg/s lie beyond the range of narrow")
         self.assertNotIn("range of wide", told)

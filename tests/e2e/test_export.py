@@ -350,6 +350,15 @@ class Commands(Exported):
         self.export("--txt", "--name", "seen", cwd=self.folder)
         self.assertTrue((self.folder / "seen.txt").exists())
 
+    def test_what_is_no_file_is_found_before_the_first_is_written(self):
+        for name in ("seen.txt", "seen.txt.partial"):
+            (self.folder / name).mkdir()
+            done = thor("export", self.shared / "out.h5", "--fits", "--txt", "-o", self.folder, "--overwrite")
+            self.assertEqual(done.returncode, OUTPUT, done.stderr)
+            self.assertIn(f"{name}': it is no file", done.stderr)
+            self.assertEqual([path.name for path in self.folder.iterdir()], [name])
+            (self.folder / name).rmdir()
+
     def test_caveats_go_along(self):
         def cut(file):
             file["summary"].attrs["complete"] = np.bool_(False)

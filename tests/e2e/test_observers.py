@@ -53,6 +53,7 @@ class Observers(Case):
         self.assertAlmostEqual(cube.image().luminosity() / emitted, 1, delta=0.05)
         self.assertLess(one.spectra["ring"].luminosity()[0], image.luminosity())
         self.assertEqual(one.spectra["ring"].observer, "face")
+        self.assertAlmostEqual(one.escape_fraction("sb")[0], image.luminosity() / emitted)
         brightness, error = image.profile(np.linspace(0, 1, 5))
         self.assertTrue(np.all(np.diff(brightness) < 0), "a sphere is brightest in its centre")
         self.assertTrue(np.all(error > 0))

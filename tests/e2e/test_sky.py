@@ -110,11 +110,18 @@ class Distances(SkyCase):
             (seen(IMAGE, observers=[{"name": "face", "healpix": 0}]), "observers.0.healpix: expected a whole number"),
             (seen({**IMAGE, "observer": "face.5"}, observers=[{"name": "face", "random": 5}]), "there is no observer of this name"),
             (seen({**IMAGE, "pixels": 700}, observers=[{"name": "face", "healpix": 4}]), "at most 5e7 are possible"),
+            (seen({**IMAGE, "width": "60 kpc"}, sky={"distance": "10 kpc"}), 'outputs.0.width: "60 kpc" is too wide for a flat sky: at most 28 deg'),
+            (seen({**IMAGE, "width": "30 deg"}, sky={"distance": "10 Mpc"}), 'outputs.0.width: "30 deg" is too wide for a flat sky'),
+            (seen({k: v for k, v in SPECTRUM.items() if k != "observer"} | {"centre": ["1 kpc", "0 kpc", "0 kpc"]}), "outputs.0.centre: is on the sky of an observer"),
+            ({**seen(IMAGE, observers=[{"name": "face", "random": 2}]), "until": {"output": "sb", "error": 0.1}}, "take one, such as sb.0"),
         ):
             with self.subTest(says):
                 done = thor("check", self.write(config), "--no-trial")
                 self.assertEqual(done.returncode, USAGE, done.stderr)
                 self.assertIn(says, done.stderr)
+        done = thor("check", self.write(seen(IMAGE, observers=[{"name": "face", "random": 3, "direction": [0, 0, 1]}])), "--no-trial")
+        self.assertIn("exactly one of direction, random, healpix", done.stderr)
+        self.assertNotIn("must not be zero", done.stderr)
 
     def test_the_cosmology_is_that_of_the_grid(self):
         """H(z = 2) is 203.574 km/s/Mpc in the default cosmology."""
@@ -144,9 +151,9 @@ class Distances(SkyCase):
     def test_light_that_is_missed_is_told(self):
         far = {"centre": ["5 kpc", "0 kpc", "0 kpc"]}
         path = self.run_thor(seen({**IMAGE, **far}, {**SPECTRUM, **far, "aperture": {"radius": "1 kpc"}}), "--device", "cpu")
-        self.assertRegex(self.done.stderr, r"image sb: .* erg/s \(100 %\) lie beyond its range")
-        self.assertRegex(self.done.stderr, r"spectrum line: not a photon is in it, though 1e\+42 erg/s escaped: its aperture misses")
-        self.assertTrue(any("not a photon" in caveat for caveat in package.open(path).caveats))
+        self.assertRegex(self.done.stderr, r"all light lies beyond the range of image sb \(.* erg/s, 100 %\): it misses the object")
+        self.assertRegex(self.done.stderr, r"no light is in spectrum line \(empty\), though 1e\+42 erg/s leave the gas: .*the aperture misses the object")
+        self.assertTrue(any("no light is in" in caveat for caveat in package.open(path).caveats))
 
 
 class Profiles(SkyCase):
@@ -161,6 +168,8 @@ class Profiles(SkyCase):
         shining = {"type": "extended", "shape": "medium"}
         logarithmic = {**PROFILE, "name": "log", "inner": "0.05 kpc", "spacing": "log"}
         result = self.look(seen(*({**p, "of": "emitted"} for p in (PROFILE, logarithmic)), photons=40000, tau0=1e-3, source=shining))
+        with self.assertRaisesRegex(package.ArgumentError, "as it was emitted"):
+            result.escape_fraction("halo")
         for name in ("halo", "log"):
             profile = result.profiles[name]
             self.assertLess(self.chi_square(profile, 1, 1e42), 2.5)
@@ -268,6 +277,58 @@ class Estimators(SkyCase):
         result = self.look(seen({**IMAGE, "estimator": "escaped", "within": "180 deg"}, photons=300))
         self.assertNotIn("rays", result.summary)
         self.assertAlmostEqual(result.images["sb"].luminosity() / 1e42, 1, delta=1e-9)
+
+    def test_all_directions_are_all_directions(self):
+        """Light that goes straight away from the observer, for which the cosine may round to less than -1, is in a cone of 180 deg."""
+        for direction in ([1, 2, 3], [3, 1, -2], [5, -1, 2], [1, 1, 1]):
+            beam = {"type": "extended", "shape": "beam", "radius": "0.01 kpc", "direction": direction}
+            away = [{"name": "face", "direction": [-d for d in direction]}]
+            result = self.look(seen({**SPECTRUM, "estimator": "escaped", "within": "180 deg"}, observers=away, tau0=1e-9, source=beam, photons=200))
+            self.assertAlmostEqual(result.spectra["line"].luminosity()[0] / 1e42, 1, delta=1e-9, msg=direction)
+
+
+class Told(SkyCase):
+    """What would be wrong without a word is said."""
+
+    def said(self, config):
+        self.run_thor(config, "--device", "cpu")
+        return self.done.stderr
+
+    def test_an_observer_who_looks_down_a_beam(self):
+        beam = {"type": "extended", "shape": "beam", "radius": "0.5 kpc", "direction": [0, 0, 1]}
+        warned = r"observer face looks down the beam of generators.0: .* `estimator: escaped` of an output has both"
+        self.assertRegex(self.said(seen(SPECTRUM, source=beam, tau0=1)), warned)
+        self.assertNotRegex(self.said(seen({**SPECTRUM, "estimator": "escaped"}, source=beam, tau0=1)), warned)
+        aside = [{"name": "face", "direction": [0, 1, 1], "up": [1, 0, 0]}]
+        self.assertNotRegex(self.said(seen(SPECTRUM, source=beam, tau0=1, observers=aside)), warned)
+
+    def test_an_observer_without_an_output(self):
+        other = {"name": "idle", "direction": [1, 0, 0]}
+        self.assertIn("no output shows what observer idle sees", self.said(seen(IMAGE, observers=[*FACE, other], photons=10)))
+        self.assertNotIn("no output shows", self.said(seen(IMAGE, photons=10)))
+
+    def test_rays_that_end_too_early(self):
+        low = self.said(seen(IMAGE, tau0=10, peel={"cut": 1}))
+        self.assertIn("ended at an optical depth of 1 (peel.cut), where each may have up to 37 % of its light left", low)
+        self.assertNotIn("peel.cut", self.said(seen(IMAGE, tau0=10)))
+
+    def test_a_set_has_one_sentence(self):
+        far = {**IMAGE, "centre": ["100 kpc", "0 kpc", "0 kpc"], "estimator": "escaped", "within": "180 deg"}
+        said = self.said(seen(far, observers=[{"name": "face", "random": 100}], photons=200))
+        self.assertRegex(said, r"all light lies beyond the range of image sb.0 \(.*\), .* and 96 more: it misses")
+        self.assertLess(len(said), 3000)
+
+    def test_dust_that_scatters_forward_does_not_overflow(self):
+        """A phase function with a peak of 2e8: the light of many photons in one bin has room."""
+        forward = {"tau": 0.05, "albedo": 1, "g": 0.9999}
+        beam = {"type": "extended", "shape": "beam", "radius": "0.1 kpc", "direction": [0, 0, 1]}
+        one = {**SPECTRUM, "bins": 1, "range": ["-1000 km/s", "1000 km/s"]}
+        light = []
+        for photons in (20000, 300000):
+            config = seen(one, source=beam, tau0=1e-9, photons=photons)
+            config["dataset"] = {"type": "slab", "half_thickness": "1 kpc", "temperature": "1e4 K", "tau0": 1e-9, "dust": forward}
+            light.append(self.look(config).spectra["line"].luminosity()[0])
+        self.assertAlmostEqual(light[0] / light[1], 1, delta=0.1)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def until(config, **keys):
 
 def numbers(path, but=()):
     """All that a result holds but what depends on time and way: arrays, and attributes of groups."""
-    passing = {"transport_seconds", "threads", "date", "config", "config_path", "photons_requested", "continued",
+    passing = {"transport_seconds", "config_hash", "threads", "date", "config", "config_path", "photons_requested", "continued",
                "until_seconds_needed", *but}
     found = {}
     with h5py.File(path) as file:
@@ -394,6 +394,8 @@ class Continue(UntilCase):
             "thor 9.9": lambda file: file.attrs.__setitem__("thor_version", "9.9"),
             "made by thor": lambda file: file.attrs.__setitem__("format_version", 2),
             "does not mean the same": lambda file: file.attrs.__setitem__("config", text(file.attrs["config"]) + "# more\n"),
+            "not the one that it was made with": lambda file: file.attrs.__setitem__(
+                "config", text(file.attrs["config"]).replace("seed: 1\n", "seed: 2\n")),
             "quanta": lambda file: file["tally"].attrs.__setitem__("quantum", 1.0),
             "conserved": lambda file: file["tally/cells"].__setitem__(0, 7),
             "the number of photons": lambda file: file["tally"].attrs.__setitem__("next_id", 501),

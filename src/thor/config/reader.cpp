@@ -217,19 +217,24 @@ double Reader::quantity(const std::string& key, Dimension dimension, Bounds boun
 }
 
 double Reader::sky_length(const std::string& key, Bounds bounds, const Text& fallback) {
-  if (dimension(key) != Dimension::angle) return quantity(key, Dimension::length, bounds, fallback);
-  const Text text = scalar(key, describe(Dimension::angle), fallback);
-  if (*angle_ > 0) {
-    constexpr double largest = 0.5;  // [rad]: the sky of an image is flat
-    const double length = checked(key, *text, Dimension::angle, bounds, *angle_);
-    if (length > largest * *angle_)
-      report(key, fmt::format("\"{}\" is too wide for a flat sky: at most 28 deg", *text));
-    return length;
+  constexpr double widest = 0.5;  // [rad]: the sky of an image is flat
+  const bool angle = dimension(key) == Dimension::angle;
+  const Text text = scalar(key, describe(angle ? Dimension::angle : Dimension::length), fallback);
+  if (!text) return nan;
+  const double distance = *angle_;
+  if (angle && !(distance > 0)) {
+    report(key, fmt::format("\"{}\" is an angle, which is a length at a distance only: add `sky: {{redshift: ...}}` or "
+                            "`sky: {{distance: ...}}`, or give a length such as \"10 kpc\"",
+                            *text));
+    return nan;
   }
-  report(key, fmt::format("\"{}\" is an angle, which is a length at a distance only: add `sky: {{redshift: ...}}` or "
-                          "`sky: {{distance: ...}}`, or give a length such as \"10 kpc\"",
-                          *text));
-  return nan;
+  const double length =
+      angle ? checked(key, *text, Dimension::angle, bounds, distance) : checked(key, *text, Dimension::length, bounds);
+  if (distance > 0 && length > widest * distance) {
+    report(key,
+           fmt::format("\"{}\" is too wide for a flat sky: at most 28 deg, seen from the distance of `sky`", *text));
+  }
+  return length;
 }
 
 std::uint64_t Reader::integer(const std::string& key, std::uint64_t low, std::uint64_t high, const Text& fallback) {

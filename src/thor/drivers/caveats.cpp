@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace thor {
@@ -56,22 +57,69 @@ void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::v
       t[Counter::stopped], t.light(Counter::light_stopped), percent(t.light(Counter::light_stopped), light_sent(t))));
 }
 
-/// One for all outputs: those of a set of observers may be many.
-void add_untrusted(const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
-  constexpr int most_named = 4;
-  std::string names;
-  int count = 0;
-  for (const OutputLight& s : outputs) {
-    if (!s.knows_vov || s.trusted >= least_trusted || !(s.within > 0)) continue;
-    if (++count > most_named) continue;
-    names += fmt::format("{}{} {} ({:.3g} %)", count > 1 ? ", " : "", s.type, s.name, 100 * s.trusted);
+/// Names of outputs, the first few of many: a set of observers may have thousands.
+class Named {
+ public:
+  void add(const OutputLight& output, const std::string& about) {
+    if (++count_ > most) return;
+    names_ += fmt::format("{}{} {} ({})", count_ > 1 ? ", " : "", output.type, output.name, about);
   }
-  if (count == 0) return;
-  if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+  bool empty() const { return count_ == 0; }
+  std::string text() const { return names_ + (count_ > most ? fmt::format(" and {} more", count_ - most) : ""); }
+
+ private:
+  static constexpr int most = 4;
+  int count_ = 0;
+  std::string names_;
+};
+
+void add_untrusted(const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+  Named few;
+  for (const OutputLight& s : outputs) {
+    if (s.knows_vov && s.trusted < least_trusted && s.within > 0) few.add(s, fmt::format("{:.3g} %", 100 * s.trusted));
+  }
+  if (few.empty()) return;
   list.push_back(fmt::format(
       "less than half of the light of {} is in bins whose errors can be trusted (at most {:.0f} % of the light, with a "
       "VOV of at most {}): few photons make the others. More photons or larger bins help.",
-      names, 100 * most_relative_error, most_vov));
+      few.text(), 100 * most_relative_error, most_vov));
+}
+
+/// Outputs that have none of the light that leaves the gas, and those that have only part of it in their range.
+void add_empty_and_beyond(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+  const double left = t.light(Counter::light_escaped) + t.light(Counter::light_stopped);
+  Named empty, missed, narrow;
+  for (const OutputLight& s : outputs) {
+    const double all = s.within + s.beyond;
+    if (s.observed && !(all > 0) && left > 0) empty.add(s, "empty");
+    if (s.beyond <= most_beyond * all) continue;
+    const bool misses = s.observed && s.beyond >= all;
+    (misses ? missed : narrow)
+        .add(s, fmt::format("{:.3g} of {:.3g} erg/s, {:.3g} %", s.beyond, all, percent(s.beyond, all)));
+  }
+  if (!empty.empty()) {
+    list.push_back(fmt::format(
+        "no light is in {}, though {:.3g} erg/s leave the gas: none is sent towards the observer (a slab seen edge-on, "
+        "a beam), the aperture misses the object, or the cone of `within` is too narrow for so few photons.",
+        empty.text(), left));
+  }
+  if (!missed.empty()) {
+    list.push_back(fmt::format(
+        "all light lies beyond the range of {}: it misses the object; check centre, width and range.", missed.text()));
+  }
+  if (!narrow.empty()) {
+    list.push_back(fmt::format("light lies beyond the range of {}. A wider range has it.", narrow.text()));
+  }
+}
+
+/// Rays that end where much of their light may be left.
+void add_low_cut(const Tally& t, const Ending& ending, std::vector<std::string>& list) {
+  if (t[Counter::rays_cut] == 0 || ending.depth_of_rays >= least_depth_of_rays) return;
+  list.push_back(fmt::format(
+      "rays towards observers ended at an optical depth of {} (peel.cut), where each may have up to {:.2g} % of its "
+      "light "
+      "left: images, cubes and spectra of observers are too dark. Leave peel.cut at 30; peel.roulette saves the time.",
+      ending.depth_of_rays, 100 * std::exp(-ending.depth_of_rays)));
 }
 
 }  // namespace
@@ -88,22 +136,9 @@ std::vector<std::string> caveats_of(const Tally& t, const std::vector<OutputLigh
   if (!ending.unmet.empty()) list.push_back(ending.unmet);
   add_stopped(t, outputs, list);
   add_lost_rays(t, list);
+  add_low_cut(t, ending, list);
   add_untrusted(outputs, list);
-  for (const OutputLight& s : outputs) {
-    const double all = s.within + s.beyond;
-    if (s.observed && !(all > 0) && t.light(Counter::light_escaped) > 0) {
-      list.push_back(
-          fmt::format("{} {}: not a photon is in it, though {:.3g} erg/s escaped: its aperture misses the "
-                      "object, or the cone of its `within` is too narrow for so few photons.",
-                      s.type, s.name, t.light(Counter::light_escaped)));
-    }
-    if (s.beyond <= most_beyond * all) continue;
-    list.push_back(fmt::format("{} {}: {:.3g} of its {:.3g} erg/s ({:.3g} %) lie beyond its range. {}", s.type, s.name,
-                               s.beyond, all, percent(s.beyond, all),
-                               s.observed && s.beyond >= all
-                                   ? "It misses the object: check its centre, width and range."
-                                   : "A wider range has them."));
-  }
+  add_empty_and_beyond(t, outputs, list);
   if (!ending.dropped_photons.empty()) {
     list.push_back("the raw photons are not in the file, since the disk did not take them (" + ending.dropped_photons +
                    "). All else is whole.");
@@ -119,12 +154,12 @@ std::string ends_text(const Tally& t, const std::vector<OutputLight>& outputs) {
     const bool always = counter == Counter::escaped || counter == Counter::absorbed;
     if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", fates[i].name, t[counter]);
   }
+  Named beyond;
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
-    if (s.beyond > most_beyond * all) {
-      out += fmt::format(", {:.3g} % of {} beyond its range", percent(s.beyond, all), s.name);
-    }
+    if (s.beyond > most_beyond * all) beyond.add(s, fmt::format("{:.3g} %", percent(s.beyond, all)));
   }
+  if (!beyond.empty()) out += ", beyond the range of " + beyond.text();
   return out;
 }
 

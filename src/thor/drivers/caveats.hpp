@@ -13,6 +13,7 @@ struct Ending {
   std::string unmet{};            ///< why an error that was to be reached was not; "" if it was
   bool cut = false;               ///< whether it was stopped before it had run what it was to
   bool all_light = false;         ///< whether the photons that were run share all light, in spite of a cut
+  double depth_of_rays = 30;      ///< optical depth at which rays to observers end
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
 };
@@ -21,6 +22,9 @@ struct Ending {
 inline constexpr double most_lost = 0.01;
 /// Light beyond the range of a spectrum is reported from this share on.
 inline constexpr double most_beyond = 1e-3;
+
+/// Rays to observers that end at a smaller optical depth than this leave out light that counts.
+inline constexpr double least_depth_of_rays = 10;
 
 /// Errors are reported where less than this share of the light is in bins whose errors can be trusted.
 inline constexpr double least_trusted = 0.5;
@@ -32,7 +36,7 @@ bool is_reliable(const Tally& tally);
 /// in the file, and everything that shows a result shows them.
 std::vector<std::string> caveats_of(const Tally& tally, const std::vector<OutputLight>& outputs, const Ending& ending);
 
-/// A short version for the summary: "escaped 90, absorbed 0, lost 10, 3 % of emergent beyond its range".
+/// A short version for the summary: "escaped 90, absorbed 0, lost 10, beyond the range of spectrum emergent (3 %)".
 std::string ends_text(const Tally& tally, const std::vector<OutputLight>& outputs);
 
 }  // namespace thor

@@ -157,10 +157,13 @@ void check_until(Reader& reader, File& file) {
   for (const AnyOutput& any : file.config.outputs) {
     std::visit([&](const auto& output) { names.push_back(output.name); }, any);
   }
+  const bool of_set = std::ranges::count(names, until->output + ".0") > 0;
   if (std::ranges::count(names, until->output) == 0) {
-    reader.report("until.output", names.empty()
-                                      ? "there is no binned output: list one under the key outputs"
-                                      : "there is no binned output of this name" + suggestion(until->output, names));
+    reader.report("until.output",
+                  names.empty() ? "there is no binned output: list one under the key outputs"
+                  : of_set
+                      ? fmt::format("is one output for each observer of a set: take one, such as {}.0", until->output)
+                      : "there is no binned output of this name" + suggestion(until->output, names));
   }
   if (file.config.has_raw_photons()) {
     reader.report("until",
@@ -195,9 +198,9 @@ Outline build_outline(Reader& reader, const File& file) {
   if (config.peel.depth && reader.clean("dataset") && reader.clean("peel")) {
     if (!medium.grid.periodic) {
       report("peel.depth", "is for a periodic box, and rays leave this gas: take it out");
-    } else if (*config.peel.depth * double(std::ranges::max(medium.grid.count)) < 1) {
-      report("peel.depth", fmt::format("is shorter than a cell: take at least {:.3g}",
-                                       1 / double(std::ranges::max(medium.grid.count))));
+    } else if (const double diagonal = std::sqrt(3.) / double(std::ranges::max(medium.grid.count));
+               *config.peel.depth < diagonal) {
+      report("peel.depth", fmt::format("is shorter than the diagonal of a cell: take at least {:.4g}", diagonal));
     }
   }
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);

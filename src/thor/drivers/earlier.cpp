@@ -73,6 +73,9 @@ Earlier open_earlier(const std::string& path) {
   if (earlier.config.resolved != *config) {
     refuse(path, "its configuration does not mean the same to this program; use the one that made it");
   }
+  if (file.text(group, "config_hash") != fmt::format("{:016x}", io::hash_of(*config))) {
+    refuse(path, "its configuration is not the one that it was made with");
+  }
   return earlier;
 }
 
@@ -130,6 +133,7 @@ void write_sample(io::ArrayOutput& file, const config::Config& config, const std
   }
   if (config.has_raw_photons() || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
   sample.tally.write_cells(file, group);
+  file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);
   if (sample.missing.empty()) return;

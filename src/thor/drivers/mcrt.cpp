@@ -250,7 +250,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     const SkyFrame sky = output_context(config, setup).sky({.observer = config.peeled->observer});
     peeled.emplace(*config.peeled, sky, axis, double(goal.photons), *file);
   }
-  Ending ending{goal.photons, {}, {}};
+  Ending ending{.requested = goal.photons, .depth_of_rays = config.peel.cut};
   // A disk that is full must not cost the binned outputs: those are in memory, and fit where raw photons were.
   const auto drop_photons = [&](const Error& e) {
     photons.reset(), peeled.reset();

@@ -27,7 +27,7 @@ const Section<Until>& until_section() {
         "the number after which it looks first, and the shares of the generators "
         "([how it works](formats.md#runs-that-end-at-an-error)).");
     s.text("output", &Until::output, "the name of an output", [](const std::string& name) { return !name.empty(); },
-           {.meaning = "name of a spectrum, histogram, image or cube", .example = "emergent"});
+           {.meaning = "name of a spectrum, histogram, image, cube or profile", .example = "emergent"});
     s.choice("of", &Until::of, errors(), {.meaning = "which error of it", .fallback = "peak"});
     s.quantity("error", &Until::error, Dimension::fraction, {.low = 0, .high = 1, .low_open = true},
                {.meaning = "relative Monte Carlo error to reach", .example = "2%"});

@@ -112,13 +112,15 @@ Tally build_tally(const config::Config& config, const Setup& setup) {
 }
 
 OutputContext output_context(const config::Config& config, const Setup& setup) {
+  const double g = std::abs(setup.medium.dust.g);
   return {[&](const std::string& reference) { return frequency_axis(setup, reference); },
           setup.medium.size,
           config.observers,
           config.seed,
           distances_of(config.sky),
           setup.medium.grid.hubble,
-          periodic_sides(setup.medium.grid)};
+          periodic_sides(setup.medium.grid),
+          (1 + g) / ((1 - g) * (1 - g))};  // Henyey and Greenstein's function for mu = 1; atoms have at most 3/2
 }
 
 Tally build_tally(const config::Config& config, const Setup& setup, double luminosity, double luminosity_squared) {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "thor/core/message.hpp"
 #include "thor/io/array/input.hpp"
+#include "thor/math/vec3.hpp"
 
 namespace thor {
 
@@ -24,11 +26,51 @@ void check_cosmology(const config::Config& config, const Refuse& refuse) {
                      config.dataset.path, redshift, hubble / unit, sky.hubble, sky.omega_m, expected / unit));
 }
 
-void warn_of_sky(const config::Config& config, const Setup& setup) {
+namespace {
+
+void warn_of_redshift(const config::Config& config, const Setup& setup) {
   if (!config.sky || !setup.medium.cells) return;
   const double redshift = distances_of(config.sky).redshift, own = setup.medium.grid.redshift;
   if (!(own > 0) || std::abs((1 + redshift) / (1 + own) - 1) < 0.01) return;
   warning("the grid is of redshift {:g}, and is seen as if it were at {:g} (sky)", own, redshift);
+}
+
+/// Whether an output shows what an observer sees; `by_rays`: of escaped light, by rays.
+bool is_seen(const config::Config& config, const config::Observer& observer, bool by_rays) {
+  if (config.peeled && config.peeled->observer == observer.name) return true;
+  return std::ranges::any_of(config.outputs, [&](const AnyOutput& any) {
+    return std::visit(
+        [&](const auto& output) {
+          if constexpr (requires { output.sight; }) {
+            const config::Sight& sight = output.sight;
+            const bool rays = sight.estimator == config::Estimator::peel && output.of == config::Fate::escaped;
+            return sight.observer == observer.name && (rays || !by_rays);
+          }
+          return false;
+        },
+        any);
+  });
+}
+
+}  // namespace
+
+void warn_of_sky(const config::Config& config, const Setup& setup) {
+  warn_of_redshift(config, setup);
+  for (const config::Observer& o : config.observers) {
+    const bool of_set = o.name.find('.') != std::string::npos;
+    if (!of_set && !is_seen(config, o, false)) warning("no output shows what observer {} sees", o.name);
+    for (std::size_t i = 0; i < config.generators.size(); ++i) {
+      const config::Generator& g = config.generators[i];
+      if (g.type != config::GeneratorType::extended || g.shape != config::SourceShape::beam) continue;
+      const Vec3<double> n{o.direction[0], o.direction[1], o.direction[2]};
+      const Vec3<double> beam{g.direction[0], g.direction[1], g.direction[2]};
+      if (dot(n, beam) < 0.9998 * std::sqrt(dot(n, n)) || !is_seen(config, o, true)) continue;  // 1 deg
+      warning(
+          "observer {} looks down the beam of generators.{}: rays have what its light scatters, and not the light "
+          "that goes straight through; `estimator: escaped` of an output has both",
+          o.name, i);
+    }
+  }
 }
 
 }  // namespace thor

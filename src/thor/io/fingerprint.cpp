@@ -44,10 +44,18 @@ void add_file(const fs::path& path, std::uint64_t count, Fingerprint& print) {
   }
 }
 
+constexpr std::uint64_t nothing = 0xcbf29ce484222325ull;  ///< the hash of no bytes
+
 }  // namespace
 
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = nothing;
+  add(hash, text);
+  return hash;
+}
+
 Fingerprint fingerprint(const std::string& path) {
-  Fingerprint print{0, 0xcbf29ce484222325ull};
+  Fingerprint print{0, nothing};
   try {
     if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return {};
     if (!fs::is_directory(path)) {

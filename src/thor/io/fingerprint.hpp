@@ -17,4 +17,7 @@ struct Fingerprint {
 /// read.
 Fingerprint fingerprint(const std::string& path);
 
+/// The same hash of a text.
+std::uint64_t hash_of(const std::string& text);
+
 }  // namespace thor::io

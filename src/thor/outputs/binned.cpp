@@ -58,7 +58,7 @@ SkyFrame OutputContext::sky(const config::Sight& sight) const {
   const double speed = axis("").thermal_speed;
   if (sight.lsf) sky.broadening = sigma * sight.lsf->fwhm / speed;
   sky.thermal_speed = speed;
-  sky.seed = seed;
+  sky.seed = seed, sky.peak = peak;
   sky.distances = distances;
   for (std::size_t k = 0; k < 3; ++k) sky.box[k] = box[k];
   const auto named = [&](const config::Observer& o) { return o.name == sight.observer; };

@@ -69,6 +69,7 @@ struct OutputContext {
   Distances distances{};
   double hubble = 0;            ///< [1/s]
   std::array<double, 3> box{};  ///< sides of a periodic box [cm]; 0: there is none
+  double peak = 1;              ///< of the phase functions, over that of isotropic scattering
 
   /// The sky that an output looks at; of no observer if it names none.
   SkyFrame sky(const config::Sight& sight) const;

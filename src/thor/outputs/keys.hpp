@@ -114,6 +114,7 @@ void declare_sight(Section<Output>& s, bool optional, bool spectral) {
     if (sight.observer.empty()) {
       if (sight.estimator != Estimator::peel) reader.report("estimator", "belongs to an observer: name one");
       if (sight.psf) reader.report("psf", "is on the sky of an observer: name one");
+      if (sight.centre != decltype(sight.centre){}) reader.report("centre", "is on the sky of an observer: name one");
       if (sight.lsf) reader.report("lsf", "belongs to an observer: name one");
     } else if (o.of != Fate::escaped && o.of != Fate::emitted) {
       reader.report("of", "an observer sees light that escaped; or, without transfer, light that was emitted");

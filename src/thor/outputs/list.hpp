@@ -31,6 +31,7 @@ concept BinnedOutput = std::equality_comparable<T> &&
 template <class... Plans>
 struct AnyPlan {
   int type;
+  int observer;  ///< whose light it counts by rays; -1: none's
   alignas(Plans...) unsigned char bytes[std::max({sizeof(Plans)...})];
 
   template <class Plan>

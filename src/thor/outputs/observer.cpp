@@ -96,7 +96,7 @@ const Section<Observer>& observer_section() {
     s.check([](Reader& reader, const Observer& o) {
       if (!reader.clean("direction") || !reader.clean("up")) return;
       if (!(length(o.up) > 0)) return reader.report("up", "must not be zero");
-      if (o.is_set() || !reader.has("direction")) return;
+      if (o.is_set() || !reader.has("direction") || reader.has("random") || reader.has("healpix")) return;
       if (!(length(o.direction) > 0)) return reader.report("direction", "must not be zero");
       if (is_along(o.direction, o.up)) {
         const bool along_z = std::abs(o.direction[2]) > 0.9 * length(o.direction);

@@ -51,7 +51,7 @@ THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) 
   const Vec3<double> k{sky.towards[0], sky.towards[1], sky.towards[2]};
   // Not dot(), which takes fused products where a processor has them: the stream of record() has the last bit as a key.
   const double cosine = n.x * k.x + n.y * k.y + n.z * k.z;
-  if (cosine < sky.cosine) return;
+  if (cosine < sky.cosine && sky.cosine > -1) return;  // of all directions none is left out by rounding
   const auto cross = [](const Vec3<double>& a, const Vec3<double>& b) {
     return Vec3<double>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
   };

@@ -37,13 +37,20 @@ template <class Plan>
 double quantum_of(const Plan& plan, double quantum) {
   if constexpr (requires { plan.sky; }) {
     if (plan.sky.observer >= 0) {
-      // All light in a cone stands for more than a bin would hold.
-      const double cone = plan.sky.escaped ? 2 / (1 - plan.sky.cosine) : 1;
-      const int larger = std::max(0, int(std::ceil(std::log2(cone))) - (64 + seen_quantum - 4));
+      // All light in a cone, or in the peak of a phase function, stands for more than a bin would hold.
+      const double most = plan.sky.escaped ? 2 / (1 - plan.sky.cosine) : plan.sky.peak;
+      const int larger = std::max(0, int(std::ceil(std::log2(most))) - (64 + seen_quantum - 4));
       return std::ldexp(quantum, 62 + seen_quantum + larger);
     }
   }
   return quantum;
+}
+
+/// The observer whose light a plan counts by rays; -1: none.
+template <class Plan>
+int observer_of(const Plan& plan) {
+  if constexpr (requires { plan.sky; }) return plan.sky.escaped ? -1 : plan.sky.observer;
+  return -1;
 }
 
 /// As a number: gcc's own conversion of 128 bits takes software floats of 128 bits on some machines.
@@ -58,6 +65,7 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
              int generators)
     : outputs_(std::move(outputs)),
       plans_(outputs_.size()),
+      place_(outputs_.size()),
       generators_(generators),
       quantum_(std::ldexp(luminosity, -62)),
       quantum_squared_(std::ldexp(luminosity_squared, -62)) {
@@ -65,17 +73,24 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
     std::visit([&](const auto& output) { use(output.plan(context)); }, outputs_[i]);
   };
   std::vector<std::int64_t> sizes(outputs_.size());
+  std::vector<int> observers(outputs_.size());
   std::vector<std::size_t> order(outputs_.size());
   std::iota(order.begin(), order.end(), 0);
-  for (const std::size_t i : order) plan_of(i, [&](const auto& plan) { sizes[i] = plan.bins.cells(); });
+  for (const std::size_t i : order) {
+    plan_of(i, [&](const auto& plan) { sizes[i] = plan.bins.cells(), observers[i] = observer_of(plan); });
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return observers[i]; });
+  for (std::size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
+  std::ranges::sort(order);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sizes[i]; });
   std::int64_t cells = own_ = cell_of(generators, GeneratorCounter(0));
   for (const std::size_t i : order) {
     plan_of(i, [&](auto plan) {
       plan.bins.first = cells;
       cells += plan.bins.cells();
-      plans_[i].type = int(outputs_[i].index());
-      std::memcpy(plans_[i].bytes, &plan, sizeof(plan));
+      OutputPlan& any = plans_[place_[i]];
+      any.type = int(outputs_[i].index()), any.observer = observers[i];
+      std::memcpy(any.bytes, &plan, sizeof(plan));
     });
     if (cells <= most_own) own_ = cells;
   }
@@ -206,7 +221,7 @@ bool Tally::conserves() const {
 /// The error of a bin: sqrt(sum s^2), s being what one photon adds to it; or from the scatter of groups of photons.
 BinnedLight Tally::binned(std::size_t output) const {
   BinnedLight out;
-  plans_[output].visit([&]<class Plan>(const Plan& plan) {
+  plans_[place_[output]].visit([&]<class Plan>(const Plan& plan) {
     const auto& bins = plan.bins;
     const double quantum = quantum_of(plan, quantum_) / sharing_;
     out.light.resize(std::size_t(bins.count));
@@ -333,7 +348,7 @@ std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
     std::visit(
         [&](const auto& output) {
           using Plan = decltype(output.plan(std::declval<const OutputContext&>()));
-          output.write(file, plans_[i].as<Plan>(), light);
+          output.write(file, plans_[place_[i]].as<Plan>(), light);
         },
         outputs_[i]);
     list.push_back(light_of(i, light));

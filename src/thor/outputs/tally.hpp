@@ -92,6 +92,7 @@ class Tally {
 
   std::vector<AnyOutput> outputs_;
   std::vector<OutputPlan> plans_;
+  std::vector<std::size_t> place_;  ///< of each output among the plans
   int generators_;
   std::int64_t own_ = 0;
   std::vector<std::uint64_t> cells_;             ///< of this batch

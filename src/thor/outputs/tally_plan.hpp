@@ -54,7 +54,7 @@ enum class GeneratorCounter : int {
 /// those of large outputs: there is one copy, and additions to it are atomic.
 struct TallyPlan {
   double quanta_per_light;
-  const OutputPlan* outputs;
+  const OutputPlan* outputs;  ///< by their observers: those of one are neighbours
   int output_count;
   std::int64_t own, cells;  ///< number of `own` ones, and of all
 
@@ -101,13 +101,27 @@ THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon,
   }
 }
 
+/// The first of the plans that count what an observer, or one after it, sees by rays: there may be thousands of them.
+THOR_FN int first_plan(const TallyPlan& plan, int observer) {
+  int low = 0, high = plan.output_count;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (plan.outputs[middle].observer < observer) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /// Counts light that an observer sees. Called, as count_in_outputs() is.
 template <class Cells>
 THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
-  for (int i = 0; i < plan.output_count; ++i) {
+  for (int i = first_plan(plan, seen.observer); i < plan.output_count && plan.outputs[i].observer == seen.observer;
+       ++i) {
     plan.outputs[i].visit([&](const auto& output) {
       if constexpr (requires { output.sky; }) {
-        if (output.sky.observer != seen.observer || output.sky.escaped) return;
         if ((output.of == config::Fate::emitted) != seen.emitted) return;
         Contributions contributions(output.bins, seen.id, cells);
         count(output, seen, contributions);

@@ -57,7 +57,8 @@ TEST(Caveats, LightBeyondARangeIsOfThatSpectrum) {
   EXPECT_TRUE(some.caveats().empty());  // a thousandth
   some.add(Phase::escaped, 1, -5);
   ASSERT_EQ(some.caveats().size(), 1u);
-  EXPECT_TRUE(some.caveats()[0].starts_with("spectrum narrow: 2 of its 1e+03 erg/s"));
+  EXPECT_TRUE(
+      some.caveats()[0].starts_with("light lies beyond the range of spectrum narrow (2 of 1e+03 erg/s, 0.2 %)"));
   some.add(Phase::absorbed, 5000, -5);  // not in the spectrum
   EXPECT_EQ(some.caveats().size(), 1u);
 }
@@ -79,7 +80,7 @@ TEST(Caveats, AnObserverWhoSeesNothingIsTold) {
     return caveats_of(tally, tally.light_of_outputs(), {2, ""});
   };
   ASSERT_EQ(caveats(1).size(), 1u);
-  EXPECT_TRUE(caveats(1)[0].starts_with("spectrum dark: not a photon is in it, though 1 erg/s escaped"));
+  EXPECT_TRUE(caveats(1)[0].starts_with("no light is in spectrum dark (empty), though 2 erg/s leave the gas"));
   ASSERT_EQ(caveats(4).size(), 1u);
   EXPECT_NE(caveats(4)[0].find("errors can be trusted"), std::string::npos) << "of two photons";
 }

@@ -49,6 +49,10 @@ FitsHeader origin_of(const Result& result, const Product& product) {
   set_vector(header, "MID", own, "centre", "[cm] middle of the image");
   copy(header, "APER_OUT", own, "aperture_radius", "[cm]");
   copy(header, "APER_IN", own, "aperture_inner", "[cm]");
+  copy(header, "ESTIMATE", own, "estimator", "peel: rays of every event; escaped: photons");
+  copy(header, "WITHIN", own, "within", "[deg] largest angle of escaped photons");
+  copy(header, "PSF_FWHM", own, "psf_fwhm", "in the unit of the edges");
+  copy(header, "LSF_FWHM", own, "lsf_fwhm", "[km/s]");
   copy(header, "BEYOND", own, "luminosity_beyond", "[erg/s] light outside of the range");
   copy(header, "ERRORS", own, "error_method", "how errors were found");
   copy(header, "TRUSTED", own, "trusted", "share of the light with trusted errors");

@@ -69,6 +69,16 @@ std::string heading(const Result& result, const Input& input, const Product& pro
                            : product.observer() + (direction ? fmt::format(", direction {} {} {}", (*direction)[0],
                                                                            (*direction)[1], (*direction)[2])
                                                              : "")));
+  for (const auto& [name, about] : {std::pair("estimator", "how it is seen"),
+                                    {"within", "deg, of escaped photons"},
+                                    {"aperture_radius", "cm"},
+                                    {"aperture_inner", "cm"},
+                                    {"psf_fwhm", "in the unit of lengths on the sky"},
+                                    {"lsf_fwhm", "km s-1"},
+                                    {"rest_position", "cm"},
+                                    {"rest_velocity", "km s-1"}}) {
+    if (own.contains(name)) line(fmt::format("{}: {} ({})", name, show(own, name), about));
+  }
   line(fmt::format("light: {}, {} in all bins, {} beyond them", show(own, "of"), of_light(product, "luminosity"),
                    of_light(product, "luminosity_beyond")));
   if (const auto z = sky_of(result).redshift) line(fmt::format("redshift: {}", *z));
