@@ -80,7 +80,7 @@ class Pipeline(Case):
         self.assertGreater(light[1], 0)
         refused = thor("run", "run.yaml", *more, "--set", "peel.depth=0.01", cwd=self.folder)
         self.assertEqual(refused.returncode, USAGE)
-        self.assertIn("peel.depth: is shorter than a cell: take at least 0.0312", refused.stderr)
+        self.assertIn("peel.depth: is shorter than the diagonal of a cell: take at least 0.05413", refused.stderr)
         refused = thor("run", "run.yaml", "--overwrite", "--set", "dataset.hubble_flow=false", cwd=self.folder)
         self.assertEqual(refused.returncode, USAGE)
         self.assertIn("stop_shift", refused.stderr)
