@@ -64,6 +64,11 @@ struct EngineArguments {
   RunOptions resolved() const;  ///< the options, with defaults that depend on the machine
 };
 void add_engine(CLI::App& command, EngineArguments& arguments);
+/// Does the work of this rank: mpirun may have started several, of which the first one speaks. An error of any ends
+/// all.
+ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<ExitCode(RunOptions options)>& work);
+/// Prints the error that is being handled; its exit code.
+ExitCode report_failure();
 /// Without a slash at its end; an error if a result cannot have this name.
 std::string result_name(std::string path);
 

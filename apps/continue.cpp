@@ -33,8 +33,7 @@ std::string by_options(std::string text, const ContinueArguments& arguments) {
   return text;
 }
 
-ExitCode run(const ContinueArguments& arguments) {
-  RunOptions options = arguments.engine.resolved();
+ExitCode run(const ContinueArguments& arguments, RunOptions options) {
   std::string path = arguments.result;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
   const bool replace = options.output.empty();
@@ -118,7 +117,11 @@ void add_continue(CLI::App& app, Action& action) {
       ->check(file_name());
   add_threads(*command, arguments->engine.threads);
   add_engine(*command, arguments->engine);
-  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      return run_on_ranks(arguments->engine, [&](RunOptions options) { return run(*arguments, std::move(options)); });
+    };
+  });
 }
 
 }  // namespace thor::command

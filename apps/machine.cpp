@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "thor/comm/world.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/core/version.hpp"
 #include "thor/io/hdf5/hdf5.hpp"
@@ -134,8 +135,8 @@ void add_devices(CLI::App& app, Action& action) {
 std::string version_text() {
   std::string kernels;
   for (const auto name : cpu::instruction_sets()) kernels += fmt::format(" {}", name);
-  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI not in this build\nbackends cpu ({} ), cuda ({})",
-                     version, git_commit, compiler, io::version(), kernels, device::version("cuda"));
+  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI {}\nbackends cpu ({} ), cuda ({})", version, git_commit,
+                     compiler, io::version(), comm::mpi_version(), kernels, device::version("cuda"));
 }
 
 void print(const std::string& text) {

@@ -1,4 +1,10 @@
+#include <chrono>
+#include <system_error>
+#include <thread>
+
 #include "commands.hpp"
+#include "thor/comm/world.hpp"
+#include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
 
 namespace thor::command {
@@ -35,6 +41,56 @@ RunOptions EngineArguments::resolved() const {
   result.cpu.threads = threads ? threads : available_threads();
   result.progress = progress_mode(progress);
   return result;
+}
+
+namespace {
+
+/// Cores for each of the ranks that share a machine, unless the launcher has dealt them out.
+int threads_of_rank(const comm::World& world) {
+  const int available = available_threads(), ranks = world.ranks_on_node();
+  return available * ranks <= int(std::thread::hardware_concurrency()) ? available : std::max(available / ranks, 1);
+}
+
+}  // namespace
+
+ExitCode report_failure() {
+  try {
+    throw;
+  } catch (const Error& e) {
+    say_error(e.what());
+    return e.code();
+  } catch (const std::bad_alloc&) {
+    say_error("out of memory; use fewer bins, fewer threads (--threads) or fewer lanes (--lanes)");
+    return ExitCode::device;
+  } catch (const std::system_error& e) {  // a thread could not be started
+    say_error(fmt::format("out of memory or threads ({}); use fewer threads (--threads)", e.code().message()));
+    return ExitCode::device;
+  } catch (const std::exception& e) {
+    say_error(fmt::format("internal error: {} (please report)", e.what()));
+    return ExitCode::internal;
+  }
+}
+
+ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<ExitCode(RunOptions options)>& work) {
+  const comm::World world;
+  RunOptions options = arguments.resolved();
+  if (world.is_alone()) return work(options);
+  options.world = &world;
+  if (arguments.threads == 0) options.cpu.threads = threads_of_rank(world);
+  if (!world.is_first()) {
+    say_errors_only();
+    options.quiet = true;
+  }
+  try {
+    return work(options);
+  } catch (...) {
+    // What is wrong for all is said by the first rank, which ends the others while they wait.
+    if (!world.is_first()) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      say_error(fmt::format("of rank {} of {}:", world.rank(), world.ranks()));
+    }
+    world.abort(int(report_failure()));
+  }
 }
 
 std::string result_name(std::string path) {

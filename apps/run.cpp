@@ -33,12 +33,7 @@ void print_photon(const Setup& setup, const Photon& p) {
   print(fmt::format("scatterings: {}\ncolumn: {} cm^-2\n", p.scatterings, p.column / setup.medium.cross_section));
 }
 
-ExitCode run(RunArguments& arguments) {
-  std::vector<std::string>& set = arguments.config.set;
-  if (!arguments.precision.empty()) set.push_back("precision=" + arguments.precision);
-  if (!arguments.seed.empty()) set.push_back("seed=" + arguments.seed);
-  arguments.engine.threads = arguments.config.threads;
-  RunOptions options = arguments.engine.resolved();
+ExitCode run(const RunArguments& arguments, const std::vector<std::string>& set, RunOptions options) {
   options.output = result_name(options.output);
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
@@ -50,6 +45,14 @@ ExitCode run(RunArguments& arguments) {
   }
   if (options.output.empty()) options.output = config.output_path;
   return run_mcrt(config, setup, options);
+}
+
+ExitCode run(RunArguments& arguments) {
+  std::vector<std::string>& set = arguments.config.set;
+  if (!arguments.precision.empty()) set.push_back("precision=" + arguments.precision);
+  if (!arguments.seed.empty()) set.push_back("seed=" + arguments.seed);
+  arguments.engine.threads = arguments.config.threads;
+  return run_on_ranks(arguments.engine, [&](RunOptions options) { return run(arguments, set, std::move(options)); });
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <system_error>
 
 #include "commands.hpp"
 #include "thor/config/nearest.hpp"
@@ -87,17 +86,7 @@ int main(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     say_error(usage_error(app, e));
     return static_cast<int>(ExitCode::usage);
-  } catch (const Error& e) {
-    say_error(e.what());
-    return static_cast<int>(e.code());
-  } catch (const std::bad_alloc&) {
-    say_error("out of memory; use fewer bins, fewer threads (--threads) or fewer lanes (--lanes)");
-    return static_cast<int>(ExitCode::device);
-  } catch (const std::system_error& e) {  // a thread could not be started
-    say_error(fmt::format("out of memory or threads ({}); use fewer threads (--threads)", e.code().message()));
-    return static_cast<int>(ExitCode::device);
-  } catch (const std::exception& e) {
-    say_error(fmt::format("internal error: {} (please report)", e.what()));
-    return static_cast<int>(ExitCode::internal);
+  } catch (...) {
+    return static_cast<int>(command::report_failure());
   }
 }

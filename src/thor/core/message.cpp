@@ -13,6 +13,11 @@ namespace thor {
 namespace {
 
 std::mutex mutex;
+bool errors_only = false;
+void write(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
 std::vector<std::string>& warnings() {
   static std::vector<std::string> list;
   return list;
@@ -28,9 +33,10 @@ std::string warning_line(const std::string& text) {
 }  // namespace
 
 void say(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
+  if (!errors_only) write(text);
 }
+
+void say_errors_only() { errors_only = true; }
 
 void say_warning(const std::string& text) {
   {
@@ -54,7 +60,7 @@ void repeat_warnings() {
 
 void say_error(const std::string& text) {
   const bool many = text.find('\n') != std::string::npos;
-  say(fmt::format("thor: {}{}{}\n", colored("31;1", "error:"), many ? "\n" : " ", text));
+  write(fmt::format("thor: {}{}{}\n", colored("31;1", "error:"), many ? "\n" : " ", text));
 }
 
 bool has_colors() {

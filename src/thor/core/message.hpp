@@ -18,6 +18,9 @@ std::vector<std::string> warnings_said();
 /// Prints the warnings again at the end of a run, when those of its start have scrolled away, and forgets them.
 void repeat_warnings();
 
+/// From here on nothing but errors is printed: of many processes one speaks.
+void say_errors_only();
+
 /// Prints "thor: error: ..." before a text of one line, or above one of several.
 void say_error(const std::string& text);
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "thor/comm/dealer.hpp"
+
 namespace thor {
 namespace {
 
@@ -62,6 +64,41 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
   return {build_tally(config, setup, std::ldexp(light, octave), std::ldexp(square, octave)), octave};
 }
 
+std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const {
+  if (world.is_first()) world.from_first({ids.next, ids.end, std::uint64_t(doublings)});
+  tally.next_batch(doublings);
+  comm::Dealer dealer(world, {ids.next, ids.end});
+  const auto deal = [&] {
+    const comm::Dealer::Window window = dealer.take();
+    return Ids{window.next, window.end};
+  };
+  Pool pool(deal, std::uint64_t(compute.cpu.threads) * 16);
+  Control control;
+  {
+    const Watch::Batch watched(watch, pool, control, dealer);
+    while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
+  }
+  const comm::Dealer::Window untouched = dealer.finish();
+  tally.add_at_first(world);
+  std::vector<std::uint64_t> ends;
+  for (const Ids& left : pool.left()) ends.insert(ends.end(), {left.next, left.end});
+  ends = world.at_first(ends);
+  std::vector<Ids> rest;
+  for (std::size_t i = 0; i < ends.size(); i += 2) rest.push_back({ends[i], ends[i + 1]});
+  if (untouched.next < untouched.end) rest.push_back({untouched.next, untouched.end});
+  return rest;
+}
+
+void Batches::serve(Tally& tally) const {
+  for (;;) {
+    const std::vector<std::uint64_t> batch = world.from_first({});
+    if (batch.empty()) return;
+    run_batch({batch[0], batch[1]}, int(batch[2]), tally);
+  }
+}
+
+void Batches::end() const { world.from_first({}); }
+
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
   std::vector<Ids> todo, left;
   std::uint64_t done = watch.finished();
@@ -85,15 +122,8 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
       continue;
     }
     Tally& tally = sample.tally;
-    tally.next_batch(sample.doublings(ids.next));
     const std::uint64_t before = tally[Counter::started], in_flight = tally[Counter::in_flight];
-    Pool pool(ids.next, ids.end, std::uint64_t(compute.cpu.threads) * 16);
-    Control control;
-    {
-      const Watch::Batch watched(watch, pool, control);
-      run_problem(config, setup, pool, compute, control, tally, sink);
-    }
-    std::vector<Ids> rest = pool.left();
+    std::vector<Ids> rest = run_batch(ids, sample.doublings(ids.next), tally);
     if (whole && before > 0 && tally[Counter::in_flight] > in_flight) {
       tally.drop_batch();
       rest = {ids};

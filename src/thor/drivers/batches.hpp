@@ -1,4 +1,5 @@
 #pragma once
+#include "thor/comm/world.hpp"
 #include "thor/drivers/setup.hpp"
 #include "thor/drivers/watch.hpp"
 
@@ -43,11 +44,20 @@ struct Batches {
   const Compute& compute;
   Watch& watch;
   const Sink& sink;
+  const comm::World& world;
 
   /// Runs all photons before `end` that the sample does not have. False if the run was stopped before. A batch that was
   /// cut with photons in flight is biased: with `whole` it is dropped if there were photons before it, and a batch has
   /// no more photons than this process has run before, so that at most half of the work is lost.
   bool run(Sample& sample, std::uint64_t end, bool whole) const;
+  /// At all ranks but the first, whose run() it takes part in until end() is called there.
+  void serve(Tally& tally) const;
+  void end() const;
+
+ private:
+  /// Collective: runs a batch; at the first rank the tally has the photons of all, and the ids that were not started
+  /// are returned.
+  std::vector<Ids> run_batch(Ids ids, int doublings, Tally& tally) const;
 };
 
 }  // namespace thor

@@ -98,8 +98,8 @@ void check_conservation(const Tally& t) {
                   t[Counter::started], t.photons(), t.light(Counter::light_emitted), t.light(Counter::light_escaped)));
 }
 
-/// "auto" is the first device there is, or the processor.
-std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light) {
+/// "auto" is the first device there is, the next one for the next rank on this machine, or the processor.
+std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light, int rank_on_node) {
   if (options.device == "cpu" || (options.device == "auto" && writes_peeled_light)) return nullptr;
   if (writes_peeled_light) {
     throw Error(ExitCode::device,
@@ -109,7 +109,8 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool wr
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::list();
   if (about_the_processor || devices.empty()) return nullptr;
-  const std::string name = fmt::format("{}:{}", devices.front().backend, devices.front().index);
+  const auto& chosen = devices[std::size_t(rank_on_node) % devices.size()];
+  const std::string name = fmt::format("{}:{}", chosen.backend, chosen.index);
   try {
     return device::open(name);
   } catch (const Error& e) {
@@ -241,7 +242,22 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
                   const Goal& goal) {
   const FrequencyAxis axis = frequency_axis(setup);
   const std::vector<InputFile> inputs = inputs_of(config);
-  const std::unique_ptr<device::Device> device = choose_device(options, config.peeled.has_value());
+  const comm::World alone{comm::World::Alone{}}, &world = options.world ? *options.world : alone;
+  if (!world.is_alone() && config.has_raw_photons()) {
+    throw Error(ExitCode::usage,
+                "outputs of type photons are written by one process: run without mpirun, or take them out");
+  }
+  const std::unique_ptr<device::Device> device =
+      choose_device(options, config.peeled.has_value(), world.rank_on_node());
+  const Compute compute{device.get(), options.device_options, options.cpu};
+  Setup one = setup;
+  one.emitter = for_one_photon(setup.emitter);
+  if (!world.is_first()) {
+    Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
+    const Sink nobody;
+    Batches{config, one, compute, watch, nobody, world}.serve(sample.tally);
+    return ExitCode::done;
+  }
   Result file(config, setup, options);
   std::optional<PhotonStream> photons;
   std::optional<PeelStream> peeled;
@@ -270,8 +286,6 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (photons) sink = Sink([&](std::span<const Photon> batch) { put_into(photons, batch); });
   if (peeled) sink.seen = [&](std::span<const Seen> batch) { put_into(peeled, batch); };
 
-  Setup one = setup;
-  one.emitter = for_one_photon(setup.emitter);
   // Of a run whose number of photons is not fixed, or which has been written before, only whole batches are worth it.
   const bool open_ended = goal.until || sample.continued > 0;
   const std::uint64_t before = sample.tally.photons();
@@ -279,8 +293,9 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   {
     Watch watch(options.quiet ? ProgressMode::never : options.progress,
                 {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt});
-    const Compute compute{device.get(), options.device_options, options.cpu};
-    const BatchesEnd end = run_batches({config, one, compute, watch, sink}, goal, open_ended, sample);
+    const Batches batches{config, one, compute, watch, sink, world};
+    const BatchesEnd end = run_batches(batches, goal, open_ended, sample);
+    batches.end();
     sample.seconds += watch.seconds();
     ending.cut = !end.all;
     reached = end.reached;
@@ -319,6 +334,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     write_sample(*file, config, inputs, sample);
     file->attribute("/summary", "transport_seconds", seconds);
     file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
+    file->attribute("/summary", "ranks", std::int64_t(world.ranks()));
     file->finish();
   };
   try {

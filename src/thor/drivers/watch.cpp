@@ -26,18 +26,20 @@ void Watch::expect(std::uint64_t photons) {
   progress_.expect(photons);
 }
 
-Watch::Batch::Batch(Watch& watch, Pool& pool, Control& control) : watch_(watch) {
+Watch::Batch::Batch(Watch& watch, Pool& pool, Control& control, comm::Dealer& dealer) : watch_(watch) {
   const std::lock_guard lock(watch.mutex_);
-  watch.pool_ = &pool, watch.control_ = &control;
+  watch.pool_ = &pool, watch.control_ = &control, watch.dealer_ = &dealer;
+  watch.told_ = watch.of_all_ = 0;
   if (watch.stop_ != Stop::none) pool.close();
 }
 
 Watch::Batch::~Batch() {
   const std::lock_guard lock(watch_.mutex_);
   const Control& control = *watch_.control_;
-  watch_.finished_ += control.finished, watch_.scatterings_ += control.scatterings;
+  watch_.tell_others();
+  watch_.finished_ += watch_.of_all_, watch_.own_ += control.finished, watch_.scatterings_ += control.scatterings;
   watch_.longest_ = std::max<std::uint64_t>(watch_.longest_, control.longest);
-  watch_.pool_ = nullptr, watch_.control_ = nullptr;
+  watch_.pool_ = nullptr, watch_.control_ = nullptr, watch_.dealer_ = nullptr;
 }
 
 void Watch::loop() {
@@ -48,29 +50,43 @@ void Watch::loop() {
   }
 }
 
+void Watch::stop(Stop why) {
+  stop_ = why;
+  progress_.finish();
+  if (why == Stop::max_time) {
+    message("thor: until.max_time is reached; photons in flight go on to their end\n");
+    return;
+  }
+  closed_at_ = seconds();
+  message("thor: {}; giving photons in flight {} s to end{}\n",
+          why == Stop::walltime ? "the wall-clock limit is reached" : "stopping", limits_.drain,
+          why == Stop::walltime ? "" : " (once more ends at once)");
+}
+
+void Watch::tell_others() {
+  const std::uint64_t finished = control_->finished;
+  const comm::Dealer::News news = dealer_->report(finished - told_, int(stop_.load()));
+  told_ = finished, of_all_ = news.finished;
+  if (stop_ == Stop::none && news.stop != 0) stop(Stop(news.stop));
+}
+
 void Watch::look() {
   const double now = seconds();
   const bool over_time = limits_.max_walltime > 0 && now > limits_.max_walltime;
   if (closed_at_ < 0 && (is_interrupted() || over_time)) {
-    stop_ = over_time ? Stop::walltime : Stop::signal;
-    closed_at_ = now;
-    progress_.finish();
-    message("thor: {}; giving photons in flight {} s to end{}\n",
-            over_time ? "the wall-clock limit is reached" : "stopping", limits_.drain,
-            over_time ? "" : " (once more ends at once)");
+    stop(over_time ? Stop::walltime : Stop::signal);
   } else if (stop_ == Stop::none && limits_.max_time && now > *limits_.max_time) {
-    stop_ = Stop::max_time;
-    progress_.finish();
-    message("thor: until.max_time is reached; photons in flight go on to their end\n");
+    stop(Stop::max_time);
   }
   if (!pool_) return;
+  tell_others();
   if (stop_ != Stop::none) pool_->close();
   if (closed_at_ >= 0 && now >= closed_at_ + limits_.drain) control_->abort = true;
 }
 
 void Watch::show() {
-  const std::uint64_t finished = finished_ + control_->finished;
-  const double each = double(scatterings_ + control_->scatterings) / double(std::max<std::uint64_t>(finished, 1));
+  const std::uint64_t own = own_ + control_->finished, finished = finished_ + of_all_;
+  const double each = double(scatterings_ + control_->scatterings) / double(std::max<std::uint64_t>(own, 1));
   const auto longest = std::max<std::uint64_t>(longest_, control_->longest);
   std::vector<ProgressPart> more{{5, fmt::format("{:.3g} scatterings each, at most {:.3g}", each, double(longest))}};
   if (const double error = control_->error; error > 0) more.push_back({3, fmt::format("error {:.2g} %", 100 * error)});

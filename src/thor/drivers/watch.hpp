@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "thor/comm/dealer.hpp"
 #include "thor/core/progress.hpp"
 #include "thor/parallel/control.hpp"
 #include "thor/transport/pool.hpp"
@@ -28,7 +29,7 @@ class Watch {
   /// A batch of photons, watched while this object exists.
   class Batch {
    public:
-    Batch(Watch& watch, Pool& pool, Control& control);
+    Batch(Watch& watch, Pool& pool, Control& control, comm::Dealer& dealer);
     ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
@@ -46,12 +47,17 @@ class Watch {
   void loop();
   void look();
   void show();
+  void stop(Stop why);
+  void tell_others();  ///< exchanges news with the other ranks
 
   const TimeLimits limits_;
   Progress progress_;
-  std::uint64_t finished_ = 0, scatterings_ = 0, longest_ = 0;  ///< of earlier batches
+  std::uint64_t finished_ = 0, own_ = 0, scatterings_ = 0, longest_ = 0;  ///< of earlier batches; `own_`: photons here
   Pool* pool_ = nullptr;
   Control* control_ = nullptr;
+  comm::Dealer* dealer_ = nullptr;
+  std::uint64_t told_ = 0,
+                of_all_ = 0;  ///< photons of the batch that have ended: here, as others know, and in all ranks
   double closed_at_ = -1;
   std::atomic<Stop> stop_{Stop::none};
   std::mutex mutex_;

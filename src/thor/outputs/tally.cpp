@@ -146,6 +146,14 @@ void Tally::merge(TallyPart& part) {
   std::ranges::fill(part.own_, 0);
 }
 
+void Tally::add_at_first(const comm::World& world) {
+  std::uint64_t& longest = cells_[std::size_t(Counter::longest)];
+  const std::uint64_t most = world.largest(longest);
+  longest = 0;
+  world.add_at_first(cells_);
+  if (world.is_first()) longest = most;
+}
+
 void Tally::merge(const std::uint64_t* parts, int copies) {
   const PlainCells cells{cells_.data()};
   for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {

@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "thor/comm/world.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/array/output.hpp"
 #include "thor/outputs/tally_plan.hpp"
@@ -48,6 +49,8 @@ class Tally {
   void merge(const std::uint64_t* parts, int copies = 1);
   void merge(const Tally& other) { merge(other.cells_.data()); }
   void merge(TallyPart& part);  ///< leaves the part empty
+  /// Collective: adds what all ranks have counted in this batch at the first rank, and leaves the others empty.
+  void add_at_first(const comm::World& world);
   /// Writes all that was counted; the light of the outputs, as of light_of_outputs().
   std::vector<OutputLight> write(io::ArrayOutput& file) const;
 

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace thor {
@@ -10,28 +12,34 @@ namespace thor {
 /// The photons that are still to be started, handed out in blocks of ids that shrink towards the end.
 class Pool {
  public:
-  Pool(std::uint64_t first, std::uint64_t end, std::uint64_t consumers)
-      : end_(end), consumers_(consumers), next_(first) {}
-
   struct Block {
     std::uint64_t next = 0, end = 0;
     bool empty() const { return next == end; }
   };
+  /// Gives more ids, from those that several processes share; none: there are no more.
+  using Deal = std::function<Block()>;
+
+  Pool(std::uint64_t first, std::uint64_t end, std::uint64_t consumers) : consumers_(consumers), window_{first, end} {}
+  Pool(Deal deal, std::uint64_t consumers) : consumers_(consumers), deal_(std::move(deal)) {}
 
   Block take() {
-    if (closed_.load(std::memory_order_relaxed)) return {};
-    const std::uint64_t seen = next_.load(std::memory_order_relaxed);
-    const std::uint64_t left = seen < end_ ? end_ - seen : 0;
+    const std::lock_guard lock(mutex_);
+    if (!has_more()) return {};
+    const std::uint64_t left = window_.end - window_.next;
     const std::uint64_t size = std::clamp<std::uint64_t>(left / (8 * consumers_), 1, 256);
-    const std::uint64_t first = next_.fetch_add(size, std::memory_order_relaxed);
-    if (first >= end_) return {};
-    return {first, std::min(first + size, end_)};
+    window_.next += size;
+    return {window_.next - size, window_.next};
   }
 
-  /// All that is left, for a consumer that hands it out itself.
-  Block take_rest() {
-    const std::uint64_t first = std::min(next_.exchange(end_, std::memory_order_relaxed), end_);
-    return closed() ? Block{} : Block{first, end_};
+  /// All that can be taken at once, for a consumer that hands it out itself.
+  Block take_all() {
+    const std::lock_guard lock(mutex_);
+    return has_more() ? std::exchange(window_, {}) : Block{};
+  }
+
+  bool is_empty() {
+    const std::lock_guard lock(mutex_);
+    return !has_more();
   }
 
   /// Photons of a block that were not started, after close().
@@ -42,7 +50,7 @@ class Pool {
   /// The photons that were not started, as far as the consumers say; to call when they are done.
   std::vector<Block> left() const {
     std::vector<Block> left = given_back_;
-    if (next_ < end_) left.push_back({next_, end_});
+    if (!window_.empty()) left.push_back(window_);
     std::ranges::sort(left, {}, &Block::next);
     return left;
   }
@@ -52,8 +60,18 @@ class Pool {
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
  private:
-  const std::uint64_t end_, consumers_;
-  std::atomic<std::uint64_t> next_;
+  bool has_more() {
+    if (closed()) return false;
+    if (window_.empty() && deal_) {
+      window_ = deal_();
+      if (window_.empty()) deal_ = nullptr;  // or every lane would ask again
+    }
+    return !window_.empty();
+  }
+
+  const std::uint64_t consumers_;
+  Block window_;
+  Deal deal_{};
   std::atomic<bool> closed_{false};
   std::mutex mutex_;
   std::vector<Block> given_back_;

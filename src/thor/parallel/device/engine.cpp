@@ -118,7 +118,7 @@ class Engine {
         tally_(tally),
         sink_(sink),
         memory_of_events_(observers.empty() ? 0 : observers.memory),
-        ids_(pool.take_rest()),
+        ids_(pool.take_all()),
         schedulers_(device.info().schedulers),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
         towards_(upload<std::array<double, 3>>(device, observers.towards)),

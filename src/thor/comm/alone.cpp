@@ -1,0 +1,31 @@
+// A build without MPI (THOR_MPI=OFF): every process is alone.
+#include <cstdlib>
+
+#include "thor/comm/world.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor::comm {
+
+World::World() {
+  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* ranks = std::getenv(size);
+    if (ranks && std::atoi(ranks) > 1) {
+      throw Error(ExitCode::device,
+                  "this build has no MPI, so that every process of mpirun would do the whole run: configure with "
+                  "-DTHOR_MPI=ON, or run it without mpirun");
+    }
+  }
+}
+World::~World() = default;
+
+void World::add_at_first(std::span<std::uint64_t>) const {}
+std::uint64_t World::largest(std::uint64_t value) const { return value; }
+std::vector<std::uint64_t> World::from_first(std::vector<std::uint64_t> values) const { return values; }
+std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& values) const { return values; }
+Words World::ask(const Words& question) const { return question; }
+bool World::answer(const std::function<Words(int, const Words&)>&) const { return false; }
+void World::abort(int exit_code) const { std::_Exit(exit_code); }
+
+std::string mpi_version() { return "not in this build"; }
+
+}  // namespace thor::comm

@@ -1,0 +1,126 @@
+// World over MPI (THOR_MPI=ON), by the C interface of MPI 3.
+#define OMPI_SKIP_MPICXX 1  // the C interface alone
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+#include "thor/comm/world.hpp"
+#include "thor/core/error.hpp"
+
+namespace thor::comm {
+namespace {
+
+constexpr int question_tag = 1, answer_tag = 2;
+constexpr std::size_t most_at_once = 1 << 20;  ///< cells of a reduction: bounds the memory that MPI takes for it
+
+/// Whether a launcher has started this process: MPI_Init takes some tenths of a second, which a process alone saves.
+bool is_launched() {
+  constexpr const char* marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"};
+  return std::ranges::any_of(marks, [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+bool is_running() {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started), MPI_Finalized(&ended);
+  return started && !ended;
+}
+
+}  // namespace
+
+World::World() {
+  if (!is_launched()) return;
+  int level = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+  owns_mpi_ = true;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_), MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &rank_on_node_), MPI_Comm_size(node, &ranks_on_node_);
+  MPI_Comm_free(&node);
+  if (level < MPI_THREAD_MULTIPLE && ranks_ > 1) {
+    throw Error(ExitCode::device, "this MPI serves one thread at a time (MPI_THREAD_MULTIPLE is missing): use another");
+  }
+}
+
+World::~World() {
+  if (!owns_mpi_ || !is_running()) return;
+  // One rank that fails while others wait for it would leave them waiting.
+  if (std::uncaught_exceptions() > 0 && ranks_ > 1) MPI_Abort(MPI_COMM_WORLD, int(ExitCode::internal));
+  MPI_Finalize();
+}
+
+void World::add_at_first(std::span<std::uint64_t> cells) const {
+  if (ranks_ == 1) return;
+  for (std::size_t i = 0; i < cells.size(); i += most_at_once) {
+    const auto part = cells.subspan(i, std::min(most_at_once, cells.size() - i));
+    MPI_Reduce(is_first() ? MPI_IN_PLACE : part.data(), is_first() ? part.data() : nullptr, int(part.size()),
+               MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (!is_first()) std::ranges::fill(part, 0);
+  }
+}
+
+std::uint64_t World::largest(std::uint64_t value) const {
+  if (ranks_ > 1) MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return value;
+}
+
+std::vector<std::uint64_t> World::from_first(std::vector<std::uint64_t> values) const {
+  if (ranks_ == 1) return values;
+  std::uint64_t count = values.size();
+  MPI_Bcast(&count, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  values.resize(count);
+  MPI_Bcast(values.data(), int(count), MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  return values;
+}
+
+std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& values) const {
+  if (ranks_ == 1) return values;
+  const int own = int(values.size());
+  std::vector<int> counts(std::size_t(ranks_), 0), places(std::size_t(ranks_), 0);
+  MPI_Gather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  for (std::size_t i = 1; i < places.size(); ++i) places[i] = places[i - 1] + counts[i - 1];
+  std::vector<std::uint64_t> all(is_first() ? std::size_t(places.back() + counts.back()) : 0);
+  MPI_Gatherv(values.data(), own, MPI_UINT64_T, all.data(), counts.data(), places.data(), MPI_UINT64_T, 0,
+              MPI_COMM_WORLD);
+  return all;
+}
+
+Words World::ask(const Words& question) const {
+  constexpr int size = int(std::tuple_size_v<Words>);
+  Words reply{};
+  MPI_Sendrecv(question.data(), size, MPI_UINT64_T, 0, question_tag, reply.data(), size, MPI_UINT64_T, 0, answer_tag,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return reply;
+}
+
+bool World::answer(const std::function<Words(int, const Words&)>& reply) const {
+  constexpr int size = int(std::tuple_size_v<Words>);
+  int waiting = 0;
+  MPI_Status status;
+  MPI_Iprobe(MPI_ANY_SOURCE, question_tag, MPI_COMM_WORLD, &waiting, &status);
+  if (!waiting) return false;
+  Words question{};
+  MPI_Recv(question.data(), size, MPI_UINT64_T, status.MPI_SOURCE, question_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const Words words = reply(status.MPI_SOURCE, question);
+  MPI_Send(words.data(), size, MPI_UINT64_T, status.MPI_SOURCE, answer_tag, MPI_COMM_WORLD);
+  return true;
+}
+
+void World::abort(int exit_code) const {
+  if (is_running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all(text, std::size_t(length));
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+}  // namespace thor::comm

@@ -1,0 +1,196 @@
+"""Runs on several ranks, which share the photons: the same answer as one process, stops, errors and ranks that die.
+
+    /usr/bin/python3 tests/mpi/test_ranks.py --thor build/dev/thor [unittest arguments]
+
+All ranks are on this machine, more of them than it has cores.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import support  # noqa: E402
+from configurations import ENDLESS, sphere  # noqa: E402
+from support import Case, DONE, OUTPUT, STOPPED, USAGE, KPC, main, write_grid  # noqa: E402
+
+SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
+IMAGE = {"type": "image", "name": "sb", "observer": "face", "width": "2 kpc", "pixels": 12}
+FACE = {"observers": [{"name": "face", "direction": [0, 0, 1]}]}
+PASSING = {"transport_seconds", "threads", "ranks", "date", "config", "config_hash", "config_path", "continued", "photons_requested"}
+
+
+def numbers(path):
+    """All that a result holds but what depends on time and way: arrays, and attributes of groups."""
+    found = {}
+    with h5py.File(path) as file:
+        def visit(name, item):
+            if isinstance(item, h5py.Dataset):
+                found[name] = item[()].tobytes()
+            found.update({(name, key): np.asarray(value).tobytes() for key, value in item.attrs.items() if key not in PASSING})
+        file.visititems(visit)
+    return found
+
+
+class RankCase(Case):
+    def command(self, ranks, *arguments):
+        launcher = [shutil.which("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
+        return [*launcher, support.THOR, *(str(argument) for argument in arguments), "--device", "cpu"]
+
+    def launch(self, ranks, *arguments, expect=DONE):
+        done = subprocess.run(self.command(ranks, *arguments), capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def on_ranks(self, ranks, config, *arguments, expect=DONE):
+        out = self.folder / f"ranks{ranks}.h5"
+        self.done = self.launch(ranks, "run", self.write(config), "-o", out, "--overwrite", *arguments, expect=expect)
+        return out
+
+    def assert_equal(self, one, other):
+        a, b = numbers(one), numbers(other)
+        self.assertEqual(a.keys(), b.keys())
+        self.assertEqual([key for key in a if a[key] != b[key]], [])
+        self.assertGreater(len(a), 20)
+
+
+class Same(RankCase):
+    """A photon has the same history on any rank, and light is counted in integers: results are the same to the last bit."""
+
+    def test_a_dusty_sphere_with_an_observer(self):
+        config = {**sphere(1e3, 3000, outputs=[SPECTRUM, IMAGE], dust={"tau": 0.3}), **FACE}
+        alone = self.run_thor(config, "--device", "cpu")
+        for ranks in (2, 3, 4, 8):
+            out = self.on_ranks(ranks, config)
+            self.assert_equal(alone, out)
+            self.assertEqual(self.summary(out)["ranks"], ranks)
+        self.assertNotEqual(numbers(alone), numbers(self.on_ranks(2, config, "--seed", 2)), "the twin: another seed")
+
+    def test_a_grid_that_shines(self):
+        grid = self.folder / "grid.h5"
+        write_grid(grid, n=8, cell=0.25 * KPC, density=1e-6)
+        with h5py.File(grid, "a") as file:
+            file["light"] = (np.arange(512).reshape(8, 8, 8) % 7 * 1e-24).astype("f4")
+            file["light"].attrs["units"] = "erg s-1 cm-3"
+        config = {"line": "Lya", "dataset": {"type": "uniform_grid", "path": "grid.h5"},
+                  "generators": [{"type": "gas", "emission": "field", "field": "light", "photons": 2000},
+                                 {"type": "point", "photons": 500, "luminosity": "1e41 erg/s", "position": ["1 kpc", "1 kpc", "1 kpc"]}],
+                  "outputs": [SPECTRUM], "output": {"path": "out.h5"}}
+        self.assert_equal(self.run_thor(config, "--device", "cpu"), self.on_ranks(3, config))
+
+    def test_fewer_photons_than_ranks(self):
+        config = sphere(10, 3, outputs=[SPECTRUM])
+        self.assert_equal(self.run_thor(config, "--device", "cpu"), self.on_ranks(8, config))
+
+    def test_until_an_error_is_reached(self):
+        config = {**sphere(100, 500, outputs=[SPECTRUM]), "until": {"output": "s", "error": "3%", "of": "total"}}
+        config["dataset"]["dust"] = {"tau": 0.5}
+        alone, out = self.run_thor(config, "--device", "cpu"), self.on_ranks(3, config)
+        self.assertEqual(self.summary(alone)["photons"], self.summary(out)["photons"])
+        with h5py.File(alone) as a, h5py.File(out) as b:
+            np.testing.assert_array_equal(a["spectra/s/flux"], b["spectra/s/flux"])
+
+    def test_photons_are_added(self):
+        config = sphere(100, 3000, outputs=[SPECTRUM])
+        alone = self.run_thor(config, "--device", "cpu")
+        config["generators"][0]["photons"] = 1000
+        out = self.on_ranks(3, config)
+        self.launch(2, "continue", out, "--photons", 2000)
+        self.assert_equal(alone, out)
+
+
+class Ends(RankCase):
+    def test_a_signal_to_one_rank_stops_all(self):
+        """What was counted is whole, and goes on from there to the result of a run that was not stopped."""
+        config = sphere(3e4, 1500, outputs=[SPECTRUM])
+        for which in (0, 1):
+            out = self.folder / "stopped.h5"
+            job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, "--overwrite", "--drain", 60, "--threads", 1),
+                                   stderr=subprocess.PIPE, text=True)
+            self.addCleanup(job.kill)
+            ranks = self.ranks_of(job.pid)
+            time.sleep(0.5)
+            os.kill(ranks[which], signal.SIGUSR1)
+            _, said = job.communicate(timeout=60)
+            self.assertEqual(job.returncode, STOPPED, said)
+            self.assertEqual(said.count("stopping; giving photons in flight"), 1, said)
+            summary = self.summary(out)
+            self.assertEqual((summary["complete"], summary["in_flight"]), (False, 0))
+            self.assertLess(summary["photons"], 1500)
+            self.launch(3, "continue", out)
+            self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
+
+    def ranks_of(self, launcher, count=2):
+        """The processes that a launcher has started, in the order of their ranks, once they have begun."""
+        for _ in range(200):
+            found = []
+            for path in Path("/proc").glob("[0-9]*"):
+                try:
+                    status, environment = (path / "stat").read_text(), (path / "environ").read_bytes()
+                except OSError:
+                    continue
+                rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
+                if rank and status.rsplit(")", 1)[1].split()[1] == str(launcher):
+                    found.append((int(rank[1]), int(path.name)))
+            if len(found) == count:
+                return [process for _, process in sorted(found)]
+            time.sleep(0.05)
+        self.fail("the ranks did not start")
+
+    def test_a_rank_that_is_killed_ends_the_job(self):
+        config = {**ENDLESS, "outputs": ENDLESS["outputs"][1:]}
+        for which in (0, 1):
+            out = self.folder / "killed.h5"
+            job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out), stderr=subprocess.PIPE, text=True)
+            self.addCleanup(job.kill)
+            ranks = self.ranks_of(job.pid)
+            time.sleep(0.5)
+            os.kill(ranks[which], signal.SIGKILL)
+            _, said = job.communicate(timeout=30)
+            self.assertNotEqual(job.returncode, DONE)
+            self.assertIn("signal 9", said)
+            self.assertFalse(out.exists())
+            for _ in range(100):
+                left = [process for process in ranks if self.is_running(process)]
+                if not left:
+                    break
+                time.sleep(0.1)
+            self.assertEqual(left, [], "no rank outlives the job")
+
+    def is_running(self, process):
+        try:
+            return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def test_an_error_is_said_once(self):
+        config = sphere(1, 10, outputs=[SPECTRUM])
+        for path, arguments, code, says in (
+            (self.folder / "none.yaml", (), USAGE, "configuration file missing"),
+            (self.write(config), ("-o", self.folder / "no/out.h5"), OUTPUT, "there is no directory"),
+            (self.write({**config, "outputs": [{"type": "photons"}]}, "photons.yaml"), (), USAGE, "photons are written by one process"),
+        ):
+            done = self.launch(3, "run", path, *arguments, expect=code)
+            self.assertEqual(done.stderr.count("thor: error:"), 1, done.stderr)
+            self.assertIn(says, done.stderr)
+
+    def test_a_limit_of_time(self):
+        config = {**ENDLESS, "outputs": ENDLESS["outputs"][1:]}
+        out = self.on_ranks(3, config, "--max-walltime", 1, "--drain", 0, expect=STOPPED)
+        self.assertEqual(self.done.stderr.count("the wall-clock limit is reached"), 1, self.done.stderr)
+        summary = self.summary(out)
+        self.assertFalse(summary["complete"])
+        self.assertGreater(summary["in_flight"], 3)
+
+
+if __name__ == "__main__":
+    main()
