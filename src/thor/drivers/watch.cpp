@@ -81,7 +81,7 @@ void Watch::look() {
   if (!pool_) return;
   tell_others();
   if (stop_ != Stop::none) pool_->close();
-  if (closed_at_ >= 0 && now >= closed_at_ + limits_.drain) control_->abort = true;
+  if (closed_at_ >= 0 && seconds() >= closed_at_ + limits_.drain) control_->abort = true;  // with no drain: at once
 }
 
 void Watch::show() {
