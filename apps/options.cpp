@@ -30,6 +30,10 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
   command
       .add_option("--drain", options.drain, "seconds for photons in flight to end after a signal or limit (default: 5)")
       ->check(number_between(0, 1e9));
+  command
+      .add_option("--checkpoint", options.checkpoint,
+                  "seconds after which the result so far is put into its place, for `thor continue`; and so on")
+      ->check(number_between(1e-3, 1e9));
   add_progress(command, arguments.progress);
   command.add_flag("--quiet", options.quiet, "no progress line and no summary");
   command.add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");

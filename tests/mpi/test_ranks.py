@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import support  # noqa: E402
 from configurations import ENDLESS, sphere  # noqa: E402
-from support import Case, DONE, OUTPUT, STOPPED, USAGE, KPC, main, write_grid  # noqa: E402
+from support import Case, DONE, OUTPUT, STOPPED, USAGE, KPC, main, wait_for, write_grid  # noqa: E402
 
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
 IMAGE = {"type": "image", "name": "sb", "observer": "face", "width": "2 kpc", "pixels": 12}
@@ -165,6 +165,21 @@ class Ends(RankCase):
                     break
                 time.sleep(0.1)
             self.assertEqual(left, [], "no rank outlives the job")
+
+    def test_after_a_kill_it_goes_on_from_the_last_checkpoint(self):
+        config, out = sphere(3e4, 5000, outputs=[SPECTRUM]), self.folder / "kept.h5"
+        often = ("--checkpoint", 0.05, "--threads", 1)
+        job = subprocess.Popen(self.command(3, "run", self.write(config), "-o", out, *often), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job.pid, 3)
+        self.assertTrue(wait_for(out.exists), "the first checkpoint")
+        os.kill(ranks[1], signal.SIGKILL)
+        job.communicate(timeout=30)
+        self.assertNotEqual(job.returncode, DONE)
+        summary = self.summary(out)
+        self.assertEqual((summary["complete"], summary["in_flight"]), (False, 0))
+        self.launch(2, "continue", out, *often)
+        self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
 
     def is_running(self, process):
         try:

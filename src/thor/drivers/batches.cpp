@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <deque>
+#include <iterator>
 
 #include "thor/comm/dealer.hpp"
 
@@ -99,27 +101,29 @@ void Batches::serve(Tally& tally) const {
 
 void Batches::end() const { world.from_first({}); }
 
+std::uint64_t Batches::most_in_batch() const {
+  const std::uint64_t least = compute.device ? first_on_device : first_batch, done = watch.finished();
+  if (!checkpoints || !(checkpoints->interval > 0) || done == 0) return std::max(done, least);
+  const double rate = double(done) / std::max(watch.seconds(), 1e-3);
+  return std::max(std::min(done, std::uint64_t(rate * checkpoints->interval)), least);
+}
+
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
-  std::vector<Ids> todo, left;
-  std::uint64_t done = watch.finished();
-  const auto add = [&](const Ids& ids) {
-    for (Ids part : sample.octaves(ids)) {
-      const std::uint64_t last = part.end;
-      for (; part.next < last; part.next = part.end) {
-        const std::uint64_t most = std::max(done, compute.device ? first_on_device : first_batch);
-        part.end = whole ? std::min(part.next + most, last) : last;
-        done += part.end - part.next;
-        todo.push_back(part);
-      }
-    }
-  };
-  for (const Ids& ids : sample.missing) add(ids);
   end = std::max(end, sample.next);
-  add({sample.next, end});
-  for (const Ids& ids : todo) {
+  std::deque<Ids> todo;
+  std::vector<Ids> left;
+  for (const Ids& ids : sample.missing) std::ranges::copy(sample.octaves(ids), std::back_inserter(todo));
+  std::ranges::copy(sample.octaves({sample.next, end}), std::back_inserter(todo));
+  while (!todo.empty()) {
+    Ids ids = todo.front();
+    todo.pop_front();
     if (watch.stopped() != Watch::Stop::none) {
       left.push_back(ids);
       continue;
+    }
+    if (const std::uint64_t most = most_in_batch(); whole && ids.end - ids.next > most) {
+      todo.push_front({ids.next + most, ids.end});
+      ids.end = ids.next + most;
     }
     Tally& tally = sample.tally;
     const std::uint64_t before = tally[Counter::started], in_flight = tally[Counter::in_flight];
@@ -130,6 +134,14 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
     }
     sample.known = sample.known && tally[Counter::started] - before + count(rest) == ids.end - ids.next;
     left.insert(left.end(), rest.begin(), rest.end());
+    if (checkpoints && checkpoints->interval > 0 && !todo.empty() && sample.known && !sample.in_flight() &&
+        watch.seconds() >= checkpoints->last + checkpoints->interval) {
+      std::vector<Ids> not_yet = left;
+      not_yet.insert(not_yet.end(), todo.begin(), todo.end());
+      sample.put_back(not_yet, end);
+      checkpoints->write();
+      checkpoints->last = watch.seconds();
+    }
   }
   sample.put_back(left, end);
   return left.empty() && sample.known;

@@ -37,6 +37,13 @@ struct Sample {
 /// One without photons.
 Sample build_sample(const config::Config& config, const Setup& setup);
 
+/// Keeps what a run has counted every so often, so that little is lost where it ends without warning.
+struct Checkpoints {
+  double interval = 0;  ///< [s]; 0: none
+  std::function<void()> write{};
+  double last = 0;  ///< time of the last one [s of the run]
+};
+
 /// What runs batches, and who looks on.
 struct Batches {
   const config::Config& config;
@@ -45,10 +52,12 @@ struct Batches {
   Watch& watch;
   const Sink& sink;
   const comm::World& world;
+  Checkpoints* checkpoints = nullptr;
 
   /// Runs all photons before `end` that the sample does not have. False if the run was stopped before. A batch that was
   /// cut with photons in flight is biased: with `whole` it is dropped if there were photons before it, and a batch has
-  /// no more photons than this process has run before, so that at most half of the work is lost.
+  /// no more photons than this process has run before, so that at most half of the work is lost; with checkpoints it
+  /// takes about as long as there is between two of them.
   bool run(Sample& sample, std::uint64_t end, bool whole) const;
   /// At all ranks but the first, whose run() it takes part in until end() is called there.
   void serve(Tally& tally) const;
@@ -58,6 +67,7 @@ struct Batches {
   /// Collective: runs a batch; at the first rank the tally has the photons of all, and the ids that were not started
   /// are returned.
   std::vector<Ids> run_batch(Ids ids, int doublings, Tally& tally) const;
+  std::uint64_t most_in_batch() const;
 };
 
 }  // namespace thor

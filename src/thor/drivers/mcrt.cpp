@@ -149,8 +149,8 @@ void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<s
 class Result {
  public:
   Result(const config::Config& config, const Setup& setup, const RunOptions& options)
-      : options_(options), size_(result_size(config, setup)) {
-    file_.emplace(options.output, options.overwrite, false);
+      : options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
+    file_.emplace(options.output, overwrite_, false);
     const double free = io::detail::free_space(file_->path());
     if (!config.has_raw_photons()) {
       file_->reserve(std::uint64_t(size_.rest));
@@ -166,10 +166,16 @@ class Result {
 
   io::ArrayOutput& operator*() { return *file_; }
   io::ArrayOutput* operator->() { return &*file_; }
+  /// Puts it in its place, where a later one may replace it.
+  void commit() {
+    if (options_.before_commit && !committed_) options_.before_commit();
+    file_->commit(overwrite_);
+    overwrite_ = committed_ = true;
+  }
   /// Empty, with room for all but raw photons.
   void start_again() {
     file_.reset();
-    file_.emplace(options_.output, options_.overwrite, false);
+    file_.emplace(options_.output, overwrite_, false);
     try {
       file_->reserve(std::uint64_t(size_.rest));
     } catch (const Error&) {  // there may be some in the end
@@ -178,6 +184,7 @@ class Result {
 
  private:
   const RunOptions& options_;
+  bool overwrite_, committed_ = false;
   ResultSize size_;
   std::optional<io::ArrayOutput> file_;
 };
@@ -247,6 +254,11 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     throw Error(ExitCode::usage,
                 "outputs of type photons are written by one process: run without mpirun, or take them out");
   }
+  if (options.checkpoint > 0 && (config.has_raw_photons() || tally_size(config) == 0)) {
+    throw Error(ExitCode::usage,
+                "--checkpoint: a run with raw photons, or without its tally (output.tally), cannot be continued from "
+                "what it has written: take the output of type photons out, or set output.tally to always");
+  }
   const std::unique_ptr<device::Device> device =
       choose_device(options, config.peeled.has_value(), world.rank_on_node());
   const Compute compute{device.get(), options.device_options, options.cpu};
@@ -287,13 +299,51 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (peeled) sink.seen = [&](std::span<const Seen> batch) { put_into(peeled, batch); };
 
   // Of a run whose number of photons is not fixed, or which has been written before, only whole batches are worth it.
-  const bool open_ended = goal.until || sample.continued > 0;
+  const bool open_ended = goal.until || sample.continued > 0 || options.checkpoint > 0;
   const std::uint64_t before = sample.tally.photons();
   std::optional<Reached> reached;
+  const std::string where = describe(device.get(), options.cpu);
+  std::vector<OutputLight> light;
+  std::vector<std::string> caveats;
+  const auto write = [&](const Ending& how, double seconds) {
+    check_conservation(sample.tally);
+    write_header(*file, config, setup, where);
+    write_line(*file, setup.line);
+    if (photons) photons->finish();
+    light = sample.tally.write(*file);
+    caveats = caveats_of(sample.tally, light, how);
+    write_ending(*file, sample.tally, caveats, how);
+    file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
+    for (std::size_t i = 0; i < config.generators.size(); ++i) {
+      file->attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
+    }
+    if (reached) write_reached(*file, *config.until, *reached);
+    write_sample(*file, config, inputs, sample);
+    file->attribute("/summary", "transport_seconds", seconds);
+    file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
+    file->attribute("/summary", "ranks", std::int64_t(world.ranks()));
+    file->finish();
+  };
   {
     Watch watch(options.quiet ? ProgressMode::never : options.progress,
                 {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt});
-    const Batches batches{config, one, compute, watch, sink, world};
+    // A checkpoint is the result of the photons so far, which `thor continue` completes.
+    const auto keep = [&] {
+      Ending so_far = ending;
+      so_far.cut = so_far.all_light = true;
+      sample.tally.share_light(sample.tally.photons());
+      try {
+        write(so_far, sample.seconds + watch.seconds());
+        file.commit();
+      } catch (const Error& e) {
+        if (e.code() != ExitCode::output) throw;
+        warning("no checkpoint could be written, and the run goes on: {}", e.what());
+      }
+      file.start_again();
+      sample.tally.share_light(1);
+    };
+    Checkpoints checkpoints{options.checkpoint, keep};
+    const Batches batches{config, one, compute, watch, sink, world, &checkpoints};
     const BatchesEnd end = run_batches(batches, goal, open_ended, sample);
     batches.end();
     sample.seconds += watch.seconds();
@@ -311,41 +361,18 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (goal.until && !reached->met(*config.until)) ending.unmet = describe(*config.until, *reached);
   total.share_light(std::max<std::uint64_t>(whole ? total.photons() : ending.requested, 1));
 
-  check_conservation(total);
-  const std::string where = describe(device.get(), options.cpu);
-  std::vector<OutputLight> light;
-  std::vector<std::string> caveats;
   constexpr double many_cells = 4e6;  // a second or so
   if (!options.quiet && config::count_cells(config.outputs) > many_cells) {
     message("thor: writing {:.2g} bins to {}\n", config::count_bins(config.outputs), options.output);
   }
-  const auto write = [&] {
-    write_header(*file, config, setup, where);
-    write_line(*file, setup.line);
-    if (photons) photons->finish();
-    light = total.write(*file);
-    caveats = caveats_of(total, light, ending);
-    write_ending(*file, total, caveats, ending);
-    file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
-    for (std::size_t i = 0; i < config.generators.size(); ++i) {
-      file->attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
-    }
-    if (reached) write_reached(*file, *config.until, *reached);
-    write_sample(*file, config, inputs, sample);
-    file->attribute("/summary", "transport_seconds", seconds);
-    file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
-    file->attribute("/summary", "ranks", std::int64_t(world.ranks()));
-    file->finish();
-  };
   try {
-    write();
+    write(ending, seconds);
   } catch (const Error& e) {
     if (e.code() != ExitCode::output || !(photons || peeled)) throw;
     drop_photons(e);
-    write();
+    write(ending, seconds);
   }
-  if (options.before_commit) options.before_commit();
-  file->commit(options.overwrite);
+  file.commit();
 
   if (!options.quiet) {
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",

@@ -17,6 +17,7 @@ struct RunOptions {
   ProgressMode progress = ProgressMode::automatic;
   double max_walltime = 0;  ///< seconds; 0: none
   double drain = 5;         ///< see TimeLimits
+  double checkpoint = 0;    ///< seconds between checkpoints, which are results so far; 0: none
   std::string device = "auto";
   device::Options device_options;
   cpu::Options cpu;

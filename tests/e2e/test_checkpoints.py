@@ -1,0 +1,154 @@
+"""Checkpoints: runs that are killed at any moment go on from the last one, to the result of a run that was not.
+
+    /usr/bin/python3 tests/e2e/test_checkpoints.py --thor build/release/thor [unittest arguments]
+"""
+
+import contextlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from configurations import ENDLESS, sphere  # noqa: E402
+from support import Case, DONE, INPUT, STOPPED, USAGE, command_line, main, mounted, thor, wait_for  # noqa: E402
+from test_until import numbers  # noqa: E402
+
+SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
+IMAGE = {"type": "image", "name": "sb", "observer": "face", "width": "2 kpc", "pixels": 12}
+CONFIG = {**sphere(2e3, 3000, outputs=[SPECTRUM, IMAGE], dust={"tau": 0.1}), "observers": [{"name": "face", "direction": [0, 0, 1]}]}
+OFTEN = ("--checkpoint", 0.05, "--threads", 1, "--device", "cpu", "--quiet")
+
+
+class Checkpoints(Case):
+    @classmethod
+    def setUpClass(cls):
+        """As many photons as this machine runs in about 1.5 s."""
+        super().setUpClass()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "config.yaml"
+            path.write_text(json.dumps(CONFIG))
+            thor("run", path, "-o", Path(folder) / "out.h5", "--threads", 1, "--device", "cpu")
+            with h5py.File(Path(folder) / "out.h5") as file:
+                seconds = float(file["summary"].attrs["transport_seconds"])
+        cls.all = int(np.clip(3000 * 1.5 / seconds, 6000, 10**6))
+        cls.config = {**CONFIG, "generators": [{**CONFIG["generators"][0], "photons": cls.all}]}
+
+    def photons(self, out):
+        return int(self.summary(out)["photons"]) if out.exists() else 0
+
+    def test_killed_at_any_moment(self):
+        """Kills a run ten times; what was kept is whole each time, and never less than before."""
+        whole = self.run_thor(self.config, "--device", "cpu")
+        draw, out, done, kills = random.Random(7), self.folder / "out.h5", 0, 0
+        config = self.write(self.config)
+        for _ in range(10):
+            words = ("continue", out) if out.exists() else ("run", config, "-o", out)
+            job = subprocess.Popen(command_line(*words, *OFTEN), stderr=subprocess.PIPE, text=True)
+            time.sleep(draw.uniform(0.1, 0.6))
+            kills += job.poll() is None
+            job.send_signal(signal.SIGKILL)
+            said = job.communicate(timeout=30)[1]
+            self.assertIn(job.returncode, (DONE, -signal.SIGKILL), said)
+            self.assertGreaterEqual(self.photons(out), done)
+            done = self.photons(out)
+            if done == self.all:
+                break
+        self.assertGreaterEqual(kills, 3, "a run is too short to be killed")
+        self.assertGreater(done, 0)
+        if done < self.all:
+            finish = thor("continue", out, *OFTEN)
+            self.assertEqual(finish.returncode, DONE, finish.stderr)
+        one, other = numbers(whole, ("ranks",)), numbers(out, ("ranks",))
+        self.assertEqual([key for key in one if one[key] != other.get(key)], [])
+        self.assertEqual(one.keys(), other.keys())
+
+    def test_a_checkpoint_is_a_result(self):
+        """It says that it is not complete, and has the light of all sources."""
+        out = self.folder / "out.h5"
+        job = subprocess.Popen(command_line("run", self.write(self.config), "-o", out, *OFTEN), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        for _ in range(400):
+            if out.exists():
+                break
+            time.sleep(0.01)
+        job.send_signal(signal.SIGKILL)
+        job.communicate(timeout=30)
+        summary = self.summary(out)
+        self.assertFalse(summary["complete"])
+        self.assertIn(b"the run was cut", summary["caveats"])
+        self.assertEqual((summary["in_flight"], summary["photons_requested"]), (0, self.all))
+        self.assertAlmostEqual(summary["luminosity_emitted"] / 1e42, 1, delta=1e-9)
+        with h5py.File(out) as file:
+            self.assertGreater(np.sum(file["spectra/s/flux"][:]), 0)
+        self.assertEqual(thor("info", out).returncode, DONE)
+
+    def test_half_a_file_is_refused(self):
+        """A disk that lost its end: what is left is not taken for a checkpoint."""
+        out = self.run_thor(self.config, *OFTEN)
+        whole = out.read_bytes()
+        out.write_bytes(whole[: len(whole) // 2])
+        done = thor("continue", out, "--photons", 10)
+        self.assertEqual(done.returncode, INPUT, done.stderr)
+
+    def test_the_same_result_with_and_without(self):
+        one, other = numbers(self.run_thor(self.config, "--device", "cpu")), numbers(self.run_thor(self.config, *OFTEN))
+        self.assertEqual([key for key in one if one[key] != other.get(key)], [])
+
+    def test_until(self):
+        config = {**self.config, "until": {"output": "s", "error": "4%", "of": "peak"}}
+        one, other = self.run_thor(config, "--device", "cpu"), self.run_thor(config, *OFTEN)
+        self.assertEqual(self.photons(one), self.photons(other))
+        with h5py.File(one) as a, h5py.File(other) as b:
+            np.testing.assert_array_equal(a["spectra/s/flux"], b["spectra/s/flux"])
+
+    def test_a_disk_that_fills_up_keeps_the_last_one(self):
+        with mounted(self, self.folder / "disk", "size=2M") as disk:
+            out, ballast = disk / "out.h5", disk / "ballast"
+            options = [word for word in OFTEN if word != "--quiet"]
+            job = subprocess.Popen(command_line("run", self.write({**self.config, "dataset": {**self.config["dataset"], "tau0": 3e4}}), "-o", out, *options),
+                                   stderr=subprocess.PIPE, text=True)
+            self.addCleanup(job.kill)
+            self.assertTrue(wait_for(out.exists), "the first checkpoint")
+            with contextlib.suppress(OSError), open(ballast, "wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+            time.sleep(1.5)
+            job.send_signal(signal.SIGKILL)
+            job.communicate(timeout=30)
+            self.assertGreater(self.photons(out), 0)
+            ballast.unlink()
+            self.assertEqual(thor("info", out).returncode, DONE)
+
+    def test_mistakes(self):
+        done = thor("run", self.write(ENDLESS), "--checkpoint", 10)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("--checkpoint: a run with raw photons", done.stderr)
+        never = {**self.config, "output": {"path": "out.h5", "tally": "never"}}
+        self.assertEqual(thor("run", self.write(never), "--checkpoint", 10).returncode, USAGE)
+        for wrong in ("0", "-1", "nan", "often"):
+            self.assertEqual(thor("run", self.write(self.config), "--checkpoint", wrong).returncode, USAGE)
+
+    def test_a_signal_after_checkpoints(self):
+        out = self.folder / "out.h5"
+        job = subprocess.Popen(command_line("run", self.write(self.config), "-o", out, *OFTEN, "--drain", 0), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        time.sleep(0.6)
+        job.send_signal(signal.SIGTERM)
+        said = job.communicate(timeout=30)[1]
+        self.assertEqual(job.returncode, STOPPED, said)
+        self.assertEqual(self.summary(out)["in_flight"], 0)
+        self.assertEqual(thor("continue", out, *OFTEN).returncode, DONE)
+        self.assertEqual(self.photons(out), self.all)
+
+
+if __name__ == "__main__":
+    main()
