@@ -15,6 +15,7 @@ SPHERE, CLUMPY = "tests/physics/sphere_test.cpp", "tests/physics/clumpy_test.cpp
 SLAB = ["LineProblem_Slab_float"]
 SHELL = ["LineProblem_Shell_double"]  # the precision of those tests
 CELLS = ["LineProblem_UniformGrid_float"]
+RAYS, PEEL = ["MarchLineProblem_UniformGrid_float"], "tests/physics/peel_test.cpp"
 
 
 def kernel(name, file, what, old, new, compile, tests, filter):
@@ -157,6 +158,11 @@ MUTATIONS = [
            "tests/unit/outputs/sight_test.cpp", "Sight.IsInTheRestFrameOfAnObject"),
     header("nearest_image", "src/thor/outputs/observer.hpp", "light of a periodic box is drawn where it is, not at the nearest image",
            "if (!sky.escaped) r = nearest(sky, k, r);", "", "tests/unit/outputs/sight_test.cpp", "Sight.FindsTheNearestImage"),
+    kernel("peel_phase", "src/thor/transport/peel.hpp", "scatterings send the same light in all directions",
+           "  ray.weight = look.weight;\n", "  ray.weight = V(Real(1));\n", RAYS, PEEL, "PeelOffImages.OfADustyDiscAreThoseOfEscapedPhotons"),
+    kernel("ray_dust", FLIGHT, "rays towards observers forget dust",
+           "  if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);\n", "",
+           RAYS, PEEL, "PeelOffImages.OfADustyDiscAreThoseOfEscapedPhotons"),
 
     # ---- emission
     source("recombination_factor", "src/thor/emission/recombination.cpp", "case-B coefficient 1.1 times as large",

@@ -7,6 +7,7 @@
 #include "support/grid.hpp"
 #include "support/run.hpp"
 #include "support/statistics.hpp"
+#include "thor/datasets/dust_law.hpp"
 #include "thor/transport/peel.hpp"
 
 namespace {
@@ -323,6 +324,72 @@ TEST(PeelOffImages, AreTheRightWayUp) {
   EXPECT_EQ(brightest(face), 11u * 20 + 15);  // y = 0.15, x = 0.55
   EXPECT_EQ(brightest(born), 2u * 8 + 4);     // from +x with z upward: y is to the right
   EXPECT_NEAR(sum(born.light) / tally.light(thor::Counter::light_emitted), 1, 1e-9) << "all of it, without transfer";
+}
+
+/// A disc of gas and dust, 0.9 kpc in radius and 0.5 kpc thick, in a box of 2 x 2 x 1 kpc, with a source beside its
+/// middle. `line` and `dust`: optical depth of a cell of 1/8 kpc.
+struct Disc {
+  Disc(double line, double dust)
+      : file([=] {
+          GridOptions o;
+          o.shape = {16, 16, 8};
+          o.size = 2 * kpc;
+          o.dust = true;
+          const double section =
+              thor::dust_cross_section(thor::DustLaw::smc, 1215.67e-8) / thor::dust_metallicity(thor::DustLaw::smc);
+          o.gas = [=](int x, int y, int z) {
+            const bool inside = std::hypot((x - 7.5) / 8, (y - 7.5) / 8) < 0.9 && z >= 2 && z < 6;
+            return GridCell{
+                inside ? line / (5.898e-14 * kpc / 8) : 1e-20, 1e4, {}, inside ? dust / (section * kpc / 8) : 0, 0};
+          };
+          return o;
+        }()) {}
+
+  std::string yaml(const std::string& acceleration, int photons, int seed, const std::string& observer,
+                   const std::string& estimator = "estimator: peel", const std::string& dust = "g: 0.7") const {
+    return fmt::format(
+        "line: Lya\nseed: {}\ndataset: {{type: uniform_grid, path: {}, dust: {{law: SMC, albedo: 0.6, {}}}}}\n"
+        "generators: [{{type: point, position: [0.4 kpc, 0.2 kpc, 0.05 kpc], photons: {}}}]\nacceleration: {}\n"
+        "observers: [{{name: o, direction: {}, up: [0, 1, 0]}}]\n"
+        "outputs: [{{type: image, name: i, observer: o, width: 2.4 kpc, pixels: 6, {}}}]\noutput: {{path: x.h5}}\n",
+        seed, file.path(), dust, photons, acceleration, observer, estimator);
+  }
+
+  GridFile file;
+};
+
+/// Seen at an angle of 60 degrees, by rays and by the photons that escape in that direction up to 4 degrees.
+TEST(PeelOffImages, OfADustyDiscAreThoseOfEscapedPhotons) {
+  const Disc disc(0.1, 0.4);
+  const auto image = [&](const std::string& yaml) {
+    return run_all(yaml, {}, {nullptr, {}, {2, false, ""}}).tally.binned(0);
+  };
+  const char* skips = "{core_skip: none}";
+  const std::string direction = "[0.866025, 0, 0.5]";
+  const auto by_photons = image(disc.yaml(skips, 6000000, 1, direction, "estimator: escaped, within: 4 deg"));
+  const auto by_rays = image(disc.yaml(skips, 100000, 2, direction));
+  EXPECT_GT(alike(by_photons, by_rays), 1e-3);
+  EXPECT_NEAR(sum(by_rays.light) / sum(by_photons.light), 1, 0.05);
+  EXPECT_LT(alike(by_photons, image(disc.yaml(skips, 100000, 2, "[0.906308, 0, 0.422618]"))), 1e-4)
+      << "an observer who is turned by 5 degrees must not pass";
+  EXPECT_LT(alike(by_photons, image(disc.yaml(skips, 100000, 2, direction, "estimator: peel", "g: 0"))), 1e-4)
+      << "another phase function must not pass";
+}
+
+/// Every scattering, core skipping and jumps show the same.
+TEST(PeelOffImages, OfADiscDoNotDependOnTheAcceleration) {
+  const Disc disc(200, 0.05);
+  const auto image = [&](const char* acceleration, int photons) {
+    return run_all(disc.yaml(acceleration, photons, 1, "[0.6, 0, 0.8]"), {}, {nullptr, {}, {2, false, ""}})
+        .tally.binned(0);
+  };
+  const auto every = image("{core_skip: none}", 6000);
+  EXPECT_GT(alike(every, image("{jumps: true}", 40000)), 1e-3);
+  EXPECT_GT(alike(every, image("{core_skip: local}", 20000)), 1e-3);
+  const Disc thicker(200, 0.12);
+  const auto other =
+      run_all(thicker.yaml("{jumps: true}", 40000, 1, "[0.6, 0, 0.8]"), {}, {nullptr, {}, {2, false, ""}});
+  EXPECT_LT(alike(every, other.tally.binned(0)), 1e-3) << "more dust must not pass";
 }
 
 }  // namespace
