@@ -39,6 +39,8 @@ void ArrayOutput::write(const std::string&, std::span<const T>, const std::vecto
                         std::string_view, int) {}
 template void ArrayOutput::write(const std::string&, std::span<const double>, const std::vector<std::uint64_t>&,
                                  std::string_view, std::string_view, int);
+template void ArrayOutput::write(const std::string&, std::span<const float>, const std::vector<std::uint64_t>&,
+                                 std::string_view, std::string_view, int);
 template void Column<double>::append(std::span<const double>);
 template void Column<std::int64_t>::append(std::span<const std::int64_t>);
 template void Column<std::uint64_t>::append(std::span<const std::uint64_t>);
