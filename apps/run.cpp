@@ -35,6 +35,9 @@ void print_photon(const Setup& setup, const Photon& p) {
 
 ExitCode run(const RunArguments& arguments, const std::vector<std::string>& set, RunOptions options) {
   options.output = result_name(options.output);
+  if (options.world && arguments.config.path == "-") {
+    throw Error(ExitCode::usage, "stdin is that of one rank only: give the name of a configuration");
+  }
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
   const auto [config, setup] =

@@ -134,6 +134,9 @@ class Checkpoints(Case):
         self.assertIn("--checkpoint: a run with raw photons", done.stderr)
         never = {**self.config, "output": {"path": "out.h5", "tally": "never"}}
         self.assertEqual(thor("run", self.write(never), "--checkpoint", 10).returncode, USAGE)
+        done = thor("run", self.write(self.config), "-o", self.folder / "out.zarr", "--checkpoint", 10)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("a directory cannot replace another at one blow", done.stderr)
         for wrong in ("0", "-1", "nan", "often"):
             self.assertEqual(thor("run", self.write(self.config), "--checkpoint", wrong).returncode, USAGE)
 

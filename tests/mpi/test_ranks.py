@@ -191,6 +191,7 @@ class Ends(RankCase):
         config = sphere(1, 10, outputs=[SPECTRUM])
         for path, arguments, code, says in (
             (self.folder / "none.yaml", (), USAGE, "configuration file missing"),
+            ("-", (), USAGE, "stdin is that of one rank only"),
             (self.write(config), ("-o", self.folder / "no/out.h5"), OUTPUT, "there is no directory"),
             (self.write({**config, "outputs": [{"type": "photons"}]}, "photons.yaml"), (), USAGE, "photons are written by one process"),
         ):

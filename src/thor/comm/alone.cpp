@@ -7,7 +7,7 @@
 namespace thor::comm {
 
 World::World() {
-  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* ranks = std::getenv(size);
     if (ranks && std::atoi(ranks) > 1) {
       throw Error(ExitCode::device,

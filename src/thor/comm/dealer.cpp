@@ -31,8 +31,8 @@ Dealer::Window Dealer::finish() {
   return {next_, end_};
 }
 
-Dealer::Window Dealer::take() {
-  const Words words = ask({take_kind, 0, 0});
+Dealer::Window Dealer::take(std::uint64_t least) {
+  const Words words = ask({take_kind, least, 0});
   return {words[0], words[1]};
 }
 
@@ -51,15 +51,14 @@ Words Dealer::reply(int, const Words& question) {
   const std::lock_guard lock(mutex_);
   switch (question[0]) {
     case take_kind: {
-      const std::uint64_t left = stop_ ? 0 : end_ - next_, ranks = std::uint64_t(world_.ranks());
-      const std::uint64_t size =
-          world_.is_alone() ? left : std::min(left, std::max<std::uint64_t>(left / (4 * ranks), 1));
+      const std::uint64_t left = stop_ ? 0 : end_ - next_, share = left / (4 * std::uint64_t(world_.ranks()));
+      const std::uint64_t size = world_.is_alone() ? left : std::min(left, std::max(share, question[1]));
       next_ += size;
       return {next_ - size, next_, 0};
     }
     case report_kind:
       finished_ += question[1];
-      stop_ = stop_ ? stop_ : int(question[2]);
+      if (const int why = int(question[2]); why && (!stop_ || why < stop_)) stop_ = why;
       return {finished_, std::uint64_t(stop_), 0};
     default:
       ++done_;

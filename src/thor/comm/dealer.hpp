@@ -17,7 +17,7 @@ class Dealer {
   };
   struct News {
     std::uint64_t finished;  ///< photons of all ranks that have ended
-    int stop;                ///< why the run is to be stopped; 0: it is not
+    int stop;                ///< why the run is to be stopped, the lowest number of all ranks; 0: it is not
   };
 
   /// Collective: for ids from `all.next` to before `all.end`.
@@ -26,9 +26,9 @@ class Dealer {
   Dealer(const Dealer&) = delete;
   Dealer& operator=(const Dealer&) = delete;
 
-  /// Ids that this rank may start, of which there are at most the fourth part of its share left; none at the end, or
-  /// after a stop.
-  Window take();
+  /// Ids that this rank may start: a quarter of an equal share of what is left, or `least` if that is more and there
+  /// are as many; none at the end, or after a stop.
+  Window take(std::uint64_t least = 1);
   /// Tells how many photons have ended here since the last time, and why this rank is to be stopped, if it is.
   News report(std::uint64_t finished, int stop);
   /// Collective, at the end: the first rank waits for the others, and gets the ids that no rank took.

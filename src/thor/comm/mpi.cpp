@@ -29,10 +29,28 @@ bool is_running() {
   return started && !ended;
 }
 
+/// The number of processes that a launcher says that it has started; 1 if it says nothing.
+int ranks_expected() {
+  int most = 1;
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const char* text = std::getenv(name)) most = std::max(most, std::atoi(text));
+  }
+  return most;
+}
+
 }  // namespace
 
 World::World() {
-  if (!is_launched()) return;
+  const auto require_all = [&] {
+    if (ranks_ > 1 || ranks_expected() == 1) return;
+    throw Error(ExitCode::device,
+                "the launcher has started several processes, which this MPI does not know of: each would do the whole "
+                "run. Use the launcher of this MPI, or srun --mpi=pmix");
+  };
+  if (!is_launched()) {
+    require_all();
+    return;
+  }
   int level = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
   owns_mpi_ = true;
@@ -41,6 +59,7 @@ World::World() {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
   MPI_Comm_rank(node, &rank_on_node_), MPI_Comm_size(node, &ranks_on_node_);
   MPI_Comm_free(&node);
+  require_all();
   if (level < MPI_THREAD_MULTIPLE && ranks_ > 1) {
     throw Error(ExitCode::device, "this MPI serves one thread at a time (MPI_THREAD_MULTIPLE is missing): use another");
   }

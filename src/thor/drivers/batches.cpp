@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <iterator>
+#include <optional>
 
 #include "thor/comm/dealer.hpp"
 
@@ -71,16 +72,17 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
   tally.next_batch(doublings);
   comm::Dealer dealer(world, {ids.next, ids.end});
   const auto deal = [&] {
-    const comm::Dealer::Window window = dealer.take();
+    const comm::Dealer::Window window = dealer.take(compute.device ? first_on_device : 1);
     return Ids{window.next, window.end};
   };
   Pool pool(deal, std::uint64_t(compute.cpu.threads) * 16);
   Control control;
-  {
-    const Watch::Batch watched(watch, pool, control, dealer);
-    while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
-  }
+  std::optional<Watch::Batch> watched(std::in_place, watch, pool, control, dealer);
+  while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
+  // The first rank listens to the others until they are done; their last word comes before that.
+  if (!world.is_first()) watched.reset();
   const comm::Dealer::Window untouched = dealer.finish();
+  watched.reset();
   tally.add_at_first(world);
   std::vector<std::uint64_t> ends;
   for (const Ids& left : pool.left()) ends.insert(ends.end(), {left.next, left.end});
@@ -103,9 +105,11 @@ void Batches::end() const { world.from_first({}); }
 
 std::uint64_t Batches::most_in_batch() const {
   const std::uint64_t least = compute.device ? first_on_device : first_batch, done = watch.finished();
-  if (!checkpoints || !(checkpoints->interval > 0) || done == 0) return std::max(done, least);
-  const double rate = double(done) / std::max(watch.seconds(), 1e-3);
-  return std::max(std::min(done, std::uint64_t(rate * checkpoints->interval)), least);
+  if (!keeps()) return std::max(done, least);
+  if (done == 0) return first_batch;
+  const double now = watch.seconds(), rate = double(done) / std::max(now, 1e-3);
+  const double left = std::max(checkpoints->last + checkpoints->interval - now, 0.1 * checkpoints->interval);
+  return std::clamp<std::uint64_t>(std::uint64_t(rate * left), std::uint64_t(compute.cpu.threads), 4 * done);
 }
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
@@ -128,18 +132,21 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
     Tally& tally = sample.tally;
     const std::uint64_t before = tally[Counter::started], in_flight = tally[Counter::in_flight];
     std::vector<Ids> rest = run_batch(ids, sample.doublings(ids.next), tally);
-    if (whole && before > 0 && tally[Counter::in_flight] > in_flight) {
+    const auto are_known = [&] { return tally[Counter::started] - before + count(rest) == ids.end - ids.next; };
+    // A device that was stopped does not say which ids it has not started.
+    if (whole && before > 0 && (tally[Counter::in_flight] > in_flight || !are_known())) {
       tally.drop_batch();
       rest = {ids};
     }
-    sample.known = sample.known && tally[Counter::started] - before + count(rest) == ids.end - ids.next;
+    sample.known = sample.known && are_known();
     left.insert(left.end(), rest.begin(), rest.end());
-    if (checkpoints && checkpoints->interval > 0 && !todo.empty() && sample.known && !sample.in_flight() &&
-        watch.seconds() >= checkpoints->last + checkpoints->interval) {
+    const bool goes_on = !todo.empty() && watch.stopped() == Watch::Stop::none;
+    if (keeps() && goes_on && sample.known && !sample.in_flight() && tally.photons() > 0 &&
+        watch.seconds() >= checkpoints->last + 0.9 * checkpoints->interval) {
       std::vector<Ids> not_yet = left;
       not_yet.insert(not_yet.end(), todo.begin(), todo.end());
       sample.put_back(not_yet, end);
-      checkpoints->write();
+      checkpoints->write(end);
       checkpoints->last = watch.seconds();
     }
   }

@@ -39,9 +39,9 @@ Sample build_sample(const config::Config& config, const Setup& setup);
 
 /// Keeps what a run has counted every so often, so that little is lost where it ends without warning.
 struct Checkpoints {
-  double interval = 0;  ///< [s]; 0: none
-  std::function<void()> write{};
-  double last = 0;  ///< time of the last one [s of the run]
+  double interval = 0;                             ///< [s]; 0: none
+  std::function<void(std::uint64_t end)> write{};  ///< of a run that is to have the photons before `end`
+  double last = 0;                                 ///< time of the last one [s of the run]
 };
 
 /// What runs batches, and who looks on.
@@ -68,6 +68,7 @@ struct Batches {
   /// are returned.
   std::vector<Ids> run_batch(Ids ids, int doublings, Tally& tally) const;
   std::uint64_t most_in_batch() const;
+  bool keeps() const { return checkpoints && checkpoints->interval > 0; }
 };
 
 }  // namespace thor

@@ -164,21 +164,28 @@ class Result {
     }
   }
 
-  io::ArrayOutput& operator*() { return *file_; }
-  io::ArrayOutput* operator->() { return &*file_; }
+  io::ArrayOutput& operator*() {
+    if (!file_) file_.emplace(options_.output, overwrite_, false);
+    return *file_;
+  }
+  io::ArrayOutput* operator->() { return &**this; }
+  /// Refuses to replace what another process has put there.
+  void require_mine() const {
+    if (options_.before_commit && !committed_) options_.before_commit();
+  }
   /// Puts it in its place, where a later one may replace it.
   void commit() {
-    if (options_.before_commit && !committed_) options_.before_commit();
+    require_mine();
     file_->commit(overwrite_);
     overwrite_ = committed_ = true;
   }
   /// Empty, with room for all but raw photons.
   void start_again() {
     file_.reset();
-    file_.emplace(options_.output, overwrite_, false);
     try {
+      file_.emplace(options_.output, overwrite_, false);
       file_->reserve(std::uint64_t(size_.rest));
-    } catch (const Error&) {  // there may be some in the end
+    } catch (const Error&) {  // there may be room in the end
     }
   }
 
@@ -259,6 +266,10 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
                 "--checkpoint: a run with raw photons, or without its tally (output.tally), cannot be continued from "
                 "what it has written: take the output of type photons out, or set output.tally to always");
   }
+  if (options.checkpoint > 0 && options.output.ends_with(".zarr")) {
+    throw Error(ExitCode::usage, "--checkpoint: a directory cannot replace another at one blow: write a result in .h5");
+  }
+  world.largest(0);  // all have read what the first rank may replace
   const std::unique_ptr<device::Device> device =
       choose_device(options, config.peeled.has_value(), world.rank_on_node());
   const Compute compute{device.get(), options.device_options, options.cpu};
@@ -328,10 +339,12 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     Watch watch(options.quiet ? ProgressMode::never : options.progress,
                 {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt});
     // A checkpoint is the result of the photons so far, which `thor continue` completes.
-    const auto keep = [&] {
+    const auto keep = [&](std::uint64_t photons_in_the_end) {
       Ending so_far = ending;
+      so_far.requested = photons_in_the_end;
       so_far.cut = so_far.all_light = true;
       sample.tally.share_light(sample.tally.photons());
+      file.require_mine();
       try {
         write(so_far, sample.seconds + watch.seconds());
         file.commit();

@@ -67,7 +67,7 @@ void Watch::tell_others() {
   const std::uint64_t finished = control_->finished;
   const comm::Dealer::News news = dealer_->report(finished - told_, int(stop_.load()));
   told_ = finished, of_all_ = news.finished;
-  if (stop_ == Stop::none && news.stop != 0) stop(Stop(news.stop));
+  if (news.stop != 0 && closed_at_ < 0 && Stop(news.stop) != stop_) stop(Stop(news.stop));
 }
 
 void Watch::look() {

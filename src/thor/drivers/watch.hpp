@@ -21,7 +21,7 @@ struct TimeLimits {
 /// Watches the batches of a run from a thread of its own: progress, signals, limits.
 class Watch {
  public:
-  enum class Stop { none, signal, walltime, max_time };
+  enum class Stop { none, signal, walltime, max_time };  ///< a lower one comes first
 
   Watch(ProgressMode progress, const TimeLimits& limits);
   ~Watch();

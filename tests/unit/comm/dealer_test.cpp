@@ -24,7 +24,8 @@ TEST(Dealer, GivesNothingAfterAStop) {
   const Dealer::News news = dealer.report(4, 2);
   EXPECT_EQ(news.finished, 7u);
   EXPECT_EQ(news.stop, 2);
-  EXPECT_EQ(dealer.report(0, 1).stop, 2) << "the first reason stays";
+  EXPECT_EQ(dealer.report(0, 3).stop, 2) << "max_time gives way to a limit";
+  EXPECT_EQ(dealer.report(0, 1).stop, 1) << "which gives way to a signal";
   const Dealer::Window nothing = dealer.take();
   EXPECT_EQ(nothing.next, nothing.end);
   const Dealer::Window rest = dealer.finish();

@@ -308,9 +308,10 @@ class Engine {
       return std::accumulate(parts, parts + copies_, std::uint64_t(0));
     };
     const std::uint64_t* longest = counters + std::size_t(Counter::longest) * std::size_t(copies_);
-    control_.finished = sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost) + sum(Counter::stopped);
-    control_.scatterings = sum(Counter::scatterings);
-    control_.longest = *std::max_element(longest, longest + copies_);
+    control_.finished =
+        finished_before_ + sum(Counter::escaped) + sum(Counter::absorbed) + sum(Counter::lost) + sum(Counter::stopped);
+    control_.scatterings = scatterings_before_ + sum(Counter::scatterings);
+    control_.longest = std::max(longest_before_, *std::max_element(longest, longest + copies_));
   }
 
   void show_progress(const Squad<Real>& squad) {
@@ -371,6 +372,8 @@ class Engine {
   const Sink& sink_;
   const double memory_of_events_;  ///< [byte]
   const Pool::Block ids_;
+  const std::uint64_t finished_before_ = control_.finished, scatterings_before_ = control_.scatterings,
+                      longest_before_ = control_.longest;  ///< of earlier ids of the pool
   const int schedulers_;
   std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
