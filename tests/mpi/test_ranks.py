@@ -56,6 +56,12 @@ class RankCase(Case):
         self.done = self.launch(ranks, "run", self.write(config), "-o", out, "--overwrite", *arguments, expect=expect)
         return out
 
+    def lasting(self, seconds):
+        """A sphere with as many photons as one thread of this machine runs in so many seconds."""
+        trial = self.run_thor(sphere(3e4, 100, outputs=[SPECTRUM]), "--device", "cpu", "--threads", 1)
+        photons = max(int(100 * seconds / self.summary(trial)["transport_seconds"]), 1000)
+        return sphere(3e4, photons, outputs=[SPECTRUM]), photons
+
     def assert_equal(self, one, other):
         a, b = numbers(one), numbers(other)
         self.assertEqual(a.keys(), b.keys())
@@ -111,21 +117,21 @@ class Same(RankCase):
 class Ends(RankCase):
     def test_a_signal_to_one_rank_stops_all(self):
         """What was counted is whole, and goes on from there to the result of a run that was not stopped."""
-        config = sphere(3e4, 1500, outputs=[SPECTRUM])
+        config, photons = self.lasting(3)
         for which in (0, 1):
             out = self.folder / "stopped.h5"
             job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, "--overwrite", "--drain", 60, "--threads", 1),
                                    stderr=subprocess.PIPE, text=True)
             self.addCleanup(job.kill)
             ranks = self.ranks_of(job.pid)
-            time.sleep(0.5)
+            time.sleep(0.3)
             os.kill(ranks[which], signal.SIGUSR1)
             _, said = job.communicate(timeout=60)
             self.assertEqual(job.returncode, STOPPED, said)
             self.assertEqual(said.count("stopping; giving photons in flight"), 1, said)
             summary = self.summary(out)
             self.assertEqual((summary["complete"], summary["in_flight"]), (False, 0))
-            self.assertLess(summary["photons"], 1500)
+            self.assertLess(summary["photons"], photons)
             self.launch(3, "continue", out)
             self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
 
@@ -167,7 +173,7 @@ class Ends(RankCase):
             self.assertEqual(left, [], "no rank outlives the job")
 
     def test_after_a_kill_it_goes_on_from_the_last_checkpoint(self):
-        config, out = sphere(3e4, 5000, outputs=[SPECTRUM]), self.folder / "kept.h5"
+        (config, _), out = self.lasting(4), self.folder / "kept.h5"
         often = ("--checkpoint", 0.05, "--threads", 1)
         job = subprocess.Popen(self.command(3, "run", self.write(config), "-o", out, *often), stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)

@@ -106,7 +106,7 @@ void Batches::end() const { world.from_first({}); }
 std::uint64_t Batches::most_in_batch() const {
   const std::uint64_t least = compute.device ? first_on_device : first_batch, done = watch.finished();
   if (!keeps()) return std::max(done, least);
-  if (done == 0) return first_batch;
+  if (done == 0) return compute.device ? first_on_device / 16 : 16 * std::uint64_t(compute.cpu.threads);
   const double now = watch.seconds(), rate = double(done) / std::max(now, 1e-3);
   const double left = std::max(checkpoints->last + checkpoints->interval - now, 0.1 * checkpoints->interval);
   return std::clamp<std::uint64_t>(std::uint64_t(rate * left), std::uint64_t(compute.cpu.threads), 4 * done);
