@@ -34,6 +34,19 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
       .add_option("--checkpoint", options.checkpoint,
                   "seconds after which the result so far is put into its place, for `thor continue`; and so on")
       ->check(number_between(1e-3, 1e9));
+  DomainOptions& domains = options.domains;
+  command.add_option("--domains", domains.count, "cut a grid into so many parts, of which each rank holds some (default: 1)")
+      ->check(CLI::Range(1, 1 << 20));
+  command.add_option("--margin", domains.margin, "cells by which parts of a grid overlap on each side (default: 4)")
+      ->check(CLI::Range(0, 1 << 20));
+  command
+      .add_option("--in-flight", domains.border.in_flight,
+                  "photons in flight at once in all parts of a grid, which bounds the memory (default: automatic)")
+      ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 40));
+  command.add_option("--message", domains.border.message, "most photons in a message between ranks (default: 512)")
+      ->check(CLI::Range(std::size_t(1), std::size_t(1) << 20));
+  command.add_flag("!--no-relief", domains.border.relief,
+                   "no rank takes over from another that has more to do (default: it does)");
   add_progress(command, arguments.progress);
   command.add_flag("--quiet", options.quiet, "no progress line and no summary");
   command.add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");
@@ -79,7 +92,7 @@ ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<Exit
   const comm::World world;
   RunOptions options = arguments.resolved();
   if (world.is_alone()) return work(options);
-  options.world = &world;
+  options.world = options.domains.world = &world;
   if (arguments.threads == 0) options.cpu.threads = threads_of_rank(world);
   if (!world.is_first()) {
     say_errors_only();

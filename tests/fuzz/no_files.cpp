@@ -15,10 +15,11 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line&) {
   shape.periodic = dataset.boundary == config::Boundary::periodic;
   return shape;
 }
-std::shared_ptr<const Cells> read_cells(const config::Dataset&, const Line&, const GridShape&, const CellUnits&, bool,
-                                        int) {
+std::shared_ptr<const Cells> read_cells(const config::Dataset&, const Line&, const GridShape&, const CellUnits&,
+                                        const CellRequest&) {
   return nullptr;
 }
+double read_fastest(const config::Dataset&, const Line&, const GridShape&, const CellBox&, int) { return 0; }
 std::shared_ptr<const SourceList> build_source_list(const config::Generator&, const Medium&, std::uint64_t, Light&) {
   return nullptr;
 }

@@ -5,7 +5,17 @@
 
 namespace thor::comm {
 
-Dealer::Dealer(const World& world, Window all) : world_(world), next_(all.next), end_(all.end) {
+Dealer::Dealer(const World& world, Window all, std::uint64_t in_flight, bool relieves)
+    : world_(world),
+      first_(all.next),
+      next_(all.next),
+      end_(all.end),
+      in_flight_(in_flight),
+      relieves_(relieves),
+      states_(std::size_t(world.ranks())),
+      waves_(states_.size()),
+      partner_(states_.size(), -1),
+      delivered_then_(states_.size(), ~0ull) {
   if (!world.is_first() || world.is_alone()) return;
   thread_ = std::jthread([this](const std::stop_token& stop) {
     const auto reply_to = [this](int rank, const Words& question) { return reply(rank, question); };
@@ -24,7 +34,7 @@ Dealer::~Dealer() { thread_.request_stop(); }
 
 Dealer::Window Dealer::finish() {
   if (!world_.is_first()) {
-    ask({done_kind, 0, 0});
+    ask({done_kind});
     return {};
   }
   if (thread_.joinable()) thread_.join();  // it ends with the last word of the last rank
@@ -32,13 +42,25 @@ Dealer::Window Dealer::finish() {
 }
 
 Dealer::Window Dealer::take(std::uint64_t least) {
-  const Words words = ask({take_kind, least, 0});
-  return {words[0], words[1]};
+  const Words words = ask({take_kind, least});
+  return {words[0], words[1], words[2] != 0};
 }
 
 Dealer::News Dealer::report(std::uint64_t finished, int stop) {
   const Words words = ask({report_kind, finished, std::uint64_t(stop)});
   return {words[0], int(words[1])};
+}
+
+Dealer::Orders Dealer::report(const State& s) {
+  const std::uint64_t wave = seen_wave_ << 1 | std::uint64_t(s.idle);
+  const Words words = ask({state_kind, s.finished, s.posted, s.delivered, s.waiting, wave});
+  seen_wave_ = words[2];
+  return {words[0] != 0, words[1]};
+}
+
+Dealer::Relief Dealer::relief(std::uint64_t number) {
+  const Words words = ask({relief_kind, number});
+  return {int(words[0]), int(words[1])};
 }
 
 Words Dealer::ask(const Words& question) {
@@ -47,23 +69,70 @@ Words Dealer::ask(const Words& question) {
   return world_.ask(question);
 }
 
-Words Dealer::reply(int, const Words& question) {
+Words Dealer::reply(int rank, const Words& question) {
   const std::lock_guard lock(mutex_);
   switch (question[0]) {
     case take_kind: {
+      std::uint64_t ended = 0;
+      for (const State& state : states_) ended += state.finished;
+      const std::uint64_t flying = next_ - first_ - ended, room = in_flight_ - std::min(in_flight_, flying);
       const std::uint64_t left = stop_ ? 0 : end_ - next_, share = left / (4 * std::uint64_t(world_.ranks()));
-      const std::uint64_t size = world_.is_alone() ? left : std::min(left, std::max(share, question[1]));
+      const std::uint64_t all = world_.is_alone() ? left : std::min(left, std::max(share, question[1]));
+      const std::uint64_t size = std::min(all, room);
       next_ += size;
-      return {next_ - size, next_, 0};
+      return {next_ - size, next_, std::uint64_t(size == 0 && left > 0)};
     }
     case report_kind:
       finished_ += question[1];
       if (const int why = int(question[2]); why && (!stop_ || why < stop_)) stop_ = why;
-      return {finished_, std::uint64_t(stop_), 0};
+      return {finished_, std::uint64_t(stop_)};
+    case state_kind: {
+      const State state{question[1], question[2], question[3], question[4], (question[5] & 1) != 0};
+      const bool over = all_is_over(rank, state, question[5] >> 1);
+      if (relieves_ && state.idle && !over) relieve(rank);
+      return {std::uint64_t(over), reliefs_.size(), wave_};
+    }
+    case relief_kind: {
+      const Relief& relief = reliefs_[question[1]];
+      return {std::uint64_t(relief.busy), std::uint64_t(relief.idle)};
+    }
     default:
       ++done_;
       return {};
   }
+}
+
+bool Dealer::all_is_over(int rank, const State& state, std::uint64_t wave) {
+  if (wave_ == 0) return true;  // found before
+  states_[std::size_t(rank)] = state, waves_[std::size_t(rank)] = wave;
+  std::uint64_t posted = 0, delivered = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!states_[i].idle || waves_[i] != wave_) return false;
+    posted += states_[i].posted, delivered += states_[i].delivered;
+  }
+  if (posted != delivered || (!stop_ && next_ < end_)) return false;
+  if (posted != posted_before_) {
+    posted_before_ = posted;
+    ++wave_;
+    return false;
+  }
+  wave_ = 0;
+  return true;
+}
+
+void Dealer::relieve(int rank) {
+  constexpr std::uint64_t many = 256;  // travellers that wait: fewer are soon followed
+  const auto idle = std::size_t(rank);
+  if (states_[idle].delivered == delivered_then_[idle]) return;  // what it was promised has yet to come
+  std::size_t busy = idle;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const bool may = partner_[idle] < 0 || partner_[idle] == int(i);
+    if (may && states_[i].waiting >= many && states_[i].waiting > states_[busy].waiting) busy = i;
+  }
+  if (busy == idle) return;
+  reliefs_.push_back({int(busy), rank});
+  partner_[idle] = int(busy), delivered_then_[idle] = states_[idle].delivered;
+  states_[busy].waiting /= 2;
 }
 
 }  // namespace thor::comm

@@ -14,7 +14,7 @@
 namespace thor::comm {
 namespace {
 
-constexpr int question_tag = 1, answer_tag = 2;
+constexpr int question_tag = 1, answer_tag = 2, message_tag = 3;
 constexpr std::size_t most_at_once = 1 << 20;  ///< cells of a reduction: bounds the memory that MPI takes for it
 
 /// Whether a launcher has started this process: MPI_Init takes some tenths of a second, which a process alone saves.
@@ -127,6 +127,47 @@ bool World::answer(const std::function<Words(int, const Words&)>& reply) const {
   const Words words = reply(status.MPI_SOURCE, question);
   MPI_Send(words.data(), size, MPI_UINT64_T, status.MPI_SOURCE, answer_tag, MPI_COMM_WORLD);
   return true;
+}
+
+namespace {
+
+class MpiSending : public World::Sending {
+ public:
+  MpiSending(int rank, std::vector<std::byte> message) : message_(std::move(message)) {
+    MPI_Isend(message_.data(), int(message_.size()), MPI_BYTE, rank, message_tag, MPI_COMM_WORLD, &request_);
+  }
+  ~MpiSending() override {
+    if (is_running()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+  bool is_done() override {
+    int done = 0;
+    MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  }
+
+ private:
+  std::vector<std::byte> message_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace
+
+std::unique_ptr<World::Sending> World::send(int rank, std::vector<std::byte> message) const {
+  return std::make_unique<MpiSending>(rank, std::move(message));
+}
+
+std::vector<std::byte> World::receive() const {
+  if (ranks_ == 1) return {};
+  int waiting = 0;
+  MPI_Message message;
+  MPI_Status status;
+  MPI_Improbe(MPI_ANY_SOURCE, message_tag, MPI_COMM_WORLD, &waiting, &message, &status);
+  if (!waiting) return {};
+  int size = 0;
+  MPI_Get_count(&status, MPI_BYTE, &size);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  return bytes;
 }
 
 void World::abort(int exit_code) const {

@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,7 +12,7 @@
 namespace thor::comm {
 
 /// A question to the first rank, or its answer.
-using Words = std::array<std::uint64_t, 3>;
+using Words = std::array<std::uint64_t, 6>;
 
 /// The ranks that a launcher of MPI (mpirun, srun) has started together. A process that was started without one is
 /// alone, and takes no time to find that out. What is collective is called by all ranks, in the same order.
@@ -45,6 +47,17 @@ class World {
   Words ask(const Words& question) const;
   /// For the first rank: answers a question, if one is there. False if there is none.
   bool answer(const std::function<Words(int rank, const Words&)>& reply) const;
+
+  /// A message on its way; its bytes are kept until it has left.
+  class Sending {
+   public:
+    virtual ~Sending() = default;
+    virtual bool is_done() = 0;
+  };
+  /// Sends to another rank, without waiting for it.
+  std::unique_ptr<Sending> send(int rank, std::vector<std::byte> message) const;
+  /// A message that has come; nothing if none has.
+  std::vector<std::byte> receive() const;
 
   /// Ends all ranks.
   [[noreturn]] void abort(int exit_code) const;

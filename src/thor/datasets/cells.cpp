@@ -113,7 +113,7 @@ CellGas<double> Cells::gas(std::int64_t i) const {
   return view<double>(dataset_).at(i / (ny * nz), i / nz % ny, i % nz);
 }
 
-void Cells::finish(int threads) {
+void Cells::finish(int threads, const CellBox& counted) {
   if (layout_.core_skip) {
     const int at = layout_.core_scale_at();
     const std::vector<float> scale = neighbourhood_scale(*this, threads);
@@ -121,55 +121,69 @@ void Cells::finish(int threads) {
       for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
     });
   }
-  survey(threads);
+  survey(threads, counted);
 }
 
-void Cells::survey(int threads) {
-  struct Part {
-    double density = 0, opacity = 0, inverse = 0, faces = 0, jumps = 0, largest = 0, x_crit = 0;
-  };
-  Part sum;
+void Cells::survey(int threads, const CellBox& counted) {
   std::mutex mutex;
   const auto [nx, ny, nz] = shape_.count;
   const std::int64_t step[3] = {ny * nz, nz, 1};
   const double hubble = shape_.hubble * shape_.cell_size / units_.reference_speed;
-  parallel_for(threads, std::size_t(shape_.cells()), cells_at_a_time,
-               [&, ny = ny, nz = nz](std::size_t first, std::size_t end) {
-                 Part p;
-                 for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
-                   const CellGas<double> g = gas(i);
-                   p.density += g.opacity / g.inverse_width;
-                   p.opacity = std::max(p.opacity, g.opacity);
-                   p.inverse = std::max(p.inverse, g.inverse_width);
-                   const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
-                   const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
-                   if (layout_.core_skip) p.x_crit = std::max(p.x_crit, 0.2 * std::cbrt(a_tau));
-                   const std::int64_t index[3] = {i / step[0], i / nz % ny, i % nz};
-                   for (std::size_t k = 0; k < 3; ++k) {
-                     if (index[k] + 1 >= shape_.count[k] || g.opacity < 1e-3)
-                       continue;  // thin cells are passed through
-                     const CellGas<double> other = gas(i + step[k]);
-                     if (other.opacity < 1e-3) continue;
-                     const double jump = std::hypot(g.velocity.x - other.velocity.x, g.velocity.y - other.velocity.y,
-                                                    g.velocity.z - other.velocity.z) *
-                                         std::max(g.inverse_width, other.inverse_width);
-                     p.faces += 1;
-                     p.jumps += jump > 1 ? 1 : 0;
-                     p.largest = std::max(p.largest, jump);
-                   }
-                 }
-                 const std::lock_guard lock(mutex);
-                 sum.density += p.density, sum.faces += p.faces, sum.jumps += p.jumps;
-                 sum.opacity = std::max(sum.opacity, p.opacity), sum.inverse = std::max(sum.inverse, p.inverse);
-                 sum.largest = std::max(sum.largest, p.largest), sum.x_crit = std::max(sum.x_crit, p.x_crit);
-               });
-  statistics_ = {sum.density / units_.opacity / double(shape_.cells()),
-                 sum.opacity,
-                 units_.a * sum.inverse,
-                 sum.faces > 0 ? sum.jumps / sum.faces : 0,
-                 sum.largest,
-                 sum.x_crit,
-                 layout_.packed ? double(dataset_.velocity_step) * sum.inverse : 0};
+  const std::int64_t rows = counted.count[0] * counted.count[1];
+  parallel_for(
+      threads, std::size_t(rows), std::max<std::size_t>(cells_at_a_time / std::size_t(counted.count[2]), 1),
+      [&](std::size_t first, std::size_t end) {
+        CellStatistics p;
+        for (auto row = std::int64_t(first); row < std::int64_t(end); ++row) {
+          const std::int64_t x = counted.first[0] + row / counted.count[1];
+          const std::int64_t y = counted.first[1] + row % counted.count[1];
+          for (std::int64_t z = counted.first[2]; z < counted.first[2] + counted.count[2]; ++z) {
+            const std::int64_t i = x * step[0] + y * step[1] + z, index[3] = {x, y, z};
+            const CellGas<double> g = gas(i);
+            p.density += g.opacity / g.inverse_width;
+            p.largest_opacity = std::max(p.largest_opacity, g.opacity);
+            p.largest_a = std::max(p.largest_a, g.inverse_width);
+            const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
+            const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
+            if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, 0.2 * std::cbrt(a_tau));
+            for (std::size_t k = 0; k < 3; ++k) {
+              if (index[k] + 1 >= shape_.count[k] || g.opacity < 1e-3) continue;  // thin cells are passed through
+              const CellGas<double> other = gas(i + step[k]);
+              if (other.opacity < 1e-3) continue;
+              const double jump = std::hypot(g.velocity.x - other.velocity.x, g.velocity.y - other.velocity.y,
+                                             g.velocity.z - other.velocity.z) *
+                                  std::max(g.inverse_width, other.inverse_width);
+              p.faces += 1;
+              p.jumps += jump > 1 ? 1 : 0;
+              p.largest_jump = std::max(p.largest_jump, jump);
+            }
+          }
+        }
+        const std::lock_guard lock(mutex);
+        statistics_.add(p);
+      });
+  CellStatistics& s = statistics_;
+  s.density /= units_.opacity;
+  s.cells = double(counted.cells());
+  s.velocity_step = layout_.packed ? double(dataset_.velocity_step) * s.largest_a : 0;
+  s.largest_a *= units_.a;
+}
+
+GridShape GridShape::part(const CellBox& box) const {
+  GridShape shape = *this;
+  shape.count = box.count;
+  for (std::size_t k = 0; k < 3; ++k) shape.origin[k] += double(box.first[k]) * cell_size;
+  shape.periodic = periodic && box.count == count;
+  return shape;
+}
+
+void CellStatistics::add(const CellStatistics& other) {
+  density += other.density, cells += other.cells, faces += other.faces, jumps += other.jumps;
+  largest_opacity = std::max(largest_opacity, other.largest_opacity);
+  largest_a = std::max(largest_a, other.largest_a);
+  largest_jump = std::max(largest_jump, other.largest_jump);
+  largest_x_crit = std::max(largest_x_crit, other.largest_x_crit);
+  velocity_step = std::max(velocity_step, other.velocity_step);
 }
 
 }  // namespace thor

@@ -5,19 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "thor/datasets/domains.hpp"
 #include "thor/datasets/uniform_grid.hpp"
 
 namespace thor {
 
 /// Geometry of a grid.
 struct GridShape {
-  std::array<std::int64_t, 3> count{};
+  CellIndex count{};
+  CellIndex tiles{1, 1, 1};        ///< copies of what the file holds along each axis, of which all cells are made
   double cell_size = 0;            ///< [cm]
   std::array<double, 3> origin{};  ///< of the lower corner [cm]
   bool periodic = false;
   double redshift = 0, hubble = 0;  ///< H(z) [1/s]; 0: no expansion
 
   std::int64_t cells() const { return count[0] * count[1] * count[2]; }
+  CellBox box() const { return {{}, count}; }
+  /// A part of the grid as a grid of its own, without the faces of the whole.
+  GridShape part(const CellBox& box) const;
 };
 
 /// The numbers of a cell that a run needs.
@@ -40,15 +45,21 @@ struct CellUnits {
   double a;                      ///< Voigt parameter at the reference speed
 };
 
-/// Statistics over all cells.
+/// Statistics of cells, which those of other parts can be added to.
 struct CellStatistics {
-  double mean_density = 0;     ///< of the absorber [cm^-3]
+  double density = 0;          ///< of the absorber, summed over cells [cm^-3]
+  double cells = 0;            ///< number of them
   double largest_opacity = 0;  ///< line-centre optical depth of one cell
   double largest_a = 0;        ///< Voigt parameter
-  double jumps = 0;            ///< share of faces between cells with gas across which v differs by more than v_th
+  double faces = 0;            ///< number of faces between cells with gas
+  double jumps = 0;            ///< number of those across which v differs by more than v_th
   double largest_jump = 0;     ///< in units of v_th
   double largest_x_crit = 0;
   double velocity_step = 0;  ///< of a packed grid, in units of the smallest v_th
+
+  double mean_density() const { return density / cells; }
+  double share_of_jumps() const { return faces > 0 ? jumps / faces : 0; }
+  void add(const CellStatistics& other);
 };
 
 /// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
@@ -65,8 +76,9 @@ class Cells {
   void clear(std::int64_t i);                                    ///< an empty cell
   void set_dropped(std::vector<bool> cells) { dropped_ = std::move(cells); }
 
-  /// Core skipping's lengths, where the layout has them, and the statistics.
-  void finish(int threads);
+  /// Core skipping's lengths, where the layout has them, and the statistics, of some of the cells.
+  void finish(int threads, const CellBox& counted);
+  void finish(int threads) { finish(threads, shape_.box()); }
 
   /// Whether a cell was bad, and is empty now.
   bool is_dropped(std::int64_t i) const { return !dropped_.empty() && dropped_[std::size_t(i)]; }
@@ -79,7 +91,7 @@ class Cells {
 
  private:
   float* record(std::int64_t i) const;
-  void survey(int threads);
+  void survey(int threads, const CellBox& counted);
 
   GridShape shape_;
   CellLayout layout_;

@@ -98,10 +98,11 @@ class BadCounter {
   }
   std::int64_t count() const { return count_; }
   const std::vector<bool>& cells() const { return bad_; }  ///< empty: none
-  std::string text(const GridShape& shape) const {
+  std::string text(const GridShape& shape, const CellBox& box) const {
     const auto [nx, ny, nz] = shape.count;
     return fmt::format("{} of {} cells are bad, the first is [{}, {}, {}] with {}", count_, shape.cells(),
-                       cell_ / (ny * nz), cell_ / nz % ny, cell_ % nz, first_);
+                       box.first[0] + cell_ / (ny * nz), box.first[1] + cell_ / nz % ny, box.first[2] + cell_ % nz,
+                       first_);
   }
 
  private:
@@ -175,6 +176,11 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
       }
     }
   }
+  for (std::size_t k = 0; k < 3; ++k) {
+    shape.tiles[k] = std::int64_t(dataset.more.at("tiles"));
+    shape.count[k] *= shape.tiles[k];
+    if (shape.count[k] > (1 << 30)) fail(dataset.path, "dataset.tiles: more than 2^30 cells along one side");
+  }
   const double side = shape.cell_size * double(std::ranges::max(shape.count));
   if (!(side < 1e32)) fail(dataset.path, fmt::format("the grid is {:.3g} cm wide: cell_size is to be in cm", side));
   if (shape.hubble * side > 3 * constants::c) {  // photons of a periodic box are stopped before they cross it
@@ -186,26 +192,77 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   return shape;
 }
 
-void read_field(const std::string& path, const std::string& field, const GridShape& shape, int threads,
-                const std::function<void(std::int64_t, double)>& take) {
-  const auto [nx, ny, nz] = shape.count;
-  io::Input(path).read_blocks<float>(field, threads, [&, ny = ny, nz = nz](const io::Block<float>& block) {
-    const float* value = block.values.data();
-    for (std::uint64_t x = 0; x < block.count[0]; ++x) {
-      for (std::uint64_t y = 0; y < block.count[1]; ++y) {
-        const std::int64_t first = (std::int64_t(block.first[0] + x) * ny + std::int64_t(block.first[1] + y)) * nz +
-                                   std::int64_t(block.first[2]);
-        for (std::uint64_t z = 0; z < block.count[2]; ++z) take(first + std::int64_t(z), double(*value++));
-      }
+void read_field(const std::string& path, const std::string& field, const GridShape& shape, const CellBox& box,
+                int threads, const std::function<void(std::int64_t, double)>& take) {
+  // Where in the box a cell of the file comes to lie along each axis: nowhere, or more than once in a grid of tiles.
+  std::array<std::vector<std::vector<std::int64_t>>, 3> places;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::int64_t count = shape.count[k] / shape.tiles[k];
+    places[k].resize(std::size_t(count));
+    for (std::int64_t i = 0; i < box.count[k]; ++i) {
+      const std::int64_t cell = (box.first[k] + i) % count;
+      places[k][std::size_t(cell < 0 ? cell + count : cell)].push_back(i);
     }
-  });
+  }
+  const auto wanted = [&](const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& count) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint64_t end = std::min<std::uint64_t>(first[k] + count[k], places[k].size());
+      bool any = false;
+      for (std::uint64_t i = first[k]; i < end && !any; ++i) any = !places[k][i].empty();
+      if (!any) return false;
+    }
+    return true;
+  };
+  const auto [nx, ny, nz] = box.count;
+  io::Input(path).read_blocks<float>(
+      field, threads,
+      [&, ny = ny, nz = nz](const io::Block<float>& block) {
+        const float* value = block.values.data();
+        for (std::uint64_t x = 0; x < block.count[0]; ++x) {
+          for (std::uint64_t y = 0; y < block.count[1]; ++y, value += block.count[2]) {
+            for (const std::int64_t i : places[0][block.first[0] + x]) {
+              for (const std::int64_t j : places[1][block.first[1] + y]) {
+                for (std::uint64_t z = 0; z < block.count[2]; ++z) {
+                  for (const std::int64_t k : places[2][block.first[2] + z]) {
+                    take((i * ny + j) * nz + k, double(value[z]));
+                  }
+                }
+              }
+            }
+          }
+        }
+      },
+      wanted);
 }
 
-std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& shape,
-                                        const CellUnits& units, bool core_skip, int threads) {
+double read_fastest(const config::Dataset& dataset, const Line& line, const GridShape& shape, const CellBox& box,
+                    int threads) {
+  const io::Input file(dataset.path);
+  const GasArrays arrays = arrays_of(file, dataset, line);
+  std::atomic<double> largest{0};
+  for (const std::string& field : arrays.velocity) {
+    const double unit = velocity_unit(file, field);
+    read_field(dataset.path, field, shape, box, threads, [&](std::int64_t, double v) {
+      const double speed = std::abs(v * unit);
+      for (double seen = largest; speed > seen && speed <= fastest_gas && !largest.compare_exchange_weak(seen, speed);)
+        ;
+    });
+  }
+  return largest;
+}
+
+std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
+                                        const CellUnits& units, const CellRequest& request) {
   const std::string& path = dataset.path;
+  const CellBox& box = request.box;
+  const GridShape shape = whole.part(box);
+  const bool is_part = box != whole.box();
+  const int threads = request.threads;
   BadCounter bad(shape);
   const auto refuse = [&](const char* what, std::int64_t i, double value) { bad.add(what, i, value); };
+  const auto read = [&](const std::string& field, const std::function<void(std::int64_t, double)>& take) {
+    read_field(path, field, whole, box, threads, take);
+  };
 
   const io::Input file(path);
   const GasArrays arrays = arrays_of(file, dataset, line);
@@ -222,28 +279,19 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   const double per_volume = io::cgs_unit(file, arrays.density, Dimension::number_density);
   const double kelvin = io::cgs_unit(file, arrays.temperature, Dimension::temperature);
   const double dust_unit = dataset.dust ? io::cgs_unit(file, "dust", Dimension::number_density) : 1;
-  std::atomic<double> largest{0};
-  if (dataset.packed) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      read_field(path, arrays.velocity[k], shape, threads, [&](std::int64_t, double v) {
-        const double speed = std::abs(v * unit[k]);
-        for (double seen = largest;
-             speed > seen && speed <= fastest_gas && !largest.compare_exchange_weak(seen, speed);)
-          ;
-      });
-    }
-  }
-  auto cells =
-      std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), core_skip}, units, largest);
+  double fastest = request.fastest_known;
+  if (dataset.packed && fastest == 0) fastest = read_fastest(dataset, line, whole, box, threads);
+  auto cells = std::make_shared<Cells>(
+      shape, CellLayout{dataset.packed, dataset.dust.has_value(), request.core_skip}, units, fastest);
   std::atomic<bool> absorbs{false};
-  read_field(path, arrays.density, shape, threads, [&](std::int64_t i, double value) {
+  read(arrays.density, [&](std::int64_t i, double value) {
     const double n = value * per_volume;
     const bool good = n >= 0 && n < 1e30;
     if (good && n > 0) absorbs.store(true, std::memory_order_relaxed);
     if (!good) refuse("density", i, n);
     cells->set_density(i, good ? n : 0);
   });
-  read_field(path, arrays.temperature, shape, threads, [&](std::int64_t i, double value) {
+  read(arrays.temperature, [&](std::int64_t i, double value) {
     const double temperature = value * kelvin;
     const bool good = temperature >= coldest_gas && temperature <= hottest_gas;
     if (!good) refuse(arrays.temperature.c_str(), i, temperature);
@@ -251,7 +299,7 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   });
   for (int k = 0; k < 3; ++k) {
     const auto a = std::size_t(k);
-    read_field(path, arrays.velocity[a], shape, threads, [&](std::int64_t i, double v) {
+    read(arrays.velocity[a], [&](std::int64_t i, double v) {
       const bool good = std::abs(v * unit[a]) <= fastest_gas;
       if (!good) refuse(arrays.velocity[a].c_str(), i, v);
       cells->set_velocity(i, k, good ? v * unit[a] : 0);
@@ -265,7 +313,7 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     }
   });
   if (dataset.dust) {
-    read_field(path, "dust", shape, threads, [&](std::int64_t i, double value) {
+    read("dust", [&](std::int64_t i, double value) {
       const double dust = value * dust_unit;
       const bool good = dust >= 0 && dust < 1e30;
       if (!good) refuse("dust", i, dust);
@@ -273,8 +321,11 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     });
   }
   if (bad.count() > 0) {
+    if (is_part && dataset.bad_cells != config::BadCells::error) {
+      fail(path, bad.text(shape, box) + "; they are dropped in runs without domains only: mend the file");
+    }
     if (dataset.bad_cells == config::BadCells::error) {
-      fail(path, bad.text(shape) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
+      fail(path, bad.text(shape, box) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
     }
     for (std::int64_t i = 0; i < shape.cells(); ++i) {
       if (bad.cells()[std::size_t(i)]) cells->clear(i);
@@ -282,8 +333,10 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     warning("{}: {} cells are dropped as bad, and empty now", path, bad.count());
     cells->set_dropped(bad.cells());
   }
-  if (!absorbs) warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
-  cells->finish(threads);
+  if (!absorbs && !is_part) warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
+  CellBox counted = request.counted;
+  for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= box.first[k];
+  cells->finish(threads, counted);
   return cells;
 }
 

@@ -15,12 +15,24 @@ std::string density_field(const config::Dataset& dataset, const Line& line);
 /// run will need.
 GridShape read_grid_shape(const config::Dataset& dataset, const Line& line);
 
-/// Reads all cells.
+/// The cells that are to be read, and how.
+struct CellRequest {
+  CellBox box;           ///< of the whole grid
+  CellBox counted;       ///< those of it that statistics are taken of
+  bool core_skip;        ///< with the lengths of core skipping
+  double fastest_known;  ///< largest component of a velocity in the whole grid [cm/s]; 0: it is read, of the box
+  int threads;
+};
 std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& shape,
-                                        const CellUnits& units, bool core_skip, int threads);
+                                        const CellUnits& units, const CellRequest& request);
 
-/// One array of a grid, block by block, in threads: take(cell, value).
-void read_field(const std::string& path, const std::string& field, const GridShape& shape, int threads,
-                const std::function<void(std::int64_t, double)>& take);
+/// The largest component of a velocity in a box [cm/s].
+double read_fastest(const config::Dataset& dataset, const Line& line, const GridShape& shape, const CellBox& box,
+                    int threads);
+
+/// One array of a box of a grid, block by block, in threads: take(cell of the box, value). What lies outside is not
+/// read.
+void read_field(const std::string& path, const std::string& field, const GridShape& shape, const CellBox& box,
+                int threads, const std::function<void(std::int64_t, double)>& take);
 
 }  // namespace thor

@@ -17,8 +17,9 @@ MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, c
 
 Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
                     const CellOptions& options) {
-  Medium medium{outline, nullptr};
+  Medium medium{outline, nullptr, {}, nullptr};
   if (const auto add_cells = dataset_type(dataset.type).add_cells) add_cells(medium, dataset, line, options);
+  if (medium.cells && !medium.spread) medium.statistics = medium.cells->statistics();
   return medium;
 }
 

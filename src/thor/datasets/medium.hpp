@@ -1,6 +1,9 @@
 #pragma once
+#include <functional>
 #include <memory>
+#include <vector>
 
+#include "thor/comm/world.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/any_dataset.hpp"
 #include "thor/datasets/cells.hpp"
@@ -28,9 +31,27 @@ struct MediumOutline {
   GridShape grid;  ///< of a grid
 };
 
+/// A part of a grid in the memory of this process: a domain and its margin.
+struct GridPart {
+  int domain;
+  CellBox box;
+  std::shared_ptr<const Cells> cells;
+  UniformGrid<double> dataset;  ///< with cells that are counted from the first of the box
+};
+
+/// A grid that several processes hold together, each some of its domains.
+struct Spread {
+  Domains domains;
+  std::vector<GridPart> parts;               ///< those of this process
+  std::function<GridPart(int domain)> read;  ///< reads another one
+};
+
 /// The gas of a run, whose dataset is what the kernel sees.
 struct Medium : MediumOutline {
-  std::shared_ptr<const Cells> cells;  ///< the cells that the dataset points to; null where it has none
+  std::shared_ptr<const Cells> cells;    ///< the cells that the dataset points to; null where it has none
+  CellStatistics statistics{};           ///< of all of them
+  std::shared_ptr<const Spread> spread;  ///< null: this process holds all cells. Else `dataset` is the grid without
+                                         ///< cells, and `cells` are those of the first part
 };
 
 /// Normalises the profiles; reads the header of a grid. What has no finite normalisation or cannot be resolved is
@@ -41,6 +62,8 @@ MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, c
 struct CellOptions {
   bool core_skip;  ///< compute the lengths for core skipping
   int threads;
+  const comm::World* world = nullptr;  ///< processes that share the cells by domains; null: none do
+  std::shared_ptr<const Domains> domains{};
 };
 
 /// Reads or makes the cells of a grid; other gas is that of its outline.

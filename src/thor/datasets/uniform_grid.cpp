@@ -1,5 +1,7 @@
 #include "thor/datasets/uniform_grid.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -40,6 +42,8 @@ void add_grid_keys(Section<Dataset>& s) {
             {.meaning = "12 bytes a cell in place of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
              .fallback = "false",
              .when = grid});
+  s.integer("tiles", [](Dataset& d) -> double& { return d.more["tiles"]; }, 1, 1024,
+            {.meaning = "copies of the file along each axis that make up the box", .fallback = "1", .when = grid});
   s.choice("bad_cells", &Dataset::bad_cells,
            std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
                                          {"drop", BadCells::drop, "they are empty, and counted"}},
@@ -85,18 +89,9 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
   return m;
 }
 
-void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
+/// What the physics of a run makes of a grid.
+void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::Dataset& dataset, const Line& line) {
   const AtomicTransition& first = line.first();
-  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
-  if (dataset.dust) {
-    units.dust =
-        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
-  }
-  m.cells = read_cells(dataset, line, m.grid, units, options.core_skip, options.threads);
-  UniformGrid<double> g = m.cells->dataset();
-  m.number_density = m.cells->statistics().mean_density;
-  m.column_density = m.number_density * m.size * double(m.grid.count[2]);
-  m.tau0 = m.column_density * m.cross_section;
   double narrowest = 1, reddest = 0;
   for (const AtomicTransition* t : line.absorbing()) {
     narrowest = std::min(narrowest, t->thermal_speed(1, 0) / first.thermal_speed(1, 0));
@@ -104,17 +99,93 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   }
   g.hubble = m.grid.hubble * m.size / m.thermal_speed;
   g.step_scale = dataset.step_limiter * narrowest / std::max(g.hubble, 1e-30);
-  if (dataset.stop_shift) {
-    // From the reddest transition that absorbs: a photon beyond cannot meet another one. The light of a decay that
-    // lies out there itself (Fe II 2626) flies first until the Hubble flow has shifted it as far.
-    const double shift = constants::c * std::log1p(*dataset.stop_shift / first.wavelength) / m.thermal_speed;
-    g.stop = shift - constants::c * reddest / m.thermal_speed;
-    for (const AtomicTransition& t : line.transitions) {
-      const bool beyond = std::log(first.wavelength / t.wavelength) < reddest;
-      if (beyond) g.stop_flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
-    }
+  if (!dataset.stop_shift) return;
+  // From the reddest transition that absorbs: a photon beyond cannot meet another one. The light of a decay that
+  // lies out there itself (Fe II 2626) flies first until the Hubble flow has shifted it as far.
+  const double shift = constants::c * std::log1p(*dataset.stop_shift / first.wavelength) / m.thermal_speed;
+  g.stop = shift - constants::c * reddest / m.thermal_speed;
+  for (const AtomicTransition& t : line.transitions) {
+    const bool beyond = std::log(first.wavelength / t.wavelength) < reddest;
+    if (beyond) g.stop_flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
   }
-  m.dataset = g;
+}
+
+/// Collective: the statistics of all ranks, of which each gives those of its own cells.
+CellStatistics statistics_of_all(const comm::World& world, const CellStatistics& own) {
+  const double values[] = {own.density, own.cells,        own.largest_opacity, own.largest_a,    own.faces,
+                           own.jumps,   own.largest_jump, own.largest_x_crit,  own.velocity_step};
+  std::vector<std::uint64_t> words;
+  for (const double value : values) words.push_back(std::bit_cast<std::uint64_t>(value));
+  words = world.from_first(world.at_first(words));
+  CellStatistics all;
+  for (std::size_t i = 0; i < words.size(); i += std::size(values)) {
+    const auto value = [&](std::size_t k) { return std::bit_cast<double>(words[i + k]); };
+    all.add({value(0), value(1), value(2), value(3), value(4), value(5), value(6), value(7), value(8)});
+  }
+  return all;
+}
+
+/// The domains of this rank.
+void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
+               const CellOptions& options) {
+  const Domains& domains = *options.domains;
+  const comm::World& world = *options.world;
+  std::vector<int> held;
+  for (int domain = 0; domain < domains.count(); ++domain) {
+    if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
+  }
+  double fastest = 0;
+  if (dataset.packed) {
+    for (const int domain : held) {
+      fastest = std::max(fastest, read_fastest(dataset, line, m.grid, domains.box(domain), options.threads));
+    }
+    fastest = std::bit_cast<double>(world.largest(std::bit_cast<std::uint64_t>(fastest)));
+    fastest = std::max(fastest, 1e-30);  // 0: not known
+  }
+  const MediumOutline outline = m;
+  const auto read = [=, line = line](int domain) {
+    const CellBox padded = domains.padded(domain);
+    const CellRequest request{padded, domains.box(domain), options.core_skip, fastest, options.threads};
+    GridPart part{domain, padded, read_cells(dataset, line, outline.grid, units, request), {}};
+    part.dataset = part.cells->dataset();
+    set_physics(part.dataset, outline, dataset, line);
+    return part;
+  };
+  auto spread = std::make_shared<Spread>(Spread{domains, {}, read});
+  CellStatistics own;
+  for (const int domain : held) {
+    spread->parts.push_back(read(domain));
+    if (domains.holders(domain, world.ranks()).front() == world.rank()) own.add(spread->parts.back().cells->statistics());
+  }
+  m.statistics = statistics_of_all(world, own);
+  m.cells = spread->parts.front().cells;
+  UniformGrid<double> whole = m.cells->dataset();
+  const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
+  for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
+  whole.cells = {}, whole.periodic = m.grid.periodic;
+  m.dataset = whole;
+  m.spread = std::move(spread);
+}
+
+void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
+  const AtomicTransition& first = line.first();
+  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
+  if (dataset.dust) {
+    units.dust =
+        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
+  }
+  if (options.domains) {
+    add_parts(m, dataset, line, units, options);
+  } else {
+    m.cells = read_cells(dataset, line, m.grid, units,
+                         {m.grid.box(), m.grid.box(), options.core_skip, 0, options.threads});
+    m.statistics = m.cells->statistics();
+    m.dataset = m.cells->dataset();
+  }
+  m.number_density = m.statistics.mean_density();
+  m.column_density = m.number_density * m.size * double(m.grid.count[2]);
+  m.tau0 = m.column_density * m.cross_section;
+  set_physics(std::get<UniformGrid<double>>(m.dataset), m, dataset, line);
 }
 
 }  // namespace

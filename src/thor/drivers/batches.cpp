@@ -70,20 +70,30 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
 std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const {
   if (world.is_first()) world.from_first({ids.next, ids.end, std::uint64_t(doublings)});
   tally.next_batch(doublings);
-  comm::Dealer dealer(world, {ids.next, ids.end});
+  const bool spread = setup.medium.spread != nullptr;
+  // A rank that holds several domains has enough of them.
+  const bool relief = domains.border.relief && domains.count <= world.ranks();
+  comm::Dealer dealer(world, {ids.next, ids.end}, spread ? domains.border.in_flight : ~0ull, spread && relief);
   const auto deal = [&] {
+    if (spread) return Ids{};  // the border deals
     const comm::Dealer::Window window = dealer.take(compute.device ? first_on_device : 1);
     return Ids{window.next, window.end};
   };
   Pool pool(deal, std::uint64_t(compute.cpu.threads) * 16);
   Control control;
   std::optional<Watch::Batch> watched(std::in_place, watch, pool, control, dealer);
-  while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
+  BorderTimes times;
+  if (spread) {
+    times = run_on_domains(config, setup, dealer, domains, pool, compute, control, tally, sink);
+  } else {
+    while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
+  }
   // The first rank listens to the others until they are done; their last word comes before that.
   if (!world.is_first()) watched.reset();
   const comm::Dealer::Window untouched = dealer.finish();
   watched.reset();
   tally.add_at_first(world);
+  if (spread) add_times(times);
   std::vector<std::uint64_t> ends;
   for (const Ids& left : pool.left()) ends.insert(ends.end(), {left.next, left.end});
   ends = world.at_first(ends);
@@ -91,6 +101,17 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
   for (std::size_t i = 0; i < ends.size(); i += 2) rest.push_back({ends[i], ends[i + 1]});
   if (untouched.next < untouched.end) rest.push_back({untouched.next, untouched.end});
   return rest;
+}
+
+void Batches::add_times(const BorderTimes& own) const {
+  const auto microseconds = [](double seconds) { return std::uint64_t(1e6 * seconds); };
+  std::vector<std::uint64_t> all = world.at_first({microseconds(own.waiting), microseconds(own.managing),
+                                                   own.travellers, own.messages, own.bytes, own.copies});
+  for (std::size_t i = 0; traffic && i + 5 < all.size(); i += 6) {
+    traffic->waiting += 1e-6 * double(all[i]), traffic->managing += 1e-6 * double(all[i + 1]);
+    traffic->travellers += all[i + 2], traffic->messages += all[i + 3], traffic->bytes += all[i + 4];
+    traffic->copies = std::max(traffic->copies, all[i + 5]);
+  }
 }
 
 void Batches::serve(Tally& tally) const {

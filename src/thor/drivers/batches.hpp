@@ -52,6 +52,8 @@ struct Batches {
   Watch& watch;
   const Sink& sink;
   const comm::World& world;
+  const DomainOptions& domains;
+  BorderTimes* traffic = nullptr;  ///< of a run on domains, summed over all ranks
   Checkpoints* checkpoints = nullptr;
 
   /// Runs all photons before `end` that the sample does not have. False if the run was stopped before. A batch that was
@@ -67,6 +69,8 @@ struct Batches {
   /// Collective: runs a batch; at the first rank the tally has the photons of all, and the ids that were not started
   /// are returned.
   std::vector<Ids> run_batch(Ids ids, int doublings, Tally& tally) const;
+  /// Collective.
+  void add_times(const BorderTimes& own) const;
   std::uint64_t most_in_batch() const;
   bool keeps() const { return checkpoints && checkpoints->interval > 0; }
 };

@@ -46,7 +46,7 @@ Trial try_photons(const config::Config& config, const Setup& setup, const cpu::O
 
 std::vector<Derived> quantities_of_grid(const config::CoreSkip& skip, const Setup& setup) {
   const Medium& m = setup.medium;
-  const CellStatistics& s = m.cells->statistics();
+  const CellStatistics& s = m.statistics;
   std::vector<Derived> list{
       {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom",
        "wavelength of the line in vacuum"},
@@ -62,7 +62,7 @@ std::vector<Derived> quantities_of_grid(const config::CoreSkip& skip, const Setu
       {"largest_a", s.largest_a, "", "Voigt parameter of the coldest cell"},
       {"x_crit", skip.mode == config::CoreSkipMode::fixed ? skip.x_crit : s.largest_x_crit, "",
        "largest x_crit of core skipping in all cells; 0 if nothing is skipped"},
-      {"velocity_jumps", s.jumps, "",
+      {"velocity_jumps", s.share_of_jumps(), "",
        "share of faces between cells with tau > 1e-3 across which v changes by more than v_th"},
       {"largest_jump", s.largest_jump, "", "largest change of v across such a face, in units of v_th"},
       {"cells_memory", double(m.grid.cells()) * m.cells->layout().bytes() / 1e9, "GB", "memory of the cells"},

@@ -145,6 +145,18 @@ void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<s
   set("warnings", joined(warnings_said()));
 }
 
+/// What photons and rays did between the domains of a grid.
+void write_traffic(io::ArrayOutput& file, int domains, const BorderTimes& traffic) {
+  const auto set = [&](const char* name, const auto& value) { file.attribute("/domains", name, value); };
+  set("count", std::int64_t(domains));
+  set("travellers", traffic.travellers);
+  set("messages", traffic.messages);
+  set("message_bytes", traffic.bytes);
+  set("copies", traffic.copies);
+  set("waiting_seconds", traffic.waiting);
+  set("managing_seconds", traffic.managing);
+}
+
 /// The result file of a run, on a disk that has room for it.
 class Result {
  public:
@@ -270,15 +282,18 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     throw Error(ExitCode::usage, "--checkpoint: a directory cannot replace another at one blow: write a result in .h5");
   }
   world.largest(0);  // all have read what the first rank may replace
+  if (setup.medium.spread && options.device != "auto" && options.device != "cpu") {
+    throw Error(ExitCode::usage, "--domains: parts of a grid are followed by processors only: run with --device cpu");
+  }
   const std::unique_ptr<device::Device> device =
-      choose_device(options, config.peeled.has_value(), world.rank_on_node());
+      setup.medium.spread ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
   const Compute compute{device.get(), options.device_options, options.cpu};
   Setup one = setup;
   one.emitter = for_one_photon(setup.emitter);
   if (!world.is_first()) {
     Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
     const Sink nobody;
-    Batches{config, one, compute, watch, nobody, world}.serve(sample.tally);
+    Batches{config, one, compute, watch, nobody, world, options.domains}.serve(sample.tally);
     return ExitCode::done;
   }
   Result file(config, setup, options);
@@ -313,6 +328,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   const bool open_ended = goal.until || sample.continued > 0 || options.checkpoint > 0;
   const std::uint64_t before = sample.tally.photons();
   std::optional<Reached> reached;
+  BorderTimes traffic;
   const std::string where = describe(device.get(), options.cpu);
   std::vector<OutputLight> light;
   std::vector<std::string> caveats;
@@ -333,6 +349,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     file->attribute("/summary", "transport_seconds", seconds);
     file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
     file->attribute("/summary", "ranks", std::int64_t(world.ranks()));
+    if (setup.medium.spread) write_traffic(*file, setup.medium.spread->domains.count(), traffic);
     file->finish();
   };
   {
@@ -356,7 +373,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
       sample.tally.share_light(1);
     };
     Checkpoints checkpoints{options.checkpoint, keep};
-    const Batches batches{config, one, compute, watch, sink, world, &checkpoints};
+    const Batches batches{config, one, compute, watch, sink, world, options.domains, &traffic, &checkpoints};
     const BatchesEnd end = run_batches(batches, goal, open_ended, sample);
     batches.end();
     sample.seconds += watch.seconds();
@@ -396,6 +413,18 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
       const auto jumps = double(total[Counter::jumps]), followed = double(total[Counter::followed]);
       message("thor:   {:.3g} jumps and {:.3g} followed scatterings each: {:.3g} % of the collisions jumped\n",
               jumps / photons, followed / photons, 100 * jumps / std::max(jumps + followed, 1.));
+    }
+    if (setup.medium.spread) {
+      const double threads = double(options.cpu.threads) * world.ranks() * std::max(seconds, 1e-9);
+      message("thor:   {} domains: {:.3g} travellers a photon, {:.3g} in a message; threads waited for {:.3g} % of the "
+              "time{}\n",
+              setup.medium.spread->domains.count(),
+              double(traffic.travellers) / double(std::max<std::uint64_t>(total.photons(), 1)),
+              double(traffic.travellers) / double(std::max<std::uint64_t>(traffic.messages, 1)),
+              100 * traffic.waiting / threads, traffic.copies > 0 ? fmt::format("; {} times a rank took over from "
+                                                                                "another",
+                                                                                traffic.copies)
+                                                                  : "");
     }
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);

@@ -22,6 +22,7 @@ struct RunOptions {
   device::Options device_options;
   cpu::Options cpu;
   const comm::World* world = nullptr;     ///< the ranks that share the work; null: this process alone
+  DomainOptions domains;
   std::function<void()> before_commit{};  ///< may refuse to put the result in its place
 };
 

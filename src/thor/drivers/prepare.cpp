@@ -14,14 +14,14 @@ namespace {
 /// What the user should know of a grid before its photons are run.
 void warn_of_grid(const Setup& setup) {
   if (!setup.medium.cells) return;
-  const CellStatistics& s = setup.medium.cells->statistics();
-  if (s.jumps > 0.01) {
+  const CellStatistics& s = setup.medium.statistics;
+  if (s.share_of_jumps() > 0.01) {
     warning(
         "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
         "up to {:.0f} times): a line photon can slip through where real gas would have caught it. In an ordered flow "
         "whose every face jumps by 1 (2.4) thermal speeds the spectrum is off by a KS distance of 0.05 (0.23), with "
         "11 to 25 % (27 to 84 %) fewer scatterings; in turbulence by 0.02 (docs/physics.md). A finer grid does better.",
-        100 * s.jumps, s.largest_jump);
+        100 * s.share_of_jumps(), s.largest_jump);
   }
   if (s.velocity_step > 0.1) {
     warning(
@@ -62,7 +62,7 @@ Prepared prepare(const std::string& path, const PrepareOptions& options) {
   if (!options.quiet && !config.dataset.path.empty()) {
     message("thor: reading {}\n", config.dataset.path);
   }
-  Setup setup = build_setup(config, std::move(outline), options.threads);
+  Setup setup = build_setup(config, std::move(outline), options.threads, options.domains);
   require_memory(config);  // again: cells have taken their share
   warn_of_grid(setup);
   warn_of_sky(config, setup);

@@ -18,6 +18,7 @@ struct PrepareOptions {
   int threads = 1;                     ///< to read a grid with
   bool quiet = false;                  ///< warnings only
   std::string text{};                  ///< the configuration itself, if it is not to be read from the path
+  DomainOptions domains{};
 };
 
 /// The files that a run reads beside its configuration, each once.

@@ -29,7 +29,26 @@ std::array<double, 3> periodic_sides(const GridShape& grid) {
   return sides;
 }
 
+/// Refuses what domains cannot do.
+void require_domains(const config::Config& config) {
+  if (config.dataset.type != "uniform_grid") {
+    throw Error(ExitCode::usage, fmt::format("--domains: a {} is not read from a file, and cannot be cut; take the "
+                                             "option out",
+                                             config.dataset.type));
+  }
+  if (config.acceleration.core_skip.mode == config::CoreSkipMode::local) {
+    throw Error(ExitCode::usage,
+                "--domains: the lengths of core_skip: local depend on the whole grid; take acceleration.jumps (the "
+                "default), or a fixed core_skip");
+  }
+}
+
 }  // namespace
+
+const comm::World& world_of(const DomainOptions& domains) {
+  static const comm::World alone{comm::World::Alone{}};
+  return domains.world ? *domains.world : alone;
+}
 
 double largest_critical_frequency(const config::CoreSkip& skip, double a_tau, const Medium& m) {
   switch (skip.mode) {
@@ -50,10 +69,17 @@ Setup build_setup(const config::Config& config) {
   return build_setup(config, {std::move(line), medium}, available_threads());
 }
 
-Setup build_setup(const config::Config& config, Outline outline, int threads) {
+Setup build_setup(const config::Config& config, Outline outline, int threads, const DomainOptions& domains) {
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
-  Medium medium = build_medium(outline.medium, config.dataset, line, {core_skip, threads});
+  CellOptions cells{core_skip, threads};
+  if (domains.count > 1) {
+    require_domains(config);
+    const GridShape& grid = outline.medium.grid;
+    cells.world = &world_of(domains);
+    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, domains.margin);
+  }
+  Medium medium = build_medium(outline.medium, config.dataset, line, cells);
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
@@ -190,6 +216,25 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
     run(0.f);
   else
     run(0.);
+}
+
+BorderTimes run_on_domains(const config::Config& config, const Setup& setup, comm::Dealer& dealer,
+                           const DomainOptions& domains, Pool& pool, const Compute& compute, Control& control,
+                           Tally& tally, const Sink& sink) {
+  const auto run = [&]<class Real>(Real) {
+    const Emitter<Real> emitter = convert<Real>(setup.emitter);
+    const Observers observers = build_observers(config, setup.medium.grid);
+    const auto build = [&](const GridPart& part) {
+      Setup local = setup;
+      local.medium.dataset = part.dataset;
+      return choose_problem<Real>(config, local);
+    };
+    Border<Real> border(world_of(domains), dealer, setup.medium, emitter, build, pool, domains.border,
+                        compute.cpu.threads, compute.cpu.isa);
+    cpu::transport(border, emitter, pool, compute.cpu, control, tally, sink, observers);
+    return border.times();
+  };
+  return config.precision == config::Precision::single_ ? run(0.f) : run(0.);
 }
 
 template AnyProblem<float> choose_problem(const config::Config&, const Setup&);

@@ -3,6 +3,7 @@
 #include "thor/drivers/config.hpp"
 #include "thor/generators/emitter.hpp"
 #include "thor/interactors/jump_tables.hpp"
+#include "thor/parallel/border.hpp"
 #include "thor/parallel/device/engine.hpp"
 
 namespace thor {
@@ -31,8 +32,18 @@ struct config::Checked {
 /// The line of a configuration, from the list that it names.
 Line choose_line(const config::Config& config, const Refuse& refuse = refuse_at_once);
 
+/// How a grid is cut, for ranks that hold parts of it.
+struct DomainOptions {
+  int count = 1;            ///< 1: each rank holds all
+  std::int64_t margin = 4;  ///< cells
+  BorderOptions border;
+  const comm::World* world = nullptr;  ///< null: this process alone
+};
+
+const comm::World& world_of(const DomainOptions& domains);
+
 /// Completes the outline of a configuration with cells and sources, read by this many threads.
-Setup build_setup(const config::Config& config, Outline outline, int threads);
+Setup build_setup(const config::Config& config, Outline outline, int threads, const DomainOptions& domains = {});
 /// Builds the outline too.
 Setup build_setup(const config::Config& config);
 
@@ -64,6 +75,11 @@ Tally build_tally(const config::Config& config, const Setup& setup, double lumin
 /// The problem of a run in one precision, for the kernel that does no more than it needs.
 template <class Real>
 AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup);
+
+/// The same where ranks hold parts of a grid, with the ids of a dealer.
+BorderTimes run_on_domains(const config::Config& config, const Setup& setup, comm::Dealer& dealer,
+                           const DomainOptions& domains, Pool& pool, const Compute& compute, Control& control,
+                           Tally& tally, const Sink& sink);
 
 /// Chooses the kernel for dataset, line, precision and backend, and runs it.
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,

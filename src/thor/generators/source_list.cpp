@@ -24,13 +24,13 @@ namespace {
 constexpr double light_unit = 1e30;
 
 /// Multiplies every cell's number by f(value of a field there); what was dropped as bad gas is dark.
-void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const Cells& gas,
-              int threads, const std::function<double(double)>& f) {
+void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const Medium& m, int threads,
+              const std::function<double(double)>& f) {
   std::mutex mutex;
   std::int64_t bad = 0;
   double example = 0;
-  read_field(path, field, gas.shape(), threads, [&](std::int64_t i, double value) {
-    const double factor = gas.is_dropped(i) ? 0 : f(value);
+  read_field(path, field, m.grid, m.grid.box(), threads, [&](std::int64_t i, double value) {
+    const double factor = !m.spread && m.cells->is_dropped(i) ? 0 : f(value);
     const auto product = float(double(cells[std::size_t(i)]) * factor);
     if (product >= 0 && std::isfinite(product)) {
       cells[std::size_t(i)] = product;
@@ -60,15 +60,15 @@ void check_field(const io::Input& file, const std::string& field, const GridShap
   }
   const io::ArrayInfo info = file.array(field);
   for (std::size_t k = 0; k < 3; ++k) {
-    if (info.shape.size() != 3 || !info.numeric || std::int64_t(info.shape[k]) != shape.count[k]) {
+    if (info.shape.size() != 3 || !info.numeric || std::int64_t(info.shape[k]) * shape.tiles[k] != shape.count[k]) {
       refuse_source(file.path().string(), fmt::format("array \"{}\" has not the shape of the grid", field));
     }
   }
 }
 
 /// The luminosity of every cell, in light_unit.
-std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int threads) {
-  const GridShape& shape = gas.shape();
+std::vector<float> cell_light(const config::Generator& g, const Medium& m, int threads) {
+  const GridShape& shape = m.grid;
   const io::Input file(g.path);
   const double volume = std::pow(shape.cell_size, 3);
   std::vector<float> light(std::size_t(shape.cells()), 1.f);
@@ -85,7 +85,7 @@ std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int 
   if (!g.from_cells) {
     check_field(file, field, shape, false);
     const double scale = io::emissivity_unit(file, field) * volume / light_unit;
-    multiply(light, g.path, field, gas, threads, [&](double emissivity) { return emissivity * scale; });
+    multiply(light, g.path, field, m, threads, [&](double emissivity) { return emissivity * scale; });
     return light;
   }
   const std::string with = recombination ? "HII_density" : "HI_density";
@@ -94,10 +94,10 @@ std::vector<float> cell_light(const config::Generator& g, const Cells& gas, int 
   }
   for (const auto& name : {std::string("electron_density"), with}) {
     const double unit = io::cgs_unit(file, name, Dimension::number_density);
-    multiply(light, g.path, name, gas, threads, [&](double n) { return n * unit; });
+    multiply(light, g.path, name, m, threads, [&](double n) { return n * unit; });
   }
   const double kelvin = io::cgs_unit(file, "temperature", Dimension::temperature);
-  multiply(light, g.path, "temperature", gas, threads, [&](double value) {
+  multiply(light, g.path, "temperature", m, threads, [&](double value) {
     const double temperature = value * kelvin;
     const double rate = recombination ? emission::recombination_emissivity(temperature, 1, 1)
                                       : emission::collisional_emissivity(temperature, 1, 1);
@@ -179,7 +179,7 @@ class ListBuilder {
 std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Medium& m, std::uint64_t seed,
                                            Light& light) {
   const int threads = std::max(1, int(std::thread::hardware_concurrency()));
-  const std::vector<float> cells = cell_light(g, *m.cells, threads);
+  const std::vector<float> cells = cell_light(g, m, threads);
   ListBuilder builder(g, seed);
   for (const float l : cells) builder.add_luminosity(double(l) * light_unit);
   builder.list().end.reserve(cells.size());

@@ -128,7 +128,7 @@ double largest_a(const Line& line, const MediumOutline& m) {
 
 void warn_of_cold_cells(const Line& line, const Medium& m) {
   if (!m.cells) return;
-  const double a = largest_a(line, m) * m.cells->statistics().largest_a / m.a;
+  const double a = largest_a(line, m) * m.statistics.largest_a / m.a;
   const double error = 8.4e-5 * std::pow(std::max(a / Voigt::largest_a, 1.), 4);
   if (error > 1e-3) {
     warning("the coldest cells have a Voigt parameter of {:.2g}, where the profile errs by up to {:.1g} %", a,

@@ -76,7 +76,7 @@ TEST(Cells, KeepWhatIsPutIn) {
       EXPECT_NEAR(g.dust_ratio * g.opacity, 0.01 * double(i), tolerance * 0.3 + 1e-7);
     }
     EXPECT_EQ(cells.layout().bytes(), packed ? 12 : 24);
-    EXPECT_GT(cells.statistics().jumps, 0.5);
+    EXPECT_GT(cells.statistics().share_of_jumps(), 0.5);
   }
   EXPECT_EQ((CellLayout{false, false, false}.bytes()), 20);
 }

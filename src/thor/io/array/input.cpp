@@ -140,14 +140,16 @@ std::vector<T> Input::read_all(const std::string& path) const {
 }
 
 template <class T>
-void Input::read_blocks(const std::string& path, int threads, const std::function<void(const Block<T>&)>& take) const {
-  detail::read_blocks(*impl_->storage(path), threads, take);
+void Input::read_blocks(const std::string& path, int threads, const std::function<void(const Block<T>&)>& take,
+                        const WantedBox& wanted) const {
+  detail::read_blocks(*impl_->storage(path), threads, take, wanted);
 }
 
 #define THOR_INPUT(T)                                                                                 \
   template void Input::read<T>(const std::string&, std::uint64_t, std::uint64_t, std::span<T>) const; \
   template std::vector<T> Input::read_all<T>(const std::string&) const;                               \
-  template void Input::read_blocks<T>(const std::string&, int, const std::function<void(const Block<T>&)>&) const;
+  template void Input::read_blocks<T>(const std::string&, int, const std::function<void(const Block<T>&)>&, \
+                                       const WantedBox&) const;
 THOR_INPUT(float)
 THOR_INPUT(double)
 THOR_INPUT(std::int64_t)

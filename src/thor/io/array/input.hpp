@@ -27,6 +27,10 @@ struct Block {
   std::span<const T> values;
 };
 
+/// Whether a box of an array is of interest, by its first index and its extent in each dimension.
+using WantedBox =
+    std::function<bool(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& count)>;
+
 /// T is float, double, std::int64_t or std::uint64_t; values are converted from whatever the file holds: integers of 8
 /// to 64 bits and floating-point numbers of 16 to 64 in either byte order, and whatever else HDF5 itself converts. As
 /// in HDF5, a value outside the range of an integer type becomes the nearest possible one. Several threads may use one
@@ -57,9 +61,10 @@ class Input {
 
   /// Reads the whole array in blocks of some megabytes, which several threads pass to `take` concurrently and in any
   /// order; every value once. Each thread holds a block and, for a chunked array, one chunk. An exception thrown by
-  /// `take` ends the reading and is rethrown here.
+  /// `take` ends the reading and is rethrown here. Boxes that are not `wanted` are left out, and not read from disk.
   template <class T>
-  void read_blocks(const std::string& path, int threads, const std::function<void(const Block<T>&)>& take) const;
+  void read_blocks(const std::string& path, int threads, const std::function<void(const Block<T>&)>& take,
+                   const WantedBox& wanted = {}) const;
 
  private:
   struct Impl;

@@ -81,8 +81,9 @@ void gather(const Storage& storage, const Piece& piece, T* out, const Index& ext
 /// Values to read, divided into parts that threads take one by one.
 class Plan {
  public:
-  Plan(const Storage& storage, std::uint64_t first, std::uint64_t count, std::uint64_t value_bytes)
-      : storage_(storage), first_(first), end_(first + count) {
+  Plan(const Storage& storage, std::uint64_t first, std::uint64_t count, std::uint64_t value_bytes,
+       const WantedBox& wanted = {})
+      : storage_(storage), wanted_(wanted), first_(first), end_(first + count) {
     if (count == 0 || product(storage.shape) == 0) return;
     const Index& chunk = storage.chunk;
     begin_ = first / chunk[0];
@@ -108,6 +109,11 @@ class Plan {
     const std::uint64_t low = std::max(first_, origin) - origin;
     const std::uint64_t high = std::min(end_ - origin, storage_.chunk[0]);
     bool found = false;
+    if (wanted_) {
+      Index corner = index;
+      for (std::size_t d = 0; d < corner.size(); ++d) corner[d] *= storage_.chunk[d];
+      if (!wanted_(corner, storage_.chunk)) return;
+    }
     if (!storage_.seekable) found = storage_.fetch(index, 0, product(storage_.chunk), buffers);
     for (std::uint64_t s = storage_.seekable ? i % slabs : 0, last = storage_.seekable ? s : slabs - 1; s <= last;
          ++s) {
@@ -126,7 +132,7 @@ class Plan {
         empty = empty || piece.first[d] >= storage_.shape[d];
         if (!empty) piece.count[d] = std::min(extent[d], storage_.shape[d] - piece.first[d]);
       }
-      if (empty) continue;
+      if (empty || (wanted_ && !wanted_(piece.first, piece.count))) continue;
       if (storage_.seekable) found = storage_.fetch(index, from, size, buffers);
       if (found) piece.bytes = buffers.values.data() + (storage_.seekable ? 0 : from * storage_.number.bytes);
       take(piece);
@@ -135,6 +141,7 @@ class Plan {
 
  private:
   const Storage& storage_;
+  const WantedBox wanted_;
   std::uint64_t first_, end_, begin_ = 0, size_ = 0;
   Index grid_, extent_, slab_, slabs_;
 };
@@ -155,8 +162,9 @@ void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count,
 }
 
 template <class T>
-void read_blocks(const Storage& storage, int threads, const std::function<void(const Block<T>&)>& take) {
-  const Plan plan(storage, 0, storage.shape[0], sizeof(T));
+void read_blocks(const Storage& storage, int threads, const std::function<void(const Block<T>&)>& take,
+                 const WantedBox& wanted) {
+  const Plan plan(storage, 0, storage.shape[0], sizeof(T), wanted);
   if (threads > 1 && plan.size() > 1) storage.prepare();
   const auto read = [&, buffers = ChunkBuffers{}, values = std::vector<T>{}](std::size_t i, std::size_t) mutable {
     plan.run(i, buffers, [&](const Piece& piece) {
@@ -177,7 +185,7 @@ void read_blocks(const Storage& storage, int threads, const std::function<void(c
 
 #define THOR_READ(T)                                                            \
   template void read_rows<T>(const Storage&, std::uint64_t, std::uint64_t, T*); \
-  template void read_blocks<T>(const Storage&, int, const std::function<void(const Block<T>&)>&);
+  template void read_blocks<T>(const Storage&, int, const std::function<void(const Block<T>&)>&, const WantedBox&);
 THOR_READ(float)
 THOR_READ(double)
 THOR_READ(std::int64_t)

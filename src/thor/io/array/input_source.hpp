@@ -78,6 +78,7 @@ constexpr std::uint64_t block_bytes = 4 << 20;  ///< passed on at a time
 template <class T>
 void read_rows(const Storage& storage, std::uint64_t first, std::uint64_t count, T* values);
 template <class T>
-void read_blocks(const Storage& storage, int threads, const std::function<void(const Block<T>&)>& take);
+void read_blocks(const Storage& storage, int threads, const std::function<void(const Block<T>&)>& take,
+                 const WantedBox& wanted);
 
 }  // namespace thor::io::detail

@@ -16,6 +16,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/parallel/border.hpp"
 #include "thor/parallel/cpu/peel.hpp"
 
 namespace thor::cpu {
@@ -53,9 +54,28 @@ class FlushDenormals {
 /// What the workers of a run share.
 template <class Real>
 struct Shared {
-  const AnyProblem<Real>& problem;
+  Shared(const AnyProblem<Real>& problem, Border<Real>* border, const Emitter<Real>& emitter, Pool& pool,
+         const Options& options, Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
+         const Observers& observers)
+      : problem(problem),
+        border(border),
+        emitter(emitter.view()),
+        pool(pool),
+        kernel(step_kernel<Real>(problem.kind(), options.isa)),
+        lanes(options.one_lane ? 1 : kernel.lanes),
+        advance(options.one_lane ? kernel.advance_one : kernel.advance),
+        history(history_kernel<Real>(problem.history(), kernel.isa)),
+        control(control),
+        sink(sink),
+        flying(flying),
+        tally(tally),
+        observers(observers) {}
+
+  const AnyProblem<Real>& problem;  ///< at a border: that of one of the parts
+  Border<Real>* const border;       ///< null: all gas is here
   const EmitterView<Real> emitter;
   Pool& pool;
+  const StepKernel<Real>& kernel;
   const int lanes;
   const Advance<Real> advance;
   const HistoryKernel<Real>& history;
@@ -66,7 +86,6 @@ struct Shared {
   std::mutex mutex;  ///< of the sink and the tally
   Tally& tally;
   const Observers& observers;
-  const std::string_view isa;
   /// Time between merges of a thread's counts: long enough that merging, a nanosecond per cell, takes a thousandth of
   /// it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
@@ -84,27 +103,28 @@ class Worker {
         origins_(std::size_t(shared.lanes)),
         tally_(shared.tally) {
     if (shared.observers.empty()) return;
-    peeler_.emplace(shared.problem, shared.emitter, shared.observers, shared.lanes, shared.isa, tally_,
+    peeler_.emplace(shared.problem, shared.border, shared.emitter, shared.observers, shared.lanes, shared.kernel.isa, tally_,
                     shared.control.abort);
     if (shared.sink.seen && shared.observers.recorded >= 0) tally_.keep(shared.observers.recorded, seen_);
   }
 
   void run() {
     const FlushDenormals flush;
-    const int lanes = shared_.lanes;
-    for (int lane = 0; lane < lanes; ++lane) refill(lane);
-    while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
-      const bool ended = shared_.advance(lanes_, shared_.problem.data(), slice, peeler_ ? peeler_->log() : nullptr);
-      if (peeler_) peeler_->look(origins_);
-      if (seen_.size() >= most_seen) hand_over();
-      if (ended) collect();
-      if (Clock::now() >= next_look_) publish();
+    if (!shared_.border) {
+      follow();
+      while (take_flying(0)) record(0);  // after an abort
+      if (peeler_) peeler_->trace();
+    } else {
+      for (int lane = 0; lane < shared_.lanes; ++lane) lanes_.phase[lane] = Phase::idle;
+      while ((part_ = shared_.border->wait()) != nullptr) {
+        problem_ = &part_->problem;
+        if (peeler_) peeler_->enter(*part_);
+        follow();
+        while (shared_.control.abort && take_traveller(0)) record(0);
+        if (peeler_) peeler_->trace();
+        hand_over();
+      }
     }
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (lanes_.phase[lane] != Phase::idle) record(lane);
-    }
-    while (take_flying(0)) record(0);  // after an abort
-    if (peeler_) peeler_->trace();
     publish();
     shared_.pool.give_back(block_);
   }
@@ -114,17 +134,104 @@ class Worker {
   static constexpr int slice = 4096;  ///< steps between checks of the control: about a millisecond
   static constexpr std::size_t batch = 256, most_seen = 4096;
 
+  /// Follows photons until there are no more.
+  void follow() {
+    const int lanes = shared_.lanes;
+    for (int lane = 0; lane < lanes; ++lane) refill(lane);
+    while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
+      const bool ended = shared_.advance(lanes_, problem_->data(), slice, peeler_ ? peeler_->log() : nullptr);
+      if (peeler_) peeler_->look(origins_);
+      if (seen_.size() >= most_seen) hand_over();
+      if (ended) collect();
+      if (part_ && live_ < lanes && shared_.border->has_waiting()) {
+        for (int lane = 0; lane < lanes; ++lane) {
+          if (lanes_.phase[lane] == Phase::idle) refill(lane);
+        }
+      }
+      if (Clock::now() >= next_look_) publish();
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (lanes_.phase[lane] != Phase::idle) record(lane);
+    }
+  }
+
   void collect() {
     for (int lane = 0; lane < shared_.lanes; ++lane) {
       const auto phase = lanes_.phase[lane];
-      if (is_in_flight(phase) || phase == Phase::idle) continue;
+      if (is_in_flight(phase) || phase == Phase::idle || crosses(lane)) continue;
       record(lane);
       refill(lane);
     }
   }
 
+  /// Whether a photon that has left a part of the gas goes on, here or elsewhere; then the lane has been dealt with.
+  bool crosses(int l) {
+    if (!part_ || lanes_.phase[l] != Phase::escaped) return false;
+    const Limits limits = problem_->limits();
+    switch (cross_border(part_->frame, shared_.border->whole(), &limits, lanes_, l)) {
+      case Crossing::stays:
+        return true;
+      case Crossing::departs:
+        shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
+        --live_;
+        refill(l);
+        return true;
+      case Crossing::ends:
+        set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));  // as record() expects it
+        return false;
+    }
+    return false;
+  }
+
+  /// Puts a traveller into this lane, alive or over; rays are put aside. False: there are no more.
+  bool take_traveller(int l) {
+    for (;;) {
+      if (travellers_.empty()) shared_.border->take(*part_, std::size_t(shared_.lanes), travellers_);
+      if (travellers_.empty()) {
+        lanes_.phase[l] = Phase::idle;
+        set_cell(lanes_, l, {});  // one that there is
+        return false;
+      }
+      const Traveller<Real> traveller = travellers_.back();
+      travellers_.pop_back();
+      const std::uint64_t id = traveller.origin.id;
+      Origin& origin = origins_[std::size_t(l)];
+      if (traveller.kind == Traveller<Real>::ray) {
+        peeler_->receive(traveller);
+      } else if (traveller.kind == Traveller<Real>::birth && shared_.pool.closed()) {
+        shared_.pool.give_back({id, id + 1});
+      } else if (traveller.kind == Traveller<Real>::birth) {
+        const Lane<Real>& lane = traveller.lane;
+        const UniformGrid<Real> whole =
+            shared_.border->whole_with_gas_of(*part_, {lane.cell, lane.cell_y, lane.cell_z});
+        start(l, &whole, id);
+        set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));
+        return true;
+      } else {
+        store_lane<Real>(traveller.lane, lanes_, l);
+        set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));
+        origin = traveller.origin;
+        ++live_;
+        return true;
+      }
+    }
+  }
+
+  /// Starts a photon in this lane.
+  void start(int l, const void* dataset, std::uint64_t id) {
+    Origin& origin = origins_[std::size_t(l)];
+    shared_.history.start(lanes_, l, dataset, problem_->numerics(), shared_.emitter, id, origin);
+    ++live_;
+    tally_.start(origin.weight_initial, origin.weight, origin.generator);
+    if (peeler_) peeler_->emit(origin, dataset);
+  }
+
   /// Puts photons into this lane until one meets the medium, or leaves it idle.
   void refill(int l) {
+    if (part_) {
+      while (take_traveller(l) && !is_in_flight(lanes_.phase[l])) record(l);
+      return;
+    }
     while (take_flying(l)) {
       if (is_in_flight(lanes_.phase[l])) return;
       record(l);
@@ -135,12 +242,7 @@ class Worker {
         lanes_.phase[l] = Phase::idle;
         return;
       }
-      Origin& origin = origins_[std::size_t(l)];
-      const AnyProblem<Real>& problem = shared_.problem;
-      shared_.history.start(lanes_, l, problem.dataset(), problem.numerics(), shared_.emitter, block_.next++, origin);
-      ++live_;
-      tally_.start(origin.weight_initial, origin.weight, origin.generator);
-      if (peeler_) peeler_->emit(origin);
+      start(l, problem_->dataset(), block_.next++);
       if (lanes_.phase[l] == Phase::fly) return;
       record(l);
     }
@@ -156,7 +258,12 @@ class Worker {
   }
 
   void record(int l) {
-    finished_.push_back(shared_.history.end(lanes_, l, shared_.problem.dataset(), origins_[std::size_t(l)]));
+    const void* dataset = problem_->dataset();
+    if (part_) {
+      set_cell(lanes_, l, part_->frame.to_whole(cell_of(lanes_, l)));
+      dataset = &shared_.border->whole();
+    }
+    finished_.push_back(shared_.history.end(lanes_, l, dataset, origins_[std::size_t(l)]));
     --live_;
     if (finished_.size() >= batch) hand_over();
   }
@@ -180,6 +287,7 @@ class Worker {
     Control& control = shared_.control;
     control.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
     control.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
+    if (shared_.border) shared_.border->count_ended(finished_.size());
     for (auto seen = control.longest.load(); longest > seen && !control.longest.compare_exchange_weak(seen, longest);) {
     }
     finished_.clear();
@@ -195,6 +303,9 @@ class Worker {
   }
 
   Shared<Real>& shared_;
+  const AnyProblem<Real>* problem_ = &shared_.problem;
+  typename Border<Real>::Part* part_ = nullptr;  ///< that photons are in; null: all gas is here
+  std::vector<Traveller<Real>> travellers_;
   Clock::time_point next_look_ = Clock::now() + shared_.between_looks;
   std::vector<double> memory_;
   LaneArrays<Real> lanes_;
@@ -209,52 +320,64 @@ class Worker {
 
 }  // namespace
 
+namespace {
+
+/// Runs a worker in each thread, and rethrows what one of them has thrown.
 template <class Real>
-void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
-               const Observers& observers) {
-  const StepKernel<Real>& kernel = step_kernel<Real>(problem.kind(), options.isa);
-  Shared<Real> shared{problem,
-                      emitter.view(),
-                      pool,
-                      options.one_lane ? 1 : kernel.lanes,
-                      options.one_lane ? kernel.advance_one : kernel.advance,
-                      history_kernel<Real>(problem.history(), kernel.isa),
-                      control,
-                      sink,
-                      flying,
-                      {},
-                      {},
-                      tally,
-                      observers,
-                      kernel.isa};
+void run_workers(Shared<Real>& shared, int count) {
+  Control& control = shared.control;
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;
+    const auto fail = [&] {
+      control.abort = true;
+      if (shared.border) shared.border->give_up();
+    };
     const auto work = [&] {
       try {
         Worker<Real>(shared).run();
       } catch (...) {
         const std::lock_guard lock(shared.mutex);
         if (!failure) failure = std::current_exception();
-        control.abort = true;
+        fail();
       }
     };
     try {
-      for (int i = 0; i < options.threads; ++i) threads.emplace_back(work);
+      for (int i = 0; i < count; ++i) threads.emplace_back(work);
     } catch (const std::system_error& e) {
-      control.abort = true;
-      throw Error(ExitCode::device,
-                  fmt::format("cannot start {} threads ({}): lower --threads", options.threads, e.what()));
+      fail();
+      throw Error(ExitCode::device, fmt::format("cannot start {} threads ({}): lower --threads", count, e.what()));
     }
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+template <class Real>
+void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
+               const Observers& observers) {
+  Shared<Real> shared(problem, nullptr, emitter, pool, options, control, tally, sink, flying, observers);
+  run_workers(shared, options.threads);
+}
+
+template <class Real>
+void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+               Control& control, Tally& tally, const Sink& sink, const Observers& observers) {
+  Shared<Real> shared(border.any_problem(), &border, emitter, pool, options, control, tally, sink, {}, observers);
+  run_workers(shared, options.threads);
 }
 
 template void transport(const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&,
                         const Sink&, std::span<const Flying<float>>, const Observers&);
 template void transport(const AnyProblem<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&,
                         const Sink&, std::span<const Flying<double>>, const Observers&);
+
+template void transport(Border<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&, const Sink&,
+                        const Observers&);
+template void transport(Border<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&, const Sink&,
+                        const Observers&);
 
 template <class Real>
 std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,

@@ -8,6 +8,11 @@
 #include "thor/transport/observers.hpp"
 #include "thor/transport/pool.hpp"
 
+namespace thor {
+template <class Real>
+class Border;
+}
+
 namespace thor::cpu {
 
 struct Options {
@@ -23,6 +28,12 @@ template <class Real>
 void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
                Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying = {},
                const Observers& observers = {});
+
+/// The same for the parts of a grid that this process holds, where photons come and go across the border until those of
+/// all ranks have ended. Ids that were not started are given back to the pool.
+template <class Real>
+void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+               Control& control, Tally& tally, const Sink& sink, const Observers& observers);
 
 /// The end of a march.
 struct MarchResult {

@@ -34,9 +34,11 @@ void copy_lane(const LaneArrays<Real>& from, std::size_t i, const LaneArrays<Rea
 }  // namespace
 
 template <class Real>
-Peeler<Real>::Peeler(const AnyProblem<Real>& problem, const EmitterView<Real>& emitter, const Observers& observers,
-                     int lanes, std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort)
-    : problem_(problem),
+Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, const EmitterView<Real>& emitter,
+                     const Observers& observers, int lanes, std::string_view isa, TallyPart& tally,
+                     const std::atomic<bool>& abort)
+    : problem_(&problem),
+      border_(border),
       emitter_(emitter),
       observers_(observers),
       stride_(lanes),
@@ -60,12 +62,11 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, const EmitterView<Real>& e
 }
 
 template <class Real>
-void Peeler<Real>::emit(const Origin& origin) {
+void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
   for (int o = 0; o < int(observers_.towards.size()); ++o) {
     const auto& n = observers_.towards[std::size_t(o)];
     Origin birth;
-    if (!history_.emit(pack_, 0, problem_.dataset(), problem_.numerics(), emitter_, origin.id, {n[0], n[1], n[2]},
-                       birth)) {
+    if (!history_.emit(pack_, 0, dataset, problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth)) {
       return;
     }
     tally_.accept(Seen{origin.id,
@@ -74,14 +75,17 @@ void Peeler<Real>::emit(const Origin& origin) {
                        origin.weight_initial,
                        double(pack_.frequency[0]),
                        {birth.position[0], birth.position[1], birth.position[2]}});
+    if (part_) set_cell(pack_, 0, part_->frame.to_part(cell_of(pack_, 0)));
     if (pack_.phase[0] == Phase::fly) {
       wait(pack_, 0, origin, o, 1, end_of({emitter_.seed, origin.id, at_birth, o}));
     } else {  // it passes the medium by
       see({origin.id,
-           o,
            origin.weight,
            observers_.rules.cut,
-           {birth.position[0], birth.position[1], birth.position[2]}},
+           {birth.position[0], birth.position[1], birth.position[2]},
+           pack_.frequency[0],
+           0,
+           o},
           0, double(pack_.frequency[0]), Phase::escaped);
     }
   }
@@ -147,7 +151,7 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
         return RayKey{emitter_.seed, origin_of(k).id, std::uint64_t(log.arrays.steps[first + k]), o};
       };
       for (int k = 0; jumps && k < width; ++k) keys_[std::size_t(k)] = stream_of(key_of(k));
-      kernel_.peel(log, first / width, problem_.data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.rules.cut),
+      kernel_.peel(log, first / width, problem_->data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.rules.cut),
                    pack_, weights_.data());
       for (int k = 0; k < width; ++k) {
         const auto at = first + k;
@@ -172,14 +176,50 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
 template <class Real>
 void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight,
                         double end) {
-  Waiting ray{origin.id, observer, origin.weight * weight, end, {}};
-  history_.coordinates(from, lane, problem_.dataset(), ray.position);
-  copy_lane(from, std::size_t(lane), queue_, waiting_.size());
   // The sum of the ray starts so that it ends at the cut of all rays.
-  queue_.column[waiting_.size()] = Real(observers_.rules.cut - end);
+  RayBurden<Real> ray{origin.id, origin.weight * weight,          end, {}, from.frequency[lane],
+                      Real(observers_.rules.cut - end), observer};
+  if (part_) {
+    const CellIndex cell = cell_of(from, lane);
+    set_cell(from, lane, part_->frame.to_whole(cell));
+    history_.coordinates(from, lane, &border_->whole(), ray.position);
+    set_cell(from, lane, cell);
+  } else {
+    history_.coordinates(from, lane, problem_->dataset(), ray.position);
+  }
+  copy_lane(from, std::size_t(lane), queue_, waiting_.size());
+  queue_.column[waiting_.size()] = ray.before;
   queue_.tabulated[waiting_.size()] = Real(observers_.rules.depth);
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace();
+}
+
+template <class Real>
+void Peeler<Real>::receive(const Traveller<Real>& ray) {
+  const int place = int(waiting_.size());
+  store_lane<Real>(ray.lane, queue_, place);
+  set_cell(queue_, place, part_->frame.to_part(cell_of(queue_, place)));
+  waiting_.push_back(ray.burden);
+  if (waiting_.size() == room) trace();
+}
+
+template <class Real>
+typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>& ray) {
+  if (!part_ || traced_.phase[lane] != Phase::escaped) return Goes::nowhere;
+  switch (cross_border(part_->frame, border_->whole(), nullptr, traced_, lane)) {
+    case Crossing::stays:
+      return Goes::on;
+    case Crossing::departs:
+      if (traced_.tau[lane] > Real(observers_.rules.cut)) {
+        traced_.phase[lane] = Phase::absorbed;
+        return Goes::nowhere;
+      }
+      border_->post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
+      return Goes::away;
+    case Crossing::ends:
+      break;
+  }
+  return Goes::nowhere;
 }
 
 template <class Real>
@@ -201,16 +241,19 @@ void Peeler<Real>::trace() {
   for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
   // After an abort rays still have some time to end: photons that have ended are seen.
   for (int late = 0; live > 0 && late < 64; late += abort_.load(std::memory_order_relaxed)) {
-    if (!kernel_.march(lanes, problem_.data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice)) continue;
+    if (!kernel_.march(lanes, problem_->data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
-      const auto phase = lanes.phase[lane];
-      if (phase == Phase::fly || phase == Phase::idle) continue;
-      // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
-      const bool from_start =
-          phase == Phase::stopped || observers_.from_start[std::size_t(waiting_[ray[lane]].observer)];
-      const auto& frequency = from_start ? queue_.frequency[ray[lane]] : lanes.frequency[lane];
-      const double before = double(queue_.column[ray[lane]]);
-      see(waiting_[ray[lane]], double(lanes.tau[lane]) - before, double(frequency), Phase(int(phase)));
+      if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;
+      const RayBurden<Real>& burden = waiting_[ray[lane]];
+      const Goes goes = cross(int(lane), burden);
+      if (goes == Goes::on) continue;
+      if (goes == Goes::nowhere) {
+        // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
+        const auto phase = lanes.phase[lane];
+        const bool from_start = phase == Phase::stopped || observers_.from_start[std::size_t(burden.observer)];
+        const Real frequency = from_start ? burden.frequency : lanes.frequency[lane];
+        see(burden, double(lanes.tau[lane]) - double(burden.before), double(frequency), Phase(int(phase)));
+      }
       --live;
       refill(lane);
     }
@@ -220,7 +263,7 @@ void Peeler<Real>::trace() {
 }
 
 template <class Real>
-void Peeler<Real>::see(const Waiting& ray, double optical_depth, double frequency, Phase end) {
+void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, double frequency, Phase end) {
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
   tally_.count_ray(end, ray.light);
   if (end != Phase::escaped && end != Phase::stopped) return;

@@ -4,6 +4,7 @@
 
 #include "thor/generators/emitter.hpp"
 #include "thor/outputs/tally.hpp"
+#include "thor/parallel/border.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
 #include "thor/transport/any_problem.hpp"
 #include "thor/transport/observers.hpp"
@@ -16,35 +17,37 @@ template <class Real>
 class Peeler {
  public:
   /// `lanes`: photons that are moved together.
-  Peeler(const AnyProblem<Real>& problem, const EmitterView<Real>& emitter, const Observers& observers, int lanes,
-         std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort);
+  Peeler(const AnyProblem<Real>& problem, Border<Real>* border, const EmitterView<Real>& emitter,
+         const Observers& observers, int lanes, std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort);
+
+  /// At a border: the part that photons and rays are in from now on. No ray may be waiting.
+  void enter(const typename Border<Real>::Part& part) { part_ = &part, problem_ = &part.problem; }
 
   EventLog<Real>* log() { return &log_; }
-  /// The light of a photon at its birth.
-  void emit(const Origin& origin);
+  /// The light of a photon at its birth, in the dataset that it was started in.
+  void emit(const Origin& origin, const void* dataset);
   /// Takes the events out of the log; `origins`: of the photon in each lane.
   void look(std::span<const Origin> origins);
+  /// A ray that comes from another part.
+  void receive(const Traveller<Real>& ray);
   /// Traces the rays that are waiting.
   void trace();
 
  private:
-  /// What a waiting ray stands for.
-  struct Waiting {
-    std::uint64_t id;
-    int observer;
-    double light;  ///< at its start
-    double end;    ///< optical depth at which it ends
-    double position[3];
-  };
   static constexpr int room = 1024, events = 64;
 
   /// The events of the log that send rays, scatterings and jumps each in whole packs.
   const EventLog<Real>& sort_events(std::span<const Origin> origins);
   double end_of(const RayKey& key) const { return history_.end_of_ray(observers_.rules, key); }
+  /// Whether a ray that has left a part goes on, here or elsewhere.
+  enum class Goes { on, away, nowhere };
+  Goes cross(int lane, const RayBurden<Real>& ray);
   void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
-  void see(const Waiting& ray, double optical_depth, double frequency, Phase end);
+  void see(const RayBurden<Real>& ray, double optical_depth, double frequency, Phase end);
 
-  const AnyProblem<Real>& problem_;
+  const AnyProblem<Real>* problem_;
+  Border<Real>* const border_;
+  const typename Border<Real>::Part* part_ = nullptr;
   const EmitterView<Real> emitter_;
   const Observers& observers_;
   const int stride_;
@@ -57,7 +60,7 @@ class Peeler {
   std::vector<std::uint32_t> thinning_;     ///< of the photon in each lane
   std::vector<int> place_, jumps_;          ///< of each event in the log; of those that are jumps
   LaneArrays<Real> pack_, traced_, queue_;  ///< rays that are made together, traced together, and wait
-  std::vector<Waiting> waiting_;
+  std::vector<RayBurden<Real>> waiting_;
   std::vector<Real> weights_;
   std::vector<StreamKey> keys_;
 };

@@ -1,0 +1,49 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace thor {
+
+using CellIndex = std::array<std::int64_t, 3>;
+
+/// A cuboid of cells. In a periodic grid it may begin before the first cell, or end after the last.
+struct CellBox {
+  CellIndex first{}, count{};
+  std::int64_t cells() const { return count[0] * count[1] * count[2]; }
+  bool operator==(const CellBox&) const = default;
+};
+
+/// A grid that is cut into cuboids, so that each process needs only a part of it (paper, section 3.6).
+class Domains {
+ public:
+  /// The work in a box, for cuts that leave as much of it on each side; none: the number of cells.
+  using Work = std::function<double(const CellBox&)>;
+
+  /// Halves, halves of these, and so on, across the longest side. `margin`: cells by which each domain is padded, so
+  /// that a photon at a border does not go to and fro. Throws an Error if there are not enough cells.
+  Domains(const CellIndex& shape, bool periodic, int count, std::int64_t margin, const Work& work = {});
+
+  int count() const { return int(boxes_.size()); }
+  const CellBox& box(int domain) const { return boxes_[std::size_t(domain)]; }
+  /// The box with its margin.
+  CellBox padded(int domain) const;
+  /// The domain that a cell belongs to.
+  int owner(const CellIndex& cell) const;
+  /// The ranks that hold a domain at first: each rank has one or, if there are fewer ranks than domains, several.
+  std::vector<int> holders(int domain, int ranks) const;
+
+ private:
+  void cut(const CellBox& box, int count, const Work& work);
+
+  CellIndex shape_;
+  bool periodic_;
+  std::int64_t margin_;
+  std::vector<CellBox> boxes_;
+  std::array<std::vector<std::int32_t>, 3> slab_;  ///< of every cell along an axis, between cuts of any domain
+  std::array<std::int64_t, 3> slabs_{};
+  std::vector<std::int32_t> owner_;  ///< of every box between cuts
+};
+
+}  // namespace thor

@@ -1,0 +1,147 @@
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "thor/comm/dealer.hpp"
+#include "thor/comm/mail.hpp"
+#include "thor/datasets/medium.hpp"
+#include "thor/generators/emitter.hpp"
+#include "thor/parallel/cpu/kernel.hpp"
+#include "thor/transport/any_problem.hpp"
+#include "thor/transport/crossing.hpp"
+#include "thor/transport/pool.hpp"
+
+namespace thor {
+
+/// What a ray towards an observer stands for.
+template <class Real>
+struct RayBurden {
+  std::uint64_t id;  ///< of its photon
+  double light;      ///< at its start
+  double end;        ///< optical depth at which it ends
+  double position[3];
+  Real frequency;  ///< at its start
+  Real before;     ///< the sum there
+  int observer;
+};
+
+/// A photon or a ray on its way from one part of a grid to another. Its cell is that of the whole grid.
+template <class Real>
+struct Traveller {
+  enum Kind : int { birth, photon, ray };
+  Kind kind;
+  int domain;  ///< where it is going
+  Lane<Real> lane;
+  Origin origin;  ///< of a photon; of a birth the id alone
+  RayBurden<Real> burden;
+};
+
+/// How photons travel between the parts of a grid.
+struct BorderOptions {
+  std::uint64_t in_flight = 1 << 20;  ///< photons of all ranks, which bounds the memory of each
+  std::size_t message = 512;          ///< most travellers in a message
+  bool relief = true;                 ///< ranks that have nothing to do take copies of domains that have too much
+};
+
+/// Where the time of a rank went in a run on domains, and what has travelled.
+struct BorderTimes {
+  double waiting = 0, managing = 0;  ///< seconds of its threads of photons; of the thread of the border
+  std::uint64_t travellers = 0, messages = 0, bytes = 0, copies = 0;
+};
+
+/// The borders of the parts of a grid that this process holds: what leaves a part goes to whoever holds the next.
+///
+/// A thread of its own does all that threads of photons should not wait for: it finds out where ids that are dealt
+/// begin, moves the mail, and asks whether all is done.
+template <class Real>
+class Border {
+ public:
+  using Any = Traveller<Real>;
+  using BuildProblem = std::function<AnyProblem<Real>(const GridPart&)>;
+
+  /// A part with the travellers that wait to be followed in it.
+  struct Part {
+    GridPart grid;
+    PartFrame frame;
+    AnyProblem<Real> problem;
+    std::deque<Any> waiting;
+  };
+
+  /// `build`: the problem of a part. `workers`: threads that will call wait().
+  Border(const comm::World& world, comm::Dealer& dealer, const Medium& medium, const Emitter<Real>& emitter,
+         BuildProblem build, Pool& pool, const BorderOptions& options, int workers, std::string_view isa);
+  ~Border();
+  Border(const Border&) = delete;
+  Border& operator=(const Border&) = delete;
+
+  /// The problem of one of the parts.
+  const AnyProblem<Real>& any_problem() const { return *any_problem_; }
+
+  /// Waits for a part with travellers, the one with most of them; null: all ranks are done.
+  Part* wait();
+  /// Wakes all that wait, and lets nobody wait again: for a thread that has failed.
+  void give_up();
+  bool has_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+  /// Moves up to `count` travellers from those that wait in a part.
+  void take(Part& part, std::size_t count, std::vector<Any>& into);
+  /// Sends a traveller to whoever holds its cell.
+  void post(Any traveller);
+  /// Photons that have ended here in all.
+  void count_ended(std::uint64_t photons) { ended_ += photons; }
+
+  /// The whole grid without gas, for places and frequencies.
+  const UniformGrid<Real>& whole() const { return whole_; }
+  /// The whole grid for a birth, with the gas of one cell everywhere.
+  UniformGrid<Real> whole_with(const float* cell) const;
+  UniformGrid<Real> whole_with_gas_of(const Part& part, const CellIndex& cell) const;
+
+  BorderTimes times() const;
+
+ private:
+  void manage(const std::stop_token& stop);
+  void hold(GridPart part);
+  bool deal();
+  void put(const Any& traveller);
+  void obey(std::uint64_t copies);
+  comm::Dealer::State state();
+
+  const comm::World& world_;
+  comm::Dealer& dealer_;
+  const Medium& medium_;
+  const EmitterView<Real> emitter_;
+  const BuildProblem build_;
+  Pool& pool_;
+  const int workers_;
+  UniformGrid<Real> whole_;
+  const float blank_[8] = {1, 1};  ///< a cell
+  std::vector<double> memory_;
+  const LaneArrays<Real> birth_;  ///< one lane
+  comm::Mail<Any> mail_;
+  const cpu::HistoryKernel<Real>* history_ = nullptr;
+  const AnyProblem<Real>* any_problem_ = nullptr;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<int, Part> parts_;              ///< by domain
+  std::map<int, std::deque<Any>> strays_;  ///< for a domain that is yet to be read
+  std::vector<std::vector<int>> holders_;  ///< ranks, of every domain
+  std::vector<std::size_t> next_holder_;
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<std::uint64_t> ended_{0};
+  int idle_ = 0;
+  bool done_ = false, dealt_all_ = false;
+  Pool::Block window_;  ///< ids that this rank was dealt
+  std::uint64_t copies_ = 0;
+  double seconds_waited_ = 0, seconds_managed_ = 0;
+  std::exception_ptr failure_;
+  std::jthread thread_;
+};
+
+}  // namespace thor
