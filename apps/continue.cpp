@@ -72,7 +72,8 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options) {
   if (!name.empty()) set.push_back("until.output=" + name);
   const auto [config, setup] = [&] {
     try {
-      return prepare(then.path, {set, options.output, options.cpu.threads, options.quiet, then.resolved, options.domains});
+      return prepare(then.path,
+                     {set, options.output, options.cpu.threads, options.quiet, then.resolved, options.domains});
     } catch (const Error& e) {
       throw Error(e.code(), by_options(e.what(), arguments));
     }

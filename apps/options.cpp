@@ -35,7 +35,9 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
                   "seconds after which the result so far is put into its place, for `thor continue`; and so on")
       ->check(number_between(1e-3, 1e9));
   DomainOptions& domains = options.domains;
-  command.add_option("--domains", domains.count, "cut a grid into so many parts, of which each rank holds some (default: 1)")
+  command
+      .add_option("--domains", domains.count,
+                  "cut a grid into so many parts, of which each rank holds some (default: 1)")
       ->check(CLI::Range(1, 1 << 20));
   command.add_option("--margin", domains.margin, "cells by which parts of a grid overlap on each side (default: 4)")
       ->check(CLI::Range(0, 1 << 20));

@@ -40,9 +40,12 @@ ExitCode run(const RunArguments& arguments, const std::vector<std::string>& set,
   }
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
-  const auto [config, setup] =
-      prepare(arguments.config.path,
-              {set, options.output, options.cpu.threads, options.quiet, {}, arguments.replay ? DomainOptions{} : options.domains});
+  const auto [config, setup] = prepare(arguments.config.path, {set,
+                                                               options.output,
+                                                               options.cpu.threads,
+                                                               options.quiet,
+                                                               {},
+                                                               arguments.replay ? DomainOptions{} : options.domains});
   if (arguments.replay) {
     print_photon(setup, replay(config, setup, *arguments.replay, options.cpu));
     return ExitCode::done;

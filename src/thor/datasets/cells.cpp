@@ -130,38 +130,38 @@ void Cells::survey(int threads, const CellBox& counted) {
   const std::int64_t step[3] = {ny * nz, nz, 1};
   const double hubble = shape_.hubble * shape_.cell_size / units_.reference_speed;
   const std::int64_t rows = counted.count[0] * counted.count[1];
-  parallel_for(
-      threads, std::size_t(rows), std::max<std::size_t>(cells_at_a_time / std::size_t(counted.count[2]), 1),
-      [&](std::size_t first, std::size_t end) {
-        CellStatistics p;
-        for (auto row = std::int64_t(first); row < std::int64_t(end); ++row) {
-          const std::int64_t x = counted.first[0] + row / counted.count[1];
-          const std::int64_t y = counted.first[1] + row % counted.count[1];
-          for (std::int64_t z = counted.first[2]; z < counted.first[2] + counted.count[2]; ++z) {
-            const std::int64_t i = x * step[0] + y * step[1] + z, index[3] = {x, y, z};
-            const CellGas<double> g = gas(i);
-            p.density += g.opacity / g.inverse_width;
-            p.largest_opacity = std::max(p.largest_opacity, g.opacity);
-            p.largest_a = std::max(p.largest_a, g.inverse_width);
-            const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
-            const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
-            if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, 0.2 * std::cbrt(a_tau));
-            for (std::size_t k = 0; k < 3; ++k) {
-              if (index[k] + 1 >= shape_.count[k] || g.opacity < 1e-3) continue;  // thin cells are passed through
-              const CellGas<double> other = gas(i + step[k]);
-              if (other.opacity < 1e-3) continue;
-              const double jump = std::hypot(g.velocity.x - other.velocity.x, g.velocity.y - other.velocity.y,
-                                             g.velocity.z - other.velocity.z) *
-                                  std::max(g.inverse_width, other.inverse_width);
-              p.faces += 1;
-              p.jumps += jump > 1 ? 1 : 0;
-              p.largest_jump = std::max(p.largest_jump, jump);
-            }
-          }
-        }
-        const std::lock_guard lock(mutex);
-        statistics_.add(p);
-      });
+  parallel_for(threads, std::size_t(rows), std::max<std::size_t>(cells_at_a_time / std::size_t(counted.count[2]), 1),
+               [&](std::size_t first, std::size_t end) {
+                 CellStatistics p;
+                 for (auto row = std::int64_t(first); row < std::int64_t(end); ++row) {
+                   const std::int64_t x = counted.first[0] + row / counted.count[1];
+                   const std::int64_t y = counted.first[1] + row % counted.count[1];
+                   for (std::int64_t z = counted.first[2]; z < counted.first[2] + counted.count[2]; ++z) {
+                     const std::int64_t i = x * step[0] + y * step[1] + z, index[3] = {x, y, z};
+                     const CellGas<double> g = gas(i);
+                     p.density += g.opacity / g.inverse_width;
+                     p.largest_opacity = std::max(p.largest_opacity, g.opacity);
+                     p.largest_a = std::max(p.largest_a, g.inverse_width);
+                     const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
+                     const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
+                     if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, 0.2 * std::cbrt(a_tau));
+                     for (std::size_t k = 0; k < 3; ++k) {
+                       if (index[k] + 1 >= shape_.count[k] || g.opacity < 1e-3)
+                         continue;  // thin cells are passed through
+                       const CellGas<double> other = gas(i + step[k]);
+                       if (other.opacity < 1e-3) continue;
+                       const double jump = std::hypot(g.velocity.x - other.velocity.x, g.velocity.y - other.velocity.y,
+                                                      g.velocity.z - other.velocity.z) *
+                                           std::max(g.inverse_width, other.inverse_width);
+                       p.faces += 1;
+                       p.jumps += jump > 1 ? 1 : 0;
+                       p.largest_jump = std::max(p.largest_jump, jump);
+                     }
+                   }
+                 }
+                 const std::lock_guard lock(mutex);
+                 statistics_.add(p);
+               });
   CellStatistics& s = statistics_;
   s.density /= units_.opacity;
   s.cells = double(counted.cells());

@@ -57,7 +57,8 @@ struct CellStatistics {
   double largest_x_crit = 0;
   double velocity_step = 0;  ///< of a packed grid, in units of the smallest v_th
 
-  double mean_density() const { return density / cells; }
+  /// In single precision: the same in whatever order cells were summed.
+  double mean_density() const { return double(float(density / cells)); }
   double share_of_jumps() const { return faces > 0 ? jumps / faces : 0; }
   void add(const CellStatistics& other);
 };

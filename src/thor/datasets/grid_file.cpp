@@ -281,8 +281,8 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   const double dust_unit = dataset.dust ? io::cgs_unit(file, "dust", Dimension::number_density) : 1;
   double fastest = request.fastest_known;
   if (dataset.packed && fastest == 0) fastest = read_fastest(dataset, line, whole, box, threads);
-  auto cells = std::make_shared<Cells>(
-      shape, CellLayout{dataset.packed, dataset.dust.has_value(), request.core_skip}, units, fastest);
+  auto cells = std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), request.core_skip},
+                                       units, fastest);
   std::atomic<bool> absorbs{false};
   read(arrays.density, [&](std::int64_t i, double value) {
     const double n = value * per_volume;
@@ -333,7 +333,8 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     warning("{}: {} cells are dropped as bad, and empty now", path, bad.count());
     cells->set_dropped(bad.cells());
   }
-  if (!absorbs && !is_part) warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
+  if (!absorbs && !is_part)
+    warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
   CellBox counted = request.counted;
   for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= box.first[k];
   cells->finish(threads, counted);

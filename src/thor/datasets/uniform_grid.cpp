@@ -155,7 +155,8 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   CellStatistics own;
   for (const int domain : held) {
     spread->parts.push_back(read(domain));
-    if (domains.holders(domain, world.ranks()).front() == world.rank()) own.add(spread->parts.back().cells->statistics());
+    if (domains.holders(domain, world.ranks()).front() == world.rank())
+      own.add(spread->parts.back().cells->statistics());
   }
   m.statistics = statistics_of_all(world, own);
   m.cells = spread->parts.front().cells;
@@ -177,8 +178,8 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   if (options.domains) {
     add_parts(m, dataset, line, units, options);
   } else {
-    m.cells = read_cells(dataset, line, m.grid, units,
-                         {m.grid.box(), m.grid.box(), options.core_skip, 0, options.threads});
+    m.cells =
+        read_cells(dataset, line, m.grid, units, {m.grid.box(), m.grid.box(), options.core_skip, 0, options.threads});
     m.statistics = m.cells->statistics();
     m.dataset = m.cells->dataset();
   }

@@ -105,8 +105,8 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
 
 void Batches::add_times(const BorderTimes& own) const {
   const auto microseconds = [](double seconds) { return std::uint64_t(1e6 * seconds); };
-  std::vector<std::uint64_t> all = world.at_first({microseconds(own.waiting), microseconds(own.managing),
-                                                   own.travellers, own.messages, own.bytes, own.copies});
+  std::vector<std::uint64_t> all = world.at_first(
+      {microseconds(own.waiting), microseconds(own.managing), own.travellers, own.messages, own.bytes, own.copies});
   for (std::size_t i = 0; traffic && i + 5 < all.size(); i += 6) {
     traffic->waiting += 1e-6 * double(all[i]), traffic->managing += 1e-6 * double(all[i + 1]);
     traffic->travellers += all[i + 2], traffic->messages += all[i + 3], traffic->bytes += all[i + 4];

@@ -416,15 +416,17 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     }
     if (setup.medium.spread) {
       const double threads = double(options.cpu.threads) * world.ranks() * std::max(seconds, 1e-9);
-      message("thor:   {} domains: {:.3g} travellers a photon, {:.3g} in a message; threads waited for {:.3g} % of the "
-              "time{}\n",
-              setup.medium.spread->domains.count(),
-              double(traffic.travellers) / double(std::max<std::uint64_t>(total.photons(), 1)),
-              double(traffic.travellers) / double(std::max<std::uint64_t>(traffic.messages, 1)),
-              100 * traffic.waiting / threads, traffic.copies > 0 ? fmt::format("; {} times a rank took over from "
-                                                                                "another",
-                                                                                traffic.copies)
-                                                                  : "");
+      message(
+          "thor:   {} domains: {:.3g} travellers a photon, {:.3g} in a message; threads waited for {:.3g} % of the "
+          "time{}\n",
+          setup.medium.spread->domains.count(),
+          double(traffic.travellers) / double(std::max<std::uint64_t>(total.photons(), 1)),
+          double(traffic.travellers) / double(std::max<std::uint64_t>(traffic.messages, 1)),
+          100 * traffic.waiting / threads,
+          traffic.copies > 0 ? fmt::format("; {} times a rank took over from "
+                                           "another",
+                                           traffic.copies)
+                             : "");
     }
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);

@@ -21,7 +21,7 @@ struct RunOptions {
   std::string device = "auto";
   device::Options device_options;
   cpu::Options cpu;
-  const comm::World* world = nullptr;     ///< the ranks that share the work; null: this process alone
+  const comm::World* world = nullptr;  ///< the ranks that share the work; null: this process alone
   DomainOptions domains;
   std::function<void()> before_commit{};  ///< may refuse to put the result in its place
 };

@@ -24,8 +24,8 @@ namespace {
 constexpr double light_unit = 1e30;
 
 /// Multiplies every cell's number by f(value of a field there); what was dropped as bad gas is dark.
-void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const Medium& m, int threads,
-              const std::function<double(double)>& f) {
+void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const Medium& m,
+              int threads, const std::function<double(double)>& f) {
   std::mutex mutex;
   std::int64_t bad = 0;
   double example = 0;

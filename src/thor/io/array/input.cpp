@@ -145,11 +145,11 @@ void Input::read_blocks(const std::string& path, int threads, const std::functio
   detail::read_blocks(*impl_->storage(path), threads, take, wanted);
 }
 
-#define THOR_INPUT(T)                                                                                 \
-  template void Input::read<T>(const std::string&, std::uint64_t, std::uint64_t, std::span<T>) const; \
-  template std::vector<T> Input::read_all<T>(const std::string&) const;                               \
+#define THOR_INPUT(T)                                                                                       \
+  template void Input::read<T>(const std::string&, std::uint64_t, std::uint64_t, std::span<T>) const;       \
+  template std::vector<T> Input::read_all<T>(const std::string&) const;                                     \
   template void Input::read_blocks<T>(const std::string&, int, const std::function<void(const Block<T>&)>&, \
-                                       const WantedBox&) const;
+                                      const WantedBox&) const;
 THOR_INPUT(float)
 THOR_INPUT(double)
 THOR_INPUT(std::int64_t)

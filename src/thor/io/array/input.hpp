@@ -28,8 +28,7 @@ struct Block {
 };
 
 /// Whether a box of an array is of interest, by its first index and its extent in each dimension.
-using WantedBox =
-    std::function<bool(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& count)>;
+using WantedBox = std::function<bool(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& count)>;
 
 /// T is float, double, std::int64_t or std::uint64_t; values are converted from whatever the file holds: integers of 8
 /// to 64 bits and floating-point numbers of 16 to 64 in either byte order, and whatever else HDF5 itself converts. As

@@ -103,8 +103,8 @@ class Worker {
         origins_(std::size_t(shared.lanes)),
         tally_(shared.tally) {
     if (shared.observers.empty()) return;
-    peeler_.emplace(shared.problem, shared.border, shared.emitter, shared.observers, shared.lanes, shared.kernel.isa, tally_,
-                    shared.control.abort);
+    peeler_.emplace(shared.problem, shared.border, shared.emitter, shared.observers, shared.lanes, shared.kernel.isa,
+                    tally_, shared.control.abort);
     if (shared.sink.seen && shared.observers.recorded >= 0) tally_.keep(shared.observers.recorded, seen_);
   }
 
@@ -363,8 +363,8 @@ void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Po
 }
 
 template <class Real>
-void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, const Observers& observers) {
+void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options, Control& control,
+               Tally& tally, const Sink& sink, const Observers& observers) {
   Shared<Real> shared(border.any_problem(), &border, emitter, pool, options, control, tally, sink, {}, observers);
   run_workers(shared, options.threads);
 }

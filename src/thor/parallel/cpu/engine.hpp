@@ -32,8 +32,8 @@ void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Po
 /// The same for the parts of a grid that this process holds, where photons come and go across the border until those of
 /// all ranks have ended. Ids that were not started are given back to the pool.
 template <class Real>
-void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, const Observers& observers);
+void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options, Control& control,
+               Tally& tally, const Sink& sink, const Observers& observers);
 
 /// The end of a march.
 struct MarchResult {

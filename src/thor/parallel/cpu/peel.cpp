@@ -177,8 +177,8 @@ template <class Real>
 void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight,
                         double end) {
   // The sum of the ray starts so that it ends at the cut of all rays.
-  RayBurden<Real> ray{origin.id, origin.weight * weight,          end, {}, from.frequency[lane],
-                      Real(observers_.rules.cut - end), observer};
+  RayBurden<Real> ray{
+      origin.id, origin.weight * weight, end, {}, from.frequency[lane], Real(observers_.rules.cut - end), observer};
   if (part_) {
     const CellIndex cell = cell_of(from, lane);
     set_cell(from, lane, part_->frame.to_whole(cell));
@@ -232,6 +232,7 @@ void Peeler<Real>::trace() {
   const auto refill = [&](std::size_t lane) {
     if (next == waiting_.size()) {
       lanes.phase[lane] = Phase::idle;
+      set_cell(lanes, int(lane), {});  // one that there is
       return;
     }
     copy_lane(queue_, next, lanes, lane);
