@@ -50,6 +50,23 @@ class RankCase(Case):
         photons = max(int(100 * seconds / self.summary(trial)["transport_seconds"]), 1000)
         return sphere(3e4, photons, outputs=[SPECTRUM]), photons
 
+    def ranks_of(self, launcher, count=2):
+        """The processes that a launcher has started, in the order of their ranks, once they have begun."""
+        for _ in range(200):
+            found = []
+            for path in Path("/proc").glob("[0-9]*"):
+                try:
+                    status, environment = (path / "stat").read_text(), (path / "environ").read_bytes()
+                except OSError:
+                    continue
+                rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
+                if rank and status.rsplit(")", 1)[1].split()[1] == str(launcher):
+                    found.append((int(rank[1]), int(path.name)))
+            if len(found) == count:
+                return [process for _, process in sorted(found)]
+            time.sleep(0.05)
+        self.fail("the ranks did not start")
+
     def assert_equal(self, one, other):
         a, b = numbers(one, ("ranks",)), numbers(other, ("ranks",))
         self.assertEqual(a.keys(), b.keys())
@@ -122,23 +139,6 @@ class Ends(RankCase):
             self.assertLess(summary["photons"], photons)
             self.launch(3, "continue", out)
             self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
-
-    def ranks_of(self, launcher, count=2):
-        """The processes that a launcher has started, in the order of their ranks, once they have begun."""
-        for _ in range(200):
-            found = []
-            for path in Path("/proc").glob("[0-9]*"):
-                try:
-                    status, environment = (path / "stat").read_text(), (path / "environ").read_bytes()
-                except OSError:
-                    continue
-                rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
-                if rank and status.rsplit(")", 1)[1].split()[1] == str(launcher):
-                    found.append((int(rank[1]), int(path.name)))
-            if len(found) == count:
-                return [process for _, process in sorted(found)]
-            time.sleep(0.05)
-        self.fail("the ranks did not start")
 
     def test_a_rank_that_is_killed_ends_the_job(self):
         config = {**ENDLESS, "outputs": ENDLESS["outputs"][1:]}

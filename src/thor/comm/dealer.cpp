@@ -55,7 +55,7 @@ Dealer::Orders Dealer::report(const State& s) {
   const std::uint64_t wave = seen_wave_ << 1 | std::uint64_t(s.idle);
   const Words words = ask({state_kind, s.finished, s.posted, s.delivered, s.waiting, wave});
   seen_wave_ = words[2];
-  return {words[0] != 0, words[1]};
+  return {words[0] != 0, words[1], words[3]};
 }
 
 Dealer::Relief Dealer::relief(std::uint64_t number) {
@@ -90,7 +90,9 @@ Words Dealer::reply(int rank, const Words& question) {
       const State state{question[1], question[2], question[3], question[4], (question[5] & 1) != 0};
       const bool over = all_is_over(rank, state, question[5] >> 1);
       if (relieves_ && state.idle && !over) relieve(rank);
-      return {std::uint64_t(over), reliefs_.size(), wave_};
+      std::uint64_t waiting = 0;
+      for (const State& s : states_) waiting += s.waiting;
+      return {std::uint64_t(over), reliefs_.size(), wave_, waiting};
     }
     case relief_kind: {
       const Relief& relief = reliefs_[question[1]];

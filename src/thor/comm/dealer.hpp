@@ -31,7 +31,8 @@ class Dealer {
   };
   struct Orders {
     bool done = false;         ///< all ranks are idle, and nothing is on its way
-    std::uint64_t copies = 0;  ///< number of copies of domains that ranks have been told to take
+    std::uint64_t copies = 0;   ///< number of copies of domains that ranks have been told to take
+    std::uint64_t waiting = 0;  ///< travellers that wait in all ranks
   };
   /// A rank that takes a copy of what another one has too much of.
   struct Relief {

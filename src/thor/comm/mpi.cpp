@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "thor/comm/world.hpp"
@@ -16,6 +18,10 @@ namespace {
 
 constexpr int question_tag = 1, answer_tag = 2, message_tag = 3;
 constexpr std::size_t most_at_once = 1 << 20;  ///< cells of a reduction: bounds the memory that MPI takes for it
+
+/// One thread at a time calls MPI, and none waits in it for another rank while others have to: libraries that promise
+/// MPI_THREAD_MULTIPLE have hung with less. Collective calls are made while no other thread has a reason to call.
+std::mutex one_at_a_time;
 
 /// Whether a launcher has started this process: MPI_Init takes some tenths of a second, which a process alone saves.
 bool is_launched() {
@@ -52,7 +58,7 @@ World::World() {
     return;
   }
   int level = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
   owns_mpi_ = true;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_), MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   MPI_Comm node;
@@ -60,8 +66,9 @@ World::World() {
   MPI_Comm_rank(node, &rank_on_node_), MPI_Comm_size(node, &ranks_on_node_);
   MPI_Comm_free(&node);
   require_all();
-  if (level < MPI_THREAD_MULTIPLE && ranks_ > 1) {
-    throw Error(ExitCode::device, "this MPI serves one thread at a time (MPI_THREAD_MULTIPLE is missing): use another");
+  if (level < MPI_THREAD_SERIALIZED && ranks_ > 1) {
+    throw Error(ExitCode::device,
+                "this MPI serves the first thread only (MPI_THREAD_SERIALIZED is missing): use another");
   }
 }
 
@@ -111,20 +118,36 @@ std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& val
 Words World::ask(const Words& question) const {
   constexpr int size = int(std::tuple_size_v<Words>);
   Words reply{};
-  MPI_Sendrecv(question.data(), size, MPI_UINT64_T, 0, question_tag, reply.data(), size, MPI_UINT64_T, 0, answer_tag,
-               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  return reply;
+  MPI_Request requests[2];
+  {
+    const std::lock_guard lock(one_at_a_time);
+    MPI_Irecv(reply.data(), size, MPI_UINT64_T, 0, answer_tag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(question.data(), size, MPI_UINT64_T, 0, question_tag, MPI_COMM_WORLD, &requests[1]);
+  }
+  for (auto pause = std::chrono::microseconds(5);; pause = std::min(2 * pause, std::chrono::microseconds(100))) {
+    int done = 0;
+    {
+      const std::lock_guard lock(one_at_a_time);
+      MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+    }
+    if (done) return reply;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 bool World::answer(const std::function<Words(int, const Words&)>& reply) const {
   constexpr int size = int(std::tuple_size_v<Words>);
-  int waiting = 0;
-  MPI_Status status;
-  MPI_Iprobe(MPI_ANY_SOURCE, question_tag, MPI_COMM_WORLD, &waiting, &status);
-  if (!waiting) return false;
   Words question{};
-  MPI_Recv(question.data(), size, MPI_UINT64_T, status.MPI_SOURCE, question_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Status status;
+  {
+    const std::lock_guard lock(one_at_a_time);
+    int waiting = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, question_tag, MPI_COMM_WORLD, &waiting, &status);
+    if (!waiting) return false;
+    MPI_Recv(question.data(), size, MPI_UINT64_T, status.MPI_SOURCE, question_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   const Words words = reply(status.MPI_SOURCE, question);
+  const std::lock_guard lock(one_at_a_time);
   MPI_Send(words.data(), size, MPI_UINT64_T, status.MPI_SOURCE, answer_tag, MPI_COMM_WORLD);
   return true;
 }
@@ -134,12 +157,14 @@ namespace {
 class MpiSending : public World::Sending {
  public:
   MpiSending(int rank, std::vector<std::byte> message) : message_(std::move(message)) {
+    const std::lock_guard lock(one_at_a_time);
     MPI_Isend(message_.data(), int(message_.size()), MPI_BYTE, rank, message_tag, MPI_COMM_WORLD, &request_);
   }
   ~MpiSending() override {
-    if (is_running()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    if (is_running()) MPI_Wait(&request_, MPI_STATUS_IGNORE);  // done, but for a run that has failed
   }
   bool is_done() override {
+    const std::lock_guard lock(one_at_a_time);
     int done = 0;
     MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
     return done != 0;
@@ -158,15 +183,15 @@ std::unique_ptr<World::Sending> World::send(int rank, std::vector<std::byte> mes
 
 std::vector<std::byte> World::receive() const {
   if (ranks_ == 1) return {};
+  const std::lock_guard lock(one_at_a_time);
   int waiting = 0;
-  MPI_Message message;
   MPI_Status status;
-  MPI_Improbe(MPI_ANY_SOURCE, message_tag, MPI_COMM_WORLD, &waiting, &message, &status);
+  MPI_Iprobe(MPI_ANY_SOURCE, message_tag, MPI_COMM_WORLD, &waiting, &status);
   if (!waiting) return {};
   int size = 0;
   MPI_Get_count(&status, MPI_BYTE, &size);
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, message_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return bytes;
 }
 

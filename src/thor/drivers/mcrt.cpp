@@ -290,10 +290,15 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   const Compute compute{device.get(), options.device_options, options.cpu};
   Setup one = setup;
   one.emitter = for_one_photon(setup.emitter);
+  DomainOptions domains = options.domains;
+  if (domains.border.in_flight == 0) {
+    const std::uint64_t lanes = 16 * std::uint64_t(options.cpu.threads) * std::uint64_t(world.ranks());
+    domains.border.in_flight = std::max<std::uint64_t>(8 * lanes, 1 << 18);
+  }
   if (!world.is_first()) {
     Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
     const Sink nobody;
-    Batches{config, one, compute, watch, nobody, world, options.domains}.serve(sample.tally);
+    Batches{config, one, compute, watch, nobody, world, domains}.serve(sample.tally);
     return ExitCode::done;
   }
   Result file(config, setup, options);
@@ -373,7 +378,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
       sample.tally.share_light(1);
     };
     Checkpoints checkpoints{options.checkpoint, keep};
-    const Batches batches{config, one, compute, watch, sink, world, options.domains, &traffic, &checkpoints};
+    const Batches batches{config, one, compute, watch, sink, world, domains, &traffic, &checkpoints};
     const BatchesEnd end = run_batches(batches, goal, open_ended, sample);
     batches.end();
     sample.seconds += watch.seconds();

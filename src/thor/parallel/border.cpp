@@ -13,6 +13,14 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr std::uint64_t births_at_a_time = 256;
 
+/// Moves up to `count` entries; their number.
+std::size_t move_front(auto& from, std::size_t count, auto& to) {
+  count = std::min(count, from.size());
+  to.insert(to.end(), from.begin(), from.begin() + std::ptrdiff_t(count));
+  from.erase(from.begin(), from.begin() + std::ptrdiff_t(count));
+  return count;
+}
+
 }  // namespace
 
 template <class Real>
@@ -25,6 +33,7 @@ Border<Real>::Border(const comm::World& world, comm::Dealer& dealer, const Mediu
       build_(std::move(build)),
       pool_(pool),
       workers_(workers),
+      most_waiting_(2 * options.in_flight),
       whole_(convert<Real>(std::get<UniformGrid<double>>(medium.dataset))),
       memory_(lane_bytes<Real>(1) / sizeof(double) + 1),
       birth_(lane_arrays<Real>(memory_.data(), 1)),
@@ -58,9 +67,12 @@ void Border<Real>::hold(GridPart part) {
   AnyProblem<Real> problem = build_(part);
   const PartFrame frame{part.box, m.grid.count, m.grid.periodic};
   const std::lock_guard lock(mutex_);
-  parts_.try_emplace(domain, Part{std::move(part), frame, std::move(problem), std::move(strays_[domain])});
+  parts_.try_emplace(domain, Part{std::move(part), frame, std::move(problem), {}, {}});
+  for (const Any& traveller : strays_[domain]) {
+    --waiting_;
+    put(traveller);
+  }
   strays_.erase(domain);
-  wake_.notify_all();
 }
 
 template <class Real>
@@ -70,7 +82,7 @@ typename Border<Real>::Part* Border<Real>::wait() {
   const auto fullest = [this] {
     Part* best = nullptr;
     for (auto& [domain, part] : parts_) {
-      if (!part.waiting.empty() && (!best || part.waiting.size() > best->waiting.size())) best = &part;
+      if (part.waiting() > (best ? best->waiting() : 0)) best = &part;
     }
     return best;
   };
@@ -93,10 +105,19 @@ void Border<Real>::give_up() {
 template <class Real>
 void Border<Real>::take(Part& part, std::size_t count, std::vector<Any>& into) {
   const std::lock_guard lock(mutex_);
-  count = std::min(count, part.waiting.size());
-  into.insert(into.end(), part.waiting.begin(), part.waiting.begin() + std::ptrdiff_t(count));
-  part.waiting.erase(part.waiting.begin(), part.waiting.begin() + std::ptrdiff_t(count));
-  waiting_ -= count;
+  waiting_ -= move_front(part.rays, count, into);
+  if (into.empty()) waiting_ -= move_front(part.photons, count, into);
+}
+
+template <class Real>
+typename Border<Real>::Part* Border<Real>::take_rays(std::size_t count, std::vector<Any>& into) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [domain, part] : parts_) {
+    if (part.rays.empty()) continue;
+    waiting_ -= move_front(part.rays, count, into);
+    return &part;
+  }
+  return nullptr;
 }
 
 template <class Real>
@@ -114,9 +135,11 @@ void Border<Real>::post(Any traveller) {
 
 template <class Real>
 void Border<Real>::put(const Any& traveller) {
-  const auto part = parts_.find(traveller.domain);
-  (part == parts_.end() ? strays_[traveller.domain] : part->second.waiting).push_back(traveller);
   ++waiting_;
+  const auto found = parts_.find(traveller.domain);
+  if (found == parts_.end()) return strays_[traveller.domain].push_back(traveller);
+  Part& part = found->second;
+  (traveller.kind == Any::ray ? part.rays : part.photons).push_back(traveller);
   wake_.notify_one();
 }
 
@@ -171,7 +194,7 @@ void Border<Real>::obey(std::uint64_t copies) {
       std::vector<int>& holders = holders_[std::size_t(domain)];
       if (std::ranges::count(holders, relief.idle) == 0) holders.push_back(relief.idle);
       if (relief.busy == world_.rank()) {
-        std::deque<Any>& waiting = parts_.at(domain).waiting;
+        std::deque<Any>& waiting = parts_.at(domain).photons;
         for (std::size_t half = waiting.size() / 2; half > 0; --half, --waiting_) {
           mail_.post(relief.idle, waiting.back());
           waiting.pop_back();
@@ -204,6 +227,7 @@ void Border<Real>::manage(const std::stop_token& stop) {
     if (Clock::now() >= next_report) {
       const comm::Dealer::State now = state();
       const comm::Dealer::Orders orders = dealer_.report(now);
+      congested_ = orders.waiting > most_waiting_;
       obey(orders.copies);
       if (orders.done) break;
       next_report = Clock::now() + (now.idle ? when_idle : 10 * when_idle);

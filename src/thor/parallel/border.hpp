@@ -45,7 +45,7 @@ struct Traveller {
 
 /// How photons travel between the parts of a grid.
 struct BorderOptions {
-  std::uint64_t in_flight = 1 << 20;  ///< photons of all ranks, which bounds the memory of each
+  std::uint64_t in_flight = 0;        ///< photons of all ranks, which bounds the memory of each; 0: automatic
   std::size_t message = 512;          ///< most travellers in a message
   bool relief = true;                 ///< ranks that have nothing to do take copies of domains that have too much
 };
@@ -71,7 +71,9 @@ class Border {
     GridPart grid;
     PartFrame frame;
     AnyProblem<Real> problem;
-    std::deque<Any> waiting;
+    std::deque<Any> photons, rays;  ///< that wait; rays come first, as photons make more of them
+
+    std::size_t waiting() const { return photons.size() + rays.size(); }
   };
 
   /// `build`: the problem of a part. `workers`: threads that will call wait().
@@ -89,8 +91,12 @@ class Border {
   /// Wakes all that wait, and lets nobody wait again: for a thread that has failed.
   void give_up();
   bool has_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
-  /// Moves up to `count` travellers from those that wait in a part.
+  /// Moves up to `count` travellers from those that wait in a part, rays first.
   void take(Part& part, std::size_t count, std::vector<Any>& into);
+  /// Whether so many travellers wait somewhere that photons should not make more rays.
+  bool is_congested() const { return congested_.load(std::memory_order_relaxed); }
+  /// Some part with rays that wait, which are moved; null: there is none.
+  Part* take_rays(std::size_t count, std::vector<Any>& into);
   /// Sends a traveller to whoever holds its cell.
   void post(Any traveller);
   /// Photons that have ended here in all.
@@ -119,6 +125,7 @@ class Border {
   const BuildProblem build_;
   Pool& pool_;
   const int workers_;
+  const std::uint64_t most_waiting_;  ///< travellers in all ranks
   UniformGrid<Real> whole_;
   const float blank_[8] = {1, 1};  ///< a cell
   std::vector<double> memory_;
@@ -130,10 +137,11 @@ class Border {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::map<int, Part> parts_;              ///< by domain
-  std::map<int, std::deque<Any>> strays_;  ///< for a domain that is yet to be read
+  std::map<int, std::vector<Any>> strays_;  ///< for a domain that is yet to be read
   std::vector<std::vector<int>> holders_;  ///< ranks, of every domain
   std::vector<std::size_t> next_holder_;
   std::atomic<std::size_t> waiting_{0};
+  std::atomic<bool> congested_{false};
   std::atomic<std::uint64_t> ended_{0};
   int idle_ = 0;
   bool done_ = false, dealt_all_ = false;

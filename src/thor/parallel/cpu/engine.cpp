@@ -139,6 +139,7 @@ class Worker {
     const int lanes = shared_.lanes;
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
+      if (part_ && peeler_ && shared_.border->is_congested()) trace_waiting();
       const bool ended = shared_.advance(lanes_, problem_->data(), slice, peeler_ ? peeler_->log() : nullptr);
       if (peeler_) peeler_->look(origins_);
       if (seen_.size() >= most_seen) hand_over();
@@ -215,6 +216,23 @@ class Worker {
         return true;
       }
     }
+  }
+
+  /// Traces rays of any part until those of all ranks are few enough for photons to make more.
+  void trace_waiting() {
+    const Border<Real>& border = *shared_.border;
+    peeler_->trace();
+    while (border.is_congested() && !shared_.control.abort) {
+      std::vector<Traveller<Real>> rays;
+      if (const auto* part = shared_.border->take_rays(1024, rays)) {
+        peeler_->enter(*part);
+        for (const Traveller<Real>& ray : rays) peeler_->receive(ray);
+        peeler_->trace();
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      }
+    }
+    peeler_->enter(*part_);
   }
 
   /// Starts a photon in this lane.

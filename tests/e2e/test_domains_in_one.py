@@ -1,0 +1,162 @@
+"""Grids that are cut into parts: whatever the cut, photons and rays have the same histories as in one piece.
+
+    /usr/bin/python3 tests/e2e/test_domains_in_one.py --thor build/dev/thor [unittest arguments]
+
+One process holds all parts here; tests/mpi/test_domains.py has ranks.
+"""
+
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support import Case, DONE, INPUT, STOPPED, USAGE, KPC, main, thor  # noqa: E402
+from test_until import numbers  # noqa: E402
+
+SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
+IMAGE = {"type": "image", "name": "sb", "observer": "o", "width": "3 kpc", "pixels": 12}
+
+
+def write_random_grid(path, shape, random, periodic=False, hubble=0., chunks=None):
+    """Cells that have nothing in common with their neighbours, and shine."""
+    with h5py.File(path, "w") as file:
+        side = 2 * KPC / max(shape)
+        file.attrs.update({"cell_size": side, "origin_x": -0.7 * KPC, "origin_y": -KPC, "origin_z": 0.1 * KPC, "periodic": int(periodic),
+                           "redshift": 3., "hubble": hubble})
+        density = 10 ** random.uniform(-9, -6, shape)
+        fields = {"HI_density": density, "dust": 300 * density, "light": density, "HI_temperature": 10 ** random.uniform(3.5, 5, shape)}
+        fields |= {f"HI_velocity_{axis}": random.normal(0, 40, shape) for axis in "xyz"}
+        for name, values in fields.items():
+            file.create_dataset(name, data=values.astype("f4"), chunks=chunks)
+            if "velocity" in name:
+                file[name].attrs["units"] = "km s-1"
+        file["light"].attrs["units"] = "erg s-1 cm-3"
+
+
+def on_random_grid(photons, seed=1, dataset=(), **keys):
+    return {"line": "Lya", "seed": seed,
+            "dataset": {"type": "uniform_grid", "path": "grid.h5", "dust": {"law": "SMC"}, **dict(dataset)},
+            "generators": [{"type": "gas", "emission": "field", "field": "light", "photons": 2 * photons},
+                           {"type": "point", "photons": photons, "luminosity": "1e36 erg/s", "position": ["-0.65 kpc", "-0.95 kpc", "0.15 kpc"]},
+                           {"type": "extended", "shape": "beam", "photons": photons, "luminosity": "1e36 erg/s", "radius": "1 kpc",
+                            "direction": [0.2, 0.5, 1]}],
+            "observers": [{"name": "o", "direction": [0.3, -0.2, 1]}],
+            "outputs": [SPECTRUM, IMAGE], "output": {"path": "out.h5"}, **keys}
+
+
+class DomainCase(Case):
+    def random_grid(self, shape, seed=1, **how):
+        write_random_grid(self.folder / "grid.h5", shape, np.random.default_rng(seed), **how)
+
+    def cut(self, config, domains, *arguments, expect=DONE):
+        return self.run_thor(config, "--device", "cpu", "--domains", domains, *arguments, expect=expect)
+
+    def assert_same(self, whole, parts):
+        a, b = (numbers(path, ("ranks", "warnings")) for path in (whole, parts))
+        a, b = ({key: value for key, value in found.items() if not key.startswith(("domains", "inputs"))} for found in (a, b))
+        self.assertEqual(a.keys(), b.keys())
+        self.assertEqual([key for key in a if a[key] != b[key]], [])
+        self.assertGreater(len(a), 20)
+
+
+class Same(DomainCase):
+    def test_any_cut_of_any_grid(self):
+        """Many small runs with shapes, cuts, margins and buffers at random."""
+        random = np.random.default_rng(5)
+        travelled = 0
+        for run in range(70):
+            shape = tuple(int(n) for n in random.integers(1, 10, 3))
+            periodic, hubble = random.choice([False, True]), float(random.choice([0., 3e-14]))
+            dataset = {"packed": bool(random.integers(2)), "hubble_flow": bool(hubble), "tiles": int(random.choice([1, 1, 2]))}
+            if periodic:
+                hubble, dataset = 3e-14, {**dataset, "hubble_flow": True, "stop_shift": "1 Angstrom"}
+            self.random_grid(shape, run, periodic=periodic, hubble=hubble)
+            config = on_random_grid(int(random.integers(1, 40)), run, dataset, precision=str(random.choice(["single", "double"])))
+            if random.integers(3) == 0:
+                config["acceleration"] = {"jumps": False}
+            domains = int(random.integers(2, min(np.prod(shape), 20) + 1)) if np.prod(shape) > 1 else 1
+            how = ("--domains", domains, "--margin", int(random.integers(4)), "--in-flight", int(random.choice([1, 7, 100])),
+                   "--threads", int(random.integers(1, 4)))
+            with self.subTest(run=run, shape=shape, periodic=periodic, how=how):
+                whole = self.run_thor(config, "--device", "cpu")
+                parts = self.run_thor(config, "--device", "cpu", *how)
+                self.assert_same(whole, parts)
+                with h5py.File(parts) as file:
+                    travelled += domains > 1 and file["domains"].attrs["count"] == domains
+        self.assertGreater(travelled, 60)
+
+    def test_the_twin_another_seed(self):
+        self.random_grid((6, 7, 8))
+        whole = self.run_thor(on_random_grid(50), "--device", "cpu")
+        with self.assertRaises(AssertionError):
+            self.assert_same(whole, self.cut(on_random_grid(50, seed=2), 4))
+
+    def test_tiles_are_copies(self):
+        """A box of eight copies of a file is what a file with eight copies is."""
+        self.random_grid((4, 4, 4), periodic=True, hubble=3e-14)
+        tiled = on_random_grid(60, dataset={"tiles": 2, "stop_shift": "1 Angstrom"})
+        a = self.run_thor(tiled, "--device", "cpu")
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            for name in list(file):
+                values, attributes = np.tile(file[name][()], (2, 2, 2)), dict(file[name].attrs)
+                del file[name]
+                file[name] = values
+                file[name].attrs.update(attributes)
+        tiled["dataset"]["tiles"] = 1
+        self.assert_same(a, self.run_thor(tiled, "--device", "cpu"))
+
+
+class Parts(DomainCase):
+    def test_stopped_by_the_clock(self):
+        """Photons in flight, between parts too, are counted; those that were not started can be."""
+        self.random_grid((6, 6, 6))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_density"][...] *= 1e6
+            del file["dust"]
+        config = on_random_grid(100000, dataset={"dust": None}, acceleration={"jumps": False, "core_skip": "none"})
+        del config["dataset"]["dust"], config["observers"], config["outputs"][1]
+        out = self.cut(config, 5, "--max-walltime", 1, "--drain", 0, "--in-flight", 500, expect=STOPPED)
+        summary = self.summary(out)
+        self.assertFalse(summary["complete"])
+        self.assertGreater(summary["in_flight"], 0)
+        self.assertLessEqual(summary["in_flight"], 500)
+
+    def test_goes_on_after_a_stop(self):
+        self.random_grid((6, 6, 6))
+        config = on_random_grid(30000)
+        whole = self.run_thor(config, "--device", "cpu")
+        out = self.cut(config, 4, "--max-walltime", 0.2, "--drain", 60, "--in-flight", 1000, expect=STOPPED)
+        self.assertLess(self.summary(out)["photons"], 120000)
+        self.assertEqual(self.summary(out)["in_flight"], 0)
+        for _ in range(30):
+            self.done = thor("continue", out, "--device", "cpu", "--domains", 3)
+            if self.done.returncode == DONE:
+                break
+        self.assert_same(whole, out)
+
+    def test_what_cannot_be_cut_is_refused(self):
+        self.random_grid((2, 3, 2))
+        grid = on_random_grid(5)
+        shell = {"line": "Lya", "dataset": {"type": "shell", "tau0": 10, "temperature": "1e4 K", "outer_radius": "1 kpc"},
+                 "generators": [{"type": "point", "photons": 10, "luminosity": "1e40 erg/s"}], "outputs": [SPECTRUM],
+                 "output": {"path": "out.h5"}}
+        for config, arguments, says in ((shell, ("--domains", 2), "a shell is not read from a file"),
+                                        (grid, ("--domains", 13), "the grid has 12 cells"),
+                                        ({**grid, "acceleration": {"core_skip": "local"}}, ("--domains", 2), "depend on the whole grid"),
+                                        (grid, ("--domains", 2, "--device", "cuda"), "by processors only")):
+            self.run_thor(config, *arguments, expect=USAGE)
+            self.assertIn(says, self.done.stderr)
+
+    def test_bad_cells_are_named_by_their_place_in_the_file(self):
+        self.random_grid((6, 6, 6))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_temperature"][5, 4, 3] = np.nan
+        self.cut(on_random_grid(5), 8, "--margin", 0, expect=INPUT)
+        self.assertIn("[5, 4, 3]", self.done.stderr)
+
+
+if __name__ == "__main__":
+    main()

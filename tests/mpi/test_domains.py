@@ -1,0 +1,141 @@
+"""Grids that ranks hold together, each some parts of it.
+
+    /usr/bin/python3 tests/mpi/test_domains.py --thor build/dev/thor [unittest arguments]
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from test_ranks import RankCase  # noqa: E402
+from support import DONE, INPUT, STOPPED, main, wait_for  # noqa: E402
+from test_domains_in_one import DomainCase, on_random_grid  # noqa: E402
+
+
+class Same(RankCase, DomainCase):
+    def test_ranks_and_domains(self):
+        """Also more ranks than domains, which hold copies, and fewer, which hold several."""
+        self.random_grid((8, 7, 9), periodic=True, hubble=3e-14)
+        config = on_random_grid(150, dataset={"stop_shift": "1 Angstrom", "packed": True})
+        whole = self.run_thor(config, "--device", "cpu")
+        for ranks, domains in ((2, 2), (2, 5), (3, 3), (4, 2), (8, 8), (8, 3)):
+            with self.subTest(ranks=ranks, domains=domains):
+                out = self.on_ranks(ranks, config, "--domains", domains, "--margin", 1, "--threads", 1)
+                self.assert_same(whole, out)
+                with h5py.File(out) as file:
+                    self.assertEqual(file["domains"].attrs["count"], domains)
+                    self.assertGreater(file["domains"].attrs["travellers"], 100)
+
+    def test_tiny_buffers(self):
+        self.random_grid((6, 6, 6))
+        config = on_random_grid(20)
+        whole = self.run_thor(config, "--device", "cpu")
+        for in_flight, message in ((1, 1), (3, 1), (1000, 1), (2, 100)):
+            out = self.on_ranks(3, config, "--domains", 3, "--margin", 0, "--in-flight", in_flight, "--message", message, "--threads", 2)
+            self.assert_same(whole, out)
+
+    def test_an_idle_rank_takes_over_from_a_busy_one(self):
+        """All light is in one of two domains."""
+        self.random_grid((6, 6, 12))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["light"][:, :, 6:] = 0
+            file["HI_density"][:, :, :6] *= 1e3
+            file["dust"][...] = 0
+        config = on_random_grid(2000, acceleration={"jumps": False, "core_skip": "none"})
+        config["generators"] = config["generators"][:1]
+        del config["observers"], config["outputs"][1]
+        whole = self.run_thor(config, "--device", "cpu")
+        copies = []
+        for relief in ((), ("--no-relief",)):
+            out = self.on_ranks(2, config, "--domains", 2, "--margin", 0, "--threads", 1, *relief)
+            self.assert_same(whole, out)
+            with h5py.File(out) as file:
+                copies.append(file["domains"].attrs["copies"])
+        self.assertGreater(copies[0], 0)
+        self.assertEqual(copies[1], 0)
+
+
+class Ends(RankCase, DomainCase):
+    def endless(self):
+        """Photons that never leave."""
+        self.random_grid((6, 6, 6))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_density"][...] *= 1e8
+            file["dust"][...] = 0
+        config = on_random_grid(10000, acceleration={"jumps": False, "core_skip": "none"})
+        config["generators"] = config["generators"][:1]
+        del config["observers"], config["outputs"][1]
+        return config
+
+    def test_a_limit_of_time(self):
+        out = self.on_ranks(3, self.endless(), "--domains", 3, "--max-walltime", 1, "--drain", 0, "--in-flight", 300, expect=STOPPED)
+        summary = self.summary(out)
+        self.assertFalse(summary["complete"])
+        self.assertGreater(summary["in_flight"], 0)
+        self.assertLessEqual(summary["in_flight"], 300)
+
+    def test_a_signal_then_more(self):
+        self.random_grid((6, 6, 6))
+        config = on_random_grid(20000)
+        whole = self.run_thor(config, "--device", "cpu")
+        out = self.folder / "stopped.h5"
+        how = ("--domains", 2, "--threads", 1, "--in-flight", 500, "--drain", 60)
+        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job.pid)
+        time.sleep(0.5)
+        os.kill(ranks[1], signal.SIGUSR1)
+        _, said = job.communicate(timeout=60)
+        self.assertIn(job.returncode, (STOPPED, DONE), said)  # a fast machine may have been done
+        if job.returncode == STOPPED:
+            self.assertEqual(self.summary(out)["in_flight"], 0)
+            self.launch(3, "continue", out, "--domains", 3, "--threads", 1)
+        self.assert_same(whole, out)
+
+    def test_a_rank_that_is_killed_ends_the_job(self):
+        out = self.folder / "killed.h5"
+        job = subprocess.Popen(self.command(3, "run", self.write(self.endless()), "-o", out, "--domains", 3, "--threads", 1),
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job.pid, 3)
+        time.sleep(0.5)
+        os.kill(ranks[2], signal.SIGKILL)
+        _, said = job.communicate(timeout=30)
+        self.assertNotEqual(job.returncode, DONE)
+        self.assertIn("signal 9", said)
+        self.assertFalse(out.exists())
+
+    def test_after_a_kill_it_goes_on_from_the_last_checkpoint(self):
+        self.random_grid((6, 6, 6))
+        config = on_random_grid(60000)
+        whole = self.run_thor(config, "--device", "cpu")
+        out = self.folder / "kept.h5"
+        how = ("--domains", 2, "--threads", 1, "--checkpoint", 0.05)
+        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job.pid)
+        self.assertTrue(wait_for(out.exists), "the first checkpoint")
+        os.kill(ranks[0], signal.SIGKILL)
+        job.communicate(timeout=30)
+        if not self.summary(out)["complete"]:
+            self.launch(3, "continue", out, "--domains", 3, "--threads", 1)
+        self.assert_same(whole, out)
+
+    def test_a_bad_cell_in_one_part_ends_all(self):
+        self.random_grid((6, 6, 6))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_temperature"][5, 5, 5] = np.nan
+        done = self.launch(2, "run", self.write(on_random_grid(5)), "-o", self.folder / "out.h5", "--domains", 2, "--margin", 0, expect=INPUT)
+        self.assertIn("[5, 5, 5]", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
