@@ -39,6 +39,8 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
       .add_option("--domains", domains.count,
                   "cut a grid into so many parts, of which each rank holds some (default: 1)")
       ->check(CLI::Range(1, 1 << 20));
+  command.add_flag("--by-light", domains.by_light,
+                   "cut a grid such that photons begin in all parts alike (default: parts of equal size)");
   command.add_option("--margin", domains.margin, "cells by which parts of a grid overlap on each side (default: 4)")
       ->check(CLI::Range(0, 1 << 20));
   command

@@ -34,6 +34,21 @@ class Same(RankCase, DomainCase):
                     self.assertEqual(file["domains"].attrs["count"], domains)
                     self.assertGreater(file["domains"].attrs["travellers"], 100)
 
+    def test_cut_by_light(self):
+        """Most light is in a corner, which gets more domains than its size would."""
+        self.random_grid((8, 8, 8))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["light"][3:, :, :] = 0
+        config = on_random_grid(200)
+        whole = self.run_thor(config, "--device", "cpu")
+        waiting = []
+        for how in ((), ("--by-light",)):
+            out = self.on_ranks(2, config, "--domains", 2, "--margin", 0, "--threads", 1, *how)
+            self.assert_same(whole, out)
+            with h5py.File(out) as file:
+                waiting.append(file["domains"].attrs["travellers"])
+        self.assertNotEqual(waiting[0], waiting[1], "the twin: another cut")
+
     def test_tiny_buffers(self):
         self.random_grid((6, 6, 6))
         config = on_random_grid(20)

@@ -50,18 +50,16 @@ void Domains::cut(const CellBox& box, int count, const Work& work) {
   }
   const auto axis = std::size_t(std::ranges::max_element(box.count) - box.count.begin());
   const std::int64_t length = box.count[axis], layer = box.cells() / length;
-  const int below = count / 2, above = count - below;
+  int below = count / 2;
   const auto part = [&](std::int64_t cells) {
     CellBox low = box;
     low.count[axis] = cells;
     return low;
   };
-  // Both sides need a cell for each of their domains.
-  const std::int64_t least = (below + layer - 1) / layer, most = length - (above + layer - 1) / layer;
   std::int64_t cells = length * below / count;
   if (work) {
     const double aim = work(box) * below / count;
-    std::int64_t low = least, high = most;
+    std::int64_t low = 1, high = length - 1;
     while (low < high) {
       const std::int64_t middle = (low + high) / 2;
       if (work(part(middle)) < aim)
@@ -71,11 +69,14 @@ void Domains::cut(const CellBox& box, int count, const Work& work) {
     }
     cells = low;
   }
-  cells = std::clamp(cells, least, most);
+  cells = std::clamp<std::int64_t>(cells, 1, length - 1);
+  // Both sides need a cell for each of their domains.
+  const std::int64_t least = std::max<std::int64_t>(count - (length - cells) * layer, 1);
+  below = int(std::clamp<std::int64_t>(below, least, std::min<std::int64_t>(cells * layer, count - 1)));
   CellBox rest = box;
   rest.first[axis] += cells, rest.count[axis] -= cells;
   cut(part(cells), below, work);
-  cut(rest, above, work);
+  cut(rest, count - below, work);
 }
 
 CellBox Domains::padded(int domain) const {

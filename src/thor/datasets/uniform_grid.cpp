@@ -85,6 +85,7 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
     g.shape[k] = int(m.grid.count[std::size_t(k)]);
     g.zero[k] = -m.grid.origin[std::size_t(k)] / m.size;
   }
+  g.periodic = m.grid.periodic;
   m.dataset = g;
   return m;
 }

@@ -52,7 +52,7 @@ struct Batches {
   Watch& watch;
   const Sink& sink;
   const comm::World& world;
-  const DomainOptions& domains;
+  DomainOptions domains{};
   BorderTimes* traffic = nullptr;  ///< of a run on domains, summed over all ranks
   Checkpoints* checkpoints = nullptr;
 

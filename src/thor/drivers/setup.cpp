@@ -7,6 +7,7 @@
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/drivers/jumps.hpp"
+#include "thor/generators/light_map.hpp"
 #include "thor/interactors/build.hpp"
 
 namespace thor {
@@ -73,17 +74,29 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
   CellOptions cells{core_skip, threads};
-  if (domains.count > 1) {
-    require_domains(config);
-    const GridShape& grid = outline.medium.grid;
-    cells.world = &world_of(domains);
-    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, domains.margin);
-  }
-  Medium medium = build_medium(outline.medium, config.dataset, line, cells);
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
-  Emitter<double> emitter = build_emitter(config.generators, config.seed, medium, line, refuse);
+  const auto build_light = [&](const Medium& gas) {
+    return build_emitter(config.generators, config.seed, gas, line, refuse);
+  };
+  Emitter<double> emitter{};
+  if (domains.count > 1) {
+    require_domains(config);
+    const GridShape& grid = outline.medium.grid;
+    emitter = build_light({outline.medium, nullptr, {}, nullptr});
+    Domains::Work work;
+    if (domains.by_light) {
+      // Half of the work is thought to be where photons begin, and half to be everywhere.
+      work = [light = LightMap(emitter, grid.count), all = double(grid.cells())](const CellBox& box) {
+        return light(box) + double(box.cells()) / all;
+      };
+    }
+    cells.world = &world_of(domains);
+    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, domains.margin, work);
+  }
+  Medium medium = build_medium(outline.medium, config.dataset, line, cells);
+  if (domains.count == 1) emitter = build_light(medium);
   double farthest = 0;  // offset of a transition from the first, in thermal widths
   for (const AtomicTransition& t : line.transitions) {
     farthest = std::max(farthest, std::abs(frequency_offset(t, line, medium)));

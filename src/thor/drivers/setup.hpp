@@ -35,6 +35,7 @@ Line choose_line(const config::Config& config, const Refuse& refuse = refuse_at_
 /// How a grid is cut, for ranks that hold parts of it.
 struct DomainOptions {
   int count = 1;            ///< 1: each rank holds all
+  bool by_light = false;    ///< cut such that as many photons begin in each as in the others, rather than cells
   std::int64_t margin = 4;  ///< cells
   BorderOptions border;
   const comm::World* world = nullptr;  ///< null: this process alone

@@ -33,6 +33,38 @@ TEST(Dealer, GivesNothingAfterAStop) {
   EXPECT_EQ(rest.end, 10u);
 }
 
+TEST(Dealer, LetsNoMorePhotonsFlyThanItMay) {
+  Dealer dealer(alone, {0, 10}, 4);
+  Dealer::Window window = dealer.take();
+  EXPECT_EQ(window.end - window.next, 4u);
+  window = dealer.take();
+  EXPECT_EQ(window.next, window.end);
+  EXPECT_TRUE(window.more);
+  dealer.report(Dealer::State{.finished = 3});
+  window = dealer.take();
+  EXPECT_EQ(window.next, 4u);
+  EXPECT_EQ(window.end, 7u);
+  dealer.report(Dealer::State{.finished = 7});
+  window = dealer.take();
+  EXPECT_EQ(window.end, 10u);
+  EXPECT_FALSE(dealer.take().more);
+}
+
+TEST(Dealer, IsDoneWhenNothingHasMovedBetweenTwoReports) {
+  Dealer dealer(alone, {0, 2});
+  const auto report = [&](std::uint64_t posted, std::uint64_t delivered, bool idle) {
+    return dealer.report(Dealer::State{0, posted, delivered, 0, idle}).done;
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(report(0, 0, true)) << "ids are left";
+  dealer.take();
+  EXPECT_FALSE(report(3, 2, true)) << "one is on its way";
+  EXPECT_FALSE(report(3, 3, false)) << "not idle";
+  EXPECT_FALSE(report(3, 3, true)) << "once";
+  EXPECT_FALSE(report(4, 4, true)) << "something has moved";
+  EXPECT_TRUE(report(4, 4, true));
+  EXPECT_TRUE(report(4, 4, true)) << "from now on";
+}
+
 TEST(World, HasOneRankWithoutALauncher) {
   EXPECT_TRUE(alone.is_first() && alone.is_alone());
   std::vector<std::uint64_t> cells{1, 2, 3};
