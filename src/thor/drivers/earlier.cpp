@@ -50,7 +50,7 @@ Earlier open_earlier(const std::string& path) {
                              "configuration again with more photons (thor info --config)",
                              *made_by, version));
   }
-  if (file.has("/photons/original") || file.has("/photons/peel")) {
+  if (file.has("/photons/original") || file.has("/photons/peel") || file.has("/parts")) {
     refuse(path,
            "it holds raw photons, whose weights would change. Run its configuration (thor info --config) with more "
            "photons");
