@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "thor/core/message.hpp"
+#include "thor/io/result/parts.hpp"
 #include "thor/io/result/product.hpp"
 #include "thor/transport/fates.hpp"
 
@@ -80,6 +81,10 @@ std::string to_json(const std::string& path, const io::Result& info) {
                                {"light_units", product.unit_of_light().text()}});
     if (const auto share = io::number(product.attributes, "trusted")) out["products"].back()["trusted"] = *share;
   }
+  if (const auto parts = io::parts_of(info)) {
+    out["parts"] = Json::array();
+    for (int rank = 0; rank < parts->count; ++rank) out["parts"].push_back(io::part_name(path, rank));
+  }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -127,6 +132,10 @@ std::string to_text(const std::string& path, const io::Result& info) {
     row("trusted", fmt::format("{:.3g} % of the light of {} is in bins whose errors can be trusted", 100 * *share,
                                object.path.substr(object.path.rfind('/') + 1)));
   }
+  if (const auto parts = io::parts_of(info)) {
+    row("parts",
+        fmt::format("raw photons are in {}: `thor merge {}` joins them", io::names_of_parts(path, parts->count), path));
+  }
   for (const auto& text : info.lines("caveats")) row("CAVEAT", text);
   for (const auto& text : info.lines("warnings")) row("warning", text);
   for (const io::Object& object : info.objects) {
@@ -149,6 +158,14 @@ ExitCode info(const InfoArguments& arguments) {
     fail("neither a file nor a directory (a pipe, a device?)");
   const bool snapshot = folder && !std::filesystem::exists(std::filesystem::path(path) / ".zgroup", error);
   const std::optional<io::Result> opened = snapshot ? std::nullopt : io::open_result(path);
+  if (!opened && !snapshot) {
+    if (const auto part = io::part_of(io::contents(path))) {
+      fail(
+          fmt::format("it has the raw photons of rank {} of {}: `thor merge` with the name of the result, "
+                      "without the number, joins them",
+                      part->rank, part->ranks));
+    }
+  }
   if (!opened) {
     const std::optional<std::string> text = describe_input(path, arguments.json);
     if (!text) fail("not a result of thor, nor a grid or a snapshot");

@@ -85,6 +85,8 @@ class Peel(Rows):
         return sums, error
 
     def __repr__(self) -> str:
+        if self._group is None and self._result.parts:
+            return f"<Peel: in {self._result.parts} files of ranks>"
         if self._group is None:
             return "<Peel: nothing recorded>"
         return f"<Peel: {self.count:,} rows of light for observer '{self.observer}': {', '.join(self)}>"

@@ -164,6 +164,8 @@ class Photons(Rows):
         return Spectrum(name, edges, flux, error, axis, of, line, caveats=notes)
 
     def __repr__(self) -> str:
+        if self._group is None and self._result.parts:
+            return f"<Photons: in {self._result.parts} files of ranks>"
         return f"<Photons: {self.count:,}, {', '.join(self) or 'nothing recorded'}>"
 
 

@@ -50,6 +50,7 @@ class RunData(Protocol):
     cubes: dict[str, Cube]
     profiles: dict[str, Profile]
     complete: bool
+    parts: int
 
     @property
     def photons(self) -> PhotonColumns: ...

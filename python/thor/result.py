@@ -108,6 +108,13 @@ class Result:
     def _load(self) -> None:
         self.attributes = reading.attributes(self._file)
         version = self.attributes.get("format_version")
+        part = self._group("part")
+        if part is not None:
+            here = reading.attributes(part)
+            raise ResultError(
+                f"{self.path}: it has the raw photons of rank {here.get('rank')} of {here.get('ranks')}: join them by `thor merge` "
+                "with the name of the result, without the number"
+            )
         if "thor_version" not in self.attributes or version is None or "summary" not in self._file:
             raise ResultError(f"{self.path}: not a result of thor")
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -146,6 +153,8 @@ class Result:
         self.profiles: dict[str, Profile] = Named("profile", {name: self._profile(name, groups[name]) for name in groups})
         seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
+        parts = self._group("parts")
+        self.parts = 0 if parts is None else int(reading.attribute(parts, "count", 0))
         self.photons = Photons(self, self._group("photons/original"))
         self.peel = Peel(self, self._group("photons/peel"))
 

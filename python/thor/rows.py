@@ -62,6 +62,7 @@ class Rows:
         if name in self.X_OF:
             return self._result.line.from_velocity(self[self.X_OF[name]], "x")
         if self._group is None:
+            self._require_here()
             raise MissingError(f"'{name}': the run kept no {self.WHAT} (outputs: - {self.OUTPUT})")
         if name not in self._names:
             raise MissingError(f"'{name}': of {self.WHAT}, the file has {', '.join(self._names)}")
@@ -97,7 +98,14 @@ class Rows:
     @property
     def count(self) -> int:
         """Number of rows; also ``len()``."""
+        self._require_here()
         return self._count
+
+    def _require_here(self) -> None:
+        """Photons of a run on several ranks are in files of their own until they are joined."""
+        if self._group is None and self._result.parts:
+            path = self._result.path
+            raise MissingError(f"{path}: its {self.WHAT} are in {self._result.parts} files of ranks: join them by `thor merge {path}`")
 
     def select(self: Kind, mask: npt.ArrayLike) -> Kind:
         """Those for which ``mask`` is true."""

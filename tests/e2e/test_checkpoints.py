@@ -46,13 +46,13 @@ class Checkpoints(Case):
         return int(self.summary(out)["photons"]) if out.exists() else 0
 
     def test_killed_at_any_moment(self):
-        """Kills a run ten times, at once or some time after a checkpoint; what was kept is whole each time, and never less
+        """Kills a run up to fifty times, at once or some time after a checkpoint; what was kept is whole each time, and never less
         than before."""
         whole = self.run_thor(self.config, "--device", "cpu")
         draw, out, done, kills = random.Random(7), self.folder / "out.h5", 0, 0
         config = self.write(self.config)
         written = lambda: out.stat().st_mtime_ns if out.exists() else 0  # noqa: E731
-        for kill in range(10):
+        for kill in range(50):
             before = written()
             words = ("continue", out) if out.exists() else ("run", config, "-o", out)
             job = subprocess.Popen(command_line(*words, *OFTEN), stderr=subprocess.PIPE, text=True)
@@ -100,6 +100,39 @@ class Checkpoints(Case):
         out.write_bytes(whole[: len(whole) // 2])
         done = thor("continue", out, "--photons", 10)
         self.assertEqual(done.returncode, INPUT, done.stderr)
+
+    def test_a_spoilt_checkpoint_gives_way_to_the_one_before(self):
+        """Half of a file, or a file whose counts have changed on the disk."""
+        whole = self.run_thor(self.config, "--device", "cpu")
+        out, previous = self.folder / "out.h5", self.folder / "out.h5.previous"
+        job = subprocess.Popen(command_line("run", self.write(self.config), "-o", out, *OFTEN), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        self.assertTrue(wait_for(previous.exists), "the second checkpoint")
+        job.send_signal(signal.SIGKILL)
+        job.communicate(timeout=30)
+        good = out.read_bytes()
+
+        def halve():
+            out.write_bytes(good[: len(good) // 2])
+
+        def change():
+            out.unlink()
+            out.write_bytes(good)
+            with h5py.File(out, "r+") as file:
+                cells = file["tally/cells"][:]
+                cells[-1] ^= 1
+                file["tally/cells"][...] = cells
+
+        for spoil in (halve, change):
+            out.unlink()
+            spoil()
+            done = thor("continue", out, "-o", self.folder / f"{spoil.__name__}.h5", *OFTEN)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertIn("going on from the checkpoint before it", done.stderr)
+            one, other = (numbers(path, ("ranks", "warnings")) for path in (whole, self.folder / f"{spoil.__name__}.h5"))
+            self.assertEqual([key for key in one if one[key] != other.get(key)], [])
+        self.assertEqual(thor("continue", out, *OFTEN).returncode, DONE)
+        self.assertFalse(previous.exists(), "a run that is done leaves nothing behind")
 
     def test_the_same_result_with_and_without(self):
         one, other = numbers(self.run_thor(self.config, "--device", "cpu")), numbers(self.run_thor(self.config, *OFTEN))

@@ -73,6 +73,29 @@ class RankCase(Case):
         self.assertEqual([key for key in a if a[key] != b[key]], [])
         self.assertGreater(len(a), 20)
 
+    def ranks_of(self, launcher, count=2):
+        """The processes that a launcher has started, in the order of their ranks, once they have begun."""
+        for _ in range(200):
+            found = []
+            for path in Path("/proc").glob("[0-9]*"):
+                try:
+                    status, environment = (path / "stat").read_text(), (path / "environ").read_bytes()
+                except OSError:
+                    continue
+                rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
+                if rank and status.rsplit(")", 1)[1].split()[1] == str(launcher):
+                    found.append((int(rank[1]), int(path.name)))
+            if len(found) == count:
+                return [process for _, process in sorted(found)]
+            time.sleep(0.05)
+        self.fail("the ranks did not start")
+
+    def is_running(self, process):
+        try:
+            return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
 
 class Same(RankCase):
     """A photon has the same history on any rank, and light is counted in integers: results are the same to the last bit."""
@@ -175,19 +198,12 @@ class Ends(RankCase):
         self.launch(2, "continue", out, *often)
         self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
 
-    def is_running(self, process):
-        try:
-            return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-        except OSError:
-            return False
-
     def test_an_error_is_said_once(self):
         config = sphere(1, 10, outputs=[SPECTRUM])
         for path, arguments, code, says in (
             (self.folder / "none.yaml", (), USAGE, "configuration file missing"),
             ("-", (), USAGE, "stdin is that of one rank only"),
             (self.write(config), ("-o", self.folder / "no/out.h5"), OUTPUT, "there is no directory"),
-            (self.write({**config, "outputs": [{"type": "photons"}]}, "photons.yaml"), (), USAGE, "photons are written by one process"),
         ):
             done = self.launch(3, "run", path, *arguments, expect=code)
             self.assertEqual(done.stderr.count("thor: error:"), 1, done.stderr)

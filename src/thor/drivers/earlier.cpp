@@ -11,6 +11,7 @@
 #include "thor/drivers/prepare.hpp"
 #include "thor/io/array/contents.hpp"
 #include "thor/io/fingerprint.hpp"
+#include "thor/io/partial.hpp"
 #include "thor/io/result_format.hpp"
 
 namespace thor {
@@ -38,7 +39,15 @@ std::vector<InputFile> inputs_of(const config::Config& config) {
   return list;
 }
 
-Earlier open_earlier(const std::string& path) {
+namespace {
+
+/// Of what was counted, to tell whether the disk still has it.
+std::string hash_of_cells(const std::vector<std::uint64_t>& cells) {
+  const auto* bytes = reinterpret_cast<const char*>(cells.data());
+  return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size() * sizeof(cells[0])}));
+}
+
+Earlier open_this(const std::string& path) {
   io::require_whole(path, io::contents(path));
   const io::Input file(path);
   const auto made_by = file.text("/", "thor_version");
@@ -50,7 +59,7 @@ Earlier open_earlier(const std::string& path) {
                              "configuration again with more photons (thor info --config)",
                              *made_by, version));
   }
-  if (file.has("/photons/original") || file.has("/photons/peel")) {
+  if (file.has("/photons/original") || file.has("/photons/peel") || file.has("/parts")) {
     refuse(path,
            "it holds raw photons, whose weights would change. Run its configuration (thor info --config) with more "
            "photons");
@@ -76,7 +85,26 @@ Earlier open_earlier(const std::string& path) {
   if (file.text(group, "config_hash") != fmt::format("{:016x}", io::hash_of(*config))) {
     refuse(path, "its configuration is not the one that it was made with");
   }
+  if (file.text(group, "cells_hash") != hash_of_cells(file.read_all<std::uint64_t>(std::string(group) + "/cells"))) {
+    refuse(path, "its tally is damaged: the cells");
+  }
   return earlier;
+}
+
+}  // namespace
+
+Earlier open_earlier(const std::string& path) {
+  const std::string previous = io::detail::previous_of(path).string();
+  std::error_code none;
+  if (!std::filesystem::exists(previous, none)) return open_this(path);
+  try {
+    return open_this(path);
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::input) throw;
+    const Earlier earlier = open_this(previous);
+    warning("{}; going on from the checkpoint before it, {}", e.what(), previous);
+    return earlier;
+  }
 }
 
 void require_same_inputs(const Earlier& earlier, const config::Config& config) {
@@ -132,7 +160,7 @@ void write_sample(io::ArrayOutput& file, const config::Config& config, const std
     file.attribute(of, "hash", fmt::format("{:016x}", inputs[i].print.hash));
   }
   if (config.has_raw_photons() || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
-  sample.tally.write_cells(file, group);
+  file.attribute(group, "cells_hash", hash_of_cells(sample.tally.write_cells(file, group)));
   file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);

@@ -9,10 +9,10 @@
 #include "thor/drivers/caveats.hpp"
 #include "thor/drivers/earlier.hpp"
 #include "thor/drivers/estimate.hpp"
+#include "thor/drivers/rank_files.hpp"
 #include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/io/result_format.hpp"
-#include "thor/outputs/photons.hpp"
 
 namespace thor {
 namespace {
@@ -160,13 +160,13 @@ void write_traffic(io::ArrayOutput& file, int domains, const BorderTimes& traffi
 /// The result file of a run, on a disk that has room for it.
 class Result {
  public:
-  Result(const config::Config& config, const Setup& setup, const RunOptions& options)
+  /// Raw photons are in it, or in files of the ranks beside it.
+  Result(const config::Config& config, const Setup& setup, const RunOptions& options, bool in_parts)
       : options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
     file_.emplace(options.output, overwrite_, false);
     const double free = io::detail::free_space(file_->path());
-    if (!config.has_raw_photons()) {
-      file_->reserve(std::uint64_t(size_.rest));
-    } else if (free < size_.photons + size_.rest) {
+    if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
+    if (config.has_raw_photons() && free < size_.photons + size_.rest) {
       const std::string few = fmt::format("the result file will have {}, and {} are free on its disk",
                                           size_text(size_.photons + size_.rest), size_text(free));
       if (!(options.max_walltime > 0)) {
@@ -185,10 +185,12 @@ class Result {
   void require_mine() const {
     if (options_.before_commit && !committed_) options_.before_commit();
   }
-  /// Puts it in its place, where a later one may replace it.
-  void commit() {
+  /// Puts it in its place, where a later one may replace it. A checkpoint leaves the one before it beside it.
+  void commit(bool is_checkpoint) {
     require_mine();
+    if (is_checkpoint && committed_) io::detail::keep_previous(options_.output);
     file_->commit(overwrite_);
+    if (!is_checkpoint) io::detail::remove_previous(options_.output);
     overwrite_ = committed_ = true;
   }
   /// Empty, with room for all but raw photons.
@@ -266,13 +268,8 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
 
 ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options, Sample sample,
                   const Goal& goal) {
-  const FrequencyAxis axis = frequency_axis(setup);
   const std::vector<InputFile> inputs = inputs_of(config);
   const comm::World alone{comm::World::Alone{}}, &world = options.world ? *options.world : alone;
-  if (!world.is_alone() && config.has_raw_photons()) {
-    throw Error(ExitCode::usage,
-                "outputs of type photons are written by one process: run without mpirun, or take them out");
-  }
   if (options.checkpoint > 0 && (config.has_raw_photons() || tally_size(config) == 0)) {
     throw Error(ExitCode::usage,
                 "--checkpoint: a run with raw photons, or without its tally (output.tally), cannot be continued from "
@@ -295,53 +292,51 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     const std::uint64_t lanes = 16 * std::uint64_t(options.cpu.threads) * std::uint64_t(world.ranks());
     domains.border.in_flight = std::max<std::uint64_t>(8 * lanes, 1 << 18);
   }
+  const std::string where = describe(device.get(), options.cpu);
+  const auto write_head = [&](io::ArrayOutput& out) {
+    write_header(out, config, setup, where);
+    write_line(out, setup.line);
+  };
+  const bool in_parts = !world.is_alone() && config.has_raw_photons();
+  const std::string run = in_parts ? RankFile::identity(world, config) : "";
+  std::optional<Result> opened;
+  std::optional<RankFile> part;
+  const auto open = [&] {
+    if (world.is_first()) opened.emplace(config, setup, options, in_parts);
+    if (in_parts) part.emplace(world, config, setup, options, goal.photons, run);
+  };
+  open_on_all(world, open, [&] { opened.reset(), part.reset(); });
   if (!world.is_first()) {
     Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
-    const Sink nobody;
-    Batches{config, one, compute, watch, nobody, world, domains}.serve(sample.tally);
+    const Sink sink = part ? part->sink() : Sink();
+    Batches{config, one, compute, watch, sink, world, domains}.serve(sample.tally);
+    if (part && part->finish(write_head)) part->follow();
     return ExitCode::done;
   }
-  Result file(config, setup, options);
-  std::optional<PhotonStream> photons;
-  std::optional<PeelStream> peeled;
-  if (config.photons) photons.emplace(*config.photons, setup.medium, axis, double(goal.photons), *file);
-  if (config.peeled) {
-    const SkyFrame sky = output_context(config, setup).sky({.observer = config.peeled->observer});
-    peeled.emplace(*config.peeled, sky, axis, double(goal.photons), *file);
-  }
+  Result& file = *opened;
   Ending ending{.requested = goal.photons, .depth_of_rays = config.peel.cut};
-  // A disk that is full must not cost the binned outputs: those are in memory, and fit where raw photons were.
-  const auto drop_photons = [&](const Error& e) {
-    photons.reset(), peeled.reset();
-    file.start_again();
-    ending.dropped_photons = e.what();
-  };
-  const auto put_into = [&](auto& stream, const auto& batch) {
-    try {
-      if (stream) stream->accept(batch);
-    } catch (const Error& e) {
-      if (e.code() != ExitCode::output) throw;
-      drop_photons(e);
-      message("\nthor: {}; the run goes on, and keeps all but raw photons\n", e.what());
-    }
-  };
-  Sink sink;
-  if (photons) sink = Sink([&](std::span<const Photon> batch) { put_into(photons, batch); });
-  if (peeled) sink.seen = [&](std::span<const Seen> batch) { put_into(peeled, batch); };
+  std::optional<RawPhotons> photons;  // of one process
+  if (!in_parts) {
+    photons.emplace(config, setup, goal.photons, *file, [&](const Error& why, const std::string& text) {
+      file.start_again();
+      ending.dropped_photons = why.what();
+      if (!text.empty()) message("\nthor: {}\n", text);
+    });
+  }
+  const Sink sink = part ? part->sink() : photons->sink();
 
   // Of a run whose number of photons is not fixed, or which has been written before, only whole batches are worth it.
   const bool open_ended = goal.until || sample.continued > 0 || options.checkpoint > 0;
   const std::uint64_t before = sample.tally.photons();
   std::optional<Reached> reached;
   BorderTimes traffic;
-  const std::string where = describe(device.get(), options.cpu);
   std::vector<OutputLight> light;
   std::vector<std::string> caveats;
   const auto write = [&](const Ending& how, double seconds) {
     check_conservation(sample.tally);
-    write_header(*file, config, setup, where);
-    write_line(*file, setup.line);
+    write_head(*file);
     if (photons) photons->finish();
+    if (part && how.dropped_photons.empty()) io::write_parts(*file, part->parts());
     light = sample.tally.write(*file);
     caveats = caveats_of(sample.tally, light, how);
     write_ending(*file, sample.tally, caveats, how);
@@ -369,7 +364,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
       file.require_mine();
       try {
         write(so_far, sample.seconds + watch.seconds());
-        file.commit();
+        file.commit(true);
       } catch (const Error& e) {
         if (e.code() != ExitCode::output) throw;
         warning("no checkpoint could be written, and the run goes on: {}", e.what());
@@ -400,19 +395,32 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (!options.quiet && config::count_cells(config.outputs) > many_cells) {
     message("thor: writing {:.2g} bins to {}\n", config::count_bins(config.outputs), options.output);
   }
+  if (part && !part->finish(write_head)) ending.dropped_photons = part->dropped();
+  const bool parts_kept = part && ending.dropped_photons.empty();
   try {
     write(ending, seconds);
   } catch (const Error& e) {
-    if (e.code() != ExitCode::output || !(photons || peeled)) throw;
-    drop_photons(e);
+    if (e.code() != ExitCode::output || !(parts_kept || (photons && *photons))) throw;
+    if (parts_kept) {
+      part->drop();
+      file.start_again();
+      ending.dropped_photons = e.what();
+    } else {
+      photons->drop(e);
+    }
     write(ending, seconds);
   }
-  file.commit();
+  file.commit(false);
+  const bool parts_in_place = !part || !ending.dropped_photons.empty() || part->commit();
 
   if (!options.quiet) {
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",
             total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
             double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total, light), options.output);
+    if (part && ending.dropped_photons.empty()) {
+      message("thor:   raw photons are in {}: `thor merge {}` joins them\n",
+              io::names_of_parts(options.output, world.ranks()), options.output);
+    }
     if (setup.jumps) {
       const auto photons = double(std::max<std::uint64_t>(total.photons(), 1));
       const auto jumps = double(total[Counter::jumps]), followed = double(total[Counter::followed]);
@@ -448,7 +456,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   repeat_warnings();
   for (const std::string& caveat : caveats) warning("{}", caveat);
-  if (!ending.dropped_photons.empty()) return ExitCode::output;
+  if (!ending.dropped_photons.empty() || !parts_in_place) return ExitCode::output;
   const bool met = goal.until ? reached->met(*config.until) : !ending.cut;
   if (!ending.complete(total) || !met) return ExitCode::stopped;
   return is_reliable(total) ? ExitCode::done : ExitCode::unreliable;

@@ -158,4 +158,18 @@ void give_name(const fs::path& path, const fs::path& partial, bool overwrite) {
   if (error) fail(path, "the result is complete and kept as '" + partial.string() + "'", error.message());
 }
 
+void keep_previous(const fs::path& path) {
+  std::error_code none;
+  const fs::path previous = previous_of(path);
+  fs::remove(previous, none);
+  fs::create_hard_link(path, previous, none);  // a disk that has no links has the file in its place alone
+}
+
+void remove_previous(const fs::path& path) {
+  std::error_code none;
+  fs::remove(previous_of(path), none);
+}
+
+fs::path previous_of(const fs::path& path) { return path.string() + ".previous"; }
+
 }  // namespace thor::io::detail

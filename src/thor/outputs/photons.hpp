@@ -55,6 +55,7 @@ class PhotonStream {
 
   void accept(std::span<const Photon> photons);
   void finish();  ///< to call after the last accept()
+  std::uint64_t rows() const { return fate_.column.rows(); }
 
  private:
   template <class T>
@@ -78,6 +79,7 @@ class PeelStream {
              io::ArrayOutput& file);
 
   void accept(std::span<const Seen> light);
+  std::uint64_t rows() const { return id_.rows(); }
 
  private:
   FrequencyAxis axis_;

@@ -368,7 +368,7 @@ double Tally::light(int generator, GeneratorCounter c) const {
   return amount(cell(cell_of(generator, c))) * quantum_ / sharing_;
 }
 
-void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
+std::vector<std::uint64_t> Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
   constexpr int level = 4;  // of deflate
   std::vector<std::uint64_t> low(cells_.size()), high;
   for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
@@ -384,6 +384,7 @@ void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
   }
   file.attribute(group, "quantum", quantum_);
   file.attribute(group, "quantum_squared", quantum_squared_);
+  return low;
 }
 
 std::string Tally::read_cells(const io::Input& file, const std::string& group) {

@@ -59,8 +59,8 @@ class Tally {
   void drop_batch();  ///< forgets what was counted since then
   /// Divides all light by the number of photons that share it, for weights that are those of one photon alone.
   void share_light(std::uint64_t photons) { sharing_ = double(photons); }
-  /// The cells with what they need to be read again.
-  void write_cells(io::ArrayOutput& file, const std::string& group) const;
+  /// Writes the cells with what they need to be read again, and returns those in quanta.
+  std::vector<std::uint64_t> write_cells(io::ArrayOutput& file, const std::string& group) const;
   /// Counts on from cells of a tally like this one, before anything else is counted. What is wrong with those of a
   /// file; empty if nothing is.
   std::string read_cells(const io::Input& file, const std::string& group);

@@ -57,6 +57,12 @@ std::string show(const Attributes& attributes, const std::string& name) {
       found->second);
 }
 
+std::string text(const Attributes& attributes, const std::string& name) {
+  const auto found = attributes.find(name);
+  const auto* value = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return value ? *value : "";
+}
+
 std::optional<double> number(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
   if (found == attributes.end()) return std::nullopt;

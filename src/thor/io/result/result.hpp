@@ -29,6 +29,9 @@ std::optional<Result> open_result(const std::string& path);
 /// Value of an attribute as text; "?" where it is missing.
 std::string show(const Attributes& attributes, const std::string& name);
 
+/// Text of an attribute; "" where it is missing or no text.
+std::string text(const Attributes& attributes, const std::string& name);
+
 /// Number of an attribute; none where it is missing, no number or not finite.
 std::optional<double> number(const Attributes& attributes, const std::string& name);
 
