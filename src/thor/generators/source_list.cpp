@@ -223,11 +223,21 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
   std::vector<double> luminosities;  // 0 for a source outside the medium
   double outside_light = 0;
   std::size_t outside_sources = 0;
-  for (const PointSource& p : points) {
+  const GridShape& grid = m.grid;
+  const std::int64_t tiles = grid.tiles[0] * grid.tiles[1] * grid.tiles[2];
+  for (std::size_t i = 0; i < points.size() * std::size_t(tiles); ++i) {
+    const PointSource& p = points[i / std::size_t(tiles)];
+    const auto tile = std::int64_t(i) % tiles;
+    const std::int64_t index[] = {tile / (grid.tiles[1] * grid.tiles[2]), tile / grid.tiles[2] % grid.tiles[1],
+                                  tile % grid.tiles[2]};
+    std::array<double, 3> position = p.position;
+    for (std::size_t k = 0; k < 3; ++k) {
+      position[k] += double(index[k] * (grid.count[k] / grid.tiles[k])) * grid.cell_size;
+    }
     double luminosity = p.brightness;
     if (g.brightness == config::Brightness::ionizing_rate) luminosity = emission::lya_of_ionizing_rate(p.brightness);
     if (g.brightness == config::Brightness::sfr) luminosity = emission::lya_of_sfr(p.brightness, g.efficiency);
-    if (!add_place(p.position, m, list)) {
+    if (!add_place(position, m, list)) {
       ++outside_sources;
       outside_light += luminosity;
       luminosity = 0;
@@ -240,7 +250,7 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
   }
   if (outside_sources > 0) {
     warning("{}: {} of {} sources lie outside the {} and are left out, with {:.3g} erg/s", g.path, outside_sources,
-            points.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas", outside_light);
+            luminosities.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas", outside_light);
   }
   for (const double l : luminosities) builder.take(l);
   return builder.finish(light, "sources");
