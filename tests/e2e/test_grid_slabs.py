@@ -20,8 +20,8 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import test_grid as grid  # noqa: E402
-from support import (DONE, INPUT, OUTPUT, STOPPED, USAGE, command_line, limited, main, skip_loudly, thor,  # noqa: E402
-                     wait_for)
+from support import (DONE, INPUT, OUTPUT, STOPPED, USAGE, command_line, limited, main, mounted, skip_loudly,  # noqa: E402
+                     text, thor, wait_for)
 
 BLOCK = 18 * 8 + (6 + 16) * 8 + 36  # bytes of a gas element with 16 fields
 OPEN = ("--centre", "5, 5, 5 kpc", "--size", "100 kpc")  # at a corner of the box, with images on all sides
@@ -66,7 +66,7 @@ class SlabCase(grid.GridCase):
 
     def table(self):
         """What is printed after the plan."""
-        return self.done.stdout[self.done.stdout.index("gas elements"):]
+        return self.done.stdout[self.done.stdout.index("\ngas elements "):]
 
     def assert_same(self, cells, thicknesses, *options, per_cell=132, snapshot=None, extra=0):
         snapshot = snapshot or self.folder / "snap.hdf5"
@@ -85,12 +85,12 @@ class SlabCase(grid.GridCase):
                 found = hdf5(path)
                 self.assertEqual(found.keys(), whole.keys())
                 for name, value in whole.items():
-                    self.assertEqual(found[name], value, name)
+                    self.assertTrue(found[name] == value, name)
                 path = self.grid(snapshot, *options, option, size, output="slabs.zarr")
                 arrays = zarr(path)
-                self.assertGreater(len(arrays), 10)
+                self.assertGreater(len(arrays), 9)
                 for name, value in arrays.items():
-                    self.assertEqual(value, whole[name], name)
+                    self.assertTrue(value == whole[name], name)
         return whole
 
 
@@ -146,7 +146,7 @@ class SameBits(SlabCase):
         self.snapshot(edit=thin)
         whole = self.assert_same(24, (4,))
         self.assertGreater(whole["gridding@empty_cells"], 5000)
-        self.assertEqual(whole["gridding@warnings"].count("there is no HI in the grid"), 1)
+        self.assertEqual(text(whole["gridding@warnings"]).count("there is no HI in the grid"), 1)
         self.assertEqual(self.done.stderr.count("there is no HI in the grid"), 1 + self.done.stderr.count("1 warning"))
 
     def test_nearest(self):
@@ -157,8 +157,8 @@ class SameBits(SlabCase):
             self.assertIn("in one pass over the snapshot", self.done.stdout)
 
     def test_real_snapshots(self):
-        table = grid.DATA / "cloudy_hi_fraction.hdf5"
-        for name, *options in (("camels_tng_subset.hdf5", "--on-bad-cells", "drop"),
+        table, uvb = grid.DATA / "cloudy_hi_fraction.hdf5", grid.DATA / "uvb_treecool_puchwein2018.txt"
+        for name, *options in (("gadget4_gas32_z2.hdf5", "--ionization", "equilibrium", "--uvb", uvb),
                                ("gadget4_gas32_z3.hdf5", "--ionization", "table", "--table", table)):
             with self.subTest(name):
                 if not (grid.DATA / name).exists():
@@ -241,14 +241,21 @@ class Faults(SlabCase):
 
     def test_a_full_disk_is_found_before_the_first_pass(self):
         snapshot = self.snapshot()
-        for name in ("grid.h5", "grid.zarr"):
-            done = thor("grid", snapshot, "-o", self.folder / name, "--cells", 48, *self.memory(48, 5),
-                        **limited(resource.RLIMIT_FSIZE, 1_000_000))
-            self.assertEqual((done.returncode, done.stdout), (OUTPUT, ""), done.stderr)
-            self.assertIn("free some space", done.stderr)
-        done = thor("grid", snapshot, "-o", self.folder / "packed.h5", "--cells", 48, "--compress", 1, *self.memory(48, 5),
+        with mounted(self, self.folder / "disk", "size=4m") as disk:
+            for name in ("grid.h5", "grid.zarr"):
+                done = thor("grid", snapshot, "-o", disk / name, "--cells", 48, *self.memory(48, 5))
+                self.assertEqual((done.returncode, done.stdout), (OUTPUT, ""), done.stderr)
+                self.assertRegex(done.stderr, r"it needs \S+ MB, but 4.* are free")
+                self.assertEqual(list(disk.iterdir()), [])
+                self.assertEqual(thor("grid", snapshot, "-o", disk / name, "--cells", 32, *self.memory(32, 5)).returncode, DONE)
+                subprocess.run(["rm", "-r", disk / name], check=True)
+
+    def test_a_disk_that_fills_up_leaves_nothing(self):
+        snapshot = self.snapshot()
+        done = thor("grid", snapshot, "-o", self.folder / "grid.h5", "--cells", 48, "--compress", 1, *self.memory(48, 5),
                     **limited(resource.RLIMIT_FSIZE, 1_000_000))
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
+        self.assertIn("free some space", done.stderr)
         self.assertEqual([p.name for p in self.folder.iterdir()], ["snap.hdf5"])
 
     def test_ctrl_c_between_slabs_leaves_nothing(self):
