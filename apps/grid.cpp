@@ -19,7 +19,7 @@ struct GridArguments {
   GridOptions options;
   std::string centre = "box", size, cells = "128", rotate, orient = "as-is", subtract_bulk = "no", boundary = "auto";
   std::string method = "kernel", kernel_size = "auto", ionization = "auto", emission = "lya", sources = "auto";
-  std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor;
+  std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor, memory;
   std::string eos_temperature = "1e4 K", eos_emission = "no";
   std::string ions, lines, fields, progress = "auto";
   bool no_self_shielding = false;
@@ -126,6 +126,10 @@ void read_options(GridArguments& a) {
       a.on_bad_cells, {{"error", OnBadCells::error}, {"drop", OnBadCells::drop}, {"floor", OnBadCells::floor}});
   o.single = a.precision == "single";
   if (a.comoving != "auto") o.read.comoving = a.comoving == "yes";
+  if (!a.memory.empty()) {
+    o.memory = quantity(a.memory, Dimension::memory, "--memory");
+    if (!(*o.memory > 0)) throw Error(ExitCode::usage, fmt::format("--memory {}: must be above 0", a.memory));
+  }
   if (!a.box.empty()) o.read.box = quantity(a.box, Dimension::length, "--box");
   o.eos_asked = a.has("--eos-temperature") || a.has("--eos-emission");
   o.eos_emission = a.eos_emission == "yes";
@@ -187,7 +191,8 @@ ExitCode cube(const GridArguments& a) {
                              "--assume-tng-units",
                              "--box",
                              "--comoving",
-                             "--precision"}) {
+                             "--precision",
+                             "--memory"}) {
     if (a.has(option)) throw Error(ExitCode::usage, fmt::format("{}: has no meaning for a cube (--fields)", option));
   }
   if (o.read.redshift && !(*o.read.redshift > -1)) throw Error(ExitCode::usage, "--redshift: must be above -1");
@@ -330,6 +335,9 @@ void add_grid(CLI::App& app, Action& action) {
                       "SNAPSHOT is a cube; its fields: density=rho:g/cm3,temperature=T:K,velocity_x=0,...");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"},
              "precision of the sums: double, or single with half the memory (default: double)");
+  command->add_option("--memory", arguments->memory,
+                      "most memory to use: \"2 GB\", \"500 MB\"; a grid that needs more is made slab by slab, with a "
+                      "pass over the snapshot for each (default: what is free)");
   command->add_option("--compress", o.compression, "deflate level of the arrays, 0 to 9 (default: 0)")
       ->check(CLI::Range(0, 9));
   command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));

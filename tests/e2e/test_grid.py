@@ -368,11 +368,12 @@ class BadInput(GridCase):
 
     def test_a_grid_larger_than_memory(self):
         snapshot = self.snapshot()
-        self.grid(snapshot, "--cells", 30000, expect=INPUT)
-        self.assertRegex(self.done.stderr, r"needs 3\.\d+ PB of memory \(132 bytes per cell\)")
-        done = thor("grid", snapshot, "--cells", 30000, "--dry-run")
+        self.grid(snapshot, "--cells", 200000, expect=INPUT)
+        self.assertRegex(self.done.stderr, r"needs at least 5\.28 TB of memory, 5\.28 TB for one layer of cells .*\(132 bytes per cell\)")
+        done = thor("grid", snapshot, "--cells", 200000, "--dry-run")
         self.assertEqual(done.returncode, DONE)
-        self.assertRegex(done.stdout, r"memory +3\.\d+ PB \(132 bytes per cell")
+        self.assertRegex(done.stdout, r"memory +5\.28 TB \(132 bytes per cell")
+        self.assertRegex(done.stdout, r"slabs +200000 of 1 layers")
 
     def test_a_name_that_is_taken(self):
         snapshot = self.snapshot()

@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "thor/core/cosmology.hpp"
-#include "thor/core/error.hpp"
-#include "thor/core/message.hpp"
-#include "thor/core/progress.hpp"
 #include "thor/emission/stars.hpp"
 #include "thor/gridding/deposit/cell_values.hpp"
-#include "thor/gridding/deposit/nearest.hpp"
+#include "thor/gridding/filler.hpp"
 #include "thor/gridding/grid_file.hpp"
 #include "thor/gridding/plan/plan.hpp"
 #include "thor/gridding/plan/survey.hpp"
@@ -19,64 +17,6 @@
 
 namespace thor::gridding {
 namespace {
-
-struct Job {
-  const GridOptions& options;
-  const io::Snapshot& snapshot;
-  const GridRegion& region;
-  const GasOptions& gas;
-  std::vector<std::string>& warnings;  ///< printed, and stored in the file
-
-  void warn(const std::string& text) const {
-    say_warning(text);
-    warnings.push_back(text);
-  }
-};
-
-[[noreturn]] void refuse(const Job& job, const std::string& why) {
-  throw Error(ExitCode::input, job.options.snapshot + ": " + why);
-}
-
-void refuse_bad_cells(const Job& job, const Defects& bad) {
-  if (job.options.on_bad_cells != OnBadCells::error || bad.total() == 0) return;
-  refuse(job, fmt::format("{} gas elements have impossible values:\n{}--on-bad-cells drop skips them, "
-                          "--on-bad-cells floor replaces zero and negative values by floors and skips the rest",
-                          bad.total(), bad.describe()));
-}
-
-void refuse_wide_kernels(const Job& job, const Particles& particles) {
-  const auto widest = std::max_element(particles.radius.begin(), particles.radius.end());
-  if (widest == particles.radius.end() || *widest <= widest_kernel) return;
-  refuse(job,
-         fmt::format("the kernel of a gas element is {:.3g} cells wide, more than {:.0g}: the cells are too small for "
-                     "this snapshot (a larger --size, fewer --cells, or --method nearest), or its density is wrong",
-                     2 * *widest, 2 * widest_kernel));
-}
-
-/// Deposits all gas in the cells.
-template <class T>
-void fill(const Job& job, CellSums<T>& sums, Gatherer& gatherer, Sources& sources) {
-  const GridOptions& o = job.options;
-  Progress progress(o.quiet ? ProgressMode::never : o.progress, job.snapshot.gas_count(), "gas elements");
-  NearestSampler sampler(job.gas.fields.count);
-  std::uint64_t done = 0;
-  job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
-    const Particles particles = gatherer.gather(block);
-    if (o.method == Method::kernel) {
-      refuse_wide_kernels(job, particles);
-      const Shares s = shares(job.region.lattice, particles, o.threads);
-      gatherer.count_cut(particles, s.inside);
-      deposit(sums, particles, s, o.threads);
-    } else {
-      gatherer.count_cut(particles, centres_inside(job.region.lattice, particles));
-      sampler.add(particles);
-    }
-    if (o.sources == SourceKind::sfr) add_star_forming(block, gatherer.used(), job.region, o.sfr_efficiency, sources);
-    progress.update(done += block.count);
-  });
-  refuse_bad_cells(job, gatherer.defects());
-  if (o.method == Method::nearest) sampler.fill(sums, o.threads);
-}
 
 void find_sources(const Job& job, Sources& sources) {
   const GridOptions& o = job.options;
@@ -137,59 +77,76 @@ void warn_of(const Job& job, const Totals& t, const std::vector<double>& gridded
   }
 }
 
-template <class T>
-std::string run(const Job& job, io::ArrayOutput& file) {
+void refuse_bad_sources(const Job& job, const Sources& sources) {
+  if (sources.bad == 0 || job.options.on_bad_cells != OnBadCells::error) return;
+  refuse(job, fmt::format("{} of {} sources have impossible values; --on-bad-cells drop skips them", sources.bad,
+                          sources.found));
+}
+
+/// Compares the sums over the grid with the gas of the snapshot.
+Budget settle(const Job& job, const Totals& totals, const std::vector<double>& gridded) {
   const GridOptions& o = job.options;
-  const FieldList& fields = job.gas.fields;
-  Sources sources;
-  find_sources(job, sources);
-  CellSums<T> sums(job.region.lattice, fields.count);
-  Gatherer gatherer(job.region, job.gas, o.threads);
-  fill(job, sums, gatherer, sources);
-  if (sources.bad > 0 && o.on_bad_cells == OnBadCells::error) {
-    refuse(job, fmt::format("{} of {} sources have impossible values; --on-bad-cells drop skips them", sources.bad,
-                            sources.found));
-  }
-  const std::vector<double> gridded = sum_cells(sums, fields, o.threads);
   if (gridded[mass] == 0) refuse(job, "there is no gas in the region");
-  const Budget budget = make_budget(gatherer.totals(), gridded, fields);
+  Budget budget = make_budget(totals, gridded, job.gas.fields);
   if (o.method == Method::kernel && !(budget.worst() <= o.tolerance)) {
     refuse(job, fmt::format("the grid does not conserve its input to {:.1e} (--tolerance):\n{}", o.tolerance,
                             budget.to_text()));
   }
-  warn_of(job, gatherer.totals(), gridded);
-  const std::uint64_t empty = finish(sums, fields, o.solar_metallicity, o.threads);
+  warn_of(job, totals, gridded);
+  return budget;
+}
 
+void write_head(const Job& job, io::ArrayOutput& file) {
   const io::SnapshotHeader& header = job.snapshot.header();
   GridFileInfo info{job.region.lattice, 0, 0};
   if (header.cosmological) {
     info.redshift = header.redshift;
     info.hubble = Cosmology{header.h, header.omega_m, header.omega_lambda}.hubble(header.redshift);
   }
-  write_head(file, info);
-  const auto& cells = job.region.lattice.cells;
-  const std::vector<std::uint64_t> shape{std::uint64_t(cells[0]), std::uint64_t(cells[1]), std::uint64_t(cells[2])};
-  const std::unique_ptr<float[]> values(new float[job.region.lattice.count()]);
-  for (const CellArray& array : cell_arrays(fields)) {
-    copy_array(sums, array.field, values.get(), o.threads);
-    file.write<float>(array.name, std::span<const float>(values.get(), job.region.lattice.count()), shape, array.units,
-                      array.description, o.compression);
+  gridding::write_head(file, info);
+}
+
+template <class T>
+std::string run(const Job& job, const MemoryPlan& memory, io::ArrayOutput& file) {
+  const GridOptions& o = job.options;
+  const FieldList& fields = job.gas.fields;
+  const Lattice& lattice = job.region.lattice;
+  Sources sources;
+  find_sources(job, sources);
+  // A full disk is better found before the first of many passes than after it.
+  if (memory.slabs() > 1 && o.compression == 0) file.reserve(std::uint64_t(file_size(lattice, fields)));
+  write_head(job, file);
+  const std::vector<std::uint64_t> shape(lattice.cells.begin(), lattice.cells.end());
+  const std::vector<CellArray> arrays = cell_arrays(fields);
+  for (const CellArray& array : arrays) {
+    file.begin<float>(array.name, shape, std::uint64_t(memory.layers), array.units, array.description, o.compression);
   }
+  Filler filler(job, memory);
+  std::vector<double> total(std::size_t(fields.count), 0.);
+  Budget budget;
+  std::uint64_t empty = 0;
+  std::unique_ptr<float[]> values;
+  for (std::int64_t first = 0; first < lattice.cells[0]; first += memory.layers) {
+    CellSums<T> sums(lattice, fields.count, {first, std::min(first + memory.layers, lattice.cells[0])});
+    filler.fill(sums, sources);
+    refuse_bad_sources(job, sources);
+    add_layers(sums, total, o.threads);
+    if (sums.layers().last == lattice.cells[0]) {
+      budget = settle(job, filler.census().totals(), in_cgs(total, fields, lattice));
+    }
+    empty += finish(sums, fields, o.solar_metallicity, o.threads);
+    if (!values) values.reset(new float[sums.cells()]);
+    for (const CellArray& array : arrays) {
+      copy_array(sums, array.field, values.get(), o.threads);
+      file.append<float>(array.name, std::span<const float>(values.get(), sums.cells()));
+    }
+  }
+  const Gatherer& census = filler.census();
   write_sources(file, sources, o.sources);
   write_provenance(
-      file, {job.snapshot, o, job.gas, job.region, budget, gatherer.defects(), gatherer.totals(), job.warnings, empty});
+      file, {job.snapshot, o, job.gas, job.region, budget, census.defects(), census.totals(), job.warnings, empty});
   file.commit(o.overwrite);
-
-  std::string clamped;
-  if (job.gas.model.ionization && job.gas.model.ionization->clamped() > 0) {
-    clamped = fmt::format("ionisation   {} look-ups beyond the table took the value at its edge\n",
-                          job.gas.model.ionization->clamped());
-  }
-  if (job.gas.model.table && job.gas.model.table->clamped() > 0) {
-    clamped += fmt::format("ion table    {} look-ups beyond the table took the value at its edge\n",
-                           job.gas.model.table->clamped());
-  }
-  return describe_gas_found(job, gatherer, empty) + clamped + describe_sources(o, sources) + budget.to_text();
+  return describe_gas_found(job, census, empty) + filler.clamped() + describe_sources(o, sources) + budget.to_text();
 }
 
 }  // namespace
@@ -201,16 +158,17 @@ std::string grid_snapshot(const GridOptions& options) {
     for (const auto& line : describe_gas(snapshot, options, gas)) message("thor: {}\n", line);
   }
   const Lattice lattice = choose_lattice(snapshot.header(), options.region);
-  const MemoryPlan memory = plan_memory(snapshot, options, lattice, gas.fields);
-  if (!options.dry_run) require(memory, available_memory());
+  const MemoryRoom room{options.memory, available_memory()};
+  const MemoryPlan memory = plan_memory(snapshot, options, lattice, gas.fields, room);
+  if (!options.dry_run || options.memory) require(memory, room);
   const GridRegion region = choose_region(snapshot, options.region);
-  std::string text = describe_plan(region, memory, gas.fields);
+  std::string text = describe_plan(region, memory, gas.fields, room);
   if (options.dry_run) return text;
   for (const auto& input : snapshot.files()) io::detail::require_apart(options.output, input);
   io::ArrayOutput file(options.output, options.overwrite);
   std::vector<std::string> warnings;
   const Job job{options, snapshot, region, gas, warnings};
-  return text + (options.single ? run<float>(job, file) : run<double>(job, file));
+  return text + (options.single ? run<float>(job, memory, file) : run<double>(job, memory, file));
 }
 
 }  // namespace thor::gridding

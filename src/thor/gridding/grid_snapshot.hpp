@@ -38,7 +38,8 @@ struct GridOptions {
   double sfr_efficiency = 1;
   OnBadCells on_bad_cells = OnBadCells::error;
   double tolerance = 1e-6;
-  bool single = false;  ///< sums in single precision, which halves the memory
+  bool single = false;           ///< sums in single precision, which halves the memory
+  std::optional<double> memory;  ///< largest memory of the plan [bytes]; std::nullopt: what is available
   int threads = 1, compression = 0;
   bool overwrite = false, dry_run = false, quiet = false;
   ProgressMode progress = ProgressMode::automatic;

@@ -235,5 +235,71 @@ TEST(Deposit, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
+/// Bytes of the sums of all layers, made in slabs of so many.
+template <class T>
+std::vector<char> in_slabs(const Lattice& lattice, const Particles& p, std::int64_t layers, int threads) {
+  std::vector<char> out;
+  for (std::int64_t first = 0; first < lattice.cells[0]; first += layers) {
+    CellSums<T> sums(lattice, 3, {first, std::min(first + layers, lattice.cells[0])});
+    deposit(sums, p, shares(lattice, p, threads), threads);
+    const auto* bytes = reinterpret_cast<const char*>(sums.row(first, 0));
+    out.insert(out.end(), bytes, bytes + sums.cells() * 3 * sizeof(T));
+  }
+  return out;
+}
+
+TEST(Deposit, SlabsOfAnyThicknessGiveTheSameBits) {
+  for (const bool periodic : {true, false}) {
+    const Lattice lattice{{17, 19, 23}, 1., periodic};
+    Particles p = random_particles(2000, lattice, 0.05, 9, 7, 0.1);
+    p.radius[0] = 40;  // several times around
+    const auto doubles = in_slabs<double>(lattice, p, 17, 2);
+    const auto floats = in_slabs<float>(lattice, p, 17, 2);
+    for (const std::int64_t layers : {1, 2, 5, 8, 16}) {
+      for (const int threads : {1, 3}) {
+        EXPECT_TRUE(in_slabs<double>(lattice, p, layers, threads) == doubles) << layers;
+        EXPECT_TRUE(in_slabs<float>(lattice, p, layers, threads) == floats) << layers;
+      }
+    }
+    // The order of the particles does show.
+    for (std::size_t i = 0, j = p.count() - 1; i < j; ++i, --j) {
+      std::swap(p.radius[i], p.radius[j]);
+      for (std::size_t a = 0; a < 3; ++a) {
+        std::swap(p.position[3 * i + a], p.position[3 * j + a]);
+        std::swap(p.amount[3 * i + a], p.amount[3 * j + a]);
+      }
+    }
+    EXPECT_FALSE(in_slabs<double>(lattice, p, 17, 2) == doubles);
+    EXPECT_FALSE(in_slabs<float>(lattice, p, 17, 2) == floats);
+  }
+}
+
+// A slab that one kernel alone reaches has gas; all others are told apart, except within a cell of it.
+TEST(Deposit, WhatReachesASlabIsToldBeforehand) {
+  for (const bool periodic : {true, false}) {
+    const Lattice lattice{{20, 4, 4}, 1., periodic};
+    const Particles some = random_particles(200, lattice, 0.1, 6, 11, periodic ? 1.5 : 0.3);
+    int passed = 0, tried = 0;
+    for (std::size_t i = 0; i < some.count(); ++i) {
+      Particles p;
+      p.fields = 1;
+      p.position = {some.position[3 * i], 2, 2};
+      p.radius = {some.radius[i]};
+      p.amount = {1};
+      const Shares s = shares(lattice, p, 1);
+      for (std::int64_t first = 0; first < 20; first += 3) {
+        CellSums<double> sums(lattice, 1, {first, std::min<std::int64_t>(first + 3, 20)});
+        deposit(sums, p, s, 1);
+        double sum = 0;
+        for (std::size_t c = 0; c < sums.cells(); ++c) sum += sums.column(0)[c];
+        const bool told = may_reach(lattice, sums.layers(), p.position[0], p.radius[0]);
+        EXPECT_TRUE(told || sum == 0) << p.position[0] << " " << p.radius[0] << " " << first;
+        passed += told, ++tried;
+      }
+    }
+    EXPECT_LT(passed, tried * 3 / 4);
+  }
+}
+
 }  // namespace
 }  // namespace thor::gridding

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -49,6 +50,14 @@ GasOptions with_all() {
   GasOptions o;
   o.fields = FieldList(true, true);
   return o;
+}
+
+/// The region around a corner of the box, with images of kernels on all sides.
+GridRegion corner(std::int64_t cells) {
+  GridRegion r = whole_box(cells);
+  r.lattice = {{cells, cells, cells}, 0.5 * box / double(cells), false};
+  r.frame.centre = {0.01 * box, 0.02 * box, 0.99 * box};
+  return r;
 }
 
 template <class T>
@@ -321,6 +330,38 @@ TEST(CellValues, CellsWithoutGasAreMarked) {
   EXPECT_EQ(cell_arrays(all).size(), std::size_t(fields.count - 4));
   all.mass_weighted = true;
   EXPECT_EQ(cell_arrays(all).size(), std::size_t(fields.count));
+}
+
+TEST(Gather, SlabsGiveTheBitsOfTheWhole) {
+  const GasOptions options = with_all();
+  const std::vector<io::GasBlock> blocks{isothermal(700, 1e4), isothermal(1500, 3e4)};
+  for (const GridRegion& region : {whole_box(24), corner(24)}) {
+    CellSums<double> whole(region.lattice, options.fields.count);
+    grid(region, options, blocks, whole);
+    const std::vector<double> total = sum_cells(whole, options.fields, 2);
+    for (const std::int64_t layers : {1, 5, 12, 23}) {
+      std::vector<double> sum(std::size_t(options.fields.count), 0.);
+      std::size_t made = 0, slabs = 0;
+      for (std::int64_t first = 0; first < 24; first += layers, ++slabs) {
+        CellSums<double> sums(region.lattice, options.fields.count,
+                              {first, std::min<std::int64_t>(first + layers, 24)});
+        Gatherer gatherer(region, options, 2, sums.layers());
+        for (const auto& block : blocks) {
+          const Particles p = gatherer.gather(block);
+          made += p.count();
+          deposit(sums, p, shares(region.lattice, p, 2), 2);
+        }
+        const std::size_t values = sums.cells() * std::size_t(sums.fields());
+        EXPECT_TRUE(std::equal(sums.column(0), sums.column(0) + values, whole.row(first, 0))) << layers << " " << first;
+        add_layers(sums, sum, 3);
+      }
+      EXPECT_TRUE(in_cgs(sum, options.fields, region.lattice) == total) << layers;
+      std::size_t all = 0;
+      Gatherer gatherer(region, options, 2);
+      for (const auto& block : blocks) all += gatherer.gather(block).count();
+      EXPECT_TRUE(layers > 1 || made < slabs * all / 2) << "only what reaches a slab is made";
+    }
+  }
 }
 
 }  // namespace

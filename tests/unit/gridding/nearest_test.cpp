@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -87,6 +88,25 @@ TEST(Nearest, FindsWhatASearchThroughAllFinds) {
     sampler.fill(sums, 3);
     EXPECT_EQ(wrong_cells(sums, p, periodic), 0);
     EXPECT_GT(wrong_cells(sums, p, !periodic), 0);  // the other boundary gives another answer
+  }
+}
+
+TEST(Nearest, SlabsAreThoseOfTheWholeGrid) {
+  for (const bool periodic : {true, false}) {
+    const Lattice lattice{{7, 5, 9}, 1., periodic};
+    Particles p = lattice_of_elements(lattice);
+    for (std::size_t i = 0; i < p.position.size(); ++i) p.position[i] += 0.4 * std::sin(double(i));
+    NearestSampler one(2), several(2);
+    one.add(p), several.add(p);
+    CellSums<float> whole(lattice, 2);
+    one.fill(whole, 2);
+    for (std::int64_t first = 0; first < 7; first += 3) {
+      CellSums<float> slab(lattice, 2, {first, std::min<std::int64_t>(first + 3, 7)});
+      several.fill(slab, 2);
+      const std::size_t values = 2 * slab.cells();
+      EXPECT_TRUE(std::equal(slab.column(0), slab.column(0) + values, whole.row(first, 0))) << first;
+      EXPECT_FALSE(std::equal(slab.column(0), slab.column(0) + values, whole.row(first == 0 ? 3 : 0, 0))) << first;
+    }
   }
 }
 

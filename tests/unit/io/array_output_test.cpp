@@ -88,6 +88,57 @@ TEST_P(ArrayOutputTest, LargeArraysAreChunked) {
   }
 }
 
+TEST_P(ArrayOutputTest, PartsMakeTheWholeArray) {
+  const auto in_parts = [&](const Shape& shape, std::uint64_t rows, int level) {
+    SCOPED_TRACE(rows);
+    const std::size_t row = std::accumulate(shape.begin() + 1, shape.end(), 1UL, std::multiplies<>());
+    const auto values = many<float>(shape[0] * row), other = many<float>(shape[0] * row / 2 + 1);
+    {
+      ArrayOutput output(path, true);
+      output.begin<float>("a/values", shape, rows, "K", "temperature", level);
+      output.begin<float>("other", {other.size()}, other.size(), "", "", level);
+      for (std::uint64_t first = 0; first < shape[0]; first += rows) {
+        const std::span part(values.data() + first * row, std::min(rows, shape[0] - first) * row);
+        output.append<float>("a/values", part);
+        if (first == 0) output.append<float>("other", other);  // between two parts
+      }
+      output.commit(true);
+    }
+    const Input input(path);
+    EXPECT_EQ(input.array("a/values").shape, shape);
+    EXPECT_TRUE(input.read_all<float>("a/values") == values);
+    EXPECT_TRUE(input.read_all<float>("other") == other);
+    EXPECT_EQ(input.text("a/values", "units"), "K");
+  };
+  for (const int level : {0, 1}) {
+    for (const std::uint64_t rows : {1, 2, 3, 4, 10, 20}) in_parts({10, 6, 7}, rows, level);
+    for (const std::uint64_t rows : {7, 48, 67, 96}) in_parts({100, 130, 150}, rows, level);
+    in_parts({1000}, 300, level);
+    in_parts({30, 1, 5}, 7, level);
+  }
+}
+
+TEST_P(ArrayOutputTest, PartsThatDoNotFitAreAnError) {
+  const std::vector<float> two(2 * 5), one(5);
+  const auto wrong = [&](auto&& job) {
+    ArrayOutput output(path);
+    output.begin<float>("values", {3, 5}, 2, "", "");
+    message([&] { job(output); }, ExitCode::internal);
+  };
+  wrong([&](ArrayOutput& o) { o.append<float>("values", one); });
+  wrong([&](ArrayOutput& o) { o.append<float>("none", two); });
+  wrong([&](ArrayOutput& o) { o.append<double>("values", std::vector<double>(10)); });
+  wrong([&](ArrayOutput& o) { o.append<double>("values", std::vector<double>(5)); });  // as many bytes
+  wrong([&](ArrayOutput& o) { o.append<float>("values", two), o.append<float>("values", two); });
+  wrong([&](ArrayOutput& o) {
+    o.append<float>("values", two), o.append<float>("values", one), o.append<float>("values", one);
+  });
+  wrong([&](ArrayOutput& o) { o.append<float>("values", two), o.commit(); });  // the last row is missing
+  wrong([&](ArrayOutput& o) { o.append<float>("values", two), o.finish(); });
+  wrong([&](ArrayOutput& o) { o.begin<float>("other", {3, 5}, 0, "", ""); });
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
 TEST_P(ArrayOutputTest, DeflateMakesItSmaller) {
   const std::vector<float> values = many<float>(1 << 21);
   const auto size_at = [&](int level) {

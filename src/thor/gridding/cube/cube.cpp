@@ -166,7 +166,7 @@ std::string grid_cube(const CubeOptions& o) {
                   lattice.cells[1], lattice.cells[2], lattice.cell / (1e3 * constants::pc),
                   lattice.periodic ? "periodic" : "open", size_text(memory.total()), size_text(available_memory()));
   if (o.dry_run) return text;
-  require(memory, available_memory());
+  require(memory, {std::nullopt, available_memory()});
   io::detail::require_apart(o.output, o.input);
   io::ArrayOutput file(o.output, o.overwrite);
 

@@ -8,8 +8,8 @@ namespace thor::gridding {
 
 /// Allocated by mmap, which returns zeros, in large pages if possible, since deposits access it at random.
 template <class T>
-CellSums<T>::CellSums(const Lattice& lattice, int fields)
-    : lattice_(lattice), fields_(fields), bytes_(lattice.count() * std::size_t(fields) * sizeof(T)) {
+CellSums<T>::CellSums(const Lattice& lattice, int fields, const Layers& layers)
+    : lattice_(lattice), layers_(layers), fields_(fields), bytes_(cells() * std::size_t(fields) * sizeof(T)) {
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE

@@ -57,23 +57,25 @@ std::vector<CellArray> cell_arrays(const FieldList& fields) {
 }
 
 template <class T>
-std::vector<double> sum_cells(const CellSums<T>& sums, const FieldList& fields, int threads) {
-  const Lattice& lattice = sums.lattice();
-  const auto planes = std::size_t(lattice.cells[0]), count = std::size_t(fields.count);
-  std::vector<double> part(planes * count, 0.), out(count, 0.);
+void add_layers(const CellSums<T>& sums, std::vector<double>& total, int threads) {
+  const auto planes = std::size_t(sums.layers().count()), count = total.size();
+  std::vector<double> part(planes * count, 0.);
   parallel_for(threads, planes, 1, [&](std::size_t x, std::size_t) {
-    const T* value = sums.row(std::int64_t(x), 0);
-    const std::int64_t cells = lattice.cells[1] * lattice.cells[2];
+    const T* value = sums.row(sums.layers().first + std::int64_t(x), 0);
+    const std::int64_t cells = sums.lattice().cells[1] * sums.lattice().cells[2];
     double* sum = part.data() + x * count;
     for (std::int64_t c = 0; c < cells; ++c) {
       for (std::size_t f = 0; f < count; ++f) sum[f] += double(*value++);
     }
   });
   for (std::size_t x = 0; x < planes; ++x) {
-    for (std::size_t f = 0; f < count; ++f) out[f] += part[x * count + f];
+    for (std::size_t f = 0; f < count; ++f) total[f] += part[x * count + f];
   }
-  for (std::size_t f = 0; f < count; ++f) out[f] *= fields.unit(int(f)) * lattice.volume();
-  return out;
+}
+
+std::vector<double> in_cgs(std::vector<double> total, const FieldList& fields, const Lattice& lattice) {
+  for (std::size_t f = 0; f < total.size(); ++f) total[f] *= fields.unit(int(f)) * lattice.volume();
+  return total;
 }
 
 void cell_values(const double* sums, const FieldList& fields, double solar_metallicity, float* values) {
@@ -103,15 +105,14 @@ void cell_values(const double* sums, const FieldList& fields, double solar_metal
 
 template <class T>
 std::uint64_t finish(CellSums<T>& sums, const FieldList& fields, double solar_metallicity, int threads) {
-  const Lattice& lattice = sums.lattice();
-  const auto length = std::size_t(lattice.cells[2]), count = std::size_t(fields.count);
+  const auto length = std::size_t(sums.lattice().cells[2]), count = std::size_t(fields.count);
   std::atomic<std::uint64_t> empty{0};
-  parallel_for(threads, std::size_t(lattice.cells[0] * lattice.cells[1]), 256, [&](std::size_t begin, std::size_t end) {
+  parallel_for(threads, sums.columns(), 256, [&](std::size_t begin, std::size_t end) {
     std::vector<double> cell(count);
     std::vector<float> values(count), row(length * count);
     std::uint64_t found = 0;
     for (std::size_t column = begin; column < end; ++column) {
-      T* data = sums.row(std::int64_t(column) / lattice.cells[1], std::int64_t(column) % lattice.cells[1]);
+      T* data = sums.column(column);
       for (std::size_t z = 0; z < length; ++z) {
         std::copy(data + z * count, data + (z + 1) * count, cell.begin());
         if (!(cell[mass] > 0)) ++found;
@@ -127,20 +128,18 @@ std::uint64_t finish(CellSums<T>& sums, const FieldList& fields, double solar_me
 
 template <class T>
 void copy_array(const CellSums<T>& sums, int field, float* out, int threads) {
-  const Lattice& lattice = sums.lattice();
-  const auto length = std::size_t(lattice.cells[2]);
-  parallel_for(
-      threads, std::size_t(lattice.cells[0] * lattice.cells[1]), 1024, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t column = begin; column < end; ++column) {
-          const T* row = sums.row(std::int64_t(column) / lattice.cells[1], std::int64_t(column) % lattice.cells[1]);
-          const auto* bytes = reinterpret_cast<const std::byte*>(row) + std::size_t(field) * length * sizeof(float);
-          std::memcpy(out + column * length, bytes, length * sizeof(float));
-        }
-      });
+  const auto length = std::size_t(sums.lattice().cells[2]);
+  parallel_for(threads, sums.columns(), 1024, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t column = begin; column < end; ++column) {
+      const auto* bytes =
+          reinterpret_cast<const std::byte*>(sums.column(column)) + std::size_t(field) * length * sizeof(float);
+      std::memcpy(out + column * length, bytes, length * sizeof(float));
+    }
+  });
 }
 
-template std::vector<double> sum_cells(const CellSums<float>&, const FieldList&, int);
-template std::vector<double> sum_cells(const CellSums<double>&, const FieldList&, int);
+template void add_layers(const CellSums<float>&, std::vector<double>&, int);
+template void add_layers(const CellSums<double>&, std::vector<double>&, int);
 template std::uint64_t finish(CellSums<float>&, const FieldList&, double, int);
 template std::uint64_t finish(CellSums<double>&, const FieldList&, double, int);
 template void copy_array(const CellSums<float>&, int, float*, int);

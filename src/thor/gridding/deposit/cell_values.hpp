@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "thor/gridding/deposit/cell_sums.hpp"
@@ -20,9 +21,21 @@ struct CellArray {
 /// gas are written only on request.
 std::vector<CellArray> cell_arrays(const FieldList& fields);
 
+/// Adds the sum of each field over the cells, layer by layer, so that the total does not depend on how the grid is cut
+/// into slabs.
+template <class T>
+void add_layers(const CellSums<T>& sums, std::vector<double>& total, int threads);
+
+/// A total of all layers in cgs.
+std::vector<double> in_cgs(std::vector<double> total, const FieldList& fields, const Lattice& lattice);
+
 /// Sum of each field over all cells, in cgs.
 template <class T>
-std::vector<double> sum_cells(const CellSums<T>& sums, const FieldList& fields, int threads);
+std::vector<double> sum_cells(const CellSums<T>& sums, const FieldList& fields, int threads) {
+  std::vector<double> total(std::size_t(fields.count), 0.);
+  add_layers(sums, total, threads);
+  return in_cgs(std::move(total), fields, sums.lattice());
+}
 
 /// Values of every field in one cell, from its sums:
 ///   rho = M/V, v = P/M, n = N/V, T = (gamma - 1) E/(k_B N_all), Z = M_Z/M,
@@ -36,7 +49,7 @@ void cell_values(const double* sums, const FieldList& fields, double solar_metal
 template <class T>
 std::uint64_t finish(CellSums<T>& sums, const FieldList& fields, double solar_metallicity, int threads);
 
-/// Copies one field of a finished grid.
+/// Copies one field of finished cells.
 template <class T>
 void copy_array(const CellSums<T>& sums, int field, float* out, int threads);
 

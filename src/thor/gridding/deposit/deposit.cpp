@@ -108,24 +108,24 @@ std::vector<Planes> planes_of(const Lattice& lattice, const Particles& particles
   return out;
 }
 
-/// Divides the grid into pieces with similar numbers of weights to evaluate.
-std::vector<std::int64_t> divide(const Lattice& lattice, const Particles& particles, const std::vector<Planes>& planes,
-                                 int pieces) {
+/// Divides layers of the grid into pieces with similar numbers of weights to evaluate.
+std::vector<std::int64_t> divide(const Lattice& lattice, const Layers& layers, const Particles& particles,
+                                 const std::vector<Planes>& planes, int pieces) {
   const std::int64_t n = lattice.cells[0];
   std::vector<double> cost(std::size_t(n), 0.);
   for (std::size_t p = 0; p < planes.size(); ++p) {
     const double radius = particles.radius[p];
     for (std::int64_t i = planes[p].first; i < planes[p].last; ++i) cost[std::size_t(i % n)] += 1 + radius * radius;
   }
-  const double total = std::accumulate(cost.begin(), cost.end(), 0.);
-  std::vector<std::int64_t> bounds{0};
+  const double total = std::accumulate(cost.begin() + layers.first, cost.begin() + layers.last, 0.);
+  std::vector<std::int64_t> bounds{layers.first};
   double sum = 0;
-  for (std::size_t i = 0; i < cost.size(); ++i) {
-    const double part = total * double(bounds.size()) / pieces;
-    if (sum + 0.5 * cost[i] >= part && bounds.size() < std::size_t(pieces)) bounds.push_back(std::int64_t(i));
-    sum += cost[i];
+  for (std::int64_t i = layers.first; i < layers.last; ++i) {
+    const double part = total * double(bounds.size()) / pieces, here = cost[std::size_t(i)];
+    if (sum + 0.5 * here >= part && bounds.size() < std::size_t(pieces)) bounds.push_back(i);
+    sum += here;
   }
-  bounds.push_back(n);
+  bounds.push_back(layers.last);
   return bounds;
 }
 
@@ -209,7 +209,7 @@ template <class T>
 void deposit(CellSums<T>& sums, const Particles& particles, const Shares& shares, int threads) {
   const Lattice& lattice = sums.lattice();
   const auto planes = planes_of(lattice, particles, shares, threads);
-  const auto bounds = divide(lattice, particles, planes, 4 * threads);
+  const auto bounds = divide(lattice, sums.layers(), particles, planes, 4 * threads);
   const auto order = order_in_space(lattice, particles, threads);
   parallel_for(threads, bounds.size() - 1, 1, [&](std::size_t piece, std::size_t) {
     Footprint f;

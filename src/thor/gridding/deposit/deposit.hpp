@@ -34,8 +34,9 @@ inline constexpr double widest_kernel = 1 << 22;
 
 Shares shares(const Lattice& lattice, const Particles& particles, int threads);
 
-/// Adds particles to the sums. Each plane of the grid is filled by one thread at a time and in the order of the
-/// particles, so the sums do not depend on the number of threads.
+/// Adds particles to the sums, of which only what reaches their layers is deposited. Each plane of the grid is filled
+/// by one thread at a time and in an order of the particles that depends on nothing else, so the sums do not depend on
+/// the number of threads or the layers, nor on particles that do not reach them.
 template <class T>
 void deposit(CellSums<T>& sums, const Particles& particles, const Shares& shares, int threads);
 

@@ -44,11 +44,17 @@ Gatherer::Gatherer(const GridRegion& region, const GasOptions& options, int thre
   if (region.frame.wraps) limits_.furthest = 3 * side;
 }
 
+Gatherer::Gatherer(const GridRegion& region, const GasOptions& options, int threads, const Layers& slab)
+    : Gatherer(region, options, threads) {
+  slab_ = slab;
+}
+
 double Gatherer::radius(const io::GasBlock& block, std::size_t i) const {
   return options_.smoothing ? block.smoothing_length[i] : kernel_radius(block.mass[i] / block.density[i]);
 }
 
 bool Gatherer::touches(const Vector& position, double radius) const {
+  if (slab_ && !may_reach(region_.lattice, *slab_, position[0], radius)) return false;
   if (region_.lattice.periodic) return true;
   for (std::size_t a = 0; a < 3; ++a) {
     if (!(position[a] + radius > 0 && position[a] - radius < double(region_.lattice.cells[a]))) return false;
@@ -130,7 +136,7 @@ Particles Gatherer::gather(const io::GasBlock& original) {
     sum.speed.assign(totals_.speed.size(), 0.);
     std::vector<double> amount(fields);
     for (std::size_t i = begin; i < end; ++i) {
-      if (!use[i]) continue;
+      if (!use[i] || (slab_ && first[i] == first[i + 1])) continue;
       const Vector v = region_.frame.turned(vector_at(block.velocity, i));
       amounts(block, i, gas_state(block, i, options_.model), options_.model, v, options_.fields, amount.data());
       ++sum.elements;

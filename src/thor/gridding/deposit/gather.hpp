@@ -38,6 +38,8 @@ struct Totals {
 class Gatherer {
  public:
   Gatherer(const GridRegion& region, const GasOptions& options, int threads);
+  /// The same for a slab: only particles that may reach its layers are made. The totals are then not those of all gas.
+  Gatherer(const GridRegion& region, const GasOptions& options, int threads, const Layers& slab);
 
   /// The particles of the block that may touch the grid; an element may have several images. Amounts are in
   /// FieldList::unit, divided by the volume of a cell. With OnBadCells::error there are no particles from the first bad
@@ -62,6 +64,7 @@ class Gatherer {
   GasOptions options_;
   GasLimits limits_;
   int threads_;
+  std::optional<Layers> slab_;
   Totals totals_;
   Defects defects_;
   std::vector<unsigned char> use_;

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,5 +25,22 @@ struct Lattice {
   double volume() const { return cell * cell * cell; }                                     ///< volume of a cell [cm^3]
   double lower(int axis) const { return -0.5 * cell * double(cells[std::size_t(axis)]); }  ///< lower corner [cm]
 };
+
+/// A slab of a grid: its layers [first, last) along x, the slowest axis.
+struct Layers {
+  std::int64_t first = 0, last = 0;
+
+  std::int64_t count() const { return last - first; }
+};
+
+inline Layers all_layers(const Lattice& lattice) { return {0, lattice.cells[0]}; }
+
+/// Whether a kernel at `x` may reach the layers, in cells; also true for some that end up to a cell before them.
+inline bool may_reach(const Lattice& lattice, const Layers& layers, double x, double radius) {
+  double distance = x - 0.5 * double(layers.first + layers.last);
+  const double around = double(lattice.cells[0]);
+  if (lattice.periodic) distance -= around * std::round(distance / around);
+  return std::abs(distance) < 0.5 * double(layers.count()) + radius + 1;
+}
 
 }  // namespace thor::gridding

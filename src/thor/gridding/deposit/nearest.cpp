@@ -4,7 +4,6 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/math/kd_tree.hpp"
 
 namespace thor::gridding {
 
@@ -31,9 +30,7 @@ void NearestSampler::add(const Particles& particles) {
   }
 }
 
-template <class T>
-void NearestSampler::fill(CellSums<T>& sums, int threads) {
-  const Lattice& lattice = sums.lattice();
+void NearestSampler::plant(const Lattice& lattice, int threads) {
   if (position_.empty()) throw Error(ExitCode::input, "there is no gas in the region");
   Vector period{KdTree::open, KdTree::open, KdTree::open};
   if (lattice.periodic) {
@@ -42,20 +39,25 @@ void NearestSampler::fill(CellSums<T>& sums, int threads) {
       for (std::size_t a = 0; a < 3; ++a) p[a] -= period[a] * std::floor(p[a] / period[a]);
     }
   }
-  const KdTree tree(std::move(position_), threads, period);
-  const auto columns = std::size_t(lattice.cells[0] * lattice.cells[1]);
-  parallel_for(threads, columns, 64, [&](std::size_t begin, std::size_t end) {
+  tree_.emplace(std::move(position_), threads, period);
+}
+
+template <class T>
+void NearestSampler::fill(CellSums<T>& sums, int threads) {
+  const Lattice& lattice = sums.lattice();
+  if (!tree_) plant(lattice, threads);
+  parallel_for(threads, sums.columns(), 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t column = begin; column < end; ++column) {
-      const auto x = std::int64_t(column) / lattice.cells[1], y = std::int64_t(column) % lattice.cells[1];
-      T* cell = sums.row(x, y);
+      const auto x = sums.layers().first + std::int64_t(column) / lattice.cells[1];
+      const auto y = std::int64_t(column) % lattice.cells[1];
+      T* cell = sums.column(column);
       for (std::int64_t z = 0; z < lattice.cells[2]; ++z, cell += fields_) {
-        const std::size_t element = tree.nearest({double(x) + 0.5, double(y) + 0.5, double(z) + 0.5}).point;
+        const std::size_t element = tree_->nearest({double(x) + 0.5, double(y) + 0.5, double(z) + 0.5}).point;
         const float* density = density_.data() + element * fields_;
         for (std::size_t f = 0; f < fields_; ++f) cell[f] = T(density[f]);
       }
     }
   });
-  density_.clear();
 }
 
 template void NearestSampler::fill(CellSums<float>&, int);

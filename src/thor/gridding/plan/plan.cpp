@@ -142,37 +142,49 @@ std::string describe_star_forming(const GasModel& model) {
          (model.eos_emission ? "; it emits" : "; it does not emit");
 }
 
+double file_size(const Lattice& lattice, const FieldList& fields) {
+  const auto& n = lattice.cells;
+  return double(n[0]) * double(n[1]) * double(n[2]) * double(cell_arrays(fields).size() * sizeof(float));
+}
+
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
-                       const FieldList& fields) {
+                       const FieldList& fields, const MemoryRoom& room) {
   MemoryPlan plan;
   // In floating point, since the number of cells may overflow any integer.
   const double cells = double(lattice.cells[0]) * double(lattice.cells[1]) * double(lattice.cells[2]);
   plan.grid = cells * fields.count * double(options.single ? sizeof(float) : sizeof(double));
   plan.field = cells * sizeof(float);
   plan.per_cell = (plan.grid + plan.field) / cells;
+  plan.all_layers = plan.layers = lattice.cells[0];
   const double read = 18 * sizeof(double), made = double(6 + fields.count) * sizeof(double) + 36;
   plan.block = double(std::min<std::uint64_t>(block_size, snapshot.gas_count())) * (read + made);
   if (options.method == Method::nearest) {
     plan.elements = double(snapshot.gas_count()) * double(NearestSampler::bytes(fields.count));
   }
-  return plan;
+  return in_slabs(plan, room);
 }
 
-std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, const FieldList& fields) {
+std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, const FieldList& fields,
+                          const MemoryRoom& room) {
   const Lattice& l = region.lattice;
   const double kpc = 1e3 * constants::pc;
   std::string names;
   for (const CellArray& array : cell_arrays(fields)) names += (names.empty() ? "" : " ") + array.name;
+  std::string slabs;
+  if (memory.slabs() > 1) {
+    slabs = fmt::format("slabs        {} of {} layers along x, in {} over the snapshot\n", memory.slabs(),
+                        memory.layers, memory.passes() == 1 ? "one pass" : fmt::format("{} passes", memory.passes()));
+  }
   return fmt::format(
       "cells        {} x {} x {} of {:.6g} kpc, {}\n"
       "centre       [{:.6g}, {:.6g}, {:.6g}] kpc of the box\n"
       "fields       {}\n"
       "memory       {} ({:.3g} bytes per cell, {} for gas elements); {} are free\n"
+      "{}"
       "file         {}\n",
       l.cells[0], l.cells[1], l.cells[2], l.cell / kpc, l.periodic ? "periodic" : "open", region.frame.centre[0] / kpc,
       region.frame.centre[1] / kpc, region.frame.centre[2] / kpc, names, size_text(memory.total()), memory.per_cell,
-      size_text(memory.block + memory.elements), size_text(available_memory()),
-      size_text(memory.field * double(cell_arrays(fields).size())));
+      size_text(memory.block + memory.elements), size_text(room.available), slabs, size_text(file_size(l, fields)));
 }
 
 }  // namespace thor::gridding

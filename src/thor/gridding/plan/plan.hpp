@@ -14,8 +14,11 @@ std::vector<std::string> describe_gas(const io::Snapshot& snapshot, const GridOp
 std::string describe_star_forming(const GasModel& model);
 
 MemoryPlan plan_memory(const io::Snapshot& snapshot, const GridOptions& options, const Lattice& lattice,
-                       const FieldList& fields);
+                       const FieldList& fields, const MemoryRoom& room);
 
-std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, const FieldList& fields);
+double file_size(const Lattice& lattice, const FieldList& fields);  ///< of all arrays, not compressed [bytes]
+
+std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, const FieldList& fields,
+                          const MemoryRoom& room);
 
 }  // namespace thor::gridding

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "thor/core/error.hpp"
@@ -13,19 +15,41 @@ namespace {
 
 constexpr std::uint64_t whole_bytes = 4 << 20;  ///< arrays up to this are in one piece
 
-/// As near to a cube as the shape allows: short dimensions are whole, the others share what is left. Of 64^3 values, or
-/// 128^3 in large arrays: HDF5 and file systems suffer from very many.
-std::vector<std::uint64_t> chunk_of(const std::vector<std::uint64_t>& shape, std::uint64_t values) {
+using Shape = std::vector<std::uint64_t>;
+
+std::uint64_t values_in(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+/// As near to a cube as the shape allows: short dimensions are whole, the others share what is left.
+Shape cube_in(const Shape& shape, double values) {
   std::vector<std::size_t> order(shape.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t d) { return shape[d]; });
-  std::vector<std::uint64_t> chunk(shape.size());
-  double left = values <= std::uint64_t{1} << 27 ? 1 << 18 : 1 << 21;
+  Shape cube(shape.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const double side = std::floor(std::pow(left, 1.0 / double(order.size() - i)) + 1e-6);
-    chunk[order[i]] = std::clamp<std::uint64_t>(std::uint64_t(side), 1, shape[order[i]]);
-    left /= double(chunk[order[i]]);
+    const double side = std::floor(std::pow(values, 1.0 / double(order.size() - i)) + 1e-6);
+    cube[order[i]] = std::clamp<std::uint64_t>(std::uint64_t(side), 1, shape[order[i]]);
+    values /= double(cube[order[i]]);
   }
+  return cube;
+}
+
+/// Chunks of 64^3 values, or 128^3 in large arrays: HDF5 and file systems suffer from very many. Where the array is
+/// written in parts of `rows`, a part is a whole number of chunks.
+Shape chunk_of(const Shape& shape, std::uint64_t rows) {
+  const double values = values_in(shape) <= std::uint64_t{1} << 27 ? 1 << 18 : 1 << 21;
+  Shape chunk = cube_in(shape, values);
+  if (rows >= shape[0]) return chunk;
+  std::uint64_t along = std::min(chunk[0], rows);
+  while (rows % along != 0) --along;
+  const Shape rest(shape.begin() + 1, shape.end());
+  chunk = cube_in(rest, values / double(along));
+  for (std::size_t d = 0; d < rest.size(); ++d) {  // evenly, since what is beyond the edge takes room too
+    const std::uint64_t pieces = (rest[d] + chunk[d] - 1) / chunk[d];
+    chunk[d] = (rest[d] + pieces - 1) / pieces;
+  }
+  chunk.insert(chunk.begin(), along);
   return chunk;
 }
 
@@ -83,8 +107,21 @@ std::uint64_t Column<T>::rows() const {
 }
 
 struct ArrayOutput::Impl {
+  /// An array that is written in parts.
+  struct Open {
+    detail::Array array;
+    std::uint64_t rows = 0, next = 0;  ///< of a part, and the first that is missing
+  };
+
   std::unique_ptr<detail::ArraySink> sink;
   bool stoppable;
+  std::map<std::string, Open> open;
+
+  void require_whole() const {
+    for (const auto& [path, part] : open) {
+      if (part.next < part.array.shape[0]) throw Error(ExitCode::internal, path + ": some of its rows are missing");
+    }
+  }
 };
 
 ArrayOutput::ArrayOutput(const std::filesystem::path& path, bool overwrite, bool stoppable)
@@ -120,17 +157,40 @@ void ArrayOutput::set_doubles(const std::string& object, const std::string& name
 template <class T>
 void ArrayOutput::write(const std::string& path, std::span<const T> values, const std::vector<std::uint64_t>& shape,
                         std::string_view units, std::string_view description, int level) {
-  if (impl_->stoppable) stop_if_interrupted();
-  std::uint64_t size = 1;
-  for (const auto n : shape) size *= n;
-  if (shape.empty() || size != values.size()) {
+  if (shape.empty() || values_in(shape) != values.size()) {
     throw Error(ExitCode::internal, path + ": its shape is not that of its values");
   }
+  begin<T>(path, shape, shape[0], units, description, level);
+  append<T>(path, values);
+}
+
+template <Stored T>
+void ArrayOutput::begin(const std::string& path, const std::vector<std::uint64_t>& shape, std::uint64_t rows,
+                        std::string_view units, std::string_view description, int level) {
+  if (impl_->stoppable) stop_if_interrupted();
+  if (shape.empty() || (rows == 0 && values_in(shape) > 0)) {
+    throw Error(ExitCode::internal, path + ": an array has dimensions, and is written in parts of some rows");
+  }
   if (level < 0 || level > 9) throw Error(ExitCode::internal, path + ": the level of deflate is 0 to 9");
-  detail::Array array{std::as_bytes(values),    stored<T>(), sizeof(T), shape, {}, std::string(units),
-                      std::string(description), level};
-  if (values.size_bytes() > whole_bytes) array.chunk = chunk_of(shape, size);
-  impl_->sink->write(path, array);
+  detail::Array array{stored<T>(), sizeof(T), shape, {}, std::string(units), std::string(description), level};
+  const std::uint64_t values = values_in(shape);
+  if (values > 0 && (values * sizeof(T) > whole_bytes || rows < shape[0])) array.chunk = chunk_of(shape, rows);
+  impl_->sink->create(path, array);
+  impl_->open[path] = {std::move(array), rows, 0};
+}
+
+template <Stored T>
+void ArrayOutput::append(const std::string& path, std::span<const T> values) {
+  if (impl_->stoppable) stop_if_interrupted();
+  const auto found = impl_->open.find(path);
+  if (found == impl_->open.end()) throw Error(ExitCode::internal, path + ": no array to append to");
+  auto& [array, rows, next] = found->second;
+  const std::uint64_t count = std::min(rows, array.shape[0] - next);
+  if (array.type != stored<T>() || values.size_bytes() != count * array.row_bytes()) {
+    throw Error(ExitCode::internal, path + ": this is not the part that follows");
+  }
+  impl_->sink->put(path, array, next, std::as_bytes(values));
+  next += count;
 }
 
 template <Stored T>
@@ -142,14 +202,23 @@ Column<T> ArrayOutput::column(const std::string& path, std::size_t width, std::s
 }
 
 void ArrayOutput::reserve(std::uint64_t bytes) { impl_->sink->reserve(bytes); }
-void ArrayOutput::finish() { impl_->sink->finish(); }
-void ArrayOutput::commit(bool overwrite) { impl_->sink->commit(overwrite); }
+void ArrayOutput::finish() {
+  impl_->require_whole();
+  impl_->sink->finish();
+}
+void ArrayOutput::commit(bool overwrite) {
+  impl_->require_whole();
+  impl_->sink->commit(overwrite);
+}
 const std::filesystem::path& ArrayOutput::path() const { return impl_->sink->path(); }
 const std::filesystem::path& ArrayOutput::partial_path() const { return impl_->sink->partial_path(); }
 
 #define THOR_STORED(T)                                                                                            \
   template class Column<T>;                                                                                       \
   template Column<T> ArrayOutput::column<T>(const std::string&, std::size_t, std::string_view, std::string_view); \
+  template void ArrayOutput::begin<T>(const std::string&, const std::vector<std::uint64_t>&, std::uint64_t,       \
+                                      std::string_view, std::string_view, int);                                   \
+  template void ArrayOutput::append<T>(const std::string&, std::span<const T>);                                   \
   template void ArrayOutput::write<T>(const std::string&, std::span<const T>, const std::vector<std::uint64_t>&,  \
                                       std::string_view, std::string_view, int);
 THOR_STORED(float)

@@ -82,6 +82,15 @@ class ArrayOutput {
   void write(const std::string& path, std::span<const T> values, const std::vector<std::uint64_t>& shape,
              std::string_view units, std::string_view description, int level = 0);
 
+  /// A new array for append(): it is written in parts of `rows` indices of the first dimension, the last of fewer.
+  /// Chunks end with a part, so each is written once.
+  template <Stored T>
+  void begin(const std::string& path, const std::vector<std::uint64_t>& shape, std::uint64_t rows,
+             std::string_view units, std::string_view description, int level = 0);
+  /// The next part, whole and in C order.
+  template <Stored T>
+  void append(const std::string& path, std::span<const T> values);
+
   /// One of one dimension.
   template <std::ranges::contiguous_range Values>
   requires Stored<std::ranges::range_value_t<Values>>

@@ -105,23 +105,35 @@ class Hdf5Sink final : public ArraySink {
     put_value(file_, path, file_.object(path), name, value);
   }
 
-  void write(const std::string& path, const Array& array) override {
-    std::size_t chunk_bytes = array.value_bytes;
-    for (const auto n : array.chunk) chunk_bytes *= n;
-    file_.enter(array.chunk.empty() ? 4 * array.bytes.size() : 4 * chunk_bytes);  // before and after each filter
+  void create(const std::string& path, const Array& array) override {
+    file_.enter();
     const std::string name = absolute(path), what = "dataset " + name;
     require_new(name);
     const std::vector<hsize_t> shape(array.shape.begin(), array.shape.end());
     // Deflate needs chunks: a small array is one.
     std::vector<hsize_t> chunk(array.chunk.begin(), array.chunk.end());
-    if (chunk.empty() && array.level > 0 && !array.bytes.empty()) chunk = shape;
+    if (chunk.empty() && array.level > 0 && std::ranges::find(shape, 0u) == shape.end()) chunk = shape;
     const Id space(file_.check(H5Screate_simple(int(shape.size()), shape.data(), nullptr), what), H5Sclose);
-    const Types types = types_of(array.type);
-    Id dataset = file_.create_dataset(name, types.disk, space, chunk.empty() ? nullptr : chunk.data(), array.level);
-    if (!array.bytes.empty()) {
-      file_.check(H5Dwrite(dataset, types.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.bytes.data()), what);
-    }
+    Id dataset = file_.create_dataset(name, types_of(array.type).disk, space, chunk.empty() ? nullptr : chunk.data(),
+                                      array.level);
     file_.label(name, dataset, array.units, array.description);
+    file_.check(dataset.reset(), what);
+  }
+
+  /// The dataset is not kept open between parts: nothing has to be closed when there is no memory to do so.
+  void put(const std::string& path, const Array& array, std::uint64_t first, std::span<const std::byte> rows) override {
+    if (rows.empty()) return;
+    std::size_t chunk_bytes = array.value_bytes;
+    for (const auto n : array.chunk) chunk_bytes *= n;
+    file_.enter(array.chunk.empty() ? 4 * rows.size() : 4 * chunk_bytes);  // before and after each filter
+    const std::string name = absolute(path), what = "dataset " + name;
+    Id dataset(file_.check(H5Dopen2(file_.id, name.c_str(), H5P_DEFAULT), what), H5Dclose);
+    std::vector<hsize_t> start(array.shape.size(), 0), count(array.shape.begin(), array.shape.end());
+    start[0] = first, count[0] = rows.size() / array.row_bytes();
+    const Id target(file_.check(H5Dget_space(dataset), what), H5Sclose);
+    const Id source(file_.check(H5Screate_simple(int(count.size()), count.data(), nullptr), what), H5Sclose);
+    file_.check(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), what);
+    file_.check(H5Dwrite(dataset, types_of(array.type).memory, source, target, H5P_DEFAULT, rows.data()), what);
     file_.check(dataset.reset(), what);
   }
 

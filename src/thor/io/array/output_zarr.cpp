@@ -96,17 +96,19 @@ class ZarrSink final : public ArraySink {
     attributes_[path][name] = of_value(value);
   }
 
-  void write(const std::string& object, const Array& array) override {
+  void create(const std::string& object, const Array& array) override {
     const std::string path = make_array(object, array.units, array.description);
-    std::vector<std::uint64_t> chunk = array.chunk.empty() ? array.shape : array.chunk;
-    for (auto& n : chunk) n = std::max<std::uint64_t>(n, 1);
-    json meta = metadata(array.type, array.shape, chunk);
+    json meta = metadata(array.type, array.shape, chunk_of(array));
     if (array.level > 0) {
       meta["filters"] = json::array({{{"id", "shuffle"}, {"elementsize", array.value_bytes}}});
       meta["compressor"] = {{"id", "zlib"}, {"level", array.level}};
     }
     put_json(path, ".zarray", meta);
-    if (!array.bytes.empty()) write_chunks(path, array, chunk);
+  }
+
+  void put(const std::string& object, const Array& array, std::uint64_t first,
+           std::span<const std::byte> rows) override {
+    if (!rows.empty()) put_chunks(checked(object), array, first, rows);
   }
 
   std::shared_ptr<OpenColumn> column(const std::string& object, Type type, unsigned value_bytes, std::size_t width,
@@ -173,13 +175,23 @@ class ZarrSink final : public ArraySink {
     return path;
   }
 
-  void write_chunks(const std::string& path, const Array& array, const std::vector<std::uint64_t>& chunk) {
+  static Index chunk_of(const Array& array) {
+    Index chunk = array.chunk.empty() ? array.shape : array.chunk;
+    for (auto& n : chunk) n = std::max<std::uint64_t>(n, 1);
+    return chunk;
+  }
+
+  void put_chunks(const std::string& path, const Array& array, std::uint64_t first_row,
+                  std::span<const std::byte> rows) {
+    const Index chunk = chunk_of(array);
     const std::size_t rank = chunk.size();
     std::uint64_t values = 1;
     for (const auto n : chunk) values *= n;
     Bytes bytes(values * array.value_bytes), shuffled(array.level > 0 ? bytes.size() : 0);
-    for (Index index(rank);;) {
-      copy_chunk(array, chunk, index, bytes);
+    Index index(rank), end = array.shape;
+    index[0] = first_row / chunk[0], end[0] = first_row + rows.size() / array.row_bytes();
+    for (;;) {
+      copy_chunk(array, chunk, index, first_row, rows, bytes);
       const std::string key = zarr::chunk_key(index, '.');
       if (array.level > 0) {
         shuffle(bytes, array.value_bytes, shuffled);
@@ -188,19 +200,21 @@ class ZarrSink final : public ArraySink {
         store_.put(path, key, bytes);
       }
       std::size_t d = rank;
-      while (d > 0 && ++index[d - 1] * chunk[d - 1] >= array.shape[d - 1]) index[--d] = 0;
+      while (d > 0 && ++index[d - 1] * chunk[d - 1] >= end[d - 1]) index[--d] = 0;
       if (d == 0) return;
     }
   }
 
   /// Row by row of the last dimension; what is beyond the array's edge is zero.
-  static void copy_chunk(const Array& array, const Index& chunk, const Index& index, Bytes& out) {
+  static void copy_chunk(const Array& array, const Index& chunk, const Index& index, std::uint64_t first_row,
+                         std::span<const std::byte> rows, Bytes& out) {
     const std::size_t rank = chunk.size(), last = rank - 1;
     Index first(rank), count(rank), at(rank);
     for (std::size_t d = 0; d < rank; ++d) {
       first[d] = index[d] * chunk[d];
       count[d] = std::min(chunk[d], array.shape[d] - first[d]);
     }
+    first[0] -= first_row;
     if (count != chunk) std::ranges::fill(out, std::byte{0});
     for (;;) {
       std::uint64_t from = 0, to = 0;
@@ -208,7 +222,7 @@ class ZarrSink final : public ArraySink {
         from = from * array.shape[d] + first[d] + at[d];
         to = to * chunk[d] + at[d];
       }
-      std::memcpy(out.data() + to * array.value_bytes, array.bytes.data() + from * array.value_bytes,
+      std::memcpy(out.data() + to * array.value_bytes, rows.data() + from * array.value_bytes,
                   count[last] * array.value_bytes);
       std::size_t d = last;
       while (d > 0 && ++at[d - 1] == count[d - 1]) at[--d] = 0;

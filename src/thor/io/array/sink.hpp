@@ -12,13 +12,18 @@ using Value = std::variant<double, std::int64_t, std::uint64_t, bool, std::strin
 enum class Type { float32, float64, int64, uint64 };
 
 struct Array {
-  std::span<const std::byte> bytes;
   Type type;
   unsigned value_bytes;
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> chunk;  ///< empty: small, stored in one piece
   std::string units, description;
   int level = 0;
+
+  std::uint64_t row_bytes() const {  ///< of one index of the first dimension
+    std::uint64_t bytes = value_bytes;
+    for (std::size_t d = 1; d < shape.size(); ++d) bytes *= shape[d];
+    return bytes;
+  }
 };
 
 constexpr std::uint64_t chunk_rows = 65536;  ///< of a column
@@ -58,7 +63,10 @@ class ArraySink {
  public:
   virtual ~ArraySink() = default;
   virtual void attribute(const std::string& object, const std::string& name, const Value& value) = 0;
-  virtual void write(const std::string& path, const Array& array) = 0;
+  virtual void create(const std::string& path, const Array& array) = 0;
+  /// Whole rows of an array that was created, from row `first` on. They begin and end with a chunk.
+  virtual void put(const std::string& path, const Array& array, std::uint64_t first,
+                   std::span<const std::byte> rows) = 0;
   virtual std::shared_ptr<OpenColumn> column(const std::string& path, Type type, unsigned value_bytes,
                                              std::size_t width, const std::string& units,
                                              const std::string& description) = 0;

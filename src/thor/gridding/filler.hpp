@@ -1,0 +1,39 @@
+#pragma once
+#include <string>
+
+#include "thor/core/progress.hpp"
+#include "thor/gridding/deposit/nearest.hpp"
+#include "thor/gridding/job.hpp"
+
+namespace thor::gridding {
+
+/// Fills slab after slab of a grid, in their order. For the first one all gas is looked at and counted; for the others
+/// it is read again, but only what reaches them is used.
+class Filler {
+ public:
+  Filler(const Job& job, const MemoryPlan& memory);
+
+  /// Adds star-forming gas to the sources with the first slab, if they are made of it.
+  template <class T>
+  void fill(CellSums<T>& sums, Sources& sources);
+
+  const Gatherer& census() const { return census_; }       ///< what was counted
+  const std::string& clamped() const { return clamped_; }  ///< look-ups beyond tables, in words
+
+ private:
+  template <class T>
+  void read_all(CellSums<T>& sums, Sources& sources);
+  template <class T>
+  void read_again(CellSums<T>& sums);
+  void show(const Layers& slab, std::uint64_t more);
+
+  const Job& job_;
+  const MemoryPlan& memory_;
+  Progress progress_;
+  Gatherer census_;
+  NearestSampler sampler_;
+  std::uint64_t done_ = 0;
+  std::string clamped_;
+};
+
+}  // namespace thor::gridding
