@@ -49,7 +49,7 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
       ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 40));
   command.add_option("--message", domains.border.message, "most photons in a message between ranks (default: 512)")
       ->check(CLI::Range(std::size_t(1), std::size_t(1) << 20));
-  command.add_flag("!--no-relief", domains.border.relief,
+  command.add_flag("--no-relief", domains.border.no_relief,
                    "no rank takes over from another that has more to do (default: it does)");
   add_progress(command, arguments.progress);
   command.add_flag("--quiet", options.quiet, "no progress line and no summary");

@@ -30,7 +30,7 @@ class Dealer {
     bool idle = false;                        ///< nothing is followed, nor waits to be
   };
   struct Orders {
-    bool done = false;         ///< all ranks are idle, and nothing is on its way
+    bool done = false;          ///< all ranks are idle, and nothing is on its way
     std::uint64_t copies = 0;   ///< number of copies of domains that ranks have been told to take
     std::uint64_t waiting = 0;  ///< travellers that wait in all ranks
   };

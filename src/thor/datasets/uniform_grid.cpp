@@ -43,7 +43,9 @@ void add_grid_keys(Section<Dataset>& s) {
              .fallback = "false",
              .when = grid});
   s.integer("tiles", [](Dataset& d) -> double& { return d.more["tiles"]; }, 1, 1024,
-            {.meaning = "copies of the file along each axis that make up the box, with those of its lists of sources", .fallback = "1", .when = grid});
+            {.meaning = "copies of the file along each axis that make up the box, with those of its lists of sources",
+             .fallback = "1",
+             .when = grid});
   s.choice("bad_cells", &Dataset::bad_cells,
            std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
                                          {"drop", BadCells::drop, "they are empty, and counted"}},

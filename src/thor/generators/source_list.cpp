@@ -250,7 +250,8 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
   }
   if (outside_sources > 0) {
     warning("{}: {} of {} sources lie outside the {} and are left out, with {:.3g} erg/s", g.path, outside_sources,
-            luminosities.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas", outside_light);
+            luminosities.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas",
+            outside_light);
   }
   for (const double l : luminosities) builder.take(l);
   return builder.finish(light, "sources");

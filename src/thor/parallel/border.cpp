@@ -220,7 +220,7 @@ void Border<Real>::manage(const std::stop_token& stop) {
   };
   const auto when_idle = std::chrono::microseconds(500 + 20 * world_.ranks());
   Clock::time_point next_report = Clock::now();
-  for (auto pause = std::chrono::microseconds(20); !stop.stop_requested();) {
+  for (auto pause = std::chrono::microseconds(100); !stop.stop_requested();) {
     const auto start = Clock::now();
     bool moved = deal();
     moved = mail_.move(deliver) || moved;
@@ -233,7 +233,7 @@ void Border<Real>::manage(const std::stop_token& stop) {
       next_report = Clock::now() + (now.idle ? when_idle : 10 * when_idle);
     }
     seconds_managed_ += seconds_since(start);
-    pause = moved ? std::chrono::microseconds(20) : std::min(2 * pause, std::chrono::microseconds(500));
+    pause = moved ? std::chrono::microseconds(100) : std::min(2 * pause, std::chrono::microseconds(500));
     std::this_thread::sleep_for(pause);
   }
   give_up();

@@ -45,9 +45,9 @@ struct Traveller {
 
 /// How photons travel between the parts of a grid.
 struct BorderOptions {
-  std::uint64_t in_flight = 0;        ///< photons of all ranks, which bounds the memory of each; 0: automatic
-  std::size_t message = 512;          ///< most travellers in a message
-  bool relief = true;                 ///< ranks that have nothing to do take copies of domains that have too much
+  std::uint64_t in_flight = 0;  ///< photons of all ranks, which bounds the memory of each; 0: automatic
+  std::size_t message = 512;    ///< most travellers in a message
+  bool no_relief = false;       ///< ranks that have nothing to do take no copies of domains that have too much
 };
 
 /// Where the time of a rank went in a run on domains, and what has travelled.
@@ -136,9 +136,9 @@ class Border {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::map<int, Part> parts_;              ///< by domain
+  std::map<int, Part> parts_;               ///< by domain
   std::map<int, std::vector<Any>> strays_;  ///< for a domain that is yet to be read
-  std::vector<std::vector<int>> holders_;  ///< ranks, of every domain
+  std::vector<std::vector<int>> holders_;   ///< ranks, of every domain
   std::vector<std::size_t> next_holder_;
   std::atomic<std::size_t> waiting_{0};
   std::atomic<bool> congested_{false};
