@@ -25,24 +25,28 @@ class PhotonsTest(WithFiles):
         self.assertIn("17,000", repr(escaped))
         self.assertEqual(escaped.units("position"), "cm")
 
-    def test_photons_in_files_of_ranks(self):
-        with h5py.File(self.path, "a") as file:
+    def changed(self, change):
+        """Another result, changed before it is opened."""
+        path = self.path.with_name(f"{len(list(self.path.parent.iterdir()))}.h5")
+        write_result(path, absorbed=3000)
+        with h5py.File(path, "a") as file:
             del file["photons"]
-        nothing = self.open().photons
+            change(file)
+        return path
+
+    def test_photons_in_files_of_ranks(self):
+        nothing = thor.open(self.changed(lambda file: None)).photons
         self.assertEqual((nothing.count, repr(nothing)), (0, "<Photons: 0, nothing recorded>"))
-        with h5py.File(self.path, "a") as file:
-            put(file.create_group("parts"), count=3, run="0123456789abcdef")
-        result = self.open()
+        result = thor.open(self.changed(lambda file: put(file.create_group("parts"), count=3, run="0123456789abcdef")))
         self.assertEqual((repr(result.photons), repr(result.peel)), ("<Photons: in 3 files of ranks>", "<Peel: in 3 files of ranks>"))
         self.assertIn("20,000", str(result))
         for read in (lambda: result.photons["id"], lambda: len(result.photons), lambda: bool(result.peel),
                      lambda: result.photons.escaped, lambda: result.photons.spectrum("velocity"), lambda: result.peel["id"]):
-            with self.assertRaisesRegex(thor.MissingError, "in 3 files of ranks: join them by `thor merge .*out.h5`"):
+            with self.assertRaisesRegex(thor.MissingError, "in 3 files of ranks: join them by `thor merge .*h5`"):
                 read()
-        with h5py.File(self.path, "a") as file:
-            put(file.create_group("part"), rank=1, ranks=3)
+        part = self.changed(lambda file: put(file.create_group("part"), rank=1, ranks=3))
         with self.assertRaisesRegex(thor.ResultError, "rank 1 of 3: join them by `thor merge`"):
-            thor.open(self.path)
+            thor.open(part)
 
     def test_structured_array(self):
         array = self.photons.escaped.array("id", "x_final", "position")

@@ -116,7 +116,6 @@ class Checkpoints(Case):
             out.write_bytes(good[: len(good) // 2])
 
         def change():
-            out.unlink()
             out.write_bytes(good)
             with h5py.File(out, "r+") as file:
                 cells = file["tally/cells"][:]

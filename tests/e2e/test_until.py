@@ -397,7 +397,7 @@ class Continue(UntilCase):
             "not the one that it was made with": lambda file: file.attrs.__setitem__(
                 "config", text(file.attrs["config"]).replace("seed: 1\n", "seed: 2\n")),
             "quanta": lambda file: file["tally"].attrs.__setitem__("quantum", 1.0),
-            "conserved": lambda file: file["tally/cells"].__setitem__(0, 7),
+            "damaged: the cells": lambda file: file["tally/cells"].__setitem__(0, 7),
             "the number of photons": lambda file: file["tally"].attrs.__setitem__("next_id", 501),
             "does not hold what was counted": lambda file: file.__delitem__("tally"),
         }

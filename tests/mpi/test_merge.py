@@ -47,7 +47,7 @@ def everything(path, but=PASSING):
         def visit(name, item):
             for key, value in item.attrs.items():
                 if key not in but:
-                    found[f"{name} {key}"] = repr(value)
+                    found[f"{name} {key}"] = repr(np.asarray(value).tolist())
             if isinstance(item, h5py.Dataset):
                 found[f"{name} layout"] = (item.shape, item.dtype.str, item.chunks, item.maxshape, item.compression)
                 if not name.startswith("photons/"):
@@ -254,7 +254,7 @@ class Written(MergeCase):
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
         time.sleep(0.5)
-        job.send_signal(signal.SIGUSR1)
+        os.kill(self.ranks_of(job.pid)[1], signal.SIGUSR1)
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, STOPPED, said)
         self.assertEqual(self.names(), ["out.0.h5", "out.1.h5", "out.h5"])

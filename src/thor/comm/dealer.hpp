@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <thread>
@@ -79,6 +80,7 @@ class Dealer {
   std::vector<Relief> reliefs_;
   std::vector<int> partner_;                   ///< of each rank, the one that it relieves; -1: none yet
   std::vector<std::uint64_t> delivered_then_;  ///< of each rank, when it was last told to
+  std::vector<std::chrono::steady_clock::time_point> busy_at_;  ///< when each rank was last not idle
   std::mutex mutex_;
   std::jthread thread_;  ///< of the first rank
 };

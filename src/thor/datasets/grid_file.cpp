@@ -177,7 +177,7 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
     }
   }
   for (std::size_t k = 0; k < 3; ++k) {
-    shape.tiles[k] = std::int64_t(dataset.more.at("tiles"));
+    shape.tiles[k] = std::int64_t(dataset.tiles);
     shape.count[k] *= shape.tiles[k];
     if (shape.count[k] > (1 << 30)) fail(dataset.path, "dataset.tiles: more than 2^30 cells along one side");
   }

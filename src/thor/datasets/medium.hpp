@@ -42,6 +42,7 @@ struct GridPart {
 /// A grid that several processes hold together, each some of its domains.
 struct Spread {
   Domains domains;
+  UniformGrid<double> whole;                 ///< without cells
   std::vector<GridPart> parts;               ///< those of this process
   std::function<GridPart(int domain)> read;  ///< reads another one
 };

@@ -69,6 +69,7 @@ struct Dataset {
   std::string density_field;  ///< "" is that of the line's ion
   Boundary boundary = Boundary::file;
   BadCells bad_cells = BadCells::error;
+  double tiles = 1;  ///< copies of the file along each axis
   bool packed = false;
   bool hubble_flow = true;
   std::optional<double> stop_shift;  ///< [cm], of wavelength

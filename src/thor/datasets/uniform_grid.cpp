@@ -42,7 +42,7 @@ void add_grid_keys(Section<Dataset>& s) {
             {.meaning = "12 bytes a cell in place of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
              .fallback = "false",
              .when = grid});
-  s.integer("tiles", [](Dataset& d) -> double& { return d.more["tiles"]; }, 1, 1024,
+  s.integer("tiles", [](Dataset& d) -> double& { return d.tiles; }, 1, 1024,
             {.meaning = "copies of the file along each axis that make up the box, with those of its lists of sources",
              .fallback = "1",
              .when = grid});
@@ -154,7 +154,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
     set_physics(part.dataset, outline, dataset, line);
     return part;
   };
-  auto spread = std::make_shared<Spread>(Spread{domains, {}, read});
+  auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, read});
   CellStatistics own;
   for (const int domain : held) {
     spread->parts.push_back(read(domain));
@@ -167,7 +167,8 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
   for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
   whole.cells = {}, whole.periodic = m.grid.periodic;
-  m.dataset = whole;
+  set_physics(whole, m, dataset, line);
+  m.dataset = spread->whole = whole;
   m.spread = std::move(spread);
 }
 
@@ -200,6 +201,7 @@ const DatasetType uniform_grid_type{.name = "uniform_grid",
                                     .model = false,
                                     .flows = false,
                                     .gridded = true,
+                                    .in_parts = true,
                                     .peak = 0,
                                     .add_keys = config::add_grid_keys,
                                     .outline = outline_grid,

@@ -6,6 +6,7 @@
 
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/datasets/dataset_type.hpp"
 #include "thor/drivers/jumps.hpp"
 #include "thor/generators/light_map.hpp"
 #include "thor/interactors/build.hpp"
@@ -32,7 +33,7 @@ std::array<double, 3> periodic_sides(const GridShape& grid) {
 
 /// Refuses what domains cannot do.
 void require_domains(const config::Config& config) {
-  if (config.dataset.type != "uniform_grid") {
+  if (!dataset_type(config.dataset.type).in_parts) {
     throw Error(ExitCode::usage, fmt::format("--domains: a {} is not read from a file, and cannot be cut; take the "
                                              "option out",
                                              config.dataset.type));

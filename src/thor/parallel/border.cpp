@@ -34,7 +34,7 @@ Border<Real>::Border(const comm::World& world, comm::Dealer& dealer, const Mediu
       pool_(pool),
       workers_(workers),
       most_waiting_(2 * options.in_flight),
-      whole_(convert<Real>(std::get<UniformGrid<double>>(medium.dataset))),
+      whole_(convert<Real>(medium.spread->whole)),
       memory_(lane_bytes<Real>(1) / sizeof(double) + 1),
       birth_(lane_arrays<Real>(memory_.data(), 1)),
       mail_(world, options.message) {
@@ -44,15 +44,18 @@ Border<Real>::Border(const comm::World& world, comm::Dealer& dealer, const Mediu
   for (const GridPart& part : medium.spread->parts) hold(part);
   any_problem_ = &parts_.begin()->second.problem;
   history_ = &cpu::history_kernel<Real>(any_problem_->history(), isa);
-  thread_ = std::jthread([this](const std::stop_token& stop) {
-    try {
-      manage(stop);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      failure_ = std::current_exception();
-      wake_.notify_all();
-    }
-  });
+  thread_ = std::jthread([this](const std::stop_token& stop) { run_or_fail([&] { manage(stop); }); });
+}
+
+template <class Real>
+void Border<Real>::run_or_fail(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+    wake_.notify_all();
+  }
 }
 
 template <class Real>
@@ -201,7 +204,12 @@ void Border<Real>::obey(std::uint64_t copies) {
         }
       }
     }
-    if (relief.idle == world_.rank() && !parts_.contains(domain)) hold(medium_.spread->read(domain));
+    if (relief.idle == world_.rank() && !read_.contains(domain) && !holds(domain)) {
+      read_.insert(domain);
+      reader_ = std::jthread([this, domain] {  // while the mail goes on
+        run_or_fail([&] { hold(medium_.spread->read(domain)); });
+      });
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "thor/comm/dealer.hpp"
@@ -112,6 +113,12 @@ class Border {
 
  private:
   void manage(const std::stop_token& stop);
+  /// A failure is that of whoever waits.
+  void run_or_fail(const std::function<void()>& work);
+  bool holds(int domain) const {
+    const std::lock_guard lock(mutex_);
+    return parts_.contains(domain);
+  }
   void hold(GridPart part);
   bool deal();
   void put(const Any& traveller);
@@ -149,7 +156,8 @@ class Border {
   std::uint64_t copies_ = 0;
   double seconds_waited_ = 0, seconds_managed_ = 0;
   std::exception_ptr failure_;
-  std::jthread thread_;
+  std::set<int> read_;  ///< domains of other ranks that are here too, or will be
+  std::jthread reader_, thread_;
 };
 
 }  // namespace thor
