@@ -1,6 +1,7 @@
 """Recorded photons: selection, and spectra."""
 
 import unittest
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -27,7 +28,7 @@ class PhotonsTest(WithFiles):
 
     def changed(self, change):
         """Another result, changed before it is opened."""
-        path = self.path.with_name(f"{len(list(self.path.parent.iterdir()))}.h5")
+        path = Path(self.path).with_name(f"{len(list(Path(self.path).parent.iterdir()))}.h5")
         write_result(path, absorbed=3000)
         with h5py.File(path, "a") as file:
             del file["photons"]

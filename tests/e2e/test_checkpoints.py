@@ -119,7 +119,7 @@ class Checkpoints(Case):
             out.write_bytes(good)
             with h5py.File(out, "r+") as file:
                 cells = file["tally/cells"][:]
-                cells[-1] ^= 1
+                cells[-1] += np.uint64(1)
                 file["tally/cells"][...] = cells
 
         for spoil in (halve, change):
