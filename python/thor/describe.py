@@ -37,8 +37,8 @@ def describe(result: RunData) -> str:
         **({"images": ", ".join(repr(i)[1:-1] for i in result.images.values())} if result.images else {}),
         **({"cubes": ", ".join(repr(c)[1:-1] for c in result.cubes.values())} if result.cubes else {}),
         **({"profiles": ", ".join(repr(p)[1:-1] for p in result.profiles.values())} if result.profiles else {}),
-        "records": ", ".join(result.photons) or "none",
-        **({"peel": _peel(result.peel)} if list(result.peel) else {}),
+        "records": ", ".join(result.photons.keys()) or (f"in {result.parts} files of ranks" if result.parts else "none"),
+        **({"peel": _peel(result.peel)} if result.peel.keys() else {}),
     }
     lines = [*rows.items(), *(("caveat", text) for text in result.caveats)]
     body = "\n".join(f"  {key:<11} {text}" for key, text in lines)

@@ -23,6 +23,8 @@ class PhotonColumns(Protocol):
 
     def __contains__(self, name: object, /) -> bool: ...
 
+    def keys(self) -> list[str]: ...
+
     def __iter__(self) -> Iterator[str]: ...
 
 
@@ -30,6 +32,8 @@ class LightRows(Protocol):
     """The light that was recorded on its way to an observer."""
 
     observer: str | None
+
+    def keys(self) -> list[str]: ...
 
     def __iter__(self) -> Iterator[str]: ...
 

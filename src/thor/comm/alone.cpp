@@ -24,7 +24,7 @@ std::vector<std::uint64_t> World::from_first(std::vector<std::uint64_t> values) 
 std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& values) const { return values; }
 Words World::ask(const Words& question) const { return question; }
 bool World::answer(const std::function<Words(int, const Words&)>&) const { return false; }
-std::unique_ptr<World::Sending> World::send(int, std::vector<std::byte>) const { return nullptr; }
+std::unique_ptr<World::Sending> World::send(int, std::vector<std::byte>&&) const { return nullptr; }
 std::vector<std::byte> World::receive() const { return {}; }
 void World::abort(int exit_code) const { std::_Exit(exit_code); }
 

@@ -177,7 +177,7 @@ class MpiSending : public World::Sending {
 
 }  // namespace
 
-std::unique_ptr<World::Sending> World::send(int rank, std::vector<std::byte> message) const {
+std::unique_ptr<World::Sending> World::send(int rank, std::vector<std::byte>&& message) const {
   return std::make_unique<MpiSending>(rank, std::move(message));
 }
 

@@ -55,7 +55,7 @@ class World {
     virtual bool is_done() = 0;
   };
   /// Sends to another rank, without waiting for it.
-  std::unique_ptr<Sending> send(int rank, std::vector<std::byte> message) const;
+  std::unique_ptr<Sending> send(int rank, std::vector<std::byte>&& message) const;
   /// A message that has come; nothing if none has.
   std::vector<std::byte> receive() const;
 

@@ -19,7 +19,7 @@ Domains::Domains(const CellIndex& shape, bool periodic, int count, std::int64_t 
     std::vector<std::int64_t> cuts;
     for (const CellBox& box : boxes_) cuts.push_back(box.first[k]);
     std::ranges::sort(cuts);
-    cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     slabs_[k] = std::int64_t(cuts.size());
     slab_[k].resize(std::size_t(shape[k]));
     for (std::int64_t cell = 0; cell < shape[k]; ++cell) {

@@ -23,7 +23,7 @@ struct CellRequest {
   double fastest_known;  ///< largest component of a velocity in the whole grid [cm/s]; 0: it is read, of the box
   int threads;
 };
-std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& shape,
+std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
                                         const CellUnits& units, const CellRequest& request);
 
 /// The largest component of a velocity in a box [cm/s].

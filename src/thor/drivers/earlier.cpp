@@ -101,7 +101,7 @@ Earlier open_earlier(const std::string& path) {
     return open_this(path);
   } catch (const Error& e) {
     if (e.code() != ExitCode::input) throw;
-    const Earlier earlier = open_this(previous);
+    Earlier earlier = open_this(previous);
     warning("{}; going on from the checkpoint before it, {}", e.what(), previous);
     return earlier;
   }

@@ -232,7 +232,8 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
                                   tile % grid.tiles[2]};
     std::array<double, 3> position = p.position;
     for (std::size_t k = 0; k < 3; ++k) {
-      position[k] += double(index[k] * (grid.count[k] / grid.tiles[k])) * grid.cell_size;
+      const std::int64_t side = grid.count[k] / grid.tiles[k];
+      position[k] += double(index[k] * side) * grid.cell_size;
     }
     double luminosity = p.brightness;
     if (g.brightness == config::Brightness::ionizing_rate) luminosity = emission::lya_of_ionizing_rate(p.brightness);

@@ -184,7 +184,9 @@ class Merger {
     using Append = std::function<void(const Input&, std::uint64_t rows)>;
     std::map<std::string, Append> columns;
     std::uint64_t done = 0;
-    for (const auto& [path, object] : photons_) {
+    for (const auto& photons : photons_) {
+      const auto& path = photons.first;
+      const auto& object = photons.second;
       if (!object.is_dataset) continue;
       const std::uint64_t width = object.shape.size() > 1 ? object.shape[1] : 1;
       with_type(names_[0], object, [&]<class T>(T) {
