@@ -16,7 +16,7 @@ constexpr double most_ranks = 1 << 24;
 
 /// A whole number of an attribute; -1 where there is none.
 int whole(const Attributes& attributes, const char* name) {
-  const double value = number(attributes, name).value_or(-1);
+  const double value = io::number(attributes, name).value_or(-1);
   return value >= 0 && value < most_ranks ? int(value) : -1;
 }
 
