@@ -73,23 +73,6 @@ class RankCase(Case):
         self.assertEqual([key for key in a if a[key] != b[key]], [])
         self.assertGreater(len(a), 20)
 
-    def ranks_of(self, launcher, count=2):
-        """The processes that a launcher has started, in the order of their ranks, once they have begun."""
-        for _ in range(200):
-            found = []
-            for path in Path("/proc").glob("[0-9]*"):
-                try:
-                    status, environment = (path / "stat").read_text(), (path / "environ").read_bytes()
-                except OSError:
-                    continue
-                rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
-                if rank and status.rsplit(")", 1)[1].split()[1] == str(launcher):
-                    found.append((int(rank[1]), int(path.name)))
-            if len(found) == count:
-                return [process for _, process in sorted(found)]
-            time.sleep(0.05)
-        self.fail("the ranks did not start")
-
     def is_running(self, process):
         try:
             return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
