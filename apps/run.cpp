@@ -1,9 +1,11 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/drivers/mcrt.hpp"
 #include "thor/drivers/prepare.hpp"
+#include "thor/drivers/raytrace.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 
 namespace thor::command {
@@ -40,11 +42,19 @@ ExitCode run(const RunArguments& arguments, const std::vector<std::string>& set,
   }
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
-  const auto [config, setup] = prepare(arguments.config.path, {set,
+  const std::string text = config::read_source(arguments.config.path);
+  const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
+  if (config::asks_for_rays(text, name, set)) {
+    if (arguments.replay) throw Error(ExitCode::usage, "--replay: rays have no photons");
+    const config::Raytrace rays = config::check_raytrace(text, name, set);
+    if (options.output.empty()) options.output = rays.output_path;
+    return run_raytrace(rays, options);
+  }
+  const auto [config, setup] = prepare(name, {set,
                                                                options.output,
                                                                options.cpu.threads,
                                                                options.quiet,
-                                                               {},
+                                                               text,
                                                                arguments.replay ? DomainOptions{} : options.domains});
   if (arguments.replay) {
     print_photon(setup, replay(config, setup, *arguments.replay, options.cpu));

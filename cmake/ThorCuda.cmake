@@ -1,4 +1,5 @@
-# The CUDA backend: parallel/cuda/device.cpp with the host compiler, parallel/cuda/kernel.cu with nvcc once per problem.
+# The CUDA backend: parallel/cuda/device.cpp with the host compiler, parallel/cuda/kernel.cu with nvcc once per problem,
+# parallel/cuda/trace.cu once per dataset.
 # CMAKE_CUDA_ARCHITECTURES: "native" if a GPU is present, otherwise 80 (Ampere) and 90 (Hopper); a newer GPU uses the
 # PTX.
 include(CheckLanguage)
@@ -72,6 +73,28 @@ function(thor_add_cuda target)
     string(APPEND tables "template <>\nstd::span<const Kernel<${real}>* const> kernels<${real}>() {\n")
     if(entries)
       string(APPEND tables "  static const Kernel<${real}>* const list[] = {\n    ${entries}};\n  return list;\n}\n")
+    else()
+      string(APPEND tables "  return {};\n}\n")
+    endif()
+    set(entries)
+    foreach(dataset IN LISTS THOR_DATASETS)
+      if(NOT real IN_LIST reals OR (THOR_CUDA_FOR AND NOT THOR_CUDA_FOR MATCHES "/${dataset}(;|$)"))
+        continue()
+      endif()
+      set(kernel thor_cuda_trace_${dataset}_${real})
+      add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/thor/parallel/cuda/trace.cu)
+      thor_cuda_target(${kernel})
+      target_include_directories(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src ${THOR_GENERATED})
+      target_compile_definitions(${kernel} PRIVATE THOR_DATASET=${dataset} THOR_REAL=${real} THOR_ENTRY=${kernel}
+                                                   THOR_DATASET_HEADER="${THOR_HEADER_${dataset}}")
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${kernel}>)
+      string(APPEND tables "extern const TraceKernel<${real}> ${kernel};\n")
+      list(APPEND entries "&${kernel}")
+    endforeach()
+    string(REPLACE ";" ",\n    " entries "${entries}")
+    string(APPEND tables "template <>\nstd::span<const TraceKernel<${real}>* const> trace_kernels<${real}>() {\n")
+    if(entries)
+      string(APPEND tables "  static const TraceKernel<${real}>* const list[] = {\n    ${entries}};\n  return list;\n}\n")
     else()
       string(APPEND tables "  return {};\n}\n")
     endif()

@@ -129,6 +129,26 @@ std::string density_field(const config::Dataset& dataset, const Line& line) {
 
 GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   const io::Input file(dataset.path);
+  std::vector<std::string> needed = arrays_of(file, dataset, line).all();
+  if (dataset.dust) needed.emplace_back("dust");
+  return read_grid_shape(dataset, needed);
+}
+
+std::vector<std::string> grid_fields(const std::string& path) {
+  const io::Input file(path);
+  std::vector<std::string> names;
+  for (const std::string& name : file.children("/")) {
+    try {
+      const io::ArrayInfo info = file.array(name);
+      if (info.numeric && info.shape.size() == 3) names.push_back(name);
+    } catch (const Error&) {  // a group
+    }
+  }
+  return names;
+}
+
+GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std::string>& needed) {
+  const io::Input file(dataset.path);
   if (const double version = attribute(file, "format_version", 1);
       !(version >= 1 && version <= io::grid_format_version)) {
     fail(dataset.path,
@@ -151,8 +171,6 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   if (dataset.boundary != config::Boundary::file) shape.periodic = dataset.boundary == config::Boundary::periodic;
 
   const std::vector<std::string> there = file.children("/");
-  std::vector<std::string> needed = arrays_of(file, dataset, line).all();
-  if (dataset.dust) needed.emplace_back("dust");
   for (const std::string& field : needed) {
     if (!file.has(field)) {
       fail(dataset.path, fmt::format("no array \"{}\"{} (there are: {}){}", field, config::suggestion(field, there),
@@ -172,7 +190,7 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
       if (shape.count[k] != std::int64_t(info.shape[k])) {
         fail(dataset.path,
              fmt::format("array \"{}\" is {} and \"{}\" is {}: they must have the same shape", field,
-                         fmt::join(info.shape, " x "), density_field(dataset, line), fmt::join(shape.count, " x ")));
+                         fmt::join(info.shape, " x "), needed.front(), fmt::join(shape.count, " x ")));
       }
     }
   }

@@ -14,6 +14,10 @@ std::string density_field(const config::Dataset& dataset, const Line& line);
 /// The geometry in the file, as far as the configuration does not override it; checks the shape of every array that a
 /// run will need.
 GridShape read_grid_shape(const config::Dataset& dataset, const Line& line);
+GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std::string>& needed);
+
+/// The arrays of a file that have three dimensions.
+std::vector<std::string> grid_fields(const std::string& path);
 
 /// The cells that are to be read, and how.
 struct CellRequest {

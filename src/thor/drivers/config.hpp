@@ -13,7 +13,7 @@ namespace thor::config {
 
 struct Schema;
 
-enum class Driver { mcrt };
+enum class Driver { mcrt, raytrace };
 enum class Precision { single_, double_ };
 /// Whether a result holds what was counted, so that `thor continue` can add photons to it.
 enum class KeepTally { automatic, always, never };

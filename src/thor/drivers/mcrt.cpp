@@ -1,46 +1,25 @@
 #include "thor/drivers/mcrt.hpp"
 
 #include <cmath>
-#include <ctime>
 
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
-#include "thor/core/version.hpp"
 #include "thor/drivers/caveats.hpp"
 #include "thor/drivers/earlier.hpp"
 #include "thor/drivers/estimate.hpp"
+#include "thor/drivers/provenance.hpp"
 #include "thor/drivers/rank_files.hpp"
 #include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
-#include "thor/io/result_format.hpp"
 
 namespace thor {
 namespace {
-
-/// As in ISO 8601.
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 bool skips(const config::Config& config) { return config.acceleration.core_skip.mode != config::CoreSkipMode::none; }
 
 void write_header(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
-  set("thor_version", std::string(version));
-  set("git_commit", std::string(git_commit));
-  set("compiler", std::string(compiler));
-  set("cpu", cpu::processor_name());
-  set("date", now_utc());
-  set("format_version", io::result_format_version);
-  set("config", config.resolved);
-  set("seed", config.seed);
-  set("device", device);
-  set("precision", std::string(config.precision == config::Precision::single_ ? "single" : "double"));
+  write_provenance(file, {config.resolved, config.seed, config.precision, device});
   set("line", setup.line.name);
   set("wavelength0", setup.line.first().wavelength / constants::angstrom);
   set("thermal_velocity", setup.medium.thermal_speed / constants::km);
@@ -96,36 +75,6 @@ void check_conservation(const Tally& t) {
       fmt::format("photons are not conserved: {} started, {} ended; {} erg/s emitted, {} erg/s "
                   "escaped. Please report this with the configuration.",
                   t[Counter::started], t.photons(), t.light(Counter::light_emitted), t.light(Counter::light_escaped)));
-}
-
-/// "auto" is the first device there is, the next one for the next rank on this machine, or the processor.
-std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light, int rank_on_node) {
-  if (options.device == "cpu" || (options.device == "auto" && writes_peeled_light)) return nullptr;
-  if (writes_peeled_light) {
-    throw Error(ExitCode::device,
-                "outputs {type: photons, of: peel} are written by processors only: run with --device cpu");
-  }
-  if (options.device != "auto") return device::open(options.device);
-  const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
-  const auto devices = device::list();
-  if (about_the_processor || devices.empty()) return nullptr;
-  const auto& chosen = devices[std::size_t(rank_on_node) % devices.size()];
-  const std::string name = fmt::format("{}:{}", chosen.backend, chosen.index);
-  try {
-    return device::open(name);
-  } catch (const Error& e) {
-    warning("{}; using the processor", e.what());
-    return nullptr;
-  }
-}
-
-std::string describe(const device::Device* device, const cpu::Options& options) {
-  if (device) {
-    const device::Info info = device->info();
-    return fmt::format("{}: {} ({})", info.backend, info.name, info.architecture);
-  }
-  const std::string isa(options.isa.empty() ? cpu::instruction_sets().back() : options.isa);
-  return fmt::format("cpu: {} ({})", cpu::processor_name(), isa);
 }
 
 std::string joined(const std::vector<std::string>& lines) {

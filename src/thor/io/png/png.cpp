@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "thor/io/file_output.hpp"
@@ -24,13 +26,26 @@ std::string chunk(const std::string& type, const std::string& data) {
   return bytes;
 }
 
+/// A file of rows, each of which begins with its filter.
+std::string encode(int width, int height, int bits, int colour_type, const std::vector<std::byte>& rows) {
+  std::string header;
+  put_number(header, std::uint32_t(width));
+  put_number(header, std::uint32_t(height));
+  header += {char(bits), char(colour_type), 0, 0, 0};  // deflate, filters by row, not interlaced
+  const std::vector<std::byte> packed = detail::deflate(rows, bits == 8 && colour_type == 6 ? 1 : 6);
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) +
+         chunk("IDAT", {reinterpret_cast<const char*>(packed.data()), packed.size()}) + chunk("IEND", "");
+}
+
+void write_bytes(const std::filesystem::path& path, bool overwrite, const std::string& bytes) {
+  FileOutput file(path, overwrite);
+  file.write(bytes);
+  file.commit();
+}
+
 }  // namespace
 
-void write_png(const std::filesystem::path& path, bool overwrite, const Raster& raster) {
-  std::string header;
-  put_number(header, std::uint32_t(raster.width));
-  put_number(header, std::uint32_t(raster.height));
-  header += {8, 2, 0, 0, 0};  // bits, red green blue, deflate, filters by row, not interlaced
+std::string encode_png(const Raster& raster) {
   std::vector<std::byte> rows;
   rows.reserve((3 * std::size_t(raster.width) + 1) * std::size_t(raster.height));
   for (std::size_t i = 0; i < raster.pixels.size(); ++i) {
@@ -39,13 +54,44 @@ void write_png(const std::filesystem::path& path, bool overwrite, const Raster& 
       rows.push_back(std::byte{value});
     }
   }
-  const std::vector<std::byte> packed = detail::deflate(rows, 6);
-  FileOutput file(path, overwrite);
-  file.write("\x89PNG\r\n\x1a\n");
-  file.write(chunk("IHDR", header));
-  file.write(chunk("IDAT", {reinterpret_cast<const char*>(packed.data()), packed.size()}));
-  file.write(chunk("IEND", ""));
-  file.commit();
+  return encode(raster.width, raster.height, 8, 2, rows);
+}
+
+std::string encode_png(const Picture& picture) {
+  const std::size_t colours = picture.transparent ? 4 : 3;
+  std::vector<std::byte> rows;
+  rows.reserve((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) * std::size_t(picture.height));
+  for (std::size_t i = 0; i < picture.numbers.size(); ++i) {
+    if (i % (4 * std::size_t(picture.width)) == 0) rows.push_back(std::byte{0});
+    if (i % 4 >= colours) continue;
+    if (picture.bits == 16) rows.push_back(std::byte(picture.numbers[i] >> 8));
+    rows.push_back(std::byte(picture.numbers[i] & 0xff));
+  }
+  return encode(picture.width, picture.height, picture.bits, picture.transparent ? 6 : 2, rows);
+}
+
+Picture picture_of(int columns, int rows, std::span<const double> rgba, int bits, bool transparent) {
+  Picture picture{columns, rows, bits, transparent, {}};
+  picture.numbers.resize(4 * std::size_t(columns) * std::size_t(rows));
+  const double most = bits == 16 ? 65535 : 255;
+  for (std::size_t row = 0; row < std::size_t(rows); ++row) {
+    for (std::size_t column = 0; column < std::size_t(columns); ++column) {
+      const double* from = rgba.data() + 4 * ((std::size_t(rows) - 1 - row) * std::size_t(columns) + column);
+      std::uint16_t* to = picture.numbers.data() + 4 * (row * std::size_t(columns) + column);
+      for (std::size_t c = 0; c < 4; ++c) {
+        const double value = transparent && c < 3 ? from[c] / std::max(from[3], 1e-6) : from[c];
+        to[c] = std::uint16_t(std::lround(most * std::clamp(value, 0., 1.)));
+      }
+    }
+  }
+  return picture;
+}
+
+void write_png(const std::filesystem::path& path, bool overwrite, const Raster& raster) {
+  write_bytes(path, overwrite, encode_png(raster));
+}
+void write_png(const std::filesystem::path& path, bool overwrite, const Picture& picture) {
+  write_bytes(path, overwrite, encode_png(picture));
 }
 
 }  // namespace thor::io

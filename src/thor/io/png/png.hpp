@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace thor::io {
@@ -29,6 +31,23 @@ struct Raster {
     }
   }
 };
+
+/// Red, green, blue and opacity of 8 or 16 bits, row after row from the top.
+struct Picture {
+  int width, height;
+  int bits = 8;
+  bool transparent = false;  ///< with opacity; else on black
+  std::vector<std::uint16_t> numbers{};  ///< four of each pixel
+};
+
+/// A picture of numbers from 0 to 1, red, green, blue and opacity, row after row upward. Colours are what is seen on
+/// black; with opacity they are divided by it.
+Picture picture_of(int columns, int rows, std::span<const double> rgba, int bits = 8, bool transparent = false);
+
+/// The bytes of a file, for a picture that is not written to disk.
+std::string encode_png(const Raster& raster);
+std::string encode_png(const Picture& picture);
+void write_png(const std::filesystem::path& path, bool overwrite, const Picture& picture);
 
 /// Writes a picture as PNG of 8 bits a colour (W3C Recommendation "Portable Network Graphics", second edition).
 void write_png(const std::filesystem::path& path, bool overwrite, const Raster& raster);

@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "thor/core/error.hpp"
-#include "thor/parallel/cpu/kernel.hpp"
+#include "thor/parallel/cpu/trace_kernel.hpp"
 
 namespace thor::cpu {
 namespace {
@@ -97,12 +97,18 @@ template <class Real>
 const MarchKernel<Real>& march_kernel(ProblemKind kind, std::string_view isa) {
   return find(march_kernels<Real>(), kind, isa, is_selected(kind));
 }
+template <class Real>
+const TraceKernel<Real>& trace_kernel(DatasetKind kind, std::string_view isa) {
+  return find(trace_kernels<Real>(), kind, isa, false);
+}
 template const StepKernel<float>& step_kernel(ProblemKind, std::string_view);
 template const StepKernel<double>& step_kernel(ProblemKind, std::string_view);
 template const HistoryKernel<float>& history_kernel(HistoryKind, std::string_view);
 template const HistoryKernel<double>& history_kernel(HistoryKind, std::string_view);
 template const MarchKernel<float>& march_kernel(ProblemKind, std::string_view);
 template const MarchKernel<double>& march_kernel(ProblemKind, std::string_view);
+template const TraceKernel<float>& trace_kernel(DatasetKind, std::string_view);
+template const TraceKernel<double>& trace_kernel(DatasetKind, std::string_view);
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

@@ -82,7 +82,38 @@ class CudaDevice final : public device::Device {
     start(queue, problem, program, shape);
   }
 
+  void trace(int queue, const AnyScene<float>& scene, const ImageJob& job, const ImageTile& tile, int planes,
+             float* out) override {
+    start_trace(queue, scene, job, tile, planes, out);
+  }
+  void trace(int queue, const AnyScene<double>& scene, const ImageJob& job, const ImageTile& tile, int planes,
+             double* out) override {
+    start_trace(queue, scene, job, tile, planes, out);
+  }
+  void absorb(int queue, const AnyScene<float>& scene, const device::Sightlines& sightlines,
+              const Absorption& absorption, float* tau, double* columns) override {
+    check(kernel_of(scene).absorb(scene.data(), sightlines, absorption, tau, columns, streams_[queue]), "absorption");
+  }
+  void absorb(int queue, const AnyScene<double>& scene, const device::Sightlines& sightlines,
+              const Absorption& absorption, double* tau, double* columns) override {
+    check(kernel_of(scene).absorb(scene.data(), sightlines, absorption, tau, columns, streams_[queue]), "absorption");
+  }
+
  private:
+  template <class Real>
+  const TraceKernel<Real>& kernel_of(const AnyScene<Real>& scene) const {
+    for (const TraceKernel<Real>* kernel : trace_kernels<Real>()) {
+      if (kernel->kind == scene.kind()) return *kernel;
+    }
+    throw Error(ExitCode::device,
+                "this build has no kernels of this precision for rays on GPUs: configure with -DTHOR_CUDA_DOUBLE=ON and "
+                "without THOR_CUDA_FOR, or run with --precision single or --device cpu");
+  }
+  template <class Real>
+  void start_trace(int queue, const AnyScene<Real>& scene, const ImageJob& job, const ImageTile& tile, int planes,
+                   Real* out) {
+    check(kernel_of(scene).image(scene.data(), job, tile, planes, out, streams_[queue]), "launch of the ray kernel");
+  }
   template <class Real>
   void start(int queue, const AnyProblem<Real>& problem, const device::Program<Real>& program,
              device::LaunchShape shape) {

@@ -3,12 +3,15 @@
 
 #include <span>
 
+#include "thor/operators/absorption.hpp"
+#include "thor/operators/image.hpp"
 #include "thor/parallel/device/shape.hpp"
 #include "thor/transport/problem_kind.hpp"
 
 namespace thor::device {
 template <class Real>
 struct Program;
+struct Sightlines;
 }
 
 namespace thor::cuda {
@@ -25,8 +28,20 @@ struct Kernel {
                         cudaStream_t stream);
 };
 
+/// The kernels of the raytracing driver for a dataset.
+template <class Real>
+struct TraceKernel {
+  DatasetKind kind;
+  cudaError_t (*image)(const void* scene, const ImageJob& job, const ImageTile& tile, int planes, Real* out,
+                       cudaStream_t stream);
+  cudaError_t (*absorb)(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption, Real* tau,
+                        double* columns, cudaStream_t stream);
+};
+
 /// The kernels of this build.
 template <class Real>
 std::span<const Kernel<Real>* const> kernels();
+template <class Real>
+std::span<const TraceKernel<Real>* const> trace_kernels();
 
 }  // namespace thor::cuda

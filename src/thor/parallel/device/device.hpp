@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "thor/operators/any_scene.hpp"
 #include "thor/parallel/device/program.hpp"
 #include "thor/parallel/device/shape.hpp"
+#include "thor/parallel/device/tracing.hpp"
 #include "thor/transport/any_problem.hpp"
 
 /// The seam between the engine and a device's own programming interface. A backend is one folder beside this one: a
@@ -50,6 +52,18 @@ class Device {
                        LaunchShape shape) = 0;
   virtual void advance(int queue, const AnyProblem<double>& problem, const Program<double>& program,
                        LaunchShape shape) = 0;
+
+  /// Queues a tile of an image, of a scene whose arrays are on the device: the first `planes` of them, one after the
+  /// other.
+  virtual void trace(int queue, const AnyScene<float>& scene, const ImageJob& job, const ImageTile& tile, int planes,
+                     float* out) = 0;
+  virtual void trace(int queue, const AnyScene<double>& scene, const ImageJob& job, const ImageTile& tile, int planes,
+                     double* out) = 0;
+  /// Queues the spectra of sightlines: adds to their bins, and sets their column densities.
+  virtual void absorb(int queue, const AnyScene<float>& scene, const Sightlines& sightlines,
+                      const Absorption& absorption, float* tau, double* columns) = 0;
+  virtual void absorb(int queue, const AnyScene<double>& scene, const Sightlines& sightlines,
+                      const Absorption& absorption, double* tau, double* columns) = 0;
 };
 
 struct OutOfMemory {

@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "thor/operators/image.hpp"
+
+namespace thor {
+
+/// The folder for the frames of a result: out_frames for out.h5.
+std::string frames_folder(const std::string& result);
+
+/// The pictures of a camera that moves: FOLDER/NAME.0000.png, ..., and a movie of them where ffmpeg is installed.
+class Frames {
+ public:
+  Frames(std::string folder, std::string name, bool overwrite);
+  /// Values are drawn on the logarithmic scale of the first frame.
+  void add(const ImageJob& job, const std::vector<double>& values);
+  /// Makes the movie; says what was written.
+  std::string finish();
+
+ private:
+  std::string path_of(std::size_t frame) const;
+  std::string folder_, name_;
+  bool overwrite_;
+  std::size_t count_ = 0;
+  double low_ = 0, high_ = 0;
+};
+
+}  // namespace thor

@@ -1,0 +1,82 @@
+#pragma once
+#include <map>
+#include <optional>
+
+#include "thor/datasets/field_array.hpp"
+#include "thor/datasets/medium.hpp"
+#include "thor/line/line.hpp"
+#include "thor/operators/any_scene.hpp"
+#include "thor/io/result/unit.hpp"
+#include "thor/operators/parameters.hpp"
+
+namespace thor {
+
+/// A quantity as an operator reads it, and what its numbers are.
+struct FieldUse {
+  FieldProduct quantity;
+  double unit = 1;      ///< of the numbers
+  std::string units{};  ///< that unit is in: "g cm-3"
+};
+
+/// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they are
+/// first used, and stay in memory.
+class RayScene {
+ public:
+  /// Reads the header of a grid; a model is built as its `line` sees it.
+  RayScene(const config::Dataset& dataset, const Line& line, int threads);
+
+  /// Cuts a grid, so that this scene is one part of it; the others may be held by other processes.
+  void set_part(const CellBox& box);
+
+  /// A product of fields, in the units of the file. Errors name the fields that there are.
+  FieldUse use(const std::string& product);
+  /// The same as the place in a range, 0 to 1.
+  FieldUse place(const std::string& product, config::FieldScale scale, double low, double high);
+  /// The same over its mean, which is given or found.
+  FieldUse over_mean(const std::string& product, std::optional<double> mean);
+  double mean_of(const std::string& product);  ///< sum over the cells of this part, divided by all cells
+
+  /// The ion that absorbs in a line: number density, temperature and velocity in cgs.
+  struct Absorber {
+    FieldUse density, temperature, velocity;
+  };
+  Absorber absorber(const Line& line, const std::string& density_field);
+  double coldest(const FieldUse& temperature) const;  ///< lowest temperature of this part [K]
+
+  template <class Real>
+  AnyScene<Real> scene() const;
+
+  std::vector<std::string> names() const;            ///< of fields
+  double length() const { return length_; }          ///< unit of length [cm]
+  const std::array<double, 3>& centre() const { return centre_; }  ///< [cm]
+  const std::array<double, 3>& size() const { return size_; }      ///< of the whole gas [cm]
+  double b_turb() const { return b_turb_; }
+  bool is_grid() const { return is_grid_; }
+  bool is_slab() const { return std::holds_alternative<Slab<double>>(medium_.dataset); }
+  const GridShape& shape() const { return shape_; }  ///< of a whole grid
+  const CellBox& part() const { return part_; }
+  double bytes() const;  ///< of all fields
+
+ private:
+  int add(FieldArray field);
+  FieldUse use_of_file(const std::string& key, const std::vector<std::string>& factors);
+  FieldUse use_of_model(const std::vector<std::string>& factors);
+  int velocity_of_file(const std::string& prefix);
+  [[noreturn]] void refuse(const std::string& field) const;
+  void make_fields_of_cells(const Line& line);
+
+  config::Dataset dataset_;
+  int threads_;
+  bool is_grid_, from_file_;
+  double length_ = 1, b_turb_ = 0;
+  std::array<double, 3> centre_{}, size_{};
+  GridShape shape_;
+  CellBox part_{};
+  Medium medium_;
+  std::map<std::string, FieldUse> uses_;
+  std::map<std::string, FieldArray> made_;  ///< of a model on a grid
+  std::vector<FieldArray> fields_;
+  std::vector<ModelField<double>> model_fields_;
+};
+
+}  // namespace thor

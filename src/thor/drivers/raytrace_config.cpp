@@ -1,0 +1,158 @@
+#include "thor/drivers/raytrace_config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "thor/config/nearest.hpp"
+#include "thor/config/section.hpp"
+#include "thor/core/error.hpp"
+#include "thor/datasets/dataset_type.hpp"
+
+namespace thor::config {
+namespace {
+
+struct RaysFile {
+  std::string path, frames;
+};
+
+const Section<RaysFile>& rays_file_section() {
+  static const Section<RaysFile> section = [] {
+    Section<RaysFile> s("The result file.");
+    s.text("path", &RaysFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
+           {.meaning = "relative to the configuration; .h5 is an HDF5 file, .zarr a directory of the same contents",
+            .example = "rays.h5"});
+    s.text("frames", &RaysFile::frames, "a folder", [](const std::string&) { return true; },
+           {.meaning = "folder for the pictures of cameras that move; by default the name of the result with _frames",
+            .fallback = ""});
+    return s;
+  }();
+  return section;
+}
+
+struct RaytraceFile {
+  Raytrace config;
+  RaysFile output;
+  Driver driver = Driver::raytrace;
+};
+
+void check_names(Reader& reader, RaytraceFile& file) {
+  if (!reader.clean("cameras") || !reader.clean("operators")) return;
+  std::vector<std::string> cameras;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < file.config.cameras.size(); ++i) {
+    const std::string& name = file.config.cameras[i].name;
+    if (std::ranges::count(cameras, name) > 0) reader.report(fmt::format("cameras.{}.name", i), "another camera has it");
+    cameras.push_back(name);
+  }
+  for (std::size_t i = 0; i < file.config.operators.size(); ++i) {
+    const auto report = [&](const char* key, const std::string& what) {
+      reader.report(fmt::format("operators.{}.{}", i, key), what);
+    };
+    const auto check = [&]<class T>(const T& op) {
+      if (!names.insert(op.name).second) report("name", "two operators are called \"" + op.name + "\"");
+      if constexpr (requires { op.camera; }) {
+        if (std::ranges::count(cameras, op.camera) == 0) {
+          report("camera", cameras.empty() ? "there are no cameras: list them under the key cameras"
+                                           : "there is no camera of this name" + suggestion(op.camera, cameras));
+        } else if (const Camera& camera = file.config.camera(op.camera);
+                   std::is_same_v<T, SliceOperator> && camera.type != CameraType::orthographic) {
+          report("camera", "a slice is seen by an orthographic camera");
+        }
+      }
+    };
+    std::visit(check, file.config.operators[i]);
+  }
+}
+
+/// Keys of the gas that rays have no use for would be ignored without a word.
+void check_dataset(Reader& reader, RaytraceFile& file) {
+  const Dataset& dataset = file.config.dataset;
+  if (!reader.clean("dataset")) return;
+  if (dataset.packed) reader.report("dataset.packed", "has no meaning for rays, which read each field by itself");
+  if (dataset.dust) reader.report("dataset.dust", "has no meaning for rays: project the field dust instead");
+  if (dataset.stop_shift) reader.report("dataset.stop_shift", "is for photons; rays have a length (sightlines.length)");
+}
+
+const Section<RaytraceFile>& raytrace_section() {
+  static const Section<RaytraceFile> section = [] {
+    Section<RaytraceFile> s("");
+    const auto of_config = [](auto member) {
+      return [member](RaytraceFile & file) -> auto& { return file.config.*member; };
+    };
+    s.choice("driver", &RaytraceFile::driver,
+             std::vector<Option<Driver>>{{"raytrace", Driver::raytrace, "straight rays and operators along them"}},
+             {.meaning = "what is done", .example = "raytrace"});
+    s.text("line", of_config(&Raytrace::line), "the name of a line", [](const std::string& name) { return !name.empty(); },
+           {.meaning = "line by which tau0 of a model is meant; of no use in a grid", .fallback = "Lya"});
+    s.text("line_list", of_config(&Raytrace::line_list), "a file name", [](const std::string&) { return true; },
+           {.meaning = "a file of more lines ([lines](lines.md)), relative to the configuration", .fallback = ""});
+    s.integer("seed", of_config(&Raytrace::seed), 0, std::numeric_limits<std::uint64_t>::max(),
+              {.meaning = "of random sightlines and of noise", .fallback = "1"});
+    s.choice("precision", of_config(&Raytrace::precision),
+             std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
+                                            {"double", Precision::double_, "64-bit numbers, about half as fast"}},
+             {.meaning = "of the rays; fields have 32 bits", .fallback = "single"});
+    s.map("dataset", of_config(&Raytrace::dataset), dataset_section(), {.meaning = "the gas"});
+    s.list("cameras", of_config(&Raytrace::cameras), camera_section(),
+           {.meaning = "who takes pictures", .fallback = "[]"});
+    s.list("operators", of_config(&Raytrace::operators), operator_section(), {.meaning = "what is found along rays"});
+    s.map("output", &RaytraceFile::output, rays_file_section(), {.meaning = "where it goes"});
+    s.check(check_names);
+    s.check(check_dataset);
+    return s;
+  }();
+  return section;
+}
+
+Tree tree_of(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides,
+             Faults& faults) {
+  Tree tree = read_tree(yaml_text, name);
+  for (const auto& text : overrides) apply_override(tree, text, faults);
+  return tree;
+}
+
+}  // namespace
+
+const Camera& Raytrace::camera(const std::string& name) const {
+  return *std::ranges::find(cameras, name, &Camera::name);
+}
+
+bool asks_for_rays(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
+  try {
+    Faults faults;
+    const Tree tree = tree_of(yaml_text, name, overrides, faults);
+    const Tree::Entry* driver = tree.kind == Tree::Kind::map ? tree.find("driver") : nullptr;
+    return driver && driver->value.text == "raytrace";
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Raytrace check_raytrace(const std::string& yaml_text, const std::string& name,
+                        const std::vector<std::string>& overrides) {
+  Faults faults;
+  const Tree tree = tree_of(yaml_text, name, overrides, faults);
+  Tree resolved;
+  Reader reader(tree, resolved, faults, "", tree.where);
+  RaytraceFile file = raytrace_section().read(reader);
+  if (!faults.empty()) throw Error(ExitCode::usage, to_text(faults));
+  Raytrace config = std::move(file.config);
+  const auto beside = [&](const std::string& path) {
+    return (std::filesystem::path(name).parent_path() / path).string();
+  };
+  config.path = name;
+  config.output_path = beside(file.output.path);
+  if (!file.output.frames.empty()) config.frames = beside(file.output.frames);
+  if (!config.line_list.empty()) config.line_list = beside(config.line_list);
+  if (!config.dataset.path.empty()) config.dataset.path = beside(config.dataset.path);
+  config.resolved = to_yaml(resolved);
+  return config;
+}
+
+const Schema& raytrace_schema() { return raytrace_section().schema(); }
+
+}  // namespace thor::config

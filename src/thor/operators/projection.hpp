@@ -1,0 +1,53 @@
+#pragma once
+#include "thor/operators/scene.hpp"
+#include "thor/math/vec3.hpp"
+
+namespace thor {
+
+/// Int q w ds, and Int w ds for a weighted mean.
+struct Projection {
+  FieldProduct value, weight;
+  constexpr bool is_weighted() const { return weight.field >= 0 || weight.velocity >= 0; }
+};
+
+inline namespace THOR_ISA {
+
+/// A sum with compensation (Kahan 1965): a ray has thousands of terms.
+template <class V>
+struct LongSum {
+  V sum, low;
+  THOR_FN void add(V more) {
+    const V term = more - low, total = sum + term;
+    low = (total - sum) - term;
+    sum = total;
+  }
+};
+
+template <class V>
+struct ProjectionSums {
+  const Projection& projection;
+  bool weighted;
+  LongSum<V> value, weight;
+
+  THOR_FN explicit ProjectionSums(const Projection& p) : projection(p), weighted(p.is_weighted()) {
+    const V zero(RealOf<V>(0));
+    value = weight = {zero, zero};
+  }
+  THOR_FN MaskOf<V> add(const auto& piece, V length, MaskOf<V>) {
+    V w = length;
+    if (weighted) {
+      w = w * piece.value(projection.weight);
+      weight.add(w);
+    }
+    value.add(w * piece.value(projection.value));
+    return MaskOf<V>(false);
+  }
+  /// The value and the weight, and nothing.
+  THOR_FN void result(V (&out)[4]) const {
+    out[0] = value.sum, out[1] = weight.sum;
+    out[2] = out[3] = V(RealOf<V>(0));
+  }
+};
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,93 @@
+#pragma once
+#include "thor/math/functions.hpp"
+#include "thor/operators/scene.hpp"
+#include "thor/math/gather.hpp"
+
+namespace thor {
+
+inline constexpr int most_layers = 4;
+inline constexpr int colours = 1024;  ///< entries of a transfer function
+
+/// One field and its transfer function, a table of red, green, blue and absorption per unit length. A field is stored
+/// as its place in the table, from 0 to 1 (Fields::add_scaled); beyond, it is transparent where the table says so.
+struct RenderLayer {
+  FieldProduct place;       ///< in the table
+  FieldProduct brightness;  ///< multiplies colours, not absorption
+  int table;            ///< the first entry of it
+};
+
+/// Volume rendering (paper, section 3.5): C = Int c(s) mu(s) exp(-Int_0^s mu ds') ds along a ray from the camera, for
+/// each colour, where absorption mu and colour c are those of the transfer functions; several layers add up.
+struct Render {
+  int layers;
+  RenderLayer layer[most_layers];
+  Array<float> tables;  ///< 4 numbers for each entry
+  float stop;           ///< a ray ends where less of the light than this comes through
+};
+
+inline namespace THOR_ISA {
+
+/// (1 - e^-t)/t, to 1e-7.
+template <class V>
+THOR_FN V escape_share(V t) {
+  using Real = RealOf<V>;
+  const auto thin = t < V(Real(0.1));
+  const V series = polynomial(t, 1., -1. / 2, 1. / 6, -1. / 24, 1. / 120, -1. / 720);
+  const V one(Real(1));
+  return select(thin, series, divide(one - exp_bounded(-t), select(thin, one, t)));
+}
+
+template <class V>
+struct Rendering {
+  using Real = RealOf<V>;
+  const Render& render;
+  V colour[3], through;
+
+  THOR_FN explicit Rendering(const Render& r) : render(r) {
+    for (V& c : colour) c = V(Real(0));
+    through = V(Real(1));
+  }
+  THOR_FN MaskOf<V> add(const auto& piece, V length, MaskOf<V>) {
+    const V zero(Real(0)), one(Real(1));
+    V light[3] = {zero, zero, zero}, absorption = zero;
+    for (int k = 0; k < render.layers; ++k) {
+      const RenderLayer& layer = render.layer[k];
+      const V place = max(zero, min(one, piece.value(layer.place)));
+      const V entry = round_to_integer(place * V(Real(colours - 1)));
+      const auto at = table_address(entry, layer.table);
+      const float* const numbers = render.tables.data;
+      const V mu = gather_number(at, numbers + 3);
+      V bright = mu;
+      if (layer.brightness.field >= 0) bright = bright * piece.value(layer.brightness);
+      for (int c = 0; c < 3; ++c) light[c] = fma(bright, gather_number(at, numbers + c), light[c]);
+      absorption = absorption + mu;
+    }
+    // Over a piece: Int c mu e^(-mu s) ds = c mu l (1 - e^(-mu l))/(mu l).
+    const V depth = absorption * length;
+    const V share = through * length * escape_share(depth);
+    for (int c = 0; c < 3; ++c) colour[c] = fma(share, light[c], colour[c]);
+    through = through * exp_bounded(-depth);
+    return through < V(Real(render.stop));
+  }
+  /// Red, green and blue, and the share of the light behind it that is held back.
+  THOR_FN void result(V (&out)[4]) const {
+    for (int c = 0; c < 3; ++c) out[c] = colour[c];
+    out[3] = V(Real(1)) - through;
+  }
+
+ private:
+  static THOR_FN LaneAddress<V> table_address(V entry, int first) {
+    if constexpr (Value<V>::lanes == 1) {
+      return {{std::int64_t(first) + 4 * std::int64_t(entry)}};
+    } else {
+      RealOf<V> entries[Value<V>::lanes];
+      store(entry, entries);
+      LaneAddress<V> address;
+      for (int l = 0; l < Value<V>::lanes; ++l) address.of[l] = first + 4 * std::int64_t(entries[l]);
+      return address;
+    }
+  }
+};
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,53 @@
+#pragma once
+#include "thor/datasets/fields.hpp"
+#include "thor/datasets/uniform_grid.hpp"
+
+/// What rays go through, as the kernels see it: plain data, copied to a device as it is.
+namespace thor {
+
+/// Arrays of numbers that the operators of a run read along their rays.
+inline constexpr int most_fields = 16;
+
+/// What an operator reads: the product of a field and the velocity along the ray, each if there is one.
+struct FieldProduct {
+  int field = -1;     ///< -1: 1
+  int velocity = -1;  ///< the first of three fields, the components; -1: none
+};
+
+/// A field of a model: offset + scale (n sigma_0)^power, or offset + scale ln(n sigma_0).
+template <class Real>
+struct ModelField {
+  Real scale;
+  int power;
+  Real offset;
+  bool logarithmic;
+};
+
+/// A model, whose gas is given by formulas. Lengths are in units of its size.
+template <class D>
+struct Scene {
+  using Dataset = D;
+  using Real = typename D::Real;
+  D dataset;
+  ModelField<Real> fields[most_fields];
+  Real speed;  ///< unit of velocity of the dataset, in that of the operators
+};
+
+/// A grid, whose fields are arrays with one number for each cell, in the order in which `dataset` has its cells. Each
+/// is in a unit of its own, a power of two. Lengths are in cells.
+template <class R>
+struct Scene<UniformGrid<R>> {
+  using Dataset = UniformGrid<R>;
+  using Real = R;
+  Dataset dataset;  ///< without cells, of stride 1
+  Array<float> fields[most_fields];
+};
+
+/// A straight ray in units of the dataset: the points position + t direction with t between `from` and `to`, where
+/// `direction` has unit length.
+struct StraightRay {
+  double position[3], direction[3];
+  double from, to;
+};
+
+}  // namespace thor

@@ -1,0 +1,282 @@
+#pragma once
+#include "thor/datasets/sphere.hpp"
+#include "thor/operators/scene.hpp"
+#include "thor/transport/march.hpp"
+
+/// The way of straight rays through a dataset, cell by cell: next(scene, use) calls use(piece, length) with the gas of
+/// the piece ahead and moves to the one behind it. A ray that has ended adds pieces of no length. All that stays the
+/// same along a ray is computed once, at its start, which is what makes it cheaper than the flight of a photon.
+namespace thor {
+inline namespace THOR_ISA {
+
+/// Gas of a cell.
+template <class V>
+struct GridPiece {
+  const Scene<UniformGrid<RealOf<V>>>& scene;
+  LaneAddress<V> address;
+  Vec3<V> direction;
+
+  THOR_FN V field(int k) const { return gather_number(address, scene.fields[k].data); }
+  THOR_FN V value(const FieldProduct& q) const {
+    V v(RealOf<V>(1));
+    if (q.field >= 0) v = field(q.field);
+    if (q.velocity >= 0) {
+      v = v * dot(direction, Vec3<V>{field(q.velocity), field(q.velocity + 1), field(q.velocity + 2)});
+    }
+    return v;
+  }
+};
+
+/// In a grid a ray keeps its distance to the next face across each axis (Amanatides & Woo 1987), counted from that face
+/// and not from its start, so that it is as exact after a thousand cells as in the first.
+template <class V>
+struct GridWalk {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  Vec3<V> to_face, between;  ///< distances to the next face and between faces, across each axis
+  Vec3<V> direction;
+  V left;              ///< length; 0: the ray has ended
+  Int x, y, z;         ///< cell
+  Int up_x, up_y, up_z;  ///< 1 or -1: the way it goes
+  Int to_x, to_y, to_z;  ///< faces up to the one through which it leaves
+
+  static THOR_FN void for_each_field(auto f, auto&&... w) {
+    f(w.to_face.x...), f(w.to_face.y...), f(w.to_face.z...), f(w.between.x...), f(w.between.y...), f(w.between.z...);
+    f(w.direction.x...), f(w.direction.y...), f(w.direction.z...), f(w.left...);
+    f(w.x...), f(w.y...), f(w.z...), f(w.up_x...), f(w.up_y...), f(w.up_z...), f(w.to_x...), f(w.to_y...), f(w.to_z...);
+  }
+
+  THOR_FN MaskOf<V> goes() const { return left > V(Real(0)); }
+  THOR_FN void end(MaskOf<V> where) { left = select(where, V(Real(0)), left); }
+
+  template <class Use>
+  THOR_FN void next(const Scene<UniformGrid<Real>>& scene, const Use& use) {
+    const V zero(Real(0));
+    const GridPiece<V> piece{scene, cell_address<V>(scene.dataset, x, y, z), direction};
+    const auto live = goes();
+    const V face = min(to_face.x, min(to_face.y, to_face.z));
+    const V s = min(face, left);
+    const auto across_x = to_face.x <= face;
+    const auto across_y = !across_x && to_face.y <= face;
+    const auto across_z = !across_x && !across_y;
+    left = left - s;
+    MaskOf<V> leaves(false);
+    const auto cross = [&](MaskOf<V> across, V& distance, V step, Int& cell, Int up,
+                           Int& faces) THOR_INLINE_LAMBDA {
+      const auto moves = across && live;
+      distance = select(across, step, distance - s);
+      faces = faces - select(moves, Int(1), Int(0));
+      const auto last = moves && equal<V>(faces, 0);
+      leaves = leaves || last;
+      cell = select(moves && !last, cell + up, cell);
+    };
+    cross(across_x, to_face.x, between.x, x, up_x, to_x);
+    cross(across_y, to_face.y, between.y, y, up_y, to_y);
+    cross(across_z, to_face.z, between.z, z, up_z, to_z);
+    end(leaves);
+    use(piece, select(live, s, zero));
+  }
+};
+
+/// A ray at its first cell, one at a time. It lies in the cells whose lower faces it is on. `begins`: where along the
+/// ray that is.
+template <class Real>
+THOR_FN GridWalk<Real> start_walk(const Scene<UniformGrid<Real>>& scene, const StraightRay& ray, double& begins) {
+  using Int = IntOf<Real>;
+  const auto& grid = scene.dataset;
+  GridWalk<Real> walk{};
+  double from = ray.from, to = ray.to;
+  bool misses = false;
+  int through = -1;  // the axis across whose face it enters
+  double place[3];
+  for (int k = 0; k < 3; ++k) {
+    place[k] = ray.position[k] + double(grid.zero[k]);
+    const double d = ray.direction[k], n = grid.shape[k];
+    if (d == 0) {
+      misses = misses || !(place[k] >= 0 && place[k] < n);
+      continue;
+    }
+    const double low = -place[k] / d, high = (n - place[k]) / d;
+    const double enters = d > 0 ? low : high, exits = d > 0 ? high : low;
+    if (enters > from) from = enters, through = k;
+    to = min(to, exits);
+  }
+  begins = from;
+  walk.left = misses || !(to > from) ? Real(0) : Real(ray.to < 1e9 ? to - from : 1e10);
+  Real* const distance[3] = {&walk.to_face.x, &walk.to_face.y, &walk.to_face.z};
+  Real* const between[3] = {&walk.between.x, &walk.between.y, &walk.between.z};
+  Real* const direction[3] = {&walk.direction.x, &walk.direction.y, &walk.direction.z};
+  Int* const cell[3] = {&walk.x, &walk.y, &walk.z};
+  Int* const up[3] = {&walk.up_x, &walk.up_y, &walk.up_z};
+  Int* const faces[3] = {&walk.to_x, &walk.to_y, &walk.to_z};
+  for (int k = 0; k < 3; ++k) {
+    const double d = ray.direction[k];
+    const int n = grid.shape[k];
+    double at = place[k] + from * d;
+    if (k == through) at = d > 0 ? 0 : n;
+    at = min(max(at, 0.), double(n));
+    Int c = Int(at);                            // at >= 0: rounded down
+    if (d < 0 && double(c) == at) c = c - 1;    // on a face, and going down
+    c = c < 0 ? 0 : c >= n ? n - 1 : c;
+    const double slope = d < 0 ? -d : d;
+    *direction[k] = Real(d);
+    *cell[k] = c;
+    *up[k] = d < 0 ? -1 : 1;
+    *faces[k] = d < 0 ? c + 1 : n - c;
+    *between[k] = slope > 1e-9 ? Real(1 / slope) : Real(1e10);
+    *distance[k] = slope > 1e-9 ? Real(max(d < 0 ? at - double(c) : double(c + 1) - at, 0.) / slope) : Real(1e10);
+  }
+  return walk;
+}
+
+/// What a step asks of a line, for rays that have none: they take the shortest sub-steps.
+template <class V>
+struct NoLine {
+  THOR_FN V detuning(V) const { return V(RealOf<V>(0)); }
+};
+
+/// Gas of a segment or sub-step of a model, at its middle.
+template <class V, class D>
+struct ModelPiece {
+  const Scene<D>& scene;
+  V opacity, velocity;
+
+  THOR_FN V field(int k) const {
+    const auto& f = scene.fields[k];
+    V v(f.scale);
+    if (f.logarithmic) {
+      v = v * log(max(opacity, V(RealOf<V>(1e-30))));
+    } else {
+      if (f.power > 0) v = v * opacity;
+      if (f.power > 1) v = v * opacity;
+    }
+    return v + V(f.offset);
+  }
+  THOR_FN V value(const FieldProduct& q) const {
+    V v(RealOf<V>(1));
+    if (q.field >= 0) v = field(q.field);
+    if (q.velocity >= 0) v = v * V(scene.speed) * velocity;
+    return v;
+  }
+};
+
+template <class V, class D>
+struct ModelWalk {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  V px, py, pz, dx, dy, dz, depth, left;
+  Int cell, segments;
+
+  static THOR_FN void for_each_field(auto f, auto&&... w) {
+    f(w.px...), f(w.py...), f(w.pz...), f(w.dx...), f(w.dy...), f(w.dz...), f(w.depth...), f(w.left...);
+    f(w.cell...), f(w.segments...);
+  }
+
+  THOR_FN MaskOf<V> goes() const { return left > V(Real(0)); }
+  THOR_FN void end(MaskOf<V> where) { left = select(where, V(Real(0)), left); }
+
+  template <class Use>
+  THOR_FN void next(const Scene<D>& scene, const Use& use) {
+    const auto dataset = view<V>(scene.dataset);
+    using Data = std::remove_const_t<decltype(dataset)>;
+    const Vec3<V> p{px, py, pz}, d{dx, dy, dz};
+    const auto live = goes();
+    const auto here = dataset.here(*this);
+    const auto segment = dataset.segment(here, p, d);
+    const Leg<V> leg = dataset.leg(here, p, d, segment, V(Real(0)), NoLine<V>());
+    const V s = select(live, min(leg.limit, left), V(Real(0)));
+    const ModelPiece<V, D> piece{scene, dataset.opacity(here, leg.middle),
+                                 dataset.velocity_along(here, leg.middle, d)};
+    left = left - s;
+    dataset.advance(*this, s);
+    auto leaves = live;
+    if constexpr (Data::substeps) {
+      leaves = dataset.cross(*this, live && goes() && segment.reaches(leg.limit), segment);
+    }
+    segments = segments + Int(1);
+    end(leaves || at_least<V>(segments, most_segments));
+    use(piece, s);
+  }
+};
+
+template <class D>
+THOR_FN ModelWalk<typename D::Real, D> start_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
+  using Real = typename D::Real;
+  const auto dataset = view<Real>(scene.dataset);
+  // A ray that comes from far away begins where it is nearest to the gas that it may meet first.
+  double middle = 0;
+  for (int k = 0; k < 3; ++k) middle -= ray.position[k] * ray.direction[k];
+  double from = ray.from;
+  if constexpr (requires { dataset.data.inner; } || std::is_same_v<D, Sphere<Real>>) {
+    from = max(from, middle - 2);
+  } else if (ray.direction[2] != 0) {
+    from = max(from, ((ray.direction[2] > 0 ? -2 : 2) - ray.position[2]) / ray.direction[2]);
+  }
+  TestBirth<Real> birth{};
+  birth.position = {Real(ray.position[0] + from * ray.direction[0]), Real(ray.position[1] + from * ray.direction[1]),
+                    Real(ray.position[2] + from * ray.direction[2])};
+  birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
+  const auto before = birth.position;
+  dataset.place_on_surface(birth);
+  dataset.settle(birth, false);
+  const Vec3<Real> way{birth.position.x - before.x, birth.position.y - before.y, birth.position.z - before.z};
+  begins = from + double(sqrt(dot(way, way)));
+  const double most = min(ray.to - begins, 1e9);
+  ModelWalk<Real, D> walk{};
+  walk.px = birth.position.x, walk.py = birth.position.y, walk.pz = birth.position.z;
+  walk.dx = birth.direction.x, walk.dy = birth.direction.y, walk.dz = birth.direction.z;
+  walk.depth = birth.depth, walk.cell = birth.cell;
+  walk.left = birth.misses || !(most > 0) ? Real(0) : Real(most);
+  return walk;
+}
+
+template <class V, class S>
+struct WalkThrough {
+  using type = ModelWalk<V, typename S::Dataset>;
+};
+template <class V, class R>
+struct WalkThrough<V, Scene<UniformGrid<R>>> {
+  using type = GridWalk<V>;
+};
+/// The way of rays through a scene S.
+template <class V, class S>
+using WalkOf = typename WalkThrough<V, S>::type;
+
+/// Rays of the lanes of a pack, put together one by one.
+template <class V, class S>
+struct Walks {
+  using One = WalkOf<RealOf<V>, S>;
+  static constexpr int lanes = Value<V>::lanes, most = 16;
+  RealOf<V> reals[most][lanes];
+  IntOf<RealOf<V>> ints[most][lanes];
+
+  THOR_FN void set(int lane, const One& ray) {
+    int r = 0, i = 0;
+    One::for_each_field(
+        [&]<class T>(const T& field) THOR_INLINE_LAMBDA {
+          if constexpr (std::is_floating_point_v<T>) {
+            reals[r++][lane] = field;
+          } else {
+            ints[i++][lane] = field;
+          }
+        },
+        ray);
+  }
+  THOR_FN WalkOf<V, S> pack() const {
+    WalkOf<V, S> walk;
+    int r = 0, i = 0;
+    WalkOf<V, S>::for_each_field(
+        [&]<class T>(T& field) THOR_INLINE_LAMBDA {
+          if constexpr (std::is_same_v<T, V>) {
+            field = load<V>(reals[r++]);
+          } else {
+            field = load<IntOf<V>>(ints[i++]);
+          }
+        },
+        walk);
+    return walk;
+  }
+};
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,94 @@
+// Compiled once for each instruction set (THOR_ISA), dataset (THOR_DATASET) and precision (THOR_REAL): see
+// ThorKernels.cmake.
+#include "thor/operators/absorption.hpp"
+#include "thor/operators/image.hpp"
+#include "thor/operators/tracer.hpp"
+
+#include THOR_DATASET_HEADER
+#include "thor/parallel/cpu/trace_kernel.hpp"
+
+namespace thor {
+inline namespace THOR_ISA {
+namespace {
+
+using ThisScene = Scene<THOR_DATASET<THOR_REAL>>;
+using ThisPack = NativePack<THOR_REAL>;
+
+/// Lanes are a block of neighbouring pixels, as square as can be: their rays meet the same cells.
+template <class V>
+struct Block {
+  static constexpr int lanes = Value<V>::lanes, columns = lanes >= 8 ? 4 : lanes >= 2 ? 2 : 1, rows = lanes / columns;
+};
+
+template <class V>
+THOR_FN void trace_tile(const void* bytes, const ImageJob& job, const ImageTile& tile, THOR_REAL* out) {
+  const auto& scene = *static_cast<const ThisScene*>(bytes);
+  using B = Block<V>;
+  const std::int64_t plane = std::int64_t(tile.columns) * tile.rows;
+  const THOR_REAL share = THOR_REAL(1. / (job.samples * job.samples));
+  for (int row = 0; row < tile.rows; row += B::rows) {
+    for (int column = 0; column < tile.columns; column += B::columns) {
+      V sums[image_planes];
+      for (V& sum : sums) sum = V(THOR_REAL(0));
+      for (int sample = 0; sample < job.samples * job.samples; ++sample) {
+        Walks<V, ThisScene> rays;
+        for (int l = 0; l < B::lanes; ++l) {
+          const int i = column + l % B::columns, j = row + l / B::columns;
+          const bool there = i < tile.columns && j < tile.rows;
+          rays.set(l, there ? start_pixel(scene, job, tile.column + i, tile.row + j, sample % job.samples,
+                                          sample / job.samples)
+                            : typename Walks<V, ThisScene>::One{});
+        }
+        auto walk = rays.pack();
+        V numbers[image_planes];
+        trace_image<V>(walk, scene, job, numbers);
+        for (int p = 0; p < image_planes; ++p) sums[p] = sums[p] + numbers[p];
+      }
+      for (int p = 0; p < image_planes; ++p) {
+        THOR_REAL numbers[B::lanes];
+        store(sums[p] * V(share), numbers);
+        for (int l = 0; l < B::lanes; ++l) {
+          const int i = column + l % B::columns, j = row + l / B::columns;
+          if (i < tile.columns && j < tile.rows) out[p * plane + j * std::int64_t(tile.columns) + i] = numbers[l];
+        }
+      }
+    }
+  }
+}
+void trace_pack(const void* scene, const ImageJob& job, const ImageTile& tile, THOR_REAL* out) {
+  trace_tile<ThisPack>(scene, job, tile, out);
+}
+void trace_one(const void* scene, const ImageJob& job, const ImageTile& tile, THOR_REAL* out) {
+  trace_tile<THOR_REAL>(scene, job, tile, out);
+}
+
+/// Here lanes are the bins of a spectrum.
+double absorb(const void* bytes, const StraightRay& ray, const Absorption& absorption, THOR_REAL* tau) {
+  using V = ThisPack;
+  constexpr int lanes = Value<V>::lanes;
+  THOR_REAL counts[lanes];
+  for (int l = 0; l < lanes; ++l) counts[l] = THOR_REAL(l);
+  const V lane = load<V>(counts);
+  return follow_sightline<THOR_REAL>(
+      *static_cast<const ThisScene*>(bytes), ray, absorption,
+      [&](THOR_REAL amplitude, THOR_REAL a, THOR_REAL x0, THOR_REAL dx) THOR_INLINE_LAMBDA {
+        for (int bin = 0; bin < absorption.bins; bin += lanes) {
+          const V x = fma(V(THOR_REAL(bin)) + lane, V(dx), V(x0));
+          store(fma(V(amplitude), voigt_with_wings(V(a), x), load<V>(tau + bin)), tau + bin);
+        }
+      });
+}
+
+std::int64_t record(const void* bytes, const StraightRay& ray, const Trace& trace, std::int64_t room, double* begins,
+                    double* lengths, float* const* values) {
+  return record_trace<THOR_REAL>(*static_cast<const ThisScene*>(bytes), ray, trace, room, begins, lengths, values);
+}
+
+}  // namespace
+}  // namespace THOR_ISA
+
+extern const cpu::TraceKernel<THOR_REAL> THOR_ENTRY;
+constinit const cpu::TraceKernel<THOR_REAL> THOR_ENTRY{
+    THOR_ISA_NAME, DatasetKind::THOR_DATASET, Value<ThisPack>::lanes, trace_pack, trace_one, absorb, record};
+
+}  // namespace thor

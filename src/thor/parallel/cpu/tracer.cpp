@@ -1,0 +1,86 @@
+#include "thor/core/parallel_for.hpp"
+#include "thor/parallel/cpu/trace_kernel.hpp"
+#include "thor/parallel/tracer.hpp"
+
+namespace thor {
+namespace {
+
+/// Pixels along the side of a tile, whose rays one thread follows: enough to meet the same cells again in the cache.
+constexpr int tile_side = 32;
+
+template <class Real>
+class CpuTracer final : public Tracer {
+ public:
+  CpuTracer(const AnyScene<Real>& scene, const cpu::Options& options)
+      : scene_(scene), options_(options), kernel_(cpu::trace_kernel<Real>(scene.kind(), options.isa)) {}
+
+  void image(const ImageJob& job, int row, int rows, std::span<double> planes) override {
+    const int columns = job.camera.columns;
+    const int across = (columns + tile_side - 1) / tile_side, down = (rows + tile_side - 1) / tile_side;
+    const auto plane = std::size_t(columns) * std::size_t(rows);
+    const auto trace = options_.one_lane ? kernel_.image_one : kernel_.image;
+    parallel_for(options_.threads, std::size_t(across) * std::size_t(down), 1, [&](std::size_t first, std::size_t) {
+      const int i = int(first) % across * tile_side, j = int(first) / across * tile_side;
+      const ImageTile tile{i, row + j, std::min(tile_side, columns - i), std::min(tile_side, rows - j)};
+      const auto pixels = std::size_t(tile.columns) * std::size_t(tile.rows);
+      std::vector<Real> numbers(image_planes * pixels);
+      trace(scene_.data(), job, tile, numbers.data());
+      for (std::size_t p = 0; p < std::size_t(planes_of(job)); ++p) {
+        for (int y = 0; y < tile.rows; ++y) {
+          const Real* from = numbers.data() + p * pixels + std::size_t(y) * std::size_t(tile.columns);
+          double* to = planes.data() + p * plane + std::size_t(j + y) * std::size_t(columns) + std::size_t(i);
+          for (int x = 0; x < tile.columns; ++x) to[x] = double(from[x]);
+        }
+      }
+    });
+  }
+
+  void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
+              std::span<double> columns) override {
+    const auto bins = std::size_t(absorption.bins), room = (bins + 63) / 64 * 64;
+    std::vector<Real> depths(room);
+    parallel_for(options_.threads, sightlines.count(), 1, [&, depths](std::size_t i, std::size_t) mutable {
+      std::ranges::fill(depths, Real(0));
+      columns[i] = 0;
+      for (std::uint32_t k = sightlines.first[i]; k < sightlines.first[i + 1]; ++k) {
+        columns[i] += kernel_.absorb(scene_.data(), sightlines.rays[k], absorption, depths.data());
+      }
+      for (std::size_t b = 0; b < bins; ++b) tau[i * bins + b] = float(depths[b]);
+    });
+  }
+
+  RayRun record(const StraightRay& ray, const Trace& trace) override {
+    RayRun run;
+    run.values.resize(std::size_t(trace.count));
+    for (std::int64_t room = 4096;;) {
+      const auto size = std::size_t(room);
+      run.begins.resize(size), run.lengths.resize(size);
+      std::vector<float*> values;
+      for (auto& v : run.values) v.resize(size), values.push_back(v.data());
+      const std::int64_t pieces = kernel_.record(scene_.data(), ray, trace, room, run.begins.data(),
+                                                 run.lengths.data(), values.data());
+      const bool enough = pieces <= room;
+      room = pieces;
+      if (!enough) continue;
+      run.begins.resize(std::size_t(pieces)), run.lengths.resize(std::size_t(pieces));
+      for (auto& v : run.values) v.resize(std::size_t(pieces));
+      return run;
+    }
+  }
+
+ private:
+  const AnyScene<Real> scene_;
+  const cpu::Options options_;
+  const cpu::TraceKernel<Real>& kernel_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Tracer> make_tracer(const AnyScene<Real>& scene, const cpu::Options& options) {
+  return std::make_unique<CpuTracer<Real>>(scene, options);
+}
+template std::unique_ptr<Tracer> make_tracer(const AnyScene<float>&, const cpu::Options&);
+template std::unique_ptr<Tracer> make_tracer(const AnyScene<double>&, const cpu::Options&);
+
+}  // namespace thor

@@ -1,0 +1,49 @@
+// Compiled once for each dataset (THOR_DATASET) and precision (THOR_REAL): see ThorCuda.cmake.
+#include THOR_DATASET_HEADER
+#include "thor/parallel/cuda/kernel.hpp"
+#include "thor/parallel/device/tracing.hpp"
+
+namespace thor::cuda {
+namespace {
+
+using ThisScene = Scene<THOR_DATASET<THOR_REAL>>;
+
+/// A warp is a block of 8 x 4 pixels, whose rays meet the same cells.
+constexpr int columns = 16, rows = 8;
+
+__global__ void __launch_bounds__(columns* rows)
+    trace_pixels(const __grid_constant__ ThisScene scene, const __grid_constant__ ImageJob job, ImageTile tile,
+                 int planes, THOR_REAL* out) {
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const int column = int(blockIdx.x) * columns + warp % 2 * 8 + lane % 8;
+  const int row = int(blockIdx.y) * rows + warp / 2 * 4 + lane / 8;
+  if (column >= tile.columns || row >= tile.rows) return;
+  device::trace_pixel(scene, job, tile, planes, column, row, out);
+}
+
+__global__ void __launch_bounds__(256)
+    absorb_sightlines(const __grid_constant__ ThisScene scene, device::Sightlines sightlines,
+                      const __grid_constant__ Absorption absorption, THOR_REAL* tau, double* columns) {
+  device::absorb_bins(scene, sightlines, absorption, blockIdx.x, int(threadIdx.x), 256, tau, columns);
+}
+
+cudaError_t image(const void* scene, const ImageJob& job, const ImageTile& tile, int planes, THOR_REAL* out,
+                  cudaStream_t stream) {
+  const dim3 blocks(unsigned((tile.columns + columns - 1) / columns), unsigned((tile.rows + rows - 1) / rows));
+  trace_pixels<<<blocks, columns * rows, 0, stream>>>(*static_cast<const ThisScene*>(scene), job, tile, planes, out);
+  return cudaGetLastError();
+}
+
+cudaError_t absorb(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption, THOR_REAL* tau,
+                   double* columns, cudaStream_t stream) {
+  absorb_sightlines<<<sightlines.count, 256, 0, stream>>>(*static_cast<const ThisScene*>(scene), sightlines, absorption,
+                                                          tau, columns);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+extern const TraceKernel<THOR_REAL> THOR_ENTRY;
+const TraceKernel<THOR_REAL> THOR_ENTRY{DatasetKind::THOR_DATASET, image, absorb};
+
+}  // namespace thor::cuda

@@ -1,0 +1,96 @@
+#include "thor/core/error.hpp"
+#include "thor/parallel/tracer.hpp"
+
+namespace thor {
+namespace {
+
+/// A scene in the memory of a device, whose pieces along single rays are found on the processor.
+template <class Real>
+class DeviceTracer final : public Tracer {
+ public:
+  DeviceTracer(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device)
+      : device_(device), host_(make_tracer(scene, options)), scene_(scene) {
+    scene_.mirror([&](const void* data, std::size_t bytes) -> const void* {
+      const auto& buffer = arrays_.emplace_back(device_, device::Memory::device, bytes);
+      device_.copy_in(0, buffer.data(), data, bytes);
+      return buffer.data();
+    });
+    device_.wait(0);
+  }
+
+  void image(const ImageJob& job, int row, int rows, std::span<double> planes) override {
+    const auto pixels = std::size_t(job.camera.columns) * std::size_t(rows), count = planes.size();
+    reserve(out_, host_out_, count * sizeof(Real));
+    ImageJob there = job;
+    if (job.kind == ImageKind::render) {
+      const std::size_t bytes = job.render.tables.count * sizeof(float);
+      reserve(tables_, host_tables_, bytes);
+      std::memcpy(host_tables_->data(), job.render.tables.data, bytes);
+      device_.copy_in(0, tables_->data(), host_tables_->data(), bytes);
+      there.render.tables.data = reinterpret_cast<const float*>(tables_->data());
+    }
+    Real* const out = reinterpret_cast<Real*>(out_->data());
+    device_.trace(0, scene_, there, {0, row, job.camera.columns, rows}, int(count / pixels), out);
+    device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
+    device_.wait(0);
+    const Real* const numbers = reinterpret_cast<const Real*>(host_out_->data());
+    for (std::size_t i = 0; i < count; ++i) planes[i] = double(numbers[i]);
+  }
+
+  void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
+              std::span<double> columns) override {
+    const auto upload = [&](const void* data, std::size_t bytes) {
+      device::Buffer<char> buffer(device_, device::Memory::device, std::max<std::size_t>(bytes, 1));
+      device_.copy_in(0, buffer.data(), data, bytes);
+      return buffer;
+    };
+    const auto rays = upload(sightlines.rays.data(), sightlines.rays.size() * sizeof(StraightRay));
+    const auto first = upload(sightlines.first.data(), sightlines.first.size() * sizeof(std::uint32_t));
+    device::Buffer<Real> depths(device_, device::Memory::device, tau.size());
+    device::Buffer<double> sums(device_, device::Memory::device, columns.size());
+    device_.fill(0, depths.data(), 0, depths.bytes());
+    device_.absorb(0, scene_,
+                   {reinterpret_cast<const StraightRay*>(rays.data()), reinterpret_cast<const std::uint32_t*>(first.data()),
+                    std::uint32_t(columns.size())},
+                   absorption, depths.data(), sums.data());
+    std::vector<Real> numbers(tau.size());
+    device_.copy_out(0, numbers.data(), depths.data(), depths.bytes());
+    device_.copy_out(0, columns.data(), sums.data(), sums.bytes());
+    device_.wait(0);
+    for (std::size_t i = 0; i < tau.size(); ++i) tau[i] = float(numbers[i]);
+  }
+
+  RayRun record(const StraightRay& ray, const Trace& trace) override { return host_->record(ray, trace); }
+
+ private:
+  using Bytes = device::Buffer<char>;
+  void reserve(std::unique_ptr<Bytes>& memory, std::unique_ptr<Bytes>& pinned, std::size_t bytes) {
+    if (memory && memory->bytes() >= bytes) return;
+    memory.reset(), pinned.reset();
+    memory = std::make_unique<Bytes>(device_, device::Memory::device, bytes);
+    pinned = std::make_unique<Bytes>(device_, device::Memory::pinned, bytes);
+  }
+
+  device::Device& device_;
+  std::unique_ptr<Tracer> host_;
+  AnyScene<Real> scene_;
+  std::vector<Bytes> arrays_;
+  std::unique_ptr<Bytes> out_, host_out_, tables_, host_tables_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Tracer> make_tracer(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device) {
+  try {
+    return std::make_unique<DeviceTracer<Real>>(scene, options, device);
+  } catch (const device::OutOfMemory& e) {
+    throw Error(ExitCode::device, fmt::format("the fields do not fit into the memory of the device ({:.3g} bytes asked, "
+                                              "{:.3g} free): use fewer fields, --domains, or --device cpu",
+                                              double(e.asked), double(e.free)));
+  }
+}
+template std::unique_ptr<Tracer> make_tracer(const AnyScene<float>&, const cpu::Options&, device::Device&);
+template std::unique_ptr<Tracer> make_tracer(const AnyScene<double>&, const cpu::Options&, device::Device&);
+
+}  // namespace thor

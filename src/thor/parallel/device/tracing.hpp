@@ -1,0 +1,54 @@
+#pragma once
+#include "thor/operators/absorption.hpp"
+#include "thor/operators/image.hpp"
+
+/// What one lane of a device does for the raytracing driver, written once for every backend.
+namespace thor::device {
+
+/// Sightlines in the memory of a device: the rays of sightline i are first[i] to first[i + 1].
+struct Sightlines {
+  const StraightRay* rays;
+  const std::uint32_t* first;
+  std::uint32_t count;
+};
+
+inline namespace THOR_ISA {
+
+/// One pixel of a tile, and its numbers in each plane.
+template <class S>
+THOR_FN void trace_pixel(const S& scene, const ImageJob& job, const ImageTile& tile, int planes, int column, int row,
+                         typename S::Real* out) {
+  using Real = typename S::Real;
+  Real sums[image_planes] = {};
+  for (int sample = 0; sample < job.samples * job.samples; ++sample) {
+    auto walk = start_pixel(scene, job, tile.column + column, tile.row + row, sample % job.samples, sample / job.samples);
+    Real numbers[image_planes];
+    trace_image<Real>(walk, scene, job, numbers);
+    for (int p = 0; p < image_planes; ++p) sums[p] = sums[p] + numbers[p];
+  }
+  const Real share = Real(1. / (job.samples * job.samples));
+  const std::int64_t plane = std::int64_t(tile.columns) * tile.rows, pixel = std::int64_t(row) * tile.columns + column;
+  for (int p = 0; p < planes; ++p) out[p * plane + pixel] = sums[p] * share;
+}
+
+/// The bins `lane`, lane + lanes, ... of one sightline: all lanes follow the same ray.
+template <class S>
+THOR_FN void absorb_bins(const S& scene, const Sightlines& sightlines, const Absorption& absorption,
+                         std::uint32_t sightline, int lane, int lanes, typename S::Real* tau, double* columns) {
+  using Real = typename S::Real;
+  Real* const depths = tau + std::int64_t(sightline) * absorption.bins;
+  double column = 0;
+  for (std::uint32_t k = sightlines.first[sightline]; k < sightlines.first[sightline + 1]; ++k) {
+    column += follow_sightline<Real>(scene, sightlines.rays[k], absorption,
+                                     [&](Real amplitude, Real a, Real x0, Real dx) THOR_INLINE_LAMBDA {
+                                       for (int bin = lane; bin < absorption.bins; bin += lanes) {
+                                         const Real x = fma(Real(bin), dx, x0);
+                                         depths[bin] = fma(amplitude, voigt_with_wings(a, x), depths[bin]);
+                                       }
+                                     });
+  }
+  if (lane == 0) columns[sightline] = column;
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor::device
