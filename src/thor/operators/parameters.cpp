@@ -95,7 +95,8 @@ const Section<Sightlines>& sightlines_section() {
     s.integer("grid", &Sightlines::grid, 1, 10'000,
               {.meaning = "as many along each side of a square, parallel and at equal distances: tomography",
                .example = "32"});
-    s.list("list", &Sightlines::list, sightline_section(), {.meaning = "each by itself", .fallback = "[]"});
+    s.list("list", &Sightlines::list, sightline_section(), {.meaning = "each by itself"});
+    s.exactly_one({"random", "grid", "list"});
     s.vector("direction", &Sightlines::direction, Dimension::none, anything,
              {.meaning = "of random ones and of a grid, away from the observer: velocities count along it",
               .fallback = "[0, 0, 1]"});
@@ -104,8 +105,6 @@ const Section<Sightlines>& sightlines_section() {
                                     "other side. By default to where it leaves the gas",
                          .example = "50 Mpc"});
     s.check([](Reader& reader, const Sightlines& o) {
-      const int ways = int(reader.has("random")) + int(reader.has("grid")) + int(!o.list.empty());
-      if (ways != 1) reader.report("", "give exactly one of random, grid and list");
       if (reader.clean("direction") && !(length(o.direction) > 0)) reader.report("direction", "must not be zero");
     });
     return s;
