@@ -22,6 +22,7 @@ struct ExportArguments {
   std::vector<std::string> names;
   bool fits = false, png = false, txt = false, overwrite = false, quiet = false;
   io::SkyPosition position;
+  io::PictureOptions picture;
   const CLI::App* command = nullptr;
 };
 
@@ -102,6 +103,7 @@ ExitCode run_export(const ExportArguments& a) {
     const io::Product product = io::read_product(input, place);
     angular = angular || is_angular(product);
     for (const std::string& format : formats_of(a, place.kind)) {
+      if (product.is_coloured() && format == ".fits") continue;  // four numbers a pixel
       tasks.push_back({product, path_of(a, place.name + format)});
     }
   }
@@ -126,7 +128,7 @@ ExitCode run_export(const ExportArguments& a) {
     if (task.path.ends_with(".fits")) {
       io::write_fits(task.path, a.overwrite, *result, input, task.product, a.position);
     } else if (task.path.ends_with(".png")) {
-      io::write_preview(task.path, a.overwrite, *result, input, task.product);
+      io::write_preview(task.path, a.overwrite, *result, input, task.product, a.picture);
     } else {
       io::write_text(task.path, a.overwrite, *result, input, task.product);
     }
@@ -182,6 +184,10 @@ void add_export(CLI::App& app, Action& action) {
       ->add_option("--pa", position.position_angle,
                    "position angle of the upward direction, from north through east, in degrees (default: 0)")
       ->check(number_between(-360, 360));
+  command->add_option("--bits", arguments->picture.bits, "bits of a colour in pictures of volumes: 8 or 16 (default: 8)")
+      ->check(CLI::IsMember({8, 16}));
+  command->add_flag("--transparent", arguments->picture.transparent,
+                    "pictures of volumes with opacity (RGBA; default: on black)");
   arguments->command = command;
   command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
 }

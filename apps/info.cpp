@@ -37,8 +37,11 @@ std::vector<SkyInfo> on_the_sky(const std::string& path, const io::Result& info)
   for (const io::ProductPlace& place : io::find_products(info)) {
     if (place.kind != io::ProductKind::image && place.kind != io::ProductKind::cube) continue;
     io::Product product = io::read_product(input, place);
-    const std::vector<double> values = io::read_values(input, product);
-    const double light = std::accumulate(values.begin(), values.end(), 0.) * product.bin_size();
+    double light = 0;
+    if (product.has_errors()) {
+      const std::vector<double> values = io::read_values(input, product);
+      light = std::accumulate(values.begin(), values.end(), 0.) * product.bin_size();
+    }
     found.push_back({std::move(product), light});
   }
   return found;
@@ -90,11 +93,29 @@ std::string to_json(const std::string& path, const io::Result& info) {
 
 std::string to_text(const std::string& path, const io::Result& info) {
   const Attributes &root = info.root(), &summary = info.summary();
-  std::string out = fmt::format("{}: {} by thor {} ({})\n", path, show(root, "line"), show(root, "thor_version"),
-                                show(root, "git_commit"));
+  const bool rays = io::text(root, "driver") == "raytrace";
+  std::string out = fmt::format("{}: {} by thor {} ({})\n", path, rays ? "rays" : show(root, "line"),
+                                show(root, "thor_version"), show(root, "git_commit"));
   const auto row = [&](const char* name, const std::string& text) { out += fmt::format("  {:<11} {}\n", name, text); };
   row("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
                           show(root, "precision"), show(root, "seed")));
+  if (rays) {
+    row("work", fmt::format("{} rays in {} s with {} threads", show(summary, "rays"), show(summary, "transport_seconds"),
+                            show(summary, "threads")));
+    for (const auto& [product, light] : on_the_sky(path, info)) {
+      row("image", fmt::format("{}: {} of {}, camera {}, {}{}{}", product.name, show(product.attributes, "operator"),
+                               show(product.attributes, "field"), show(product.attributes, "camera"), size_of(product),
+                               product.is_coloured() ? "" : ", ", product.unit.text()));
+    }
+    for (const io::Object& object : info.objects) {
+      if (!object.is_dataset || !object.path.starts_with("/absorption/") || !object.path.ends_with("/tau")) continue;
+      const std::string group = object.path.substr(0, object.path.size() - 4);
+      row("absorption", fmt::format("{}: {}, {} sightlines of {} bins", group.substr(12), show(*info.of(group), "line"),
+                                    object.shape[0], object.shape[1]));
+    }
+    for (const auto& text : info.lines("warnings")) row("warning", text);
+    return out;
+  }
   row("gas", fmt::format("tau0 = {}, N = {} cm-2, v_th = {} km/s, a = {}", show(root, "tau0"),
                          show(root, "column_density"), show(root, "thermal_velocity"), show(root, "voigt_parameter")));
   std::string fates;

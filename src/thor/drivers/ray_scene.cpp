@@ -201,7 +201,8 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
   return uses_[key] = use;
 }
 
-FieldUse RayScene::use_of_model(const std::vector<std::string>& factors) {
+FieldUse RayScene::use_of_model(const std::string& key, const std::vector<std::string>& factors) {
+  if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
   FieldUse use;
   ModelField<double> field{1, 0, 0, false};
   io::Unit unit;
@@ -226,19 +227,20 @@ FieldUse RayScene::use_of_model(const std::vector<std::string>& factors) {
   model_fields_.push_back(field);
   use.quantity.field = int(model_fields_.size()) - 1;
   use.units = unit.text();
-  return use;
+  return uses_[key] = use;
 }
 
 FieldUse RayScene::use(const std::string& product) {
   const std::vector<std::string> factors = config::factors_of(product);
-  return is_grid_ ? use_of_file(fmt::format("{}", fmt::join(factors, "*")), factors) : use_of_model(factors);
+  const std::string key = fmt::format("{}", fmt::join(factors, "*"));
+  return is_grid_ ? use_of_file(key, factors) : use_of_model(key, factors);
 }
 
 FieldUse RayScene::place(const std::string& product, config::FieldScale scale, double low, double high) {
   const std::string key = fmt::format("{} {} {} {}", product, int(scale), low, high);
   if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
   const std::size_t fields_before = fields_.size();
-  FieldUse use = this->use(product);
+  FieldUse use = is_grid_ ? this->use(product) : use_of_model(key, config::factors_of(product));
   if (use.quantity.velocity >= 0) {
     throw Error(ExitCode::usage, "the velocity along a ray has no transfer function: take a field of cells");
   }
@@ -251,7 +253,7 @@ FieldUse RayScene::place(const std::string& product, config::FieldScale scale, d
     field.offset = ((log ? std::log(factor) : 0) - zero) / width;
     field.scale = (log ? double(field.power) : factor) / width;
     use.unit = 1;
-    return use;
+    return uses_[key] = use;
   }
   const FieldArray& raw = fields_[std::size_t(use.quantity.field)];
   FieldArray placed = raw;
@@ -303,7 +305,7 @@ FieldUse RayScene::over_mean(const std::string& product, std::optional<double> m
 
 RayScene::Absorber RayScene::absorber(const Line& line, const std::string& density_field) {
   if (!is_grid_) {
-    Absorber a{use_of_model({"density"}), use_of_model({"temperature"}), {}};
+    Absorber a{use("density"), use("temperature"), {}};
     a.velocity.quantity.velocity = 0, a.velocity.unit = constants::km;
     return a;
   }

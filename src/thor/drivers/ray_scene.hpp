@@ -60,7 +60,7 @@ class RayScene {
  private:
   int add(FieldArray field);
   FieldUse use_of_file(const std::string& key, const std::vector<std::string>& factors);
-  FieldUse use_of_model(const std::vector<std::string>& factors);
+  FieldUse use_of_model(const std::string& key, const std::vector<std::string>& factors);
   int velocity_of_file(const std::string& prefix);
   [[noreturn]] void refuse(const std::string& field) const;
   void make_fields_of_cells(const Line& line);

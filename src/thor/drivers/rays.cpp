@@ -185,13 +185,17 @@ std::vector<float> build_table(const config::Transfer& t, const RayScene& scene,
   return table;
 }
 
+Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& scene) {
+  for (std::size_t k = 0; k < 3; ++k) camera.position[k] -= op.offset / scene.length() * camera.forward[k];
+  camera.near = 0, camera.far = 1e-6;
+  return camera;
+}
+
 ImagePlan plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene) {
   const FieldUse use = scene.use(op.field);
   ImagePlan plan;
-  plan.job.camera = camera, plan.job.kind = ImageKind::slice, plan.job.samples = 1;
+  plan.job.camera = at_plane(camera, op, scene), plan.job.kind = ImageKind::slice, plan.job.samples = 1;
   plan.job.slice.value = use.quantity;
-  for (std::size_t k = 0; k < 3; ++k) plan.job.camera.position[k] -= op.offset / scene.length() * camera.forward[k];
-  plan.job.camera.near = 0, plan.job.camera.far = 1e-6;
   plan.unit = use.unit, plan.units = use.units;
   return plan;
 }

@@ -22,6 +22,8 @@ struct ImagePlan {
   double unit = 1, weight_unit = 1;  ///< of its values and weights, in
   std::string units{};               ///< these units
 };
+/// The rays of a slice begin in its plane and end there.
+Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& scene);
 ImagePlan plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene);
 ImagePlan plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene);
 /// `means`: of the fields of brightness, in the order of the layers.

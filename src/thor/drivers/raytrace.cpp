@@ -215,12 +215,9 @@ std::vector<double> Raytracing::trace(Picture& picture, double progress_of_path)
     ImagePlan& plan = picture.plans[p];
     auto& part = parts_.parts()[p];
     ImageJob job = plan.job;
-    const Camera camera = build_camera(*picture.camera, part.scene, progress_of_path);
-    if (job.kind != ImageKind::slice) {
-      job.camera = camera;
-    } else {
-      plan = plan_image(std::get<config::SliceOperator>(config_.operators[picture.op]), camera, part.scene);
-      job = plan.job;
+    job.camera = build_camera(*picture.camera, part.scene, progress_of_path);
+    if (const auto* slice = std::get_if<config::SliceOperator>(&config_.operators[picture.op])) {
+      job.camera = at_plane(job.camera, *slice, part.scene);
     }
     plan.job.camera = job.camera;
     if (cut && job.kind == ImageKind::render) {  // rays are put together one by one

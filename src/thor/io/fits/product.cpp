@@ -44,6 +44,10 @@ FitsHeader origin_of(const Result& result, const Product& product) {
   header.set("COMPLETE", result.is_complete(), "F: the run was cut");
   copy(header, "LIGHT", own, "of", "photons that are counted");
   copy(header, "OBSNAME", own, "observer", "");
+  copy(header, "CAMERA", own, "camera", "");
+  copy(header, "OPERATOR", own, "operator", "what was found along rays");
+  copy(header, "FIELD", own, "field", "");
+  copy(header, "WEIGHT", own, "weight", "");
   set_vector(header, "DIR", own, "direction", "from the object to the observer");
   set_vector(header, "UP", own, "up", "upward in the image");
   set_vector(header, "MID", own, "centre", "[cm] middle of the image");
@@ -100,11 +104,12 @@ void write_fits(const std::filesystem::path& path, bool overwrite, const Result&
 
   std::vector<double> values = read_values(input, product);
   const std::vector<double> vov = read_vov(input, product);
-  file.primary(primary, 2 * values.size() + vov.size());
+  file.primary(primary, (product.has_errors() ? 2 : 1) * values.size() + vov.size());
   FitsHeader data;
   data.set("BUNIT", product.unit.text(), "");
   data.append(axes);
   file.image("DATA", data, shape, values);
+  if (!product.has_errors()) return file.commit();
   values = read_errors(input, product);
   for (double& v : values) v *= v;
   FitsHeader variance;

@@ -15,23 +15,30 @@ constexpr Colour white{255, 255, 255}, black{0, 0, 0};
 constexpr int largest = 1024, smallest = 512;  ///< sides of the image [pixels]
 constexpr int margin = 20, gap = 14, bar_width = 18, scale = 2;
 constexpr int title_height = 28, tick_space = 62, label_space = 26;
-constexpr double most_decades = 4;
 
-struct LogScale {
+/// Places of values between the ends of the colour bar, 0 to 1.
+struct Scale {
   double low = 1, high = 10;
-  bool dark = true;  ///< nothing is above 0
+  bool dark = true;     ///< nothing is above 0
+  bool linear = false;  ///< some are below 0
 
-  explicit LogScale(std::span<const double> values) {
-    double least = HUGE_VAL;
+  Scale(std::span<const double> values, double decades) {
+    double least = HUGE_VAL, smallest = 0, largest = 0;
     for (const double v : values) {
+      if (!std::isfinite(v)) continue;
+      smallest = std::min(smallest, v), largest = std::max(largest, v);
       if (!(v > 0)) continue;
       high = dark ? v : std::max(high, v);
       least = std::min(least, v);
       dark = false;
     }
-    if (!dark) low = std::clamp(least, high / std::pow(10, most_decades), high / 10);
+    if (!dark) low = std::clamp(least, high / std::pow(10, decades), high / 10);
+    if (smallest < 0) linear = true, dark = false, low = smallest, high = std::max(largest, 0.);
   }
-  double operator()(double value) const { return value > low ? std::log(value / low) / std::log(high / low) : 0; }
+  double operator()(double value) const {
+    if (linear) return (value - low) / (high - low);
+    return value > low ? std::log(value / low) / std::log(high / low) : 0;
+  }
 };
 
 /// 1, 2 or 5 times a power of ten, at most so large.
@@ -62,15 +69,24 @@ void draw_scale_bar(Raster& raster, const Preview& p, int left, int bottom, int 
   draw_outlined(raster, x, y - 11, text);
 }
 
-void draw_colour_bar(Raster& raster, const Preview& p, const LogScale& log, int left, int top, int height) {
+void draw_colour_bar(Raster& raster, const Preview& p, const Scale& log, int left, int top, int height) {
   for (int j = 0; j < height; ++j) {
     raster.fill(left, top + j, bar_width, 1, colour_of(1 - (j + 0.5) / height));
   }
   const int label = left + bar_width + tick_space;
-  const std::string text = p.unit.empty() ? "surface brightness" : "surface brightness [" + raised_powers(p.unit) + "]";
+  const std::string text = p.unit.empty() ? p.quantity : p.quantity + " [" + raised_powers(p.unit) + "]";
   const int length = text_width(text, scale);
   draw_text(raster, label + letter_height * scale, top + (height + length) / 2, text, scale, black, Direction::up);
   if (log.dark) return;
+  if (log.linear) {
+    const double step = round_length((log.high - log.low) / 3);
+    for (double v = step * std::ceil(log.low / step); v <= log.high; v += step) {
+      const int y = top + int(std::lround((1 - log(v)) * (height - 1)));
+      raster.fill(left + bar_width, y - 1, 7, 2, black);
+      draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("{:.3g}", v + 0.), scale, black);
+    }
+    return;
+  }
   const double low = std::log10(log.low), high = std::log10(log.high);
   const auto place = [&](double power) { return top + int(std::lround((high - power) / (high - low) * (height - 1))); };
   for (int power = int(std::floor(low)); power <= high + 1e-9; ++power) {
@@ -92,7 +108,7 @@ Raster draw(const Preview& p) {
   const int joined = (side + largest - 1) / largest;               // pixels of the image drawn as one
   const int enlarged = std::max(1, (smallest + side - 1) / side);  // and pixels that one is drawn as
   const int columns = (p.columns + joined - 1) / joined, rows = (p.rows + joined - 1) / joined;
-  const LogScale log(p.values);
+  const Scale log(p.values, p.decades);
   const int width = columns * enlarged, height = rows * enlarged, top = margin + title_height;
   Raster raster(2 * margin + width + gap + bar_width + tick_space + label_space, top + height + margin, white);
   for (int row = 0; row < rows; ++row) {
@@ -106,7 +122,7 @@ Raster draw(const Preview& p) {
         }
       }
       raster.fill(margin + column * enlarged, top + (rows - 1 - row) * enlarged, enlarged, enlarged,
-                  colour_of(log(sum / count)));
+                  std::isfinite(sum) ? colour_of(log(sum / count)) : Colour{128, 128, 128});
     }
   }
   const int room = raster.width - 2 * margin;
@@ -120,18 +136,28 @@ Raster draw(const Preview& p) {
 }
 
 void write_preview(const std::filesystem::path& path, bool overwrite, const Result& result, const Input& input,
-                   const Product& product) {
+                   const Product& product, const PictureOptions& options) {
   const std::vector<double> values = read_picture(input, product);
   const BinnedAxis &right = product.right(), &up = product.up();
+  if (product.is_coloured()) {
+    return write_png(path, overwrite,
+                     picture_of(int(right.bins), int(up.bins), values, options.bits, options.transparent));
+  }
   const bool angular = right.unit == Unit("arcsec");
-  std::string title = fmt::format("{}: {}, observer {}", product.name, show(result.root(), "line"), product.observer());
+  const bool light = product.has_errors();
+  std::string title =
+      light ? fmt::format("{}: {}, observer {}", product.name, show(result.root(), "line"), product.observer())
+            : fmt::format("{}: {} of {}", product.name, show(product.attributes, "operator"), show(product.attributes, "field"));
+  if (const std::string weight = text(product.attributes, "weight"); !weight.empty()) title += ", weighted by " + weight;
   if (product.frequency()) title += ", all channels";
   if (!result.is_complete()) title += ", INCOMPLETE";
   const Preview preview{.title = title,
+                        .quantity = light ? "surface brightness" : show(product.attributes, "field"),
                         .unit = unit_of_picture(product).text(),
                         .length_unit = right.unit.text(),
                         .width = right.high - right.low,
                         .kpc_per_unit = angular ? sky_of(result).kpc_per_arcsec.value_or(0) : 0,
+                        .decades = light ? 4. : 8.,
                         .columns = int(right.bins),
                         .rows = int(up.bins),
                         .values = values};

@@ -123,12 +123,19 @@ std::vector<ProductPlace> find_products(const Result& result) {
 Product read_product(const Input& input, const ProductPlace& place) {
   constexpr const char* arrays[] = {"surface_brightness", "intensity", "flux", "surface_brightness", "luminosity"};
   Product p{place.kind, place.name, place.group->path, arrays[int(place.kind)], {}, {}, place.group->attributes};
+  for (const char* of_rays : {"value", "rgba"}) {
+    if (p.kind == ProductKind::image && !input.has(p.group + "/" + p.array) && input.has(p.group + "/" + of_rays)) {
+      p.array = of_rays;
+    }
+  }
   p.axes = read_axes(input, p);
   p.unit = Unit(input.text(p.group + "/" + p.array, "units").value_or(""));
   std::vector<std::uint64_t> shape;
   for (const BinnedAxis& axis : p.axes) shape.push_back(axis.bins);
+  if (p.is_coloured()) shape.push_back(4);
   for (const std::string& array : {p.array, std::string("error"), std::string("vov")}) {
     if (array == "vov" && !input.has(p.group + "/vov")) continue;
+    if (array == "error" && !p.has_errors()) continue;
     if (input.array(p.group + "/" + array).shape != shape) {
       fail_damaged(input.path().string(), p.group + "/" + array, "its shape is not that of its axes");
     }
@@ -137,7 +144,8 @@ Product read_product(const Input& input, const ProductPlace& place) {
 }
 
 std::vector<double> read_values(const Input& input, const Product& product) {
-  return read_finite(input, product.group + "/" + product.array);
+  const std::string array = product.group + "/" + product.array;
+  return product.has_errors() ? read_finite(input, array) : input.read_all<double>(array);
 }
 
 std::vector<double> read_errors(const Input& input, const Product& product) {

@@ -28,7 +28,7 @@ struct Product {
   ProductKind kind;
   std::string name;
   std::string group;             ///< "/images/NAME", ...
-  std::string array;             ///< "surface_brightness", "intensity", "flux" or "luminosity"
+  std::string array;             ///< "surface_brightness", "intensity", "flux" or "luminosity"; of rays "value" or "rgba"
   Unit unit;                     ///< of the array and of its error
   std::vector<BinnedAxis> axes;  ///< as those of the array: frequency, up, right; radius
   Attributes attributes;         ///< of the group
@@ -36,6 +36,8 @@ struct Product {
   const BinnedAxis& right() const { return axes.back(); }  ///< of an image or cube
   const BinnedAxis& up() const { return axes[axes.size() - 2]; }
   const BinnedAxis* frequency() const;  ///< of a cube or spectrum; else null
+  bool is_coloured() const { return array == "rgba"; }  ///< a picture of a volume, with four numbers a pixel
+  bool has_errors() const { return array != "value" && array != "rgba"; }  ///< Monte Carlo errors
   bool is_picture() const { return kind == ProductKind::image || kind == ProductKind::cube; }
   std::string observer() const;  ///< "" where the light of all directions is counted
 
@@ -59,7 +61,8 @@ std::vector<ProductPlace> find_products(const Result& result);
 /// All of a product but its numbers. Error(input) where it is damaged.
 Product read_product(const Input& input, const ProductPlace& place);
 
-/// Light of the bins of a product and its standard errors; Error(input) where a number is not finite.
+/// Light of the bins of a product and its standard errors; Error(input) where a number is not finite, but for values
+/// along rays, which may be NaN where there is no gas.
 std::vector<double> read_values(const Input& input, const Product& product);
 std::vector<double> read_errors(const Input& input, const Product& product);
 /// Variance of the variance; empty where it is not known.
