@@ -56,6 +56,8 @@ class RayScene {
   const GridShape& shape() const { return shape_; }  ///< of a whole grid
   const CellBox& part() const { return part_; }
   double bytes() const;  ///< of all fields
+  /// Whether the cells can be counted in single precision.
+  bool has_single_places() const { return fields_.empty() || fields_.front().count < most_single_cells; }
 
  private:
   int add(FieldArray field);

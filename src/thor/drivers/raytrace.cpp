@@ -634,7 +634,8 @@ void RayParts::prepare() {
     return device_ ? make_tracer(scene, options_.cpu, *device_) : make_tracer(scene, options_.cpu);
   };
   for (Part& part : parts_) {
-    part.tracer = config_.precision == config::Precision::single_ ? make(part.scene.scene<float>())
+    const bool single = config_.precision == config::Precision::single_ && part.scene.has_single_places();
+    part.tracer = single ? make(part.scene.scene<float>())
                                                                   : make(part.scene.scene<double>());
   }
 }

@@ -24,12 +24,6 @@ requires std::is_arithmetic_v<V> THOR_FN LaneAddress<V> lane_address(BitsOf<V> b
 template <class V, class F>
 requires std::is_arithmetic_v<V> THOR_FN V gather(const LaneAddress<V>& address, F f) { return V(f(address.of[0])); }
 
-/// The number at each lane's address.
-template <class V>
-requires std::is_arithmetic_v<V> THOR_FN V gather_number(const LaneAddress<V>& address, const float* memory) {
-  return V(memory[address.of[0]]);
-}
-
 /// The numbers of a record at each lane's address, numbers[k] with a constant k < 8.
 template <class V>
 struct Numbers {
@@ -59,11 +53,6 @@ requires(!std::is_arithmetic_v<V>) THOR_FN LaneAddress<V> lane_address(BitsOf<V>
 template <class V, class F>
 requires(!std::is_arithmetic_v<V>) THOR_FN V gather(const LaneAddress<V>& address, F f) {
   return V(typename V::Simd([&](auto l) THOR_INLINE_LAMBDA { return RealOf<V>(f(address.of[l])); }));
-}
-
-template <class V>
-requires(!std::is_arithmetic_v<V>) THOR_FN V gather_number(const LaneAddress<V>& address, const float* memory) {
-  return gather(address, [memory](std::int64_t i) THOR_INLINE_LAMBDA { return memory[i]; });
 }
 
 /// In each block of four numbers a_i, b_i, a_{i+1}, b_{i+1} with i = first, or in `pairs` a_i, a_{i+1}, b_i, b_{i+1}.

@@ -1,7 +1,7 @@
 #pragma once
 #include "thor/math/functions.hpp"
+#include "thor/math/lookup.hpp"
 #include "thor/operators/scene.hpp"
-#include "thor/math/gather.hpp"
 
 namespace thor {
 
@@ -53,13 +53,15 @@ struct Rendering {
     for (int k = 0; k < render.layers; ++k) {
       const RenderLayer& layer = render.layer[k];
       const V place = max(zero, min(one, piece.value(layer.place)));
-      const V entry = round_to_integer(place * V(Real(colours - 1)));
-      const auto at = table_address(entry, layer.table);
-      const float* const numbers = render.tables.data;
-      const V mu = gather_number(at, numbers + 3);
+      // Adding 1.5 2^23 (2^52) rounds to an integer, left in the low bits.
+      const V magic(sizeof(Real) == 4 ? Real(12582912) : Real(6755399441055744));
+      const auto bits = to_bits(fma(place, V(Real(colours - 1)), magic)) & BitsOf<V>(2 * colours - 1u);
+      const IntOf<V> at = __builtin_bit_cast(IntOf<V>, bits) << 2;
+      const float* const numbers = render.tables.data + layer.table;
+      const V mu = lookup<V>(numbers + 3, at);
       V bright = mu;
       if (layer.brightness.field >= 0) bright = bright * piece.value(layer.brightness);
-      for (int c = 0; c < 3; ++c) light[c] = fma(bright, gather_number(at, numbers + c), light[c]);
+      for (int c = 0; c < 3; ++c) light[c] = fma(bright, lookup<V>(numbers + c, at), light[c]);
       absorption = absorption + mu;
     }
     // Over a piece: Int c mu e^(-mu s) ds = c mu l (1 - e^(-mu l))/(mu l).
@@ -73,19 +75,6 @@ struct Rendering {
   THOR_FN void result(V (&out)[4]) const {
     for (int c = 0; c < 3; ++c) out[c] = colour[c];
     out[3] = V(Real(1)) - through;
-  }
-
- private:
-  static THOR_FN LaneAddress<V> table_address(V entry, int first) {
-    if constexpr (Value<V>::lanes == 1) {
-      return {{std::int64_t(first) + 4 * std::int64_t(entry)}};
-    } else {
-      RealOf<V> entries[Value<V>::lanes];
-      store(entry, entries);
-      LaneAddress<V> address;
-      for (int l = 0; l < Value<V>::lanes; ++l) address.of[l] = first + 4 * std::int64_t(entries[l]);
-      return address;
-    }
   }
 };
 

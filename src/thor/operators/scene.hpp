@@ -5,6 +5,9 @@
 /// What rays go through, as the kernels see it: plain data, copied to a device as it is.
 namespace thor {
 
+/// Cells of a grid that single precision has integers for; larger grids are traced in double precision.
+inline constexpr std::size_t most_single_cells = std::size_t(1) << 31;
+
 /// Arrays of numbers that the operators of a run read along their rays.
 inline constexpr int most_fields = 16;
 

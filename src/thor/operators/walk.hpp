@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/sphere.hpp"
+#include "thor/math/lookup.hpp"
 #include "thor/operators/scene.hpp"
 #include "thor/transport/march.hpp"
 
@@ -13,10 +14,10 @@ inline namespace THOR_ISA {
 template <class V>
 struct GridPiece {
   const Scene<UniformGrid<RealOf<V>>>& scene;
-  LaneAddress<V> address;
+  IntOf<V> place;
   Vec3<V> direction;
 
-  THOR_FN V field(int k) const { return gather_number(address, scene.fields[k].data); }
+  THOR_FN V field(int k) const { return lookup<V>(scene.fields[k].data, place); }
   THOR_FN V value(const FieldProduct& q) const {
     V v(RealOf<V>(1));
     if (q.field >= 0) v = field(q.field);
@@ -28,22 +29,25 @@ struct GridPiece {
 };
 
 /// In a grid a ray keeps its distance to the next face across each axis (Amanatides & Woo 1987), counted from that face
-/// and not from its start, so that it is as exact after a thousand cells as in the first.
+/// and not from its start, so that it is as exact after a thousand cells as in the first. A cell is its place in memory:
+/// the neighbour across an axis is `within` further, or `beyond` where that is in the next tile.
 template <class V>
 struct GridWalk {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   Vec3<V> to_face, between;  ///< distances to the next face and between faces, across each axis
   Vec3<V> direction;
-  V left;              ///< length; 0: the ray has ended
-  Int x, y, z;         ///< cell
-  Int up_x, up_y, up_z;  ///< 1 or -1: the way it goes
-  Int to_x, to_y, to_z;  ///< faces up to the one through which it leaves
+  V left;                                  ///< length; 0: the ray has ended
+  Int place;                               ///< of the cell
+  Int within_x, within_y, within_z;        ///< steps to the next cell across each axis
+  Int beyond_x, beyond_y, beyond_z;
+  Int to_x, to_y, to_z;                    ///< faces up to the one through which it leaves
 
   static THOR_FN void for_each_field(auto f, auto&&... w) {
     f(w.to_face.x...), f(w.to_face.y...), f(w.to_face.z...), f(w.between.x...), f(w.between.y...), f(w.between.z...);
-    f(w.direction.x...), f(w.direction.y...), f(w.direction.z...), f(w.left...);
-    f(w.x...), f(w.y...), f(w.z...), f(w.up_x...), f(w.up_y...), f(w.up_z...), f(w.to_x...), f(w.to_y...), f(w.to_z...);
+    f(w.direction.x...), f(w.direction.y...), f(w.direction.z...), f(w.left...), f(w.place...);
+    f(w.within_x...), f(w.within_y...), f(w.within_z...), f(w.beyond_x...), f(w.beyond_y...), f(w.beyond_z...);
+    f(w.to_x...), f(w.to_y...), f(w.to_z...);
   }
 
   THOR_FN MaskOf<V> goes() const { return left > V(Real(0)); }
@@ -52,28 +56,28 @@ struct GridWalk {
   template <class Use>
   THOR_FN void next(const Scene<UniformGrid<Real>>& scene, const Use& use) {
     const V zero(Real(0));
-    const GridPiece<V> piece{scene, cell_address<V>(scene.dataset, x, y, z), direction};
+    const Int none(0), one(1);
+    const GridPiece<V> piece{scene, place, direction};
     const auto live = goes();
     const V face = min(to_face.x, min(to_face.y, to_face.z));
     const V s = min(face, left);
-    const auto across_x = to_face.x <= face;
-    const auto across_y = !across_x && to_face.y <= face;
-    const auto across_z = !across_x && !across_y;
-    left = left - s;
-    MaskOf<V> leaves(false);
-    const auto cross = [&](MaskOf<V> across, V& distance, V step, Int& cell, Int up,
-                           Int& faces) THOR_INLINE_LAMBDA {
-      const auto moves = across && live;
-      distance = select(across, step, distance - s);
-      faces = faces - select(moves, Int(1), Int(0));
-      const auto last = moves && equal<V>(faces, 0);
-      leaves = leaves || last;
-      cell = select(moves && !last, cell + up, cell);
-    };
-    cross(across_x, to_face.x, between.x, x, up_x, to_x);
-    cross(across_y, to_face.y, between.y, y, up_y, to_y);
-    cross(across_z, to_face.z, between.z, z, up_z, to_z);
-    end(leaves);
+    const auto across_x = to_face.x <= face, across_y = !across_x && to_face.y <= face;
+    const auto moves_x = across_x && live, moves_y = across_y && live, moves_z = !across_x && !across_y && live;
+    to_face.x = select(across_x, between.x, to_face.x - s), to_face.y = select(across_y, between.y, to_face.y - s);
+    to_face.z = select(across_x || across_y, to_face.z - s, between.z);
+    to_x = to_x - select(moves_x, one, none), to_y = to_y - select(moves_y, one, none);
+    to_z = to_z - select(moves_z, one, none);
+    const auto leaves = equal<V>(to_x, 0) || equal<V>(to_y, 0) || equal<V>(to_z, 0);
+    // The bits of the place within a tile: two for each axis. A step that changes others leaves the tile.
+    const int b = scene.dataset.tile, side = (1 << b) - 1;
+    const Int step = select(moves_x, within_x, select(moves_y, within_y, within_z));
+    const Int jump = select(moves_x, beyond_x, select(moves_y, beyond_y, beyond_z));
+    const Int others =
+        select(moves_x, Int(~(side << (2 * b))), select(moves_y, Int(~(side << b)), Int(~side)));
+    const Int ahead = place + step;
+    const auto stays = equal<V>((place ^ ahead) & others, 0);
+    place = select(live && !leaves, select(stays, ahead, place + jump), place);
+    left = select(leaves, zero, left - s);
     use(piece, select(live, s, zero));
   }
 };
@@ -84,48 +88,61 @@ template <class Real>
 THOR_FN GridWalk<Real> start_walk(const Scene<UniformGrid<Real>>& scene, const StraightRay& ray, double& begins) {
   using Int = IntOf<Real>;
   const auto& grid = scene.dataset;
-  GridWalk<Real> walk{};
+  constexpr double endless = 1e10;
   double from = ray.from, to = ray.to;
   bool misses = false;
   int through = -1;  // the axis across whose face it enters
-  double place[3];
+  double at[3], inverse[3];
   for (int k = 0; k < 3; ++k) {
-    place[k] = ray.position[k] + double(grid.zero[k]);
+    at[k] = ray.position[k] + double(grid.zero[k]);
     const double d = ray.direction[k], n = grid.shape[k];
-    if (d == 0) {
-      misses = misses || !(place[k] >= 0 && place[k] < n);
+    const bool crosses = d > 1e-9 || d < -1e-9;
+    inverse[k] = crosses ? 1 / d : 0;
+    if (!crosses) {
+      misses = misses || !(at[k] >= 0 && at[k] < n);
       continue;
     }
-    const double low = -place[k] / d, high = (n - place[k]) / d;
+    const double low = -at[k] * inverse[k], high = (n - at[k]) * inverse[k];
     const double enters = d > 0 ? low : high, exits = d > 0 ? high : low;
     if (enters > from) from = enters, through = k;
     to = min(to, exits);
   }
   begins = from;
-  walk.left = misses || !(to > from) ? Real(0) : Real(ray.to < 1e9 ? to - from : 1e10);
+  GridWalk<Real> walk{};
+  walk.left = misses || !(to > from) ? Real(0) : Real(ray.to < 1e9 ? to - from : endless);
   Real* const distance[3] = {&walk.to_face.x, &walk.to_face.y, &walk.to_face.z};
   Real* const between[3] = {&walk.between.x, &walk.between.y, &walk.between.z};
   Real* const direction[3] = {&walk.direction.x, &walk.direction.y, &walk.direction.z};
-  Int* const cell[3] = {&walk.x, &walk.y, &walk.z};
-  Int* const up[3] = {&walk.up_x, &walk.up_y, &walk.up_z};
+  Int* const within[3] = {&walk.within_x, &walk.within_y, &walk.within_z};
+  Int* const beyond[3] = {&walk.beyond_x, &walk.beyond_y, &walk.beyond_z};
   Int* const faces[3] = {&walk.to_x, &walk.to_y, &walk.to_z};
+  const int b = grid.tile;
+  Int cell[3];
   for (int k = 0; k < 3; ++k) {
     const double d = ray.direction[k];
     const int n = grid.shape[k];
-    double at = place[k] + from * d;
-    if (k == through) at = d > 0 ? 0 : n;
-    at = min(max(at, 0.), double(n));
-    Int c = Int(at);                            // at >= 0: rounded down
-    if (d < 0 && double(c) == at) c = c - 1;    // on a face, and going down
+    double x = at[k] + from * d;
+    if (k == through) x = d > 0 ? 0 : n;
+    x = min(max(x, 0.), double(n));
+    Int c = Int(x);                                   // rounded down
+    if (inverse[k] < 0 && double(c) == x) c = c - 1;  // on a face, and going down
     c = c < 0 ? 0 : c >= n ? n - 1 : c;
-    const double slope = d < 0 ? -d : d;
+    cell[k] = c;
+    // Places from one cell to the next, and from the last cell of a tile to the first of the next one.
+    const Int near = Int(1) << ((2 - k) * b);
+    Int tile = Int(1) << (3 * b);
+    if (k < 2) tile = tile * grid.tiles[2];
+    if (k < 1) tile = tile * grid.tiles[1];
+    const Int far = tile - ((Int(1) << b) - 1) * near;
+    const bool down = inverse[k] < 0;
+    *within[k] = down ? -near : near, *beyond[k] = down ? -far : far;
     *direction[k] = Real(d);
-    *cell[k] = c;
-    *up[k] = d < 0 ? -1 : 1;
-    *faces[k] = d < 0 ? c + 1 : n - c;
-    *between[k] = slope > 1e-9 ? Real(1 / slope) : Real(1e10);
-    *distance[k] = slope > 1e-9 ? Real(max(d < 0 ? at - double(c) : double(c + 1) - at, 0.) / slope) : Real(1e10);
+    *faces[k] = down ? c + 1 : Int(n) - c;
+    const double way = down ? x - double(c) : double(c + 1) - x, slope = inverse[k] < 0 ? -inverse[k] : inverse[k];
+    *between[k] = inverse[k] == 0 ? Real(endless) : Real(slope);
+    *distance[k] = inverse[k] == 0 ? Real(endless) : Real(max(way, 0.) * slope);
   }
+  walk.place = Int(cell_address<Real>(grid, cell[0], cell[1], cell[2]).of[0]);
   return walk;
 }
 
@@ -246,7 +263,7 @@ using WalkOf = typename WalkThrough<V, S>::type;
 template <class V, class S>
 struct Walks {
   using One = WalkOf<RealOf<V>, S>;
-  static constexpr int lanes = Value<V>::lanes, most = 16;
+  static constexpr int lanes = Value<V>::lanes, most = 12;
   RealOf<V> reals[most][lanes];
   IntOf<RealOf<V>> ints[most][lanes];
 
