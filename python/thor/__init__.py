@@ -10,6 +10,10 @@
     thor.plot_spectrum(result, axis="velocity")    # needs matplotlib
     x = result.photons["x_final"]                  # one number per recorded photon
 
+    rays = thor.open("rays.h5")                    # of the raytracing driver
+    rays.images["column"].plot()
+    rays.absorption["forest"].plot([0, 1])
+
     sweep = thor.sweep("sphere.yaml", {"dataset.tau0": [1e5, 1e6]}, folder="sweep")
     sweep.plot(over="dataset.tau0")
 """
@@ -36,6 +40,8 @@ from .peel import Peel
 from .photons import Photons
 from .plot import plot_spectrum
 from .profile import Profile
+from .ray_result import RayResult
+from .rays import Absorption, Picture, RayImage, Traces
 from .result import Result, open
 from .running import run
 from .sky import Cube, Image
@@ -45,6 +51,7 @@ from .sweep_results import Sweep
 from .sweeping import sweep
 
 __all__ = [
+    "Absorption",
     "ArgumentError",
     "Cube",
     "Error",
@@ -58,13 +65,17 @@ __all__ = [
     "PackageError",
     "Peel",
     "Photons",
+    "Picture",
     "Profile",
+    "RayImage",
+    "RayResult",
     "Result",
     "ResultError",
     "RunError",
     "Spectrum",
     "Sweep",
     "SweepError",
+    "Traces",
     "UnreliableRunWarning",
     "__version__",
     "analytic",

@@ -6,13 +6,15 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from .drawing import PAPER, show_caveats
 from .errors import ArgumentError, Error, MissingError, ResultError
 from .line import AXIS_UNITS
 from .plot import plot_spectrum
+from .ray_result import RayResult
+from .rays import Absorption, Picture, RayImage, Traces
 from .result import Result
 from .result import open as open_result
 
@@ -34,8 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("file")
     plot.add_argument("-o", "--output", required=True, help="figure to write: .png, .pdf, ...")
     plot.add_argument("--axis", choices=AXIS_UNITS, help="of spectra; default: as in the file")
-    plot.add_argument("--name", help="one spectrum, histogram, image, cube or profile (default: all spectra of escaped photons in all directions)")
+    plot.add_argument("--name", help="one spectrum, histogram, image, cube, profile, absorption or trace (default: all spectra of escaped photons in all directions; all that rays found)")
     plot.add_argument("--normalize", action="store_true", help="divide spectra by their luminosity")
+    plot.add_argument("--field", help="of a trace of rays (default: its first)")
+    plot.add_argument("--sightline", type=int, metavar="I", help="of absorption and traces of rays (default: the first ones)")
     plot.add_argument("--along", metavar="AXIS[,AXIS]", help="axes of a histogram; it is summed over the others")
     return parser
 
@@ -44,6 +48,8 @@ def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
     name = arguments.name
     spectra = name is None or name in result.spectra
     _check_options(arguments, spectra, name in result.histograms)
+    if arguments.field is not None or arguments.sightline is not None:
+        raise ArgumentError(f"--{'sightline' if arguments.field is None else 'field'} is for results of rays: leave it out")
     if spectra:
         plot_spectrum(result, ax, axis=arguments.axis, name=name, normalize=arguments.normalize)
     elif name in result.histograms:
@@ -60,6 +66,42 @@ def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
         }  # fmt: skip
         known = ", ".join(f"{name} ({kind})" for kind, products in kinds.items() for name in products)
         raise MissingError(f"--name {name}: there is no such product; available are {known or 'none'}")
+
+
+def _draw_rays(result: RayResult, arguments: argparse.Namespace, figure: Figure) -> None:
+    """One product of a result of rays, or all of them, each in axes of its own."""
+    kinds: dict[str, Mapping[str, RayImage | Picture | Absorption | Traces]] = {
+        "image": result.images, "absorption": result.absorption, "trace": result.traces,
+    }  # fmt: skip
+    known = {name: product for products in kinds.values() for name, product in products.items()}
+    if arguments.name is not None and arguments.name not in known:
+        listed = ", ".join(f"{name} ({kind})" for kind, products in kinds.items() for name in products)
+        raise MissingError(f"--name {arguments.name}: there is no such product; available are {listed or 'none'}")
+    for option, given in (("--axis", arguments.axis), ("--normalize", arguments.normalize), ("--along", arguments.along)):
+        if given:
+            raise ArgumentError(f"{option} is not for results of rays: leave it out")
+    chosen = list(known.values()) if arguments.name is None else [known[arguments.name]]
+    if arguments.field is not None and not any(isinstance(product, Traces) for product in chosen):
+        raise ArgumentError("--field is for traces, and none is drawn: leave it out")
+    if arguments.sightline is not None and not any(isinstance(product, (Absorption, Traces)) for product in chosen):
+        raise ArgumentError("--sightline is for absorption and traces, and none is drawn: leave it out")
+    if not chosen:
+        raise MissingError(f"{result.path}: the run kept nothing to draw")
+    columns = min(len(chosen), 3)
+    rows = -(-len(chosen) // columns)
+    figure.set_size_inches(4.2 * columns, 3.1 * rows)
+    for place, product in enumerate(chosen, 1):
+        ax = figure.add_subplot(rows, columns, place)
+        if isinstance(product, (Absorption, Traces)):
+            first = list(range(min(len(product), 2)))
+            which = first if arguments.sightline is None else [arguments.sightline]
+            if isinstance(product, Absorption):
+                product.plot(which, ax)
+            else:
+                product.plot(arguments.field or next(iter(product[0])), which, ax)
+            ax.set_title(product.name)
+        else:
+            product.plot(ax)
 
 
 def _check_options(arguments: argparse.Namespace, spectra: bool, histogram: bool) -> None:
@@ -93,15 +135,19 @@ def _save(figure: Figure, path: str) -> None:
             os.remove(partial)
 
 
-def _plot(result: Result, arguments: argparse.Namespace) -> None:
+def _plot(result: Result | RayResult, arguments: argparse.Namespace) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(PAPER):
         figure = Figure()
-        _draw(result, arguments, figure.add_subplot())
-        if arguments.name not in (None, *result.spectra):  # spectra print their own
+        if isinstance(result, RayResult):
+            _draw_rays(result, arguments, figure)
             show_caveats(figure, result.caveats)
+        else:
+            _draw(result, arguments, figure.add_subplot())
+            if arguments.name not in (None, *result.spectra):  # spectra print their own
+                show_caveats(figure, result.caveats)
         _save(figure, arguments.output)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import ArgumentError, optional
-from .line import Floats, positive
+from .line import Array, Floats, positive
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,8 @@ def new_axes() -> Axes:
 
 
 def in_print(unit: str) -> str:
-    """A unit with raised powers: "erg s-1 kpc-2"."""
+    """A unit with raised powers, negative ones last: "erg s-1 kpc-2"."""
+    unit = " ".join(sorted(unit.split(), key=lambda part: "-" in part))
     return re.sub(r"(?<=[A-Za-z])(-?\d+)\b", r"$^{\1}$", unit)
 
 
@@ -64,6 +65,36 @@ def colour_scale(light: Floats, decades: float, cmap: str) -> tuple[Any, Any]:
     colours = colours.with_extremes(bad=colours(0.0))
     brightest = float(np.max(light))
     return colours, colors.LogNorm(brightest / 10**decades, brightest)
+
+
+def field_scale(values: Floats, decades: float, cmap: str | None) -> tuple[Any, Any]:
+    """Colours and a norm for the values of a field: diverging about 0 if they have both signs, logarithmic over at most so
+    many decades if they are positive and differ by more than a factor of 3, else linear. What is nan is grey."""
+    positive(decades, "decades")
+    matplotlib, colors = optional("matplotlib"), optional("matplotlib.colors")
+    known = values[np.isfinite(values)]
+    low, high = (float(np.min(known)), float(np.max(known))) if known.size else (0.0, 1.0)
+    above = float(np.min(known[known > 0.0])) if high > 0.0 else 1.0
+    if low < 0.0 < high:
+        norm, usual = colors.Normalize(-max(-low, high), max(-low, high)), "RdBu_r"
+    elif low >= 0.0 and high > 3.0 * above:
+        norm, usual = colors.LogNorm(max(above, high / 10**decades), high), "inferno"
+    else:
+        norm, usual = colors.Normalize(low, high), "inferno"
+    name = usual if cmap is None else cmap
+    if not isinstance(name, str) or name not in matplotlib.colormaps:
+        raise ArgumentError(f"matplotlib has no colour map {cmap!r}: choose from list(matplotlib.colormaps)")
+    return matplotlib.colormaps[name].with_extremes(bad="0.6"), norm
+
+
+def draw_pixels(ax: Axes, values: Array, right: Floats, up: Floats, length: str, label: str | None = None, **how: Any) -> None:
+    """An image with rows upward, the units of its sides, and a colour bar where there is a ``label`` for it."""
+    picture = ax.imshow(values, origin="lower", extent=(right[0], right[-1], up[0], up[-1]), **how)
+    unit = f" [{length}]" if length else ""
+    ax.set_xlabel(f"right{unit}")
+    ax.set_ylabel(f"up{unit}")
+    if label is not None:
+        ax.figure.colorbar(picture, ax=ax, label=label)
 
 
 #: Of caveats above a figure.

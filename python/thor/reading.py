@@ -9,7 +9,7 @@ import numpy as np
 
 from . import zarr_store
 from .errors import ResultError
-from .line import Array
+from .line import Array, Floats
 
 #: What a result is read from: an HDF5 file or a zarr directory.
 Group = Union[h5py.Group, zarr_store.Group]
@@ -82,3 +82,13 @@ def numbers(parent: Group, name: str, path: str) -> Array:
         raise ResultError(f"{path}: the file is damaged: {where} is longer than the file")
     values: Array = found[()]
     return values
+
+
+def pixel_edges(parent: Group, name: str, shape: tuple[int, ...], path: str) -> tuple[Floats, Floats]:
+    """Edges of the pixels of an image with so many rows and columns: to the right, and upward."""
+    right, up = (numbers(parent, key, path).astype(float) for key in ("edges_right", "edges_up"))
+    if right.ndim != 1 or up.ndim != 1 or not (np.all(np.diff(right) > 0) and np.all(np.diff(up) > 0)):
+        raise ResultError(f"{path}: '{name}' is damaged: the edges of its pixels")
+    if shape != (len(up) - 1, len(right) - 1) or 0 in shape:
+        raise ResultError(f"{path}: '{name}' is damaged: the shape of its arrays")
+    return right, up

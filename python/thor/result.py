@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import replace
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-import h5py
 import numpy as np
 import numpy.typing as npt
 
-from . import reading, zarr_store
-from .caveats import NOTABLE, Caveat, is_reliable, of_run, of_spectrum, sentences
+from . import reading
+from .caveats import NOTABLE, Caveat, is_reliable, of_run, of_spectrum
 from .describe import describe
 from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
 from .histogram import Histogram
@@ -20,13 +19,11 @@ from .line import AXIS_UNITS, Floats, Line
 from .peel import Peel
 from .photons import Photons
 from .profile import Profile
+from .ray_result import RayResult
+from .result_file import Named, ResultFile, as_text, open_file
 from .sky import Cube, Image
 from .spectrum import Spectrum
 from .weights import common_weight
-
-Product = TypeVar("Product")
-
-FORMAT_VERSION = 1  # the newest layout of the file that this package reads
 
 # Factors from a file's units to ours.
 _UNITS = {
@@ -42,21 +39,7 @@ _NEEDED = ("complete", "photons", "escaped", "luminosity_emitted", "luminosity_e
 _NUMBERS = (*_NEEDED, "absorbed", "stopped", "lost", "in_flight", "photons_requested", "steps", "longest")
 
 
-class Named(dict[str, Product]):
-    """Products of one kind, by name."""
-
-    def __init__(self, kind: str, products: dict[str, Product]) -> None:
-        super().__init__(products)
-        self._kind = kind
-
-    def __getitem__(self, name: str) -> Product:
-        return super().__getitem__(name) if isinstance(name, str) else self.__missing__(name)
-
-    def __missing__(self, name: object) -> NoReturn:
-        raise MissingError(f"no {self._kind} '{name}': available are {', '.join(self) or 'none'}")
-
-
-class Result:
+class Result(ResultFile):
     """The result of a run. Use it directly, or in a ``with`` block that closes the file at its end.
 
     ``summary`` and ``attributes`` are the file's (docs/formats.md), ``generators`` the light of
@@ -68,63 +51,16 @@ class Result:
     """
 
     def __init__(self, path: str | os.PathLike[str]):
-        try:
-            self.path = os.fsdecode(path)
-        except TypeError as error:
-            raise ArgumentError(f"a result file is given by its path: {error}") from error
-        self._file = self._open()
-        try:
-            self._load()
-        except ResultError:
-            self.close()
-            raise
-        except Exception as error:  # any error of HDF5 or numpy on damaged data
-            self.close()
-            reason = f"there is no {error}" if isinstance(error, KeyError) else str(error) or repr(error)
-            raise ResultError(f"{self.path}: the file is damaged: {reason}") from error
+        super().__init__(path)
         if not self.complete:
             warnings.warn(f"{self.path}: {self._caveats[0].text}.", IncompleteRunWarning, stacklevel=3)
         if not is_reliable(self.summary):
             lost = next((c.text for c in self._caveats if "lost" in c.short), "not to be relied on")
             warnings.warn(f"{self.path}: {lost}.", UnreliableRunWarning, stacklevel=3)
 
-    def _open(self) -> reading.Group:
-        if os.path.isdir(self.path):
-            return zarr_store.open_store(self.path)
-        if not os.path.isfile(self.path):
-            there = os.path.exists(self.path)
-            raise ResultError(f"{self.path}: {'this is not a file' if there else 'there is no such file'}")
-        try:
-            return h5py.File(self.path, "r")
-        except OSError as error:
-            if "truncated" in str(error):
-                reason = "the file is truncated (an incomplete copy?)"
-            elif not h5py.is_hdf5(self.path):
-                reason = "this is not an HDF5 file"
-            else:
-                reason = str(error)
-            raise ResultError(f"{self.path}: {reason}") from error
-
     def _load(self) -> None:
-        self.attributes = reading.attributes(self._file)
-        version = self.attributes.get("format_version")
-        part = self._group("part")
-        if part is not None:
-            here = reading.attributes(part)
-            raise ResultError(
-                f"{self.path}: it has the raw photons of rank {here.get('rank')} of {here.get('ranks')}: join them by `thor merge` "
-                "with the name of the result, without the number"
-            )
-        if "thor_version" not in self.attributes or version is None or "summary" not in self._file:
-            raise ResultError(f"{self.path}: not a result of thor")
-        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-            raise ResultError(f"{self.path}: the file is damaged: its format_version is {version!r}")
-        if version > FORMAT_VERSION:
-            raise ResultError(
-                f"{self.path}: written by thor {self.attributes['thor_version']} in format "
-                f"{version}; this package reads up to {FORMAT_VERSION}: update it"
-            )
-        self.summary = reading.attributes(self._group("summary"))
+        if self.driver == "raytrace":
+            raise ResultError(f"{self.path}: rays made it, not photons: open it with thor.open or thor.RayResult")
         self._check_summary()
         generators = self._group("generators") or {}
         self.generators = [reading.attributes(generators[name]) for name in sorted(generators, key=int)]
@@ -157,9 +93,6 @@ class Result:
         self.parts = 0 if parts is None else int(reading.attribute(parts, "count", 0))
         self.photons = Photons(self, self._group("photons/original"))
         self.peel = Peel(self, self._group("photons/peel"))
-
-    def _group(self, name: str) -> reading.Group | None:
-        return reading.group(self._file, name, self.path)
 
     def _check_summary(self) -> None:
         """Everything that is shown or used in calculations must exist and be a number."""
@@ -219,12 +152,9 @@ class Result:
     def _sky(self, name: str, group: reading.Group, array: str) -> dict[str, Any]:
         """What images and cubes have in common."""
         attributes = reading.attributes(group)
-        right, up, value, error = (
-            reading.numbers(group, key, self.path).astype(float) for key in ("edges_right", "edges_up", array, "error")
-        )
-        if right.ndim != 1 or up.ndim != 1 or not (np.all(np.diff(right) > 0) and np.all(np.diff(up) > 0)):
-            raise ResultError(f"{self.path}: '{name}' is damaged: the edges of its pixels")
-        if value.shape[-2:] != (len(up) - 1, len(right) - 1) or error.shape != value.shape or value.size == 0:
+        value, error = (reading.numbers(group, key, self.path).astype(float) for key in (array, "error"))
+        right, up = reading.pixel_edges(group, name, value.shape[-2:], self.path)
+        if error.shape != value.shape:
             raise ResultError(f"{self.path}: '{name}' is damaged: the shape of its arrays")
         if not (np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
             raise ResultError(f"{self.path}: '{name}' is damaged: not all of its numbers are finite")
@@ -305,20 +235,10 @@ class Result:
             raise ResultError(f"{self.path}: '{name}' is damaged: the edges of its channels")
         return Cube(**sky, axis=str(attributes["axis"]), edges=edges, line=self.line.about(attributes["wavelength0"]))
 
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Caveats of this result, a sentence each; empty if there are none."""
-        return sentences(self.summary, self._caveats)
-
     def notes(self, own: list[Caveat], of: str) -> tuple[str, ...]:
         """Caveats shown in a figure of a spectrum: those of the run, and its own."""
         run = [caveat for caveat in self._caveats if caveat.spectrum is None and caveat.fate != of]
         return tuple(dict.fromkeys(c.short for c in (*run, *own) if c.share >= NOTABLE))
-
-    @property
-    def config(self) -> str:
-        """The resolved configuration of the run, as YAML text: enough to run it again."""
-        return str(self.attributes.get("config", ""))
 
     def spectrum(self, name: str | None = None) -> Spectrum:
         """The spectrum called ``name``; without a name, the first of escaped photons, of all directions if there is one."""
@@ -415,21 +335,24 @@ class Result:
         """
         return self.line.from_velocity(velocity, "x")
 
-    def close(self) -> None:
-        """Closes the file; spectra and photons already read stay."""
-        self._file.close()
-
-    def __enter__(self) -> Result:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return describe(self)
 
 
-def open(path: str | os.PathLike[str]) -> Result:
-    """Opens a result, an HDF5 file or a zarr directory; warns if the run was cut short, raises :class:`ResultError` if the
-    file is missing, damaged, or something else."""
-    return Result(path)
+def open(path: str | os.PathLike[str]) -> Any:
+    """Opens a result, an HDF5 file or a zarr directory: a :class:`Result`, or a :class:`RayResult` of the raytracing driver.
+
+    Warns if the run was cut short; raises :class:`ResultError` if the file is missing, damaged, or something else.
+    """
+    return kind_of(path)(path)
+
+
+def kind_of(path: str | os.PathLike[str]) -> type[Result] | type[RayResult]:
+    """The class of a result file, by the driver that wrote it."""
+    file = open_file(as_text(path))
+    try:
+        return RayResult if reading.attribute(file, "driver") == "raytrace" else Result
+    except Exception:  # of a damaged file; whoever opens it says so
+        return Result
+    finally:
+        file.close()

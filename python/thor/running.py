@@ -11,7 +11,7 @@ from .binary import find_binary
 from .child import call
 from .configuration import Config, as_file, as_path, as_values, is_path, line_list_of, output_of, overrides
 from .errors import ArgumentError, RunError
-from .result import Result
+from .result import kind_of
 
 _DONE, _STOPPED, _UNRELIABLE = 0, 5, 7
 
@@ -31,8 +31,8 @@ def run(
     progress: str = "auto",
     quiet: bool = False,
     binary: str | os.PathLike[str] | None = None,
-) -> Result:
-    """Runs thor and opens its result.
+) -> Any:
+    """Runs thor and opens its result: a :class:`Result`, or a :class:`RayResult` of the raytracing driver.
 
     ``config`` is the path of a configuration, a dict of its keys, or its text (a string with a newline). Numbers with a
     unit are text, as in YAML ("10 kpc"), or astropy quantities. ``set`` overrides keys: ``{"dataset.tau0": 1e7}``. The
@@ -90,5 +90,5 @@ def run(
         raise RunError.of(code, command, said)
     if quiet and said and sys.stderr is not None:
         sys.stderr.write(said)
-    return Result(target)
+    return kind_of(target)(target)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .drawing import colour_scale, in_print, new_axes
+from .drawing import colour_scale, draw_pixels, in_print, new_axes
 from .errors import ArgumentError
 from .line import AXIS_UNITS, C_KMS, Floats, Line, floats, is_axis, positive
 from .quantity import all_in_unit, in_unit
@@ -189,17 +189,10 @@ class Image(OnSky):
             raise ArgumentError(f"image '{self.name}' is dark: no light reached it")
         colours, norm = colour_scale(self.brightness, decades, cmap)
         ax = new_axes() if ax is None else ax
-        picture = ax.imshow(
-            np.where(self.brightness > 0, self.brightness, np.nan),
-            origin="lower",
-            extent=(self.right[0], self.right[-1], self.up[0], self.up[-1]),
-            norm=norm,
-            cmap=colours,
-        )
-        ax.set_xlabel(f"right [{self.length}]")
-        ax.set_ylabel(f"up [{self.length}]")
+        shown = np.where(self.brightness > 0, self.brightness, np.nan)
+        label = f"surface brightness [{in_print(self.unit)}]"
+        draw_pixels(ax, shown, self.right, self.up, self.length, label, norm=norm, cmap=colours)
         ax.set_title(f"{self.name} ({self.observer})")
-        ax.figure.colorbar(picture, ax=ax, label=f"surface brightness [{in_print(self.unit)}]")
         return ax
 
     def __repr__(self) -> str:

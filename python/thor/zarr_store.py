@@ -21,6 +21,10 @@ from .line import Array
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, (int, float)) for v in value)
+
+
 class _Store:
     """The directory, and whether it may still be read."""
 
@@ -56,8 +60,10 @@ class Node:
         here = name.strip("/")
         self._place = f"{here}/" if here else ""
         found = store.json(self._place + ".zattrs") if store.has(self._place + ".zattrs") else {}
-        self.attributes = {key: _WORDS.get(value, value) if isinstance(value, str) else value
-                           for key, value in found.items() if isinstance(value, (bool, int, float, str))}
+        self.attributes: dict[str, Any] = {
+            key: _WORDS.get(value, value) if isinstance(value, str) else value
+            for key, value in found.items() if isinstance(value, (bool, int, float, str)) or _is_vector(value)
+        }  # fmt: skip
 
 
 class Group(Node):
