@@ -45,6 +45,26 @@ class AnalyticTest(unittest.TestCase):
             self.assertAlmostEqual(got, expected, places=places)
         self.assertEqual(thor.analytic.slab_escape_fraction(0.01, 1e6, 0.0), 1.0)
 
+    def test_voigt(self):
+        """Values of mpmath (50 digits): H(a, x) = Re exp(-z^2) erfc(-i z), z = x + i a."""
+        truth = {
+            (0.00047, 0.0): 0.9994698826133883,
+            (0.00047, 1.0): 0.3679197499838395,
+            (0.00047, 3.0): 0.0001603347644236419,
+            (0.00047, 7.9): 4.355281006725632e-06,
+            (0.00047, 8.1): 4.137719022795857e-06,
+            (0.00047, 500.0): 1.0606827811909884e-09,
+            (0.01, 2.0): 0.020620065445569127,
+            (0.2, 5.0): 0.0048070373359642435,
+        }
+        for (a, x), value in truth.items():
+            self.assertAlmostEqual(float(thor.analytic.voigt(a, x)) / value, 1, delta=1e-8)
+            self.assertEqual(float(thor.analytic.voigt(a, -x)), float(thor.analytic.voigt(a, x)))
+        x = np.linspace(-2000, 2000, 800001)
+        for a in (1e-4, 1e-2):
+            integral = np.sum(thor.analytic.voigt(a, x)) * (x[1] - x[0]) + 2 * a / (np.sqrt(np.pi) * 2000)
+            self.assertAlmostEqual(integral / np.sqrt(np.pi), 1, delta=1e-8)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,6 @@
-"""Analytic line-transfer solutions, for comparison with a Monte Carlo spectrum.
+"""Analytic line-transfer solutions, for comparison with a Monte Carlo spectrum, and the Voigt profile.
 
-All are for static, uniform gas that is very thick at line centre (a tau0 >> 1000) and a source that emits at
+The solutions are for static, uniform gas that is very thick at line centre (a tau0 >> 1000) and a source that emits at
 line centre; ``a`` is the Voigt parameter and ``tau0`` the line-centre optical depth from the source to the
 surface. They come from the diffusion approximation: at a tau0 = 470 the mean |x| of the sphere
 is 7 per cent below the truth, at 4700 2 per cent.
@@ -95,3 +95,34 @@ def slab_escape_fraction(a: float, tau0: float, tau_dust: npt.ArrayLike) -> Floa
     slope = np.sqrt(3.0) / (0.525 * np.pi ** (5.0 / 12.0))
     fraction: Floats = 1.0 / np.cosh(np.minimum(slope * root, 700.0))
     return fraction
+
+
+def _weideman(count: int) -> Floats:
+    """Coefficients of Weideman's series for w(z), highest power first."""
+    t = _WIDTH * np.tan(np.pi * np.arange(-2 * count + 1, 2 * count) / (4 * count))
+    values = np.concatenate(([0.0], np.exp(-(t**2)) * (_WIDTH**2 + t**2)))
+    series = np.real(np.fft.fft(np.fft.fftshift(values))) / (4 * count)
+    coefficients: Floats = series[1 : count + 1][::-1]
+    return coefficients
+
+
+_TERMS = 48
+_WIDTH = np.sqrt(_TERMS / np.sqrt(2.0))
+_COEFFICIENTS = _weideman(_TERMS)
+
+
+def voigt(a: npt.ArrayLike, x: npt.ArrayLike) -> Floats:
+    """The Voigt profile H(a, x) = Re w(x + i a), of which H(0, 0) is 1, to a relative 1e-8 or better for a of 1e-6 or more.
+
+    Near the core by the series of Weideman (1994, SIAM J. Numer. Anal. 31, 1497), beyond |x + i a| = 8 by the continued
+    fraction of w.
+    """
+    z = floats(x, "x") + 1j * floats(a, "a Voigt parameter")
+    shift = _WIDTH - 1j * z
+    near = 2.0 * np.polyval(_COEFFICIENTS, (_WIDTH + 1j * z) / shift) / shift**2 + 1.0 / (np.sqrt(np.pi) * shift)
+    tail = np.where(np.abs(z) < 1.0, 8.0, z)  # where it is not used, anything
+    fraction = tail
+    for k in range(12, 0, -1):
+        fraction = tail - 0.5 * k / fraction
+    profile: Floats = np.real(np.where(np.abs(z) < 8.0, near, 1j / (np.sqrt(np.pi) * fraction)))
+    return profile
