@@ -1,0 +1,317 @@
+"""What the raytracing driver finds, against analytic truth: Voigt profiles, equivalent widths, Hubble flow, masses, slices.
+
+    /usr/bin/python3 tests/e2e/test_rays_physics.py --thor build/release/thor [unittest arguments]
+
+The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py. Seeds are fixed. Optical depths are kept in single
+precision, and profiles are good to 1e-4 of themselves, so 2e-4 is what a correct spectrum must reach; a twin with a damping
+that is 1 % wrong must not.
+"""
+
+import math
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support import C, KPC, Case, main, read_package  # noqa: E402
+
+package = read_package()
+
+E2_OVER_MC = 4.80320471e-10**2 / (9.1093837e-28 * 2.99792458e10)  # e^2/(m_e c) [cm^2/s]
+BOLTZMANN, AMU = 1.380649e-16, 1.66053907e-24
+LYA = {"wavelength": 1215.6701e-8, "f": 0.4164, "A": 6.265e8, "mass": 1.00784 * AMU}
+MG = ({"wavelength": 2796.3543e-8, "f": 0.608}, {"wavelength": 2803.5315e-8, "f": 0.303})
+
+
+def thermal_speed(line, temperature):
+    """b [km/s]."""
+    return math.sqrt(2 * BOLTZMANN * temperature / line["mass"]) * 1e-5
+
+
+def depth(velocity, column, temperature, line=LYA, damping=1.0):
+    """tau of homogeneous gas at rest, N sigma_0 H(a, v/b), with v = c ln(lambda/lambda_0) [km/s]."""
+    b = thermal_speed(line, temperature)
+    sigma = math.sqrt(math.pi) * E2_OVER_MC * line["f"] * line["wavelength"] / (b * 1e5)
+    a = damping * line["A"] * line["wavelength"] / (4 * math.pi * b * 1e5)
+    return column * sigma * package.analytic.voigt(a, np.asarray(velocity) / b)
+
+
+def strength(line=LYA):
+    """Int tau dv over N: pi e^2/(m_e c) f lambda [cm^2 km/s]."""
+    return math.pi * E2_OVER_MC * line["f"] * line["wavelength"] * 1e-5
+
+
+def rays(dataset, *operators, cameras=(), **keys):
+    return {"driver": "raytrace", "dataset": dataset, "cameras": list(cameras), "operators": list(operators),
+            "output": {"path": "out.h5"}, **keys}
+
+
+def absorption(name="forest", low=-500, high=500, bins=1000, **keys):
+    keys = {"line": "Lya", "range": [f"{low} km/s", f"{high} km/s"], "sightlines": {"random": 4}, **keys}
+    return {"type": "absorption", "name": name, "bins": bins, **keys}
+
+
+def along(position, direction):
+    return {"position": [f"{float(p)!r} cm" for p in position], "direction": [float(d) for d in direction]}
+
+
+class OfRays(Case):
+    """Runs of rays, read by the package; small grids."""
+
+    def result(self, config, *arguments):
+        result = package.open(self.run_thor(config, *arguments))
+        self.addCleanup(result.close)
+        return result
+
+    def grid(self, n=8, cell=100 * KPC, hubble=0.0, periodic=False, **fields):
+        """A grid from (0, 0, 0) on, of uniform gas at rest but for the given fields."""
+        path = self.folder / "grid.h5"
+        shape = (n, n, n)
+        arrays = {"density": 1e-27, "HI_density": 1e-12, "temperature": 1e4, "velocity_x": 0.0, "velocity_y": 0.0, "velocity_z": 0.0}
+        units = {"density": "g cm-3", "HI_density": "cm-3", "temperature": "K"}
+        with h5py.File(path, "w") as file:
+            file.attrs.update({"cell_size": cell, "origin_x": 0.0, "origin_y": 0.0, "origin_z": 0.0, "hubble": hubble,
+                               "periodic": int(periodic)})
+            for name, value in {**arrays, **fields}.items():
+                file[name] = np.broadcast_to(value, shape).astype("f4")
+                file[name].attrs["units"] = units.get(name, "km s-1")
+        return {"type": "uniform_grid", "path": str(path)}
+
+
+def widths(spectra):
+    return np.diff(spectra.velocity_edges)
+
+
+class Voigt(OfRays):
+    TEMPERATURE = 1e4
+
+    def spectrum(self, column):
+        """A slab has its column density from the middle to a face; a sightline has both halves."""
+        slab = {"type": "slab", "half_thickness": "1 kpc", "temperature": f"{self.TEMPERATURE} K", "column_density": f"{0.5 * column!r} cm^-2"}
+        operator = absorption(low=-3000, high=3000, bins=6000, oversampling=1, sightlines={"random": 1})
+        return self.result(rays(slab, operator)).absorption["forest"]
+
+    def error(self, forest, column, damping=1.0):
+        """Largest relative error of tau where there is any to speak of."""
+        truth = depth(forest.centers, column, self.TEMPERATURE, damping=damping)
+        kept = truth > 1e-9 * np.max(truth)
+        return np.max(np.abs(forest.tau[0][kept] / truth[kept] - 1))
+
+    def test_slab(self):
+        for exponent in range(12, 22):
+            column = 10.0**exponent
+            forest = self.spectrum(column)
+            self.assertAlmostEqual(forest.column_density[0] / column, 1, delta=1e-6)
+            self.assertLess(self.error(forest, column), 2e-4, f"N = 1e{exponent}")
+            self.assertGreater(self.error(forest, column, damping=1.01), 2e-3, "the twin: another damping")
+            # The flux of a bin is that of its middle here.
+            np.testing.assert_allclose(forest.flux[0], np.exp(-depth(forest.centers, column, self.TEMPERATURE)), atol=2e-4 * math.exp(-1))
+
+    def test_doublet(self):
+        slab = {"type": "slab", "half_thickness": "1 kpc", "temperature": "1e4 K", "column_density": "1e12 cm^-2"}
+        operator = {"type": "absorption", "name": "mg", "line": "MgII", "axis": "wavelength", "bins": 8000,
+                    "range": ["2790 Angstrom", "2810 Angstrom"], "sightlines": {"random": 2}}
+        spectra = self.result(rays(slab, operator)).absorption["mg"]
+        column, width = spectra.column_density[0], widths(spectra)
+        lines = spectra.tau[0] * width
+        middle = 0.5 * (MG[0]["wavelength"] + MG[1]["wavelength"]) * 1e8
+        both = [np.where(inside, lines, 0.0) for inside in (spectra.centers < middle, spectra.centers > middle)]
+        for line, part in zip(MG, both):
+            self.assertAlmostEqual(np.sum(part * spectra.centers) / np.sum(part), line["wavelength"] * 1e8, delta=2.5e-3)  # a bin
+            self.assertAlmostEqual(np.sum(part) / (strength(line) * column), 1, delta=3e-4)
+        ratio = MG[0]["f"] * MG[0]["wavelength"] / (MG[1]["f"] * MG[1]["wavelength"])
+        self.assertAlmostEqual(np.sum(both[0]) / np.sum(both[1]) / ratio, 1, delta=3e-4)
+
+
+class Sums(OfRays):
+    """Int tau dv = pi e^2/(m_e c) f lambda N, whatever the gas and however it is cut."""
+
+    def test_strength(self):
+        rng = np.random.default_rng(1)
+        shape = (8, 8, 8)
+        gas = self.grid(hubble=1e-17, HI_density=10 ** rng.uniform(-13, -11, shape), temperature=10 ** rng.uniform(3.7, 5, shape),
+                        **{f"velocity_{k}": rng.normal(0, 60, shape) for k in "xyz"})
+        worst = 0
+        for number, (subsampling, oversampling, bins) in enumerate(((0, 0, 500), (0, 0, 4000), (1, 1, 2000), (3, 2, 1000), (16, 4, 400),
+                                                                    (64, 1, 1500))):
+            direction = rng.normal(size=3).tolist()
+            forest = self.result(rays(gas, absorption(low=-3000, high=4000, bins=bins, subsampling=subsampling, oversampling=oversampling,
+                                                      sightlines={"random": 12, "direction": direction}), seed=number)).absorption["forest"]
+            sums = forest.tau @ widths(forest) / (strength() * forest.column_density)
+            worst = max(worst, np.max(np.abs(sums - 1)))
+        self.assertLess(worst, 1e-4)
+        print(f"strength: within {worst:.1e} of pi e^2/(m_e c) f lambda N", file=sys.stderr)
+
+    def test_equivalent_width_is_the_same_in_all_directions(self):
+        """Of a uniform cube, along ways of one length from its middle."""
+        side = 8 * 100 * KPC
+        gas = self.grid(HI_density=1e-10)
+        rng = np.random.default_rng(2)
+        directions = [*np.eye(3), *-np.eye(3), [1, 1, 0], [1, 1, 1], *rng.normal(size=(12, 3))]
+        begin = [0.5 * side * (1 + 1e-3 * k) for k in (1, 2, 3)]  # on no face of a cell
+        lines = {"list": [along(begin, d) for d in directions], "length": f"{0.45 * side!r} cm"}
+        forest = self.result(rays(gas, absorption(low=-1500, high=1500, sightlines=lines))).absorption["forest"]
+        column = 1e-10 * 0.45 * side
+        np.testing.assert_allclose(forest.column_density, column, rtol=2e-6)
+        np.testing.assert_allclose(forest.equivalent_width, forest.equivalent_width[0], rtol=1e-5)
+        fine = np.linspace(-1500, 1500, 60001)
+        lost = 1 - np.exp(-depth(fine, column, 1e4))
+        truth = np.sum(lost * np.exp(fine / C)) * (fine[1] - fine[0]) / C * LYA["wavelength"] * 1e8
+        self.assertAlmostEqual(forest.equivalent_width[0] / truth, 1, delta=1e-4)
+        twice = {"list": [along([1e-3 * side, *begin[1:]], [1, 0, 0])], "length": f"{0.9 * side!r} cm"}
+        other = self.result(rays(gas, absorption(low=-1500, high=1500, sightlines=twice))).absorption["forest"]
+        self.assertGreater(other.equivalent_width[0] / truth - 1, 0.05, "the twin: twice the way")
+
+    def test_line_spread_and_noise(self):
+        rng = np.random.default_rng(3)
+        gas = self.grid(HI_density=10 ** rng.uniform(-12, -10, (8, 8, 8)))
+        spread = absorption("spread", low=-1000, high=1000, bins=800, lsf="30 km/s", sightlines={"random": 20})
+        noise = absorption("noise", low=-1000, high=1000, bins=2000, signal_to_noise=25, sightlines={"random": 40})
+        result = self.result(rays(gas, spread, noise))
+        spread, noise = result.absorption["spread"], result.absorption["noise"]
+        wave = np.diff(1215.6701 * np.exp(spread.edges / C))
+        np.testing.assert_allclose((1 - spread.observed) @ wave, spread.equivalent_width, rtol=1e-3)
+        self.assertGreater(np.max(np.abs(spread.observed - spread.flux)), 0.05)
+        difference = (noise.observed - noise.flux) * 25
+        self.assert_mean(difference, 0, 1 / math.sqrt(difference.size), message="mean of the noise")
+        self.assert_mean(difference**2, 1, math.sqrt(2 / difference.size), message="variance of the noise")
+        together = np.mean(difference[:, 1:] * difference[:, :-1])
+        self.assertLess(abs(together), 4 / math.sqrt(difference.size), "neighbouring bins share noise")
+        self.assertLess(abs(np.mean(difference[1:] * difference[:-1])), 4 / math.sqrt(difference.size), "sightlines share noise")
+
+    def test_width_of_the_line_spread(self):
+        """The variance of a thin line grows by that of the line-spread function."""
+        slab = {"type": "slab", "half_thickness": "1 kpc", "temperature": "1e4 K", "column_density": "1e11 cm^-2"}
+        wide = self.result(rays(slab, absorption(low=-300, high=300, bins=1200, lsf="40 km/s", sightlines={"random": 1}))).absorption["forest"]
+
+        def variance(flux):
+            lost = np.where(np.abs(wide.centers) < 150, 1 - flux, 0)
+            return np.sum(lost * wide.centers**2) / np.sum(lost)
+        grown = variance(wide.observed[0]) - variance(wide.flux[0])
+        self.assertAlmostEqual(math.sqrt(grown) / (40 / 2.3548200450309493), 1, delta=2e-3)
+
+
+class Hubble(OfRays):
+    H = 3.24e-18  # about 100 km/s/Mpc
+
+    def one_cell(self, n=16, at=11):
+        density = np.zeros((n, n, n))
+        density[at, 5, 5] = 1e-12
+        return density
+
+    def test_one_cell_absorbs_at_its_velocity(self):
+        """A cell between s and s + ds along x, with v_x = 70 km/s: around v + H (s + ds/2), whichever way one looks."""
+        n, cell, at = 16, 100 * KPC, 11
+        for hubble in (0.0, self.H):
+            gas = self.grid(n=n, cell=cell, hubble=hubble, HI_density=self.one_cell(n, at), velocity_x=70.0)
+            y = 5.3 * cell
+            lines = {"list": [along((0, y, y), (1, 0, 0)), along((n * cell, y, y), (-1, 0, 0)), along((-30 * KPC, y, y), (2, 0, 0))]}
+            forest = self.result(rays(gas, absorption(low=-500, high=1500, bins=1000, sightlines=lines))).absorption["forest"]
+            middle = (at + 0.5) * cell
+            expected = [70 + hubble * middle * 1e-5, -70 + hubble * (n * cell - middle) * 1e-5, 70 + hubble * (middle + 30 * KPC) * 1e-5]
+            for tau, velocity in zip(forest.tau, expected):
+                found = np.sum(tau * forest.centers) / np.sum(tau)
+                self.assertLess(abs(found - velocity), 0.05)  # of bins of 2 km/s
+        # The cell is H ds wide in velocity: the variance is that of the line and of a box.
+        wide = forest.tau[0]
+        near = np.abs(forest.centers - expected[0]) < 100
+        mean = np.average(forest.centers[near], weights=wide[near])
+        variance = np.average((forest.centers[near] - mean) ** 2, weights=wide[near])
+        box = (self.H * cell * 1e-5) ** 2 / 12
+        self.assertAlmostEqual(variance / (thermal_speed(LYA, 1e4) ** 2 / 2 + box), 1, delta=0.02)  # damping wings have a share
+
+    def test_periodic_continuation(self):
+        rng = np.random.default_rng(4)
+        n, cell = 8, 100 * KPC
+        side = n * cell
+        hubble = 500e5 / side  # 500 km/s across the box
+        gas = self.grid(n=n, cell=cell, hubble=hubble, periodic=True, HI_density=10 ** rng.uniform(-14, -12.5, (n, n, n)),
+                        velocity_y=rng.normal(0, 20, (n, n, n)))
+        lines = {"list": [along((3.3 * cell, 0, 2.7 * cell), (0, 1, 0))]}
+        whole = self.result(rays(gas, absorption(low=-200, high=1800, bins=2000, sightlines=lines))).absorption["forest"]
+        lines["length"] = f"{2.5 * side!r} cm"
+        forest = self.result(rays(gas, absorption(low=-200, high=1800, bins=2000, sightlines=lines))).absorption["forest"]
+        tau, bins = forest.tau[0], 500
+        first, second = tau[200 + 150 : 200 + 450], tau[200 + 150 + bins : 200 + 450 + bins]  # 150 to 450 km/s, and a box further
+        np.testing.assert_allclose(first, second, rtol=2e-3)
+        np.testing.assert_allclose(first, whole.tau[0][200 + 150 : 200 + 450], rtol=2e-3)
+        self.assertGreater(np.max(np.abs(np.log(first / tau[200 + 100 + bins : 200 + 400 + bins]))), 0.1, "the twin: 50 km/s beside")
+        with h5py.File(self.folder / "grid.h5") as file:
+            cells = file["HI_density"][3, :, 2].astype(float) * cell
+        self.assertAlmostEqual(forest.column_density[0] / (2 * np.sum(cells) + np.sum(cells[:4])), 1, delta=1e-6)
+        self.assertLess(np.max(tau[200 + 1250 + 200 :]), 1e-3 * np.max(tau), "and ends after 2.5 boxes")
+
+
+class Maps(OfRays):
+    def camera(self, direction, n, cell, pixels, **keys):
+        up = [0.0, 0, 1] if abs(direction[2]) < 0.9 * np.linalg.norm(direction) else [0.0, 1, 0]
+        return {"name": "c", "direction": [float(d) for d in direction], "up": up, "width": f"{1.8 * n * cell!r} cm", "pixels": pixels, **keys}
+
+    def test_mass(self):
+        """The rays of 96 x 96 pixels with 16 each sample a random grid of 8^3 cells: 2e-4 is the worst error of its mass from six
+        random directions. Where rays are parallel to faces, pixels must fit cells (below); here they would be 8e-3 off."""
+        rng = np.random.default_rng(5)
+        n, cell = 8, KPC
+        density = 10 ** rng.uniform(-28, -25, (n, n, n))
+        gas = self.grid(n=n, cell=cell, density=density)
+        mass = np.sum(density.astype("f4").astype(float)) * cell**3
+        worst = 0
+        for direction in rng.normal(size=(6, 3)):
+            camera = self.camera(direction, n, cell, 96)
+            image = self.result(rays(gas, {"type": "projection", "name": "m", "camera": "c", "field": "density", "samples": 4},
+                                     cameras=[camera])).images["m"]
+            self.assertEqual(image.unit, "cm-2 g")
+            worst = max(worst, abs(image.total() / mass - 1))
+        print(f"mass: within {worst:.1e} of that of the grid", file=sys.stderr)
+        self.assertLess(worst, 4e-4)
+
+    def test_mass_of_aligned_pixels(self):
+        """Rays through the middles of cells see every cell as it is."""
+        rng = np.random.default_rng(6)
+        n, cell = 8, KPC
+        density = 10 ** rng.uniform(-28, -25, (n, n, n))
+        gas = self.grid(n=n, cell=cell, density=density)
+        camera = {**self.camera([0, 0, 1], n, cell, n), "width": f"{n * cell!r} cm"}
+        image = self.result(rays(gas, {"type": "projection", "name": "m", "camera": "c", "field": "density"}, cameras=[camera])).images["m"]
+        columns = np.sum(density.astype("f4").astype(float), axis=2) * cell
+        np.testing.assert_allclose(image.values, columns.T, rtol=2e-6)
+
+    def test_slices_are_cells(self):
+        rng = np.random.default_rng(7)
+        n, cell = 8, KPC
+        gas = self.grid(n=n, cell=cell, temperature=10 ** rng.uniform(3, 6, (n, n, n)))
+        with h5py.File(self.folder / "grid.h5") as file:
+            cells = file["temperature"][()].astype(float)
+        for plane in (-3, 0, 2):
+            camera = {**self.camera([0, 0, 1], n, cell, n), "width": f"{n * cell!r} cm"}
+            cut = {"type": "slice", "name": "cut", "camera": "c", "field": "temperature", "offset": f"{(plane + 0.5) * cell!r} cm"}
+            image = self.result(rays(gas, cut, cameras=[camera])).images["cut"]
+            np.testing.assert_array_equal(image.values, cells[:, :, n // 2 + plane].T)
+        # An oblique plane, point by point; nan outside of the box.
+        camera = self.camera([1, -2, 0.7], n, cell, 40)
+        image = self.result(rays(gas, {"type": "slice", "name": "cut", "camera": "c", "field": "temperature"}, cameras=[camera])).images["cut"]
+        right, up = (0.5 * (e[1:] + e[:-1]) * KPC for e in (image.right, image.up))
+        points = image.centre + right[None, :, None] * image.axes[0] + up[:, None, None] * image.axes[1]
+        index = np.floor(points / cell).astype(int)
+        inside = np.all((index >= 0) & (index < n), axis=-1)
+        truth = np.where(inside, cells[tuple(np.clip(index, 0, n - 1).transpose(2, 0, 1))], np.nan)
+        far = np.all(np.abs(points / cell - np.round(points / cell)) > 1e-4, axis=-1)  # from a face
+        np.testing.assert_array_equal(image.values[far], truth[far])
+        self.assertGreater(np.count_nonzero(far & inside), 300)
+
+    def test_velocities_are_positive_away_from_the_camera(self):
+        gas = self.grid(velocity_x=30.0, velocity_y=-10.0)
+        for direction in ([1, 0, 0], [0, -1, 0.2], [-1, 2, 3]):
+            camera = self.camera(direction, 8, 100 * KPC, 16)
+            mean = {"type": "projection", "name": "v", "camera": "c", "field": "velocity", "weight": "density"}
+            image = self.result(rays(gas, mean, cameras=[camera])).images["v"]
+            towards = np.array(direction) / np.linalg.norm(direction)
+            np.testing.assert_allclose(image.values[np.isfinite(image.values)], -np.dot([30, -10, 0], towards), atol=1e-4)
+            self.assertTrue(np.any(np.isnan(image.values)))
+
+
+if __name__ == "__main__":
+    main()
