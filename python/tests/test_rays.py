@@ -92,6 +92,9 @@ class Reading(WithFiles):
         self.assertIsInstance(view, thor.Picture)
         np.testing.assert_allclose(view.over()[0, 0], [0.2, 0.3, 1], rtol=1e-6)
         np.testing.assert_allclose(view.over((1, 1, 1))[0, 0], [0.95, 1, 1], rtol=1e-6)
+        np.testing.assert_allclose(view.over(stretch=3)[0, 0], [0.2 / 1.5, 0.3 / 1.5, 1], rtol=1e-6)  # the brightest pixel is 1
+        with self.assertRaises(thor.ArgumentError):
+            view.over(stretch=-1)
 
     def test_absorption(self):
         forest = self.rays.absorption["forest"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .drawing import COLORS, draw_pixels, field_scale, in_print, new_axes, ticks_inside
 from .errors import ArgumentError, MissingError
-from .line import AXIS_UNITS, C_KMS, Floats, Line
+from .line import AXIS_UNITS, C_KMS, Floats, Line, positive
 from .quantity import in_unit
 
 if TYPE_CHECKING:
@@ -106,16 +106,26 @@ class Picture(OfCamera):
 
     rgba: Floats
 
-    def over(self, background: Sequence[float] = (0.0, 0.0, 0.0)) -> Floats:
-        """Red, green and blue from 0 to 1, before a background."""
+    def over(self, background: Sequence[float] = (0.0, 0.0, 0.0), stretch: float = 0.0) -> Floats:
+        """Red, green and blue from 0 to 1, before a background.
+
+        Where a colour exceeds 1 it is cut. With a ``stretch`` q above 0 none does: the brightest colour m of a pixel becomes
+        asinh(q m)/asinh(q M), where M is that of the brightest pixel, and the others keep their ratio to it (Lupton et al. 2004).
+        """
+        light = self.rgba[..., :3]
+        if stretch != 0.0:
+            q, brightest = positive(stretch, "stretch"), np.max(light, axis=-1, keepdims=True)
+            most = max(float(np.max(brightest)), 1e-300)
+            scale = np.divide(np.arcsinh(q * brightest), brightest, out=np.zeros_like(brightest), where=brightest > 0.0)
+            light = light * scale / np.arcsinh(q * most)
         behind = (1.0 - self.rgba[..., 3:]) * np.asarray(background, dtype=float)
-        shown: Floats = np.clip(self.rgba[..., :3] + behind, 0.0, 1.0)
+        shown: Floats = np.clip(light + behind, 0.0, 1.0)
         return shown
 
-    def plot(self, ax: Axes | None = None, *, background: Sequence[float] = (0.0, 0.0, 0.0)) -> Axes:
-        """Draws the picture before a background."""
+    def plot(self, ax: Axes | None = None, *, background: Sequence[float] = (0.0, 0.0, 0.0), stretch: float = 0.0) -> Axes:
+        """Draws the picture before a background; ``stretch`` as in :meth:`over`."""
         ax = new_axes() if ax is None else ax
-        draw_pixels(ax, self.over(background), self.right, self.up, self.length)
+        draw_pixels(ax, self.over(background, stretch), self.right, self.up, self.length)
         ax.set_title(f"{self.name} ({self.camera})")
         return ax
 
