@@ -37,6 +37,7 @@ PAGES = (
     ("docs/snapshots.md", "snapshots.html", "Snapshots"),
     ("docs/gridding.md", "gridding.html", "Gridding"),
     ("docs/emission.md", "emission.html", "Emission"),
+    ("docs/raytracing.md", "raytracing.html", "Rays"),
     ("docs/mock.md", "mock.html", "Mock snapshots"),
     ("docs/formats.md", "formats.html", "Files"),
     ("python/README.md", "python.html", "Python"),

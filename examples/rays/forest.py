@@ -11,6 +11,7 @@ import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.colors import LogNorm  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import thor  # noqa: E402
@@ -44,21 +45,26 @@ def forest_box(forest, side=6.25 * 3.0856775814913673e24):
     return forest.hubble * side * 1e-5
 
 
+def draw(ax, image, values, title, **how):
+    """An image in Mpc."""
+    extent = 1e-3 * np.array([image.right[0], image.right[-1], image.up[0], image.up[-1]])
+    ax.set(xlabel="right [Mpc]", ylabel="up [Mpc]")
+    ax.set_title(title, fontsize=9)
+    return ax.imshow(values, origin="lower", interpolation="nearest", extent=extent, **how)
+
+
 def tomography(result, path):
     spectra = result.absorption["tomography"]
     mean = spectra.mean_flux()[0]
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6.4), layout="constrained")
+    figure, axes = plt.subplots(2, 3, figsize=(9.4, 7), layout="constrained")
     for ax, low in zip(axes.flat, np.linspace(0, 1500, 5)):
         image = spectra.tomography(low, low + 150)
-        shown = ax.imshow(image.values / mean - 1, origin="lower", cmap="RdBu", vmin=-1, vmax=1,
-                          extent=1e-3 * np.array([image.right[0], image.right[-1], image.up[0], image.up[-1]]))
-        ax.set_title(f"{low:.0f} to {low + 150:.0f} km/s", fontsize=9)
-        ax.set(xlabel="right [Mpc]", ylabel="up [Mpc]")
-    figure.colorbar(shown, ax=axes[:, :2], label=r"$\delta_F = F/\langle F\rangle - 1$", location="bottom", shrink=0.6)
-    column = result.images["column"]
-    column.plot(axes[1, 2], label=r"$N_\mathrm{HI}$ [cm$^{-2}$]", vmin=1e13, vmax=1e21)
-    axes[1, 2].set_title("column of all of it", fontsize=9)
-    figure.savefig(path, dpi=80)
+        shown = draw(ax, image, image.values / mean - 1, f"{low:.0f} to {low + 150:.0f} km/s", cmap="RdBu", vmin=-1, vmax=1)
+    figure.colorbar(shown, ax=axes[:, :2], label=r"$\delta_F = F/\langle F\rangle - 1$", location="bottom", shrink=0.8)
+    column = draw(axes[1, 2], result.images["column"], result.images["column"].values, "column of all of it", cmap="inferno",
+                  norm=LogNorm(1e14, 1e21))
+    figure.colorbar(column, ax=axes[:, 2], label=r"$N_\mathrm{HI}$ [cm$^{-2}$]", location="bottom", shrink=0.8)
+    figure.savefig(path, dpi=75)
     print(f"tomography: {len(spectra)} sightlines, mean flux {mean:.3f}")
 
 

@@ -39,10 +39,10 @@ def transfer_function(ax):
 
 def render(result, path):
     figure, ax = plt.subplots(figsize=(5.8, 5.4), layout="constrained")
-    result.images["temperature"].plot(ax, stretch=40)
+    result.images["temperature"].plot(ax, stretch=15)
     ax.set_title("gas of a synthetic galaxy, coloured by temperature, bright where it is dense", fontsize=9)
     transfer_function(ax.inset_axes((0.11, 0.11, 0.36, 0.2)))
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=92)
 
 
 def maps(result, path):

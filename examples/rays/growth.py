@@ -89,8 +89,8 @@ def main():
                 for values, label, keep in zip(asymptotes(fine, b), ("thin, $W \\propto N$", "flat, $2b\\sqrt{\\ln\\tau_0}$", "damped, $W \\propto \\sqrt{N}$"),
                                                (fine < 1e15, (fine > 3e13) & (fine < 1e19), fine > 3e17)):
                     top.plot(fine[keep], values[keep], ":", color="0.3", lw=1)
-                    at = np.flatnonzero(keep)[{"t": -1, "f": len(np.flatnonzero(keep)) * 2 // 3, "d": 1}[label[0]]]
-                    where = {"t": (6, -4), "f": (0, -14), "d": (-4, -16)}[label[0]]
+                    at = np.flatnonzero(keep)[{"t": -1, "f": len(np.flatnonzero(keep)) * 2 // 3, "d": -15}[label[0]]]
+                    where = {"t": (6, -4), "f": (-30, -14), "d": (10, -6)}[label[0]]
                     top.annotate(label, (fine[at], values[at]), where, textcoords="offset points", fontsize=8, color="0.3")
     top.set(xscale="log", yscale="log", ylabel=r"equivalent width of Ly$\alpha$ [Å]", ylim=(3e-3, 60))
     top.legend(frameon=False, fontsize=8)

@@ -24,10 +24,15 @@ thor run "$out/box.yaml" --overwrite
 
 data=${THOR_SHARED:-$here/../../../shared}/data
 if [ -e "$data/gadget4_gas32_z3.hdf5" ]; then
-  thor grid "$data/gadget4_gas32_z3.hdf5" --cells 128 --ionization equilibrium --uvb "$data/uvb_treecool_puchwein2018.txt" \
-    --emission none -o "$out/snapshot_grid.h5" --overwrite
-  thor run "$out/snapshot.yaml" --overwrite
-  "$python" "$here/mean_flux.py" "$out/snapshot.h5" "$out/snapshot_grid.h5" -o "$out/rays_mean_flux.png"
+  "$python" "$here/heat.py" "$data/gadget4_gas32_z3.hdf5" -o "$out/warm.hdf5"
+  for gas in cold warm; do
+    snapshot=$out/warm.hdf5
+    [ $gas = cold ] && snapshot=$data/gadget4_gas32_z3.hdf5
+    thor grid "$snapshot" --cells 128 --ionization equilibrium --uvb "$data/uvb_treecool_puchwein2018.txt" --emission none \
+      -o "$out/snapshot_grid.h5" --overwrite
+    thor run "$out/snapshot.yaml" -o "$out/$gas.h5" --overwrite
+  done
+  "$python" "$here/mean_flux.py" "$out/cold.h5" "$out/warm.h5" "$out/snapshot_grid.h5" -o "$out/rays_mean_flux.png"
 else
   echo "*** SKIPPED: there is no $data/gadget4_gas32_z3.hdf5: NO MEAN FLUX OF A SIMULATION ***" >&2
 fi

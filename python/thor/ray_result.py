@@ -18,7 +18,7 @@ class RayResult(ResultFile):
 
     ``images`` has the projections and slices (:class:`RayImage`) and volume renderings (:class:`Picture`) by name,
     ``absorption`` the absorption spectra, ``traces`` the fields along sightlines; ``summary`` and ``attributes`` are the
-    file's (docs/formats.md), and ``caveats`` the warnings of the run.
+    file's (docs/raytracing.md), and ``caveats`` the warnings of the run.
     """
 
     def _load(self) -> None:
