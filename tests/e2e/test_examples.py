@@ -107,5 +107,34 @@ class Wind(Example):
         self.assertLess(ratios[0], ratios[1])  # thin gas has the ratio of the oscillator strengths, thick gas does not
 
 
+class Rays(Example):
+    """Rays through a coarse galaxy and a coarse box, without the simulation, which is not part of the project."""
+
+    def setUp(self):
+        super().setUp()
+        for name, changes in {
+            "run.sh": (("mock galaxy", "mock galaxy --gas-particles 8000"), ("mock box", "mock box --particles-per-side 32"), ("--cells 128", "--cells 32")),
+            "box.yaml": (("random: 400", "random: 40"), ("grid: 64", "grid: 8")),
+            "growth.py": (("np.logspace(12, 21, 19)", "np.logspace(12, 21, 4)"), ("np.logspace(11.8, 21.2, 80)", "np.logspace(12, 21, 60)")),
+        }.items():
+            path = self.examples / "rays" / name
+            text = path.read_text()
+            for old, new in changes:
+                self.assertIn(old, text)
+                text = text.replace(old, new)
+            path.write_text(text)
+        self.environment["THOR_SHARED"] = str(self.folder / "nowhere")
+
+    def test_pictures(self):
+        done = subprocess.run([self.examples / "rays/run.sh", self.folder / "out"], env=self.environment, capture_output=True, text=True,
+                              timeout=300)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("*** SKIPPED", done.stderr)
+        self.assertNotRegex(done.stderr, r"Traceback|[A-Za-z]Warning:")
+        for name in ("render", "maps", "forest", "tomography", "growth"):
+            self.assertGreater((self.folder / f"out/rays_{name}.png").stat().st_size, 15000, name)
+        self.assertLess(float(re.search(r"curve of growth: within (\S+) of", done.stdout)[1]), 1e-4)
+
+
 if __name__ == "__main__":
     main()
