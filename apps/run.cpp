@@ -50,12 +50,8 @@ ExitCode run(const RunArguments& arguments, const std::vector<std::string>& set,
     if (options.output.empty()) options.output = rays.output_path;
     return run_raytrace(rays, options);
   }
-  const auto [config, setup] = prepare(name, {set,
-                                                               options.output,
-                                                               options.cpu.threads,
-                                                               options.quiet,
-                                                               text,
-                                                               arguments.replay ? DomainOptions{} : options.domains});
+  const auto [config, setup] = prepare(name, {set, options.output, options.cpu.threads, options.quiet, text,
+                                              arguments.replay ? DomainOptions{} : options.domains});
   if (arguments.replay) {
     print_photon(setup, replay(config, setup, *arguments.replay, options.cpu));
     return ExitCode::done;

@@ -4,9 +4,9 @@
 
 #include "thor/datasets/field_array.hpp"
 #include "thor/datasets/medium.hpp"
+#include "thor/io/result/unit.hpp"
 #include "thor/line/line.hpp"
 #include "thor/operators/any_scene.hpp"
-#include "thor/io/result/unit.hpp"
 #include "thor/operators/parameters.hpp"
 
 namespace thor {
@@ -18,8 +18,8 @@ struct FieldUse {
   std::string units{};  ///< that unit is in: "g cm-3"
 };
 
-/// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they are
-/// first used, and stay in memory.
+/// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they
+/// are first used, and stay in memory.
 class RayScene {
  public:
   /// Reads the header of a grid; a model is built as its `line` sees it.
@@ -46,8 +46,8 @@ class RayScene {
   template <class Real>
   AnyScene<Real> scene() const;
 
-  std::vector<std::string> names() const;            ///< of fields
-  double length() const { return length_; }          ///< unit of length [cm]
+  std::vector<std::string> names() const;                          ///< of fields
+  double length() const { return length_; }                        ///< unit of length [cm]
   const std::array<double, 3>& centre() const { return centre_; }  ///< [cm]
   const std::array<double, 3>& size() const { return size_; }      ///< of the whole gas [cm]
   double b_turb() const { return b_turb_; }

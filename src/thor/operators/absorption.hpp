@@ -15,15 +15,15 @@ struct AbsorbingTransition {
 };
 
 /// Absorption spectra (paper, section 3.5): each piece of gas adds dN sigma_0 H(a, x), with the damping wings, at every
-/// frequency of the spectrum. The axis is w = c ln(lambda/lambda_0), in which shifts add: gas that moves with v along its
-/// ray, at position + s direction, absorbs around v + H s.
+/// frequency of the spectrum. The axis is w = c ln(lambda/lambda_0), in which shifts add: gas that moves with v along
+/// its ray, at position + s direction, absorbs around v + H s.
 struct Absorption {
-  FieldProduct density, temperature, velocity;                 ///< of the ion
-  double density_unit, temperature_unit, velocity_unit;    ///< of the fields: cm^-3, K, cm/s
-  double length;                                           ///< unit of length of the dataset [cm]
-  double hubble;                                           ///< H, over a unit of length [cm/s]
-  double b_turb2;                                          ///< [cm^2/s^2]
-  double first, width;                                     ///< middle of the first bin, width of a bin [cm/s]
+  FieldProduct density, temperature, velocity;           ///< of the ion
+  double density_unit, temperature_unit, velocity_unit;  ///< of the fields: cm^-3, K, cm/s
+  double length;                                         ///< unit of length of the dataset [cm]
+  double hubble;                                         ///< H, over a unit of length [cm/s]
+  double b_turb2;                                        ///< [cm^2/s^2]
+  double first, width;                                   ///< middle of the first bin, width of a bin [cm/s]
   int bins;
   int pieces;         ///< that each piece of gas is split into; 0: such that
   double resolution;  ///< the Hubble flow in each of them is at most so many b
@@ -36,8 +36,8 @@ inline constexpr int most_pieces = 4096;
 
 inline namespace THOR_ISA {
 
-/// H(a, x) for a < 0.1, good to 1e-4. Beyond |x| = 12, where most bins are, the wings alone, by the asymptotic series of
-/// H for large x^2.
+/// H(a, x) for a < 0.1, good to 1e-4. Beyond |x| = 12, where most bins are, the wings alone, by the asymptotic series
+/// of H for large x^2.
 template <class V>
 THOR_FN V voigt_with_wings(V a, V x) {
   using Real = RealOf<V>;
@@ -62,7 +62,8 @@ THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Ab
       length = double(s);
       n = double(piece.value(absorption.density)) * absorption.density_unit;
       temperature = double(piece.value(absorption.temperature)) * absorption.temperature_unit;
-      if (absorption.velocity.velocity >= 0) velocity = double(piece.value(absorption.velocity)) * absorption.velocity_unit;
+      if (absorption.velocity.velocity >= 0)
+        velocity = double(piece.value(absorption.velocity)) * absorption.velocity_unit;
     });
     const double begins = gone, whole = n * length * absorption.length;
     gone = gone + length;

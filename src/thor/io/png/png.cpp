@@ -60,7 +60,8 @@ std::string encode_png(const Raster& raster) {
 std::string encode_png(const Picture& picture) {
   const std::size_t colours = picture.transparent ? 4 : 3;
   std::vector<std::byte> rows;
-  rows.reserve((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) * std::size_t(picture.height));
+  rows.reserve((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) *
+               std::size_t(picture.height));
   for (std::size_t i = 0; i < picture.numbers.size(); ++i) {
     if (i % (4 * std::size_t(picture.width)) == 0) rows.push_back(std::byte{0});
     if (i % 4 >= colours) continue;

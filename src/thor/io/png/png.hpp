@@ -36,7 +36,7 @@ struct Raster {
 struct Picture {
   int width, height;
   int bits = 8;
-  bool transparent = false;  ///< with opacity; else on black
+  bool transparent = false;              ///< with opacity; else on black
   std::vector<std::uint16_t> numbers{};  ///< four of each pixel
 };
 

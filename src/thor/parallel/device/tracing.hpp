@@ -21,7 +21,8 @@ THOR_FN void trace_pixel(const S& scene, const ImageJob& job, const ImageTile& t
   using Real = typename S::Real;
   Real sums[image_planes] = {};
   for (int sample = 0; sample < job.samples * job.samples; ++sample) {
-    auto walk = start_pixel(scene, job, tile.column + column, tile.row + row, sample % job.samples, sample / job.samples);
+    auto walk =
+        start_pixel(scene, job, tile.column + column, tile.row + row, sample % job.samples, sample / job.samples);
     Real numbers[image_planes];
     trace_image<Real>(walk, scene, job, numbers);
     for (int p = 0; p < image_planes; ++p) sums[p] = sums[p] + numbers[p];
