@@ -39,7 +39,8 @@ RayScene::RayScene(const config::Dataset& dataset, const Line& line, int threads
                                        ": no array of three dimensions in it: not a grid file (`thor grid` "
                                        "makes one of a snapshot or a cube)");
     }
-    shape_ = read_grid_shape(dataset, std::vector{names.front()});
+    reference_ = names.front();
+    shape_ = read_grid_shape(dataset, std::vector{reference_});
     b_turb_ = dataset.b_turb;
   } else {
     const MediumOutline outline = outline_medium(dataset, line);
@@ -116,6 +117,11 @@ void RayScene::refuse(const std::string& field) const {
                           from_file_ && weighted ? "; `thor grid --mass-weighted` writes that of all gas" : ""));
 }
 
+void RayScene::require_shape(std::vector<std::string> fields) const {
+  fields.insert(fields.begin(), reference_);
+  read_grid_shape(dataset_, fields);
+}
+
 int RayScene::add(FieldArray field) {
   if (fields_.size() == most_fields) {
     throw Error(ExitCode::usage, fmt::format("operators need more than {} fields: run them apart", most_fields));
@@ -139,6 +145,7 @@ int RayScene::velocity_of_file(const std::string& prefix) {
     if (from_file_) {
       const io::Input file(dataset_.path);
       if (!file.has(name)) refuse(prefix);
+      require_shape({name});
       // In km/s, all with one unit.
       const double unit = io::cgs_unit(file, name, Dimension::velocity) / constants::km;
       components[k] =
@@ -184,7 +191,7 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
   if (!scalars.empty()) {
     FieldArray field;
     if (from_file_) {
-      read_grid_shape(dataset_, scalars);  // the same shape for all
+      require_shape(scalars);
       field =
           read_product(dataset_.path, scalars, shape_, part_, dataset_.bad_cells == config::BadCells::drop, threads_);
     } else {

@@ -65,9 +65,11 @@ class RayScene {
   FieldUse use_of_model(const std::string& key, const std::vector<std::string>& factors);
   int velocity_of_file(const std::string& prefix);
   [[noreturn]] void refuse(const std::string& field) const;
+  void require_shape(std::vector<std::string> fields) const;  ///< that of all
   void make_fields_of_cells(const Line& line);
 
   config::Dataset dataset_;
+  std::string reference_;  ///< a field of the file, whose shape is that of the grid
   int threads_;
   bool is_grid_, from_file_;
   double length_ = 1, b_turb_ = 0;

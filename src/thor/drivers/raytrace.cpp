@@ -65,6 +65,7 @@ class Raytracing {
         parts_(config, options) {}
 
   ExitCode run();
+  RaysCost check();
 
  private:
   /// An operator with a camera: what each part has to trace.
@@ -551,6 +552,21 @@ void Raytracing::write(io::ArrayOutput* file, const Traces& traces) {
   }
 }
 
+RaysCost Raytracing::check() {
+  plan();
+  RaysCost cost{total_of_rays(), parts_.scene().bytes(), parts_.scene().names()};
+  double largest = 0;
+  for (const Picture& p : pictures_) {
+    const Camera& camera = p.plans.front().job.camera;
+    largest = std::max(largest, 8. * 6 * camera.columns * camera.rows);
+  }
+  for (const Spectra& s : spectra_) {
+    largest = std::max(largest, 4. * 3 * double(s.keys->bins) * double(s.sightlines.begins.size()));
+  }
+  cost.memory += largest;
+  return cost;
+}
+
 ExitCode Raytracing::run() {
   for (const std::string& input : {config_.path, config_.dataset.path, config_.line_list}) {
     if (!input.empty()) io::detail::require_apart(options_.output, input);
@@ -645,6 +661,12 @@ void RayParts::prepare() {
     const bool single = config_.precision == config::Precision::single_ && part.scene.has_single_places();
     part.tracer = single ? make(part.scene.scene<float>()) : make(part.scene.scene<double>());
   }
+}
+
+RaysCost check_rays(const config::Raytrace& config, int threads) {
+  RunOptions options;
+  options.cpu.threads = threads;
+  return Raytracing(config, options).check();
 }
 
 ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options) {

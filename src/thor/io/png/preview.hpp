@@ -9,7 +9,7 @@ namespace thor::io {
 /// An image in the middle of its frame, with a colour bar to the right and a scale bar in it.
 struct Preview {
   std::string title;
-  std::string quantity;     ///< what the values are: "surface brightness"
+  std::string quantity{};   ///< what the values are: "surface brightness"
   std::string unit;         ///< of the values
   std::string length_unit;  ///< of the sides
   double width;             ///< of the image, in that unit
