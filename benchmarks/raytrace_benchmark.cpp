@@ -97,7 +97,7 @@ void measure_absorption(Tracer& tracer, int cells, int count, const std::string&
   a.density.field = 0, a.temperature.field = 1, a.velocity.velocity = 2;
   a.density_unit = 1e-8, a.temperature_unit = 4e4, a.velocity_unit = 5e6;
   a.length = 3e21, a.hubble = 2e8 / cells, a.b_turb2 = 0;
-  a.bins = 2000, a.width = 1e5, a.first = 5e4, a.resolution = 0.5;
+  a.bins = 2000, a.width = 1e5, a.first = 5e4;
   a.transitions = 1, a.transition[0] = {0, 7.6e-8, 606, 1.65e8};
   SightlineRays rays;
   std::minstd_rand random(3);

@@ -401,7 +401,6 @@ AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line&
   a.width = width / plan.oversampling;
   a.first = low + 0.5 * a.width;
   a.pieces = int(op.subsampling);
-  a.resolution = 0.5;
   for (std::uint64_t i = 0; i <= op.bins; ++i) plan.edges.push_back(low + double(i) * width);
   return plan;
 }

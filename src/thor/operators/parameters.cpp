@@ -339,8 +339,7 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
                .fallback = "0"});
     s.integer(
         "subsampling", &AbsorptionOperator::subsampling, 0, most_pieces,
-        {.meaning = "parts of the way through a cell, each with the Hubble flow of its middle; 0: such that it is "
-                    "at most half a line width",
+        {.meaning = "parts of the way through a cell, each with the Hubble flow of its middle; 0: the integral over it",
          .fallback = "0"});
     s.quantity("lsf", &AbsorptionOperator::lsf, Dimension::velocity, non_negative,
                {.meaning = "full width at half maximum of a Gaussian line-spread function, for `observed`; 0: none",

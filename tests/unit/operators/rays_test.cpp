@@ -208,7 +208,7 @@ void expect_same_on_all_kernels(const AnyScene<Real>& scene, const Camera& camer
     Absorption a{};
     a.density.field = 0, a.temperature.field = 0, a.velocity.velocity = two_fields ? 1 : -1;
     a.density_unit = 1e-9, a.temperature_unit = 2e4, a.velocity_unit = 1e6, a.length = 3e21, a.hubble = 1e6;
-    a.bins = 301, a.width = 5e5, a.first = -5e7, a.resolution = 0.5, a.transitions = 2;
+    a.bins = 301, a.width = 5e5, a.first = -5e7, a.transitions = 2;
     a.transition[0] = {0, 7.6e-8, 606, 1.65e8}, a.transition[1] = {-3e7, 3e-8, 606, 1.65e8};
     SightlineRays rays;
     for (int i = 0; i < 5; ++i) {
@@ -319,6 +319,29 @@ TEST(VoigtWithWings, IsTheProfileInCoreAndWings) {
   EXPECT_GT(largest(4.7e-4, 1.001), 5e-4);  // another damping is seen
 }
 #endif
+
+TEST(SpreadVoigt, IsTheMeanOfTheProfile) {
+  const auto largest = [](auto real, double bend) {
+    using Real = decltype(real);
+    double error = 0;
+    for (const double a : {1e-5, 4.7e-4, 1e-2, 0.1}) {
+      for (const double width : {0.5, 2., 30.}) {
+        for (double x = -60; x < 200; x += 0.37) {
+          double mean = 0;
+          constexpr int points = 2000;
+          for (int i = 0; i < points; ++i)
+            mean += voigt_with_wings<double>(a, x + width * ((i + 0.5) / points - 0.5)) / points;
+          const double found = double(spread_voigt<Real>(Real(a * bend), Real(x), Real(width)));
+          error = std::max(error, std::abs(found - mean) / (mean + 1e-3 / width));  // of the peak
+        }
+      }
+    }
+    return error;
+  };
+  EXPECT_LT(largest(1., 1), 2e-2 * 0.1 + 1e-3);
+  EXPECT_LT(largest(1.f, 1), 3e-3);
+  EXPECT_GT(largest(1., 1.05), 2e-2);
+}
 
 TEST(CameraRay, LooksWhereItShould) {
   Camera c = camera_towards({0, 0, 1}, 4, 2);
