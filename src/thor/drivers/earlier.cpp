@@ -1,10 +1,12 @@
 #include "thor/drivers/earlier.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "thor/config/tree.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/mcrt.hpp"
@@ -105,6 +107,16 @@ Earlier open_earlier(const std::string& path) {
     warning("{}; going on from the checkpoint before it, {}", e.what(), previous);
     return earlier;
   }
+}
+
+void require_same_config(const Earlier& earlier, const config::Config& config) {
+  std::vector<std::string> keys = config::differing_keys(config::read_tree(earlier.config.resolved, earlier.path),
+                                                         config::read_tree(config.resolved, config.path));
+  std::erase(keys, "output.path");
+  if (keys.empty()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: is not the configuration of {} (thor info --config), which differs in {}", config.path,
+                          earlier.path, fmt::join(keys, ", ")));
 }
 
 void require_same_inputs(const Earlier& earlier, const config::Config& config) {
