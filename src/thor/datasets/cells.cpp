@@ -113,15 +113,16 @@ CellGas<double> Cells::gas(std::int64_t i) const {
   return view<double>(dataset_).at(i / (ny * nz), i / nz % ny, i % nz);
 }
 
-void Cells::finish(int threads, const CellBox& counted) {
-  if (layout_.core_skip) {
-    const int at = layout_.core_scale_at();
-    const std::vector<float> scale = neighbourhood_scale(*this, threads);
-    parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
-      for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
-    });
-  }
-  survey(threads, counted);
+void Cells::finish(int threads) {
+  if (layout_.core_skip) set_core_scale(neighbourhood_scale(*this, threads), threads);
+  survey(threads, shape_.box());
+}
+
+void Cells::set_core_scale(const std::vector<float>& scale, int threads) {
+  const int at = layout_.core_scale_at();
+  parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
+  });
 }
 
 void Cells::survey(int threads, const CellBox& counted) {

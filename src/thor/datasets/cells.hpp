@@ -77,9 +77,11 @@ class Cells {
   void clear(std::int64_t i);                                    ///< an empty cell
   void set_dropped(std::vector<bool> cells) { dropped_ = std::move(cells); }
 
-  /// Core skipping's lengths, where the layout has them, and the statistics, of some of the cells.
-  void finish(int threads, const CellBox& counted);
-  void finish(int threads) { finish(threads, shape_.box()); }
+  /// Core skipping's lengths, where the layout has them, and the statistics, of a whole grid.
+  void finish(int threads);
+  /// The same of a part, step by step: lengths that are known, and the statistics of some of the cells.
+  void set_core_scale(const std::vector<float>& scale, int threads);
+  void survey(int threads, const CellBox& counted);
 
   /// Whether a cell was bad, and is empty now.
   bool is_dropped(std::int64_t i) const { return !dropped_.empty() && dropped_[std::size_t(i)]; }
@@ -92,7 +94,6 @@ class Cells {
 
  private:
   float* record(std::int64_t i) const;
-  void survey(int threads, const CellBox& counted);
 
   GridShape shape_;
   CellLayout layout_;

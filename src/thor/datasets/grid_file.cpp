@@ -251,8 +251,8 @@ double read_fastest(const config::Dataset& dataset, const Line& line, const Grid
   return largest;
 }
 
-std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
-                                        const CellUnits& units, const CellRequest& request) {
+std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
+                                  const CellUnits& units, const CellRequest& request) {
   const std::string& path = dataset.path;
   const CellBox& box = request.box;
   const GridShape shape = whole.part(box);
@@ -335,9 +335,6 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
   }
   if (!absorbs && !is_part)
     warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
-  CellBox counted = request.counted;
-  for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= box.first[k];
-  cells->finish(threads, counted);
   return cells;
 }
 

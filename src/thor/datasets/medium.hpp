@@ -44,7 +44,7 @@ struct Spread {
   Domains domains;
   UniformGrid<double> whole;                 ///< without cells
   std::vector<GridPart> parts;               ///< those of this process
-  std::function<GridPart(int domain)> read;  ///< reads another one
+  std::function<GridPart(int domain)> read;  ///< reads another one; none: it takes what only their ranks know
 };
 
 /// The gas of a run, whose dataset is what the kernel sees.

@@ -9,6 +9,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/grid_file.hpp"
+#include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
 namespace config {
@@ -147,19 +148,34 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   }
   const MediumOutline outline = m;
   const auto read = [=, line = line](int domain) {
-    const CellBox padded = domains.padded(domain);
-    const CellRequest request{padded, domains.box(domain), options.core_skip, fastest, options.threads};
-    GridPart part{domain, padded, read_cells(dataset, line, outline.grid, units, request), {}};
-    part.dataset = part.cells->dataset();
+    return read_cells(dataset, line, outline.grid, units,
+                      {domains.padded(domain), options.core_skip, fastest, options.threads});
+  };
+  const auto part_of = [=, line = line](int domain, const std::shared_ptr<const Cells>& cells) {
+    GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
     set_physics(part.dataset, outline, dataset, line);
     return part;
   };
-  auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, read});
-  CellStatistics own;
+  std::vector<std::shared_ptr<Cells>> parts;
+  std::vector<HeldCells> held_cells;
   for (const int domain : held) {
-    spread->parts.push_back(read(domain));
-    if (domains.holders(domain, world.ranks()).front() == world.rank())
-      own.add(spread->parts.back().cells->statistics());
+    parts.push_back(read(domain));
+    held_cells.push_back({domain, parts.back().get()});
+  }
+  if (options.core_skip) {
+    const auto scales = neighbourhood_scales(world, domains, outline.grid, held_cells, options.threads);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
+  }
+  auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});
+  if (!options.core_skip) spread->read = [=](int domain) { return part_of(domain, read(domain)); };
+  CellStatistics own;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    spread->parts.push_back(part_of(held[i], parts[i]));
+    if (domains.holders(held[i], world.ranks()).front() != world.rank()) continue;
+    CellBox counted = domains.box(held[i]);
+    for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= spread->parts[i].box.first[k];
+    parts[i]->survey(options.threads, counted);
+    own.add(parts[i]->statistics());
   }
   m.statistics = statistics_of_all(world, own);
   m.cells = spread->parts.front().cells;
@@ -182,8 +198,9 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   if (options.domains) {
     add_parts(m, dataset, line, units, options);
   } else {
-    m.cells =
-        read_cells(dataset, line, m.grid, units, {m.grid.box(), m.grid.box(), options.core_skip, 0, options.threads});
+    const auto cells = read_cells(dataset, line, m.grid, units, {m.grid.box(), options.core_skip, 0, options.threads});
+    cells->finish(options.threads);
+    m.cells = cells;
     m.statistics = m.cells->statistics();
     m.dataset = m.cells->dataset();
   }

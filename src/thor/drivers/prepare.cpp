@@ -66,7 +66,7 @@ Prepared prepare(const std::string& path, const PrepareOptions& options) {
   require_memory(config);  // again: cells have taken their share
   warn_of_grid(setup);
   warn_of_sky(config, setup);
-  warn_of_core_skip(config, setup, options.threads);
+  warn_of_core_skip(config, setup, world_of(options.domains), options.threads);
   return {std::move(config), std::move(setup)};
 }
 

@@ -38,11 +38,6 @@ void require_domains(const config::Config& config) {
                                              "option out",
                                              config.dataset.type));
   }
-  if (config.acceleration.core_skip.mode == config::CoreSkipMode::local) {
-    throw Error(ExitCode::usage,
-                "--domains: the lengths of core_skip: local depend on the whole grid; take acceleration.jumps (the "
-                "default), or a fixed core_skip");
-  }
 }
 
 }  // namespace
@@ -94,7 +89,10 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
       };
     }
     cells.world = &world_of(domains);
-    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, domains.margin, work);
+    // Lengths of core skipping compare cells with their neighbours.
+    const bool skips = config.acceleration.core_skip.mode != config::CoreSkipMode::none;
+    const std::int64_t margin = std::max<std::int64_t>(domains.margin, skips ? 1 : 0);
+    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, margin, work);
   }
   Medium medium = build_medium(outline.medium, config.dataset, line, cells);
   if (domains.count == 1) emitter = build_light(medium);

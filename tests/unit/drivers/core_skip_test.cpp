@@ -18,7 +18,9 @@ Medium medium(const std::string& dataset) {
   return build_setup(config).medium;
 }
 
-double largest(const std::string& dataset) { return supported_core_skip(medium(dataset), 3, 1).largest; }
+double largest(const std::string& dataset) {
+  return supported_core_skip(comm::World(comm::World::Alone{}), medium(dataset), 3, 1).largest;
+}
 
 TEST(SupportedCoreSkip, IsTheLocalCriterionWhereItIsLargest) {
   const std::string sphere = "type: shell, outer_radius: 1 kpc, tau0: 1e7";
