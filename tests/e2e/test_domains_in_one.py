@@ -109,6 +109,25 @@ class Same(DomainCase):
         self.run_thor(config, "--device", "cpu")
         self.assertEqual([line for line in self.done.stderr.splitlines() if "supports" in line], [line for line in said if "supports" in line])
 
+    def test_bad_cells_that_are_dropped(self):
+        """They are empty and dark, in whichever part or margin they are."""
+        for dataset in ({}, {"packed": True, "tiles": 2}):
+            self.random_grid((7, 6, 5))
+            config = on_random_grid(150, dataset={"bad_cells": "drop", **dataset}, acceleration={"jumps": False, "core_skip": "local"})
+            good = self.run_thor(config, "--device", "cpu")
+            with h5py.File(self.folder / "grid.h5", "r+") as file:
+                file["HI_temperature"][5, 4, 3] = np.nan
+                file["HI_density"][2:4, 3, 1:] = -1
+                file["light"][2, 3, 1] = np.nan
+                file["HI_velocity_y"][0, 0, 0] = 1e6
+            whole = self.run_thor(config, "--device", "cpu")
+            said = [line for line in self.done.stderr.splitlines() if "dropped as bad" in line]
+            for domains, margin in ((2, 1), (12, 0), (30, 3)):
+                self.assert_same(whole, self.cut(config, domains, "--margin", margin))
+                self.assertEqual([line for line in self.done.stderr.splitlines() if "dropped as bad" in line], said)
+            with self.assertRaises(AssertionError, msg="the twin: cells that are good"):
+                self.assert_same(good, whole)
+
     def test_the_twin_another_seed(self):
         self.random_grid((6, 7, 8))
         whole = self.run_thor(on_random_grid(50), "--device", "cpu")

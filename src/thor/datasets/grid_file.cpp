@@ -266,7 +266,7 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
 
   const io::Input file(path);
   const GasArrays arrays = arrays_of(file, dataset, line);
-  if (!arrays.of_ion) {
+  if (!arrays.of_ion && !request.silent) {
     const std::string ion = ion_of(line);
     warning(
         "{}: no {}_temperature and {}_velocity_x, _y, _z: the line sees the mean temperature and velocity of all gas "
@@ -321,19 +321,18 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
     });
   }
   if (bad.count() > 0) {
-    if (is_part && dataset.bad_cells != config::BadCells::error) {
-      fail(path, bad.text(shape, box) + "; they are dropped in runs without domains only: mend the file");
-    }
     if (dataset.bad_cells == config::BadCells::error) {
       fail(path, bad.text(shape, box) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
     }
+    std::vector<std::int64_t> dropped;
     for (std::int64_t i = 0; i < shape.cells(); ++i) {
-      if (bad.cells()[std::size_t(i)]) cells->clear(i);
+      if (!bad.cells()[std::size_t(i)]) continue;
+      cells->clear(i);
+      dropped.push_back(i);
     }
-    warning("{}: {} cells are dropped as bad, and empty now", path, bad.count());
-    cells->set_dropped(bad.cells());
+    cells->set_dropped(std::move(dropped));
   }
-  if (!absorbs && !is_part)
+  if (!absorbs && !is_part && !request.silent)
     warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
   return cells;
 }

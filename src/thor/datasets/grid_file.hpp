@@ -21,6 +21,7 @@ struct CellRequest {
   bool core_skip;        ///< with room for the lengths of core skipping
   double fastest_known;  ///< largest component of a velocity in the whole grid [cm/s]; 0: it is read, of the box
   int threads;
+  bool silent = false;  ///< what there is to warn of was said
 };
 /// They are yet to be finished.
 std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,

@@ -53,6 +53,7 @@ struct Medium : MediumOutline {
   CellStatistics statistics{};           ///< of all of them
   std::shared_ptr<const Spread> spread;  ///< null: this process holds all cells. Else `dataset` is the grid without
                                          ///< cells, and `cells` are those of the first part
+  std::vector<std::int64_t> dropped{};   ///< cells of the whole grid that were bad, and are empty now, in their order
 };
 
 /// Normalises the profiles; reads the header of a grid. What has no finite normalisation or cannot be resolved is
@@ -66,6 +67,11 @@ struct CellOptions {
   const comm::World* world = nullptr;  ///< processes that share the cells by domains; null: none do
   std::shared_ptr<const Domains> domains{};
 };
+
+/// Collective: the cells that are to be dropped as bad from a grid that ranks will hold together; none where bad cells
+/// are an error.
+std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
+                                       const comm::World& world, int threads);
 
 /// Reads or makes the cells of a grid; other gas is that of its outline.
 Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,

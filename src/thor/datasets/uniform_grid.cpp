@@ -7,6 +7,7 @@
 
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/message.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/neighbourhood.hpp"
@@ -129,6 +130,30 @@ CellStatistics statistics_of_all(const comm::World& world, const CellStatistics&
   return all;
 }
 
+CellUnits units_of(const MediumOutline& m, const config::Dataset& dataset, const Line& line) {
+  const AtomicTransition& first = line.first();
+  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
+  if (dataset.dust) {
+    units.dust =
+        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
+  }
+  return units;
+}
+
+/// Collective: the largest component of a velocity in the boxes of all ranks, which cover the grid; 0 where it does not
+/// matter.
+double fastest_of_all(const comm::World& world, const config::Dataset& dataset, const Line& line, const GridShape& grid,
+                      std::span<const CellBox> boxes, int threads) {
+  if (!dataset.packed) return 0;
+  double fastest = 1e-30;  // 0: not known
+  for (const CellBox& box : boxes) fastest = std::max(fastest, read_fastest(dataset, line, grid, box, threads));
+  return std::bit_cast<double>(world.largest(std::bit_cast<std::uint64_t>(fastest)));
+}
+
+void say_dropped(const config::Dataset& dataset, const std::vector<std::int64_t>& dropped) {
+  if (!dropped.empty()) warning("{}: {} cells are dropped as bad, and empty now", dataset.path, dropped.size());
+}
+
 /// The domains of this rank.
 void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
                const CellOptions& options) {
@@ -138,18 +163,13 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   for (int domain = 0; domain < domains.count(); ++domain) {
     if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
   }
-  double fastest = 0;
-  if (dataset.packed) {
-    for (const int domain : held) {
-      fastest = std::max(fastest, read_fastest(dataset, line, m.grid, domains.box(domain), options.threads));
-    }
-    fastest = std::bit_cast<double>(world.largest(std::bit_cast<std::uint64_t>(fastest)));
-    fastest = std::max(fastest, 1e-30);  // 0: not known
-  }
+  std::vector<CellBox> boxes;
+  for (const int domain : held) boxes.push_back(domains.box(domain));
+  const double fastest = fastest_of_all(world, dataset, line, m.grid, boxes, options.threads);
   const MediumOutline outline = m;
-  const auto read = [=, line = line](int domain) {
+  const auto read = [=, line = line, first = held.front()](int domain) {
     return read_cells(dataset, line, outline.grid, units,
-                      {domains.padded(domain), options.core_skip, fastest, options.threads});
+                      {domains.padded(domain), options.core_skip, fastest, options.threads, domain != first});
   };
   const auto part_of = [=, line = line](int domain, const std::shared_ptr<const Cells>& cells) {
     GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
@@ -189,18 +209,15 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
 }
 
 void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
-  const AtomicTransition& first = line.first();
-  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
-  if (dataset.dust) {
-    units.dust =
-        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
-  }
+  const CellUnits units = units_of(m, dataset, line);
   if (options.domains) {
     add_parts(m, dataset, line, units, options);
   } else {
     const auto cells = read_cells(dataset, line, m.grid, units, {m.grid.box(), options.core_skip, 0, options.threads});
     cells->finish(options.threads);
     m.cells = cells;
+    m.dropped = cells->dropped();
+    say_dropped(dataset, m.dropped);
     m.statistics = m.cells->statistics();
     m.dataset = m.cells->dataset();
   }
@@ -211,6 +228,28 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
 }
 
 }  // namespace
+
+std::vector<std::int64_t> find_dropped(const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+                                       const comm::World& world, int threads) {
+  if (dataset.bad_cells != config::BadCells::drop) return {};
+  // Slabs of some layers, of which each rank looks at as many.
+  const auto [nx, ny, nz] = m.grid.count;
+  const std::int64_t layers = std::max<std::int64_t>((1 << 24) / (ny * nz), 1);
+  const std::int64_t begin = nx * world.rank() / world.ranks(), end = nx * (world.rank() + 1) / world.ranks();
+  std::vector<CellBox> slabs;
+  for (std::int64_t x = begin; x < end; x += layers) slabs.push_back({{x, 0, 0}, {std::min(layers, end - x), ny, nz}});
+  const double fastest = fastest_of_all(world, dataset, line, m.grid, slabs, threads);
+  std::vector<std::uint64_t> bad;
+  for (const CellBox& slab : slabs) {
+    const auto cells =
+        read_cells(dataset, line, m.grid, units_of(m, dataset, line), {slab, false, fastest, threads, true});
+    for (const std::int64_t i : cells->dropped()) bad.push_back(std::uint64_t(slab.first[0] * ny * nz + i));
+  }
+  bad = world.from_first(world.at_first(bad));
+  std::vector<std::int64_t> all(bad.begin(), bad.end());
+  say_dropped(dataset, all);
+  return all;
+}
 
 extern const DatasetType uniform_grid_type;  // for the generated table
 const DatasetType uniform_grid_type{.name = "uniform_grid",

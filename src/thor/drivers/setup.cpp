@@ -80,7 +80,9 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   if (domains.count > 1) {
     require_domains(config);
     const GridShape& grid = outline.medium.grid;
-    emitter = build_light({outline.medium, nullptr, {}, nullptr});
+    Medium gas{outline.medium, nullptr, {}, nullptr};
+    gas.dropped = find_dropped(gas, config.dataset, line, world_of(domains), threads);
+    emitter = build_light(gas);
     Domains::Work work;
     if (domains.by_light) {
       // Half of the work is thought to be where photons begin, and half to be everywhere.
