@@ -3,6 +3,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "thor/comm/together.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
@@ -305,7 +306,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     if (world.is_first()) opened.emplace(config, setup, options, in_parts);
     if (in_parts) part.emplace(world, config, setup, options, goal.photons, run);
   };
-  open_on_all(world, open, [&] { opened.reset(), part.reset(); });
+  comm::do_together(world, open, [&] { opened.reset(), part.reset(); });
   if (!world.is_first()) {
     Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
     const Sink sink = part ? part->sink() : Sink();
