@@ -89,7 +89,8 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
   Sample sample = read_sample(earlier, config, setup);
   const auto more = std::uint64_t(arguments.photons);
   Goal goal{std::max({sample.next, setup.emitter.count(), sample.requested}), config.until.has_value()};
-  if (config.until) goal.photons = sample.next;
+  // The error is looked at where a run that was not cut would have done so: then both end with the same photons.
+  if (config.until) goal.photons = std::max(sample.next, set.empty() ? sample.look : 0);
   if (more > 0) {
     const std::uint64_t unit = share_unit(setup.emitter), all = (sample.next + more + unit - 1) / unit * unit;
     if (all != sample.next + more && !options.quiet) {

@@ -38,7 +38,7 @@ def until(config, **keys):
 def numbers(path, but=()):
     """All that a result holds but what depends on time and way: arrays, and attributes of groups."""
     passing = {"transport_seconds", "config_hash", "threads", "date", "config", "config_path", "photons_requested", "continued",
-               "until_seconds_needed", *but}
+               "until_seconds_needed", "next_look", *but}
     found = {}
     with h5py.File(path) as file:
         def visit(name, item):

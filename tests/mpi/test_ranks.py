@@ -181,6 +181,21 @@ class Ends(RankCase):
         self.launch(2, "continue", out, *often)
         self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
 
+    def test_until_goes_on_after_a_kill(self):
+        """On another number of ranks, to the photons of one process that was not killed."""
+        config = {**sphere(3e3, 3000, outputs=[SPECTRUM]), "until": {"output": "s", "error": "1.5%", "of": "peak"}}
+        whole, out = self.run_thor(config, "--device", "cpu"), self.folder / "kept.h5"
+        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, "--checkpoint", 0.05, "--threads", 1),
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job.pid)
+        self.assertTrue(wait_for(out.exists), "the first checkpoint")
+        os.kill(ranks[1], signal.SIGKILL)
+        job.communicate(timeout=30)
+        if not self.summary(out)["complete"]:
+            self.launch(3, "run", self.folder / "config.yaml", "-o", out, "--restart", out, "--threads", 1)
+        self.assert_equal(whole, out)
+
     def test_an_error_is_said_once(self):
         config = sphere(1, 10, outputs=[SPECTRUM])
         for path, arguments, code, says in (

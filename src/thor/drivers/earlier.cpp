@@ -142,6 +142,7 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
   sample.seconds = file.number("/summary", "transport_seconds").value_or(0);
   sample.continued = integer(file, path, "continued") + 1;
   sample.requested = std::uint64_t(file.number("/summary", "photons_requested").value_or(0));
+  if (file.number(group, "next_look")) sample.look = integer(file, path, "next_look");
   std::uint64_t missing = 0;
   if (const std::string name = std::string(group) + "/missing"; file.has(name)) {
     const auto ends = file.read_all<std::uint64_t>(name);
@@ -176,6 +177,7 @@ void write_sample(io::ArrayOutput& file, const config::Config& config, const std
   file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);
+  if (sample.look > sample.tally.photons()) file.attribute(group, "next_look", sample.look);
   if (sample.missing.empty()) return;
   std::vector<std::uint64_t> ends;
   for (const Ids& ids : sample.missing) ends.insert(ends.end(), {ids.next, ids.end});

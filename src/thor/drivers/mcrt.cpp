@@ -236,6 +236,7 @@ BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sam
   const std::uint64_t before = sample.tally.photons(), unit = share_unit(batches.setup.emitter);
   std::uint64_t target = goal.photons;
   for (;;) {
+    if (goal.until) sample.look = target;
     batches.watch.expect(target - std::min(before, target));
     const bool all = batches.run(sample, target, whole);
     if (!config.until) return {all, std::nullopt};
