@@ -63,6 +63,10 @@ struct CellStatistics {
   void add(const CellStatistics& other);
 };
 
+/// Error(input) if so many cells of a grid take more memory than there is for each of several processes of this
+/// machine.
+void require_memory(const GridShape& shape, double cells, const CellLayout& layout, int processes);
+
 /// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
 /// dust; then finish().
 class Cells {

@@ -64,8 +64,8 @@ MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, c
 struct CellOptions {
   bool core_skip;  ///< compute the lengths for core skipping
   int threads;
-  const comm::World* world = nullptr;  ///< processes that share the cells by domains; null: none do
-  std::shared_ptr<const Domains> domains{};
+  const comm::World* world = nullptr;        ///< processes of the run; null: this one alone
+  std::shared_ptr<const Domains> domains{};  ///< by which they share the cells; null: each has all
 };
 
 /// Collective: the cells that are to be dropped as bad from a grid that ranks will hold together; none where bad cells

@@ -154,15 +154,34 @@ void say_dropped(const config::Dataset& dataset, const std::vector<std::int64_t>
   if (!dropped.empty()) warning("{}: {} cells are dropped as bad, and empty now", dataset.path, dropped.size());
 }
 
+/// The domains that a rank holds at first.
+std::vector<int> held_by(const comm::World& world, const Domains& domains) {
+  std::vector<int> held;
+  for (int domain = 0; domain < domains.count(); ++domain) {
+    if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
+  }
+  return held;
+}
+
+/// Collective: what all ranks of a machine are about to hold has to fit, before any of them begins.
+void require_memory_of_all(const comm::World& world, const GridShape& grid, const CellLayout& layout,
+                           const Domains* domains) {
+  auto cells = double(grid.cells());
+  if (domains) {
+    cells = 0;
+    for (const int domain : held_by(world, *domains)) cells += double(domains->padded(domain).cells());
+  }
+  const auto most = double(world.largest(std::uint64_t(cells)));
+  require_memory(grid, most, layout, world.ranks_on_node());
+  world.largest(0);  // all have looked
+}
+
 /// The domains of this rank.
 void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
                const CellOptions& options) {
   const Domains& domains = *options.domains;
   const comm::World& world = *options.world;
-  std::vector<int> held;
-  for (int domain = 0; domain < domains.count(); ++domain) {
-    if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
-  }
+  const std::vector<int> held = held_by(world, domains);
   std::vector<CellBox> boxes;
   for (const int domain : held) boxes.push_back(domains.box(domain));
   const double fastest = fastest_of_all(world, dataset, line, m.grid, boxes, options.threads);
@@ -210,6 +229,10 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
 
 void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
   const CellUnits units = units_of(m, dataset, line);
+  if (options.world) {
+    const CellLayout layout{dataset.packed, dataset.dust.has_value(), options.core_skip};
+    require_memory_of_all(*options.world, m.grid, layout, options.domains.get());
+  }
   if (options.domains) {
     add_parts(m, dataset, line, units, options);
   } else {

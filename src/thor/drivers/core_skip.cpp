@@ -126,10 +126,11 @@ SupportedCoreSkip of_grid(const comm::World& world, const Medium& m, double x_cr
 /// Collective where ranks hold parts: whether the lengths of the cells have room in memory.
 bool have_room(const comm::World& world, const Medium& m) {
   double cells = m.cells ? double(m.cells->shape().cells()) : 0;
-  if (!m.spread) return 4 * cells <= available_memory();
+  const int ranks = world.ranks_on_node();
+  if (!m.spread) return 4 * cells <= available_memory(ranks);
   cells = 0;
   for (const GridPart& part : m.spread->parts) cells += double(part.box.cells());
-  return world.largest(8 * cells > available_memory()) == 0;  // while they are converted
+  return world.largest(8 * cells > available_memory(ranks)) == 0;  // while they are converted
 }
 
 void warn(const config::CoreSkip& skip, double x_crit, const comm::World& world, const Medium& m, int threads) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 
 #include "thor/comm/together.hpp"
 #include "thor/core/memory.hpp"
@@ -164,6 +165,7 @@ class Result {
   /// Raw photons are in it, or in files of the ranks beside it.
   Result(const config::Config& config, const Setup& setup, const RunOptions& options, bool in_parts)
       : options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
+    if (overwrite_) old_parts_ = io::parts_beside(options.output);
     file_.emplace(options.output, overwrite_, false);
     const double free = io::detail::free_space(file_->path());
     if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
@@ -194,6 +196,14 @@ class Result {
     if (!is_checkpoint) io::detail::remove_previous(options_.output);
     overwrite_ = committed_ = true;
   }
+  /// Removes the files of ranks of the result that was replaced, but for those that new ones have replaced.
+  void remove_old_parts(int new_ones) const {
+    for (const auto& [rank, name] : old_parts_) {
+      std::error_code error;
+      if (rank >= new_ones) std::filesystem::remove_all(name, error);
+      if (error) warning("cannot remove {} of the replaced result: {}; remove it", name, error.message());
+    }
+  }
   /// Empty, with room for all but raw photons.
   void start_again() {
     file_.reset();
@@ -208,6 +218,7 @@ class Result {
   const RunOptions& options_;
   bool overwrite_, committed_ = false;
   ResultSize size_;
+  std::map<int, std::string> old_parts_;
   std::optional<io::ArrayOutput> file_;
 };
 
@@ -414,6 +425,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   file.commit(false);
   const bool parts_in_place = !part || !ending.dropped_photons.empty() || part->commit();
+  file.remove_old_parts(part && ending.dropped_photons.empty() ? world.ranks() : 0);
 
   if (!options.quiet) {
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",

@@ -69,7 +69,7 @@ Setup build_setup(const config::Config& config) {
 Setup build_setup(const config::Config& config, Outline outline, int threads, const DomainOptions& domains) {
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
-  CellOptions cells{core_skip, threads};
+  CellOptions cells{core_skip, threads, &world_of(domains)};
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
@@ -90,7 +90,6 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
         return light(box) + double(box.cells()) / all;
       };
     }
-    cells.world = &world_of(domains);
     // Lengths of core skipping compare cells with their neighbours.
     const bool skips = config.acceleration.core_skip.mode != config::CoreSkipMode::none;
     const std::int64_t margin = std::max<std::int64_t>(domains.margin, skips ? 1 : 0);

@@ -190,7 +190,7 @@ std::string grid_snapshot(const GridOptions& options) {
     for (const auto& line : describe_gas(snapshot, options, gas)) message("thor: {}\n", line);
   }
   const Lattice lattice = choose_lattice(snapshot.header(), options.region);
-  const MemoryRoom room{options.memory, available_memory() / world.ranks_on_node()};
+  const MemoryRoom room{options.memory, available_memory(world.ranks_on_node())};
   const MemoryPlan memory = share_memory(world, plan_memory(snapshot, options, lattice, gas.fields, room));
   if (!options.dry_run || options.memory) require(memory, room);
   const GridRegion region = choose_region(snapshot, options.region);
