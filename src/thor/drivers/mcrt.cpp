@@ -292,18 +292,21 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     throw Error(ExitCode::usage, "--checkpoint: a directory cannot replace another at one blow: write a result in .h5");
   }
   world.largest(0);  // all have read what the first rank may replace
-  if (setup.medium.spread && options.device != "auto" && options.device != "cpu") {
-    throw Error(ExitCode::usage, "--domains: parts of a grid are followed by processors only: run with --device cpu");
+  const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium.grid).empty();
+  if (rays_travel && options.device != "auto" && options.device != "cpu") {
+    throw Error(ExitCode::usage,
+                "--domains: rays towards observers are sent from one part of a grid to another by processors only: run "
+                "with --device cpu");
   }
   const std::unique_ptr<device::Device> device =
-      setup.medium.spread ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
+      rays_travel ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
   const Compute compute{device.get(), options.device_options, options.cpu};
   Setup one = setup;
   one.emitter = for_one_photon(setup.emitter);
   DomainOptions domains = options.domains;
   if (domains.border.in_flight == 0) {
-    const std::uint64_t lanes = 16 * std::uint64_t(options.cpu.threads) * std::uint64_t(world.ranks());
-    domains.border.in_flight = std::max<std::uint64_t>(8 * lanes, 1 << 18);
+    const std::uint64_t own = device ? 1 << 19 : 8 * 16 * std::uint64_t(options.cpu.threads);
+    domains.border.in_flight = std::max<std::uint64_t>(world.largest(own) * std::uint64_t(world.ranks()), 1 << 18);
   }
   const std::string where = describe(device.get(), options.cpu);
   const auto write_head = [&](io::ArrayOutput& out) {

@@ -10,6 +10,7 @@
 #include "thor/drivers/jumps.hpp"
 #include "thor/generators/light_map.hpp"
 #include "thor/interactors/build.hpp"
+#include "thor/parallel/device/parts.hpp"
 
 namespace thor {
 namespace {
@@ -242,9 +243,14 @@ BorderTimes run_on_domains(const config::Config& config, const Setup& setup, com
       local.medium.dataset = part.dataset;
       return choose_problem<Real>(config, local);
     };
-    Border<Real> border(world_of(domains), dealer, setup.medium, emitter, build, pool, domains.border,
-                        compute.cpu.threads, compute.cpu.isa);
-    cpu::transport(border, emitter, pool, compute.cpu, control, tally, sink, observers);
+    const int workers = compute.device ? 1 : compute.cpu.threads;
+    Border<Real> border(world_of(domains), dealer, setup.medium, emitter, build, pool, domains.border, workers,
+                        compute.cpu.isa);
+    if (compute.device) {
+      device::transport(*compute.device, border, emitter, pool, compute.options, compute.cpu, control, tally, sink);
+    } else {
+      cpu::transport(border, emitter, pool, compute.cpu, control, tally, sink, observers);
+    }
     return border.times();
   };
   return config.precision == config::Precision::single_ ? run(0.f) : run(0.);
