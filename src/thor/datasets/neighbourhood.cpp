@@ -72,7 +72,8 @@ bool sweep(Sheet& sheet, bool forward) {
       if (sheet.wraps[1]) jy = (jy + ny) % ny;
       if (jx < 0 || jy < 0 || jx >= nx || jy >= ny) continue;
       for (const int dz : {-1, 0, 1}) {
-        const Length distance = distance_of[std::size_t(dx * dx + dy * dy + dz * dz)];
+        const int squared = dx * dx + dy * dy + dz * dz;
+        const Length distance = distance_of[std::size_t(squared)];
         lowered |= lower(here, sheet.row(jx, jy), dz, distance, sheet.wraps[2]);
       }
     }

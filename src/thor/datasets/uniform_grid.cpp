@@ -252,20 +252,20 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
 
 }  // namespace
 
-std::vector<std::int64_t> find_dropped(const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
                                        const comm::World& world, int threads) {
   if (dataset.bad_cells != config::BadCells::drop) return {};
   // Slabs of some layers, of which each rank looks at as many.
-  const auto [nx, ny, nz] = m.grid.count;
+  const auto [nx, ny, nz] = outline.grid.count;
   const std::int64_t layers = std::max<std::int64_t>((1 << 24) / (ny * nz), 1);
   const std::int64_t begin = nx * world.rank() / world.ranks(), end = nx * (world.rank() + 1) / world.ranks();
   std::vector<CellBox> slabs;
   for (std::int64_t x = begin; x < end; x += layers) slabs.push_back({{x, 0, 0}, {std::min(layers, end - x), ny, nz}});
-  const double fastest = fastest_of_all(world, dataset, line, m.grid, slabs, threads);
+  const double fastest = fastest_of_all(world, dataset, line, outline.grid, slabs, threads);
   std::vector<std::uint64_t> bad;
   for (const CellBox& slab : slabs) {
-    const auto cells =
-        read_cells(dataset, line, m.grid, units_of(m, dataset, line), {slab, false, fastest, threads, true});
+    const auto cells = read_cells(dataset, line, outline.grid, units_of(outline, dataset, line),
+                                  {slab, false, fastest, threads, true});
     for (const std::int64_t i : cells->dropped()) bad.push_back(std::uint64_t(slab.first[0] * ny * nz + i));
   }
   bad = world.from_first(world.at_first(bad));

@@ -305,7 +305,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   one.emitter = for_one_photon(setup.emitter);
   DomainOptions domains = options.domains;
   if (domains.border.in_flight == 0) {
-    const std::uint64_t own = device ? 1 << 19 : 8 * 16 * std::uint64_t(options.cpu.threads);
+    const std::uint64_t own = device ? 1 << 19 : std::uint64_t(options.cpu.threads) * 8 * 16;
     domains.border.in_flight = std::max<std::uint64_t>(world.largest(own) * std::uint64_t(world.ranks()), 1 << 18);
   }
   const std::string where = describe(device.get(), options.cpu);

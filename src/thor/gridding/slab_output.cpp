@@ -107,7 +107,10 @@ void SlabOutput::send(std::span<const float> values) const {
 void SlabOutput::receive(std::span<float> values) const {
   while (!values.empty()) {
     const std::vector<std::byte> message = world_.receive();
-    if (message.empty()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (message.empty()) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      continue;
+    }
     std::memcpy(values.data(), message.data(), message.size());
     values = values.subspan(message.size() / sizeof(float));
   }
