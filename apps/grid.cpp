@@ -221,26 +221,24 @@ ExitCode cube(const GridArguments& a) {
   return ExitCode::done;
 }
 
-ExitCode grid(GridArguments& a) {
+ExitCode grid(GridArguments& a, const comm::World& world) {
   GridOptions& o = a.options;
   read_options(a);
   if (!o.dry_run && o.output.empty()) throw Error(ExitCode::usage, "--output: give the grid file to write");
   if (!o.output.empty() && !o.output.ends_with(".h5") && !o.output.ends_with(".hdf5") && !o.output.ends_with(".zarr")) {
     throw Error(ExitCode::usage, fmt::format("--output {}: a grid file ends in .h5, .hdf5 or .zarr", o.output));
   }
-  return on_ranks([&](const comm::World& world) {
-    const SignalGuard guard;
-    // A cube is not read in parts: the first rank has all of it.
-    if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
-    if (!world.is_alone()) {
-      o.world = &world;
-      if (!a.has("--threads")) o.threads = threads_of_rank(world);
-      o.quiet = o.quiet || !world.is_first();
-    }
-    const std::string text = grid_snapshot(o);
-    if (world.is_first()) print(text);
-    return ExitCode::done;
-  });
+  const SignalGuard guard;
+  // A cube is not read in parts: the first rank has all of it.
+  if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
+  if (!world.is_alone()) {
+    o.world = &world;
+    if (!a.has("--threads")) o.threads = threads_of_rank(world);
+    o.quiet = o.quiet || !world.is_first();
+  }
+  const std::string text = grid_snapshot(o);
+  if (world.is_first()) print(text);
+  return ExitCode::done;
 }
 
 void add_reading(CLI::App& command, GridArguments& a) {
@@ -353,7 +351,9 @@ void add_grid(CLI::App& app, Action& action) {
   command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
   add_progress(*command, arguments->progress);
   command->add_flag("--quiet", o.quiet, "no messages and no progress line");
-  command->callback([arguments, &action] { action = [arguments] { return grid(*arguments); }; });
+  command->callback([arguments, &action] {
+    action = [arguments] { return on_ranks([&](const comm::World& world) { return grid(*arguments, world); }); };
+  });
 }
 
 }  // namespace thor::command

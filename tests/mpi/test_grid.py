@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import support  # noqa: E402
 import test_grid as grid  # noqa: E402
-from support import DONE, INPUT, OUTPUT, STOPPED, main, mounted, wait_for  # noqa: E402
+from support import DONE, INPUT, OUTPUT, STOPPED, USAGE, main, mounted, wait_for  # noqa: E402
 from test_grid_slabs import OPEN, SlabCase, hdf5, zarr  # noqa: E402
 
 
@@ -98,6 +98,8 @@ class Faults(RankGridCase):
         for name, method in (("grid.h5", "kernel"), ("grid.zarr", "nearest")):
             self.on_ranks(3, name, "--cells", 24, "--method", method, expect=INPUT)
             self.assertEqual(self.done.stderr.count("1 gas elements have impossible values"), 1)
+        self.on_ranks(3, "grid.h5", "--cells", "many", expect=USAGE)
+        self.assertEqual(self.done.stderr.count("--cells many"), 1)
         self.assertEqual(self.names(), ["snap.hdf5"])
 
     def test_a_disk_that_fills_up_leaves_nothing(self):
