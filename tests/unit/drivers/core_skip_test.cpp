@@ -18,7 +18,9 @@ Medium medium(const std::string& dataset) {
   return build_setup(config).medium;
 }
 
-double largest(const std::string& dataset) { return supported_core_skip(medium(dataset), 3, 1).largest; }
+double largest(const std::string& dataset) {
+  return supported_core_skip(comm::World(comm::World::Alone{}), medium(dataset), 3, 1).largest;
+}
 
 TEST(SupportedCoreSkip, IsTheLocalCriterionWhereItIsLargest) {
   const std::string sphere = "type: shell, outer_radius: 1 kpc, tau0: 1e7";
@@ -42,7 +44,7 @@ TEST(SupportedCoreSkip, TemplatesAskForNoMore) {
     }
     const config::Config config = config::parse(t.yaml, "f.yaml");
     repeat_warnings();
-    warn_of_core_skip(config, build_setup(config), 1);
+    warn_of_core_skip(config, build_setup(config), comm::World(comm::World::Alone{}), 1);
     EXPECT_TRUE(warnings_said().empty()) << t.name;
   }
 }
