@@ -45,9 +45,9 @@ std::vector<std::string> names_of_maps() { return config::listed(colour_map_name
 ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const std::string& field) {
   ViewStart start;
   start.name = std::filesystem::path(config.dataset.path.empty() ? config.path : config.dataset.path).filename().string();
-  start.transfer.map = "inferno", start.transfer.opacity = 10;
+  start.transfer.map = "inferno", start.transfer.opacity = 30;
   start.camera.direction = {0.6, -1, 0.6}, start.camera.up = {0, 0, 1};
-  start.camera.width = 1.4 * *std::ranges::max_element(scene.size());
+  start.camera.width = 1.5 * *std::ranges::max_element(scene.size());
   if (!config.cameras.empty()) start.camera = config.cameras.front();
   const auto take = [&]<class T>(const T& op) {
     if constexpr (std::is_same_v<T, config::RenderOperator>) {
@@ -72,7 +72,7 @@ ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const s
   if (!field.empty() && field != start.field) {
     scene.use(field);  // an error says which there are
     start.field = field, start.transfer.low = start.transfer.high = 0;
-    if (start.transfer.map.empty()) start.transfer.map = "inferno", start.transfer.opacity = 10;
+    if (start.transfer.map.empty()) start.transfer.map = "inferno", start.transfer.opacity = 30;
   }
   if (start.field.empty()) start.field = std::ranges::count(there, "density") > 0 ? "density" : there.front();
   return start;

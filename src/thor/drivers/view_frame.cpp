@@ -75,7 +75,7 @@ ColourRange fit(const Colouring& colouring, std::span<const double> values) {
     std::ranges::nth_element(finite, at);
     return *at;
   };
-  double low = quantile(log ? 0.02 : 0.001), high = quantile(log ? 0.9999 : 0.999);
+  double low = quantile(log ? 0.005 : 0.001), high = quantile(log ? 0.9999 : 0.999);
   if (log) low = std::max(low, 1e-8 * high);
   if (!log && low < 0 && high > 0) high = std::max(high, -low), low = -high;  // 0 in the middle of the colours
   return range_of(colouring, log, low, high);

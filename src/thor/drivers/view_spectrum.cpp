@@ -56,7 +56,7 @@ AbsorbingGas find_gas(ViewScene& view, const StraightRay& ray, const Line& line,
   gas.low = std::min(gas.low, low);
   // The damping wings are N sigma_0 a b^2/(sqrt(pi) v^2), and fade at an optical depth of 0.05.
   const double wing = column * first.cross_section(1) * first.voigt_parameter(1) / (0.05 * std::sqrt(std::numbers::pi));
-  const double margin = std::clamp(std::sqrt(wing), std::max(6 * widest, 50 * km), 5000 * km);
+  const double margin = std::clamp(std::sqrt(wing), std::max(6 * widest, 50 * km), 2e4 * km);
   gas.low -= margin, gas.high += margin;
   if (!std::isfinite(gas.coldest)) gas.coldest = 1e4;  // there is none
   return gas;
