@@ -33,8 +33,9 @@ ExitCode run(const ViewArguments& arguments) {
   View view(config, options, arguments.field);
   io::web::Server server(arguments.port, [&](const io::web::Request& request) { return view.answer(request); });
   print(server.address() + "\n");
-  if (!options.quiet) message("thor: {} on {}: open the address above in a browser of this machine; Ctrl-C ends it\n", arguments.path,
-                              view.device());
+  if (!options.quiet)
+    message("thor: {} on {}: open the address above in a browser of this machine; Ctrl-C ends it\n", arguments.path,
+            view.device());
   server.serve(is_interrupted);
   return ExitCode::done;
 }
@@ -44,7 +45,8 @@ ExitCode run(const ViewArguments& arguments) {
 void add_view(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<ViewArguments>();
   CLI::App* command = app.add_subcommand("view", "turn, zoom and recolour a grid in a browser, and pick sightlines");
-  command->add_option("FILE", arguments->path, "a grid (.h5 or .zarr), or a raytrace configuration (.yaml)")->required();
+  command->add_option("FILE", arguments->path, "a grid (.h5 or .zarr), or a raytrace configuration (.yaml)")
+      ->required();
   command->add_option("--port", arguments->port, "port on 127.0.0.1 (default: any that is free)")
       ->check(CLI::Range(0, 65535));
   command->add_option("--field", arguments->field, "field that is shown first (default: density)");

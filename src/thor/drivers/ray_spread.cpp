@@ -21,7 +21,8 @@ RayScene::Spread RayScene::spread_of(const std::string& product) {
   }
   // What is faint fills most of a box: the upper half of the cells is shown, but not the few largest values.
   const UniformGrid<double> layout = field_layout(shape_, part_);
-  const std::int64_t cells = part_.count[0] * part_.count[1] * part_.count[2], step = std::max<std::int64_t>(cells >> 20, 1);
+  const std::int64_t cells = part_.count[0] * part_.count[1] * part_.count[2],
+                     step = std::max<std::int64_t>(cells >> 20, 1);
   std::vector<float> sample;
   for (std::int64_t i = 0; i < cells; i += step) {
     const float value = field.numbers[place_of(layout, i)];

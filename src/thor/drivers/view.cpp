@@ -17,9 +17,7 @@ namespace {
 using ViewJson = nlohmann::ordered_json;
 constexpr double kpc_of_view = 1e3 * constants::pc;
 
-ViewJson in_kpc(const std::array<double, 3>& v) {
-  return {v[0] / kpc_of_view, v[1] / kpc_of_view, v[2] / kpc_of_view};
-}
+ViewJson in_kpc(const std::array<double, 3>& v) { return {v[0] / kpc_of_view, v[1] / kpc_of_view, v[2] / kpc_of_view}; }
 
 /// As a camera far away would see what one nearby sees.
 void see_from_afar(config::Camera& camera, const RayScene& scene) {
@@ -44,7 +42,8 @@ std::vector<std::string> names_of_maps() { return config::listed(colour_map_name
 
 ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const std::string& field) {
   ViewStart start;
-  start.name = std::filesystem::path(config.dataset.path.empty() ? config.path : config.dataset.path).filename().string();
+  start.name =
+      std::filesystem::path(config.dataset.path.empty() ? config.path : config.dataset.path).filename().string();
   start.transfer.map = "inferno", start.transfer.opacity = 30;
   start.camera.direction = {0.6, -1, 0.6}, start.camera.up = {0, 0, 1};
   start.camera.width = 1.5 * *std::ranges::max_element(scene.size());
@@ -62,7 +61,11 @@ ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const s
   // A rendering is what one would turn; without one, any other picture.
   const auto is_render = [](const config::Operator& op) { return std::holds_alternative<config::RenderOperator>(op); };
   const auto has_camera = [](const config::Operator& op) {
-    return std::visit([](const auto& o) { return requires { o.camera; }; }, op);
+    return std::visit(
+        [](const auto& o) {
+          return requires { o.camera; };
+        },
+        op);
   };
   auto found = std::ranges::find_if(config.operators, is_render);
   if (found == config.operators.end()) found = std::ranges::find_if(config.operators, has_camera);
@@ -226,12 +229,14 @@ io::web::Response View::answer(const io::web::Request& request) {
   using io::web::refusal;
   if (request.path == "/") {
     const std::string nonce = io::web::random_digits(16);
-    return {200, "text/html; charset=utf-8", view_page(nonce),
-            fmt::format("default-src 'self'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src 'self' data: blob:; "
-                        "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-                        nonce)};
+    return {
+        200, "text/html; charset=utf-8", view_page(nonce),
+        fmt::format("default-src 'self'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src 'self' data: blob:; "
+                    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                    nonce)};
   }
-  if (request.path != "/info" && request.path != "/frame" && request.path != "/spectrum") return refusal(404, "not found");
+  if (request.path != "/info" && request.path != "/frame" && request.path != "/spectrum")
+    return refusal(404, "not found");
   try {
     auto promise = std::make_shared<std::promise<io::web::Response>>();
     std::future<io::web::Response> answer = promise->get_future();

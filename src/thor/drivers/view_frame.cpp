@@ -48,7 +48,8 @@ ColourRange range_of(const Colouring& colouring, bool log, double low, double hi
     throw Error(ExitCode::usage, "low, high: those of a logarithmic scale are greater than 0");
   }
   if (colouring.low && colouring.high && !(range.high > range.low)) {
-    throw Error(ExitCode::usage, fmt::format("low, high: low = {:g} has to be less than high = {:g}", range.low, range.high));
+    throw Error(ExitCode::usage,
+                fmt::format("low, high: low = {:g} has to be less than high = {:g}", range.low, range.high));
   }
   if (range.high > range.low) return range;
   // All values are the same, or one limit was given beyond all of them.
@@ -110,7 +111,8 @@ std::vector<float> widen(const std::vector<float>& table, const ColourRange& par
   std::vector<float> out;
   for (int i = 0; i < colours; ++i) {
     const double at = double(i) / (colours - 1);
-    const double value = whole.log ? whole.low * std::pow(whole.high / whole.low, at) : std::lerp(whole.low, whole.high, at);
+    const double value =
+        whole.log ? whole.low * std::pow(whole.high / whole.low, at) : std::lerp(whole.low, whole.high, at);
     const double place = part.place(value);
     const auto entry = 4 * std::size_t(std::lround(std::clamp(place, 0., 1.) * (colours - 1)));
     for (std::size_t k = 0; k < 4; ++k) out.push_back(place < 0 ? 0.f : table[entry + k]);
@@ -133,7 +135,8 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
   }
   const double least = log ? std::max(spread.least_positive, 1e-30 * spread.largest) : spread.least;
   const ColourRange whole = range_of({}, log, least, spread.largest);
-  Painted out{"", scene.use(field).units, range_of(colouring, log, log ? std::max(spread.low, least) : spread.low, spread.high)};
+  Painted out{"", scene.use(field).units,
+              range_of(colouring, log, log ? std::max(spread.low, least) : spread.low, spread.high)};
 
   config::Transfer transfer = start.transfer;
   if (colouring.map != "file") {
@@ -147,7 +150,8 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
   plan.job.kind = ImageKind::render, plan.job.samples = 1;
   Render& render = plan.job.render;
   render.stop = 1e-3f, render.layers = 1;
-  render.layer[0].place = scene.place(field, log ? config::FieldScale::log : config::FieldScale::linear, whole.low, whole.high).quantity;
+  render.layer[0].place =
+      scene.place(field, log ? config::FieldScale::log : config::FieldScale::linear, whole.low, whole.high).quantity;
   if (!brightness.empty()) render.layer[0].brightness = scene.over_mean(brightness, view.mean_of(brightness)).quantity;
   plan.tables = widen(build_table(transfer, scene, colouring.exposure), out.range, whole);
   render.tables = {plan.tables.data(), plan.tables.size()};

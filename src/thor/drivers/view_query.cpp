@@ -25,8 +25,8 @@ std::optional<double> ViewQuery::number(const std::string& name, double low, dou
   const char* const end = text->data() + text->size();
   const auto [rest, error] = std::from_chars(text->data(), end, value);
   if (error == std::errc() && rest == end && value >= low && value <= high) return value;
-  throw Error(ExitCode::usage, fmt::format("{}: expected a number from {:.6g} to {:.6g}, got \"{:.40}\"", name, low, high,
-                                           *text));
+  throw Error(ExitCode::usage,
+              fmt::format("{}: expected a number from {:.6g} to {:.6g}, got \"{:.40}\"", name, low, high, *text));
 }
 
 double ViewQuery::number(const std::string& name, double fallback, double low, double high) {
@@ -36,7 +36,8 @@ double ViewQuery::number(const std::string& name, double fallback, double low, d
 int ViewQuery::integer(const std::string& name, int fallback, int low, int high) {
   const double value = number(name, double(fallback), double(low), double(high));
   if (value == std::floor(value)) return int(value);
-  throw Error(ExitCode::usage, fmt::format("{}: expected a whole number from {} to {}, got {}", name, low, high, value));
+  throw Error(ExitCode::usage,
+              fmt::format("{}: expected a whole number from {} to {}, got {}", name, low, high, value));
 }
 
 std::string ViewQuery::text(const std::string& name, const std::string& fallback) {
@@ -50,9 +51,8 @@ std::string ViewQuery::choice(const std::string& name, const std::string& fallba
                               const std::vector<std::string>& words) {
   const std::string word = text(name, fallback);
   if (std::ranges::count(words, word) > 0) return word;
-  throw Error(ExitCode::usage,
-              fmt::format("{}: expected one of {}, got \"{:.40}\"{}", name, fmt::join(words, ", "), word,
-                          config::suggestion(word, words)));
+  throw Error(ExitCode::usage, fmt::format("{}: expected one of {}, got \"{:.40}\"{}", name, fmt::join(words, ", "),
+                                           word, config::suggestion(word, words)));
 }
 
 std::array<double, 3> ViewQuery::vector(const std::string& name, const std::array<double, 3>& fallback, double most) {

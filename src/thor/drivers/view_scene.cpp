@@ -36,7 +36,8 @@ Tracer& ViewScene::tracer() {
 
 std::vector<double> ViewScene::trace(const ImagePlan& plan) {
   const ImageJob& job = plan.job;
-  std::vector<double> planes(std::size_t(planes_of(job)) * std::size_t(job.camera.columns) * std::size_t(job.camera.rows));
+  std::vector<double> planes(std::size_t(planes_of(job)) * std::size_t(job.camera.columns) *
+                             std::size_t(job.camera.rows));
   tracer().image(job, 0, job.camera.rows, planes);
   set_units(plan, planes);
   return planes;

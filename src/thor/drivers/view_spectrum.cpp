@@ -74,7 +74,8 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
   const auto x = query.number("px", 0, double(camera.pixels)), y = query.number("py", 0, double(camera.rows));
   const auto low = query.number("low", -3e5, 3e5), high = query.number("high", -3e5, 3e5);
   query.end();
-  if (!x || !y) throw Error(ExitCode::usage, "px, py: give the point of the picture, in pixels from its upper left corner");
+  if (!x || !y)
+    throw Error(ExitCode::usage, "px, py: give the point of the picture, in pixels from its upper left corner");
   const Line line = line_of_rays(view.config(), name, "line");
   RayScene& scene = view.scene();
   const RayScene::Absorber ion = scene.absorber(line, op.density_field);
@@ -86,8 +87,7 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
   ray.from = 0, ray.to = gas.length;
   op.low = low ? *low * km : gas.low, op.high = high ? *high * km : gas.high;
   if (!(op.high > op.low)) throw Error(ExitCode::usage, "low, high: low has to be less than high");
-  const AbsorptionPlan plan =
-      plan_absorption(op, line, scene, gas.coldest, gas.length * scene.length(), "spectrum");
+  const AbsorptionPlan plan = plan_absorption(op, line, scene, gas.coldest, gas.length * scene.length(), "spectrum");
   const std::size_t fine = std::size_t(plan.oversampling);
   std::vector<float> depths(std::size_t(plan.absorption.bins));
   double column = 0;
@@ -103,7 +103,8 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
     }
     velocity.push_back(0.5 * (plan.edges[b] + plan.edges[b + 1]) / km);
     flux.push_back(mean_flux), tau.push_back(mean_depth);
-    width += (1 - mean_flux) * plan.wavelength0 * (std::exp(plan.edges[b + 1] / c) - std::exp(plan.edges[b] / c)) / angstrom;
+    width +=
+        (1 - mean_flux) * plan.wavelength0 * (std::exp(plan.edges[b + 1] / c) - std::exp(plan.edges[b] / c)) / angstrom;
   }
   const double to_kpc = scene.length() / (1e3 * constants::pc);
   std::array<double, 3> begin{}, end{};
@@ -113,7 +114,8 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
   json["line"] = line.name, json["wavelength0"] = plan.wavelength0 / angstrom;
   json["column_density"] = column, json["equivalent_width"] = width;
   json["begin"] = begin, json["end"] = end, json["length"] = gas.length * to_kpc;
-  json["units"] = {{"velocity", "km s-1"}, {"column_density", "cm-2"}, {"equivalent_width", "Angstrom"}, {"length", "kpc"}};
+  json["units"] = {
+      {"velocity", "km s-1"}, {"column_density", "cm-2"}, {"equivalent_width", "Angstrom"}, {"length", "kpc"}};
   json["velocity"] = velocity, json["flux"] = flux, json["tau"] = tau;
   return {200, "application/json", json.dump() + "\n"};
 }

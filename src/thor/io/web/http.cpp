@@ -13,17 +13,28 @@ namespace {
 
 const char* reason_of(int status) {
   switch (status) {
-    case 200: return "OK";
-    case 308: return "Permanent Redirect";
-    case 400: return "Bad Request";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 413: return "Content Too Large";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    default: return "Internal Server Error";
+    case 200:
+      return "OK";
+    case 308:
+      return "Permanent Redirect";
+    case 400:
+      return "Bad Request";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Content Too Large";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Internal Server Error";
   }
 }
 
@@ -31,7 +42,8 @@ bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
 /// Characters of methods and of names of headers (RFC 9110, 5.6.2).
 bool is_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    return is_letter(c) || (c >= '0' && c <= '9') ||
+           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
 }
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }
@@ -119,7 +131,10 @@ Response refusal(int status, const std::string& why) {
 
 bool decode(std::string_view text, std::string& out) {
   const auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
   };
   out.clear();
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -183,7 +198,8 @@ std::string to_bytes(const Response& response) {
   for (const auto& [name, value] : response.headers) {
     std::string line = name + ": " + value;
     // No value may begin another header.
-    std::ranges::replace_if(line, [](char c) { return c < ' ' || c > '~'; }, ' ');
+    std::ranges::replace_if(
+        line, [](char c) { return c < ' ' || c > '~'; }, ' ');
     out += line + "\r\n";
   }
   return out + "\r\n" + response.body;

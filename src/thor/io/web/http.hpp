@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-/// The little of HTTP/1.1 (RFC 9110, 9112) that a page on this machine needs: requests without a body, one to a connection.
+/// The little of HTTP/1.1 (RFC 9110, 9112) that a page on this machine needs: requests without a body, one to a
+/// connection.
 namespace thor::io::web {
 
 struct Request {
