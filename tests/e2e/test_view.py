@@ -415,9 +415,14 @@ class Pictures(ViewCase):
         start = self.json("info")["start"]
         self.assertEqual((start["kind"], start["field"], start["direction"], start["map"]), ("render", "HI_density", [1, 0, 0], "file"))
         self.assertAlmostEqual(start["width"], 0.3)
-        shades = self.frame(pixels=64, low=start["low"], high=start["high"], scale=start["scale"])
-        self.assertGreater(shades[:, :, 1].max(), 150)  # the ball is green
-        self.assertEqual(shades[:, :, 0].max(), 0)
+        self.assertEqual(thor("run", path).returncode, DONE)
+        with h5py.File(self.folder / "rays.h5") as file:
+            expected = 255 * np.clip(file["images/view/rgba"][()][::-1, :, :3], 0, 1)
+        for more in ({}, {"low": start["low"], "high": start["high"], "scale": start["scale"]}):
+            shades = self.frame(pixels=64, **more)
+            self.assertGreater(shades[:, :, 1].max(), 150)  # the ball is green
+            self.assertLess(np.abs(shades - expected).max(), 3)
+        self.assertGreater(np.abs(self.frame(pixels=64, low=1, high=100) - expected).mean(), 3)
 
     def test_models(self):
         """Whose fields are formulas: any number of pictures."""

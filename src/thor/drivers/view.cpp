@@ -139,7 +139,7 @@ io::web::Response view_info(ViewScene& view, const ViewStart& start, ViewQuery& 
 }
 
 config::Camera view_camera(const ViewScene& view, const ViewStart& start, ViewQuery& query) {
-  const RayScene& scene = const_cast<ViewScene&>(view).scene();
+  const RayScene& scene = view.scene();
   config::Camera camera = start.camera;
   camera.name = "view";
   const double side = *std::ranges::max_element(scene.size()) / kpc_of_view;

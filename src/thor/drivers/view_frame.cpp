@@ -113,9 +113,8 @@ std::vector<float> widen(const std::vector<float>& table, const ColourRange& par
     const double at = double(i) / (colours - 1);
     const double value =
         whole.log ? whole.low * std::pow(whole.high / whole.low, at) : std::lerp(whole.low, whole.high, at);
-    const double place = part.place(value);
-    const auto entry = 4 * std::size_t(std::lround(std::clamp(place, 0., 1.) * (colours - 1)));
-    for (std::size_t k = 0; k < 4; ++k) out.push_back(place < 0 ? 0.f : table[entry + k]);
+    const auto entry = 4 * std::size_t(std::lround(std::clamp(part.place(value), 0., 1.) * (colours - 1)));
+    for (std::size_t k = 0; k < 4; ++k) out.push_back(table[entry + k]);
   }
   return out;
 }
@@ -126,7 +125,12 @@ struct Painted {
 };
 
 Painted render(ViewScene& view, const ViewStart& start, const config::Camera& camera, const std::string& field,
-               const std::string& brightness, const Colouring& colouring) {
+               const std::string& brightness, Colouring colouring) {
+  if (colouring.map == "file") {  // limits that are given stretch it
+    const config::Transfer& t = start.transfer;
+    colouring.low = colouring.low.value_or(t.low), colouring.high = colouring.high.value_or(t.high);
+    if (colouring.scale == "auto") colouring.scale = t.scale == config::FieldScale::log ? "log" : "linear";
+  }
   const RayScene::Spread& spread = view.spread_of(field);
   RayScene& scene = view.scene();
   const bool log = colouring.scale == "log" || (colouring.scale == "auto" && spread.least >= 0 && spread.largest > 0);

@@ -15,6 +15,7 @@ class ViewScene {
   ~ViewScene();
 
   RayScene& scene() { return *scene_; }
+  const RayScene& scene() const { return *scene_; }
   /// Has all fields that have been used so far.
   Tracer& tracer();
   /// Planes of an image in its units, as values_of() takes them.
