@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "thor/drivers/ray_scene.hpp"
 #include "thor/io/array/input.hpp"
@@ -13,9 +14,10 @@ RayScene::Spread RayScene::spread_of(const std::string& product) {
     throw Error(ExitCode::usage, "the velocity along a ray is no field of cells: take one of its components");
   }
   const FieldArray& field = fields_[std::size_t(use.quantity.field)];
+  const std::span<const float> numbers(field.numbers.get(), field.count);
   Spread spread{HUGE_VAL, HUGE_VAL, -HUGE_VAL, 0, 0};
-  for (std::size_t i = 0; i < field.count; ++i) {
-    const double value = double(field.numbers[i]);
+  for (const float number : numbers) {
+    const double value = double(number);
     spread.least = std::min(spread.least, value), spread.largest = std::max(spread.largest, value);
     if (value > 0) spread.least_positive = std::min(spread.least_positive, value);
   }
@@ -25,7 +27,7 @@ RayScene::Spread RayScene::spread_of(const std::string& product) {
                      step = std::max<std::int64_t>(cells >> 20, 1);
   std::vector<float> sample;
   for (std::int64_t i = 0; i < cells; i += step) {
-    const float value = field.numbers[place_of(layout, i)];
+    const float value = numbers[place_of(layout, i)];
     if (value > 0 || !(spread.largest > 0)) sample.push_back(value);
   }
   const auto quantile = [&](double share) {

@@ -49,7 +49,7 @@ std::string ViewQuery::text(const std::string& name, const std::string& fallback
 
 std::string ViewQuery::choice(const std::string& name, const std::string& fallback,
                               const std::vector<std::string>& words) {
-  const std::string word = text(name, fallback);
+  std::string word = text(name, fallback);
   if (std::ranges::count(words, word) > 0) return word;
   throw Error(ExitCode::usage, fmt::format("{}: expected one of {}, got \"{:.40}\"{}", name, fmt::join(words, ", "),
                                            word, config::suggestion(word, words)));
