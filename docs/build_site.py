@@ -38,6 +38,7 @@ PAGES = (
     ("docs/gridding.md", "gridding.html", "Gridding"),
     ("docs/emission.md", "emission.html", "Emission"),
     ("docs/mock.md", "mock.html", "Mock snapshots"),
+    ("docs/view.md", "view.html", "View"),
     ("docs/formats.md", "formats.html", "Files"),
     ("python/README.md", "python.html", "Python"),
     ("docs/architecture.md", "architecture.html", "Architecture"),

@@ -43,6 +43,16 @@ class RayScene {
   Absorber absorber(const Line& line, const std::string& density_field);
   double coldest(const FieldUse& temperature) const;  ///< lowest temperature of this part [K]
 
+  /// How the values of a product are spread over the cells of a grid, in its units. Between `low` and `high` is what a
+  /// picture should show of it.
+  struct Spread {
+    double least, least_positive, largest, low, high;
+  };
+  Spread spread_of(const std::string& product);
+  /// Units of one of the names(), which is not read for that.
+  std::string units_of(const std::string& field) const;
+  int fields_in_use() const { return int(fields_.size() + model_fields_.size()); }  ///< of most_fields
+
   template <class Real>
   AnyScene<Real> scene() const;
 
