@@ -1,12 +1,16 @@
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "thor/config/source.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/drivers/estimate.hpp"
 #include "thor/drivers/prepare.hpp"
+#include "thor/drivers/raytrace.hpp"
 
 namespace thor::command {
 namespace {
@@ -59,7 +63,26 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
 ExitCode check(CheckArguments& arguments) {
   cpu::Options options;
   options.threads = arguments.config.threads ? arguments.config.threads : available_threads();
-  const auto [config, setup] = prepare(arguments.config.path, {arguments.config.set, "", options.threads, false});
+  const std::string text = config::read_source(arguments.config.path);
+  const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
+  if (config::asks_for_rays(text, name, arguments.config.set)) {
+    const config::Raytrace rays = config::check_raytrace(text, name, arguments.config.set);
+    const RaysCost cost = check_rays(rays, options.threads);
+    if (arguments.json) {
+      print(nlohmann::ordered_json{{"file", rays.path},
+                                   {"configuration", rays.resolved},
+                                   {"fields", cost.fields},
+                                   {"estimate", {{"rays", cost.rays}, {"memory_bytes", cost.memory}}}}
+                .dump(2) +
+            "\n");
+    } else {
+      print(fmt::format("{}\n# Cost\n#   {:<18} {:.4g}\n#   {:<18} {}, of fields and images\n# Fields: {}\n",
+                        rays.resolved, "rays", cost.rays, "memory", size_text(cost.memory),
+                        fmt::join(cost.fields, ", ")));
+    }
+    return ExitCode::done;
+  }
+  const auto [config, setup] = prepare(name, {arguments.config.set, "", options.threads, false, text});
   const auto derived = derived_quantities(config, setup);
   std::optional<Estimate> e;
   if (!arguments.no_trial) e = estimate(config, setup, options);

@@ -28,6 +28,7 @@ void add_lines(CLI::App& app, Action& action);
 void add_grid(CLI::App& app, Action& action);
 void add_mock(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
+void add_view(CLI::App& app, Action& action);
 /// `manual` and `completion`, which are generated from the application itself.
 void add_manual(CLI::App& app, Action& action);
 
@@ -67,7 +68,13 @@ struct EngineArguments {
 void add_engine(CLI::App& command, EngineArguments& arguments);
 /// Does the work of this rank: mpirun may have started several, of which the first one speaks. An error of any ends
 /// all.
+ExitCode on_ranks(const std::function<ExitCode(const comm::World& world)>& work);
+/// Cores for each of the ranks that share a machine, unless the launcher has dealt them out.
+int threads_of_rank(const comm::World& world);
+/// A run on ranks.
 ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<ExitCode(RunOptions options)>& work);
+/// `thor continue` with a result, once it is seen to be that of a configuration.
+ExitCode restart(const std::string& result, const ConfigArguments& config, RunOptions options);
 /// Prints the error that is being handled; its exit code.
 ExitCode report_failure();
 /// Without a slash at its end; an error if a result cannot have this name.

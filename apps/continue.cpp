@@ -33,11 +33,14 @@ std::string by_options(std::string text, const ContinueArguments& arguments) {
   return text;
 }
 
-ExitCode run(const ContinueArguments& arguments, RunOptions options) {
+/// `asked`: the configuration that the result is to have; null: whichever it has.
+ExitCode run(const ContinueArguments& arguments, RunOptions options, const ConfigArguments* asked = nullptr) {
   std::string path = arguments.result;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
-  const bool replace = options.output.empty();
-  options.output = replace ? path : result_name(options.output);
+  options.output = result_name(options.output);
+  std::error_code other;
+  const bool replace = options.output.empty() || std::filesystem::equivalent(options.output, path, other);
+  if (replace) options.output = path;
   options.overwrite = options.overwrite || replace;
   if (std::floor(arguments.photons) != arguments.photons) {
     throw Error(ExitCode::usage, "--photons: expected a whole number");
@@ -57,7 +60,11 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options) {
     };
   }
   const Earlier earlier = open_earlier(path);
-  const config::Config& then = earlier.config;
+  config::Config then = earlier.config;
+  if (asked) {
+    then = config::load(asked->path, asked->set).config;
+    require_same_config(earlier, then);
+  }
   std::vector<std::string> set;
   if (!arguments.error.empty()) set.push_back("until.error=" + arguments.error);
   if (!arguments.of.empty()) set.push_back("until.of=" + arguments.of);
@@ -82,7 +89,8 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options) {
   Sample sample = read_sample(earlier, config, setup);
   const auto more = std::uint64_t(arguments.photons);
   Goal goal{std::max({sample.next, setup.emitter.count(), sample.requested}), config.until.has_value()};
-  if (config.until) goal.photons = sample.next;
+  // The error is looked at where a run that was not cut would have done so: then both end with the same photons.
+  if (config.until) goal.photons = std::max(sample.next, set.empty() ? sample.look : 0);
   if (more > 0) {
     const std::uint64_t unit = share_unit(setup.emitter), all = (sample.next + more + unit - 1) / unit * unit;
     if (all != sample.next + more && !options.quiet) {
@@ -99,6 +107,12 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options) {
 }
 
 }  // namespace
+
+ExitCode restart(const std::string& result, const ConfigArguments& config, RunOptions options) {
+  ContinueArguments arguments;
+  arguments.result = result;
+  return run(arguments, std::move(options), &config);
+}
 
 void add_continue(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<ContinueArguments>();

@@ -184,7 +184,8 @@ void add_export(CLI::App& app, Action& action) {
       ->add_option("--pa", position.position_angle,
                    "position angle of the upward direction, from north through east, in degrees (default: 0)")
       ->check(number_between(-360, 360));
-  command->add_option("--bits", arguments->picture.bits, "bits of a colour in pictures of volumes: 8 or 16 (default: 8)")
+  command
+      ->add_option("--bits", arguments->picture.bits, "bits of a colour in pictures of volumes: 8 or 16 (default: 8)")
       ->check(CLI::IsMember({8, 16}));
   command->add_flag("--transparent", arguments->picture.transparent,
                     "pictures of volumes with opacity (RGBA; default: on black)");

@@ -221,7 +221,7 @@ ExitCode cube(const GridArguments& a) {
   return ExitCode::done;
 }
 
-ExitCode grid(GridArguments& a) {
+ExitCode grid(GridArguments& a, const comm::World& world) {
   GridOptions& o = a.options;
   read_options(a);
   if (!o.dry_run && o.output.empty()) throw Error(ExitCode::usage, "--output: give the grid file to write");
@@ -229,8 +229,15 @@ ExitCode grid(GridArguments& a) {
     throw Error(ExitCode::usage, fmt::format("--output {}: a grid file ends in .h5, .hdf5 or .zarr", o.output));
   }
   const SignalGuard guard;
-  if (!a.fields.empty()) return cube(a);
-  print(grid_snapshot(o));
+  // A cube is not read in parts: the first rank has all of it.
+  if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
+  if (!world.is_alone()) {
+    o.world = &world;
+    if (!a.has("--threads")) o.threads = threads_of_rank(world);
+    o.quiet = o.quiet || !world.is_first();
+  }
+  const std::string text = grid_snapshot(o);
+  if (world.is_first()) print(text);
   return ExitCode::done;
 }
 
@@ -335,15 +342,18 @@ void add_grid(CLI::App& app, Action& action) {
                       "SNAPSHOT is a cube; its fields: density=rho:g/cm3,temperature=T:K,velocity_x=0,...");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"},
              "precision of the sums: double, or single with half the memory (default: double)");
-  command->add_option("--memory", arguments->memory,
-                      "most memory to use: \"2 GB\", \"500 MB\"; a grid that needs more is made slab by slab, with a "
-                      "pass over the snapshot for each (default: what is free)");
+  command->add_option(
+      "--memory", arguments->memory,
+      "most memory to use, of each rank: \"2 GB\", \"500 MB\"; a grid that needs more is made slab by slab, "
+      "with a pass over the snapshot for each (default: what is free)");
   command->add_option("--compress", o.compression, "deflate level of the arrays, 0 to 9 (default: 0)")
       ->check(CLI::Range(0, 9));
   command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
   add_progress(*command, arguments->progress);
   command->add_flag("--quiet", o.quiet, "no messages and no progress line");
-  command->callback([arguments, &action] { action = [arguments] { return grid(*arguments); }; });
+  command->callback([arguments, &action] {
+    action = [arguments] { return on_ranks([&](const comm::World& world) { return grid(*arguments, world); }); };
+  });
 }
 
 }  // namespace thor::command

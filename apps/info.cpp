@@ -100,8 +100,8 @@ std::string to_text(const std::string& path, const io::Result& info) {
   row("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
                           show(root, "precision"), show(root, "seed")));
   if (rays) {
-    row("work", fmt::format("{} rays in {} s with {} threads", show(summary, "rays"), show(summary, "transport_seconds"),
-                            show(summary, "threads")));
+    row("work", fmt::format("{} rays in {} s with {} threads", show(summary, "rays"),
+                            show(summary, "transport_seconds"), show(summary, "threads")));
     for (const auto& [product, light] : on_the_sky(path, info)) {
       row("image", fmt::format("{}: {} of {}, camera {}, {}{}{}", product.name, show(product.attributes, "operator"),
                                show(product.attributes, "field"), show(product.attributes, "camera"), size_of(product),

@@ -10,7 +10,7 @@
 #include "commands.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/raytrace_config.hpp"
 #include "thor/drivers/templates.hpp"
 
 namespace thor::command {
@@ -71,15 +71,17 @@ void add_init(CLI::App& app, Action& action) {
 }
 
 void add_schema(CLI::App& app, Action& action) {
-  const auto format = std::make_shared<std::string>("json");
+  const auto format = std::make_shared<std::string>("json"), driver = std::make_shared<std::string>("mcrt");
   CLI::App* command = app.add_subcommand("schema", "print the JSON schema of a configuration, for editors");
   add_choice(*command, "--format", *format, {"json", "markdown", "keys"},
              "json, markdown (docs/configuration.md) or keys (default: json)");
-  command->callback([format, &action] {
-    action = [format] {
-      const config::Schema& schema = config::schema();
+  add_choice(*command, "--driver", *driver, {"mcrt", "raytrace"},
+             "driver of the configuration, for json and keys (default: mcrt)");
+  command->callback([format, driver, &action] {
+    action = [format, driver] {
+      const config::Schema& schema = *driver == "mcrt" ? config::schema() : config::raytrace_schema();
       if (*format == "json") print(config::to_json_schema(schema, "A configuration of thor"));
-      if (*format == "markdown") print(config::to_markdown(schema));
+      if (*format == "markdown") print(config::to_markdown(config::schema(), &config::raytrace_schema()));
       if (*format == "keys") {
         for (const auto& path : config::key_paths(schema)) print(path + "\n");
       }

@@ -64,15 +64,10 @@ RunOptions EngineArguments::resolved() const {
   return result;
 }
 
-namespace {
-
-/// Cores for each of the ranks that share a machine, unless the launcher has dealt them out.
 int threads_of_rank(const comm::World& world) {
   const int available = available_threads(), ranks = world.ranks_on_node();
   return available * ranks <= int(std::thread::hardware_concurrency()) ? available : std::max(available / ranks, 1);
 }
-
-}  // namespace
 
 ExitCode report_failure() {
   try {
@@ -93,17 +88,22 @@ ExitCode report_failure() {
 }
 
 ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<ExitCode(RunOptions options)>& work) {
-  const comm::World world;
-  RunOptions options = arguments.resolved();
-  if (world.is_alone()) return work(options);
-  options.world = options.domains.world = &world;
-  if (arguments.threads == 0) options.cpu.threads = threads_of_rank(world);
-  if (!world.is_first()) {
-    say_errors_only();
-    options.quiet = true;
-  }
-  try {
+  return on_ranks([&](const comm::World& world) {
+    RunOptions options = arguments.resolved();
+    if (world.is_alone()) return work(options);
+    options.world = options.domains.world = &world;
+    if (arguments.threads == 0) options.cpu.threads = threads_of_rank(world);
+    options.quiet = options.quiet || !world.is_first();
     return work(options);
+  });
+}
+
+ExitCode on_ranks(const std::function<ExitCode(const comm::World&)>& work) {
+  const comm::World world;
+  if (world.is_alone()) return work(world);
+  if (!world.is_first()) say_errors_only();
+  try {
+    return work(world);
   } catch (...) {
     // What is wrong for all is said by the first rank, which ends the others while they wait.
     if (!world.is_first()) {

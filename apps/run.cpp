@@ -14,7 +14,7 @@ namespace {
 struct RunArguments {
   ConfigArguments config;
   EngineArguments engine;
-  std::string precision, seed;
+  std::string precision, seed, restart;
   std::optional<std::uint64_t> replay;
 };
 
@@ -35,27 +35,24 @@ void print_photon(const Setup& setup, const Photon& p) {
   print(fmt::format("scatterings: {}\ncolumn: {} cm^-2\n", p.scatterings, p.column / setup.medium.cross_section));
 }
 
-ExitCode run(const RunArguments& arguments, const std::vector<std::string>& set, RunOptions options) {
+ExitCode run(const RunArguments& arguments, RunOptions options) {
   options.output = result_name(options.output);
   if (options.world && arguments.config.path == "-") {
     throw Error(ExitCode::usage, "stdin is that of one rank only: give the name of a configuration");
   }
+  if (!arguments.restart.empty()) return restart(arguments.restart, arguments.config, std::move(options));
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
   const std::string text = config::read_source(arguments.config.path);
   const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
-  if (config::asks_for_rays(text, name, set)) {
+  if (config::asks_for_rays(text, name, arguments.config.set)) {
     if (arguments.replay) throw Error(ExitCode::usage, "--replay: rays have no photons");
-    const config::Raytrace rays = config::check_raytrace(text, name, set);
+    const config::Raytrace rays = config::check_raytrace(text, name, arguments.config.set);
     if (options.output.empty()) options.output = rays.output_path;
     return run_raytrace(rays, options);
   }
-  const auto [config, setup] = prepare(name, {set,
-                                                               options.output,
-                                                               options.cpu.threads,
-                                                               options.quiet,
-                                                               text,
-                                                               arguments.replay ? DomainOptions{} : options.domains});
+  const auto [config, setup] = prepare(name, {arguments.config.set, options.output, options.cpu.threads, options.quiet,
+                                              text, arguments.replay ? DomainOptions{} : options.domains});
   if (arguments.replay) {
     print_photon(setup, replay(config, setup, *arguments.replay, options.cpu));
     return ExitCode::done;
@@ -69,7 +66,7 @@ ExitCode run(RunArguments& arguments) {
   if (!arguments.precision.empty()) set.push_back("precision=" + arguments.precision);
   if (!arguments.seed.empty()) set.push_back("seed=" + arguments.seed);
   arguments.engine.threads = arguments.config.threads;
-  return run_on_ranks(arguments.engine, [&](RunOptions options) { return run(arguments, set, std::move(options)); });
+  return run_on_ranks(arguments.engine, [&](RunOptions options) { return run(arguments, std::move(options)); });
 }
 
 }  // namespace
@@ -83,7 +80,14 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--seed", arguments->seed, "random seed");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");
   add_engine(*command, arguments->engine);
-  command->add_option("--replay", arguments->replay, "run only the photon with this id and print it");
+  command
+      ->add_option(
+          "--restart", arguments->restart,
+          "go on from this result or checkpoint of the configuration, as `thor continue` does (default for -o: "
+          "replace it)")
+      ->check(file_name());
+  command->add_option("--replay", arguments->replay, "run only the photon with this id and print it")
+      ->excludes("--restart");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

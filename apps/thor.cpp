@@ -75,8 +75,8 @@ int main(int argc, char** argv) {
   command::Action action;
   for (const auto add :
        {command::add_run, command::add_continue, command::add_merge, command::add_check, command::add_init,
-        command::add_grid, command::add_mock, command::add_info, command::add_export, command::add_lines,
-        command::add_devices, command::add_schema, command::add_manual}) {
+        command::add_grid, command::add_mock, command::add_view, command::add_info, command::add_export,
+        command::add_lines, command::add_devices, command::add_schema, command::add_manual}) {
     add(app, action);
   }
 

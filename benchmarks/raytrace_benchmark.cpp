@@ -1,6 +1,6 @@
-// raytrace_benchmark [CELLS [PIXELS [DEVICE [THREADS...]]]]: rays through a grid of random numbers, in single precision: projections
-// along an axis and off it, pictures of the volume, and absorption spectra; with packs and with one lane. A time is the
-// shortest of several frames, with the copy of the image to the host.
+// raytrace_benchmark [CELLS [PIXELS [DEVICE [THREADS...]]]]: rays through a grid of random numbers, in single
+// precision: projections along an axis and off it, pictures of the volume, and absorption spectra; with packs and with
+// one lane. A time is the shortest of several frames, with the copy of the image to the host.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -45,7 +45,8 @@ Grid make_grid(int cells, int fields) {
 Scene<UniformGrid<float>> scene_of(const Grid& grid) {
   Scene<UniformGrid<float>> scene{};
   scene.dataset = convert<float>(grid.layout);
-  for (std::size_t k = 0; k < grid.fields.size(); ++k) scene.fields[k] = {grid.fields[k].numbers.get(), grid.fields[k].count};
+  for (std::size_t k = 0; k < grid.fields.size(); ++k)
+    scene.fields[k] = {grid.fields[k].numbers.get(), grid.fields[k].count};
   return scene;
 }
 
@@ -55,7 +56,8 @@ Camera camera_of(int cells, int pixels, bool off_axis) {
   const double right[2][3] = {{1, 0, 0}, {0.8944272, 0.4472136, 0}};
   const double up[2][3] = {{0, 1, 0}, {-0.2491364, 0.4982729, 0.8304548}};
   const double forward[2][3] = {{0, 0, -1}, {-0.3713907, 0.7427814, -0.5570860}};
-  for (int k = 0; k < 3; ++k) c.right[k] = right[off_axis][k], c.up[k] = up[off_axis][k], c.forward[k] = forward[off_axis][k];
+  for (int k = 0; k < 3; ++k)
+    c.right[k] = right[off_axis][k], c.up[k] = up[off_axis][k], c.forward[k] = forward[off_axis][k];
   c.half_width = c.half_height = (off_axis ? 0.75 : 0.5) * cells;
   c.near = -1e9, c.far = 1e9;
   return c;
@@ -95,7 +97,7 @@ void measure_absorption(Tracer& tracer, int cells, int count, const std::string&
   a.density.field = 0, a.temperature.field = 1, a.velocity.velocity = 2;
   a.density_unit = 1e-8, a.temperature_unit = 4e4, a.velocity_unit = 5e6;
   a.length = 3e21, a.hubble = 2e8 / cells, a.b_turb2 = 0;
-  a.bins = 2000, a.width = 1e5, a.first = 5e4, a.resolution = 0.5;
+  a.bins = 2000, a.width = 1e5, a.first = 5e4;
   a.transitions = 1, a.transition[0] = {0, 7.6e-8, 606, 1.65e8};
   SightlineRays rays;
   std::minstd_rand random(3);

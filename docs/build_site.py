@@ -39,6 +39,7 @@ PAGES = (
     ("docs/emission.md", "emission.html", "Emission"),
     ("docs/raytracing.md", "raytracing.html", "Rays"),
     ("docs/mock.md", "mock.html", "Mock snapshots"),
+    ("docs/view.md", "view.html", "View"),
     ("docs/formats.md", "formats.html", "Files"),
     ("python/README.md", "python.html", "Python"),
     ("docs/architecture.md", "architecture.html", "Architecture"),

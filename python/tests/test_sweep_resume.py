@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,6 +104,60 @@ class ResumeTest(WithSweep):
         with self.assertWarns(thor.IncompleteRunWarning):
             self.assertEqual(list(done.table()["complete"]), [True, False])
         self.assertEqual(len(c.warnings), 1)
+
+    def test_a_run_that_was_cut_goes_on(self):
+        """From what it has, to the result of a run that was not; also from a checkpoint of ranks that were killed."""
+        config = {**SMALL, "outputs": SMALL["outputs"][:1], "acceleration": {"core_skip": "none"}}
+        config["generators"] = [{**SMALL["generators"][0], "photons": 200_000}]
+        values, limits = {"dataset.dust.tau": [0.5]}, {"threads": 1, "device": "cpu"}
+        whole = thor.run(config, Path(self.folder, "whole.h5"), quiet=True, **limits)
+        with self.assertWarnsRegex(thor.IncompleteRunWarning, "The same call goes on with them"):
+            cut, _ = self.sweep(config, values, max_walltime=0.05, drain=60, **limits)
+        self.assertEqual([entry.state for entry in cut.entries], ["incomplete"])
+        done, said = self.sweep(config, values, **limits)
+        self.assertNotIn("starts again", said)
+        self.assert_same(whole, done)
+
+        ranks = shutil.which("mpirun")
+        if not ranks or "not in this build" in subprocess.run([thor.find_binary(), "--version"], capture_output=True, text=True).stdout:
+            return
+        shutil.rmtree(self.at)
+        launcher = [ranks, "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+        options = {**limits, "launcher": launcher, "checkpoint": 0.05}
+        script = f"import thor; thor.sweep({config!r}, {values!r}, {str(self.at)!r}, **{options!r})"
+        job = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        end = time.monotonic() + 20
+        while not list(self.at.glob("*.h5")) and time.monotonic() < end:
+            time.sleep(0.01)
+        job.kill()  # and its ranks with it
+        job.wait()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", thor.IncompleteRunWarning)
+            with thor.open(next(self.at.glob("*.h5"))) as kept:
+                self.assertFalse(kept.complete)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:  # until they are gone
+            try:
+                done, said = self.sweep(config, values, **options)
+                break
+            except thor.SweepError as error:
+                self.assertIn("run failed", str(error))
+                time.sleep(0.2)
+        self.assertNotIn("starts again", said)
+        self.assert_same(whole, done)
+
+    def assert_same(self, whole, done):
+        self.assertEqual([entry.state for entry in done.entries], ["complete"])
+        (_, result), = list(done)
+        one, other = whole.spectra["emergent"], result.spectra["emergent"]
+        self.assertEqual((one.flux.tobytes(), one.error.tobytes()), (other.flux.tobytes(), other.error.tobytes()))
+        self.assertEqual(whole.summary["scatterings"], result.summary["scatterings"])
+
+    def test_a_launcher_is_a_list(self):
+        with self.assertRaisesRegex(thor.ArgumentError, r"launcher: .*\['mpirun', '-n', '2'\]"):
+            self.sweep(launcher="mpirun -n 2")
 
     def test_two_at_once(self):
         self.at.mkdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .binary import find_binary
@@ -14,6 +14,13 @@ from .errors import ArgumentError, RunError
 from .result import kind_of
 
 _DONE, _STOPPED, _UNRELIABLE = 0, 5, 7
+
+
+def as_launcher(words: Sequence[str]) -> list[str]:
+    """The words before a command; an error if they are one text, whose letters would be taken for them."""
+    if isinstance(words, str):
+        raise ArgumentError(f"launcher: a list of words is expected, as in {words.split()!r}")
+    return [str(word) for word in words]
 
 
 def run(
@@ -28,6 +35,9 @@ def run(
     seed: int | None = None,
     max_walltime: float | None = None,
     drain: float | None = None,
+    checkpoint: float | None = None,
+    restart: str | os.PathLike[str] | None = None,
+    launcher: Sequence[str] = (),
     progress: str = "auto",
     quiet: bool = False,
     binary: str | os.PathLike[str] | None = None,
@@ -39,6 +49,9 @@ def run(
     result goes to ``output``, or to the configuration's ``output.path``; one of them is required. ``output`` is
     relative to the current folder; ``output.path`` and ``line_list`` from the folder of the configuration, or from the
     current one for a dict or text. An existing file is an error unless ``overwrite`` is true.
+
+    ``restart`` goes on from a result that was cut, or from a checkpoint (``checkpoint``: seconds between them), of the same
+    configuration; ``output`` may be that file. ``launcher`` starts thor on several ranks: ``["mpirun", "-n", "4"]``.
 
     The other arguments are the options of ``thor run``, with its defaults. Progress is shown on
     ``sys.stderr``: a live line on a terminal, otherwise (a notebook, a log) a line every ten seconds; none with
@@ -72,18 +85,20 @@ def run(
         "--seed": seed,
         "--max-walltime": max_walltime,
         "--drain": drain,
+        "--checkpoint": checkpoint,
+        "--restart": None if restart is None else os.path.abspath(as_path(restart, "restart")),
         "--progress": None if progress == "auto" else progress,
     }
     flags = {"--overwrite": overwrite, "--quiet": quiet}
     with as_file(config) as path:
-        command = [program, "run", path, *overrides(values), "--output", target]
+        command = [*as_launcher(launcher), program, "run", path, *overrides(values), "--output", target]
         for name, value in options.items():
             command += [] if value is None else [name, str(value)]
         command += [name for name, wanted in flags.items() if wanted]
         try:
             code, said = call(command, None if quiet else sys.stderr)
         except (OSError, ValueError) as error:  # a null character in an argument
-            raise RunError(f"cannot start {program}: {error}", None, command, "") from error
+            raise RunError(f"cannot start {command[0]}: {error}", None, command, "") from error
         if not is_path(config):
             said = said.replace(path, "config")  # the file is gone when this is read
     if code not in (_DONE, _STOPPED, _UNRELIABLE):

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,13 @@ from .errors import (
     SweepError,
     UnreliableRunWarning,
 )
-from .running import run
+from .result import Result
+from .running import as_launcher, run
 from .sweep_index import Entry, Index, Parameters, combinations, digest, file_names, parameters_text
 from .sweep_results import Sweep
 from .sweep_resume import doubts, find, is_done, resume
+
+_USAGE, _INPUT = 2, 3
 
 
 def sweep(
@@ -41,6 +44,8 @@ def sweep(
     seed: int | None = None,
     max_walltime: float | None = None,
     drain: float | None = None,
+    checkpoint: float | None = None,
+    launcher: Sequence[str] = (),
     progress: str = "auto",
     quiet: bool = False,
     binary: str | os.PathLike[str] | None = None,
@@ -54,7 +59,9 @@ def sweep(
         thor.sweep("shell.yaml", [{"dataset.tau0": 1e4}, {"dataset.tau0": 1e6, "seed": 2}])
 
     Repeating the call runs only what is missing: an interrupted sweep is resumed, one with more values runs the new
-    ones, and runs that failed or were interrupted are repeated. Existing results are used only if the configuration
+    ones, and runs that failed are repeated. One that was interrupted goes on from what it has written, or from its last
+    checkpoint (``checkpoint``), where that can be (it holds no raw photons, and none were in flight); else it is
+    repeated, too. Existing results are used only if the configuration
     (its text, and that of its line list), ``set``, ``precision`` and ``seed`` are unchanged: otherwise nothing is run,
     nothing is overwritten, and :class:`SweepError` is raised. Then choose another folder, or delete this one. Results
     of an older thor count as done.
@@ -72,6 +79,8 @@ def sweep(
         "seed": seed,
         "max_walltime": max_walltime,
         "drain": drain,
+        "checkpoint": checkpoint,
+        "launcher": as_launcher(launcher),
         "progress": progress,
         "quiet": quiet,
         "binary": find_binary(binary),
@@ -153,6 +162,7 @@ class _Runs:
         if text_of(self._config) != self._index.base["config"]:
             raise SweepError("the configuration was changed while the sweep was running")
         path = self._index.folder / entry.file
+        goes_on = entry.state == "incomplete"
         entry.state, entry.message, entry.config_sha256 = "started", "", ""
         self._index.save()
         try:
@@ -160,8 +170,7 @@ class _Runs:
                 warnings.simplefilter("ignore", IncompleteRunWarning)
                 warnings.simplefilter("ignore", UnreliableRunWarning)
                 values = {**self._set, **entry.parameters}
-                options = self._options
-                with run(self._config, path, set=values, overwrite=True, **options) as result:
+                with self._result(values, path, goes_on) as result:
                     entry.state = "complete" if result.complete else "incomplete"
                     entry.config_sha256 = digest(result.config)
                     entry.message = doubts(result)
@@ -173,6 +182,17 @@ class _Runs:
             raise
         finally:
             self._index.save()
+
+    def _result(self, values: dict[str, Any], path: Path, goes_on: bool) -> Result:
+        """Runs what is missing of a result, or all of it."""
+        if goes_on:
+            try:
+                return run(self._config, path, set=values, restart=path, **self._options)
+            except RunError as error:
+                if error.code not in (_USAGE, _INPUT):
+                    raise
+                self._say("starts again: " + error.stderr.strip().rsplit("\n", 1)[-1])
+        return run(self._config, path, set=values, overwrite=True, **self._options)
 
 
 def _report(done: Sweep) -> Sweep:
@@ -195,7 +215,7 @@ def _report(done: Sweep) -> Sweep:
         text = (
             f"{done.folder}: {len(cut)} of {total} runs were interrupted: "
             + "; ".join(parameters_text(entry.parameters) for entry in cut)
-            + ". The same call again runs them again"
+            + ". The same call goes on with them"
         )
         warnings.warn(text, IncompleteRunWarning, stacklevel=3)
     return done

@@ -57,7 +57,7 @@ ENDLESS = sphere(1e8, 100000, outputs=[{"type": "photons"}, {"type": "spectrum",
                                                                "range": [-100, 100], "bins": 100}])
 
 TEMPLATES = ("sphere", "outflow", "shell", "slab", "dusty_slab", "doublet")
-TEMPLATES_OF_GRIDS = ("galaxy",)  # which need a file beside them
+TEMPLATES_OF_GRIDS = ("galaxy", "rays")  # which need a file beside them
 
 FULL_SHELL = """
 driver: mcrt

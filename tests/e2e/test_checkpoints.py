@@ -144,6 +144,28 @@ class Checkpoints(Case):
         with h5py.File(one) as a, h5py.File(other) as b:
             np.testing.assert_array_equal(a["spectra/s/flux"], b["spectra/s/flux"])
 
+    def test_until_goes_on_after_a_kill(self):
+        """It looks at the error after the same photons."""
+        config = {**self.config, "until": {"output": "s", "error": "4%", "of": "peak"}}
+        config["generators"] = [{**config["generators"][0], "photons": max(self.all // 20, 100)}]
+        whole, out = self.run_thor(config, "--device", "cpu"), self.folder / "out.h5"
+        path = self.write(config)
+        for _ in range(3):
+            words = ("--restart", out) if out.exists() else ()
+            job = subprocess.Popen(command_line("run", path, "-o", out, *words, *OFTEN), stderr=subprocess.PIPE, text=True)
+            before = out.stat().st_mtime_ns if out.exists() else 0
+            wait_for(lambda: (out.exists() and out.stat().st_mtime_ns != before) or job.poll() is not None)
+            job.send_signal(signal.SIGKILL)
+            job.communicate(timeout=30)
+            if job.returncode == DONE:
+                break
+        if not self.summary(out)["complete"]:
+            done = thor("run", path, "-o", out, "--restart", out, *OFTEN)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertEqual(self.photons(whole), self.photons(out))
+        one, other = numbers(whole), numbers(out)
+        self.assertEqual([key for key in one if one[key] != other.get(key)], [])
+
     def test_a_disk_that_fills_up_keeps_the_last_one(self):
         with mounted(self, self.folder / "disk", "size=2M") as disk:
             out, ballast = disk / "out.h5", disk / "ballast"

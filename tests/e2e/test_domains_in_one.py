@@ -20,15 +20,18 @@ SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300
 IMAGE = {"type": "image", "name": "sb", "observer": "o", "width": "3 kpc", "pixels": 12}
 
 
-def write_random_grid(path, shape, random, periodic=False, hubble=0., chunks=None):
-    """Cells that have nothing in common with their neighbours, and shine."""
+def write_random_grid(path, shape, random, periodic=False, hubble=0., chunks=None, smooth=False):
+    """Cells that have nothing in common with their neighbours, and shine; or little gas that differs among them."""
     with h5py.File(path, "w") as file:
         side = 2 * KPC / max(shape)
         file.attrs.update({"cell_size": side, "origin_x": -0.7 * KPC, "origin_y": -KPC, "origin_z": 0.1 * KPC, "periodic": int(periodic),
                            "redshift": 3., "hubble": hubble})
         density = 10 ** random.uniform(-9, -6, shape)
         fields = {"HI_density": density, "dust": 300 * density, "light": density, "HI_temperature": 10 ** random.uniform(3.5, 5, shape)}
-        fields |= {f"HI_velocity_{axis}": random.normal(0, 40, shape) for axis in "xyz"}
+        if smooth:
+            density = 1e-4 * (1 + 0.3 * random.random(shape) * (random.random(shape) < 0.1))
+            fields |= {"HI_density": density, "dust": density, "light": density, "HI_temperature": np.full(shape, 1e4)}
+        fields |= {f"HI_velocity_{axis}": random.normal(0, 0.5 if smooth else 40, shape) for axis in "xyz"}
         for name, values in fields.items():
             file.create_dataset(name, data=values.astype("f4"), chunks=chunks)
             if "velocity" in name:
@@ -76,7 +79,7 @@ class Same(DomainCase):
             self.random_grid(shape, run, periodic=periodic, hubble=hubble)
             config = on_random_grid(int(random.integers(1, 40)), run, dataset, precision=str(random.choice(["single", "double"])))
             if random.integers(3) == 0:
-                config["acceleration"] = {"jumps": False}
+                config["acceleration"] = {"jumps": False, "core_skip": str(random.choice(["none", "local"]))}
             domains = int(random.integers(2, min(np.prod(shape), 20) + 1)) if np.prod(shape) > 1 else 1
             how = ("--domains", domains, "--margin", int(random.integers(4)), "--in-flight", int(random.choice([1, 7, 100])),
                    "--threads", int(random.integers(1, 4)))
@@ -87,6 +90,43 @@ class Same(DomainCase):
                 with h5py.File(parts) as file:
                     travelled += domains > 1 and file["domains"].attrs["count"] == domains
         self.assertGreater(travelled, 60)
+
+    def test_core_skipping_by_lengths_that_cross_parts(self):
+        """In gas that hardly changes a length is that to the side of the box, many parts away."""
+        for shape, periodic, domains, margin in (((12, 11, 13), False, 27, 0), ((12, 11, 13), False, 5, 2), ((9, 3, 14), True, 12, 1),
+                                                 ((4, 8, 3), True, 96, 0)):
+            self.random_grid(shape, smooth=True, periodic=periodic, hubble=1e-15)
+            dataset = {"stop_shift": "1 Angstrom"} if periodic else {"packed": True}
+            config = on_random_grid(100, dataset=dataset, acceleration={"jumps": False, "core_skip": "local"})
+            with self.subTest(shape=shape, domains=domains, margin=margin):
+                whole = self.run_thor(config, "--device", "cpu")
+                self.assert_same(whole, self.cut(config, domains, "--margin", margin))
+                config["acceleration"]["core_skip"] = {"fixed": 3}
+                with self.assertRaises(AssertionError, msg="the twin: lengths that do not matter"):
+                    self.assert_same(whole, self.cut(config, domains, "--margin", margin))
+        self.assertIn("is above what the gas supports", self.done.stderr)
+        said = self.done.stderr.splitlines()
+        self.run_thor(config, "--device", "cpu")
+        self.assertEqual([line for line in self.done.stderr.splitlines() if "supports" in line], [line for line in said if "supports" in line])
+
+    def test_bad_cells_that_are_dropped(self):
+        """They are empty and dark, in whichever part or margin they are."""
+        for dataset in ({}, {"packed": True, "tiles": 2}):
+            self.random_grid((7, 6, 5))
+            config = on_random_grid(150, dataset={"bad_cells": "drop", **dataset}, acceleration={"jumps": False, "core_skip": "local"})
+            good = self.run_thor(config, "--device", "cpu")
+            with h5py.File(self.folder / "grid.h5", "r+") as file:
+                file["HI_temperature"][5, 4, 3] = np.nan
+                file["HI_density"][2:4, 3, 1:] = -1
+                file["light"][2, 3, 1] = np.nan
+                file["HI_velocity_y"][0, 0, 0] = 1e6
+            whole = self.run_thor(config, "--device", "cpu")
+            said = [line for line in self.done.stderr.splitlines() if "dropped as bad" in line]
+            for domains, margin in ((2, 1), (12, 0), (30, 3)):
+                self.assert_same(whole, self.cut(config, domains, "--margin", margin))
+                self.assertEqual([line for line in self.done.stderr.splitlines() if "dropped as bad" in line], said)
+            with self.assertRaises(AssertionError, msg="the twin: cells that are good"):
+                self.assert_same(good, whole)
 
     def test_the_twin_another_seed(self):
         self.random_grid((6, 7, 8))
@@ -145,7 +185,6 @@ class Parts(DomainCase):
                  "output": {"path": "out.h5"}}
         for config, arguments, says in ((shell, ("--domains", 2), "a shell is not read from a file"),
                                         (grid, ("--domains", 13), "the grid has 12 cells"),
-                                        ({**grid, "acceleration": {"core_skip": "local"}}, ("--domains", 2), "depend on the whole grid"),
                                         (grid, ("--domains", 2, "--device", "cuda"), "by processors only")):
             self.run_thor(config, *arguments, expect=USAGE)
             self.assertIn(says, self.done.stderr)

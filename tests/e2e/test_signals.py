@@ -5,6 +5,7 @@
 The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py.
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -67,7 +68,10 @@ class Signals(Case):
                 out = self.folder / f"{second.name}.h5"
                 job = self.start("run", self.write(ENDLESS), "-o", out, "--drain", 60, "--threads", 1)
                 self.assertTrue(wait_for(self.partial(out).exists))
-                time.sleep(0.2)
+                # A run without a photon in flight would end at the first one: it has worked for half a second.
+                ticks = os.sysconf("SC_CLK_TCK")
+                worked = Path(f"/proc/{job.pid}/stat")
+                self.assertTrue(wait_for(lambda: int(worked.read_text().rsplit(")", 1)[1].split()[11]) > ticks / 2))
                 job.send_signal(first)
                 self.assertIn("once more ends at once", job.stderr.readline())
                 time.sleep(0.2)

@@ -38,7 +38,7 @@ def until(config, **keys):
 def numbers(path, but=()):
     """All that a result holds but what depends on time and way: arrays, and attributes of groups."""
     passing = {"transport_seconds", "config_hash", "threads", "date", "config", "config_path", "photons_requested", "continued",
-               "until_seconds_needed", *but}
+               "until_seconds_needed", "next_look", *but}
     found = {}
     with h5py.File(path) as file:
         def visit(name, item):
@@ -343,6 +343,38 @@ class Continue(UntilCase):
         # Photons that were to be added are remembered, too.
         self.grow(out, "--photons", 10**6, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED)
         self.assertEqual((self.summary(out)["complete"], self.summary(out)["photons_requested"]), (False, 1060000))
+
+    def test_a_run_that_restarts(self):
+        """`thor run CONFIG --restart FILE` is `thor continue FILE`, if FILE is of CONFIG."""
+        config = sphere(1e3, 20_000, outputs=[SPECTRUM])
+        whole, half = self.run_thor(config, "--device", "cpu"), self.folder / "half.h5"
+        how = ("--device", "cpu", "--quiet", "--threads", 1)
+        stopped = thor("run", self.write(config), "-o", half, "--max-walltime", 0.02, "--drain", 60, *how)
+        self.assertEqual(stopped.returncode, STOPPED, stopped.stderr)
+        cut = half.read_bytes()
+
+        def restart(*arguments, expect=DONE):
+            done = thor("run", self.folder / "config.yaml", *how, *arguments)
+            self.assertEqual(done.returncode, expect, done.stderr)
+            return done.stderr
+
+        other = self.folder / "other.h5"
+        restart("--restart", half, "-o", other)
+        self.assert_equal_results(whole, other)
+        self.assertEqual(half.read_bytes(), cut)
+        restart("--restart", half, "-o", half, "--set", "output.path=elsewhere.h5")
+        self.assert_equal_results(whole, half)
+        half.write_bytes(cut)
+        for change, keys in ((("--seed", 2), "differs in seed\n"),
+                             (("--set", "generators.0.photons=10", "--set", "limits.max_scatterings=5"),
+                              "differs in generators.0.photons, limits.max_scatterings\n"),
+                             (("--set", "until={output: s, error: 1%}"), "differs in until\n")):
+            self.assertIn(keys, restart("--restart", half, *change, expect=USAGE))
+        self.assertEqual(half.read_bytes(), cut)
+        self.assertIn("no such file", restart("--restart", self.folder / "none.h5", expect=INPUT))
+        self.assertIn("all its photons are there", restart("--restart", whole, expect=USAGE))
+        restart("--restart", half)  # replaced
+        self.assert_equal_results(whole, half)
 
     def test_photons_in_flight_are_refused(self):
         endless = {**ENDLESS, "outputs": [SPECTRUM]}

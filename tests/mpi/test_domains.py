@@ -34,6 +34,28 @@ class Same(RankCase, DomainCase):
                     self.assertEqual(file["domains"].attrs["count"], domains)
                     self.assertGreater(file["domains"].attrs["travellers"], 100)
 
+    def test_lengths_of_core_skipping(self):
+        """Those of the whole grid, whoever holds its parts."""
+        self.random_grid((8, 9, 10), smooth=True)
+        config = on_random_grid(200, acceleration={"jumps": False, "core_skip": "local"})
+        whole = self.run_thor(config, "--device", "cpu")
+        for ranks, domains in ((2, 2), (3, 8), (4, 2), (4, 4)):
+            with self.subTest(ranks=ranks, domains=domains):
+                self.assert_same(whole, self.on_ranks(ranks, config, "--domains", domains, "--margin", domains % 3, "--threads", 1))
+
+    def test_bad_cells_that_are_dropped(self):
+        self.random_grid((5, 7, 6))
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_temperature"][1:3, 2, 2] = np.nan
+            file["light"][1, 2, 2] = np.nan
+            file["HI_density"][4] = -1
+        config = on_random_grid(200, dataset={"bad_cells": "drop", "packed": True})
+        whole = self.run_thor(config, "--device", "cpu")
+        for ranks, domains in ((2, 2), (3, 4), (8, 2)):
+            out = self.on_ranks(ranks, config, "--domains", domains, "--margin", 1, "--threads", 1, "--by-light")
+            self.assert_same(whole, out)
+            self.assertIn("44 cells are dropped as bad", self.done.stderr)
+
     def test_cut_by_light(self):
         """Most light is in a corner, which gets more domains than its size would."""
         self.random_grid((8, 8, 8))

@@ -188,6 +188,19 @@ class Same(MergeCase):
 class Written(MergeCase):
     """The files of ranks, before they are joined."""
 
+    def test_parts_of_an_earlier_run_go_with_its_result(self):
+        """On more ranks, or with raw photons; files of others stay."""
+        self.on_ranks(3)
+        other = self.part(7)
+        shutil.copy(self.part(2), other)
+        self.on_ranks(2, None, "--overwrite")
+        self.assertEqual(self.names(), ["out.0.h5", "out.1.h5", "out.7.h5", "out.h5"])
+        self.merge()
+        self.on_ranks(3, None, "--overwrite")
+        shutil.copy(other, self.part(1))  # of another run
+        self.on_ranks(2, {**self.config, "outputs": [SPECTRUM, IMAGE]}, "--overwrite")
+        self.assertEqual(self.names(), ["out.1.h5", "out.7.h5", "out.h5"])
+
     def test_names_that_are_taken(self):
         """All are looked at before any work is done, and all are replaced with --overwrite."""
         for name in ("out.h5", "out.0.h5", "out.2.h5"):

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import support  # noqa: E402
 from configurations import ENDLESS, sphere  # noqa: E402
-from support import Case, DONE, OUTPUT, STOPPED, USAGE, KPC, main, wait_for, write_grid  # noqa: E402
+from support import Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, KPC, main, wait_for, write_grid  # noqa: E402
 from test_until import numbers  # noqa: E402
 
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
@@ -181,6 +181,21 @@ class Ends(RankCase):
         self.launch(2, "continue", out, *often)
         self.assert_equal(self.run_thor(config, "--device", "cpu"), out)
 
+    def test_until_goes_on_after_a_kill(self):
+        """On another number of ranks, to the photons of one process that was not killed."""
+        config = {**sphere(3e3, 3000, outputs=[SPECTRUM]), "until": {"output": "s", "error": "1.5%", "of": "peak"}}
+        whole, out = self.run_thor(config, "--device", "cpu"), self.folder / "kept.h5"
+        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, "--checkpoint", 0.05, "--threads", 1),
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        ranks = self.ranks_of(job.pid)
+        self.assertTrue(wait_for(out.exists), "the first checkpoint")
+        os.kill(ranks[1], signal.SIGKILL)
+        job.communicate(timeout=30)
+        if not self.summary(out)["complete"]:
+            self.launch(3, "run", self.folder / "config.yaml", "-o", out, "--restart", out, "--threads", 1)
+        self.assert_equal(whole, out)
+
     def test_an_error_is_said_once(self):
         config = sphere(1, 10, outputs=[SPECTRUM])
         for path, arguments, code, says in (
@@ -191,6 +206,20 @@ class Ends(RankCase):
             done = self.launch(3, "run", path, *arguments, expect=code)
             self.assertEqual(done.stderr.count("thor: error:"), 1, done.stderr)
             self.assertIn(says, done.stderr)
+
+    def test_memory_is_that_of_all_ranks_of_a_machine(self):
+        """A grid that one process has room for, but not two. Its cells are not in the file, nor are they read."""
+        free = next(int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
+        n = int((0.7 * free / 20) ** (1 / 3))
+        with h5py.File(self.folder / "grid.h5", "w") as file:
+            file.attrs.update({"cell_size": KPC, "origin_x": 0., "origin_y": 0., "origin_z": 0.})
+            for name in ("HI_density", "HI_temperature", "HI_velocity_x", "HI_velocity_y", "HI_velocity_z"):
+                file.create_dataset(name, (n, n, n), "f4", chunks=(64, 64, 64)).attrs["units"] = "km s-1" if "velocity" in name else ""
+        config = {"line": "Lya", "dataset": {"type": "uniform_grid", "path": "grid.h5"}, "outputs": [SPECTRUM], "output": {"path": "o.h5"},
+                  "generators": [{"type": "point", "photons": 10, "luminosity": "1e40 erg/s"}]}
+        done = self.launch(2, "run", self.write(config), "-o", self.folder / "out.h5", expect=INPUT)
+        self.assertRegex(done.stderr, rf"a grid of {n} x {n} x {n} cells takes .* on each of 2 ranks of this machine, .* are free for each")
+        self.assertIn("--domains", done.stderr)
 
     def test_a_limit_of_time(self):
         config = {**ENDLESS, "outputs": ENDLESS["outputs"][1:]}

@@ -79,7 +79,63 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
   }
 }
 
+/// f(scene) with the scene that some bytes are.
+template <class Real, class F>
+void with_scene(const thor::AnyScene<Real>& scene, const F& f) {
+  switch (scene.kind()) {
+    case thor::DatasetKind::Sphere:
+      return f(*static_cast<const thor::Scene<thor::Sphere<Real>>*>(scene.data()));
+    case thor::DatasetKind::Shell:
+      return f(*static_cast<const thor::Scene<thor::Shell<Real>>*>(scene.data()));
+    case thor::DatasetKind::Slab:
+      return f(*static_cast<const thor::Scene<thor::Slab<Real>>*>(scene.data()));
+    case thor::DatasetKind::UniformGrid:
+      return f(*static_cast<const thor::Scene<thor::UniformGrid<Real>>*>(scene.data()));
+  }
+}
+
+template <class Real>
+void trace_any(const thor::AnyScene<Real>& any, const thor::ImageJob& job, const thor::ImageTile& tile, int planes,
+               Real* out) {
+  with_scene(any, [&](const auto& scene) {
+    for (int row = 0; row < tile.rows; ++row) {
+      for (int column = 0; column < tile.columns; ++column) {
+        thor::device::trace_pixel(scene, job, tile, planes, column, row, out);
+      }
+    }
+  });
+}
+
+template <class Real>
+void absorb_any(const thor::AnyScene<Real>& any, const thor::device::Sightlines& sightlines,
+                const thor::Absorption& absorption, Real* tau, double* columns) {
+  with_scene(any, [&](const auto& scene) {
+    for (std::uint32_t i = 0; i < sightlines.count; ++i) {
+      for (int lane = 0; lane < 3; ++lane) {
+        thor::device::absorb_bins(scene, sightlines, absorption, i, lane, 3, tau, columns);
+      }
+    }
+  });
+}
+
 }  // namespace
+
+void HostDevice::trace(int, const thor::AnyScene<float>& scene, const thor::ImageJob& job, const thor::ImageTile& tile,
+                       int planes, float* out) {
+  trace_any(scene, job, tile, planes, out);
+}
+void HostDevice::trace(int, const thor::AnyScene<double>& scene, const thor::ImageJob& job, const thor::ImageTile& tile,
+                       int planes, double* out) {
+  trace_any(scene, job, tile, planes, out);
+}
+void HostDevice::absorb(int, const thor::AnyScene<float>& scene, const thor::device::Sightlines& sightlines,
+                        const thor::Absorption& absorption, float* tau, double* columns) {
+  absorb_any(scene, sightlines, absorption, tau, columns);
+}
+void HostDevice::absorb(int, const thor::AnyScene<double>& scene, const thor::device::Sightlines& sightlines,
+                        const thor::Absorption& absorption, double* tau, double* columns) {
+  absorb_any(scene, sightlines, absorption, tau, columns);
+}
 
 void HostDevice::advance(int, const thor::AnyProblem<float>& problem, const thor::device::Program<float>& program,
                          thor::device::LaunchShape shape) {

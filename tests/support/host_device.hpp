@@ -39,6 +39,13 @@ class HostDevice final : public thor::device::Device {
   void advance(int, const thor::AnyProblem<double>&, const thor::device::Program<double>&,
                thor::device::LaunchShape) override;
 
+  void trace(int, const thor::AnyScene<float>&, const thor::ImageJob&, const thor::ImageTile&, int, float*) override;
+  void trace(int, const thor::AnyScene<double>&, const thor::ImageJob&, const thor::ImageTile&, int, double*) override;
+  void absorb(int, const thor::AnyScene<float>&, const thor::device::Sightlines&, const thor::Absorption&, float*,
+              double*) override;
+  void absorb(int, const thor::AnyScene<double>&, const thor::device::Sightlines&, const thor::Absorption&, double*,
+              double*) override;
+
   /// Memory of the host that is filled with NaN while lanes run: they have copies of their own.
   std::vector<std::span<std::byte>> poisoned;
 

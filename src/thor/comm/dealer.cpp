@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace thor::comm {
 
@@ -16,7 +17,7 @@ Dealer::Dealer(const World& world, Window all, std::uint64_t in_flight, bool rel
       waves_(states_.size()),
       partner_(states_.size(), -1),
       delivered_then_(states_.size(), ~0ull),
-      busy_at_(states_.size(), std::chrono::steady_clock::now()) {
+      leisure_(states_.size()) {
   if (!world.is_first() || world.is_alone()) return;
   thread_ = std::jthread([this](const std::stop_token& stop) {
     const auto reply_to = [this](int rank, const Words& question) { return reply(rank, question); };
@@ -90,7 +91,7 @@ Words Dealer::reply(int rank, const Words& question) {
     case state_kind: {
       const State state{question[1], question[2], question[3], question[4], (question[5] & 1) != 0};
       const bool over = all_is_over(rank, state, question[5] >> 1);
-      if (!state.idle) busy_at_[std::size_t(rank)] = std::chrono::steady_clock::now();
+      watch(rank, state.idle);
       if (relieves_ && state.idle && !over) relieve(rank);
       std::uint64_t waiting = 0;
       for (const State& s : states_) waiting += s.waiting;
@@ -124,11 +125,25 @@ bool Dealer::all_is_over(int rank, const State& state, std::uint64_t wave) {
   return true;
 }
 
+namespace {
+
+constexpr std::chrono::milliseconds long_idle(200);  ///< to read a domain takes about as long
+
+}  // namespace
+
+/// A traveller now and then does not make a rank busy: it is one if it is so for more than a fifth of the time.
+void Dealer::watch(int rank, bool idle) {
+  Leisure& leisure = leisure_[std::size_t(rank)];
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> since = now - std::exchange(leisure.seen, now);
+  leisure.idle = std::clamp<std::chrono::duration<double>>(leisure.idle + (idle ? since : -4 * since),
+                                                           std::chrono::duration<double>(0), long_idle);
+}
+
 void Dealer::relieve(int rank) {
-  constexpr std::uint64_t many = 256;                         // travellers that wait: fewer are soon followed
-  constexpr auto long_idle = std::chrono::milliseconds(200);  // to read a domain takes about as long
+  constexpr std::uint64_t many = 256;  // travellers that wait: fewer are soon followed
   const auto idle = std::size_t(rank);
-  if (std::chrono::steady_clock::now() < busy_at_[idle] + long_idle) return;
+  if (leisure_[idle].idle < long_idle) return;
   if (states_[idle].delivered == delivered_then_[idle]) return;  // what it was promised has yet to come
   std::size_t busy = idle;
   for (std::size_t i = 0; i < states_.size(); ++i) {

@@ -64,6 +64,7 @@ class Dealer {
   Words reply(int rank, const Words& question);
   Words ask(const Words& question);
   bool all_is_over(int rank, const State& state, std::uint64_t wave);
+  void watch(int rank, bool idle);
   void relieve(int rank);
 
   const World& world_;
@@ -80,7 +81,12 @@ class Dealer {
   std::vector<Relief> reliefs_;
   std::vector<int> partner_;                   ///< of each rank, the one that it relieves; -1: none yet
   std::vector<std::uint64_t> delivered_then_;  ///< of each rank, when it was last told to
-  std::vector<std::chrono::steady_clock::time_point> busy_at_;  ///< when each rank was last not idle
+  /// How long a rank has had nothing to do, less what it has had to do meanwhile.
+  struct Leisure {
+    std::chrono::steady_clock::time_point seen = std::chrono::steady_clock::now();
+    std::chrono::duration<double> idle{0};
+  };
+  std::vector<Leisure> leisure_;
   std::mutex mutex_;
   std::jthread thread_;  ///< of the first rank
 };

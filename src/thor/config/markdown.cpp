@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "thor/config/schema.hpp"
 
 namespace thor::config {
@@ -127,7 +129,7 @@ void add_section(const Schema& schema, const std::string& path, int level, std::
 
 }  // namespace
 
-std::string to_markdown(const Schema& root) {
+std::string to_markdown(const Schema& root, const Schema* rays) {
   std::string units;
   for (const Dimension d : {Dimension::length, Dimension::velocity, Dimension::temperature, Dimension::column_density,
                             Dimension::number_density, Dimension::luminosity, Dimension::frequency, Dimension::angle,
@@ -154,6 +156,20 @@ Wavelengths are in vacuum.
 )",
                                 units);
   add_section(root, "", 2, out);
+  if (!rays) return out;
+  // What both drivers have is above.
+  Schema own = *rays;
+  std::erase_if(own.parameters, [&](const Parameter& p) {
+    return std::any_of(root.parameters.begin(), root.parameters.end(), [&](const Parameter& q) {
+      return p.key == q.key && p.spec.meaning == q.spec.meaning;
+    });
+  });
+  for (Parameter& p : own.parameters) {
+    if (p.key == "output") p.key = "output (raytrace)";
+  }
+  out += "\n## Raytracing\n\nWith `driver: raytrace` a file has `dataset`, `seed`, `precision` and `line_list` as above, and "
+         "these keys ([guide](raytracing.md)):\n";
+  add_section(own, "", 2, out);
   return out;
 }
 

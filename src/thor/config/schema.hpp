@@ -73,8 +73,8 @@ struct Schema {
 /// Reads all keys into `object`, of the type that the parameters were declared for.
 void read_parameters(const Schema& schema, Reader& reader, void* object);
 
-/// Text of docs/configuration.md: every configuration key.
-std::string to_markdown(const Schema& root);
+/// Text of docs/configuration.md: every configuration key, also those of the raytracing driver.
+std::string to_markdown(const Schema& root, const Schema* rays = nullptr);
 
 /// A JSON schema (draft 2020-12) for editors.
 std::string to_json_schema(const Schema& root, const std::string& title);

@@ -23,6 +23,25 @@ std::vector<std::string> split(const std::string& path) {
   return keys;
 }
 
+void add_differing(const Tree& one, const Tree& other, const std::string& path, std::vector<std::string>& keys) {
+  if (one.kind != other.kind || one.text != other.text) {
+    keys.push_back(path);
+    return;
+  }
+  const std::string before = path.empty() ? "" : path + ".";
+  for (const Tree::Entry& entry : one.entries) {
+    const Tree::Entry* match = other.find(entry.key);
+    if (match) {
+      add_differing(entry.value, match->value, before + entry.key, keys);
+    } else {
+      keys.push_back(before + entry.key);
+    }
+  }
+  for (const Tree::Entry& entry : other.entries) {
+    if (!one.find(entry.key)) keys.push_back(before + entry.key);
+  }
+}
+
 }  // namespace
 
 std::string to_text(const Faults& faults) {
@@ -33,6 +52,12 @@ std::string to_text(const Faults& faults) {
   }
   if (faults.size() >= max_faults) lines.push_back(fmt::format("... (the first {} are shown)", max_faults));
   return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::vector<std::string> differing_keys(const Tree& one, const Tree& other) {
+  std::vector<std::string> keys;
+  add_differing(one, other, "", keys);
+  return keys;
 }
 
 const Tree::Entry* Tree::find(const std::string& key) const {

@@ -49,6 +49,9 @@ Tree read_value(const std::string& yaml_text, const std::string& where);
 /// Sets or adds the value at the path of "a.b.c=value"; an override that cannot be applied is added to `faults`.
 void apply_override(Tree& root, const std::string& text, Faults& faults);
 
+/// The keys whose values differ between two documents, one of them perhaps without the key: "a.b.0.c".
+std::vector<std::string> differing_keys(const Tree& one, const Tree& other);
+
 std::string to_yaml(const Tree& tree);
 
 /// Text of a single value or a list of values, on one line.

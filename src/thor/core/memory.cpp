@@ -24,13 +24,14 @@ double number_in(const char* path, const std::string& key) {
 
 }  // namespace
 
-double available_memory() {
+double available_memory(int processes) {
   double free = number_in("/proc/meminfo", "MemAvailable:") * 1024;
   if (free == 0) free = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
   if (const double limit = number_in("/sys/fs/cgroup/memory.max", ""); limit > 0) {
     free = std::min(free, limit - number_in("/sys/fs/cgroup/memory.current", "") +
                               number_in("/sys/fs/cgroup/memory.stat", "inactive_file"));
   }
+  free /= processes;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     const double used = number_in("/proc/self/statm", "") * double(sysconf(_SC_PAGESIZE));

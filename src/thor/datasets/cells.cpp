@@ -24,6 +24,21 @@ constexpr std::size_t cells_at_a_time = 1 << 16;
 
 }  // namespace
 
+void require_memory(const GridShape& shape, double cells, const CellLayout& layout, int processes) {
+  const double bytes = cells * layout.bytes_at_most(), available = available_memory(processes);
+  if (bytes <= available) return;
+  const bool many = processes > 1;
+  throw Error(
+      ExitCode::input,
+      fmt::format(
+          "a grid of {} x {} x {} cells takes {} at {:.0f} bytes a cell{}, {} are free{}: {}{}take fewer "
+          "cells, or a machine with more memory",
+          shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes_at_most(),
+          many ? fmt::format(" on each of {} ranks of this machine", processes) : "", size_text(available),
+          many ? " for each" : "", layout.packed ? "" : "set dataset.packed: true (12 bytes), ",
+          many ? "start fewer ranks on a machine, with more threads each, or give each a part (--domains), " : ""));
+}
+
 Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity)
     : shape_(shape), layout_(layout), units_(units) {
   UniformGrid<double>& g = dataset_;
@@ -35,14 +50,7 @@ Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& 
     g.zero[k] = -shape.origin[k] / shape.cell_size;
     room *= double(g.tiles[k]) * (1 << g.tile);
   }
-  const double bytes = room * layout.bytes_at_most(), available = available_memory();
-  if (bytes > available) {
-    throw Error(ExitCode::input,
-                fmt::format("a grid of {} x {} x {} cells takes {} at {:.0f} bytes a cell, {} are free: {}take fewer "
-                            "cells, or a machine with more memory",
-                            shape.count[0], shape.count[1], shape.count[2], size_text(bytes), layout.bytes_at_most(),
-                            size_text(available), layout.packed ? "" : "set dataset.packed: true (12 bytes), "));
-  }
+  require_memory(shape, room, layout, 1);
   if (room > std::exp2(32 + 3 * g.tile))
     throw Error(ExitCode::input, "a grid has at most 2^32 blocks of 4 x 4 x 4 cells");
   g.stride = layout.stride(), g.dust = layout.dust_at(), g.core_scale = layout.core_scale_at();
@@ -113,15 +121,16 @@ CellGas<double> Cells::gas(std::int64_t i) const {
   return view<double>(dataset_).at(i / (ny * nz), i / nz % ny, i % nz);
 }
 
-void Cells::finish(int threads, const CellBox& counted) {
-  if (layout_.core_skip) {
-    const int at = layout_.core_scale_at();
-    const std::vector<float> scale = neighbourhood_scale(*this, threads);
-    parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
-      for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
-    });
-  }
-  survey(threads, counted);
+void Cells::finish(int threads) {
+  if (layout_.core_skip) set_core_scale(neighbourhood_scale(*this, threads), threads);
+  survey(threads, shape_.box());
+}
+
+void Cells::set_core_scale(const std::vector<float>& scale, int threads) {
+  const int at = layout_.core_scale_at();
+  parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
+  });
 }
 
 void Cells::survey(int threads, const CellBox& counted) {

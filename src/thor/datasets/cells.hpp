@@ -63,6 +63,10 @@ struct CellStatistics {
   void add(const CellStatistics& other);
 };
 
+/// Error(input) if so many cells of a grid take more memory than there is for each of several processes of this
+/// machine.
+void require_memory(const GridShape& shape, double cells, const CellLayout& layout, int processes);
+
 /// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
 /// dust; then finish().
 class Cells {
@@ -75,14 +79,16 @@ class Cells {
   void set_velocity(std::int64_t i, int axis, double velocity);  ///< [cm/s]
   void set_dust(std::int64_t i, double dust);                    ///< [cm^-3]; after the temperature
   void clear(std::int64_t i);                                    ///< an empty cell
-  void set_dropped(std::vector<bool> cells) { dropped_ = std::move(cells); }
+  void set_dropped(std::vector<std::int64_t> cells) { dropped_ = std::move(cells); }
 
-  /// Core skipping's lengths, where the layout has them, and the statistics, of some of the cells.
-  void finish(int threads, const CellBox& counted);
-  void finish(int threads) { finish(threads, shape_.box()); }
+  /// Core skipping's lengths, where the layout has them, and the statistics, of a whole grid.
+  void finish(int threads);
+  /// The same of a part, step by step: lengths that are known, and the statistics of some of the cells.
+  void set_core_scale(const std::vector<float>& scale, int threads);
+  void survey(int threads, const CellBox& counted);
 
-  /// Whether a cell was bad, and is empty now.
-  bool is_dropped(std::int64_t i) const { return !dropped_.empty() && dropped_[std::size_t(i)]; }
+  /// Cells that were bad, and are empty now, in their order.
+  const std::vector<std::int64_t>& dropped() const { return dropped_; }
   const GridShape& shape() const { return shape_; }
   const CellLayout& layout() const { return layout_; }
   const CellStatistics& statistics() const { return statistics_; }
@@ -92,14 +98,13 @@ class Cells {
 
  private:
   float* record(std::int64_t i) const;
-  void survey(int threads, const CellBox& counted);
 
   GridShape shape_;
   CellLayout layout_;
   CellUnits units_;
   UniformGrid<double> dataset_{};
   std::unique_ptr<float[]> numbers_;
-  std::vector<bool> dropped_;
+  std::vector<std::int64_t> dropped_;
   CellStatistics statistics_;
 };
 

@@ -42,10 +42,11 @@ class NotFinite {
   void say(const std::string& path, const std::string& field, const CellBox& box, bool drop) const {
     if (count_ == 0) return;
     const std::int64_t ny = box.count[1], nz = box.count[2];
-    const std::string what = fmt::format("{}: array {}: {} cells hold no finite number, the first is [{}, {}, {}]", path,
-                                         field, count_, box.first[0] + first_ / (ny * nz),
-                                         box.first[1] + first_ / nz % ny, box.first[2] + first_ % nz);
-    if (!drop) throw Error(ExitCode::input, what + "; mend the file, or set dataset.bad_cells: drop to take 0 for them");
+    const std::string what =
+        fmt::format("{}: array {}: {} cells hold no finite number, the first is [{}, {}, {}]", path, field, count_,
+                    box.first[0] + first_ / (ny * nz), box.first[1] + first_ / nz % ny, box.first[2] + first_ % nz);
+    if (!drop)
+      throw Error(ExitCode::input, what + "; mend the file, or set dataset.bad_cells: drop to take 0 for them");
     warning("{}; 0 is taken for them", what);
   }
 
@@ -77,10 +78,10 @@ FieldArray new_field(const UniformGrid<double>& layout) {
   for (const int tiles : layout.tiles) field.count *= std::size_t(tiles) << layout.tile;
   const double bytes = 4. * double(field.count), available = available_memory();
   if (bytes > available) {
-    throw Error(ExitCode::input, fmt::format("a field of {} x {} x {} cells takes {}, and {} are free: take fewer "
-                                             "cells or fewer fields, or ranks that each hold a part (--domains)",
-                                             layout.shape[0], layout.shape[1], layout.shape[2], size_text(bytes),
-                                             size_text(available)));
+    throw Error(ExitCode::input,
+                fmt::format("a field of {} x {} x {} cells takes {}, and {} are free: take fewer "
+                            "cells or fewer fields, or ranks that each hold a part (--domains)",
+                            layout.shape[0], layout.shape[1], layout.shape[2], size_text(bytes), size_text(available)));
   }
   field.numbers = std::make_shared<float[]>(field.count);
   return field;

@@ -269,8 +269,8 @@ double read_fastest(const config::Dataset& dataset, const Line& line, const Grid
   return largest;
 }
 
-std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
-                                        const CellUnits& units, const CellRequest& request) {
+std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
+                                  const CellUnits& units, const CellRequest& request) {
   const std::string& path = dataset.path;
   const CellBox& box = request.box;
   const GridShape shape = whole.part(box);
@@ -284,7 +284,7 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
 
   const io::Input file(path);
   const GasArrays arrays = arrays_of(file, dataset, line);
-  if (!arrays.of_ion) {
+  if (!arrays.of_ion && !request.silent) {
     const std::string ion = ion_of(line);
     warning(
         "{}: no {}_temperature and {}_velocity_x, _y, _z: the line sees the mean temperature and velocity of all gas "
@@ -339,23 +339,19 @@ std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Li
     });
   }
   if (bad.count() > 0) {
-    if (is_part && dataset.bad_cells != config::BadCells::error) {
-      fail(path, bad.text(shape, box) + "; they are dropped in runs without domains only: mend the file");
-    }
     if (dataset.bad_cells == config::BadCells::error) {
       fail(path, bad.text(shape, box) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
     }
+    std::vector<std::int64_t> dropped;
     for (std::int64_t i = 0; i < shape.cells(); ++i) {
-      if (bad.cells()[std::size_t(i)]) cells->clear(i);
+      if (!bad.cells()[std::size_t(i)]) continue;
+      cells->clear(i);
+      dropped.push_back(i);
     }
-    warning("{}: {} cells are dropped as bad, and empty now", path, bad.count());
-    cells->set_dropped(bad.cells());
+    cells->set_dropped(std::move(dropped));
   }
-  if (!absorbs && !is_part)
+  if (!absorbs && !is_part && !request.silent)
     warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
-  CellBox counted = request.counted;
-  for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= box.first[k];
-  cells->finish(threads, counted);
   return cells;
 }
 

@@ -22,13 +22,14 @@ std::vector<std::string> grid_fields(const std::string& path);
 /// The cells that are to be read, and how.
 struct CellRequest {
   CellBox box;           ///< of the whole grid
-  CellBox counted;       ///< those of it that statistics are taken of
-  bool core_skip;        ///< with the lengths of core skipping
+  bool core_skip;        ///< with room for the lengths of core skipping
   double fastest_known;  ///< largest component of a velocity in the whole grid [cm/s]; 0: it is read, of the box
   int threads;
+  bool silent = false;  ///< what there is to warn of was said
 };
-std::shared_ptr<const Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
-                                        const CellUnits& units, const CellRequest& request);
+/// They are yet to be finished.
+std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& line, const GridShape& whole,
+                                  const CellUnits& units, const CellRequest& request);
 
 /// The largest component of a velocity in a box [cm/s].
 double read_fastest(const config::Dataset& dataset, const Line& line, const GridShape& shape, const CellBox& box,

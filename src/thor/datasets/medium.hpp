@@ -44,7 +44,7 @@ struct Spread {
   Domains domains;
   UniformGrid<double> whole;                 ///< without cells
   std::vector<GridPart> parts;               ///< those of this process
-  std::function<GridPart(int domain)> read;  ///< reads another one
+  std::function<GridPart(int domain)> read;  ///< reads another one; none: it takes what only their ranks know
 };
 
 /// The gas of a run, whose dataset is what the kernel sees.
@@ -53,6 +53,7 @@ struct Medium : MediumOutline {
   CellStatistics statistics{};           ///< of all of them
   std::shared_ptr<const Spread> spread;  ///< null: this process holds all cells. Else `dataset` is the grid without
                                          ///< cells, and `cells` are those of the first part
+  std::vector<std::int64_t> dropped{};   ///< cells of the whole grid that were bad, and are empty now, in their order
 };
 
 /// Normalises the profiles; reads the header of a grid. What has no finite normalisation or cannot be resolved is
@@ -63,9 +64,14 @@ MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, c
 struct CellOptions {
   bool core_skip;  ///< compute the lengths for core skipping
   int threads;
-  const comm::World* world = nullptr;  ///< processes that share the cells by domains; null: none do
-  std::shared_ptr<const Domains> domains{};
+  const comm::World* world = nullptr;        ///< processes of the run; null: this one alone
+  std::shared_ptr<const Domains> domains{};  ///< by which they share the cells; null: each has all
 };
+
+/// Collective: the cells that are to be dropped as bad from a grid that ranks will hold together; none where bad cells
+/// are an error.
+std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
+                                       const comm::World& world, int threads);
 
 /// Reads or makes the cells of a grid; other gas is that of its outline.
 Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,

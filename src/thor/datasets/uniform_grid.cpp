@@ -7,8 +7,10 @@
 
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/message.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/grid_file.hpp"
+#include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
 namespace config {
@@ -128,38 +130,91 @@ CellStatistics statistics_of_all(const comm::World& world, const CellStatistics&
   return all;
 }
 
+CellUnits units_of(const MediumOutline& m, const config::Dataset& dataset, const Line& line) {
+  const AtomicTransition& first = line.first();
+  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
+  if (dataset.dust) {
+    units.dust =
+        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
+  }
+  return units;
+}
+
+/// Collective: the largest component of a velocity in the boxes of all ranks, which cover the grid; 0 where it does not
+/// matter.
+double fastest_of_all(const comm::World& world, const config::Dataset& dataset, const Line& line, const GridShape& grid,
+                      std::span<const CellBox> boxes, int threads) {
+  if (!dataset.packed) return 0;
+  double fastest = 1e-30;  // 0: not known
+  for (const CellBox& box : boxes) fastest = std::max(fastest, read_fastest(dataset, line, grid, box, threads));
+  return std::bit_cast<double>(world.largest(std::bit_cast<std::uint64_t>(fastest)));
+}
+
+void say_dropped(const config::Dataset& dataset, const std::vector<std::int64_t>& dropped) {
+  if (!dropped.empty()) warning("{}: {} cells are dropped as bad, and empty now", dataset.path, dropped.size());
+}
+
+/// The domains that a rank holds at first.
+std::vector<int> held_by(const comm::World& world, const Domains& domains) {
+  std::vector<int> held;
+  for (int domain = 0; domain < domains.count(); ++domain) {
+    if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
+  }
+  return held;
+}
+
+/// Collective: what all ranks of a machine are about to hold has to fit, before any of them begins.
+void require_memory_of_all(const comm::World& world, const GridShape& grid, const CellLayout& layout,
+                           const Domains* domains) {
+  auto cells = double(grid.cells());
+  if (domains) {
+    cells = 0;
+    for (const int domain : held_by(world, *domains)) cells += double(domains->padded(domain).cells());
+  }
+  const auto most = double(world.largest(std::uint64_t(cells)));
+  require_memory(grid, most, layout, world.ranks_on_node());
+  world.largest(0);  // all have looked
+}
+
 /// The domains of this rank.
 void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
                const CellOptions& options) {
   const Domains& domains = *options.domains;
   const comm::World& world = *options.world;
-  std::vector<int> held;
-  for (int domain = 0; domain < domains.count(); ++domain) {
-    if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
-  }
-  double fastest = 0;
-  if (dataset.packed) {
-    for (const int domain : held) {
-      fastest = std::max(fastest, read_fastest(dataset, line, m.grid, domains.box(domain), options.threads));
-    }
-    fastest = std::bit_cast<double>(world.largest(std::bit_cast<std::uint64_t>(fastest)));
-    fastest = std::max(fastest, 1e-30);  // 0: not known
-  }
+  const std::vector<int> held = held_by(world, domains);
+  std::vector<CellBox> boxes;
+  for (const int domain : held) boxes.push_back(domains.box(domain));
+  const double fastest = fastest_of_all(world, dataset, line, m.grid, boxes, options.threads);
   const MediumOutline outline = m;
-  const auto read = [=, line = line](int domain) {
-    const CellBox padded = domains.padded(domain);
-    const CellRequest request{padded, domains.box(domain), options.core_skip, fastest, options.threads};
-    GridPart part{domain, padded, read_cells(dataset, line, outline.grid, units, request), {}};
-    part.dataset = part.cells->dataset();
+  const auto read = [=, line = line, first = held.front()](int domain) {
+    return read_cells(dataset, line, outline.grid, units,
+                      {domains.padded(domain), options.core_skip, fastest, options.threads, domain != first});
+  };
+  const auto part_of = [=, line = line](int domain, const std::shared_ptr<const Cells>& cells) {
+    GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
     set_physics(part.dataset, outline, dataset, line);
     return part;
   };
-  auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, read});
-  CellStatistics own;
+  std::vector<std::shared_ptr<Cells>> parts;
+  std::vector<HeldCells> held_cells;
   for (const int domain : held) {
-    spread->parts.push_back(read(domain));
-    if (domains.holders(domain, world.ranks()).front() == world.rank())
-      own.add(spread->parts.back().cells->statistics());
+    parts.push_back(read(domain));
+    held_cells.push_back({domain, parts.back().get()});
+  }
+  if (options.core_skip) {
+    const auto scales = neighbourhood_scales(world, domains, outline.grid, held_cells, options.threads);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
+  }
+  auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});
+  if (!options.core_skip) spread->read = [=](int domain) { return part_of(domain, read(domain)); };
+  CellStatistics own;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    spread->parts.push_back(part_of(held[i], parts[i]));
+    if (domains.holders(held[i], world.ranks()).front() != world.rank()) continue;
+    CellBox counted = domains.box(held[i]);
+    for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= spread->parts[i].box.first[k];
+    parts[i]->survey(options.threads, counted);
+    own.add(parts[i]->statistics());
   }
   m.statistics = statistics_of_all(world, own);
   m.cells = spread->parts.front().cells;
@@ -173,17 +228,19 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
 }
 
 void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
-  const AtomicTransition& first = line.first();
-  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
-  if (dataset.dust) {
-    units.dust =
-        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
+  const CellUnits units = units_of(m, dataset, line);
+  if (options.world) {
+    const CellLayout layout{dataset.packed, dataset.dust.has_value(), options.core_skip};
+    require_memory_of_all(*options.world, m.grid, layout, options.domains.get());
   }
   if (options.domains) {
     add_parts(m, dataset, line, units, options);
   } else {
-    m.cells =
-        read_cells(dataset, line, m.grid, units, {m.grid.box(), m.grid.box(), options.core_skip, 0, options.threads});
+    const auto cells = read_cells(dataset, line, m.grid, units, {m.grid.box(), options.core_skip, 0, options.threads});
+    cells->finish(options.threads);
+    m.cells = cells;
+    m.dropped = cells->dropped();
+    say_dropped(dataset, m.dropped);
     m.statistics = m.cells->statistics();
     m.dataset = m.cells->dataset();
   }
@@ -194,6 +251,28 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
 }
 
 }  // namespace
+
+std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
+                                       const comm::World& world, int threads) {
+  if (dataset.bad_cells != config::BadCells::drop) return {};
+  // Slabs of some layers, of which each rank looks at as many.
+  const auto [nx, ny, nz] = outline.grid.count;
+  const std::int64_t layers = std::max<std::int64_t>((1 << 24) / (ny * nz), 1);
+  const std::int64_t begin = nx * world.rank() / world.ranks(), end = nx * (world.rank() + 1) / world.ranks();
+  std::vector<CellBox> slabs;
+  for (std::int64_t x = begin; x < end; x += layers) slabs.push_back({{x, 0, 0}, {std::min(layers, end - x), ny, nz}});
+  const double fastest = fastest_of_all(world, dataset, line, outline.grid, slabs, threads);
+  std::vector<std::uint64_t> bad;
+  for (const CellBox& slab : slabs) {
+    const auto cells = read_cells(dataset, line, outline.grid, units_of(outline, dataset, line),
+                                  {slab, false, fastest, threads, true});
+    for (const std::int64_t i : cells->dropped()) bad.push_back(std::uint64_t(slab.first[0] * ny * nz + i));
+  }
+  bad = world.from_first(world.at_first(bad));
+  std::vector<std::int64_t> all(bad.begin(), bad.end());
+  say_dropped(dataset, all);
+  return all;
+}
 
 extern const DatasetType uniform_grid_type;  // for the generated table
 const DatasetType uniform_grid_type{.name = "uniform_grid",

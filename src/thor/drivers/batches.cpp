@@ -72,8 +72,9 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
   tally.next_batch(doublings);
   const bool spread = setup.medium.spread != nullptr;
   // A rank that holds several domains has enough of them.
-  const bool relief = !domains.border.no_relief && domains.count <= world.ranks();
-  comm::Dealer dealer(world, {ids.next, ids.end}, spread ? domains.border.in_flight : ~0ull, spread && relief);
+  const bool relief =
+      spread && setup.medium.spread->read && !domains.border.no_relief && domains.count <= world.ranks();
+  comm::Dealer dealer(world, {ids.next, ids.end}, spread ? domains.border.in_flight : ~0ull, relief);
   const auto deal = [&] {
     if (spread) return Ids{};  // the border deals
     const comm::Dealer::Window window = dealer.take(compute.device ? first_on_device : 1);

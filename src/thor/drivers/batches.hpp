@@ -24,6 +24,7 @@ struct Sample {
   double seconds = 0;           ///< of transport, without that of this process
   std::uint64_t continued = 0;  ///< number of times that photons were added to a file
   std::uint64_t requested = 0;  ///< photons that were to be there, of a file
+  std::uint64_t look = 0;       ///< photons at which the error of `until` is to be looked at next; 0: not known
 
   /// Number of doublings of the quanta of a photon.
   int doublings(std::uint64_t id) const;

@@ -17,9 +17,10 @@ struct SupportedCoreSkip {
 
 /// For a grid it computes the lengths that `local` uses (neighbourhood.hpp), which takes 4 bytes and 0.4 microseconds
 /// of one core per cell: 0.8 s for 128^3 cells, the same as the start of `local`.
-SupportedCoreSkip supported_core_skip(const Medium& medium, double x_crit, int threads);
+/// Collective where ranks hold parts of it.
+SupportedCoreSkip supported_core_skip(const comm::World& world, const Medium& medium, double x_crit, int threads);
 
 /// Warns, with numbers, of an x_crit (`fixed`, `global`) that is too large for the gas or its dust.
-void warn_of_core_skip(const config::Config& config, const Setup& setup, int threads);
+void warn_of_core_skip(const config::Config& config, const Setup& setup, const comm::World& world, int threads);
 
 }  // namespace thor

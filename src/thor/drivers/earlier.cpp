@@ -1,10 +1,12 @@
 #include "thor/drivers/earlier.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "thor/config/tree.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
 #include "thor/drivers/mcrt.hpp"
@@ -107,6 +109,16 @@ Earlier open_earlier(const std::string& path) {
   }
 }
 
+void require_same_config(const Earlier& earlier, const config::Config& config) {
+  std::vector<std::string> keys = config::differing_keys(config::read_tree(earlier.config.resolved, earlier.path),
+                                                         config::read_tree(config.resolved, config.path));
+  std::erase(keys, "output.path");
+  if (keys.empty()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: is not the configuration of {} (thor info --config), which differs in {}", config.path,
+                          earlier.path, fmt::join(keys, ", ")));
+}
+
 void require_same_inputs(const Earlier& earlier, const config::Config& config) {
   const io::Input file(earlier.path);
   const std::vector<InputFile> inputs = inputs_of(config);
@@ -130,6 +142,7 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
   sample.seconds = file.number("/summary", "transport_seconds").value_or(0);
   sample.continued = integer(file, path, "continued") + 1;
   sample.requested = std::uint64_t(file.number("/summary", "photons_requested").value_or(0));
+  if (file.number(group, "next_look")) sample.look = integer(file, path, "next_look");
   std::uint64_t missing = 0;
   if (const std::string name = std::string(group) + "/missing"; file.has(name)) {
     const auto ends = file.read_all<std::uint64_t>(name);
@@ -164,6 +177,7 @@ void write_sample(io::ArrayOutput& file, const config::Config& config, const std
   file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);
+  if (sample.look > sample.tally.photons()) file.attribute(group, "next_look", sample.look);
   if (sample.missing.empty()) return;
   std::vector<std::uint64_t> ends;
   for (const Ids& ids : sample.missing) ends.insert(ends.end(), {ids.next, ids.end});

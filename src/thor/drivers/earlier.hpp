@@ -14,6 +14,10 @@ struct Earlier {
 /// A result that this program can continue; another is refused with what to do.
 Earlier open_earlier(const std::string& path);
 
+/// Refuses a configuration that is not the one of the result, with the keys that differ; where the result goes is no
+/// part of it.
+void require_same_config(const Earlier& earlier, const config::Config& config);
+
 /// The sample of photons of a result, for the configuration that was built from it.
 Sample read_sample(const Earlier& earlier, const config::Config& config, const Setup& setup);
 

@@ -61,11 +61,13 @@ std::string Frames::finish() {
   const std::string movie = (std::filesystem::path(folder_) / (name_ + ".mp4")).string();
   const std::string pattern = (std::filesystem::path(folder_) / (name_ + ".%04d.png")).string();
   // Even sides, as the format wants them.
-  const char* const arguments[] = {"ffmpeg", "-loglevel", "error", "-y", "-framerate", "25", "-i", pattern.c_str(), "-vf",
-                                   "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", movie.c_str(), nullptr};
+  const char* const arguments[] = {"ffmpeg",   "-loglevel", "error",         "-y",   "-framerate",
+                                   "25",       "-i",        pattern.c_str(), "-vf",  "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                   "-pix_fmt", "yuv420p",   movie.c_str(),   nullptr};
   pid_t process = 0;
   int status = 1;
-  if (posix_spawnp(&process, "ffmpeg", nullptr, nullptr, const_cast<char* const*>(arguments), environ) != 0) return said;
+  if (posix_spawnp(&process, "ffmpeg", nullptr, nullptr, const_cast<char* const*>(arguments), environ) != 0)
+    return said;
   if (waitpid(process, &status, 0) == process && status == 0) said += " and " + movie;
   return said;
 }

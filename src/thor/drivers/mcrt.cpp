@@ -1,7 +1,9 @@
 #include "thor/drivers/mcrt.hpp"
 
 #include <cmath>
+#include <filesystem>
 
+#include "thor/comm/together.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/caveats.hpp"
@@ -112,6 +114,7 @@ class Result {
   /// Raw photons are in it, or in files of the ranks beside it.
   Result(const config::Config& config, const Setup& setup, const RunOptions& options, bool in_parts)
       : options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
+    if (overwrite_) old_parts_ = io::parts_beside(options.output);
     file_.emplace(options.output, overwrite_, false);
     const double free = io::detail::free_space(file_->path());
     if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
@@ -142,6 +145,14 @@ class Result {
     if (!is_checkpoint) io::detail::remove_previous(options_.output);
     overwrite_ = committed_ = true;
   }
+  /// Removes the files of ranks of the result that was replaced, but for those that new ones have replaced.
+  void remove_old_parts(int new_ones) const {
+    for (const auto& [rank, name] : old_parts_) {
+      std::error_code error;
+      if (rank >= new_ones) std::filesystem::remove_all(name, error);
+      if (error) warning("cannot remove {} of the replaced result: {}; remove it", name, error.message());
+    }
+  }
   /// Empty, with room for all but raw photons.
   void start_again() {
     file_.reset();
@@ -156,6 +167,7 @@ class Result {
   const RunOptions& options_;
   bool overwrite_, committed_ = false;
   ResultSize size_;
+  std::map<int, std::string> old_parts_;
   std::optional<io::ArrayOutput> file_;
 };
 
@@ -184,6 +196,7 @@ BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sam
   const std::uint64_t before = sample.tally.photons(), unit = share_unit(batches.setup.emitter);
   std::uint64_t target = goal.photons;
   for (;;) {
+    if (goal.until) sample.look = target;
     batches.watch.expect(target - std::min(before, target));
     const bool all = batches.run(sample, target, whole);
     if (!config.until) return {all, std::nullopt};
@@ -228,18 +241,21 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     throw Error(ExitCode::usage, "--checkpoint: a directory cannot replace another at one blow: write a result in .h5");
   }
   world.largest(0);  // all have read what the first rank may replace
-  if (setup.medium.spread && options.device != "auto" && options.device != "cpu") {
-    throw Error(ExitCode::usage, "--domains: parts of a grid are followed by processors only: run with --device cpu");
+  const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium.grid).empty();
+  if (rays_travel && options.device != "auto" && options.device != "cpu") {
+    throw Error(ExitCode::usage,
+                "--domains: rays towards observers are sent from one part of a grid to another by processors only: run "
+                "with --device cpu");
   }
   const std::unique_ptr<device::Device> device =
-      setup.medium.spread ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
+      rays_travel ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
   const Compute compute{device.get(), options.device_options, options.cpu};
   Setup one = setup;
   one.emitter = for_one_photon(setup.emitter);
   DomainOptions domains = options.domains;
   if (domains.border.in_flight == 0) {
-    const std::uint64_t lanes = 16 * std::uint64_t(options.cpu.threads) * std::uint64_t(world.ranks());
-    domains.border.in_flight = std::max<std::uint64_t>(8 * lanes, 1 << 18);
+    const std::uint64_t own = device ? 1 << 19 : std::uint64_t(options.cpu.threads) * 8 * 16;
+    domains.border.in_flight = std::max<std::uint64_t>(world.largest(own) * std::uint64_t(world.ranks()), 1 << 18);
   }
   const std::string where = describe(device.get(), options.cpu);
   const auto write_head = [&](io::ArrayOutput& out) {
@@ -254,7 +270,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     if (world.is_first()) opened.emplace(config, setup, options, in_parts);
     if (in_parts) part.emplace(world, config, setup, options, goal.photons, run);
   };
-  open_on_all(world, open, [&] { opened.reset(), part.reset(); });
+  comm::do_together(world, open, [&] { opened.reset(), part.reset(); });
   if (!world.is_first()) {
     Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
     const Sink sink = part ? part->sink() : Sink();
@@ -361,6 +377,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   file.commit(false);
   const bool parts_in_place = !part || !ending.dropped_photons.empty() || part->commit();
+  file.remove_old_parts(part && ending.dropped_photons.empty() ? world.ranks() : 0);
 
   if (!options.quiet) {
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",

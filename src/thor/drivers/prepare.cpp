@@ -31,14 +31,21 @@ void warn_of_grid(const Setup& setup) {
   }
 }
 
-/// What does not fit is said here, not when a run has ended and its outputs are to be written.
-void require_memory(const config::Config& config) {
-  const double bytes = config::memory_of(config.outputs, config.until.has_value()), available = available_memory();
-  if (bytes <= available) return;
-  throw Error(ExitCode::device,
-              fmt::format("{}: outputs: out of memory: {:.3g} bins take {}, and {} are free; use fewer bins, or a "
-                          "machine with more memory",
-                          config.path, config::count_bins(config.outputs), size_text(bytes), size_text(available)));
+/// Collective. What does not fit is said here, not when a run has ended and its outputs are to be written. Each rank
+/// has all bins.
+void require_memory(const config::Config& config, const comm::World& world) {
+  world.largest(0);  // no rank is still reading
+  const int ranks = world.ranks_on_node();
+  const double bytes = config::memory_of(config.outputs, config.until.has_value()), available = available_memory(ranks);
+  if (bytes > available) {
+    throw Error(
+        ExitCode::device,
+        fmt::format("{}: outputs: out of memory: {:.3g} bins take {}{}, and {} are free; use fewer bins, or a "
+                    "machine with more memory",
+                    config.path, config::count_bins(config.outputs), size_text(bytes),
+                    ranks > 1 ? fmt::format(" on each of {} ranks of this machine", ranks) : "", size_text(available)));
+  }
+  world.largest(0);  // all have looked
 }
 
 }  // namespace
@@ -58,15 +65,16 @@ Prepared prepare(const std::string& path, const PrepareOptions& options) {
   const std::string& output = options.output.empty() ? config.output_path : options.output;
   io::detail::require_apart(output, config.path);
   for (const std::string& input : input_paths(config)) io::detail::require_apart(output, input);
-  require_memory(config);
+  const comm::World& world = world_of(options.domains);
+  require_memory(config, world);
   if (!options.quiet && !config.dataset.path.empty()) {
     message("thor: reading {}\n", config.dataset.path);
   }
   Setup setup = build_setup(config, std::move(outline), options.threads, options.domains);
-  require_memory(config);  // again: cells have taken their share
+  require_memory(config, world);  // again: cells have taken their share
   warn_of_grid(setup);
   warn_of_sky(config, setup);
-  warn_of_core_skip(config, setup, options.threads);
+  warn_of_core_skip(config, setup, world, options.threads);
   return {std::move(config), std::move(setup)};
 }
 

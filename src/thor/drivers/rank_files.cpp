@@ -32,21 +32,6 @@ std::string first_text(const comm::World& world, const std::string& text) {
 
 }  // namespace
 
-void open_on_all(const comm::World& world, const std::function<void()>& open, const std::function<void()>& close) {
-  std::exception_ptr failure;
-  try {
-    open();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  const auto own = std::uint64_t(failure ? world.ranks() - world.rank() : 0), first = world.largest(own);
-  if (first == 0) return;
-  close();
-  world.largest(0);  // all are closed
-  if (own == first) std::rethrow_exception(failure);
-  world.largest(0);  // which never returns: that rank ends all
-}
-
 std::string RankFile::identity(const comm::World& world, const config::Config& config) {
   std::uint64_t hash = 0;
   if (world.is_first()) {

@@ -5,10 +5,6 @@
 
 namespace thor {
 
-/// Collective: opens files on every rank. Where that fails on some, `close` closes those of all before the first of
-/// these throws its error, which ends the others.
-void open_on_all(const comm::World& world, const std::function<void()>& open, const std::function<void()>& close);
-
 /// Raw photons of a run on several ranks: each streams those that end on it into a file of its own
 /// (io/result/parts.hpp), and the first writes the result. What any disk does not take is dropped on all ranks, since a
 /// part is worth nothing without the others.

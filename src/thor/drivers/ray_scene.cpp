@@ -35,10 +35,12 @@ RayScene::RayScene(const config::Dataset& dataset, const Line& line, int threads
     is_grid_ = true;
     const std::vector<std::string> names = grid_fields(dataset.path);
     if (names.empty()) {
-      throw Error(ExitCode::input, dataset.path + ": no array of three dimensions in it: not a grid file (`thor grid` "
-                                                  "makes one of a snapshot or a cube)");
+      throw Error(ExitCode::input, dataset.path +
+                                       ": no array of three dimensions in it: not a grid file (`thor grid` "
+                                       "makes one of a snapshot or a cube)");
     }
-    shape_ = read_grid_shape(dataset, std::vector{names.front()});
+    reference_ = names.front();
+    shape_ = read_grid_shape(dataset, std::vector{reference_});
     b_turb_ = dataset.b_turb;
   } else {
     const MediumOutline outline = outline_medium(dataset, line);
@@ -110,9 +112,14 @@ void RayScene::refuse(const std::string& field) const {
   const std::vector<std::string> there = names();
   const bool weighted = field == "temperature" || field == "velocity";
   throw Error(ExitCode::input,
-              fmt::format("{}there is no field \"{}\"{} (there are: {}){}", from_file_ ? dataset_.path + ": " : "", field,
-                          config::suggestion(field, there), fmt::join(there, ", "),
+              fmt::format("{}there is no field \"{}\"{} (there are: {}){}", from_file_ ? dataset_.path + ": " : "",
+                          field, config::suggestion(field, there), fmt::join(there, ", "),
                           from_file_ && weighted ? "; `thor grid --mass-weighted` writes that of all gas" : ""));
+}
+
+void RayScene::require_shape(std::vector<std::string> fields) const {
+  fields.insert(fields.begin(), reference_);
+  read_grid_shape(dataset_, fields);
 }
 
 int RayScene::add(FieldArray field) {
@@ -138,10 +145,11 @@ int RayScene::velocity_of_file(const std::string& prefix) {
     if (from_file_) {
       const io::Input file(dataset_.path);
       if (!file.has(name)) refuse(prefix);
+      require_shape({name});
       // In km/s, all with one unit.
       const double unit = io::cgs_unit(file, name, Dimension::velocity) / constants::km;
-      components[k] = read_product(dataset_.path, {name}, shape_, part_,
-                                   dataset_.bad_cells == config::BadCells::drop, threads_);
+      components[k] =
+          read_product(dataset_.path, {name}, shape_, part_, dataset_.bad_cells == config::BadCells::drop, threads_);
       const double scale = components[k].unit * unit;
       change(components[k], threads_, [scale](double v) { return v * scale; });
       components[k].unit = 1;
@@ -183,8 +191,9 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
   if (!scalars.empty()) {
     FieldArray field;
     if (from_file_) {
-      read_grid_shape(dataset_, scalars);  // the same shape for all
-      field = read_product(dataset_.path, scalars, shape_, part_, dataset_.bad_cells == config::BadCells::drop, threads_);
+      require_shape(scalars);
+      field =
+          read_product(dataset_.path, scalars, shape_, part_, dataset_.bad_cells == config::BadCells::drop, threads_);
     } else {
       field = made_[scalars.front()];
       field.numbers = std::make_shared<float[]>(field.count);
@@ -223,7 +232,8 @@ FieldUse RayScene::use_of_model(const std::string& key, const std::vector<std::s
   if (field.power > 2) throw Error(ExitCode::usage, "a product has at most two densities of a model");
   use.unit = std::exp2(std::floor(std::log2(field.scale)));
   field.scale /= use.unit;
-  if (model_fields_.size() == most_fields) throw Error(ExitCode::usage, "operators need too many fields: run them apart");
+  if (model_fields_.size() == most_fields)
+    throw Error(ExitCode::usage, "operators need too many fields: run them apart");
   model_fields_.push_back(field);
   use.quantity.field = int(model_fields_.size()) - 1;
   use.units = unit.text();
@@ -309,7 +319,9 @@ RayScene::Absorber RayScene::absorber(const Line& line, const std::string& densi
     a.velocity.quantity.velocity = 0, a.velocity.unit = constants::km;
     return a;
   }
-  const std::string density = !density_field.empty() ? density_field : from_file_ ? ion_of(line) + "_density" : "density";
+  const std::string density = !density_field.empty() ? density_field
+                              : from_file_           ? ion_of(line) + "_density"
+                                                     : "density";
   const std::string ion = density.ends_with("_density") ? density.substr(0, density.size() - 8) : ion_of(line);
   const std::vector<std::string> there = names();
   const auto of_ion = [&](const std::string& field) {

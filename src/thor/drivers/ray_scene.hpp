@@ -4,9 +4,9 @@
 
 #include "thor/datasets/field_array.hpp"
 #include "thor/datasets/medium.hpp"
+#include "thor/io/result/unit.hpp"
 #include "thor/line/line.hpp"
 #include "thor/operators/any_scene.hpp"
-#include "thor/io/result/unit.hpp"
 #include "thor/operators/parameters.hpp"
 
 namespace thor {
@@ -18,8 +18,8 @@ struct FieldUse {
   std::string units{};  ///< that unit is in: "g cm-3"
 };
 
-/// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they are
-/// first used, and stay in memory.
+/// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they
+/// are first used, and stay in memory.
 class RayScene {
  public:
   /// Reads the header of a grid; a model is built as its `line` sees it.
@@ -43,11 +43,21 @@ class RayScene {
   Absorber absorber(const Line& line, const std::string& density_field);
   double coldest(const FieldUse& temperature) const;  ///< lowest temperature of this part [K]
 
+  /// How the values of a product are spread over the cells of a grid, in its units. Between `low` and `high` is what a
+  /// picture should show of it.
+  struct Spread {
+    double least, least_positive, largest, low, high;
+  };
+  Spread spread_of(const std::string& product);
+  /// Units of one of the names(), which is not read for that.
+  std::string units_of(const std::string& field) const;
+  int fields_in_use() const { return int(fields_.size() + model_fields_.size()); }  ///< of most_fields
+
   template <class Real>
   AnyScene<Real> scene() const;
 
-  std::vector<std::string> names() const;            ///< of fields
-  double length() const { return length_; }          ///< unit of length [cm]
+  std::vector<std::string> names() const;                          ///< of fields
+  double length() const { return length_; }                        ///< unit of length [cm]
   const std::array<double, 3>& centre() const { return centre_; }  ///< [cm]
   const std::array<double, 3>& size() const { return size_; }      ///< of the whole gas [cm]
   double b_turb() const { return b_turb_; }
@@ -65,9 +75,11 @@ class RayScene {
   FieldUse use_of_model(const std::string& key, const std::vector<std::string>& factors);
   int velocity_of_file(const std::string& prefix);
   [[noreturn]] void refuse(const std::string& field) const;
+  void require_shape(std::vector<std::string> fields) const;  ///< that of all
   void make_fields_of_cells(const Line& line);
 
   config::Dataset dataset_;
+  std::string reference_;  ///< a field of the file, whose shape is that of the grid
   int threads_;
   bool is_grid_, from_file_;
   double length_ = 1, b_turb_ = 0;

@@ -102,8 +102,9 @@ void add_wrapped(const RayScene& scene, Vector position, const Vector& direction
 }  // namespace
 
 double progress_of(const config::CameraPath& path, std::uint64_t frame) {
-  const bool turn = path.type == config::PathType::rotate &&
-                    std::abs(std::remainder(path.angle, 2 * std::numbers::pi)) < 1e-9;  // the first frame follows the last
+  const bool turn =
+      path.type == config::PathType::rotate &&
+      std::abs(std::remainder(path.angle, 2 * std::numbers::pi)) < 1e-9;  // the first frame follows the last
   return double(frame) / double(turn ? path.frames : path.frames - 1);
 }
 
@@ -117,7 +118,8 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
     towards = rotated(towards, unit(c.up), angle);
     position = plus(centre, rotated(plus(position, times(-1, centre)), unit(c.up), angle));
   } else if (c.path && c.path->type == PathType::zoom) {
-    if (!parallel) throw Error(ExitCode::usage, "camera " + c.name + ": path: zoom is for orthographic cameras; use fly");
+    if (!parallel)
+      throw Error(ExitCode::usage, "camera " + c.name + ": path: zoom is for orthographic cameras; use fly");
     width = c.width * std::pow(c.path->width / c.width, progress);
   } else if (c.path) {
     Vector& moved = parallel ? centre : position;
@@ -129,21 +131,24 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
   if (!parallel) {
     const Vector to_centre = plus(centre, times(-1, position));
     if (!(length(to_centre) > 0)) {
-      throw Error(ExitCode::usage, "camera " + c.name + ": it is at its centre, and has no direction to look into: give "
-                                                        "another position or centre");
+      throw Error(ExitCode::usage, "camera " + c.name +
+                                       ": it is at its centre, and has no direction to look into: give "
+                                       "another position or centre");
     }
     forward = unit(to_centre);
   }
   if (!(length(cross(forward, unit(c.up))) > 1e-6)) {
-    throw Error(ExitCode::usage, "camera " + c.name + ": up is parallel to the direction it looks into: choose another");
+    throw Error(ExitCode::usage,
+                "camera " + c.name + ": up is parallel to the direction it looks into: choose another");
   }
   const Vector right = unit(cross(forward, c.up)), up = cross(right, forward);
   for (std::size_t k = 0; k < 3; ++k) {
     out.position[k] = (parallel ? centre : position)[k] / scene.length();
     out.right[k] = right[k], out.up[k] = up[k], out.forward[k] = forward[k];
   }
-  out.half_width = parallel ? 0.5 * width / scene.length()
-                   : c.type == CameraType::perspective ? std::tan(0.5 * c.field_of_view) : 1;
+  out.half_width = parallel                            ? 0.5 * width / scene.length()
+                   : c.type == CameraType::perspective ? std::tan(0.5 * c.field_of_view)
+                                                       : 1;
   out.half_height = out.half_width * double(c.rows) / double(c.pixels);
   out.near = parallel ? (c.depth ? -0.5 * *c.depth / scene.length() : -unlimited) : 0;
   out.far = parallel && c.depth ? 0.5 * *c.depth / scene.length() : unlimited;
@@ -165,7 +170,8 @@ std::vector<float> build_table(const config::Transfer& t, const RayScene& scene,
       colour = colour_in_map(t.map, at), opacity = t.opacity * at * at;
     } else if (!t.peaks.empty()) {
       for (const config::TransferPoint& peak : t.peaks) {
-        const double width = log ? peak.width * std::numbers::ln10 / std::log(t.high / t.low) : peak.width / (t.high - t.low);
+        const double width =
+            log ? peak.width * std::numbers::ln10 / std::log(t.high / t.low) : peak.width / (t.high - t.low);
         const double more = peak.opacity * std::exp(-0.5 * std::pow((at - place(peak.at)) / width, 2));
         opacity += more;
         for (std::size_t k = 0; k < 3; ++k) colour[k] += more * peak.colour[k];
@@ -177,7 +183,8 @@ std::vector<float> build_table(const config::Transfer& t, const RayScene& scene,
       const config::TransferPoint& low = above == t.points.begin() ? t.points.front() : *std::prev(above);
       const double width = place(high.at) - place(low.at), share = width > 0 ? (at - place(low.at)) / width : 0;
       opacity = std::lerp(low.opacity, high.opacity, std::clamp(share, 0., 1.));
-      for (std::size_t k = 0; k < 3; ++k) colour[k] = std::lerp(low.colour[k], high.colour[k], std::clamp(share, 0., 1.));
+      for (std::size_t k = 0; k < 3; ++k)
+        colour[k] = std::lerp(low.colour[k], high.colour[k], std::clamp(share, 0., 1.));
     }
     for (const double c : colour) table.push_back(float(c * exposure));
     table.push_back(float(opacity / side));
@@ -282,10 +289,11 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
     if (keys.length) to = std::min(to, *keys.length);
     if (!wraps && !(to > from)) {
       if (!through) {
-        throw Error(ExitCode::usage, where + ": the sightline does not meet the gas" +
-                                         (scene.is_grid() && scene.shape().periodic
-                                              ? "; in a periodic box it enters again if it has a length (sightlines.length)"
-                                              : "; change its position or direction"));
+        throw Error(ExitCode::usage,
+                    where + ": the sightline does not meet the gas" +
+                        (scene.is_grid() && scene.shape().periodic
+                             ? "; in a periodic box it enters again if it has a length (sightlines.length)"
+                             : "; change its position or direction"));
       }
       ++out.missed;
     }
@@ -310,7 +318,8 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
   const Across across(forward);
   double half[2] = {0, 0};  // of the rectangle that the gas is seen in
   for (std::size_t k = 0; k < 3; ++k) {
-    half[0] += 0.5 * scene.size()[k] * std::abs(across.right[k]), half[1] += 0.5 * scene.size()[k] * std::abs(across.up[k]);
+    half[0] += 0.5 * scene.size()[k] * std::abs(across.right[k]),
+        half[1] += 0.5 * scene.size()[k] * std::abs(across.up[k]);
   }
   const auto at = [&](double u, double v) {
     return plus(scene.centre(), plus(times(u * half[0], across.right), times(v * half[1], across.up)));
@@ -333,8 +342,8 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
   return out;
 }
 
-AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line& line, RayScene& scene,
-                               double coldest, double longest, const std::string& key) {
+AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line& line, RayScene& scene, double coldest,
+                               double longest, const std::string& key) {
   using constants::c, constants::km;
   AbsorptionPlan plan;
   Absorption& a = plan.absorption;
@@ -368,12 +377,13 @@ AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line&
   constexpr double wings = 5e3;
   const double flow = (scene.is_grid() ? scene.shape().hubble : 0) * longest;
   if (high < bluest - wings * km || low > reddest + flow + wings * km) {
-    throw Error(ExitCode::usage,
-                fmt::format("{}.range: line {} absorbs from {:.5g} to {:.5g} km/s ({:.6g} to {:.6g} Angstrom) along these "
-                            "sightlines, which lies more than {:.0f} km/s beyond this range",
-                            key, line.name, bluest / km, (reddest + flow) / km,
-                            first.wavelength * std::exp(bluest / c) / constants::angstrom,
-                            first.wavelength * std::exp((reddest + flow) / c) / constants::angstrom, wings));
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}.range: line {} absorbs from {:.5g} to {:.5g} km/s ({:.6g} to {:.6g} Angstrom) along these "
+                    "sightlines, which lies more than {:.0f} km/s beyond this range",
+                    key, line.name, bluest / km, (reddest + flow) / km,
+                    first.wavelength * std::exp(bluest / c) / constants::angstrom,
+                    first.wavelength * std::exp((reddest + flow) / c) / constants::angstrom, wings));
   }
   const double width = (high - low) / double(op.bins);
   plan.oversampling = int(op.oversampling);
@@ -381,16 +391,16 @@ AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line&
     const double asked = std::ceil(1.2 * width / narrowest);
     plan.oversampling = int(std::clamp(asked, 1., 64.));
     if (asked > 64) {
-      warning("{}: bins of {:.3g} km/s are {:.0f} times as wide as the narrowest line, that of gas with {:.2g} K: 64 "
-              "points of a bin do not resolve it. Take more bins",
-              key, width / km, width / narrowest, coldest);
+      warning(
+          "{}: bins of {:.3g} km/s are {:.0f} times as wide as the narrowest line, that of gas with {:.2g} K: 64 "
+          "points of a bin do not resolve it. Take more bins",
+          key, width / km, width / narrowest, coldest);
     }
   }
   a.bins = int(op.bins) * plan.oversampling;
   a.width = width / plan.oversampling;
   a.first = low + 0.5 * a.width;
   a.pieces = int(op.subsampling);
-  a.resolution = 0.5;
   for (std::uint64_t i = 0; i <= op.bins; ++i) plan.edges.push_back(low + double(i) * width);
   return plan;
 }

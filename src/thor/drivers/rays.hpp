@@ -18,7 +18,7 @@ std::vector<float> build_table(const config::Transfer& transfer, const RayScene&
 /// An image and the units of its numbers.
 struct ImagePlan {
   ImageJob job{};
-  std::vector<float> tables{};  ///< which the job points to
+  std::vector<float> tables{};       ///< which the job points to
   double unit = 1, weight_unit = 1;  ///< of its values and weights, in
   std::string units{};               ///< these units
 };
@@ -57,7 +57,7 @@ struct AbsorptionPlan {
   std::vector<double> edges{};  ///< of the bins, in c ln(lambda/lambda_0) [cm/s]
 };
 /// `coldest`: temperature of the gas, in all parts of it [K].
-AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line& line, RayScene& scene,
-                               double coldest, double longest, const std::string& key);
+AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line& line, RayScene& scene, double coldest,
+                               double longest, const std::string& key);
 
 }  // namespace thor

@@ -48,9 +48,10 @@ std::vector<double> everywhere(const comm::World& world, const std::vector<doubl
 void require_memory(const std::string& key, double bytes) {
   const double available = available_memory();
   if (bytes <= available) return;
-  throw Error(ExitCode::device, fmt::format("{}: out of memory: it takes {}, and {} are free; take fewer pixels, bins or "
-                                            "sightlines, or a machine with more memory",
-                                            key, size_text(bytes), size_text(available)));
+  throw Error(ExitCode::device,
+              fmt::format("{}: out of memory: it takes {}, and {} are free; take fewer pixels, bins or "
+                          "sightlines, or a machine with more memory",
+                          key, size_text(bytes), size_text(available)));
 }
 
 /// The operators of a run, one after the other.
@@ -64,6 +65,7 @@ class Raytracing {
         parts_(config, options) {}
 
   ExitCode run();
+  RaysCost check();
 
  private:
   /// An operator with a camera: what each part has to trace.
@@ -123,7 +125,8 @@ void Raytracing::plan() {
         if constexpr (std::is_same_v<T, config::RenderOperator>) {
           for (const config::RenderLayerKeys& layer : layers_of(op)) {
             double sum = 0;
-            for (auto& part : parts_.parts()) sum += layer.brightness.empty() ? 0 : part.scene.mean_of(layer.brightness);
+            for (auto& part : parts_.parts())
+              sum += layer.brightness.empty() ? 0 : part.scene.mean_of(layer.brightness);
             const std::vector<double> all = parts_.is_cut() ? everywhere(world_, {sum}) : std::vector<double>{sum};
             means.push_back(0);
             for (const double m : all) means.back() += m;
@@ -145,7 +148,8 @@ void Raytracing::plan() {
         require_memory(key(i), 4. * 3 * double(op.bins) * double(spectra.sightlines.begins.size()));
         double coldest = HUGE_VAL;
         for (auto& part : parts_.parts()) {
-          coldest = std::min(coldest, part.scene.coldest(part.scene.absorber(spectra.line, op.density_field).temperature));
+          coldest =
+              std::min(coldest, part.scene.coldest(part.scene.absorber(spectra.line, op.density_field).temperature));
         }
         if (parts_.is_cut()) coldest = std::ranges::min(everywhere(world_, {coldest}));
         for (auto& part : parts_.parts()) {
@@ -304,15 +308,17 @@ std::vector<double> Raytracing::compose(const Picture& picture, std::vector<doub
   std::vector<double> means(planes * coarse);
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t row = i % pixels / std::size_t(columns), column = i % std::size_t(columns);
-    means[i / pixels * coarse + row / std::size_t(fine) * std::size_t(job.camera.columns) + column / std::size_t(fine)] +=
-        whole[i] / (fine * fine);
+    means[i / pixels * coarse + row / std::size_t(fine) * std::size_t(job.camera.columns) +
+          column / std::size_t(fine)] += whole[i] / (fine * fine);
   }
   return means;
 }
 
 /// Edges of pixels: in kpc, in degrees, or tangents of angles.
 void write_edges(io::ArrayOutput& file, const std::string& group, const Camera& camera, double length) {
-  const char* units = camera.type == CameraType::orthographic ? "kpc" : camera.type == CameraType::perspective ? "" : "deg";
+  const char* units = camera.type == CameraType::orthographic  ? "kpc"
+                      : camera.type == CameraType::perspective ? ""
+                                                               : "deg";
   const auto edges = [&](int count, double half) {
     std::vector<double> out;
     for (int i = 0; i <= count; ++i) out.push_back(half * (2. * i / count - 1));
@@ -355,9 +361,9 @@ void Raytracing::write(io::ArrayOutput* file, Picture& picture) {
                        "red, green, blue, and the share of the light behind that is held back");
   } else {
     file->write<double>(group + "/value", first, {rows, columns}, plan.units,
-                        plan.job.kind == ImageKind::slice           ? "the field in a plane"
+                        plan.job.kind == ImageKind::slice   ? "the field in a plane"
                         : plan.job.projection.is_weighted() ? "mean of the field along the ray of each pixel"
-                                                             : "integral of the field along the ray of each pixel");
+                                                            : "integral of the field along the ray of each pixel");
   }
   const RayScene& scene = parts_.scene();
   write_edges(*file, group, camera, scene.length());
@@ -471,7 +477,8 @@ void Raytracing::write(io::ArrayOutput* file, Spectra& spectra) {
   const std::vector<std::uint64_t> shape{count, bins};
   file->write<float>(group + "/tau", tau, shape, "", "optical depth, mean of each bin");
   file->write<float>(group + "/flux", flux, shape, "", "share of the continuum that is left, mean of each bin");
-  if (observes) file->write<float>(group + "/observed", observed, shape, "", "flux with line-spread function and noise");
+  if (observes)
+    file->write<float>(group + "/observed", observed, shape, "", "flux with line-spread function and noise");
   std::vector<double> edges;
   const bool in_velocity = op.axis == config::AbsorptionAxis::velocity;
   for (const double w : plan.edges) {
@@ -539,9 +546,25 @@ void Raytracing::write(io::ArrayOutput* file, const Traces& traces) {
   file->write(group + "/length", lengths, "cm", "of a piece");
   for (std::size_t f = 0; f < fields; ++f) {
     std::string name;
-    for (const std::string& factor : config::factors_of(traces.names[f])) name += (name.empty() ? "" : "_times_") + factor;
+    for (const std::string& factor : config::factors_of(traces.names[f]))
+      name += (name.empty() ? "" : "_times_") + factor;
     file->write(group + "/" + name, values[f], traces.units[f], traces.names[f] + " in each piece");
   }
+}
+
+RaysCost Raytracing::check() {
+  plan();
+  RaysCost cost{total_of_rays(), parts_.scene().bytes(), parts_.scene().names()};
+  double largest = 0;
+  for (const Picture& p : pictures_) {
+    const Camera& camera = p.plans.front().job.camera;
+    largest = std::max(largest, 8. * 6 * camera.columns * camera.rows);
+  }
+  for (const Spectra& s : spectra_) {
+    largest = std::max(largest, 4. * 3 * double(s.keys->bins) * double(s.sightlines.begins.size()));
+  }
+  cost.memory += largest;
+  return cost;
 }
 
 ExitCode Raytracing::run() {
@@ -618,9 +641,10 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
     parts_.back().scene.set_part(domains_->box(d));
   }
   if (parts_.empty()) {
-    throw Error(ExitCode::usage, fmt::format("--domains {}: there are {} ranks, and each needs a domain for rays: take as "
-                                             "many domains as ranks, or more",
-                                             options.domains.count, world.ranks()));
+    throw Error(ExitCode::usage,
+                fmt::format("--domains {}: there are {} ranks, and each needs a domain for rays: take as "
+                            "many domains as ranks, or more",
+                            options.domains.count, world.ranks()));
   }
 }
 
@@ -635,9 +659,14 @@ void RayParts::prepare() {
   };
   for (Part& part : parts_) {
     const bool single = config_.precision == config::Precision::single_ && part.scene.has_single_places();
-    part.tracer = single ? make(part.scene.scene<float>())
-                                                                  : make(part.scene.scene<double>());
+    part.tracer = single ? make(part.scene.scene<float>()) : make(part.scene.scene<double>());
   }
+}
+
+RaysCost check_rays(const config::Raytrace& config, int threads) {
+  RunOptions options;
+  options.cpu.threads = threads;
+  return Raytracing(config, options).check();
 }
 
 ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options) {

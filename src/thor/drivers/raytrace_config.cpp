@@ -45,7 +45,8 @@ void check_names(Reader& reader, RaytraceFile& file) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < file.config.cameras.size(); ++i) {
     const std::string& name = file.config.cameras[i].name;
-    if (std::ranges::count(cameras, name) > 0) reader.report(fmt::format("cameras.{}.name", i), "another camera has it");
+    if (std::ranges::count(cameras, name) > 0)
+      reader.report(fmt::format("cameras.{}.name", i), "another camera has it");
     cameras.push_back(name);
   }
   for (std::size_t i = 0; i < file.config.operators.size(); ++i) {
@@ -86,7 +87,8 @@ const Section<RaytraceFile>& raytrace_section() {
     s.choice("driver", &RaytraceFile::driver,
              std::vector<Option<Driver>>{{"raytrace", Driver::raytrace, "straight rays and operators along them"}},
              {.meaning = "what is done", .example = "raytrace"});
-    s.text("line", of_config(&Raytrace::line), "the name of a line", [](const std::string& name) { return !name.empty(); },
+    s.text("line", of_config(&Raytrace::line), "the name of a line",
+           [](const std::string& name) { return !name.empty(); },
            {.meaning = "line by which tau0 of a model is meant; of no use in a grid", .fallback = "Lya"});
     s.text("line_list", of_config(&Raytrace::line_list), "a file name", [](const std::string&) { return true; },
            {.meaning = "a file of more lines ([lines](lines.md)), relative to the configuration", .fallback = ""});

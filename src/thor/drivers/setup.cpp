@@ -10,6 +10,7 @@
 #include "thor/drivers/jumps.hpp"
 #include "thor/generators/light_map.hpp"
 #include "thor/interactors/build.hpp"
+#include "thor/parallel/device/parts.hpp"
 
 namespace thor {
 namespace {
@@ -37,11 +38,6 @@ void require_domains(const config::Config& config) {
     throw Error(ExitCode::usage, fmt::format("--domains: a {} is not read from a file, and cannot be cut; take the "
                                              "option out",
                                              config.dataset.type));
-  }
-  if (config.acceleration.core_skip.mode == config::CoreSkipMode::local) {
-    throw Error(ExitCode::usage,
-                "--domains: the lengths of core_skip: local depend on the whole grid; take acceleration.jumps (the "
-                "default), or a fixed core_skip");
   }
 }
 
@@ -74,7 +70,7 @@ Setup build_setup(const config::Config& config) {
 Setup build_setup(const config::Config& config, Outline outline, int threads, const DomainOptions& domains) {
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
-  CellOptions cells{core_skip, threads};
+  CellOptions cells{core_skip, threads, &world_of(domains)};
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
@@ -85,7 +81,9 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   if (domains.count > 1) {
     require_domains(config);
     const GridShape& grid = outline.medium.grid;
-    emitter = build_light({outline.medium, nullptr, {}, nullptr});
+    Medium gas{outline.medium, nullptr, {}, nullptr};
+    gas.dropped = find_dropped(gas, config.dataset, line, world_of(domains), threads);
+    emitter = build_light(gas);
     Domains::Work work;
     if (domains.by_light) {
       // Half of the work is thought to be where photons begin, and half to be everywhere.
@@ -93,8 +91,10 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
         return light(box) + double(box.cells()) / all;
       };
     }
-    cells.world = &world_of(domains);
-    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, domains.margin, work);
+    // Lengths of core skipping compare cells with their neighbours.
+    const bool skips = config.acceleration.core_skip.mode != config::CoreSkipMode::none;
+    const std::int64_t margin = std::max<std::int64_t>(domains.margin, skips ? 1 : 0);
+    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, margin, work);
   }
   Medium medium = build_medium(outline.medium, config.dataset, line, cells);
   if (domains.count == 1) emitter = build_light(medium);
@@ -243,9 +243,14 @@ BorderTimes run_on_domains(const config::Config& config, const Setup& setup, com
       local.medium.dataset = part.dataset;
       return choose_problem<Real>(config, local);
     };
-    Border<Real> border(world_of(domains), dealer, setup.medium, emitter, build, pool, domains.border,
-                        compute.cpu.threads, compute.cpu.isa);
-    cpu::transport(border, emitter, pool, compute.cpu, control, tally, sink, observers);
+    const int workers = compute.device ? 1 : compute.cpu.threads;
+    Border<Real> border(world_of(domains), dealer, setup.medium, emitter, build, pool, domains.border, workers,
+                        compute.cpu.isa);
+    if (compute.device) {
+      device::transport(*compute.device, border, emitter, pool, compute.options, compute.cpu, control, tally, sink);
+    } else {
+      cpu::transport(border, emitter, pool, compute.cpu, control, tally, sink, observers);
+    }
     return border.times();
   };
   return config.precision == config::Precision::single_ ? run(0.f) : run(0.);

@@ -5,7 +5,7 @@
 #include "thor/config/nearest.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/error.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/raytrace_config.hpp"
 
 namespace thor {
 
@@ -115,6 +115,24 @@ outputs:
   - {type: photons}
 output: {path: galaxy.h5}
 )"},
+      {"rays",
+       "Straight rays through a simulated galaxy: maps, a picture of the volume, and absorption spectra. The grid is made "
+       "by\n"
+       "    thor mock galaxy -o snapshot.hdf5\n"
+       "    thor grid snapshot.hdf5 --size \"60 kpc\" --cells 128 --mass-weighted -o galaxy_grid.h5",
+       R"(
+driver: raytrace
+dataset: {type: uniform_grid, path: galaxy_grid.h5}
+cameras:
+  - {name: face, type: orthographic, direction: [0, 0, 1], up: [0, 1, 0], width: 60 kpc, pixels: 512}
+operators:
+  - {type: projection, name: column, camera: face, field: HI_density}
+  - {type: projection, name: warmth, camera: face, field: temperature, weight: density}
+  - {type: slice, name: cut, camera: face, field: temperature}
+  - {type: render, name: view, camera: face, field: density, transfer: {range: [1e-29, 1e-24], map: inferno, opacity: 30}}
+  - {type: absorption, name: spectra, line: Lya, sightlines: {random: 100, direction: [0, 0, 1]}, range: [-600 km/s, 600 km/s], bins: 600}
+output: {path: rays.h5}
+)"},
   };
   return list;
 }
@@ -123,7 +141,8 @@ std::string write_template(const std::string& name) {
   std::vector<std::string> names;
   for (const Template& t : templates()) {
     if (t.name == name) {
-      return config::annotated(config::schema(), config::read_tree(t.yaml, t.name),
+      const bool rays = config::asks_for_rays(t.yaml, t.name, {});
+      return config::annotated(rays ? config::raytrace_schema() : config::schema(), config::read_tree(t.yaml, t.name),
                                fmt::format("{}\n\n    thor run {}.yaml\n", t.title, t.name));
     }
     names.push_back(t.name);

@@ -30,7 +30,7 @@ void multiply(std::vector<float>& cells, const std::string& path, const std::str
   std::int64_t bad = 0;
   double example = 0;
   read_field(path, field, m.grid, m.grid.box(), threads, [&](std::int64_t i, double value) {
-    const double factor = m.cells && m.cells->is_dropped(i) ? 0 : f(value);
+    const double factor = std::ranges::binary_search(m.dropped, i) ? 0 : f(value);
     const auto product = float(double(cells[std::size_t(i)]) * factor);
     if (product >= 0 && std::isfinite(product)) {
       cells[std::size_t(i)] = product;

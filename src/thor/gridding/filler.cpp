@@ -49,7 +49,7 @@ Filler::Filler(const Job& job, const MemoryPlan& memory)
       sampler_(job.gas.fields.count) {}
 
 template <class T>
-void Filler::read_all(CellSums<T>& sums, Sources& sources) {
+void Filler::count_all(CellSums<T>& sums, Sources& sources) {
   const GridOptions& o = job_.options;
   job_.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
     const Particles particles = census_.gather(block);
@@ -67,6 +67,11 @@ void Filler::read_all(CellSums<T>& sums, Sources& sources) {
   });
   refuse_bad_cells(job_, census_.defects());
   clamped_ = describe_clamped(job_.gas.model);
+}
+
+/// For a rank that counts nothing, but needs the elements.
+void Filler::read_nearest() {
+  job_.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) { sampler_.add(census_.gather(block)); });
 }
 
 template <class T>
@@ -92,12 +97,15 @@ template <class T>
 void Filler::fill(CellSums<T>& sums, Sources& sources) {
   const GridOptions& o = job_.options;
   if (sums.layers().first == 0) {
-    read_all(sums, sources);
+    count_all(sums, sources);
   } else if (o.method == Method::kernel) {
     read_again(sums);
+  } else if (!filled_) {
+    read_nearest();
   }
+  filled_ = true;
   if (o.method == Method::nearest) sampler_.fill(sums, o.threads);
-  if (sums.layers().last == memory_.all_layers) progress_.finish();
+  if (sums.layers().first + memory_.ranks * memory_.layers >= memory_.all_layers) progress_.finish();
 }
 
 template void Filler::fill(CellSums<float>&, Sources&);

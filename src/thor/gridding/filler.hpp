@@ -7,8 +7,8 @@
 
 namespace thor::gridding {
 
-/// Fills slab after slab of a grid, in their order. For the first one all gas is looked at and counted; for the others
-/// it is read again, but only what reaches them is used.
+/// Fills slabs of a grid in their order: all, or with others the share of one rank. For the first one of the grid all
+/// gas is looked at and counted; for the others it is read again, but only what reaches them is used.
 class Filler {
  public:
   Filler(const Job& job, const MemoryPlan& memory);
@@ -22,7 +22,8 @@ class Filler {
 
  private:
   template <class T>
-  void read_all(CellSums<T>& sums, Sources& sources);
+  void count_all(CellSums<T>& sums, Sources& sources);
+  void read_nearest();
   template <class T>
   void read_again(CellSums<T>& sums);
   void show(const Layers& slab, std::uint64_t more);
@@ -33,6 +34,7 @@ class Filler {
   Gatherer census_;
   NearestSampler sampler_;
   std::uint64_t done_ = 0;
+  bool filled_ = false;  ///< some slab
   std::string clamped_;
 };
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "thor/comm/world.hpp"
 #include "thor/core/progress.hpp"
 #include "thor/gridding/plan/budget.hpp"
 #include "thor/gridding/plan/memory.hpp"
@@ -42,6 +43,7 @@ struct GridOptions {
   std::optional<double> memory;  ///< largest memory of the plan [bytes]; std::nullopt: what is available
   int threads = 1, compression = 0;
   bool overwrite = false, dry_run = false, quiet = false;
+  const comm::World* world = nullptr;  ///< ranks that share the slabs; null: this process alone
   ProgressMode progress = ProgressMode::automatic;
 };
 
@@ -49,7 +51,7 @@ struct GridOptions {
 /// the options.
 std::optional<emission::Ionization> choose_ionization(const GridOptions& options, double redshift);
 
-/// Grids a snapshot and returns the text to print. A dry run writes nothing.
+/// Grids a snapshot and returns the text to print. A dry run writes nothing. Collective where ranks share the slabs.
 std::string grid_snapshot(const GridOptions& options);
 
 }  // namespace thor::gridding

@@ -77,14 +77,6 @@ void require_apart(const fs::path& output, const fs::path& input) {
 
 namespace {
 
-/// Whether this name still refers to the open file: not to a link, nor to another file put in its place.
-bool has_name(int descriptor, const fs::path& name) {
-  struct stat open_one {
-  }, named{};
-  return fstat(descriptor, &open_one) == 0 && lstat(name.c_str(), &named) == 0 && open_one.st_dev == named.st_dev &&
-         open_one.st_ino == named.st_ino;
-}
-
 /// Removes the leftover of a killed run, whose lock nobody holds. The lock is held here until the name is free, so that
 /// no other process cleaning up at the same time mistakes the new file for the old one.
 void remove_leftover(const fs::path& path, const fs::path& partial) {
@@ -120,6 +112,13 @@ int create_partial(const fs::path& path, const fs::path& partial, bool overwrite
     remove_leftover(path, partial);
   }
   fail_taken(path, partial);
+}
+
+bool has_name(int descriptor, const fs::path& name) {
+  struct stat open_one {
+  }, named{};
+  return fstat(descriptor, &open_one) == 0 && lstat(name.c_str(), &named) == 0 && open_one.st_dev == named.st_dev &&
+         open_one.st_ino == named.st_ino;
 }
 
 bool lock_partial(int descriptor, const fs::path& partial) {

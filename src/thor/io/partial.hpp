@@ -26,6 +26,9 @@ void require_apart(const std::filesystem::path& output, const std::filesystem::p
 /// that name is removed. The caller must close the descriptor.
 int create_partial(const std::filesystem::path& path, const std::filesystem::path& partial, bool overwrite);
 
+/// Whether this name still refers to the open file: not to a link, nor to another file put in its place.
+bool has_name(int descriptor, const std::filesystem::path& name);
+
 /// Takes the lock that distinguishes a file being written from a leftover. False if another process was faster.
 bool lock_partial(int descriptor, const std::filesystem::path& partial);
 

@@ -49,7 +49,8 @@ Colour colour_in_map(const std::string& name, double place) {
   const double at = t * double(map.colours.size() - 1);
   const auto low = std::min(std::size_t(at), map.colours.size() - 2);
   Colour colour;
-  for (std::size_t k = 0; k < 3; ++k) colour[k] = std::lerp(map.colours[low][k], map.colours[low + 1][k], at - double(low));
+  for (std::size_t k = 0; k < 3; ++k)
+    colour[k] = std::lerp(map.colours[low][k], map.colours[low + 1][k], at - double(low));
   return colour;
 }
 

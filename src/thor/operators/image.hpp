@@ -28,7 +28,7 @@ struct ImageTile {
 /// Numbers of a pixel that an operator gives, at most, and those that are of use.
 inline constexpr int image_planes = 4;
 constexpr int planes_of(const ImageJob& job) {
-  if (job.kind == ImageKind::render) return 4;  // red, green, blue, opacity
+  if (job.kind == ImageKind::render) return 4;                                  // red, green, blue, opacity
   return job.kind == ImageKind::slice || job.projection.is_weighted() ? 2 : 1;  // a value, and its weight
 }
 

@@ -50,12 +50,12 @@ void declare_field(Section<T>& s, Field field, const char* example) {
 const Section<CameraPath>& path_section() {
   static const Section<CameraPath> section = [] {
     Section<CameraPath> s("The way of a camera, in frames that are written as numbered pictures.");
-    s.choice("type", &CameraPath::type,
-             std::vector<Option<PathType>>{
-                 {"rotate", PathType::rotate, "around the centre, about the upward direction"},
-                 {"zoom", PathType::zoom, "to another width, or field of view, at an even pace"},
-                 {"fly", PathType::fly, "on a straight line to another place"}},
-             {.meaning = "how it moves", .example = "rotate"});
+    s.choice(
+        "type", &CameraPath::type,
+        std::vector<Option<PathType>>{{"rotate", PathType::rotate, "around the centre, about the upward direction"},
+                                      {"zoom", PathType::zoom, "to another width, or field of view, at an even pace"},
+                                      {"fly", PathType::fly, "on a straight line to another place"}},
+        {.meaning = "how it moves", .example = "rotate"});
     s.integer("frames", &CameraPath::frames, 2, 100'000, {.meaning = "number of pictures", .example = "120"});
     s.quantity("angle", &CameraPath::angle, Dimension::angle, {.low = -1e3, .high = 1e3},
                {.meaning = "of the whole way; of a full turn the last frame is one before the first",
@@ -116,9 +116,9 @@ Section<TransferPoint> transfer_points(bool peaks) {
   Section<TransferPoint> s(peaks ? "A Gaussian peak of a transfer function." : "A point of a transfer function.");
   s.number("at", &TransferPoint::at, anything, {.meaning = "value of the field", .example = "2e4"});
   if (peaks) {
-    s.number("width", &TransferPoint::width, positive,
-             {.meaning = "standard deviation: in dex with `scale: log`, else in the unit of the field",
-              .example = "0.2"});
+    s.number(
+        "width", &TransferPoint::width, positive,
+        {.meaning = "standard deviation: in dex with `scale: log`, else in the unit of the field", .example = "0.2"});
   }
   s.vector("colour", &TransferPoint::colour, Dimension::none, {.low = 0, .high = 1},
            {.meaning = "red, green and blue, from 0 to 1", .example = "[0.2, 0.4, 1]"});
@@ -142,16 +142,18 @@ const Section<Transfer>& transfer_section() {
              std::vector<Option<FieldScale>>{{"log", FieldScale::log, "of its logarithm"},
                                              {"linear", FieldScale::linear, "of its value"}},
              {.meaning = "of the field", .fallback = "log"});
-    s.interval("range", [](Transfer& t, double low, double high, Dimension) { t.low = low, t.high = high; },
-               {Dimension::none}, anything,
-               {.meaning = "of the field, in its unit; what is beyond has the colour of the end", .example = "[1e3, 1e7]"});
-    s.text("map", &Transfer::map, "a colour map: " + colour_map_names(),
-           [](const std::string& name) { return name.empty() || has_colour_map(name); },
-           {.meaning = "colours by name, with an opacity that rises with the square of the place: " + colour_map_names(),
-            .fallback = ""});
-    s.number("opacity", &Transfer::opacity, {.low = 0, .high = 1e9},
-             {.meaning = "of a colour map at its upper end: optical depth of a path as long as the box",
-              .fallback = "30"});
+    s.interval(
+        "range", [](Transfer& t, double low, double high, Dimension) { t.low = low, t.high = high; }, {Dimension::none},
+        anything,
+        {.meaning = "of the field, in its unit; what is beyond has the colour of the end", .example = "[1e3, 1e7]"});
+    s.text(
+        "map", &Transfer::map, "a colour map: " + colour_map_names(),
+        [](const std::string& name) { return name.empty() || has_colour_map(name); },
+        {.meaning = "colours by name, with an opacity that rises with the square of the place: " + colour_map_names(),
+         .fallback = ""});
+    s.number(
+        "opacity", &Transfer::opacity, {.low = 0, .high = 1e9},
+        {.meaning = "of a colour map at its upper end: optical depth of a path as long as the box", .fallback = "30"});
     s.list("peaks", &Transfer::peaks, peak_section(), {.meaning = "Gaussian peaks, which add up", .fallback = "[]"});
     s.list("points", &Transfer::points, point_section(),
            {.meaning = "points between which colour and opacity are on straight lines", .fallback = "[]"});
@@ -172,10 +174,11 @@ const Section<Transfer>& transfer_section() {
 
 void declare_layer(auto& s, auto of_layer) {
   declare_field(s, of_layer(&RenderLayerKeys::field), "temperature");
-  s.text("brightness", of_layer(&RenderLayerKeys::brightness), "a field, or a product", [](const std::string& text) {
-    return text.empty() || is_product(text);
-  }, {.meaning = "colours are multiplied by this field, over its mean; by default they are as the transfer function says",
-      .fallback = ""});
+  s.text("brightness", of_layer(&RenderLayerKeys::brightness), "a field, or a product",
+         [](const std::string& text) { return text.empty() || is_product(text); },
+         {.meaning =
+              "colours are multiplied by this field, over its mean; by default they are as the transfer function says",
+          .fallback = ""});
   s.map("transfer", of_layer(&RenderLayerKeys::transfer), transfer_section(), {.meaning = "colour and opacity"});
 }
 
@@ -216,15 +219,17 @@ const Section<Camera>& camera_section() {
               .when = {"type", {"perspective", "equirectangular"}}});
     s.vector("up", &Camera::up, Dimension::none, anything,
              {.meaning = "upward in the image, as far as it lies across the line of sight", .fallback = "[0, 1, 0]"});
-    s.vector("centre", [](Camera& c) -> auto& { return c.centre.emplace(); }, Dimension::length, anything,
-             {.meaning = "point in the middle of the image; by default that of the gas", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+    s.vector("centre", [](Camera & c) -> auto& { return c.centre.emplace(); }, Dimension::length, anything,
+             {.meaning = "point in the middle of the image; by default that of the gas",
+              .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
     s.quantity("width", &Camera::width, Dimension::length, lengths,
                {.meaning = "of the image", .example = "60 kpc", .when = {"type", {"orthographic"}}});
     s.quantity("field_of_view", &Camera::field_of_view, Dimension::angle, {.low = 1e-6, .high = 3.1},
                {.meaning = "from left to right", .fallback = "60 deg", .when = {"type", {"perspective"}}});
     s.integer("pixels", &Camera::pixels, 1, 65536, {.meaning = "columns of the image", .example = "512"});
-    s.integer("rows", &Camera::rows, 0, 65536,
-              {.meaning = "rows of the image; 0: as many as columns (half as many with equirectangular)", .fallback = "0"});
+    s.integer(
+        "rows", &Camera::rows, 0, 65536,
+        {.meaning = "rows of the image; 0: as many as columns (half as many with equirectangular)", .fallback = "0"});
     s.optional_quantity("depth", &Camera::depth, Dimension::length, lengths,
                         {.meaning = "what is seen lies within a slab of this depth around the centre; by default all",
                          .example = "5 kpc",
@@ -232,7 +237,8 @@ const Section<Camera>& camera_section() {
     s.map("path", &Camera::path, path_section(), {.meaning = "way of the camera, for a movie; by default it stands"});
     s.check([](Reader& reader, Camera& c) {
       if (!reader.has("centre")) c.centre.reset(), reader.omit("centre");
-      if (c.rows == 0) c.rows = c.type == CameraType::equirectangular ? std::max<std::uint64_t>(c.pixels / 2, 1) : c.pixels;
+      if (c.rows == 0)
+        c.rows = c.type == CameraType::equirectangular ? std::max<std::uint64_t>(c.pixels / 2, 1) : c.pixels;
       if (!reader.clean("up") || !reader.clean("direction")) return;
       if (!(length(c.up) > 0)) return reader.report("up", "must not be zero");
       if (c.type != CameraType::orthographic) return;
@@ -303,18 +309,20 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
   static const Section<AbsorptionOperator> section = [] {
     Section<AbsorptionOperator> s("");
     declare_name(s, "forest");
-    s.text("line", &AbsorptionOperator::line, "the name of a line", [](const std::string& name) { return !name.empty(); },
+    s.text("line", &AbsorptionOperator::line, "the name of a line",
+           [](const std::string& name) { return !name.empty(); },
            {.meaning = "one of `thor lines`, with all its transitions", .example = "Lya"});
     s.text("density_field", &AbsorptionOperator::density_field, "the name of an array",
            [](const std::string&) { return true; },
            {.meaning = "number density of the absorber; by default that of the line's ion, as in `HI_density`",
             .fallback = ""});
     s.map("sightlines", &AbsorptionOperator::sightlines, sightlines_section(), {.meaning = "where it is seen"});
-    s.choice("axis", &AbsorptionOperator::axis,
-             std::vector<Option<AbsorptionAxis>>{
-                 {"velocity", AbsorptionAxis::velocity, "c ln(λ/λ₀), in which v + H s adds up; positive to the red"},
-                 {"wavelength", AbsorptionAxis::wavelength, "in vacuum, in the frame of the box, in bins of equal ln λ"}},
-             {.meaning = "of the spectrum", .fallback = "velocity"});
+    s.choice(
+        "axis", &AbsorptionOperator::axis,
+        std::vector<Option<AbsorptionAxis>>{
+            {"velocity", AbsorptionAxis::velocity, "c ln(λ/λ₀), in which v + H s adds up; positive to the red"},
+            {"wavelength", AbsorptionAxis::wavelength, "in vacuum, in the frame of the box, in bins of equal ln λ"}},
+        {.meaning = "of the spectrum", .fallback = "velocity"});
     const auto set = [](AbsorptionOperator& o, double low, double high, Dimension) { o.low = low, o.high = high; };
     s.interval("range", set, {Dimension::velocity}, anything,
                {.meaning = "lower and upper end of the axis",
@@ -329,10 +337,10 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
               {.meaning = "points of a bin, between which optical depth and flux are averaged; 0: as many as the "
                           "narrowest line in the gas needs",
                .fallback = "0"});
-    s.integer("subsampling", &AbsorptionOperator::subsampling, 0, most_pieces,
-              {.meaning = "parts of the way through a cell, each with the Hubble flow of its middle; 0: such that it is "
-                          "at most half a line width",
-               .fallback = "0"});
+    s.integer(
+        "subsampling", &AbsorptionOperator::subsampling, 0, most_pieces,
+        {.meaning = "parts of the way through a cell, each with the Hubble flow of its middle; 0: the integral over it",
+         .fallback = "0"});
     s.quantity("lsf", &AbsorptionOperator::lsf, Dimension::velocity, non_negative,
                {.meaning = "full width at half maximum of a Gaussian line-spread function, for `observed`; 0: none",
                 .fallback = "0 km/s"});

@@ -22,9 +22,9 @@ enum class PathType { rotate, zoom, fly };
 struct CameraPath {
   PathType type = PathType::rotate;
   std::uint64_t frames = 0;
-  double angle = 0;              ///< rotate: about the upward direction [rad]
-  double width = 0;              ///< zoom: of the last frame [cm]
-  std::array<double, 3> to{};    ///< fly: position in the last frame [cm]
+  double angle = 0;            ///< rotate: about the upward direction [rad]
+  double width = 0;            ///< zoom: of the last frame [cm]
+  std::array<double, 3> to{};  ///< fly: position in the last frame [cm]
 
   bool operator==(const CameraPath&) const = default;
 };
@@ -32,14 +32,14 @@ struct CameraPath {
 struct Camera {
   std::string name;
   CameraType type = CameraType::orthographic;
-  std::array<double, 3> direction{};                ///< from what is seen to the camera; of any length
-  std::array<double, 3> up{};                       ///< what is upwards in the image
-  std::optional<std::array<double, 3>> centre{};    ///< in the middle of the image [cm]; by default that of the gas
-  std::array<double, 3> position{};                 ///< of a camera that is somewhere [cm]
-  double width = 0;                                 ///< orthographic [cm]
-  double field_of_view = 0;                         ///< perspective, from left to right [rad]
-  std::uint64_t pixels = 0, rows = 0;               ///< rows 0: as many as fit square pixels
-  std::optional<double> depth{};                    ///< orthographic: of what is seen, around the centre [cm]
+  std::array<double, 3> direction{};              ///< from what is seen to the camera; of any length
+  std::array<double, 3> up{};                     ///< what is upwards in the image
+  std::optional<std::array<double, 3>> centre{};  ///< in the middle of the image [cm]; by default that of the gas
+  std::array<double, 3> position{};               ///< of a camera that is somewhere [cm]
+  double width = 0;                               ///< orthographic [cm]
+  double field_of_view = 0;                       ///< perspective, from left to right [rad]
+  std::uint64_t pixels = 0, rows = 0;             ///< rows 0: as many as fit square pixels
+  std::optional<double> depth{};                  ///< orthographic: of what is seen, around the centre [cm]
   std::optional<CameraPath> path{};
 
   bool operator==(const Camera&) const = default;
@@ -88,10 +88,10 @@ enum class FieldScale { log, linear };
 
 /// A peak of a transfer function, or a point of a piecewise one.
 struct TransferPoint {
-  double at = 0;                      ///< value of the field
-  double width = 0;                   ///< standard deviation of a peak [dex, or in units of the field]
-  std::array<double, 3> colour{};     ///< red, green, blue, from 0 to 1
-  double opacity = 0;                 ///< optical depth of a path as long as the box
+  double at = 0;                   ///< value of the field
+  double width = 0;                ///< standard deviation of a peak [dex, or in units of the field]
+  std::array<double, 3> colour{};  ///< red, green, blue, from 0 to 1
+  double opacity = 0;              ///< optical depth of a path as long as the box
 
   bool operator==(const TransferPoint&) const = default;
 };
@@ -99,9 +99,9 @@ struct TransferPoint {
 /// Colour and opacity as functions of a field.
 struct Transfer {
   FieldScale scale = FieldScale::log;
-  double low = 0, high = 0;             ///< range of the field
-  std::string map;                      ///< name of a colour map; "": peaks or points
-  double opacity = 0;                   ///< of a colour map, at its upper end
+  double low = 0, high = 0;  ///< range of the field
+  std::string map;           ///< name of a colour map; "": peaks or points
+  double opacity = 0;        ///< of a colour map, at its upper end
   std::vector<TransferPoint> peaks, points;
 
   bool operator==(const Transfer&) const = default;
@@ -123,7 +123,7 @@ struct RenderOperator {
   std::vector<RenderLayerKeys> layers;  ///< and more
   std::uint64_t samples = 1;
   double stop = 0;
-  double exposure = 1;                  ///< factor of brightness
+  double exposure = 1;  ///< factor of brightness
 
   bool operator==(const RenderOperator&) const = default;
 };
@@ -157,8 +157,7 @@ struct TracerOperator {
 };
 
 /// Every type of operator: the one list of them.
-using Operator =
-    std::variant<SliceOperator, ProjectionOperator, RenderOperator, AbsorptionOperator, TracerOperator>;
+using Operator = std::variant<SliceOperator, ProjectionOperator, RenderOperator, AbsorptionOperator, TracerOperator>;
 const Section<Operator>& operator_section();
 
 /// The factors of a product such as "density * metallicity"; empty if it is none.

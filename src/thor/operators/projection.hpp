@@ -1,6 +1,6 @@
 #pragma once
-#include "thor/operators/scene.hpp"
 #include "thor/math/vec3.hpp"
+#include "thor/operators/scene.hpp"
 
 namespace thor {
 
@@ -21,6 +21,8 @@ struct LongSum {
     low = (total - sum) - term;
     sum = total;
   }
+  /// The same however often nothing has been added, as to a lane whose ray has ended.
+  THOR_FN V total() const { return sum - low; }
 };
 
 template <class V>
@@ -44,7 +46,7 @@ struct ProjectionSums {
   }
   /// The value and the weight, and nothing.
   THOR_FN void result(V (&out)[4]) const {
-    out[0] = value.sum, out[1] = weight.sum;
+    out[0] = value.total(), out[1] = weight.total();
     out[2] = out[3] = V(RealOf<V>(0));
   }
 };

@@ -13,7 +13,7 @@ inline constexpr int colours = 1024;  ///< entries of a transfer function
 struct RenderLayer {
   FieldProduct place;       ///< in the table
   FieldProduct brightness;  ///< multiplies colours, not absorption
-  int table;            ///< the first entry of it
+  int table;                ///< the first entry of it
 };
 
 /// Volume rendering (paper, section 3.5): C = Int c(s) mu(s) exp(-Int_0^s mu ds') ds along a ray from the camera, for

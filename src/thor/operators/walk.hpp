@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/datasets/sphere.hpp"
+#include "thor/datasets/slab.hpp"
 #include "thor/math/lookup.hpp"
 #include "thor/operators/scene.hpp"
 #include "thor/transport/march.hpp"
@@ -29,19 +29,19 @@ struct GridPiece {
 };
 
 /// In a grid a ray keeps its distance to the next face across each axis (Amanatides & Woo 1987), counted from that face
-/// and not from its start, so that it is as exact after a thousand cells as in the first. A cell is its place in memory:
-/// the neighbour across an axis is `within` further, or `beyond` where that is in the next tile.
+/// and not from its start, so that it is as exact after a thousand cells as in the first. A cell is its place in
+/// memory: the neighbour across an axis is `within` further, or `beyond` where that is in the next tile.
 template <class V>
 struct GridWalk {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   Vec3<V> to_face, between;  ///< distances to the next face and between faces, across each axis
   Vec3<V> direction;
-  V left;                                  ///< length; 0: the ray has ended
-  Int place;                               ///< of the cell
-  Int within_x, within_y, within_z;        ///< steps to the next cell across each axis
+  V left;                            ///< length; 0: the ray has ended
+  Int place;                         ///< of the cell
+  Int within_x, within_y, within_z;  ///< steps to the next cell across each axis
   Int beyond_x, beyond_y, beyond_z;
-  Int to_x, to_y, to_z;                    ///< faces up to the one through which it leaves
+  Int to_x, to_y, to_z;  ///< faces up to the one through which it leaves
 
   static THOR_FN void for_each_field(auto f, auto&&... w) {
     f(w.to_face.x...), f(w.to_face.y...), f(w.to_face.z...), f(w.between.x...), f(w.between.y...), f(w.between.z...);
@@ -72,8 +72,7 @@ struct GridWalk {
     const int b = scene.dataset.tile, side = (1 << b) - 1;
     const Int step = select(moves_x, within_x, select(moves_y, within_y, within_z));
     const Int jump = select(moves_x, beyond_x, select(moves_y, beyond_y, beyond_z));
-    const Int others =
-        select(moves_x, Int(~(side << (2 * b))), select(moves_y, Int(~(side << b)), Int(~side)));
+    const Int others = select(moves_x, Int(~(side << (2 * b))), select(moves_y, Int(~(side << b)), Int(~side)));
     const Int ahead = place + step;
     const auto stays = equal<V>((place ^ ahead) & others, 0);
     place = select(live && !leaves, select(stays, ahead, place + jump), place);
@@ -202,8 +201,7 @@ struct ModelWalk {
     const auto segment = dataset.segment(here, p, d);
     const Leg<V> leg = dataset.leg(here, p, d, segment, V(Real(0)), NoLine<V>());
     const V s = select(live, min(leg.limit, left), V(Real(0)));
-    const ModelPiece<V, D> piece{scene, dataset.opacity(here, leg.middle),
-                                 dataset.velocity_along(here, leg.middle, d)};
+    const ModelPiece<V, D> piece{scene, dataset.opacity(here, leg.middle), dataset.velocity_along(here, leg.middle, d)};
     left = left - s;
     dataset.advance(*this, s);
     auto leaves = live;
@@ -216,28 +214,40 @@ struct ModelWalk {
   }
 };
 
+/// Where a ray enters a model from outside, and whether that is before it begins or never; in double precision, so that
+/// rays from far away are as exact as others.
+struct ModelEntry {
+  double at;
+  bool outside, misses;
+};
+template <class D>
+THOR_FN ModelEntry enter_model(const StraightRay& ray) {
+  const double *p = ray.position, *d = ray.direction;
+  if constexpr (std::is_same_v<D, Slab<typename D::Real>>) {
+    const double z = p[2] + ray.from * d[2];
+    const double at = d[2] != 0 ? ((d[2] > 0 ? -1 : 1) - p[2]) / d[2] : 0;
+    return {at, z > 1 || z < -1, at < ray.from || d[2] == 0};
+  } else {  // of radius 1
+    const double b = p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
+    const double c = 1 - (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), root = b * b + c;
+    const double at = -b - sqrt(max(root, 0.)), leaves = -b + sqrt(max(root, 0.));
+    return {at, ray.from < at || ray.from > leaves || root <= 0, root <= 0 || at < ray.from};
+  }
+}
+
 template <class D>
 THOR_FN ModelWalk<typename D::Real, D> start_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
   using Real = typename D::Real;
   const auto dataset = view<Real>(scene.dataset);
-  // A ray that comes from far away begins where it is nearest to the gas that it may meet first.
-  double middle = 0;
-  for (int k = 0; k < 3; ++k) middle -= ray.position[k] * ray.direction[k];
-  double from = ray.from;
-  if constexpr (requires { dataset.data.inner; } || std::is_same_v<D, Sphere<Real>>) {
-    from = max(from, middle - 2);
-  } else if (ray.direction[2] != 0) {
-    from = max(from, ((ray.direction[2] > 0 ? -2 : 2) - ray.position[2]) / ray.direction[2]);
-  }
+  const ModelEntry entry = enter_model<D>(ray);
+  begins = entry.outside ? entry.at : ray.from;
   TestBirth<Real> birth{};
-  birth.position = {Real(ray.position[0] + from * ray.direction[0]), Real(ray.position[1] + from * ray.direction[1]),
-                    Real(ray.position[2] + from * ray.direction[2])};
+  birth.position = {Real(ray.position[0] + begins * ray.direction[0]),
+                    Real(ray.position[1] + begins * ray.direction[1]),
+                    Real(ray.position[2] + begins * ray.direction[2])};
   birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
-  const auto before = birth.position;
-  dataset.place_on_surface(birth);
-  dataset.settle(birth, false);
-  const Vec3<Real> way{birth.position.x - before.x, birth.position.y - before.y, birth.position.z - before.z};
-  begins = from + double(sqrt(dot(way, way)));
+  birth.cell = gas, birth.misses = entry.outside && entry.misses;  // at its surface, if it comes from outside
+  if (!entry.outside) dataset.settle(birth, false);
   const double most = min(ray.to - begins, 1e9);
   ModelWalk<Real, D> walk{};
   walk.px = birth.position.x, walk.py = birth.position.y, walk.pz = birth.position.z;

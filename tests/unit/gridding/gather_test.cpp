@@ -353,7 +353,7 @@ TEST(Gather, SlabsGiveTheBitsOfTheWhole) {
         }
         const std::size_t values = sums.cells() * std::size_t(sums.fields());
         EXPECT_TRUE(std::equal(sums.column(0), sums.column(0) + values, whole.row(first, 0))) << layers << " " << first;
-        add_layers(sums, sum, 3);
+        add_layers(sum_layers(sums, 3), sum);
       }
       EXPECT_TRUE(in_cgs(sum, options.fields, region.lattice) == total) << layers;
       std::size_t all = 0;

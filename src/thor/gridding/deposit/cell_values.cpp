@@ -57,8 +57,8 @@ std::vector<CellArray> cell_arrays(const FieldList& fields) {
 }
 
 template <class T>
-void add_layers(const CellSums<T>& sums, std::vector<double>& total, int threads) {
-  const auto planes = std::size_t(sums.layers().count()), count = total.size();
+std::vector<double> sum_layers(const CellSums<T>& sums, int threads) {
+  const auto planes = std::size_t(sums.layers().count()), count = std::size_t(sums.fields());
   std::vector<double> part(planes * count, 0.);
   parallel_for(threads, planes, 1, [&](std::size_t x, std::size_t) {
     const T* value = sums.row(sums.layers().first + std::int64_t(x), 0);
@@ -68,9 +68,11 @@ void add_layers(const CellSums<T>& sums, std::vector<double>& total, int threads
       for (std::size_t f = 0; f < count; ++f) sum[f] += double(*value++);
     }
   });
-  for (std::size_t x = 0; x < planes; ++x) {
-    for (std::size_t f = 0; f < count; ++f) total[f] += part[x * count + f];
-  }
+  return part;
+}
+
+void add_layers(const std::vector<double>& layers, std::vector<double>& total) {
+  for (std::size_t i = 0; i < layers.size(); ++i) total[i % total.size()] += layers[i];
 }
 
 std::vector<double> in_cgs(std::vector<double> total, const FieldList& fields, const Lattice& lattice) {
@@ -138,8 +140,8 @@ void copy_array(const CellSums<T>& sums, int field, float* out, int threads) {
   });
 }
 
-template void add_layers(const CellSums<float>&, std::vector<double>&, int);
-template void add_layers(const CellSums<double>&, std::vector<double>&, int);
+template std::vector<double> sum_layers(const CellSums<float>&, int);
+template std::vector<double> sum_layers(const CellSums<double>&, int);
 template std::uint64_t finish(CellSums<float>&, const FieldList&, double, int);
 template std::uint64_t finish(CellSums<double>&, const FieldList&, double, int);
 template void copy_array(const CellSums<float>&, int, float*, int);

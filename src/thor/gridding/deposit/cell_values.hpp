@@ -21,10 +21,12 @@ struct CellArray {
 /// gas are written only on request.
 std::vector<CellArray> cell_arrays(const FieldList& fields);
 
-/// Adds the sum of each field over the cells, layer by layer, so that the total does not depend on how the grid is cut
-/// into slabs.
+/// The sum of each field over the cells of each layer.
 template <class T>
-void add_layers(const CellSums<T>& sums, std::vector<double>& total, int threads);
+std::vector<double> sum_layers(const CellSums<T>& sums, int threads);
+
+/// Adds them, layer by layer, so that the total does not depend on how the grid is cut into slabs.
+void add_layers(const std::vector<double>& layers, std::vector<double>& total);
 
 /// A total of all layers in cgs.
 std::vector<double> in_cgs(std::vector<double> total, const FieldList& fields, const Lattice& lattice);
@@ -33,7 +35,7 @@ std::vector<double> in_cgs(std::vector<double> total, const FieldList& fields, c
 template <class T>
 std::vector<double> sum_cells(const CellSums<T>& sums, const FieldList& fields, int threads) {
   std::vector<double> total(std::size_t(fields.count), 0.);
-  add_layers(sums, total, threads);
+  add_layers(sum_layers(sums, threads), total);
   return in_cgs(std::move(total), fields, sums.lattice());
 }
 

@@ -18,19 +18,32 @@ constexpr std::int64_t thick = 64, step = 16;
 
 double most(const MemoryRoom& room) { return std::min(room.limit.value_or(room.available), room.available); }
 
+MemoryPlan with_layers(MemoryPlan plan, std::int64_t layers) {
+  const double part = double(layers) / double(plan.layers);
+  plan.layers = layers;
+  plan.grid *= part, plan.field *= part;
+  return plan;
+}
+
 }  // namespace
+
+MemoryPlan on_ranks(const MemoryPlan& plan, std::int64_t ranks) {
+  const std::int64_t rounds = (plan.slabs() + ranks - 1) / ranks, slabs = rounds * ranks;
+  std::int64_t layers = (plan.all_layers + slabs - 1) / slabs;
+  if (layers > thick) layers = std::min((layers + step - 1) / step * step, plan.layers);
+  MemoryPlan shared = with_layers(plan, layers);
+  shared.ranks = ranks;
+  return shared;
+}
 
 MemoryPlan in_slabs(const MemoryPlan& whole, const MemoryRoom& room) {
   if (whole.total() <= most(room)) return whole;
   const double for_cells =
       std::min(room.limit.value_or(room.available), used_share * room.available) - whole.block - whole.elements;
   const double layer = (whole.grid + whole.field) / double(whole.all_layers);
-  MemoryPlan plan = whole;
-  plan.layers = std::int64_t(std::clamp(std::floor(for_cells / layer), 1., double(whole.all_layers)));
-  if (plan.layers > thick && plan.layers < plan.all_layers) plan.layers -= plan.layers % step;
-  const double part = double(plan.layers) / double(whole.all_layers);
-  plan.grid *= part, plan.field *= part;
-  return plan;
+  auto layers = std::int64_t(std::clamp(std::floor(for_cells / layer), 1., double(whole.all_layers)));
+  if (layers > thick && layers < whole.all_layers) layers -= layers % step;
+  return with_layers(whole, layers);
 }
 
 void require(const MemoryPlan& plan, const MemoryRoom& room) {

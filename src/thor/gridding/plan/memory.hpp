@@ -16,11 +16,12 @@ struct MemoryPlan {
 
   std::int64_t all_layers = 1;  ///< of the grid along x
   std::int64_t layers = 1;      ///< of a slab; the last one may have fewer
+  std::int64_t ranks = 1;       ///< that take slabs in turn; the memory is that of each
 
   double total() const { return grid + field + block + elements; }
   std::int64_t slabs() const { return (all_layers + layers - 1) / layers; }
-  /// Number of times that all gas is read; the nearest elements are sought among those in memory.
-  std::int64_t passes() const { return elements > 0 ? 1 : slabs(); }
+  /// Number of times that a rank reads all gas; the nearest elements are sought among those in memory.
+  std::int64_t passes() const { return elements > 0 ? 1 : (slabs() + ranks - 1) / ranks; }
 };
 
 /// Memory that a grid may take: `limit` (--memory), but no more than is available.
@@ -31,6 +32,9 @@ struct MemoryRoom {
 
 /// Cuts a grid that was planned in one piece into slabs that fit; of one layer if not even that fits.
 MemoryPlan in_slabs(const MemoryPlan& whole, const MemoryRoom& room);
+
+/// Slabs that are as many for each of several ranks, and no thicker than planned.
+MemoryPlan on_ranks(const MemoryPlan& plan, std::int64_t ranks);
 
 /// Error(input) if the plan needs more than there is.
 void require(const MemoryPlan& plan, const MemoryRoom& room);

@@ -172,8 +172,9 @@ std::string describe_plan(const GridRegion& region, const MemoryPlan& memory, co
   for (const CellArray& array : cell_arrays(fields)) names += (names.empty() ? "" : " ") + array.name;
   std::string slabs;
   if (memory.slabs() > 1) {
-    slabs = fmt::format("slabs        {} of {} layers along x, in {} over the snapshot\n", memory.slabs(),
-                        memory.layers, memory.passes() == 1 ? "one pass" : fmt::format("{} passes", memory.passes()));
+    slabs = fmt::format("slabs        {} of {} layers along x, in {} over the snapshot{}\n", memory.slabs(),
+                        memory.layers, memory.passes() == 1 ? "one pass" : fmt::format("{} passes", memory.passes()),
+                        memory.ranks > 1 ? fmt::format(" by each of {} ranks", memory.ranks) : "");
   }
   return fmt::format(
       "cells        {} x {} x {} of {:.6g} kpc, {}\n"

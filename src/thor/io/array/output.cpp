@@ -131,6 +131,14 @@ ArrayOutput::ArrayOutput(const std::filesystem::path& path, bool overwrite, bool
   impl_->stoppable = stoppable;
 }
 
+ArrayOutput::ArrayOutput() : impl_(std::make_unique<Impl>()) {}
+ArrayOutput ArrayOutput::join(const std::filesystem::path& path) {
+  ArrayOutput output;
+  output.impl_->sink = detail::join_zarr(path.has_filename() ? path : path.parent_path());
+  output.impl_->stoppable = true;
+  return output;
+}
+
 ArrayOutput::~ArrayOutput() = default;
 ArrayOutput::ArrayOutput(ArrayOutput&&) noexcept = default;
 ArrayOutput& ArrayOutput::operator=(ArrayOutput&&) noexcept = default;
@@ -191,6 +199,11 @@ void ArrayOutput::append(const std::string& path, std::span<const T> values) {
   }
   impl_->sink->put(path, array, next, std::as_bytes(values));
   next += count;
+}
+
+void ArrayOutput::skip(const std::string& path) {
+  auto& [array, rows, next] = impl_->open.at(path);
+  next += std::min(rows, array.shape[0] - next);
 }
 
 template <Stored T>

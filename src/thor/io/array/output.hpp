@@ -51,6 +51,10 @@ class ArrayOutput {
   /// ends the writing of arrays, since what is written is worth nothing unless it is whole.
   explicit ArrayOutput(const std::filesystem::path& path, bool overwrite = false, bool stoppable = true);
 
+  /// For parts of arrays of a .zarr directory that another process has begun, and will commit or remove. It has begun
+  /// the same arrays before this one does.
+  static ArrayOutput join(const std::filesystem::path& path);
+
   /// Uncommitted, the partial file is removed.
   ~ArrayOutput();
   ArrayOutput(ArrayOutput&&) noexcept;
@@ -90,6 +94,8 @@ class ArrayOutput {
   /// The next part, whole and in C order.
   template <Stored T>
   void append(const std::string& path, std::span<const T> values);
+  /// Leaves the next part, which another process writes: only in a .zarr directory, whose chunks are files.
+  void skip(const std::string& path);
 
   /// One of one dimension.
   template <std::ranges::contiguous_range Values>
@@ -118,6 +124,7 @@ class ArrayOutput {
   const std::filesystem::path& partial_path() const;  ///< the name until then
 
  private:
+  ArrayOutput();
   void set_bool(const std::string& object, const std::string& name, bool value);
   void set_double(const std::string& object, const std::string& name, double value);
   void set_signed(const std::string& object, const std::string& name, std::int64_t value);

@@ -86,6 +86,9 @@ class ZarrSink final : public ArraySink {
  public:
   ZarrSink(const fs::path& name, bool overwrite) : store_(name, overwrite) { make_group(""); }
 
+  /// Of another process, which writes all but some chunks of its arrays.
+  explicit ZarrSink(const fs::path& name) : store_(name), joined_(true) {}
+
   ~ZarrSink() override {
     for (const auto& column : columns_) column->closed = true;
   }
@@ -97,6 +100,7 @@ class ZarrSink final : public ArraySink {
   }
 
   void create(const std::string& object, const Array& array) override {
+    if (joined_) return;
     const std::string path = make_array(object, array.units, array.description);
     json meta = metadata(array.type, array.shape, chunk_of(array));
     if (array.level > 0) {
@@ -121,6 +125,7 @@ class ZarrSink final : public ArraySink {
 
   void finish() override {
     if (std::exchange(finished_, true)) return;
+    if (joined_) return store_.sync();
     for (const auto& column : columns_) {
       column->finish();
       put_json(column->path, ".zarray", column->meta());
@@ -234,7 +239,7 @@ class ZarrSink final : public ArraySink {
   std::map<std::string, json> attributes_;  ///< of every group and array that there is
   std::map<std::string, json> all_;         ///< metadata, by file
   std::vector<std::shared_ptr<ZarrColumn>> columns_;
-  bool finished_ = false;
+  bool finished_ = false, joined_ = false;
 };
 
 }  // namespace
@@ -242,5 +247,7 @@ class ZarrSink final : public ArraySink {
 std::unique_ptr<ArraySink> new_zarr(const fs::path& path, bool overwrite) {
   return std::make_unique<ZarrSink>(path, overwrite);
 }
+
+std::unique_ptr<ArraySink> join_zarr(const fs::path& path) { return std::make_unique<ZarrSink>(path); }
 
 }  // namespace thor::io::detail

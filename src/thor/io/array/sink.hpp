@@ -79,5 +79,6 @@ class ArraySink {
 
 std::unique_ptr<ArraySink> new_hdf5(const std::filesystem::path& path, bool overwrite);
 std::unique_ptr<ArraySink> new_zarr(const std::filesystem::path& path, bool overwrite);
+std::unique_ptr<ArraySink> join_zarr(const std::filesystem::path& path);
 
 }  // namespace thor::io::detail

@@ -27,12 +27,12 @@ std::string chunk(const std::string& type, const std::string& data) {
 }
 
 /// A file of rows, each of which begins with its filter.
-std::string encode(int width, int height, int bits, int colour_type, const std::vector<std::byte>& rows) {
+std::string encode(int width, int height, int bits, int colour_type, const std::vector<std::byte>& rows, int level) {
   std::string header;
   put_number(header, std::uint32_t(width));
   put_number(header, std::uint32_t(height));
   header += {char(bits), char(colour_type), 0, 0, 0};  // deflate, filters by row, not interlaced
-  const std::vector<std::byte> packed = detail::deflate(rows, bits == 8 && colour_type == 6 ? 1 : 6);
+  const std::vector<std::byte> packed = detail::deflate(rows, level ? level : bits == 8 && colour_type == 6 ? 1 : 6);
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) +
          chunk("IDAT", {reinterpret_cast<const char*>(packed.data()), packed.size()}) + chunk("IEND", "");
 }
@@ -45,7 +45,7 @@ void write_bytes(const std::filesystem::path& path, bool overwrite, const std::s
 
 }  // namespace
 
-std::string encode_png(const Raster& raster) {
+std::string encode_png(const Raster& raster, int level) {
   std::vector<std::byte> rows;
   rows.reserve((3 * std::size_t(raster.width) + 1) * std::size_t(raster.height));
   for (std::size_t i = 0; i < raster.pixels.size(); ++i) {
@@ -54,20 +54,21 @@ std::string encode_png(const Raster& raster) {
       rows.push_back(std::byte{value});
     }
   }
-  return encode(raster.width, raster.height, 8, 2, rows);
+  return encode(raster.width, raster.height, 8, 2, rows, level);
 }
 
-std::string encode_png(const Picture& picture) {
+std::string encode_png(const Picture& picture, int level) {
   const std::size_t colours = picture.transparent ? 4 : 3;
   std::vector<std::byte> rows;
-  rows.reserve((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) * std::size_t(picture.height));
+  rows.reserve((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) *
+               std::size_t(picture.height));
   for (std::size_t i = 0; i < picture.numbers.size(); ++i) {
     if (i % (4 * std::size_t(picture.width)) == 0) rows.push_back(std::byte{0});
     if (i % 4 >= colours) continue;
     if (picture.bits == 16) rows.push_back(std::byte(picture.numbers[i] >> 8));
     rows.push_back(std::byte(picture.numbers[i] & 0xff));
   }
-  return encode(picture.width, picture.height, picture.bits, picture.transparent ? 6 : 2, rows);
+  return encode(picture.width, picture.height, picture.bits, picture.transparent ? 6 : 2, rows, level);
 }
 
 Picture picture_of(int columns, int rows, std::span<const double> rgba, int bits, bool transparent) {

@@ -36,7 +36,7 @@ struct Raster {
 struct Picture {
   int width, height;
   int bits = 8;
-  bool transparent = false;  ///< with opacity; else on black
+  bool transparent = false;              ///< with opacity; else on black
   std::vector<std::uint16_t> numbers{};  ///< four of each pixel
 };
 
@@ -44,9 +44,10 @@ struct Picture {
 /// black; with opacity they are divided by it.
 Picture picture_of(int columns, int rows, std::span<const double> rgba, int bits = 8, bool transparent = false);
 
-/// The bytes of a file, for a picture that is not written to disk.
-std::string encode_png(const Raster& raster);
-std::string encode_png(const Picture& picture);
+/// The bytes of a file, for a picture that is not written to disk. Of zlib's levels 1 is the fastest; 0: 6, or 1 for
+/// pictures with opacity.
+std::string encode_png(const Raster& raster, int level = 0);
+std::string encode_png(const Picture& picture, int level = 0);
 void write_png(const std::filesystem::path& path, bool overwrite, const Picture& picture);
 
 /// Writes a picture as PNG of 8 bits a colour (W3C Recommendation "Portable Network Graphics", second edition).

@@ -83,7 +83,8 @@ void draw_colour_bar(Raster& raster, const Preview& p, const Scale& log, int lef
     for (double v = step * std::ceil(log.low / step); v <= log.high; v += step) {
       const int y = top + int(std::lround((1 - log(v)) * (height - 1)));
       raster.fill(left + bar_width, y - 1, 7, 2, black);
-      draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("{:.3g}", v + 0.), scale, black);
+      draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("{:.3g}", v + 0.), scale,
+                black);
     }
     return;
   }
@@ -147,8 +148,10 @@ void write_preview(const std::filesystem::path& path, bool overwrite, const Resu
   const bool light = product.has_errors();
   std::string title =
       light ? fmt::format("{}: {}, observer {}", product.name, show(result.root(), "line"), product.observer())
-            : fmt::format("{}: {} of {}", product.name, show(product.attributes, "operator"), show(product.attributes, "field"));
-  if (const std::string weight = text(product.attributes, "weight"); !weight.empty()) title += ", weighted by " + weight;
+            : fmt::format("{}: {} of {}", product.name, show(product.attributes, "operator"),
+                          show(product.attributes, "field"));
+  if (const std::string weight = text(product.attributes, "weight"); !weight.empty())
+    title += ", weighted by " + weight;
   if (product.frequency()) title += ", all channels";
   if (!result.is_complete()) title += ", INCOMPLETE";
   const Preview preview{.title = title,

@@ -9,7 +9,7 @@ namespace thor::io {
 /// An image in the middle of its frame, with a colour bar to the right and a scale bar in it.
 struct Preview {
   std::string title;
-  std::string quantity;     ///< what the values are: "surface brightness"
+  std::string quantity{};   ///< what the values are: "surface brightness"
   std::string unit;         ///< of the values
   std::string length_unit;  ///< of the sides
   double width;             ///< of the image, in that unit
@@ -20,8 +20,8 @@ struct Preview {
 };
 
 /// Draws values on a logarithmic scale: from the brightest down to the faintest that is not 0, at least one decade and
-/// at most so many; where some are negative, on a linear one. What is no number is grey. An image larger than 1024 pixels is drawn smaller, with the means of squares of its pixels; one
-/// smaller than 512 larger.
+/// at most so many; where some are negative, on a linear one. What is no number is grey. An image larger than 1024
+/// pixels is drawn smaller, with the means of squares of its pixels; one smaller than 512 larger.
 Raster draw(const Preview& preview);
 
 /// How pictures of volumes are written.

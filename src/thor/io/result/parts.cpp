@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "thor/core/error.hpp"
 #include "thor/io/array/input.hpp"
@@ -66,6 +67,24 @@ std::optional<Part> part_of(const std::vector<Object>& objects) {
   const auto found = std::ranges::find(objects, group_of_part, &Object::path);
   if (found == objects.end()) return std::nullopt;
   return Part{whole(found->attributes, "rank"), whole(found->attributes, "ranks"), text(found->attributes, "run")};
+}
+
+std::map<int, std::string> parts_beside(const std::string& result) {
+  std::map<int, std::string> found;
+  std::error_code none;
+  try {
+    if (!std::filesystem::exists(result, none)) return found;
+    const auto opened = open_result(result);
+    const auto parts = opened ? parts_of(*opened) : std::nullopt;
+    for (int rank = 0; parts && rank < parts->count; ++rank) {
+      const std::string name = part_name(result, rank);
+      if (!std::filesystem::exists(name, none)) continue;
+      const auto part = part_of(contents(name));
+      if (part && part->run == parts->run) found[rank] = name;
+    }
+  } catch (const Error&) {  // it is replaced, whatever it is
+  }
+  return found;
 }
 
 std::string names_of_parts(const std::string& result, int count) {

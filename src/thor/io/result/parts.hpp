@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 
 #include "thor/io/array/output.hpp"
@@ -31,6 +32,10 @@ struct Part {
 void write_part(ArrayOutput& file, const Part& part);
 /// None where a file is no part.
 std::optional<Part> part_of(const std::vector<Object>& objects);
+
+/// The files of ranks beside a result that belong to it, by rank; of others nothing is known, nor where there is no
+/// result that can be read.
+std::map<int, std::string> parts_beside(const std::string& result);
 
 /// The names of all parts of a result, in few words: "out.0.h5, out.1.h5", "out.0.h5 to out.7.h5".
 std::string names_of_parts(const std::string& result, int count);

@@ -27,15 +27,15 @@ enum class ProductKind { image, cube, spectrum, profile, histogram };
 struct Product {
   ProductKind kind;
   std::string name;
-  std::string group;             ///< "/images/NAME", ...
-  std::string array;             ///< "surface_brightness", "intensity", "flux" or "luminosity"; of rays "value" or "rgba"
-  Unit unit;                     ///< of the array and of its error
+  std::string group;  ///< "/images/NAME", ...
+  std::string array;  ///< "surface_brightness", "intensity", "flux" or "luminosity"; of rays "value" or "rgba"
+  Unit unit;          ///< of the array and of its error
   std::vector<BinnedAxis> axes;  ///< as those of the array: frequency, up, right; radius
   Attributes attributes;         ///< of the group
 
   const BinnedAxis& right() const { return axes.back(); }  ///< of an image or cube
   const BinnedAxis& up() const { return axes[axes.size() - 2]; }
-  const BinnedAxis* frequency() const;  ///< of a cube or spectrum; else null
+  const BinnedAxis* frequency() const;                  ///< of a cube or spectrum; else null
   bool is_coloured() const { return array == "rgba"; }  ///< a picture of a volume, with four numbers a pixel
   bool has_errors() const { return array != "value" && array != "rgba"; }  ///< Monte Carlo errors
   bool is_picture() const { return kind == ProductKind::image || kind == ProductKind::cube; }

@@ -10,7 +10,7 @@ namespace thor::io {
 namespace {
 
 /// Order of writing; others come last, by their names.
-constexpr std::array<std::string_view, 8> order{"erg", "s", "cm", "kpc", "arcsec", "Angstrom", "Hz", "km s-1"};
+constexpr std::array<std::string_view, 9> order{"erg", "g", "s", "cm", "kpc", "arcsec", "Angstrom", "Hz", "km s-1"};
 constexpr std::string_view velocity = order.back();
 
 auto rank(const std::string& name) {

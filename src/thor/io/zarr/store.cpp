@@ -50,6 +50,11 @@ Store::Store(const fs::path& name, bool overwrite) : path_(target_of(name)), par
   ours_ = true;
 }
 
+Store::Store(const fs::path& name) : path_(target_of(name)), partial_(partial_of(path_)), joined_(true) {
+  lock_.id = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (lock_.id < 0) cannot_create(partial_, errno);
+}
+
 /// A quick look, before that of why_kept().
 void Store::require_replaceable() const {
   std::error_code ignored;
@@ -91,7 +96,7 @@ void Store::fail_at(const std::string& object, int code) const {
 }
 
 void Store::require_there() const {
-  if (lock_partial(lock_.id, partial_)) return;
+  if (joined_ ? has_name(lock_.id, partial_) : lock_partial(lock_.id, partial_)) return;
   fail(path_, "'" + partial_.string() + "' was removed or replaced during the run", "run it again");
 }
 

@@ -13,6 +13,8 @@ class Store {
  public:
   /// The rules are those of every result (io/partial.hpp).
   Store(const std::filesystem::path& name, bool overwrite);
+  /// One that another process has begun, and will commit or remove.
+  explicit Store(const std::filesystem::path& name);
   ~Store() { abandon(); }
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -37,6 +39,7 @@ class Store {
   bool reserved_ = false;
   Descriptor lock_{-1};  ///< held while it is written; a process that dies lets go of it
   bool ours_ = false;
+  bool joined_ = false;  ///< begun by another process, which has the lock
 };
 
 }  // namespace thor::io::detail::zarr

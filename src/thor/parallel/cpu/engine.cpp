@@ -56,13 +56,16 @@ template <class Real>
 struct Shared {
   Shared(const AnyProblem<Real>& problem, Border<Real>* border, const Emitter<Real>& emitter, Pool& pool,
          const Options& options, Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
-         const Observers& observers)
+         const Observers& observers, const Stepper<Real>& stepper)
       : problem(problem),
         border(border),
         emitter(emitter.view()),
         pool(pool),
         kernel(step_kernel<Real>(problem.kind(), options.isa)),
-        lanes(options.one_lane ? 1 : kernel.lanes),
+        stepper(stepper),
+        lanes(stepper.advance    ? stepper.lanes
+              : options.one_lane ? 1
+                                 : kernel.lanes),
         advance(options.one_lane ? kernel.advance_one : kernel.advance),
         history(history_kernel<Real>(problem.history(), kernel.isa)),
         control(control),
@@ -76,6 +79,7 @@ struct Shared {
   const EmitterView<Real> emitter;
   Pool& pool;
   const StepKernel<Real>& kernel;
+  const Stepper<Real>& stepper;
   const int lanes;
   const Advance<Real> advance;
   const HistoryKernel<Real>& history;
@@ -140,7 +144,9 @@ class Worker {
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
       if (part_ && peeler_ && shared_.border->is_congested()) trace_waiting();
-      const bool ended = shared_.advance(lanes_, problem_->data(), slice, peeler_ ? peeler_->log() : nullptr);
+      const bool ended = shared_.stepper.advance
+                             ? shared_.stepper.advance(memory_.data(), *problem_)
+                             : shared_.advance(lanes_, problem_->data(), slice, peeler_ ? peeler_->log() : nullptr);
       if (peeler_) peeler_->look(origins_);
       if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
@@ -149,10 +155,22 @@ class Worker {
           if (lanes_.phase[lane] == Phase::idle) refill(lane);
         }
       }
+      if (shared_.stepper.advance && live_ < lanes / 8 && shared_.border->has_waiting()) return put_back();
       if (Clock::now() >= next_look_) publish();
     }
     for (int lane = 0; lane < lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
+    }
+  }
+
+  /// Lets the last photons of a part wait, where a device would have little to do while those of other parts wait.
+  void put_back() {
+    for (int l = 0; l < shared_.lanes; ++l) {
+      if (lanes_.phase[l] == Phase::idle) continue;
+      set_cell(lanes_, l, part_->frame.to_whole(cell_of(lanes_, l)));
+      shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
+      lanes_.phase[l] = Phase::idle;
+      --live_;
     }
   }
 
@@ -376,14 +394,16 @@ template <class Real>
 void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
                Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
                const Observers& observers) {
-  Shared<Real> shared(problem, nullptr, emitter, pool, options, control, tally, sink, flying, observers);
+  const Stepper<Real> here;
+  Shared<Real> shared(problem, nullptr, emitter, pool, options, control, tally, sink, flying, observers, here);
   run_workers(shared, options.threads);
 }
 
 template <class Real>
 void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options, Control& control,
-               Tally& tally, const Sink& sink, const Observers& observers) {
-  Shared<Real> shared(border.any_problem(), &border, emitter, pool, options, control, tally, sink, {}, observers);
+               Tally& tally, const Sink& sink, const Observers& observers, const Stepper<Real>& stepper) {
+  Shared<Real> shared(border.any_problem(), &border, emitter, pool, options, control, tally, sink, {}, observers,
+                      stepper);
   run_workers(shared, options.threads);
 }
 
@@ -393,9 +413,9 @@ template void transport(const AnyProblem<double>&, const Emitter<double>&, Pool&
                         const Sink&, std::span<const Flying<double>>, const Observers&);
 
 template void transport(Border<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&, const Sink&,
-                        const Observers&);
+                        const Observers&, const Stepper<float>&);
 template void transport(Border<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&, const Sink&,
-                        const Observers&);
+                        const Observers&, const Stepper<double>&);
 
 template <class Real>
 std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,

@@ -71,10 +71,11 @@ double absorb(const void* bytes, const StraightRay& ray, const Absorption& absor
   const V lane = load<V>(counts);
   return follow_sightline<THOR_REAL>(
       *static_cast<const ThisScene*>(bytes), ray, absorption,
-      [&](THOR_REAL amplitude, THOR_REAL a, THOR_REAL x0, THOR_REAL dx) THOR_INLINE_LAMBDA {
+      [&](THOR_REAL amplitude, THOR_REAL a, THOR_REAL x0, THOR_REAL dx, THOR_REAL width) THOR_INLINE_LAMBDA {
         for (int bin = 0; bin < absorption.bins; bin += lanes) {
           const V x = fma(V(THOR_REAL(bin)) + lane, V(dx), V(x0));
-          store(fma(V(amplitude), voigt_with_wings(V(a), x), load<V>(tau + bin)), tau + bin);
+          const V H = width > 0 ? spread_voigt(V(a), x, V(width)) : voigt_with_wings(V(a), x);
+          store(fma(V(amplitude), H, load<V>(tau + bin)), tau + bin);
         }
       });
 }

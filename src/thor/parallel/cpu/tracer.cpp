@@ -1,6 +1,6 @@
+#include "thor/parallel/tracer.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/parallel/cpu/trace_kernel.hpp"
-#include "thor/parallel/tracer.hpp"
 
 namespace thor {
 namespace {
@@ -57,8 +57,8 @@ class CpuTracer final : public Tracer {
       run.begins.resize(size), run.lengths.resize(size);
       std::vector<float*> values;
       for (auto& v : run.values) v.resize(size), values.push_back(v.data());
-      const std::int64_t pieces = kernel_.record(scene_.data(), ray, trace, room, run.begins.data(),
-                                                 run.lengths.data(), values.data());
+      const std::int64_t pieces =
+          kernel_.record(scene_.data(), ray, trace, room, run.begins.data(), run.lengths.data(), values.data());
       const bool enough = pieces <= room;
       room = pieces;
       if (!enough) continue;

@@ -105,9 +105,10 @@ class CudaDevice final : public device::Device {
     for (const TraceKernel<Real>* kernel : trace_kernels<Real>()) {
       if (kernel->kind == scene.kind()) return *kernel;
     }
-    throw Error(ExitCode::device,
-                "this build has no kernels of this precision for rays on GPUs: configure with -DTHOR_CUDA_DOUBLE=ON and "
-                "without THOR_CUDA_FOR, or run with --precision single or --device cpu");
+    throw Error(
+        ExitCode::device,
+        "this build has no kernels of this precision for rays on GPUs: configure with -DTHOR_CUDA_DOUBLE=ON and "
+        "without THOR_CUDA_FOR, or run with --precision single or --device cpu");
   }
   template <class Real>
   void start_trace(int queue, const AnyScene<Real>& scene, const ImageJob& job, const ImageTile& tile, int planes,

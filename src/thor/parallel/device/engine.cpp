@@ -11,6 +11,7 @@
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
 #include "thor/parallel/device/drain.hpp"
+#include "thor/parallel/device/upload.hpp"
 
 namespace thor::device {
 namespace {
@@ -30,20 +31,6 @@ constexpr int schedulers_of_a_processor = 4;
 constexpr Report nothing{0, 0, no_photon, 0, 0, 0};
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-std::string describe(const Info& info, const OutOfMemory& e) {
-  return fmt::format("{}:{} ({}): {:.3g} MB could not be allocated, {:.3g} MB are free,", info.backend, info.index,
-                     info.name, double(e.asked) / 1e6, double(e.free) / 1e6);
-}
-
-/// A copy of host data on the device.
-template <class T>
-Buffer<T> upload(Device& device, std::span<const T> data) {
-  Buffer<T> buffer(device, Memory::device, std::max<std::size_t>(data.size(), 1));
-  if (!data.empty()) device.copy_in(0, buffer.data(), data.data(), data.size_bytes());
-  device.wait(0);
-  return buffer;
-}
 
 /// A part of the lanes with a queue of its own. There are two, so that the device has work while the host looks at what
 /// one of them has done, and while its finished photons travel.

@@ -60,6 +60,7 @@ struct Program {
   std::uint32_t room;      ///< capacity of `records`
   int steps;               ///< of each lane in this slice
   bool last;               ///< no photon waits for a lane
+  bool keeps;              ///< a lane whose photon has ended is left to the host, and starts no other
   std::uint64_t fault;     ///< a photon whose start is a fault, to test what happens then
   RayProgram<Real> rays;
 };
@@ -109,6 +110,7 @@ THOR_FN void store_event(const Event<V>& event, LaneLog<V>& log, int i) {
 template <class Atomic, class P>
 THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
                          Origin& origin, int copy, LaneLog<typename P::Real>* log) {
+  if (program.keeps) return false;
   const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   for (;;) {
     if (lane.phase != Phase::idle) {
@@ -200,7 +202,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   }
   store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
-  const bool goes_on = lane.phase != Phase::idle || id < program.end;
+  const bool goes_on = program.keeps ? in_flight<Real>(lane) : lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);
   if (goes_on && lane.phase == Phase::idle) Atomic::add(&program.report->idle, 1u);
   return goes_on;

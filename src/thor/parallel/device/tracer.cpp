@@ -1,5 +1,5 @@
-#include "thor/core/error.hpp"
 #include "thor/parallel/tracer.hpp"
+#include "thor/core/error.hpp"
 
 namespace thor {
 namespace {
@@ -50,8 +50,8 @@ class DeviceTracer final : public Tracer {
     device::Buffer<double> sums(device_, device::Memory::device, columns.size());
     device_.fill(0, depths.data(), 0, depths.bytes());
     device_.absorb(0, scene_,
-                   {reinterpret_cast<const StraightRay*>(rays.data()), reinterpret_cast<const std::uint32_t*>(first.data()),
-                    std::uint32_t(columns.size())},
+                   {reinterpret_cast<const StraightRay*>(rays.data()),
+                    reinterpret_cast<const std::uint32_t*>(first.data()), std::uint32_t(columns.size())},
                    absorption, depths.data(), sums.data());
     std::vector<Real> numbers(tau.size());
     device_.copy_out(0, numbers.data(), depths.data(), depths.bytes());
@@ -85,9 +85,10 @@ std::unique_ptr<Tracer> make_tracer(const AnyScene<Real>& scene, const cpu::Opti
   try {
     return std::make_unique<DeviceTracer<Real>>(scene, options, device);
   } catch (const device::OutOfMemory& e) {
-    throw Error(ExitCode::device, fmt::format("the fields do not fit into the memory of the device ({:.3g} bytes asked, "
-                                              "{:.3g} free): use fewer fields, --domains, or --device cpu",
-                                              double(e.asked), double(e.free)));
+    throw Error(ExitCode::device,
+                fmt::format("the fields do not fit into the memory of the device ({:.3g} bytes asked, "
+                            "{:.3g} free): use fewer fields, --domains, or --device cpu",
+                            double(e.asked), double(e.free)));
   }
 }
 template std::unique_ptr<Tracer> make_tracer(const AnyScene<float>&, const cpu::Options&, device::Device&);

@@ -21,7 +21,8 @@ THOR_FN void trace_pixel(const S& scene, const ImageJob& job, const ImageTile& t
   using Real = typename S::Real;
   Real sums[image_planes] = {};
   for (int sample = 0; sample < job.samples * job.samples; ++sample) {
-    auto walk = start_pixel(scene, job, tile.column + column, tile.row + row, sample % job.samples, sample / job.samples);
+    auto walk =
+        start_pixel(scene, job, tile.column + column, tile.row + row, sample % job.samples, sample / job.samples);
     Real numbers[image_planes];
     trace_image<Real>(walk, scene, job, numbers);
     for (int p = 0; p < image_planes; ++p) sums[p] = sums[p] + numbers[p];
@@ -40,10 +41,11 @@ THOR_FN void absorb_bins(const S& scene, const Sightlines& sightlines, const Abs
   double column = 0;
   for (std::uint32_t k = sightlines.first[sightline]; k < sightlines.first[sightline + 1]; ++k) {
     column += follow_sightline<Real>(scene, sightlines.rays[k], absorption,
-                                     [&](Real amplitude, Real a, Real x0, Real dx) THOR_INLINE_LAMBDA {
+                                     [&](Real amplitude, Real a, Real x0, Real dx, Real width) THOR_INLINE_LAMBDA {
                                        for (int bin = lane; bin < absorption.bins; bin += lanes) {
                                          const Real x = fma(Real(bin), dx, x0);
-                                         depths[bin] = fma(amplitude, voigt_with_wings(a, x), depths[bin]);
+                                         const Real H = width > 0 ? spread_voigt(a, x, width) : voigt_with_wings(a, x);
+                                         depths[bin] = fma(amplitude, H, depths[bin]);
                                        }
                                      });
   }

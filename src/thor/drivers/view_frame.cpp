@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "thor/drivers/view.hpp"
+#include "thor/io/png/png.hpp"
+#include "thor/operators/colour_maps.hpp"
+
+/// Pictures for `thor view`.
+namespace thor {
+namespace {
+
+/// What colours stand for.
+struct ColourRange {
+  bool log = true;
+  double low = 0, high = 0;
+
+  double place(double value) const {
+    return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  }
+};
+
+/// The parameters that colour a picture.
+struct Colouring {
+  std::string map, scale;
+  std::optional<double> low, high;
+  double opacity, exposure;
+};
+
+Colouring read_colouring(const ViewStart& start, ViewQuery& query) {
+  std::vector<std::string> maps = config::listed(colour_map_names());
+  if (start.transfer.map.empty()) maps.emplace_back("file");
+  Colouring c{};
+  c.map = query.choice("map", start.transfer.map.empty() ? "file" : start.transfer.map, maps);
+  c.scale = query.choice("scale", "auto", {"auto", "log", "linear"});
+  c.low = query.number("low", -1e300, 1e300), c.high = query.number("high", -1e300, 1e300);
+  c.opacity = query.number("opacity", start.transfer.opacity > 0 ? start.transfer.opacity : 10, 0, 1e6);
+  c.exposure = query.number("exposure", start.exposure, 1e-3, 1e3);
+  return c;
+}
+
+/// Limits that were given, and others that were found.
+ColourRange range_of(const Colouring& colouring, bool log, double low, double high) {
+  ColourRange range{log, colouring.low.value_or(low), colouring.high.value_or(high)};
+  if (log && ((colouring.low && !(*colouring.low > 0)) || (colouring.high && !(*colouring.high > 0)))) {
+    throw Error(ExitCode::usage, "low, high: those of a logarithmic scale are greater than 0");
+  }
+  if (colouring.low && colouring.high && !(range.high > range.low)) {
+    throw Error(ExitCode::usage,
+                fmt::format("low, high: low = {:g} has to be less than high = {:g}", range.low, range.high));
+  }
+  if (range.high > range.low) return range;
+  // All values are the same, or one limit was given beyond all of them.
+  const double step = log ? 0 : std::max(std::abs(range.high), 1e-30);
+  if (colouring.high) {
+    range.low = log ? range.high / 10 : range.high - step;
+  } else {
+    range.high = log ? range.low * 10 : range.low + std::max(step, std::abs(range.low));
+  }
+  return range;
+}
+
+/// Limits between which most of the pixels lie.
+ColourRange fit(const Colouring& colouring, std::span<const double> values) {
+  std::vector<double> finite;
+  std::ranges::copy_if(values, std::back_inserter(finite), [](double v) { return std::isfinite(v); });
+  const bool some_positive = std::ranges::any_of(finite, [](double v) { return v > 0; });
+  const bool none_negative = std::ranges::none_of(finite, [](double v) { return v < 0; });
+  const bool log = colouring.scale == "log" || (colouring.scale == "auto" && some_positive && none_negative);
+  if (log) std::erase_if(finite, [](double v) { return !(v > 0); });
+  const auto quantile = [&](double share) {
+    if (finite.empty()) return log ? 1. : 0.;
+    const auto at = finite.begin() + std::ptrdiff_t(share * double(finite.size() - 1));
+    std::ranges::nth_element(finite, at);
+    return *at;
+  };
+  double low = quantile(log ? 0.005 : 0.001), high = quantile(log ? 0.9999 : 0.999);
+  if (log) low = std::max(low, 1e-8 * high);
+  if (!log && low < 0 && high > 0) high = std::max(high, -low), low = -high;  // 0 in the middle of the colours
+  return range_of(colouring, log, low, high);
+}
+
+/// Red, green and blue of each pixel; those without gas are black.
+std::string paint(const Camera& camera, std::span<const double> values, const ColourRange& range,
+                  const std::string& map) {
+  constexpr int shades = 1024;
+  std::vector<io::Colour> palette;
+  for (int i = 0; i < shades; ++i) {
+    const auto c = colour_in_map(map, double(i) / (shades - 1));
+    const auto byte = [](double v) { return std::uint8_t(std::lround(255 * v)); };
+    palette.push_back({byte(c[0]), byte(c[1]), byte(c[2])});
+  }
+  io::Raster raster(camera.columns, camera.rows, {0, 0, 0});
+  const auto columns = std::size_t(camera.columns), rows = std::size_t(camera.rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      const double value = values[(rows - 1 - row) * columns + column];
+      if (std::isnan(value)) continue;
+      const double at = range.log && !(value > 0) ? 0 : std::clamp(range.place(value), 0., 1.);
+      raster.pixels[row * columns + column] = palette[std::size_t(std::lround(at * (shades - 1)))];
+    }
+  }
+  return io::encode_png(raster, 1);
+}
+
+/// A table over the whole range of a field in which only part of it has a colour: limits, colours and opacity can then
+/// change without a look at the cells.
+std::vector<float> widen(const std::vector<float>& table, const ColourRange& part, const ColourRange& whole) {
+  std::vector<float> out;
+  for (int i = 0; i < colours; ++i) {
+    const double at = double(i) / (colours - 1);
+    const double value =
+        whole.log ? whole.low * std::pow(whole.high / whole.low, at) : std::lerp(whole.low, whole.high, at);
+    const auto entry = 4 * std::size_t(std::lround(std::clamp(part.place(value), 0., 1.) * (colours - 1)));
+    for (std::size_t k = 0; k < 4; ++k) out.push_back(table[entry + k]);
+  }
+  return out;
+}
+
+struct Painted {
+  std::string png, units;
+  ColourRange range;
+};
+
+Painted render(ViewScene& view, const ViewStart& start, const config::Camera& camera, const std::string& field,
+               const std::string& brightness, Colouring colouring) {
+  if (colouring.map == "file") {  // limits that are given stretch it
+    const config::Transfer& t = start.transfer;
+    colouring.low = colouring.low.value_or(t.low), colouring.high = colouring.high.value_or(t.high);
+    if (colouring.scale == "auto") colouring.scale = t.scale == config::FieldScale::log ? "log" : "linear";
+  }
+  const RayScene::Spread& spread = view.spread_of(field);
+  RayScene& scene = view.scene();
+  const bool log = colouring.scale == "log" || (colouring.scale == "auto" && spread.least >= 0 && spread.largest > 0);
+  if (log && !(spread.largest > 0)) {
+    throw Error(ExitCode::usage, fmt::format("scale: {} has no value greater than 0: take a linear one", field));
+  }
+  const double least = log ? std::max(spread.least_positive, 1e-30 * spread.largest) : spread.least;
+  const ColourRange whole = range_of({}, log, least, spread.largest);
+  Painted out{"", scene.use(field).units,
+              range_of(colouring, log, log ? std::max(spread.low, least) : spread.low, spread.high)};
+
+  config::Transfer transfer = start.transfer;
+  if (colouring.map != "file") {
+    transfer = {};
+    transfer.map = colouring.map, transfer.opacity = colouring.opacity;
+    transfer.scale = log ? config::FieldScale::log : config::FieldScale::linear;
+    transfer.low = out.range.low, transfer.high = out.range.high;
+  }
+  ImagePlan plan;
+  plan.job.camera = build_camera(camera, scene);
+  plan.job.kind = ImageKind::render, plan.job.samples = 1;
+  Render& render = plan.job.render;
+  render.stop = 1e-3f, render.layers = 1;
+  render.layer[0].place =
+      scene.place(field, log ? config::FieldScale::log : config::FieldScale::linear, whole.low, whole.high).quantity;
+  if (!brightness.empty()) render.layer[0].brightness = scene.over_mean(brightness, view.mean_of(brightness)).quantity;
+  plan.tables = widen(build_table(transfer, scene, colouring.exposure), out.range, whole);
+  render.tables = {plan.tables.data(), plan.tables.size()};
+  const std::vector<double> rgba = values_of(plan, view.trace(plan));
+  out.png = io::encode_png(io::picture_of(plan.job.camera.columns, plan.job.camera.rows, rgba), 1);
+  return out;
+}
+
+}  // namespace
+
+io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery& query) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string kind = query.choice("kind", start.kind, {"render", "projection", "slice"});
+  const std::string field = query.text("field", start.field), weight = query.text("weight", "");
+  const config::Camera camera = view_camera(view, start, query);
+  const Colouring colouring = read_colouring(start, query);
+  query.end();
+  for (const std::string& product : {field, weight}) {
+    if (!product.empty() && config::factors_of(product).empty()) {
+      throw Error(ExitCode::usage, "field, weight: expected a field, or a product such as density * metallicity");
+    }
+  }
+  Painted painted;
+  if (kind == "render") {
+    painted = render(view, start, camera, field, weight, colouring);
+  } else {
+    const Camera built = build_camera(camera, view.scene());
+    const ImagePlan plan = kind == "slice"
+                               ? plan_image(config::SliceOperator{"", "", field}, built, view.scene())
+                               : plan_image(config::ProjectionOperator{"", "", field, weight}, built, view.scene());
+    const std::vector<double> values = values_of(plan, view.trace(plan));
+    painted.units = plan.units;
+    painted.range = fit(colouring, values);
+    painted.png = paint(built, values, painted.range, colouring.map == "file" ? "inferno" : colouring.map);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  io::web::Response response{200, "image/png", std::move(painted.png)};
+  response.headers = {{"X-Thor-Low", fmt::format("{:.8g}", painted.range.low)},
+                      {"X-Thor-High", fmt::format("{:.8g}", painted.range.high)},
+                      {"X-Thor-Scale", painted.range.log ? "log" : "linear"},
+                      {"X-Thor-Units", painted.units},
+                      {"X-Thor-Milliseconds", fmt::format("{:.1f}", 1e3 * seconds)}};
+  return response;
+}
+
+}  // namespace thor

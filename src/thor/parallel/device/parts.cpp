@@ -1,0 +1,129 @@
+#include "thor/parallel/device/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "thor/core/error.hpp"
+#include "thor/parallel/device/upload.hpp"
+
+namespace thor::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Lanes that a device steps in the gas of one part or another.
+template <class Real>
+class PartStepper {
+  static constexpr std::uint64_t lanes_unasked = 1u << 18;  ///< each travels to the device and back with every slice
+  static constexpr int longest_slice = 1 << 20;             ///< steps
+
+ public:
+  PartStepper(Device& device, const Options& options)
+      : device_(device),
+        lanes_(std::size_t(options.lanes ? options.lanes : lanes_unasked)),
+        slice_(options.slice),
+        memory_(device, Memory::device, lane_bytes<Real>(lanes_)),
+        origins_(device, Memory::device, lanes_),
+        live_(device, Memory::device, lanes_),
+        next_live_(device, Memory::device, lanes_),
+        report_(device, Memory::device, 1),
+        seen_(device, Memory::pinned, 1) {
+    device.fill(0, origins_.data(), 0, origins_.bytes());
+    program_.lanes = lane_arrays<Real>(memory_.data(), lanes_);
+    program_.origins = origins_.data();
+    program_.live = live_.data(), program_.next_live = next_live_.data();
+    program_.report = report_.data();
+    program_.copies = 1;
+    program_.keeps = true;
+  }
+
+  std::size_t lanes() const { return lanes_; }
+
+  /// One slice of those that are in flight.
+  bool advance(void* memory, const AnyProblem<Real>& problem) {
+    const LaneArrays<Real> lanes = lane_arrays<Real>(memory, lanes_);
+    std::vector<std::uint32_t> live;
+    for (std::size_t i = 0; i < lanes_; ++i) {
+      if (is_in_flight(lanes.phase[i])) live.push_back(std::uint32_t(i));
+    }
+    const Report blank{0, 0, no_photon, 0, 0, 0};
+    const AnyProblem<Real>& there = on_device(problem);
+    device_.copy_in(0, memory_.data(), memory, memory_.bytes());
+    device_.copy_in(0, live_.data(), live.data(), live.size() * sizeof(live[0]));
+    device_.copy_in(0, report_.data(), &blank, sizeof(Report));
+    device_.wait(0);
+    program_.steps = steps_;
+    const auto start = Clock::now();
+    const auto count = std::uint32_t(live.size()), warps = std::uint32_t(std::max(device_.info().schedulers, 1));
+    device_.advance(0, there, program_,
+                    {count, int(std::clamp((count + warps - 1) / warps, 1u, 32u)), std::max(int(warps) / 4, 1)});
+    device_.wait(0);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    steps_ = std::clamp(int(steps_ * std::clamp(slice_ / std::max(seconds, 1e-6), 0.25, 4.)), 1, longest_slice);
+    device_.copy_out(0, memory, memory_.data(), memory_.bytes());
+    device_.copy_out(0, seen_.data(), report_.data(), sizeof(Report));
+    device_.wait(0);
+    return seen_[0].live < count;
+  }
+
+ private:
+  /// The problem of a part, which is uploaded when it is first met.
+  const AnyProblem<Real>& on_device(const AnyProblem<Real>& problem) {
+    const auto found = problems_.find(&problem);
+    if (found != problems_.end()) return found->second;
+    AnyProblem<Real> copy = problem;
+    copy.mirror([this](const void* data, std::size_t bytes) -> const void* {
+      arrays_.push_back(upload<std::byte>(device_, {static_cast<const std::byte*>(data), bytes}));
+      return arrays_.back().data();
+    });
+    return problems_.emplace(&problem, std::move(copy)).first->second;
+  }
+
+  Device& device_;
+  const std::size_t lanes_;
+  const double slice_;
+  int steps_ = 64;
+  Buffer<std::byte> memory_;
+  Buffer<Origin> origins_;
+  Buffer<std::uint32_t> live_, next_live_;
+  Buffer<Report> report_, seen_;
+  std::vector<Buffer<std::byte>> arrays_;
+  std::map<const AnyProblem<Real>*, AnyProblem<Real>> problems_;
+  Program<Real> program_{};
+};
+
+}  // namespace
+
+template <class Real>
+void transport(Device& device, Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options,
+               const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink) {
+  try {
+    PartStepper<Real> stepper(device, options);
+    cpu::Options host = cpu;
+    host.threads = 1;
+    cpu::transport(border, emitter, pool, host, control, tally, sink, {},
+                   {int(stepper.lanes()), [&](void* memory, const AnyProblem<Real>& problem) {
+                      try {
+                        return stepper.advance(memory, problem);
+                      } catch (const OutOfMemory& e) {
+                        throw Error(ExitCode::device,
+                                    describe(device.info(), e) +
+                                        " for a part of the grid; cut it into more (--domains), or run with "
+                                        "--device cpu");
+                      }
+                    }});
+  } catch (const OutOfMemory& e) {
+    border.give_up();
+    throw Error(ExitCode::device, describe(device.info(), e) + " for photons in flight; lower --lanes");
+  }
+}
+
+template void transport(Device&, Border<float>&, const Emitter<float>&, Pool&, const Options&, const cpu::Options&,
+                        Control&, Tally&, const Sink&);
+template void transport(Device&, Border<double>&, const Emitter<double>&, Pool&, const Options&, const cpu::Options&,
+                        Control&, Tally&, const Sink&);
+
+}  // namespace thor::device

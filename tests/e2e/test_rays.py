@@ -1,0 +1,274 @@
+"""The raytracing driver: what it writes, parts of a grid, frames, exports, and mistakes.
+
+    /usr/bin/python3 tests/e2e/test_rays.py --thor build/dev/thor [unittest arguments]
+
+tests/e2e/test_rays_physics.py has its physics, tests/unit/operators its geometry.
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support import Case, DEVICE, DONE, INPUT, KPC, OUTPUT, USAGE, main, text, thor  # noqa: E402
+
+FACE = {"name": "face", "direction": [0, 0, 1], "up": [0, 1, 0], "width": "2 kpc", "pixels": 16}
+TILTED = {"name": "tilted", "direction": [1, -2, 1.5], "up": [0, 0, 1], "width": "4 kpc", "pixels": 24, "rows": 20}
+TRANSFER = {"range": [1e-9, 1e-6], "peaks": [{"at": 3e-8, "width": 0.3, "colour": [0.2, 0.4, 1], "opacity": 3},
+                                             {"at": 5e-7, "width": 0.2, "colour": [1, 0.5, 0], "opacity": 20}]}
+
+
+def write_grid(path, shape=(16, 12, 16), periodic=0, hubble=0., seed=1):
+    random = np.random.default_rng(seed)
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"cell_size": 2 * KPC / 16, "periodic": periodic, "redshift": 3., "hubble": hubble})
+        for k, axis in enumerate("xyz"):
+            file.attrs["origin_" + axis] = -KPC * shape[k] / 16
+        fields = {"HI_density": (10 ** random.uniform(-9, -6, shape), "cm-3"), "density": (10 ** random.uniform(-30, -25, shape), "g cm-3"),
+                  "HI_temperature": (10 ** random.uniform(3.5, 5, shape), "K")}
+        fields |= {f"HI_velocity_{axis}": (random.normal(0, 40, shape), "km s-1") for axis in "xyz"}
+        for name, (values, unit) in fields.items():
+            file.create_dataset(name, data=values.astype("f4"), chunks=(8, 8, 8))
+            file[name].attrs["units"] = unit
+
+
+def rays(operators, cameras=(FACE, TILTED), dataset=(), **keys):
+    return {"driver": "raytrace", "dataset": {"type": "uniform_grid", "path": "grid.h5", **dict(dataset)}, "cameras": list(cameras),
+            "operators": operators, "output": {"path": "out.h5"}, **keys}
+
+
+def absorption(**keys):
+    return {"type": "absorption", "name": "forest", "line": "Lya", "sightlines": {"random": 7, "direction": [0.2, 0.1, 1]},
+            "range": ["-400 km/s", "400 km/s"], "bins": 200, **keys}
+
+
+EVERYTHING = [{"type": "projection", "name": "column", "camera": "tilted", "field": "HI_density"},
+              {"type": "projection", "name": "speed", "camera": "tilted", "field": "HI_velocity", "weight": "HI_density * density"},
+              {"type": "slice", "name": "cut", "camera": "tilted", "field": "HI_temperature", "offset": "0.1 kpc"},
+              {"type": "render", "name": "view", "camera": "tilted", "field": "HI_density", "brightness": "density", "transfer": TRANSFER,
+               "samples": 2, "stop": 0},
+              absorption(), {"type": "tracer", "name": "run", "fields": "HI_density, HI_velocity", "sightlines": {"grid": 3}}]
+
+
+def arrays(path):
+    found = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+class RayCase(Case):
+    def setUp(self):
+        super().setUp()
+        write_grid(self.folder / "grid.h5")
+
+    def assert_alike(self, one, other, tolerance):
+        a, b = arrays(one), arrays(other)
+        self.assertEqual(a.keys(), b.keys())
+        for name in a:
+            scale = np.nanmax(np.abs(a[name].astype(float))) if a[name].size else 1
+            np.testing.assert_allclose(a[name].astype(float), b[name].astype(float), rtol=tolerance, atol=tolerance * scale, err_msg=name)
+
+
+class Results(RayCase):
+    def test_what_a_file_has(self):
+        path = self.run_thor(rays(EVERYTHING), "--device", "cpu")
+        with h5py.File(path) as file:
+            self.assertEqual(text(file.attrs["driver"]), "raytrace")
+            self.assertTrue(file["summary"].attrs["complete"])
+            column, view = file["images/column"], file["images/view"]
+            self.assertEqual(column["value"].shape, (20, 24))
+            self.assertEqual(text(column["value"].attrs["units"]), "cm-2")
+            self.assertEqual(column["edges_right"].shape, (25,))
+            self.assertEqual(view["rgba"].shape, (20, 24, 4))
+            self.assertEqual(text(file["images/cut/value"].attrs["units"]), "K")
+            self.assertTrue(np.isnan(file["images/cut/value"][0, 0]))  # beside the box
+            forest = file["absorption/forest"]
+            self.assertEqual(forest["tau"].shape, (7, 200))
+            self.assertGreater(forest["column_density"][()].min(), 0)
+            first = file["traces/run/first"][()]
+            self.assertEqual(list(first), [16 * i for i in range(10)])
+            config = text(file.attrs["config"])
+        again = self.run_thor(config, "--device", "cpu")  # what was resolved can be run again
+        self.assert_alike(path, again, 0)
+
+    def test_threads_lanes_and_precision(self):
+        path = self.run_thor(rays(EVERYTHING), "--device", "cpu", "--threads", 1)
+        self.assert_alike(path, self.run_thor(rays(EVERYTHING), "--device", "cpu", "--threads", 3, "--one-lane"), 0)
+        self.assert_alike(path, self.run_thor(rays(EVERYTHING), "--device", "cpu", "--precision", "double"), 1e-4)
+
+    def test_zarr(self):
+        done = thor("run", self.write(rays(EVERYTHING)), "-o", self.folder / "out.zarr")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("column", thor("info", self.folder / "out.zarr").stdout)
+
+    def test_parts_of_a_grid_are_put_together(self):
+        """Also with several rays a pixel, whose pieces are put together one by one."""
+        whole = self.run_thor(rays(EVERYTHING, precision="double"), "--device", "cpu")
+        for domains in (2, 5, 8):
+            with self.subTest(domains=domains):
+                parts = self.run_thor(rays(EVERYTHING, precision="double"), "--device", "cpu", "--domains", domains)
+                self.assert_same_but_for_pieces(whole, parts)
+
+    def assert_same_but_for_pieces(self, whole, parts):
+        """A piece of a trace may end at the border of a part."""
+        a, b = arrays(whole), arrays(parts)
+        for name in a:
+            if name.startswith("traces/"):
+                continue
+            scale = np.nanmax(np.abs(a[name].astype(float)))
+            np.testing.assert_allclose(a[name].astype(float), b[name].astype(float), rtol=2e-6, atol=2e-6 * scale, err_msg=name)
+        for found in (a, b):
+            found["sum"] = np.sum(found["traces/run/length"] * found["traces/run/HI_density"])
+        self.assertAlmostEqual(a["sum"] / b["sum"], 1, places=6)
+
+    def test_sets_of_sightlines_by_their_number(self):
+        config = rays([absorption(sightlines={"grid": 2, "direction": [1, 0, 0]})])
+        with h5py.File(self.run_thor(config, "--device", "cpu")) as file, h5py.File(self.folder / "grid.h5") as grid:
+            column = grid["HI_density"][()].astype(float).sum(axis=0) * grid.attrs["cell_size"]
+            begin = file["absorption/forest/begin"][()]
+            found = file["absorption/forest/column_density"][()]
+            origin = [grid.attrs["origin_" + axis] for axis in "xyz"]
+            for place, value in zip(begin, found):
+                y, z = (int((place[k] - origin[k]) / grid.attrs["cell_size"]) for k in (1, 2))
+                self.assertAlmostEqual(value / column[y, z], 1, places=6)
+
+
+class Pictures(RayCase):
+    def png(self, path):
+        data = path.read_bytes()
+        self.assertTrue(data.startswith(b"\x89PNG"))
+        return struct.unpack(">IIBB", data[16:26])
+
+    def test_export(self):
+        path = self.run_thor(rays(EVERYTHING), "--device", "cpu")
+        done = thor("export", path, "--png", "--fits", cwd=self.folder)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertEqual(self.png(self.folder / "view.png"), (24, 20, 8, 2))
+        self.assertTrue((self.folder / "column.fits").exists())
+        self.assertFalse((self.folder / "view.fits").exists())
+        done = thor("export", path, "--png", "--name", "view", "--bits", "16", "--transparent", "--overwrite", cwd=self.folder)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertEqual(self.png(self.folder / "view.png"), (24, 20, 16, 6))
+
+    def test_frames(self):
+        for path in ({"type": "rotate", "frames": 3, "angle": "90 deg"}, {"type": "zoom", "frames": 3, "width": "1 kpc"},
+                     {"type": "fly", "frames": 3, "to": ["0.3 kpc", "0 kpc", "0 kpc"]}):
+            with self.subTest(path["type"]):
+                config = rays([EVERYTHING[3], EVERYTHING[0]], cameras=[{**TILTED, "path": path}], output={"path": "x.h5", "frames": path["type"]})
+                self.run_thor(config, "--device", "cpu")
+                frames = sorted((self.folder / path["type"]).glob("view.*.png"))
+                self.assertEqual([f.name for f in frames], [f"view.000{i}.png" for i in range(3)])
+                self.assertEqual(len({f.read_bytes() for f in frames}), 3, "they differ")
+        self.run_thor(config, "--device", "cpu", expect=OUTPUT)  # frames are not replaced
+        self.run_thor(config, "--device", "cpu", "--overwrite")
+
+    def test_cameras(self):
+        cameras = [{"name": "p", "type": "perspective", "position": ["0 kpc", "-5 kpc", "1 kpc"], "up": [0, 0, 1], "pixels": 20},
+                   {"name": "e", "type": "equirectangular", "position": ["0 kpc", "0.01 kpc", "0 kpc"], "up": [0, 0, 1], "pixels": 40}]
+        config = rays([{"type": "projection", "name": c["name"], "camera": c["name"], "field": "HI_density"} for c in cameras], cameras=cameras)
+        with h5py.File(self.run_thor(config, "--device", "cpu")) as file:
+            p, e = file["images/p/value"][()], file["images/e/value"][()]
+        self.assertEqual(e.shape, (20, 40))
+        self.assertGreater(e.min(), 0)  # gas all around
+        self.assertEqual(p[0, 0], 0)
+        self.assertGreater(p[10, 10], 0)
+
+
+class Mistakes(RayCase):
+    def refuse(self, config, *words, code=USAGE, arguments=()):
+        output = self.folder / "refused.h5"
+        done = thor("run", self.write(config), "-o", output, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse(output.exists())
+        self.assertFalse(Path(str(output) + ".partial").exists())
+
+    def test_cameras(self):
+        column = [{**EVERYTHING[0], "camera": "face"}]
+        for change, words in (({"up": [0, 0, 2]}, ["cameras.0.up", "parallel", "[0, 1, 0]"]), ({"width": "0 kpc"}, ["cameras.0.width"]),
+                              ({"direction": [float("nan"), 0, 1]}, ["cameras.0.direction"]), ({"direction": [0, 0, 0]}, ["direction", "zero"]),
+                              ({"pixels": 0}, ["pixels"]), ({"widht": "1 kpc"}, ["widht", "width"]), ({"width": "3 km/s"}, ["width"])):
+            with self.subTest(change):
+                self.refuse(rays(column, cameras=[{**FACE, **change}]), *words)
+        self.refuse(rays([{**EVERYTHING[0], "camera": "fac"}]), "operators.0.camera", "did you mean", "face")
+        looks_up = {"name": "face", "type": "perspective", "position": ["0 kpc", "0 kpc", "5 kpc"], "up": [0, 0, 1], "pixels": 9}
+        self.refuse(rays(column, cameras=[looks_up]), "camera face", "up is parallel")
+        at_centre = {**looks_up, "position": ["0 kpc", "0 kpc", "0 kpc"]}
+        self.refuse(rays(column, cameras=[at_centre]), "camera face", "at its centre")
+        self.refuse(rays([{**EVERYTHING[2], "camera": "face"}], cameras=[{**looks_up, "up": [0, 1, 0]}]), "slice", "orthographic")
+
+    def test_an_image_larger_than_memory(self):
+        self.refuse(rays([{**EVERYTHING[0], "camera": "face"}], cameras=[{**FACE, "pixels": 65536, "rows": 65536}]), "out of memory", "face",
+                    code=DEVICE)
+
+    def test_fields_that_are_not_there(self):
+        self.refuse(rays([{**EVERYTHING[0], "field": "HI_densty"}]), "operators.0", "HI_densty", "did you mean", "HI_density", "density",
+                    code=INPUT)
+        self.refuse(rays([{**EVERYTHING[0], "field": "temperature"}]), "HI_temperature", "--mass-weighted", code=INPUT)
+        self.refuse(rays([{**EVERYTHING[0], "field": "density *"}]), "operators.0.field", "product")
+        self.refuse(rays([absorption(line="MgII")]), "MgII_density", code=INPUT)
+        self.refuse(rays([absorption(line="Lyb?")]), "operators.0.line", "lines:")
+
+    def test_bad_numbers_in_a_field(self):
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_density"][3, 2, 1] = np.nan
+        self.refuse(rays(EVERYTHING[:1]), "HI_density", "[3, 2, 1]", "bad_cells", code=INPUT)
+        self.run_thor(rays(EVERYTHING[:1], dataset={"bad_cells": "drop"}), "--device", "cpu")
+        self.assertIn("0 is taken", self.done.stderr)
+
+    def test_sightlines(self):
+        miss = {"list": [{"position": ["0 kpc", "0 kpc", "-3 kpc"], "direction": [0, 0, 1]},
+                         {"position": ["9 kpc", "0 kpc", "-3 kpc"], "direction": [0, 0, 1]}]}
+        self.refuse(rays([absorption(sightlines=miss)]), "sightlines.list.1", "does not meet the gas")
+        self.refuse(rays([absorption(sightlines={"random": 3, "grid": 2})]), "sightlines")
+        self.refuse(rays([absorption(sightlines={})]), "sightlines")
+        self.refuse(rays([absorption(sightlines={"random": 3, "direction": [0, 0, 0]})]), "direction")
+        write_grid(self.folder / "grid.h5", periodic=1)
+        self.refuse(rays([absorption(sightlines=miss)]), "sightlines.length")
+        self.run_thor(rays([absorption(sightlines={**miss, "length": "5 kpc"})]), "--device", "cpu")
+
+    def test_a_range_that_misses_the_line(self):
+        self.refuse(rays([absorption(range=["50000 km/s", "51000 km/s"])]), "operators.0.range", "Lya", "km/s")
+        self.refuse(rays([absorption(axis="wavelength", range=["5000 Angstrom", "5001 Angstrom"])]), "operators.0.range")
+        self.refuse(rays([absorption(range=["5 km/s", "4 km/s"])]), "range", "increase")
+
+    def test_keys_without_meaning(self):
+        for key, value in (("packed", True), ("dust", {"law": "SMC"}), ("stop_shift", "5 Angstrom")):
+            self.refuse(rays(EVERYTHING[:1], dataset={key: value}), f"dataset.{key}")
+        self.refuse(rays(EVERYTHING[:1], generators=[]), "generators")
+        self.refuse(rays(EVERYTHING[:1] * 2), "two operators")
+        self.refuse(rays([]), "operators")
+        self.refuse(rays([{**EVERYTHING[3], "transfer": {"range": [1e-9, 1e-6]}}]), "transfer", "exactly one of map, peaks and points")
+        self.refuse(rays([{**EVERYTHING[3], "transfer": {**TRANSFER, "range": [-1, 2]}}]), "range", "above 0")
+        self.refuse(rays(EVERYTHING[:1]), "--replay", arguments=("--replay", "3"))
+        self.refuse(rays(EVERYTHING[:1]), "cells", arguments=("--domains", "5000"))
+
+    def test_files(self):
+        (self.folder / "grid.h5").write_bytes(b"no file of arrays")
+        self.refuse(rays(EVERYTHING[:1]), "grid.h5", code=INPUT)
+        self.refuse(rays(EVERYTHING[:1], dataset={"path": "nothing.h5"}), "nothing.h5", code=INPUT)
+        write_grid(self.folder / "grid.h5")
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            del file["density"]
+            file["density"] = np.ones((3, 3, 3), "f4")
+        self.refuse(rays([{**EVERYTHING[0], "field": "density"}]), "density", "same shape", code=INPUT)
+
+    def test_check(self):
+        done = thor("check", self.write(rays(EVERYTHING)), "--json")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertIn("HI_density", told["fields"])
+        self.assertGreater(told["estimate"]["rays"], 20 * 24 * 4)
+        done = thor("check", self.write(rays([{**EVERYTHING[0], "field": "nothing"}])))
+        self.assertEqual(done.returncode, INPUT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Rays on several ranks: each traces some of them, or those in its parts of a grid.
+
+    /usr/bin/python3 tests/mpi/test_rays.py --thor build/dev/thor [unittest arguments]
+"""
+
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from test_ranks import RankCase  # noqa: E402
+from support import main  # noqa: E402
+import test_rays as in_one  # noqa: E402
+
+
+class Same(RankCase, in_one.RayCase):
+    def test_every_rank_has_all_gas(self):
+        """Bit for bit, since each ray is traced by one rank."""
+        config = in_one.rays(in_one.EVERYTHING)
+        whole = self.run_thor(config, "--device", "cpu")
+        for ranks in (2, 3):
+            self.assert_alike(whole, self.on_ranks(ranks, config, "--threads", 1), 0)
+
+    def test_every_rank_has_parts(self):
+        config = in_one.rays(in_one.EVERYTHING, precision="double")
+        whole = self.run_thor(config, "--device", "cpu")
+        for ranks, domains in ((2, 2), (3, 4), (4, 8)):
+            with self.subTest(ranks=ranks, domains=domains):
+                out = self.on_ranks(ranks, config, "--domains", domains, "--threads", 1)
+                in_one.Results.assert_same_but_for_pieces(self, whole, out)
+
+
+if __name__ == "__main__":
+    main()

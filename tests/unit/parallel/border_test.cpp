@@ -1,0 +1,141 @@
+#include "thor/parallel/border.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/grid.hpp"
+#include "support/host_device.hpp"
+#include "support/run.hpp"
+#include "thor/comm/dealer.hpp"
+#include "thor/random/seed.hpp"
+
+/// Photons that travel between the parts of a grid, all of which this process holds. With a sanitizer this is the test
+/// of the threads of a run on domains.
+namespace {
+
+using namespace thor;
+
+test::GridOptions random_gas(bool periodic) {
+  test::GridOptions o;
+  o.shape = {9, 8, 7};
+  o.periodic = periodic, o.dust = o.emissivity = true, o.hubble = periodic ? 3e-14 : 0;
+  o.gas = [](int x, int y, int z) {
+    const std::uint64_t random = mix64(std::uint64_t((x * 100 + y) * 100 + z));
+    const double n = 1e-8 * double(1 + random % 99);
+    return test::GridCell{n, 1e4, {double(random % 81) - 40, 0, double(random % 31)}, 300 * n, 1e-18 * n};
+  };
+  return o;
+}
+
+/// As test::run_all, cut into domains.
+test::Outcome run_on(const config::Config& config, const DomainOptions& domains, const Compute& compute) {
+  const Setup setup = build_setup(config, {choose_line(config), outline_medium(config.dataset, choose_line(config))},
+                                  compute.cpu.threads, domains);
+  const comm::World& world = world_of(domains);
+  comm::Dealer dealer(world, {0, setup.emitter.count()}, domains.border.in_flight);
+  Pool pool([] { return Pool::Block{}; }, 16);
+  Control control;
+  test::Outcome outcome{{}, build_tally(config, setup)};
+  const BorderTimes times = run_on_domains(config, setup, dealer, domains, pool, compute, control, outcome.tally,
+                                           [&](std::span<const Photon> batch) {
+                                             outcome.photons.insert(outcome.photons.end(), batch.begin(), batch.end());
+                                           });
+  EXPECT_EQ(times.messages, 0u) << "all parts are here";
+  EXPECT_EQ(dealer.finish().next, setup.emitter.count());
+  EXPECT_EQ(control.finished, setup.emitter.count());
+  std::ranges::sort(outcome.photons, {}, &Photon::id);
+  return outcome;
+}
+
+class Borders : public testing::TestWithParam<bool> {
+ protected:
+  Borders() : file_(random_gas(GetParam())) {}
+
+  config::Config config(const std::vector<std::string>& set) const {
+    const std::string text = fmt::format(
+        "line: Lya\ndataset: {{type: uniform_grid, path: {}, dust: {{law: SMC}}{}}}\n"
+        "generators: [{{type: gas, emission: recombination, photons: 300}},\n"
+        "  {{type: point, photons: 200, luminosity: 1e40 erg/s}}]\n"
+        "outputs: [{{type: spectrum, name: v, axis: velocity, range: [-200 km/s, 200 km/s], bins: 50}}]\n"
+        "output: {{path: x.h5}}\n",
+        file_.path(), GetParam() ? ", stop_shift: 1 Angstrom" : "");
+    return config::parse(text, "test", set);
+  }
+  void expect_same(const std::vector<std::string>& set, const std::function<Compute(int threads)>& compute) {
+    const config::Config whole = config(set);
+    const thor::Setup setup = build_setup(whole);
+    Pool pool(0, setup.emitter.count(), 16);
+    Control control;
+    Tally tally = build_tally(whole, setup);
+    std::vector<Photon> photons;
+    run_problem(whole, setup, pool, {nullptr, {}, {2, false, ""}}, control, tally,
+                [&](std::span<const Photon> batch) { photons.insert(photons.end(), batch.begin(), batch.end()); });
+    std::ranges::sort(photons, {}, &Photon::id);
+    for (const int count : {2, 7}) {
+      for (const std::uint64_t in_flight : {std::uint64_t(3), std::uint64_t(1) << 18}) {
+        DomainOptions domains;
+        domains.count = count, domains.margin = count % 2, domains.border.in_flight = in_flight;
+        const test::Outcome parts = run_on(whole, domains, compute(count == 2 ? 1 : 3));
+        ASSERT_EQ(parts.photons.size(), photons.size());
+        for (std::size_t i = 0; i < photons.size(); ++i) {
+          const Photon &p = parts.photons[i], &q = photons[i];
+          ASSERT_EQ(p.id, q.id);
+          ASSERT_EQ(p.fate, q.fate) << i;
+          ASSERT_EQ(p.scatterings, q.scatterings) << i;
+          ASSERT_EQ(p.frequency_final, q.frequency_final) << i;
+          ASSERT_EQ(p.position[1], q.position[1]) << i;
+        }
+        EXPECT_TRUE(parts.tally == tally);
+      }
+    }
+  }
+
+  const test::GridFile file_;
+};
+
+const std::vector<std::string> observed{"observers=[{name: o, direction: [1, 2, 3]}]",
+                                        "outputs=[{type: image, name: i, observer: o, width: 1 kpc, pixels: 9}]"};
+
+TEST_P(Borders, ChangeNoPhotonOfTheProcessor) {
+  const auto processor = [](int threads) { return Compute{nullptr, {}, {threads, false, ""}}; };
+  expect_same({}, processor);
+  expect_same({"precision=double", "acceleration={jumps: false, core_skip: local}"}, processor);
+  expect_same(observed, processor);
+}
+
+/// Also with lanes that are too few for the photons, and more of them than there are.
+TEST_P(Borders, ChangeNoPhotonOfADevice) {
+  test::HostDevice device;
+  for (const std::uint64_t lanes : {5, 64, 4000}) {
+    const auto compute = [&](int threads) {
+      device::Options options;
+      options.lanes = lanes;
+      return Compute{&device, options, {threads, false, ""}};
+    };
+    expect_same({}, compute);
+    if (lanes == 64) expect_same({"precision=double", "acceleration={jumps: false, core_skip: local}"}, compute);
+  }
+}
+
+TEST_P(Borders, TellOfADeviceThatIsTooSmall) {
+  const config::Config whole = config({});
+  DomainOptions domains;
+  domains.count = 2, domains.border.in_flight = 1000;
+  for (const auto& [memory, said] :
+       {std::pair(std::size_t(1000), "photons in flight"), {30000, "a part of the grid"}}) {
+    test::HostDevice device(memory);
+    device::Options options;
+    options.lanes = 32;
+    try {
+      run_on(whole, domains, {&device, options, {1, false, ""}});
+      FAIL() << "there is enough";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::device);
+      EXPECT_NE(std::string(e.what()).find(said), std::string::npos) << e.what();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Borders, testing::Bool(),
+                         [](const auto& info) { return info.param ? "OfAPeriodicBox" : "OfAnOpenBox"; });
+
+}  // namespace
