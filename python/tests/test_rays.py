@@ -281,6 +281,16 @@ class OfRuns(WithFiles):
             self.assertEqual((len(traces), list(traces[0])), (2, ["HI_density", "velocity"]))
             self.assertIn("forest", repr(rays))
 
+    def test_sweep(self):
+        at = os.path.join(self.folder, "sweep")
+        values = ["1e13 cm^-2", "1e14 cm^-2"]
+        for _ in range(2):  # the second time nothing is left to do
+            with contextlib.redirect_stderr(io.StringIO()):
+                sweep = thor.sweep(self.CONFIG, {"dataset.column_density": values}, at)
+            self.assertEqual([len(sweep), list(sweep.table()["complete"])], [2, [True, True]])
+        thin, thick = (rays.images["column"].total() for _, rays in sweep)
+        self.assertAlmostEqual(thick / thin, 10, delta=1e-4)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -14,7 +14,8 @@ from .caveats import lost_share
 from .errors import ArgumentError, MissingError, SweepError
 from .line import Array
 from .quantity import same
-from .result import Result
+from .ray_result import RayResult
+from .result import Result, kind_of
 from .sweep_index import NAME, Entry, Index, as_text, parameters_text
 from .sweep_plot import plot_sweep
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _HAVE_RESULTS = ("complete", "incomplete")
 
 
-class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
+class Sweep(Sequence["tuple[dict[str, Any], Any]"]):
     """The results in a folder that :func:`thor.sweep` filled: pairs of parameters and result.
 
         for parameters, result in thor.Sweep("sweep"):
@@ -58,12 +59,12 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         return len(self.entries)
 
     @overload
-    def __getitem__(self, at: int) -> tuple[dict[str, Any], Result]: ...
+    def __getitem__(self, at: int) -> tuple[dict[str, Any], Any]: ...
 
     @overload
     def __getitem__(self, at: slice) -> Sweep: ...
 
-    def __getitem__(self, at: int | slice) -> tuple[dict[str, Any], Result] | Sweep:
+    def __getitem__(self, at: int | slice) -> tuple[dict[str, Any], Any] | Sweep:
         if isinstance(at, slice):
             return Sweep(self.folder, self.entries[at])
         try:
@@ -72,7 +73,8 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
             raise MissingError(f"result {at}: the sweep has {len(self)}") from error
         except TypeError as error:
             raise ArgumentError(f"results of a sweep are indexed by number, not by {at!r}") from error
-        return dict(entry.parameters), Result(self.folder / entry.file)
+        path = self.folder / entry.file
+        return dict(entry.parameters), kind_of(path)(path)
 
     def where(self, values: Mapping[str, Any]) -> Sweep:
         """The results whose parameters have the given values: ``{"dataset.dust.tau": 0}``.
@@ -104,7 +106,7 @@ class Sweep(Sequence["tuple[dict[str, Any], Result]"]):
         Its columns are the parameters, ``file``, ``complete``, ``photons``, ``lost`` (fraction of photons),
         ``escape_fraction`` and ``escape_fraction_error``; of the first spectrum of escaped photons ``peak_velocity``
         (of its highest bin) and ``mean_velocity`` with ``mean_velocity_error`` [km/s], nan if there is none;
-        ``mean_scatterings``, and ``seconds`` of transport. ``pandas.DataFrame`` and ``astropy.table.Table`` take it as
+        ``mean_scatterings``, and ``seconds`` of transport; of rays ``file``, ``complete``, ``rays`` and ``seconds``. ``pandas.DataFrame`` and ``astropy.table.Table`` take it as
         it is. """
         rows = []
         for parameters, result in self:
@@ -135,7 +137,10 @@ def _cell(value: Any) -> Any:
     return as_text(value) if isinstance(value, (list, dict)) else value
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: Result | RayResult) -> dict[str, Any]:
+    if isinstance(result, RayResult):
+        summary = result.summary
+        return {"file": os.path.basename(result.path), "complete": result.complete, "rays": summary["rays"], "seconds": summary["transport_seconds"]}
     fraction, fraction_error = result.escape_fraction()
     peak = mean = mean_error = float("nan")
     if any(spectrum.of == "escaped" for spectrum in result.spectra.values()):

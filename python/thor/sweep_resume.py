@@ -8,7 +8,8 @@ from typing import Any
 
 from .caveats import is_reliable
 from .errors import IncompleteRunWarning, ResultError, SweepError, UnreliableRunWarning
-from .result import Result
+from .result import kind_of
+from .result_file import ResultFile
 from .sweep_index import Entry, Index, digest, parameters_text
 
 
@@ -59,9 +60,9 @@ def is_done(folder: Path, entry: Entry) -> bool:
     return complete
 
 
-def doubts(result: Result) -> str:
-    """Why a result is not reliable; empty if it is."""
-    return "" if is_reliable(result.summary) else " ".join(result.caveats)
+def doubts(result: ResultFile) -> str:
+    """Why a result is not reliable; empty if it is. Rays are never lost."""
+    return "" if result.driver == "raytrace" or is_reliable(result.summary) else " ".join(result.caveats)
 
 
 def _look(path: Path) -> tuple[bool, str, str]:
@@ -69,5 +70,5 @@ def _look(path: Path) -> tuple[bool, str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteRunWarning)  # reported once, at the end
         warnings.simplefilter("ignore", UnreliableRunWarning)
-        with Result(path) as result:
+        with kind_of(path)(path) as result:
             return result.complete, result.config, doubts(result)

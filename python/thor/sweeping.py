@@ -23,7 +23,6 @@ from .errors import (
     SweepError,
     UnreliableRunWarning,
 )
-from .result import Result
 from .running import as_launcher, run
 from .sweep_index import Entry, Index, Parameters, combinations, digest, file_names, parameters_text
 from .sweep_results import Sweep
@@ -183,7 +182,7 @@ class _Runs:
         finally:
             self._index.save()
 
-    def _result(self, values: dict[str, Any], path: Path, goes_on: bool) -> Result:
+    def _result(self, values: dict[str, Any], path: Path, goes_on: bool) -> Any:
         """Runs what is missing of a result, or all of it."""
         if goes_on:
             try:
