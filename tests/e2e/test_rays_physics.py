@@ -224,8 +224,7 @@ class Hubble(OfRays):
         self.assertAlmostEqual(variance / (thermal_speed(LYA, 1e4) ** 2 / 2 + box), 1, delta=0.02)  # damping wings have a share
 
     def test_flow_across_a_cell(self):
-        """The Hubble flow spreads a thick cell over 31 km/s, 2.4 b: as the integral over it, and in 200 parts. In single precision the
-        integral is a difference of nearly equal numbers beside the cell: 1.3e-2 of tau, which is 5e-3 of the flux where N = 1e19."""
+        """The Hubble flow spreads a thick cell over 31 km/s, 2.4 b: as the integral over it, and in 200 parts."""
         n, cell = 16, 100 * KPC
         for column in (1e17, 1e19):
             density = np.full((n, n, n), 1e-13)
@@ -236,7 +235,7 @@ class Hubble(OfRays):
                 operator = absorption(low=-1000, high=1500, bins=1250, subsampling=subsampling, sightlines={"random": 2, "direction": [1, 0, 0]})
                 return self.result(rays(gas, operator), "--precision", precision).absorption["forest"]
             parts = spectrum("double", 200)
-            for precision, of_tau, of_flux in (("double", 7e-4, 3e-4), ("single", 2e-2, 7e-3)):
+            for precision, of_tau, of_flux in (("double", 7e-4, 3e-4), ("single", 1e-3, 4e-4)):
                 whole = spectrum(precision, 0)
                 np.testing.assert_allclose(whole.tau, parts.tau, rtol=of_tau)
                 np.testing.assert_allclose(whole.flux, parts.flux, atol=of_flux)
@@ -283,7 +282,7 @@ class Maps(OfRays):
             camera = self.camera(direction, n, cell, 96)
             image = self.result(rays(gas, {"type": "projection", "name": "m", "camera": "c", "field": "density", "samples": 4},
                                      cameras=[camera])).images["m"]
-            self.assertEqual(image.unit, "cm-2 g")
+            self.assertEqual(image.unit, "g cm-2")
             worst = max(worst, abs(image.total() / mass - 1))
         print(f"mass: within {worst:.1e} of that of the grid", file=sys.stderr)
         self.assertLess(worst, 4e-4)

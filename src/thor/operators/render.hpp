@@ -59,11 +59,13 @@ struct Rendering {
       const IntOf<V> at = __builtin_bit_cast(IntOf<V>, bits) << 2;
       const float* const numbers = render.tables.data + layer.table;
       const V mu = lookup<V>(numbers + 3, at);
+      if (!any(mu > zero)) continue;  // transparent, as most gas is
       V bright = mu;
       if (layer.brightness.field >= 0) bright = bright * piece.value(layer.brightness);
       for (int c = 0; c < 3; ++c) light[c] = fma(bright, lookup<V>(numbers + c, at), light[c]);
       absorption = absorption + mu;
     }
+    if (!any(absorption > zero)) return MaskOf<V>(false);
     // Over a piece: Int c mu e^(-mu s) ds = c mu l (1 - e^(-mu l))/(mu l).
     const V depth = absorption * length;
     const V share = through * length * escape_share(depth);
