@@ -145,7 +145,8 @@ class ResumeTest(WithSweep):
             except thor.SweepError as error:
                 self.assertIn("run failed", str(error))
                 time.sleep(0.2)
-        self.assertNotIn("starts again", said)
+        if "all its photons are there" not in said:  # ranks may have come to the end before they were gone
+            self.assertNotIn("starts again", said)
         self.assert_same(whole, done)
 
     def assert_same(self, whole, done):

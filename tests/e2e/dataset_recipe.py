@@ -11,8 +11,10 @@ import re
 import sys
 from pathlib import Path
 
-# Sources of light that are cells, core skipping by cells, and the refusal of other numerics: they ask for the cells of a grid.
-ALLOWED_GRIDS = {"generators/emitter.cpp", "generators/source_list.cpp", "interactors/build.cpp", "drivers/core_skip.cpp"}
+# Sources of light that are cells, core skipping by cells, the refusal of other numerics, and fields along rays: they ask for the
+# cells of a grid.
+ALLOWED_GRIDS = {"generators/emitter.cpp", "generators/source_list.cpp", "interactors/build.cpp", "drivers/core_skip.cpp",
+                 "drivers/ray_scene.cpp"}
 
 
 def entries(path):

@@ -380,7 +380,8 @@ def main():
         sys.exit("usage: kernel_vectors.py [--rejects] OBJECT_OR_DIRECTORY...")
     kind = "twin" if rejects else "kernel"
     objects = sorted({str(o) for p in places for o in ([Path(p)] if Path(p).is_file() else Path(p).rglob("*.o"))
-                      if f"thor_{kind}_" in str(o) and "Numerics_" not in str(o)})  # births and ends: one photon at a time
+                      if f"thor_{kind}_" in str(o) and "Numerics_" not in str(o)  # births and ends: one photon at a time
+                      and "_Trace_" not in str(o)})  # rays of the raytracing driver begin one at a time, in the same function
     if not objects:
         sys.exit(f"kernel_vectors: no objects (thor_{kind}_*.dir/**/*.o) under: {' '.join(places)}")
     failed = False

@@ -66,7 +66,7 @@ class Signals(Case):
         for first, second in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGHUP)):
             with self.subTest(second.name):
                 out = self.folder / f"{second.name}.h5"
-                job = self.start("run", self.write(ENDLESS), "-o", out, "--drain", 60, "--threads", 1)
+                job = self.start("run", self.write(ENDLESS), "-o", out, "--drain", 60, "--threads", 1, "--device", "cpu")
                 self.assertTrue(wait_for(self.partial(out).exists))
                 # A run without a photon in flight would end at the first one: it has worked for half a second.
                 ticks = os.sysconf("SC_CLK_TCK")

@@ -128,8 +128,10 @@ class Ends(RankCase, DomainCase):
         job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how), stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         ranks = self.ranks_of(job.pid)
-        time.sleep(0.5)
-        os.kill(ranks[1], signal.SIGUSR1)
+        self.assertTrue(wait_for(Path(f"{out}.partial").exists))  # all of them listen
+        time.sleep(0.2)
+        if job.poll() is None:
+            os.kill(ranks[1], signal.SIGUSR1)
         _, said = job.communicate(timeout=60)
         self.assertIn(job.returncode, (STOPPED, DONE), said)  # a fast machine may have been done
         if job.returncode == STOPPED:

@@ -120,7 +120,7 @@ class Faults(RankGridCase):
     def test_a_signal_to_a_rank_leaves_nothing(self):
         snapshot = self.snapshot()
         for name in ("grid.h5", "grid.zarr"):
-            job = subprocess.Popen(self.command(2, snapshot, "-o", self.folder / name, "--cells", 160, "--memory", "5 MB", "--threads", 1),
+            job = subprocess.Popen(self.command(2, snapshot, "-o", self.folder / name, "--cells", 320, "--memory", "20 MB", "--threads", 1),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             self.addCleanup(job.kill)
             self.assertTrue(wait_for((self.folder / f"{name}.partial").exists))

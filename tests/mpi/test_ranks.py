@@ -135,6 +135,7 @@ class Ends(RankCase):
                                    stderr=subprocess.PIPE, text=True)
             self.addCleanup(job.kill)
             ranks = self.ranks_of(job.pid)
+            self.assertTrue(wait_for(Path(f"{out}.partial").exists))  # all of them listen
             time.sleep(0.3)
             os.kill(ranks[which], signal.SIGUSR1)
             _, said = job.communicate(timeout=60)

@@ -173,6 +173,15 @@ struct ShellView : Meshless<ShellView<V>, V> {
   THOR_FN Vec3<V> sample_position(V r, Vec3<V> n) const { return SphereView<V>::sample_shell(data.inner, r, n); }
 };
 
+template <class Real>
+THOR_FN RayEntry enter_model(const Shell<Real>&, const double (&p)[3], const double (&d)[3], double from) {
+  return enter_sphere(p, d, from);
+}
+template <class Real>
+ModelShape shape_of_model(const Shell<Real>&) {
+  return {true, {1, 1, 1}};
+}
+
 template <class V>
 THOR_FN ShellView<V> view(const Shell<RealOf<V>>& data) {
   return {{}, data};

@@ -1,6 +1,7 @@
 #pragma once
 #include "thor/datasets/dataset.hpp"
 #include "thor/datasets/profile.hpp"
+#include "thor/datasets/ray_entry.hpp"
 
 namespace thor {
 
@@ -92,6 +93,16 @@ struct SlabView : Meshless<SlabView<V>, V> {
   }
   THOR_FN Vec3<V> sample_position(V r, Vec3<V>) const { return {V(0), V(0), fma(V(2), r, V(-1))}; }
 };
+
+template <class Real>
+THOR_FN RayEntry enter_model(const Slab<Real>&, const double (&p)[3], const double (&d)[3], double from) {
+  const double z = p[2] + from * d[2], at = d[2] != 0 ? ((d[2] > 0 ? -1 : 1) - p[2]) / d[2] : 0;
+  return {at, z > 1 || z < -1, at < from || d[2] == 0};
+}
+template <class Real>
+ModelShape shape_of_model(const Slab<Real>&) {
+  return {false, {__builtin_inf(), __builtin_inf(), 1}};
+}
 
 template <class V>
 THOR_FN SlabView<V> view(const Slab<RealOf<V>>& data) {

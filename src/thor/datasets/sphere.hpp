@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/dataset.hpp"
+#include "thor/datasets/ray_entry.hpp"
 #include "thor/math/functions.hpp"
 
 namespace thor {
@@ -83,6 +84,15 @@ struct SphereView : Meshless<SphereView<V>, V> {
     return exp(log(max(fma(r, V(1) - cube, cube), V(1e-30))) * V(1. / 3)) * n;
   }
 };
+
+template <class Real>
+THOR_FN RayEntry enter_model(const Sphere<Real>&, const double (&p)[3], const double (&d)[3], double from) {
+  return enter_sphere(p, d, from);
+}
+template <class Real>
+ModelShape shape_of_model(const Sphere<Real>&) {
+  return {true, {1, 1, 1}};
+}
 
 template <class V>
 THOR_FN SphereView<V> view(const Sphere<RealOf<V>>& data) {

@@ -58,7 +58,20 @@ RayScene::RayScene(const config::Dataset& dataset, const Line& line, int threads
     part_ = shape_.box();
     if (!from_file_) make_fields_of_cells(line);
   } else {
-    size_ = {2 * length_, 2 * length_, 2 * length_};
+    const ModelShape shape = std::visit(
+        []<class D>(const D& dataset) {
+          if constexpr (requires { shape_of_model(dataset); }) {
+            return shape_of_model(dataset);
+          } else {
+            return ModelShape{false, {1, 1, 1}};  // of cells
+          }
+        },
+        medium_.dataset);
+    is_round_ = shape.round;
+    for (std::size_t k = 0; k < 3; ++k) {
+      infinite_[k] = !std::isfinite(shape.half[k]);
+      size_[k] = 2 * length_ * (infinite_[k] ? 1 : shape.half[k]);
+    }
   }
 }
 

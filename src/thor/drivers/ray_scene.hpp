@@ -62,8 +62,9 @@ class RayScene {
   const std::array<double, 3>& size() const { return size_; }      ///< of the whole gas [cm]
   double b_turb() const { return b_turb_; }
   bool is_grid() const { return is_grid_; }
-  bool is_slab() const { return std::holds_alternative<Slab<double>>(medium_.dataset); }
-  const GridShape& shape() const { return shape_; }  ///< of a whole grid
+  bool is_round() const { return is_round_; }                           ///< a sphere; else a cuboid
+  bool is_infinite(std::size_t axis) const { return infinite_[axis]; }  ///< along an axis
+  const GridShape& shape() const { return shape_; }                     ///< of a whole grid
   const CellBox& part() const { return part_; }
   double bytes() const;  ///< of all fields
   /// Whether the cells can be counted in single precision.
@@ -81,7 +82,8 @@ class RayScene {
   config::Dataset dataset_;
   std::string reference_;  ///< a field of the file, whose shape is that of the grid
   int threads_;
-  bool is_grid_, from_file_;
+  bool is_grid_, from_file_, is_round_ = false;
+  std::array<bool, 3> infinite_{};
   double length_ = 1, b_turb_ = 0;
   std::array<double, 3> centre_{}, size_{};
   GridShape shape_;

@@ -51,14 +51,14 @@ struct Stretch {
 };
 std::optional<Stretch> meeting(const RayScene& scene, const Vector& position, const Vector& direction) {
   Stretch s{-HUGE_VAL, HUGE_VAL};
-  if (!scene.is_grid() && !scene.is_slab()) {
+  if (scene.is_round()) {
     const Vector r = plus(position, times(-1, scene.centre()));
     const double b = inner(r, direction), radius = 0.5 * scene.size()[0], root = b * b - inner(r, r) + radius * radius;
     if (!(root > 0)) return std::nullopt;
     return Stretch{-b - std::sqrt(root), -b + std::sqrt(root)};
   }
   for (std::size_t k = 0; k < 3; ++k) {
-    if (scene.is_slab() && k < 2) continue;  // without end
+    if (scene.is_infinite(k)) continue;
     const double low = scene.centre()[k] - 0.5 * scene.size()[k] - position[k], high = low + scene.size()[k];
     if (direction[k] == 0) {
       if (!(low <= 0 && high > 0)) return std::nullopt;
@@ -198,17 +198,17 @@ Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& 
   return camera;
 }
 
-ImagePlan plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene) {
+ImageTask plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene) {
   const FieldUse use = scene.use(op.field);
-  ImagePlan plan;
+  ImageTask plan;
   plan.job.camera = at_plane(camera, op, scene), plan.job.kind = ImageKind::slice, plan.job.samples = 1;
   plan.job.slice.value = use.quantity;
   plan.unit = use.unit, plan.units = use.units;
   return plan;
 }
 
-ImagePlan plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene) {
-  ImagePlan plan;
+ImageTask plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene) {
+  ImageTask plan;
   const FieldUse value = scene.use(op.field);
   plan.job.camera = camera, plan.job.kind = ImageKind::projection, plan.job.samples = int(op.samples);
   plan.job.projection.value = value.quantity;
@@ -229,9 +229,9 @@ std::vector<config::RenderLayerKeys> layers_of(const config::RenderOperator& op)
   return layers;
 }
 
-ImagePlan plan_image(const config::RenderOperator& op, const Camera& camera, RayScene& scene,
+ImageTask plan_image(const config::RenderOperator& op, const Camera& camera, RayScene& scene,
                      const std::vector<double>& means) {
-  ImagePlan plan;
+  ImageTask plan;
   plan.job.camera = camera, plan.job.kind = ImageKind::render, plan.job.samples = int(op.samples);
   Render& render = plan.job.render;
   render.stop = float(op.stop);
@@ -250,14 +250,14 @@ ImagePlan plan_image(const config::RenderOperator& op, const Camera& camera, Ray
   return plan;
 }
 
-void set_units(const ImagePlan& plan, std::span<double> planes) {
+void set_units(const ImageTask& plan, std::span<double> planes) {
   if (plan.job.kind == ImageKind::render) return;
   const auto pixels = planes.size() / std::size_t(planes_of(plan.job));
   for (double& value : planes.first(pixels)) value *= plan.unit * plan.weight_unit;
   for (double& weight : planes.subspan(pixels)) weight *= plan.weight_unit;
 }
 
-std::vector<double> values_of(const ImagePlan& plan, std::span<const double> planes) {
+std::vector<double> values_of(const ImageTask& plan, std::span<const double> planes) {
   const auto pixels = std::size_t(plan.job.camera.columns) * std::size_t(plan.job.camera.rows);
   const double* const first = planes.data();
   if (plan.job.kind == ImageKind::render) {

@@ -16,7 +16,7 @@ double progress_of(const config::CameraPath& path, std::uint64_t frame);
 std::vector<float> build_table(const config::Transfer& transfer, const RayScene& scene, double exposure);
 
 /// An image and the units of its numbers.
-struct ImagePlan {
+struct ImageTask {
   ImageJob job{};
   std::vector<float> tables{};       ///< which the job points to
   double unit = 1, weight_unit = 1;  ///< of its values and weights, in
@@ -24,19 +24,19 @@ struct ImagePlan {
 };
 /// The rays of a slice begin in its plane and end there.
 Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& scene);
-ImagePlan plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene);
-ImagePlan plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene);
+ImageTask plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene);
+ImageTask plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene);
 /// `means`: of the fields of brightness, in the order of the layers.
-ImagePlan plan_image(const config::RenderOperator& op, const Camera& camera, RayScene& scene,
+ImageTask plan_image(const config::RenderOperator& op, const Camera& camera, RayScene& scene,
                      const std::vector<double>& means);
 /// All layers of a picture.
 std::vector<config::RenderLayerKeys> layers_of(const config::RenderOperator& op);
 
 /// Planes in the units of the plan, in which those of several parts add up.
-void set_units(const ImagePlan& plan, std::span<double> planes);
+void set_units(const ImageTask& plan, std::span<double> planes);
 /// The values of an image from such planes: integrals, means, or values; NaN where there is no gas. Pictures stay as
 /// they are, pixel after pixel with four numbers each.
-std::vector<double> values_of(const ImagePlan& plan, std::span<const double> planes);
+std::vector<double> values_of(const ImageTask& plan, std::span<const double> planes);
 
 /// Where a sightline begins [cm], its direction and the rays that make it up.
 struct SightlineList {

@@ -72,7 +72,7 @@ class Raytracing {
   struct Picture {
     std::size_t op;
     const config::Camera* camera;
-    std::vector<ImagePlan> plans;  ///< of each part
+    std::vector<ImageTask> plans;  ///< of each part
   };
   struct Spectra {
     std::size_t op;
@@ -216,7 +216,7 @@ std::vector<double> Raytracing::trace(Picture& picture, double progress_of_path)
   const bool cut = parts_.is_cut();
   std::vector<double> partial;
   for (std::size_t p = 0; p < picture.plans.size(); ++p) {
-    ImagePlan& plan = picture.plans[p];
+    ImageTask& plan = picture.plans[p];
     auto& part = parts_.parts()[p];
     ImageJob job = plan.job;
     job.camera = build_camera(*picture.camera, part.scene, progress_of_path);
@@ -350,7 +350,7 @@ void Raytracing::write(io::ArrayOutput* file, Picture& picture) {
   }
   if (!world_.is_first()) return;
   if (frames && !options_.quiet) message("thor: wrote {}\n", frames->finish());
-  const ImagePlan& plan = picture.plans.front();
+  const ImageTask& plan = picture.plans.front();
   // A camera that moves is described as it began.
   const Camera camera = build_camera(*picture.camera, parts_.scene());
   const auto rows = std::uint64_t(camera.rows), columns = std::uint64_t(camera.columns);

@@ -40,9 +40,9 @@ class RayParts {
   const config::Raytrace& config_;
   const RunOptions& options_;
   std::unique_ptr<Domains> domains_;
-  std::vector<Part> parts_;
-  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<device::Device> device_;  ///< which the tracers of the parts use until they end
   std::string device_name_;
+  std::vector<Part> parts_;
 };
 
 /// The line of a configuration.

@@ -149,7 +149,7 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
     transfer.scale = log ? config::FieldScale::log : config::FieldScale::linear;
     transfer.low = out.range.low, transfer.high = out.range.high;
   }
-  ImagePlan plan;
+  ImageTask plan;
   plan.job.camera = build_camera(camera, scene);
   plan.job.kind = ImageKind::render, plan.job.samples = 1;
   Render& render = plan.job.render;
@@ -183,7 +183,7 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
     painted = render(view, start, camera, field, weight, colouring);
   } else {
     const Camera built = build_camera(camera, view.scene());
-    const ImagePlan plan = kind == "slice"
+    const ImageTask plan = kind == "slice"
                                ? plan_image(config::SliceOperator{"", "", field}, built, view.scene())
                                : plan_image(config::ProjectionOperator{"", "", field, weight}, built, view.scene());
     const std::vector<double> values = values_of(plan, view.trace(plan));

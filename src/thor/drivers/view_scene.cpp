@@ -34,7 +34,7 @@ Tracer& ViewScene::tracer() {
   return *tracer_;
 }
 
-std::vector<double> ViewScene::trace(const ImagePlan& plan) {
+std::vector<double> ViewScene::trace(const ImageTask& plan) {
   const ImageJob& job = plan.job;
   std::vector<double> planes(std::size_t(planes_of(job)) * std::size_t(job.camera.columns) *
                              std::size_t(job.camera.rows));
@@ -53,7 +53,7 @@ const RayScene::Spread& ViewScene::spread_of(const std::string& product) {
   for (const std::size_t axis : {0, 2}) {
     camera.direction = {}, camera.up = {0, 1, 0};
     camera.direction[axis] = 1;
-    const ImagePlan plan = plan_image(config::SliceOperator{"", "", product}, build_camera(camera, *scene_), *scene_);
+    const ImageTask plan = plan_image(config::SliceOperator{"", "", product}, build_camera(camera, *scene_), *scene_);
     for (const double value : values_of(plan, trace(plan))) {
       if (!std::isfinite(value)) continue;
       spread.least = std::min(spread.least, value), spread.largest = std::max(spread.largest, value);

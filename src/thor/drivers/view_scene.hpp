@@ -19,7 +19,7 @@ class ViewScene {
   /// Has all fields that have been used so far.
   Tracer& tracer();
   /// Planes of an image in its units, as values_of() takes them.
-  std::vector<double> trace(const ImagePlan& plan);
+  std::vector<double> trace(const ImageTask& plan);
   /// That of a model is found in its middle planes.
   const RayScene::Spread& spread_of(const std::string& product);
   double mean_of(const std::string& product);

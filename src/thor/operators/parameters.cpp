@@ -42,8 +42,7 @@ bool is_product(const std::string& text) { return !factors_of(text).empty(); }
 template <class T, class Field>
 void declare_field(Section<T>& s, Field field, const char* example) {
   s.text("field", field, "a field, or a product such as density * metallicity", is_product,
-         {.meaning = "an array of the grid, `velocity` (along the ray, positive away from the camera), or a product of "
-                     "these: `density * metallicity`",
+         {.meaning = "an array of the grid, `velocity` (along the ray, away from the camera), or a product of these",
           .example = example});
 }
 
@@ -100,10 +99,10 @@ const Section<Sightlines>& sightlines_section() {
     s.vector("direction", &Sightlines::direction, Dimension::none, anything,
              {.meaning = "of random ones and of a grid, away from the observer: velocities count along it",
               .fallback = "[0, 0, 1]"});
-    s.optional_quantity("length", &Sightlines::length, Dimension::length, lengths,
-                        {.meaning = "of each; in a periodic box it may be longer than the box, and enters again on the "
-                                    "other side. By default to where it leaves the gas",
-                         .example = "50 Mpc"});
+    s.optional_quantity(
+        "length", &Sightlines::length, Dimension::length, lengths,
+        {.meaning = "of each, also longer than a periodic box, which it enters again; by default to its end",
+         .example = "50 Mpc"});
     s.check([](Reader& reader, const Sightlines& o) {
       if (reader.clean("direction") && !(length(o.direction) > 0)) reader.report("direction", "must not be zero");
     });
@@ -334,8 +333,7 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
                 .when = {"axis", {"wavelength"}}});
     s.integer("bins", &AbsorptionOperator::bins, 1, 10'000'000, {.meaning = "number of bins", .example = "2000"});
     s.integer("oversampling", &AbsorptionOperator::oversampling, 0, 64,
-              {.meaning = "points of a bin, between which optical depth and flux are averaged; 0: as many as the "
-                          "narrowest line in the gas needs",
+              {.meaning = "points of a bin, of which the mean is taken; 0: as many as the narrowest line needs",
                .fallback = "0"});
     s.integer(
         "subsampling", &AbsorptionOperator::subsampling, 0, most_pieces,

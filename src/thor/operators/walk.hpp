@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/datasets/slab.hpp"
+#include "thor/datasets/ray_entry.hpp"
 #include "thor/math/lookup.hpp"
 #include "thor/operators/scene.hpp"
 #include "thor/transport/march.hpp"
@@ -214,32 +214,11 @@ struct ModelWalk {
   }
 };
 
-/// Where a ray enters a model from outside, and whether that is before it begins or never; in double precision, so that
-/// rays from far away are as exact as others.
-struct ModelEntry {
-  double at;
-  bool outside, misses;
-};
-template <class D>
-THOR_FN ModelEntry enter_model(const StraightRay& ray) {
-  const double *p = ray.position, *d = ray.direction;
-  if constexpr (std::is_same_v<D, Slab<typename D::Real>>) {
-    const double z = p[2] + ray.from * d[2];
-    const double at = d[2] != 0 ? ((d[2] > 0 ? -1 : 1) - p[2]) / d[2] : 0;
-    return {at, z > 1 || z < -1, at < ray.from || d[2] == 0};
-  } else {  // of radius 1
-    const double b = p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
-    const double c = 1 - (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), root = b * b + c;
-    const double at = -b - sqrt(max(root, 0.)), leaves = -b + sqrt(max(root, 0.));
-    return {at, ray.from < at || ray.from > leaves || root <= 0, root <= 0 || at < ray.from};
-  }
-}
-
 template <class D>
 THOR_FN ModelWalk<typename D::Real, D> start_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
   using Real = typename D::Real;
   const auto dataset = view<Real>(scene.dataset);
-  const ModelEntry entry = enter_model<D>(ray);
+  const RayEntry entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
   begins = entry.outside ? entry.at : ray.from;
   TestBirth<Real> birth{};
   birth.position = {Real(ray.position[0] + begins * ray.direction[0]),

@@ -73,7 +73,8 @@ std::map<int, std::string> parts_beside(const std::string& result) {
   std::map<int, std::string> found;
   std::error_code none;
   try {
-    if (!std::filesystem::exists(result, none)) return found;
+    // A pipe would wait for somebody to write to it.
+    if (!std::filesystem::is_regular_file(result, none) && !std::filesystem::is_directory(result, none)) return found;
     const auto opened = open_result(result);
     const auto parts = opened ? parts_of(*opened) : std::nullopt;
     for (int rank = 0; parts && rank < parts->count; ++rank) {
