@@ -60,7 +60,7 @@ def measured(column, temperature, folder):
     """By a run of thor: the slab has half of the column on either side of its middle."""
     config = {
         "driver": "raytrace",
-        "dataset": {"type": "slab", "half_thickness": "1 kpc", "temperature": f"{temperature} K", "column_density": f"{0.5 * column!r} cm^-2"},
+        "dataset": {"type": "slab", "half_thickness": "1 kpc", "temperature": f"{temperature} K", "column_density": f"{float(0.5 * column)!r} cm^-2"},
         "operators": [{"type": "absorption", "name": "slab", "line": "Lya", "sightlines": {"random": 1},
                        "range": [f"{-RANGE} km/s", f"{RANGE} km/s"], "bins": 12000}],
     }
