@@ -160,15 +160,16 @@ Wavelengths are in vacuum.
   // What both drivers have is above.
   Schema own = *rays;
   std::erase_if(own.parameters, [&](const Parameter& p) {
-    return std::any_of(root.parameters.begin(), root.parameters.end(), [&](const Parameter& q) {
-      return p.key == q.key && p.spec.meaning == q.spec.meaning;
-    });
+    return std::any_of(root.parameters.begin(), root.parameters.end(),
+                       [&](const Parameter& q) { return p.key == q.key && p.spec.meaning == q.spec.meaning; });
   });
   for (Parameter& p : own.parameters) {
     if (p.key == "output") p.key = "output (raytrace)";
   }
-  out += "\n## Raytracing\n\nWith `driver: raytrace` a file has `dataset`, `seed`, `precision` and `line_list` as above, and "
-         "these keys ([guide](raytracing.md)):\n";
+  out +=
+      "\n## Raytracing\n\nWith `driver: raytrace` a file has `dataset`, `seed`, `precision` and `line_list` as above, "
+      "and "
+      "these keys ([guide](raytracing.md)):\n";
   add_section(own, "", 2, out);
   return out;
 }

@@ -188,9 +188,8 @@ GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std:
       }
       if (shape.count[k] == 0) shape.count[k] = std::int64_t(info.shape[k]);
       if (shape.count[k] != std::int64_t(info.shape[k])) {
-        fail(dataset.path,
-             fmt::format("array \"{}\" is {} and \"{}\" is {}: they must have the same shape", field,
-                         fmt::join(info.shape, " x "), needed.front(), fmt::join(shape.count, " x ")));
+        fail(dataset.path, fmt::format("array \"{}\" is {} and \"{}\" is {}: they must have the same shape", field,
+                                       fmt::join(info.shape, " x "), needed.front(), fmt::join(shape.count, " x ")));
       }
     }
   }

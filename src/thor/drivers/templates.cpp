@@ -116,7 +116,8 @@ outputs:
 output: {path: galaxy.h5}
 )"},
       {"rays",
-       "Straight rays through a simulated galaxy: maps, a picture of the volume, and absorption spectra. The grid is made "
+       "Straight rays through a simulated galaxy: maps, a picture of the volume, and absorption spectra. The grid is "
+       "made "
        "by\n"
        "    thor mock galaxy -o snapshot.hdf5\n"
        "    thor grid snapshot.hdf5 --size \"60 kpc\" --cells 128 --mass-weighted -o galaxy_grid.h5",

@@ -12,7 +12,7 @@ namespace thor::device {
 template <class Real>
 struct Program;
 struct Sightlines;
-}
+}  // namespace thor::device
 
 namespace thor::cuda {
 
@@ -34,8 +34,8 @@ struct TraceKernel {
   DatasetKind kind;
   cudaError_t (*image)(const void* scene, const ImageJob& job, const ImageTile& tile, int planes, Real* out,
                        cudaStream_t stream);
-  cudaError_t (*absorb)(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption, Real* tau,
-                        double* columns, cudaStream_t stream);
+  cudaError_t (*absorb)(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption,
+                        Real* tau, double* columns, cudaStream_t stream);
 };
 
 /// The kernels of this build.

@@ -34,8 +34,8 @@ cudaError_t image(const void* scene, const ImageJob& job, const ImageTile& tile,
   return cudaGetLastError();
 }
 
-cudaError_t absorb(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption, THOR_REAL* tau,
-                   double* columns, cudaStream_t stream) {
+cudaError_t absorb(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption,
+                   THOR_REAL* tau, double* columns, cudaStream_t stream) {
   absorb_sightlines<<<sightlines.count, 256, 0, stream>>>(*static_cast<const ThisScene*>(scene), sightlines, absorption,
                                                           tau, columns);
   return cudaGetLastError();
