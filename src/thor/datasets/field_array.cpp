@@ -25,7 +25,7 @@ double largest_of(const FieldArray& field, int threads) {
   float largest = 0;
   parallel_for(threads, field.count, numbers_at_a_time, [&](std::size_t first, std::size_t end) {
     float own = 0;
-    for (std::size_t i = first; i < end; ++i) own = std::max(own, std::abs(field.numbers[i]));
+    for (std::size_t i = first; i < end; ++i) own = std::max(own, std::abs(field.numbers.get()[i]));
     const std::lock_guard lock(mutex);
     largest = std::max(largest, own);
   });
@@ -110,7 +110,7 @@ FieldArray read_product(const std::string& path, const std::vector<std::string>&
     }
     read_field(path, factors[k], shape, box, threads, [&](std::int64_t i, double v) {
       if (!std::isfinite(v)) bad.add(i), v = 0;
-      float& number = field.numbers[place_of(layout, i)];
+      float& number = field.numbers.get()[place_of(layout, i)];
       number = k == 0 ? float(v) : float(double(number) * (v / unit));
     });
     bad.say(path, factors[k], box, drop);
@@ -124,7 +124,7 @@ FieldArray read_product(const std::string& path, const std::vector<std::string>&
 
 void change(FieldArray& field, int threads, const std::function<double(double)>& f) {
   parallel_for(threads, field.count, numbers_at_a_time, [&](std::size_t first, std::size_t end) {
-    for (std::size_t i = first; i < end; ++i) field.numbers[i] = float(f(double(field.numbers[i])));
+    for (std::size_t i = first; i < end; ++i) field.numbers.get()[i] = float(f(double(field.numbers.get()[i])));
   });
 }
 

@@ -88,10 +88,11 @@ void RayScene::make_fields_of_cells(const Line& line) {
     const std::size_t at = place_of(layout, i);
     const double b = medium_.thermal_speed / gas.inverse_width;
     // n sigma_0 a cell at the temperature of the cell, where sigma_0 goes as 1/b.
-    density.numbers[at] = float(gas.opacity / (medium_.cross_section * medium_.size * gas.inverse_width));
-    temperature.numbers[at] = float((b * b - medium_.b_turb * medium_.b_turb) / per_kelvin);
+    density.numbers.get()[at] = float(gas.opacity / (medium_.cross_section * medium_.size * gas.inverse_width));
+    temperature.numbers.get()[at] = float((b * b - medium_.b_turb * medium_.b_turb) / per_kelvin);
     const double v[] = {gas.velocity.x, gas.velocity.y, gas.velocity.z};
-    for (std::size_t k = 0; k < 3; ++k) velocity[k].numbers[at] = float(v[k] * medium_.thermal_speed / constants::km);
+    for (std::size_t k = 0; k < 3; ++k)
+      velocity[k].numbers.get()[at] = float(v[k] * medium_.thermal_speed / constants::km);
   }
   made_["density"] = made_[ion_of(line) + "_density"] = density;
   made_["temperature"] = temperature;
@@ -212,8 +213,8 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
       field.numbers = std::make_shared<float[]>(field.count);
       for (std::size_t i = 0; i < field.count; ++i) {
         double value = 1;
-        for (const std::string& name : scalars) value *= double(made_[name].numbers[i]);
-        field.numbers[i] = float(value);
+        for (const std::string& name : scalars) value *= double(made_[name].numbers.get()[i]);
+        field.numbers.get()[i] = float(value);
       }
     }
     use.unit = field.unit;
@@ -306,7 +307,7 @@ double RayScene::mean_of(const std::string& product) {
   if (use.quantity.velocity >= 0) throw Error(ExitCode::usage, "brightness is a field of cells, not a velocity");
   const FieldArray& field = fields_[std::size_t(use.quantity.field)];
   double sum = 0;  // cells that fill up the last tiles are 0
-  for (std::size_t i = 0; i < field.count; ++i) sum += double(field.numbers[i]);
+  for (std::size_t i = 0; i < field.count; ++i) sum += double(field.numbers.get()[i]);
   return sum * field.unit / double(shape_.cells());
 }
 
@@ -355,7 +356,7 @@ double RayScene::coldest(const FieldUse& temperature) const {
   const FieldArray& field = fields_[std::size_t(temperature.quantity.field)];
   float least = HUGE_VALF;
   for (std::size_t i = 0; i < field.count; ++i) {
-    if (field.numbers[i] > 0) least = std::min(least, field.numbers[i]);
+    if (field.numbers.get()[i] > 0) least = std::min(least, field.numbers.get()[i]);
   }
   return double(least) * temperature.unit;
 }

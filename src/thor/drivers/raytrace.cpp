@@ -438,7 +438,9 @@ void Raytracing::write(io::ArrayOutput* file, Spectra& spectra) {
     if (!world_.is_alone()) own = at_first(world_, own);
     if (!world_.is_first()) continue;
     const std::size_t size = some * (fine + 1);
-    for (std::size_t i = size; i < own.size(); ++i) own[i % size] += own[i];
+    for (std::size_t of_rank = size; of_rank < own.size(); of_rank += size) {
+      for (std::size_t i = 0; i < size; ++i) own[i] += own[of_rank + i];
+    }
     for (std::size_t i = 0; i < some; ++i) {
       const std::size_t line = first + i;
       columns[line] = own[some * fine + i];

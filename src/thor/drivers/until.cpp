@@ -17,7 +17,7 @@ std::optional<double> Reached::times(const config::Until& until) const {
 std::uint64_t share_unit(const Emitter<double>& emitter) {
   std::uint64_t common = 0;
   for (const Light& light : emitter.light) common = std::gcd(common, light.photons);
-  return emitter.count() / common;
+  return emitter.count() / std::max<std::uint64_t>(common, 1);
 }
 
 std::uint64_t next_look(const config::Until& until, const Reached& reached, std::uint64_t unit) {

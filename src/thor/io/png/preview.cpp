@@ -80,10 +80,11 @@ void draw_colour_bar(Raster& raster, const Preview& p, const Scale& log, int lef
   if (log.dark) return;
   if (log.linear) {
     const double step = round_length((log.high - log.low) / 3);
-    for (double v = step * std::ceil(log.low / step); v <= log.high; v += step) {
-      const int y = top + int(std::lround((1 - log(v)) * (height - 1)));
+    const int first = int(std::ceil(log.low / step)), last = int(std::floor(log.high / step));
+    for (int i = first; i <= last; ++i) {
+      const int y = top + int(std::lround((1 - log(i * step)) * (height - 1)));
       raster.fill(left + bar_width, y - 1, 7, 2, black);
-      draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("{:.3g}", v + 0.), scale,
+      draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("{:.3g}", i * step), scale,
                 black);
     }
     return;
