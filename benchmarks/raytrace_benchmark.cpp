@@ -45,6 +45,7 @@ Grid make_grid(int cells, int fields) {
 Scene<UniformGrid<float>> scene_of(const Grid& grid) {
   Scene<UniformGrid<float>> scene{};
   scene.dataset = convert<float>(grid.layout);
+  for (int k = 0; k < 3; ++k) scene.zero[k] = grid.layout.zero[k];
   for (std::size_t k = 0; k < grid.fields.size(); ++k)
     scene.fields[k] = {grid.fields[k].numbers.get(), grid.fields[k].count};
   return scene;

@@ -127,6 +127,31 @@ class Results(RayCase):
             found["sum"] = np.sum(found["traces/run/length"] * found["traces/run/HI_density"])
         self.assertAlmostEqual(a["sum"] / b["sum"], 1, places=6)
 
+    def test_faces_between_parts_and_origins_far_away(self):
+        """A ray or a plane in a face between parts is in one of them; coordinates may be large."""
+        for origin in (0.1 * KPC, -3.3 * KPC, 1e7 * KPC):
+            with h5py.File(self.folder / "grid.h5", "w") as file:
+                file.attrs.update({"cell_size": 0.7 * KPC, "origin_x": origin, "origin_y": origin, "origin_z": origin})
+                file["density"] = np.ones((12, 14, 16), "f4")
+                file["density"].attrs["units"] = "g cm-3"
+            camera = {**FACE, "width": "4 kpc", "pixels": 9}
+            operators = [{"type": "projection", "name": "p", "camera": "face", "field": "density"},
+                         {"type": "slice", "name": "s", "camera": "face", "field": "density"}]
+            for domains in (1, 2, 8):
+                with self.subTest(origin=origin / KPC, domains=domains):
+                    out = self.run_thor(rays(operators, cameras=[camera]), "--device", "cpu", "--domains", domains)
+                    found = arrays(out)
+                    np.testing.assert_allclose(found["images/p/value"], 16 * 0.7 * KPC, rtol=2e-6)
+                    np.testing.assert_array_equal(found["images/s/value"], 1)
+
+    def test_the_density_of_the_dataset(self):
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["mine"] = 100 * file["HI_density"][()]
+            file["mine"].attrs["units"] = "cm-3"
+        plain, mine = (arrays(self.run_thor(rays([absorption()], dataset=keys), "--device", "cpu"))["absorption/forest/column_density"]
+                       for keys in ({}, {"density_field": "mine"}))
+        np.testing.assert_allclose(mine, 100 * plain, rtol=1e-5)
+
     def test_sets_of_sightlines_by_their_number(self):
         config = rays([absorption(sightlines={"grid": 2, "direction": [1, 0, 0]})])
         with h5py.File(self.run_thor(config, "--device", "cpu")) as file, h5py.File(self.folder / "grid.h5") as grid:
@@ -222,6 +247,21 @@ class Mistakes(RayCase):
         self.refuse(rays(EVERYTHING[:1]), "HI_density", "[3, 2, 1]", "bad_cells", code=INPUT)
         self.run_thor(rays(EVERYTHING[:1], dataset={"bad_cells": "drop"}), "--device", "cpu")
         self.assertIn("0 is taken", self.done.stderr)
+
+    def test_gas_that_cannot_be(self):
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_temperature"][:, :, 3] = 0
+        self.refuse(rays([absorption()]), "colder", "bad_cells", code=INPUT)
+        self.run_thor(rays([absorption()], dataset={"bad_cells": "drop"}), "--device", "cpu")
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            del file["HI_velocity_y"].attrs["units"]
+        self.refuse(rays([EVERYTHING[1]]), "HI_velocity_y", "units", code=INPUT)
+        slab = {"type": "slab", "half_thickness": "1 kpc", "temperature": "1e4 K", "column_density": "1e14 cm^-2"}
+        other = {**rays([absorption(line="MgII", sightlines={"random": 1})], cameras=[]), "dataset": slab}
+        self.refuse(other, "line", "HI", "MgII")
+        self.run_thor({**other, "line": "MgII"}, "--device", "cpu")
+        unknown = {**rays([{**EVERYTHING[0], "camera": "face", "field": "electron_density"}], cameras=[FACE]), "dataset": slab}
+        self.refuse(unknown, "electron_density", code=INPUT)
 
     def test_sightlines(self):
         miss = {"list": [{"position": ["0 kpc", "0 kpc", "-3 kpc"], "direction": [0, 0, 1]},

@@ -114,7 +114,7 @@ class Voigt(OfRays):
         slab = {"type": "slab", "half_thickness": "1 kpc", "temperature": "1e4 K", "column_density": "1e12 cm^-2"}
         operator = {"type": "absorption", "name": "mg", "line": "MgII", "axis": "wavelength", "bins": 8000,
                     "range": ["2790 Angstrom", "2810 Angstrom"], "sightlines": {"random": 2}}
-        spectra = self.result(rays(slab, operator)).absorption["mg"]
+        spectra = self.result(rays(slab, operator, line="MgII")).absorption["mg"]
         column, width = spectra.column_density[0], widths(spectra)
         lines = spectra.tau[0] * width
         middle = 0.5 * (MG[0]["wavelength"] + MG[1]["wavelength"]) * 1e8

@@ -8,6 +8,8 @@
 
 #include "thor/config/nearest.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/gas_limits.hpp"
+#include "thor/core/message.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/array/units.hpp"
@@ -30,7 +32,7 @@ bool is_velocity(const std::string& field) { return field == "velocity" || field
 }  // namespace
 
 RayScene::RayScene(const config::Dataset& dataset, const Line& line, int threads)
-    : dataset_(dataset), threads_(threads), from_file_(!dataset_type(dataset.type).model) {
+    : dataset_(dataset), ion_(ion_of(line)), threads_(threads), from_file_(!dataset_type(dataset.type).model) {
   if (from_file_) {
     is_grid_ = true;
     const std::vector<std::string> names = grid_fields(dataset.path);
@@ -160,6 +162,11 @@ int RayScene::velocity_of_file(const std::string& prefix) {
       const io::Input file(dataset_.path);
       if (!file.has(name)) refuse(prefix);
       require_shape({name});
+      if (file.text(name, "units").value_or("").empty()) {
+        throw Error(
+            ExitCode::input,
+            fmt::format("{}: array {} has no attribute units; give it \"km s-1\" or \"cm s-1\"", dataset_.path, name));
+      }
       // In km/s, all with one unit.
       const double unit = io::cgs_unit(file, name, Dimension::velocity) / constants::km;
       components[k] =
@@ -230,13 +237,13 @@ FieldUse RayScene::use_of_model(const std::string& key, const std::vector<std::s
   ModelField<double> field{1, 0, 0, false};
   io::Unit unit;
   for (const std::string& factor : factors) {
-    if (factor.ends_with("density")) {
+    if (factor == "density" || factor == ion_ + "_density") {
       field.scale /= medium_.cross_section * medium_.size, ++field.power;
       unit = unit * io::Unit("cm-3");
     } else if (factor == "temperature") {
       field.scale *= medium_.temperature;
       unit = unit * io::Unit("K");
-    } else if (is_velocity(factor) && use.quantity.velocity < 0) {
+    } else if ((factor == "velocity" || factor == ion_ + "_velocity") && use.quantity.velocity < 0) {
       use.quantity.velocity = 0;
       unit = unit * io::Unit("km s-1");
     } else {
@@ -328,14 +335,24 @@ FieldUse RayScene::over_mean(const std::string& product, std::optional<double> m
 }
 
 RayScene::Absorber RayScene::absorber(const Line& line, const std::string& density_field) {
+  if (!from_file_ && ion_of(line) != ion_) {
+    throw Error(ExitCode::usage,
+                fmt::format("the gas of a model is {}, as its line says, and {} is a line of {}: set the key "
+                            "line to it",
+                            ion_, line.name, ion_of(line)));
+  }
   if (!is_grid_) {
     Absorber a{use("density"), use("temperature"), {}};
     a.velocity.quantity.velocity = 0, a.velocity.unit = constants::km;
     return a;
   }
-  const std::string density = !density_field.empty() ? density_field
-                              : from_file_           ? ion_of(line) + "_density"
-                                                     : "density";
+  const std::string density = !density_field.empty()            ? density_field
+                              : !dataset_.density_field.empty() ? dataset_.density_field
+                              : from_file_                      ? ion_of(line) + "_density"
+                                                                : "density";
+  if (config::factors_of(density).size() != 1) {
+    throw Error(ExitCode::usage, "density_field: expected the name of one array, got \"" + density + "\"");
+  }
   const std::string ion = density.ends_with("_density") ? density.substr(0, density.size() - 8) : ion_of(line);
   const std::vector<std::string> there = names();
   const auto of_ion = [&](const std::string& field) {
@@ -348,7 +365,28 @@ RayScene::Absorber RayScene::absorber(const Line& line, const std::string& densi
     a.temperature.unit *= io::cgs_unit(file, of_ion("temperature"), Dimension::temperature);
   }
   a.velocity.unit = constants::km;
+  require_warm(a);
   return a;
+}
+
+/// Gas without a temperature has no line width.
+void RayScene::require_warm(const Absorber& a) {
+  const FieldArray &density = fields_[std::size_t(a.density.quantity.field)],
+                   &temperature = fields_[std::size_t(a.temperature.quantity.field)];
+  std::size_t bad = 0;
+  for (std::size_t i = 0; i < density.count; ++i) {
+    const double kelvin = double(temperature.numbers.get()[i]) * a.temperature.unit;
+    if (!(density.numbers.get()[i] > 0) || kelvin >= coldest_gas) continue;
+    ++bad;
+    if (dataset_.bad_cells == config::BadCells::drop) density.numbers.get()[i] = 0;
+  }
+  if (bad == 0) return;
+  const std::string what =
+      fmt::format("{}: {} cells with absorbing gas are colder than {} K", dataset_.path, bad, coldest_gas);
+  if (dataset_.bad_cells != config::BadCells::drop) {
+    throw Error(ExitCode::input, what + ": mend the file, or set dataset.bad_cells: drop to take them as empty");
+  }
+  warning("{}, and are taken as empty", what);
 }
 
 double RayScene::coldest(const FieldUse& temperature) const {
@@ -366,6 +404,10 @@ AnyScene<Real> RayScene::scene() const {
   if (is_grid_) {
     Scene<UniformGrid<Real>> scene{};
     scene.dataset = convert<Real>(field_layout(shape_, part_));
+    for (std::size_t k = 0; k < 3; ++k) {
+      scene.zero[k] = -shape_.origin[k] / shape_.cell_size;
+      scene.first[k] = int(part_.first[k]);
+    }
     for (std::size_t k = 0; k < fields_.size(); ++k) scene.fields[k] = {fields_[k].numbers.get(), fields_[k].count};
     return AnyScene<Real>(scene);
   }

@@ -78,8 +78,10 @@ class RayScene {
   [[noreturn]] void refuse(const std::string& field) const;
   void require_shape(std::vector<std::string> fields) const;  ///< that of all
   void make_fields_of_cells(const Line& line);
+  void require_warm(const Absorber& absorber);
 
   config::Dataset dataset_;
+  std::string ion_;        ///< of a model
   std::string reference_;  ///< a field of the file, whose shape is that of the grid
   int threads_;
   bool is_grid_, from_file_, is_round_ = false;

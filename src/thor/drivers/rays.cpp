@@ -194,7 +194,7 @@ std::vector<float> build_table(const config::Transfer& t, const RayScene& scene,
 
 Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& scene) {
   for (std::size_t k = 0; k < 3; ++k) camera.position[k] -= op.offset / scene.length() * camera.forward[k];
-  camera.near = 0, camera.far = 1e-6;
+  camera.near = 0, camera.far = 1e-9;
   return camera;
 }
 

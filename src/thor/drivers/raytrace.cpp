@@ -262,7 +262,15 @@ std::vector<double> Raytracing::compose(const Picture& picture, std::vector<doub
   const std::size_t images = partial.size() / size;
   if (!parts_.is_cut() || job.kind != ImageKind::render) {  // each rank has bands, and parts add up
     std::vector<double> sum(size);
-    for (std::size_t i = 0; i < partial.size(); ++i) sum[i % size] += partial[i];
+    for (std::size_t image = 0; image < images; ++image) {
+      const double* const more = partial.data() + image * size;
+      for (std::size_t i = 0; i < size; ++i) {
+        // A point of a slice is in one part; on a face between parts it has the value of the first.
+        const bool known = job.kind == ImageKind::slice && sum[pixels + i % pixels] > 0 && i < pixels;
+        const bool counted = job.kind == ImageKind::slice && i >= pixels && sum[i] > 0;
+        if (!known && !counted) sum[i] += more[i];
+      }
+    }
     return sum;
   }
   // Which domain each image is of, in the order of ranks.

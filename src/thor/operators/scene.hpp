@@ -42,7 +42,9 @@ template <class R>
 struct Scene<UniformGrid<R>> {
   using Dataset = UniformGrid<R>;
   using Real = R;
-  Dataset dataset;  ///< without cells, of stride 1
+  Dataset dataset;  ///< without cells, of stride 1; of a part of a grid, its own cells
+  double zero[3];   ///< where the origin of the coordinates lies, in cells from the corner of the whole grid
+  int first[3];     ///< cell of the whole grid that is the first one here
   Array<float> fields[most_fields];
 };
 

@@ -93,7 +93,8 @@ THOR_FN GridWalk<Real> start_walk(const Scene<UniformGrid<Real>>& scene, const S
   int through = -1;  // the axis across whose face it enters
   double at[3], inverse[3];
   for (int k = 0; k < 3; ++k) {
-    at[k] = ray.position[k] + double(grid.zero[k]);
+    // In double precision, and the same for all parts of a grid up to a whole number: no face is in two of them.
+    at[k] = (ray.position[k] + scene.zero[k]) - double(scene.first[k]);
     const double d = ray.direction[k], n = grid.shape[k];
     const bool crosses = d > 1e-9 || d < -1e-9;
     inverse[k] = crosses ? 1 / d : 0;

@@ -43,6 +43,7 @@ struct RandomGrid {
   AnyScene<Real> scene() const {
     Scene<UniformGrid<Real>> s{};
     s.dataset = convert<Real>(layout);
+    for (int k = 0; k < 3; ++k) s.zero[k] = layout.zero[k];
     for (std::size_t k = 0; k < fields.size(); ++k) s.fields[k] = {fields[k].numbers.get(), fields[k].count};
     return AnyScene<Real>(s);
   }
