@@ -17,7 +17,6 @@
 #include "thor/drivers/provenance.hpp"
 #include "thor/io/fingerprint.hpp"
 #include "thor/io/partial.hpp"
-#include "thor/random/philox.hpp"
 #include "thor/random/uniform.hpp"
 
 namespace thor {
@@ -110,7 +109,7 @@ class Raytracing {
   std::vector<Spectra> spectra_;
   std::vector<Traces> traces_;
   std::unique_ptr<Progress> progress_;
-  double done_ = 0, rays_ = 0;
+  double done_ = 0;
 };
 
 void Raytracing::plan() {
