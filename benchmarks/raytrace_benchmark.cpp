@@ -80,7 +80,10 @@ void measure_images(Tracer& tracer, int cells, int pixels, const std::string& wh
   for (const int kind : {0, 1, 2}) {
     ImageJob job{};
     job.camera = camera_of(cells, pixels, kind > 0);
-    job.samples = 1, job.kind = kind == 2 ? ImageKind::render : ImageKind::projection;
+    job.kind = kind == 2 ? ImageKind::render : ImageKind::projection;
+    // As the driver does on axis: pixels are divided at faces of cells.
+    const double step = double(cells) / pixels;
+    if (kind == 0) job.across = job.up = {int(std::ceil(step)) + 1, 0, step};
     job.projection.value.field = 0;
     job.render.layers = 1, job.render.layer[0].place.field = 0, job.render.stop = 1e-3f;
     job.render.tables = {table.data(), table.size()};

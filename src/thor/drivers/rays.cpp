@@ -192,25 +192,59 @@ std::vector<float> build_table(const config::Transfer& t, const RayScene& scene,
   return table;
 }
 
-Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& scene) {
-  for (std::size_t k = 0; k < 3; ++k) camera.position[k] -= op.offset / scene.length() * camera.forward[k];
-  camera.near = 0, camera.far = 1e-9;
-  return camera;
+namespace {
+
+/// Pixels along a side of an image, which has the direction `axis`.
+PixelParts divide(const ImageTask& task, const RayScene& scene, const double (&axis)[3], double half, int pixels) {
+  const Camera& camera = task.job.camera;
+  PixelParts parts{task.samples};
+  const bool sums = task.job.kind == ImageKind::projection && camera.type == CameraType::orthographic;
+  for (std::size_t k = 0; sums && scene.is_grid() && k < 3; ++k) {
+    if (std::abs(axis[(k + 1) % 3]) > 1e-9 || std::abs(axis[(k + 2) % 3]) > 1e-9) continue;
+    parts.step = axis[k] * 2 * half / pixels;
+    parts.first = camera.position[k] - scene.shape().origin[k] / scene.length() - axis[k] * half;
+    parts.most = int(std::ceil(std::abs(parts.step))) + 1;
+  }
+  return parts;
 }
 
-ImageTask plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene) {
+}  // namespace
+
+void look_through(ImageTask& task, const Camera& camera, const RayScene& scene) {
+  Camera& c = task.job.camera = camera;
+  if (task.job.kind == ImageKind::slice) {
+    for (std::size_t k = 0; k < 3; ++k) c.position[k] -= task.offset / scene.length() * c.forward[k];
+    c.near = 0, c.far = 1e-9;
+  }
+  task.job.across = divide(task, scene, c.right, c.half_width, c.columns);
+  task.job.up = divide(task, scene, c.up, c.half_height, c.rows);
+}
+
+double rays_of(const ImageJob& job) {
+  const auto count = [](const PixelParts& parts, int pixels) {
+    if (parts.step == 0) return double(parts.most) * pixels;
+    double rays = 0;
+    for (int p = 0; p < pixels; ++p) {
+      for (int i = 0; i < parts.most; ++i) rays += part_of(parts, p, i).share > 0;
+    }
+    return rays;
+  };
+  return count(job.across, job.camera.columns) * count(job.up, job.camera.rows);
+}
+
+ImageTask plan_image(const config::SliceOperator& op, RayScene& scene) {
   const FieldUse use = scene.use(op.field);
   ImageTask plan;
-  plan.job.camera = at_plane(camera, op, scene), plan.job.kind = ImageKind::slice, plan.job.samples = 1;
+  plan.job.kind = ImageKind::slice, plan.offset = op.offset;
   plan.job.slice.value = use.quantity;
   plan.unit = use.unit, plan.units = use.units;
   return plan;
 }
 
-ImageTask plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene) {
+ImageTask plan_image(const config::ProjectionOperator& op, RayScene& scene) {
   ImageTask plan;
   const FieldUse value = scene.use(op.field);
-  plan.job.camera = camera, plan.job.kind = ImageKind::projection, plan.job.samples = int(op.samples);
+  plan.job.kind = ImageKind::projection, plan.samples = int(op.samples);
   plan.job.projection.value = value.quantity;
   plan.unit = value.unit, plan.units = value.units;
   if (!op.weight.empty()) {
@@ -229,10 +263,9 @@ std::vector<config::RenderLayerKeys> layers_of(const config::RenderOperator& op)
   return layers;
 }
 
-ImageTask plan_image(const config::RenderOperator& op, const Camera& camera, RayScene& scene,
-                     const std::vector<double>& means) {
+ImageTask plan_image(const config::RenderOperator& op, RayScene& scene, const std::vector<double>& means) {
   ImageTask plan;
-  plan.job.camera = camera, plan.job.kind = ImageKind::render, plan.job.samples = int(op.samples);
+  plan.job.kind = ImageKind::render, plan.samples = int(op.samples);
   Render& render = plan.job.render;
   render.stop = float(op.stop);
   for (const config::RenderLayerKeys& keys : layers_of(op)) {

@@ -18,17 +18,21 @@ std::vector<float> build_table(const config::Transfer& transfer, const RayScene&
 /// An image and the units of its numbers.
 struct ImageTask {
   ImageJob job{};
+  int samples = 1;                   ///< rays along a side of a pixel, where it is not divided at faces of cells
+  double offset = 0;                 ///< of the plane of a slice, towards the camera [cm]
   std::vector<float> tables{};       ///< which the job points to
   double unit = 1, weight_unit = 1;  ///< of its values and weights, in
   std::string units{};               ///< these units
 };
-/// The rays of a slice begin in its plane and end there.
-Camera at_plane(Camera camera, const config::SliceOperator& op, const RayScene& scene);
-ImageTask plan_image(const config::SliceOperator& op, const Camera& camera, RayScene& scene);
-ImageTask plan_image(const config::ProjectionOperator& op, const Camera& camera, RayScene& scene);
+/// Gives an image its camera and its rays. Those of a slice begin in its plane and end there. Pixels of a projection are
+/// divided at the faces of cells, where these are parallel to their sides and to the rays.
+void look_through(ImageTask& task, const Camera& camera, const RayScene& scene);
+/// Number of rays of an image.
+double rays_of(const ImageJob& job);
+ImageTask plan_image(const config::SliceOperator& op, RayScene& scene);
+ImageTask plan_image(const config::ProjectionOperator& op, RayScene& scene);
 /// `means`: of the fields of brightness, in the order of the layers.
-ImageTask plan_image(const config::RenderOperator& op, const Camera& camera, RayScene& scene,
-                     const std::vector<double>& means);
+ImageTask plan_image(const config::RenderOperator& op, RayScene& scene, const std::vector<double>& means);
 /// All layers of a picture.
 std::vector<config::RenderLayerKeys> layers_of(const config::RenderOperator& op);
 

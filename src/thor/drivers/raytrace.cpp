@@ -132,12 +132,12 @@ void Raytracing::plan() {
           }
         }
         for (auto& part : parts_.parts()) {
-          const Camera built = build_camera(camera, part.scene);
           if constexpr (std::is_same_v<T, config::RenderOperator>) {
-            picture.plans.push_back(plan_image(op, built, part.scene, means));
+            picture.plans.push_back(plan_image(op, part.scene, means));
           } else {
-            picture.plans.push_back(plan_image(op, built, part.scene));
+            picture.plans.push_back(plan_image(op, part.scene));
           }
+          look_through(picture.plans.back(), build_camera(camera, part.scene), part.scene);
         }
         pictures_.push_back(std::move(picture));
       } else if constexpr (std::is_same_v<T, config::AbsorptionOperator>) {
@@ -188,9 +188,7 @@ void Raytracing::say_missed(std::size_t op, const SightlineList& sightlines) con
 double Raytracing::total_of_rays() const {
   double rays = 0;
   for (const Picture& p : pictures_) {
-    const ImageJob& job = p.plans.front().job;
-    rays += double(job.camera.columns) * job.camera.rows * job.samples * job.samples *
-            (p.camera->path ? double(p.camera->path->frames) : 1);
+    rays += rays_of(p.plans.front().job) * (p.camera->path ? double(p.camera->path->frames) : 1);
   }
   for (const Spectra& s : spectra_) rays += double(s.sightlines.begins.size());
   for (const Traces& t : traces_) rays += double(t.sightlines.begins.size());
@@ -217,17 +215,13 @@ std::vector<double> Raytracing::trace(Picture& picture, double progress_of_path)
   for (std::size_t p = 0; p < picture.plans.size(); ++p) {
     ImageTask& plan = picture.plans[p];
     auto& part = parts_.parts()[p];
+    look_through(plan, build_camera(*picture.camera, part.scene, progress_of_path), part.scene);
     ImageJob job = plan.job;
-    job.camera = build_camera(*picture.camera, part.scene, progress_of_path);
-    if (const auto* slice = std::get_if<config::SliceOperator>(&config_.operators[picture.op])) {
-      job.camera = at_plane(job.camera, *slice, part.scene);
-    }
-    plan.job.camera = job.camera;
     if (cut && job.kind == ImageKind::render) {  // rays are put together one by one
-      job.camera.columns *= job.samples, job.camera.rows *= job.samples, job.samples = 1;
+      job.camera.columns *= plan.samples, job.camera.rows *= plan.samples, job.across = job.up = {};
     }
     const int columns = job.camera.columns, rows = job.camera.rows, planes = planes_of(job);
-    const double rays_of_row = double(columns) * job.samples * job.samples;
+    const double rays_of_row = rays_of(job) / rows;
     const int at_once = int(std::clamp(0x1p22 / rays_of_row / 32, 1., 1024.)) * 32;
     const auto row_size = std::size_t(columns);
     std::vector<double> image(std::size_t(planes) * row_size * std::size_t(rows));
@@ -255,7 +249,7 @@ std::vector<double> Raytracing::trace(Picture& picture, double progress_of_path)
 std::vector<double> Raytracing::compose(const Picture& picture, std::vector<double> partial) const {
   const ImageJob& job = picture.plans.front().job;
   const auto planes = std::size_t(planes_of(job));
-  const int fine = parts_.is_cut() && job.kind == ImageKind::render ? job.samples : 1;
+  const int fine = parts_.is_cut() && job.kind == ImageKind::render ? picture.plans.front().samples : 1;
   const int columns = job.camera.columns * fine, rows = job.camera.rows * fine;
   const auto pixels = std::size_t(columns) * std::size_t(rows), size = planes * pixels;
   const std::size_t images = partial.size() / size;

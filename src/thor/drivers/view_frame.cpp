@@ -150,8 +150,8 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
     transfer.low = out.range.low, transfer.high = out.range.high;
   }
   ImageTask plan;
-  plan.job.camera = build_camera(camera, scene);
-  plan.job.kind = ImageKind::render, plan.job.samples = 1;
+  plan.job.kind = ImageKind::render;
+  look_through(plan, build_camera(camera, scene), scene);
   Render& render = plan.job.render;
   render.stop = 1e-3f, render.layers = 1;
   render.layer[0].place =
@@ -183,9 +183,9 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
     painted = render(view, start, camera, field, weight, colouring);
   } else {
     const Camera built = build_camera(camera, view.scene());
-    const ImageTask plan = kind == "slice"
-                               ? plan_image(config::SliceOperator{"", "", field}, built, view.scene())
-                               : plan_image(config::ProjectionOperator{"", "", field, weight}, built, view.scene());
+    ImageTask plan = kind == "slice" ? plan_image(config::SliceOperator{"", "", field}, view.scene())
+                                     : plan_image(config::ProjectionOperator{"", "", field, weight}, view.scene());
+    look_through(plan, built, view.scene());
     const std::vector<double> values = values_of(plan, view.trace(plan));
     painted.units = plan.units;
     painted.range = fit(colouring, values);

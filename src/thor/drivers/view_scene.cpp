@@ -53,7 +53,8 @@ const RayScene::Spread& ViewScene::spread_of(const std::string& product) {
   for (const std::size_t axis : {0, 2}) {
     camera.direction = {}, camera.up = {0, 1, 0};
     camera.direction[axis] = 1;
-    const ImageTask plan = plan_image(config::SliceOperator{"", "", product}, build_camera(camera, *scene_), *scene_);
+    ImageTask plan = plan_image(config::SliceOperator{"", "", product}, *scene_);
+    look_through(plan, build_camera(camera, *scene_), *scene_);
     for (const double value : values_of(plan, trace(plan))) {
       if (!std::isfinite(value)) continue;
       spread.least = std::min(spread.least, value), spread.largest = std::max(spread.largest, value);

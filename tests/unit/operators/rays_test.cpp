@@ -167,7 +167,8 @@ std::vector<ImageJob> jobs(const Camera& camera, const std::vector<float>& table
   std::vector<ImageJob> list;
   for (const ImageKind kind : {ImageKind::projection, ImageKind::render, ImageKind::slice}) {
     ImageJob job{};
-    job.camera = camera, job.kind = kind, job.samples = kind == ImageKind::projection ? 2 : 1;
+    job.camera = camera, job.kind = kind;
+    if (kind == ImageKind::projection) job.across.most = 2, job.up = {4, -1.3, 2.6};  // divided evenly, and at faces
     if (kind == ImageKind::slice) job.camera.near = 0, job.camera.far = 1e-6;
     job.projection.value.field = job.slice.value.field = 0;
     if (two_fields) job.projection.weight.field = 1, job.projection.value.velocity = 1;
@@ -252,7 +253,7 @@ TYPED_TEST(Rays, ColumnOfASphereIsThatOfItsChord) {
   scene.fields[0] = {1, 1, 0, false};
   const auto tracer = make_tracer(AnyScene<TypeParam>(scene), cpu::Options{1, false, ""});
   ImageJob job = jobs(camera_towards({1, 0.4, -0.7}, 64, 1.1), even_table(1), false).front();
-  job.samples = 1;
+  job.across = job.up = {};
   const std::vector<double> image = image_of(*tracer, job);
   for (int j = 0; j < 64; ++j) {
     for (int i = 0; i < 64; ++i) {
