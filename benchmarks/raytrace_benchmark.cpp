@@ -80,14 +80,19 @@ void measure_images(Tracer& tracer, int cells, int pixels, const std::string& wh
   for (const int kind : {0, 1, 2}) {
     ImageJob job{};
     job.camera = camera_of(cells, pixels, kind > 0);
-    job.kind = kind == 2 ? ImageKind::render : ImageKind::projection;
     // As the driver does on axis: pixels are divided at faces of cells.
     const double step = double(cells) / pixels;
     if (kind == 0) job.across = job.up = {int(std::ceil(step)) + 1, 0, step};
-    job.projection.value.field = 0;
-    job.render.layers = 1, job.render.layer[0].place.field = 0, job.render.stop = 1e-3f;
-    job.render.tables = {table.data(), table.size()};
-    std::vector<double> planes(std::size_t(planes_of(job)) * std::size_t(pixels) * std::size_t(pixels));
+    Projection projection;
+    projection.value.field = 0;
+    Render render{};
+    render.layers = 1, render.layer[0].place.field = 0, render.stop = 1e-3f;
+    if (kind == 2) {
+      job.set(render), job.tables = {table.data(), table.size()};
+    } else {
+      job.set(projection);
+    }
+    std::vector<double> planes(std::size_t(job.planes()) * std::size_t(pixels) * std::size_t(pixels));
     const double seconds = shortest(repeats, [&] { tracer.image(job, 0, pixels, planes); });
     constexpr const char* names[] = {"projection on axis", "projection off axis", "render off axis"};
     fmt::print("{:<22} {:<20} {:9.3f} ms  {:8.3g} rays/s\n", where, names[kind], 1e3 * seconds,

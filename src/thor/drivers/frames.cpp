@@ -33,9 +33,9 @@ std::string Frames::path_of(std::size_t frame) const {
   return (std::filesystem::path(folder_) / fmt::format("{}.{:04}.png", name_, frame)).string();
 }
 
-void Frames::add(const ImageJob& job, const std::vector<double>& values) {
-  const int columns = job.camera.columns, rows = job.camera.rows;
-  if (job.kind == ImageKind::render) {
+void Frames::add(const ImageTask& task, const std::vector<double>& values) {
+  const int columns = task.job.camera.columns, rows = task.job.camera.rows;
+  if (task.is_picture) {
     io::write_png(path_of(count_++), overwrite_, io::picture_of(columns, rows, values));
     return;
   }

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "thor/operators/image.hpp"
+#include "thor/operators/image_task.hpp"
 
 namespace thor {
 
@@ -14,7 +14,7 @@ class Frames {
  public:
   Frames(std::string folder, std::string name, bool overwrite);
   /// Values are drawn on the logarithmic scale of the first frame.
-  void add(const ImageJob& job, const std::vector<double>& values);
+  void add(const ImageTask& task, const std::vector<double>& values);
   /// Makes the movie; says what was written.
   std::string finish();
 

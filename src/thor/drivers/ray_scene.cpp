@@ -14,6 +14,7 @@
 #include "thor/io/array/input.hpp"
 #include "thor/io/array/units.hpp"
 #include "thor/io/result/unit.hpp"
+#include "thor/operators/keys.hpp"
 
 namespace thor {
 namespace {
@@ -318,8 +319,9 @@ double RayScene::mean_of(const std::string& product) {
   return sum * field.unit / double(shape_.cells());
 }
 
-FieldUse RayScene::over_mean(const std::string& product, std::optional<double> mean) {
-  const double by = mean ? *mean : mean_of(product);
+FieldUse RayScene::over_mean(const std::string& product) {
+  if (!means_.contains(product)) means_[product] = mean_of(product);
+  const double by = means_[product];
   const std::string key = fmt::format("{} over {}", product, by);
   if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
   if (!(by > 0)) throw Error(ExitCode::input, fmt::format("the mean of {} is {}: it is no brightness", product, by));
@@ -334,7 +336,7 @@ FieldUse RayScene::over_mean(const std::string& product, std::optional<double> m
   return uses_[key] = use;
 }
 
-RayScene::Absorber RayScene::absorber(const Line& line, const std::string& density_field) {
+Absorber RayScene::absorber(const Line& line, const std::string& density_field) {
   if (!from_file_ && ion_of(line) != ion_) {
     throw Error(ExitCode::usage,
                 fmt::format("the gas of a model is {}, as its line says, and {} is a line of {}: set the key "

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -7,20 +8,13 @@
 #include "thor/io/result/unit.hpp"
 #include "thor/line/line.hpp"
 #include "thor/operators/any_scene.hpp"
-#include "thor/operators/parameters.hpp"
+#include "thor/operators/fields.hpp"
 
 namespace thor {
 
-/// A quantity as an operator reads it, and what its numbers are.
-struct FieldUse {
-  FieldProduct quantity;
-  double unit = 1;      ///< of the numbers
-  std::string units{};  ///< that unit is in: "g cm-3"
-};
-
 /// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they
 /// are first used, and stay in memory.
-class RayScene {
+class RayScene final : public FieldSource {
  public:
   /// Reads the header of a grid; a model is built as its `line` sees it.
   RayScene(const config::Dataset& dataset, const Line& line, int threads);
@@ -28,19 +22,14 @@ class RayScene {
   /// Cuts a grid, so that this scene is one part of it; the others may be held by other processes.
   void set_part(const CellBox& box);
 
-  /// A product of fields, in the units of the file. Errors name the fields that there are.
-  FieldUse use(const std::string& product);
-  /// The same as the place in a range, 0 to 1.
-  FieldUse place(const std::string& product, config::FieldScale scale, double low, double high);
-  /// The same over its mean, which is given or found.
-  FieldUse over_mean(const std::string& product, std::optional<double> mean);
+  FieldUse use(const std::string& product) override;
+  FieldUse place(const std::string& product, config::FieldScale scale, double low, double high) override;
+  /// The mean is the one that was set, or that of this part.
+  FieldUse over_mean(const std::string& product) override;
+  void set_mean(const std::string& product, double mean) { means_[product] = mean; }
   double mean_of(const std::string& product);  ///< sum over the cells of this part, divided by all cells
 
-  /// The ion that absorbs in a line: number density, temperature and velocity in cgs.
-  struct Absorber {
-    FieldUse density, temperature, velocity;
-  };
-  Absorber absorber(const Line& line, const std::string& density_field);
+  Absorber absorber(const Line& line, const std::string& density_field) override;
   double coldest(const FieldUse& temperature) const;  ///< lowest temperature of this part [K]
 
   /// How the values of a product are spread over the cells of a grid, in its units. Between `low` and `high` is what a
@@ -56,11 +45,13 @@ class RayScene {
   template <class Real>
   AnyScene<Real> scene() const;
 
-  std::vector<std::string> names() const;                          ///< of fields
-  double length() const { return length_; }                        ///< unit of length [cm]
+  std::vector<std::string> names() const;             ///< of fields
+  double length() const override { return length_; }  ///< unit of length [cm]
+  double longest() const override { return *std::ranges::max_element(size_); }
+  double hubble() const override { return is_grid_ ? shape_.hubble : 0; }
   const std::array<double, 3>& centre() const { return centre_; }  ///< [cm]
   const std::array<double, 3>& size() const { return size_; }      ///< of the whole gas [cm]
-  double b_turb() const { return b_turb_; }
+  double b_turb() const override { return b_turb_; }
   bool is_grid() const { return is_grid_; }
   bool is_round() const { return is_round_; }                           ///< a sphere; else a cuboid
   bool is_infinite(std::size_t axis) const { return infinite_[axis]; }  ///< along an axis
@@ -92,6 +83,7 @@ class RayScene {
   CellBox part_{};
   Medium medium_;
   std::map<std::string, FieldUse> uses_;
+  std::map<std::string, double> means_;
   std::map<std::string, FieldArray> made_;  ///< of a model on a grid
   std::vector<FieldArray> fields_;
   std::vector<ModelField<double>> model_fields_;

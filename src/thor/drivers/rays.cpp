@@ -155,51 +155,14 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
   return out;
 }
 
-std::vector<float> build_table(const config::Transfer& t, const RayScene& scene, double exposure) {
-  const bool log = t.scale == config::FieldScale::log;
-  const auto place = [&](double v) {
-    return log ? std::log(std::max(v, 1e-300) / t.low) / std::log(t.high / t.low) : (v - t.low) / (t.high - t.low);
-  };
-  const double side = *std::ranges::max_element(scene.size()) / scene.length();
-  std::vector<float> table;
-  for (int i = 0; i < colours; ++i) {
-    const double at = double(i) / (colours - 1);
-    std::array<double, 3> colour{};
-    double opacity = 0;
-    if (!t.map.empty()) {
-      colour = colour_in_map(t.map, at), opacity = t.opacity * at * at;
-    } else if (!t.peaks.empty()) {
-      for (const config::TransferPoint& peak : t.peaks) {
-        const double width =
-            log ? peak.width * std::numbers::ln10 / std::log(t.high / t.low) : peak.width / (t.high - t.low);
-        const double more = peak.opacity * std::exp(-0.5 * std::pow((at - place(peak.at)) / width, 2));
-        opacity += more;
-        for (std::size_t k = 0; k < 3; ++k) colour[k] += more * peak.colour[k];
-      }
-      for (double& c : colour) c /= std::max(opacity, 1e-300);
-    } else {
-      const auto above = std::ranges::find_if(t.points, [&](const auto& p) { return place(p.at) > at; });
-      const config::TransferPoint& high = above == t.points.end() ? t.points.back() : *above;
-      const config::TransferPoint& low = above == t.points.begin() ? t.points.front() : *std::prev(above);
-      const double width = place(high.at) - place(low.at), share = width > 0 ? (at - place(low.at)) / width : 0;
-      opacity = std::lerp(low.opacity, high.opacity, std::clamp(share, 0., 1.));
-      for (std::size_t k = 0; k < 3; ++k)
-        colour[k] = std::lerp(low.colour[k], high.colour[k], std::clamp(share, 0., 1.));
-    }
-    for (const double c : colour) table.push_back(float(c * exposure));
-    table.push_back(float(opacity / side));
-  }
-  return table;
-}
-
 namespace {
 
 /// Pixels along a side of an image, which has the direction `axis`.
 PixelParts divide(const ImageTask& task, const RayScene& scene, const double (&axis)[3], double half, int pixels) {
   const Camera& camera = task.job.camera;
   PixelParts parts{task.samples};
-  const bool sums = task.job.kind == ImageKind::projection && camera.type == CameraType::orthographic;
-  for (std::size_t k = 0; sums && scene.is_grid() && k < 3; ++k) {
+  const bool divides = task.divides && camera.type == CameraType::orthographic && scene.is_grid();
+  for (std::size_t k = 0; divides && k < 3; ++k) {
     if (std::abs(axis[(k + 1) % 3]) > 1e-9 || std::abs(axis[(k + 2) % 3]) > 1e-9) continue;
     parts.step = axis[k] * 2 * half / pixels;
     parts.first = camera.position[k] - scene.shape().origin[k] / scene.length() - axis[k] * half;
@@ -212,8 +175,9 @@ PixelParts divide(const ImageTask& task, const RayScene& scene, const double (&a
 
 void look_through(ImageTask& task, const Camera& camera, const RayScene& scene) {
   Camera& c = task.job.camera = camera;
-  if (task.job.kind == ImageKind::slice) {
-    for (std::size_t k = 0; k < 3; ++k) c.position[k] -= task.offset / scene.length() * c.forward[k];
+  task.job.tables = {task.tables.data(), task.tables.size()};
+  if (task.plane) {
+    for (std::size_t k = 0; k < 3; ++k) c.position[k] -= *task.plane / scene.length() * c.forward[k];
     c.near = 0, c.far = 1e-9;
   }
   task.job.across = divide(task, scene, c.right, c.half_width, c.columns);
@@ -232,79 +196,26 @@ double rays_of(const ImageJob& job) {
   return count(job.across, job.camera.columns) * count(job.up, job.camera.rows);
 }
 
-ImageTask plan_image(const config::SliceOperator& op, RayScene& scene) {
-  const FieldUse use = scene.use(op.field);
-  ImageTask plan;
-  plan.job.kind = ImageKind::slice, plan.offset = op.offset;
-  plan.job.slice.value = use.quantity;
-  plan.unit = use.unit, plan.units = use.units;
-  return plan;
-}
-
-ImageTask plan_image(const config::ProjectionOperator& op, RayScene& scene) {
-  ImageTask plan;
-  const FieldUse value = scene.use(op.field);
-  plan.job.kind = ImageKind::projection, plan.samples = int(op.samples);
-  plan.job.projection.value = value.quantity;
-  plan.unit = value.unit, plan.units = value.units;
-  if (!op.weight.empty()) {
-    const FieldUse weight = scene.use(op.weight);
-    plan.job.projection.weight = weight.quantity, plan.weight_unit = weight.unit;
-  } else {
-    plan.unit *= scene.length();
-    plan.units = (io::Unit(value.units) * io::Unit("cm")).text();
+void set_units(const ImageTask& task, std::span<double> planes) {
+  const auto count = std::size_t(task.job.planes()), pixels = planes.size() / count;
+  for (std::size_t k = 0; k < count; ++k) {
+    for (double& number : planes.subspan(k * pixels, pixels)) number *= task.scale[k];
   }
-  return plan;
 }
 
-std::vector<config::RenderLayerKeys> layers_of(const config::RenderOperator& op) {
-  std::vector<config::RenderLayerKeys> layers{op.layer};
-  layers.insert(layers.end(), op.layers.begin(), op.layers.end());
-  return layers;
-}
-
-ImageTask plan_image(const config::RenderOperator& op, RayScene& scene, const std::vector<double>& means) {
-  ImageTask plan;
-  plan.job.kind = ImageKind::render, plan.samples = int(op.samples);
-  Render& render = plan.job.render;
-  render.stop = float(op.stop);
-  for (const config::RenderLayerKeys& keys : layers_of(op)) {
-    RenderLayer& layer = render.layer[render.layers];
-    layer.table = int(plan.tables.size());
-    const std::vector<float> table = build_table(keys.transfer, scene, op.exposure);
-    plan.tables.insert(plan.tables.end(), table.begin(), table.end());
-    if (!keys.brightness.empty()) {
-      layer.brightness = scene.over_mean(keys.brightness, means[std::size_t(render.layers)]).quantity;
-    }
-    layer.place = scene.place(keys.field, keys.transfer.scale, keys.transfer.low, keys.transfer.high).quantity;
-    ++render.layers;
-  }
-  render.tables = {plan.tables.data(), plan.tables.size()};
-  return plan;
-}
-
-void set_units(const ImageTask& plan, std::span<double> planes) {
-  if (plan.job.kind == ImageKind::render) return;
-  const auto pixels = planes.size() / std::size_t(planes_of(plan.job));
-  for (double& value : planes.first(pixels)) value *= plan.unit * plan.weight_unit;
-  for (double& weight : planes.subspan(pixels)) weight *= plan.weight_unit;
-}
-
-std::vector<double> values_of(const ImageTask& plan, std::span<const double> planes) {
-  const auto pixels = std::size_t(plan.job.camera.columns) * std::size_t(plan.job.camera.rows);
-  const double* const first = planes.data();
-  if (plan.job.kind == ImageKind::render) {
-    std::vector<double> rgba(4 * pixels);
-    for (std::size_t i = 0; i < pixels; ++i) {
-      for (std::size_t c = 0; c < 4; ++c) rgba[4 * i + c] = first[c * pixels + i];
-    }
-    return rgba;
-  }
-  std::vector<double> values(pixels);
-  const bool has_weight = planes_of(plan.job) > 1, is_mean = has_weight && plan.job.kind == ImageKind::projection;
+std::vector<double> values_of(const ImageTask& task, std::span<const double> planes) {
+  const auto pixels = std::size_t(task.job.camera.columns) * std::size_t(task.job.camera.rows);
+  const auto count = std::size_t(task.job.planes());
+  std::vector<double> values;
+  values.reserve(pixels * (task.is_picture ? count : 1));
   for (std::size_t i = 0; i < pixels; ++i) {
-    const double weight = has_weight ? first[pixels + i] : 1;
-    values[i] = weight == 0 ? NAN : first[i] / (is_mean ? weight : 1);
+    Pixel pixel{};
+    for (std::size_t k = 0; k < count; ++k) pixel[k] = planes[k * pixels + i];
+    if (task.is_picture) {
+      values.insert(values.end(), pixel.begin(), pixel.end());
+    } else {
+      values.push_back(task.value(pixel));
+    }
   }
   return values;
 }
@@ -373,69 +284,6 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
   }
   if (out.missed == out.begins.size()) throw Error(ExitCode::usage, key + ": no sightline meets the gas");
   return out;
-}
-
-AbsorptionPlan plan_absorption(const config::AbsorptionOperator& op, const Line& line, RayScene& scene, double coldest,
-                               double longest, const std::string& key) {
-  using constants::c, constants::km;
-  AbsorptionPlan plan;
-  Absorption& a = plan.absorption;
-  const RayScene::Absorber ion = scene.absorber(line, op.density_field);
-  a.density = ion.density.quantity, a.density_unit = ion.density.unit;
-  a.temperature = ion.temperature.quantity, a.temperature_unit = ion.temperature.unit;
-  a.velocity = ion.velocity.quantity, a.velocity_unit = ion.velocity.unit;
-  a.length = scene.length();
-  a.hubble = scene.is_grid() ? scene.shape().hubble * scene.length() : 0;
-  a.b_turb2 = scene.b_turb() * scene.b_turb();
-  const AtomicTransition& first = line.first();
-  plan.wavelength0 = first.wavelength;
-  double narrowest = HUGE_VAL, largest_a = 0, reddest = -HUGE_VAL, bluest = HUGE_VAL;
-  for (const AtomicTransition* t : line.absorbing()) {
-    const double b = t->thermal_speed(coldest, scene.b_turb());
-    narrowest = std::min(narrowest, b), largest_a = std::max(largest_a, t->voigt_parameter(b));
-    const double shift = c * std::log(t->wavelength / first.wavelength);
-    reddest = std::max(reddest, shift), bluest = std::min(bluest, shift);
-    a.transition[a.transitions++] = {shift, t->cross_section(1) * t->population, t->voigt_parameter(1),
-                                     std::pow(t->thermal_speed(1, 0), 2)};
-  }
-  if (largest_a > 0.2) {
-    throw Error(ExitCode::input, fmt::format("{}: gas of {:.2g} K has a Voigt parameter of {:.2g} in line {}; the "
-                                             "profile is good up to 0.2: give the gas a dataset.b_turb",
-                                             key, coldest, largest_a, line.name));
-  }
-  const bool in_velocity = op.axis == config::AbsorptionAxis::velocity;
-  const double low = in_velocity ? op.low : c * std::log(op.low / first.wavelength);
-  const double high = in_velocity ? op.high : c * std::log(op.high / first.wavelength);
-  // Gas absorbs between these; damping wings may reach some thousand km/s beyond.
-  constexpr double wings = 5e3;
-  const double flow = (scene.is_grid() ? scene.shape().hubble : 0) * longest;
-  if (high < bluest - wings * km || low > reddest + flow + wings * km) {
-    throw Error(
-        ExitCode::usage,
-        fmt::format("{}.range: line {} absorbs from {:.5g} to {:.5g} km/s ({:.6g} to {:.6g} Angstrom) along these "
-                    "sightlines, which lies more than {:.0f} km/s beyond this range",
-                    key, line.name, bluest / km, (reddest + flow) / km,
-                    first.wavelength * std::exp(bluest / c) / constants::angstrom,
-                    first.wavelength * std::exp((reddest + flow) / c) / constants::angstrom, wings));
-  }
-  const double width = (high - low) / double(op.bins);
-  plan.oversampling = int(op.oversampling);
-  if (plan.oversampling == 0) {
-    const double asked = std::ceil(1.2 * width / narrowest);
-    plan.oversampling = int(std::clamp(asked, 1., 64.));
-    if (asked > 64) {
-      warning(
-          "{}: bins of {:.3g} km/s are {:.0f} times as wide as the narrowest line, that of gas with {:.2g} K: 64 "
-          "points of a bin do not resolve it. Take more bins",
-          key, width / km, width / narrowest, coldest);
-    }
-  }
-  a.bins = int(op.bins) * plan.oversampling;
-  a.width = width / plan.oversampling;
-  a.first = low + 0.5 * a.width;
-  a.pieces = int(op.subsampling);
-  for (std::uint64_t i = 0; i <= op.bins; ++i) plan.edges.push_back(low + double(i) * width);
-  return plan;
 }
 
 }  // namespace thor

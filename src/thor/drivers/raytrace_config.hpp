@@ -1,7 +1,8 @@
 #pragma once
 #include "thor/datasets/parameters.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/operators/parameters.hpp"
+#include "thor/operators/camera_keys.hpp"
+#include "thor/operators/list.hpp"
 
 namespace thor::config {
 

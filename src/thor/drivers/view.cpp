@@ -10,6 +10,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/operators/colour_maps.hpp"
+#include "thor/operators/keys.hpp"
 
 namespace thor {
 namespace {

@@ -7,6 +7,7 @@
 #include "thor/drivers/view.hpp"
 #include "thor/io/png/png.hpp"
 #include "thor/operators/colour_maps.hpp"
+#include "thor/operators/keys.hpp"
 
 /// Pictures for `thor view`.
 namespace thor {
@@ -150,15 +151,15 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
     transfer.low = out.range.low, transfer.high = out.range.high;
   }
   ImageTask plan;
-  plan.job.kind = ImageKind::render;
-  look_through(plan, build_camera(camera, scene), scene);
-  Render& render = plan.job.render;
+  plan.is_picture = true;
+  Render render{};
   render.stop = 1e-3f, render.layers = 1;
   render.layer[0].place =
       scene.place(field, log ? config::FieldScale::log : config::FieldScale::linear, whole.low, whole.high).quantity;
-  if (!brightness.empty()) render.layer[0].brightness = scene.over_mean(brightness, view.mean_of(brightness)).quantity;
-  plan.tables = widen(build_table(transfer, scene, colouring.exposure), out.range, whole);
-  render.tables = {plan.tables.data(), plan.tables.size()};
+  if (!brightness.empty()) render.layer[0].brightness = scene.over_mean(brightness).quantity;
+  plan.tables = widen(build_table(transfer, scene.longest() / scene.length(), colouring.exposure), out.range, whole);
+  plan.job.set(render);
+  look_through(plan, build_camera(camera, scene), scene);
   const std::vector<double> rgba = values_of(plan, view.trace(plan));
   out.png = io::encode_png(io::picture_of(plan.job.camera.columns, plan.job.camera.rows, rgba), 1);
   return out;
@@ -183,8 +184,8 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
     painted = render(view, start, camera, field, weight, colouring);
   } else {
     const Camera built = build_camera(camera, view.scene());
-    ImageTask plan = kind == "slice" ? plan_image(config::SliceOperator{"", "", field}, view.scene())
-                                     : plan_image(config::ProjectionOperator{"", "", field, weight}, view.scene());
+    ImageTask plan = kind == "slice" ? config::SliceOperator{"", "", field}.plan(view.scene())
+                                     : config::ProjectionOperator{"", "", field, weight}.plan(view.scene());
     look_through(plan, built, view.scene());
     const std::vector<double> values = values_of(plan, view.trace(plan));
     painted.units = plan.units;

@@ -36,7 +36,7 @@ Tracer& ViewScene::tracer() {
 
 std::vector<double> ViewScene::trace(const ImageTask& plan) {
   const ImageJob& job = plan.job;
-  std::vector<double> planes(std::size_t(planes_of(job)) * std::size_t(job.camera.columns) *
+  std::vector<double> planes(std::size_t(job.planes()) * std::size_t(job.camera.columns) *
                              std::size_t(job.camera.rows));
   tracer().image(job, 0, job.camera.rows, planes);
   set_units(plan, planes);
@@ -53,7 +53,7 @@ const RayScene::Spread& ViewScene::spread_of(const std::string& product) {
   for (const std::size_t axis : {0, 2}) {
     camera.direction = {}, camera.up = {0, 1, 0};
     camera.direction[axis] = 1;
-    ImageTask plan = plan_image(config::SliceOperator{"", "", product}, *scene_);
+    ImageTask plan = config::SliceOperator{"", "", product}.plan(*scene_);
     look_through(plan, build_camera(camera, *scene_), *scene_);
     for (const double value : values_of(plan, trace(plan))) {
       if (!std::isfinite(value)) continue;
@@ -64,11 +64,6 @@ const RayScene::Spread& ViewScene::spread_of(const std::string& product) {
   spread.low = spread.least_positive < HUGE_VAL ? spread.least_positive : spread.least;
   spread.high = spread.largest;
   return spreads_[product] = spread;
-}
-
-double ViewScene::mean_of(const std::string& product) {
-  if (const auto found = means_.find(product); found != means_.end()) return found->second;
-  return means_[product] = scene_->mean_of(product);
 }
 
 }  // namespace thor

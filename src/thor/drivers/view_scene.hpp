@@ -3,7 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "thor/drivers/raytrace.hpp"
+#include "thor/drivers/ray_parts.hpp"
+#include "thor/drivers/rays.hpp"
 
 namespace thor {
 
@@ -22,7 +23,6 @@ class ViewScene {
   std::vector<double> trace(const ImageTask& plan);
   /// That of a model is found in its middle planes.
   const RayScene::Spread& spread_of(const std::string& product);
-  double mean_of(const std::string& product);
 
   /// Does the work, and once more without the fields of earlier pictures if there is no room for all of them.
   template <class Work>
@@ -53,7 +53,6 @@ class ViewScene {
   std::unique_ptr<Tracer> tracer_;
   int fields_ = 0;  ///< that the tracer has
   std::map<std::string, RayScene::Spread> spreads_;
-  std::map<std::string, double> means_;
 };
 
 }  // namespace thor

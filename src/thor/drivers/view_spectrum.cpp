@@ -20,7 +20,7 @@ struct AbsorbingGas {
 };
 
 /// Follows the ray and finds which velocities are of interest.
-AbsorbingGas find_gas(ViewScene& view, const StraightRay& ray, const Line& line, const RayScene::Absorber& ion) {
+AbsorbingGas find_gas(ViewScene& view, const StraightRay& ray, const Line& line, const Absorber& ion) {
   using constants::km;
   const RayScene& scene = view.scene();
   Trace trace{};
@@ -78,7 +78,7 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
     throw Error(ExitCode::usage, "px, py: give the point of the picture, in pixels from its upper left corner");
   const Line line = line_of_rays(view.config(), name, "line");
   RayScene& scene = view.scene();
-  const RayScene::Absorber ion = scene.absorber(line, op.density_field);
+  const Absorber ion = scene.absorber(line, op.density_field);
   const Camera built = build_camera(camera, scene);
   StraightRay ray = camera_ray(built, *x, double(camera.rows) - *y);
   const AbsorbingGas gas = find_gas(view, ray, line, ion);
@@ -87,7 +87,7 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
   ray.from = 0, ray.to = gas.length;
   op.low = low ? *low * km : gas.low, op.high = high ? *high * km : gas.high;
   if (!(op.high > op.low)) throw Error(ExitCode::usage, "low, high: low has to be less than high");
-  const AbsorptionPlan plan = plan_absorption(op, line, scene, gas.coldest, gas.length * scene.length(), "spectrum");
+  const AbsorptionPlan plan = op.plan(line, scene, gas.coldest, gas.length * scene.length(), "spectrum");
   const std::size_t fine = std::size_t(plan.oversampling);
   std::vector<float> depths(std::size_t(plan.absorption.bins));
   double column = 0;

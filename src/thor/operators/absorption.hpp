@@ -1,5 +1,10 @@
 #pragma once
+#include <string>
+#include <vector>
+
 #include "thor/line/voigt.hpp"
+#include "thor/operators/fields.hpp"
+#include "thor/operators/sightlines.hpp"
 #include "thor/operators/walk.hpp"
 
 namespace thor {
@@ -128,4 +133,37 @@ THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Ab
 }
 
 }  // namespace THOR_ISA
+
+/// The spectrum of a line, in fine bins.
+struct AbsorptionPlan {
+  Absorption absorption{};
+  int oversampling = 1;         ///< fine bins in a bin
+  double wavelength0 = 0;       ///< [cm]
+  std::vector<double> edges{};  ///< of the bins, in c ln(lambda/lambda_0) [cm/s]
+};
+
+namespace config {
+
+enum class AbsorptionAxis { velocity, wavelength };
+
+struct AbsorptionOperator {
+  static constexpr const char* type = "absorption";
+  static constexpr const char* meaning = "spectra of what a line absorbs along sightlines";
+  static const Section<AbsorptionOperator>& section();
+  std::string name, line, density_field;
+  Sightlines sightlines;
+  AbsorptionAxis axis = AbsorptionAxis::velocity;
+  double low = 0, high = 0;  ///< [cm/s] or [cm]
+  std::uint64_t bins = 0;
+  std::uint64_t oversampling = 0, subsampling = 0;  ///< 0: as many as it takes
+  double lsf = 0;                                   ///< FWHM [cm/s]; 0: none
+  double signal_to_noise = 0;                       ///< of a bin of the continuum; 0: no noise
+
+  /// `coldest`: temperature of all of the gas [K]; `longest`: of the sightlines [cm]; `key`: of the operator.
+  AbsorptionPlan plan(const Line& line, FieldSource& fields, double coldest, double longest,
+                      const std::string& key) const;
+  bool operator==(const AbsorptionOperator&) const = default;
+};
+
+}  // namespace config
 }  // namespace thor

@@ -1,17 +1,59 @@
 #pragma once
 #include "thor/operators/camera.hpp"
-#include "thor/operators/projection.hpp"
-#include "thor/operators/render.hpp"
-#include "thor/operators/slice.hpp"
+#include "thor/operators/list.hpp"
 #include "thor/operators/walk.hpp"
 
 /// Images: what an operator finds along the ray of each pixel.
 namespace thor {
 
-enum class ImageKind : int { projection, render, slice };
+/// Numbers of a pixel that an operator gives, at most.
+inline constexpr int image_planes = 4;
 
-/// Rays of a pixel along one side of it, each for a part of the side: equal parts; or, where faces of cells are parallel
-/// to the other side and to the rays, parts that end at faces. Along these what is seen is constant, and nothing is lost.
+template <class Plan>
+struct HeldPlan {
+  Plan plan;
+};
+
+/// The plan of one of the operators that make images. Plain data, as the kernels read it.
+template <class List>
+struct ImagePlan;
+template <class... Operators>
+struct ImagePlan<OperatorList<Operators...>> : HeldPlan<typename Operators::Plan>... {
+  int kind;  ///< which of them
+
+  template <class Plan>
+  static constexpr int kind_of() {
+    int at = 0, found = -1;
+    ((found = std::is_same_v<Plan, typename Operators::Plan> ? at : found, ++at), ...);
+    return found;
+  }
+  template <class Plan>
+  THOR_FN const Plan& get() const {
+    return static_cast<const HeldPlan<Plan>&>(*this).plan;
+  }
+  template <class Plan>
+  void set(const Plan& plan) {
+    static_cast<HeldPlan<Plan>&>(*this).plan = plan, kind = kind_of<Plan>();
+  }
+  /// Calls use() with the plan that is held.
+  template <class Use>
+  THOR_FN void visit(const Use& use) const {
+    ((kind == std::integral_constant<int, kind_of<typename Operators::Plan>()>::value
+          ? use(get<typename Operators::Plan>())
+          : void()),
+     ...);
+  }
+  /// Numbers of a pixel that are of use.
+  int planes() const {
+    int count = 0;
+    visit([&](const auto& plan) { count = plan.planes(); });
+    return count;
+  }
+};
+
+/// Rays of a pixel along one side of it, each for a part of the side: equal parts; or, where faces of cells are
+/// parallel to the other side and to the rays, parts that end at faces. Along these what is seen is constant, and
+/// nothing is lost.
 struct PixelParts {
   int most = 1;                ///< parts of a pixel
   double first = 0, step = 0;  ///< pixel p begins at first + p step, in cells; step 0: equal parts
@@ -25,26 +67,16 @@ struct PixelPart {
 inline constexpr double least_share = 1e-9;
 
 /// The image of one operator and one camera, the same for all lanes.
-struct ImageJob {
+struct ImageJob : ImagePlan<ImageOperators> {
   Camera camera;
-  ImageKind kind;
   PixelParts across, up;  ///< of a pixel: columns, rows
-  Projection projection;
-  Render render;
-  Slice slice;
+  Array<float> tables;    ///< that the operator reads
 };
 
 /// A rectangle of its pixels.
 struct ImageTile {
   int column, row, columns, rows;
 };
-
-/// Numbers of a pixel that an operator gives, at most, and those that are of use.
-inline constexpr int image_planes = 4;
-constexpr int planes_of(const ImageJob& job) {
-  if (job.kind == ImageKind::render) return 4;                                  // red, green, blue, opacity
-  return job.kind == ImageKind::slice || job.projection.is_weighted() ? 2 : 1;  // a value, and its weight
-}
 
 inline namespace THOR_ISA {
 
@@ -61,19 +93,12 @@ THOR_FN void follow(WalkOf<V, S>& walk, const S& scene, Operator& op) {
 
 template <class V, class S>
 THOR_FN void trace_image(WalkOf<V, S>& walk, const S& scene, const ImageJob& job, V (&out)[image_planes]) {
-  if (job.kind == ImageKind::projection) {
-    ProjectionSums<V> sums(job.projection);
-    follow<V>(walk, scene, sums);
-    sums.result(out);
-  } else if (job.kind == ImageKind::render) {
-    Rendering<V> rendering(job.render);
-    follow<V>(walk, scene, rendering);
-    rendering.result(out);
-  } else {
-    SliceValue<V> value(job.slice);
-    follow<V>(walk, scene, value);
-    value.result(out);
-  }
+  for (V& number : out) number = V(RealOf<V>(0));
+  job.visit([&](const auto& plan) THOR_INLINE_LAMBDA {
+    auto found = on_ray<V>(plan, job.tables.data);
+    follow<V>(walk, scene, found);
+    found.result(out);
+  });
 }
 
 /// Part i of a pixel.

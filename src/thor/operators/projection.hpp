@@ -1,13 +1,19 @@
 #pragma once
+#include <string>
+
 #include "thor/math/vec3.hpp"
 #include "thor/operators/scene.hpp"
 
 namespace thor {
 
+class FieldSource;
+struct ImageTask;
+
 /// Int q w ds, and Int w ds for a weighted mean.
 struct Projection {
   FieldProduct value, weight;
   constexpr bool is_weighted() const { return weight.field >= 0 || weight.velocity >= 0; }
+  constexpr int planes() const { return is_weighted() ? 2 : 1; }  ///< the integral, and that of the weight
 };
 
 inline namespace THOR_ISA {
@@ -51,5 +57,29 @@ struct ProjectionSums {
   }
 };
 
+template <class V>
+THOR_FN ProjectionSums<V> on_ray(const Projection& projection, const float*) {
+  return ProjectionSums<V>(projection);
+}
+
 }  // namespace THOR_ISA
+
+namespace config {
+
+template <class T>
+class Section;
+
+struct ProjectionOperator {
+  using Plan = Projection;
+  static constexpr const char* type = "projection";
+  static constexpr const char* meaning = "the integral of a field along the ray of each pixel, or its weighted mean";
+  static const Section<ProjectionOperator>& section();
+  std::string name, camera, field, weight;
+  std::uint64_t samples = 1;
+
+  ImageTask plan(FieldSource& fields) const;
+  bool operator==(const ProjectionOperator&) const = default;
+};
+
+}  // namespace config
 }  // namespace thor

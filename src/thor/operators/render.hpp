@@ -1,9 +1,14 @@
 #pragma once
+#include <string>
+#include <vector>
+
 #include "thor/math/functions.hpp"
 #include "thor/math/lookup.hpp"
-#include "thor/operators/scene.hpp"
+#include "thor/operators/transfer.hpp"
 
 namespace thor {
+
+struct ImageTask;
 
 inline constexpr int most_layers = 4;
 inline constexpr int colours = 1024;  ///< entries of a transfer function
@@ -13,7 +18,7 @@ inline constexpr int colours = 1024;  ///< entries of a transfer function
 struct RenderLayer {
   FieldProduct place;       ///< in the table
   FieldProduct brightness;  ///< multiplies colours, not absorption
-  int table;                ///< the first entry of it
+  int table;                ///< the first of its numbers, of which an entry has 4
 };
 
 /// Volume rendering (paper, section 3.5): C = Int c(s) mu(s) exp(-Int_0^s mu ds') ds along a ray from the camera, for
@@ -21,8 +26,8 @@ struct RenderLayer {
 struct Render {
   int layers;
   RenderLayer layer[most_layers];
-  Array<float> tables;  ///< 4 numbers for each entry
-  float stop;           ///< a ray ends where less of the light than this comes through
+  float stop;                                  ///< a ray ends where less of the light than this comes through
+  static constexpr int planes() { return 4; }  ///< red, green, blue, opacity
 };
 
 inline namespace THOR_ISA {
@@ -41,9 +46,10 @@ template <class V>
 struct Rendering {
   using Real = RealOf<V>;
   const Render& render;
+  const float* tables;
   V colour[3], through;
 
-  THOR_FN explicit Rendering(const Render& r) : render(r) {
+  THOR_FN Rendering(const Render& r, const float* t) : render(r), tables(t) {
     for (V& c : colour) c = V(Real(0));
     through = V(Real(1));
   }
@@ -57,7 +63,7 @@ struct Rendering {
       const V magic(sizeof(Real) == 4 ? Real(12582912) : Real(6755399441055744));
       const auto bits = to_bits(fma(place, V(Real(colours - 1)), magic)) & BitsOf<V>(2 * colours - 1u);
       const IntOf<V> at = __builtin_bit_cast(IntOf<V>, bits) << 2;
-      const float* const numbers = render.tables.data + layer.table;
+      const float* const numbers = tables + layer.table;
       const V mu = lookup<V>(numbers + 3, at);
       if (!any(mu > zero)) continue;  // transparent, as most gas is
       V bright = mu;
@@ -80,5 +86,40 @@ struct Rendering {
   }
 };
 
+template <class V>
+THOR_FN Rendering<V> on_ray(const Render& render, const float* tables) {
+  return Rendering<V>(render, tables);
+}
+
 }  // namespace THOR_ISA
+
+namespace config {
+
+struct RenderLayerKeys {
+  std::string field, brightness;
+  Transfer transfer;
+
+  bool operator==(const RenderLayerKeys&) const = default;
+};
+
+struct RenderOperator {
+  using Plan = Render;
+  static constexpr const char* type = "render";
+  static constexpr const char* meaning = "a picture of the volume, by transfer functions of fields";
+  static const Section<RenderOperator>& section();
+  std::string name, camera;
+  RenderLayerKeys layer;                ///< the first,
+  std::vector<RenderLayerKeys> layers;  ///< and more
+  std::uint64_t samples = 1;
+  double stop = 0;
+  double exposure = 1;  ///< factor of brightness
+
+  std::vector<RenderLayerKeys> all_layers() const;
+  /// Fields of which plan() takes the mean.
+  std::vector<std::string> means() const;
+  ImageTask plan(FieldSource& fields) const;
+  bool operator==(const RenderOperator&) const = default;
+};
+
+}  // namespace config
 }  // namespace thor

@@ -1,11 +1,17 @@
 #pragma once
+#include <string>
+
 #include "thor/operators/scene.hpp"
 
 namespace thor {
 
+class FieldSource;
+struct ImageTask;
+
 /// The gas in a plane, at points: no sum, and no way along a ray.
 struct Slice {
   FieldProduct value;
+  static constexpr int planes() { return 2; }  ///< the value, and 1 where there is one
 };
 
 inline namespace THOR_ISA {
@@ -29,5 +35,29 @@ struct SliceValue {
   }
 };
 
+template <class V>
+THOR_FN SliceValue<V> on_ray(const Slice& slice, const float*) {
+  return SliceValue<V>(slice);
+}
+
 }  // namespace THOR_ISA
+
+namespace config {
+
+template <class T>
+class Section;
+
+struct SliceOperator {
+  using Plan = Slice;
+  static constexpr const char* type = "slice";
+  static constexpr const char* meaning = "a field in a plane, as it is in the cells";
+  static const Section<SliceOperator>& section();
+  std::string name, camera, field;
+  double offset = 0;  ///< of the plane from the centre of the camera, towards it [cm]
+
+  ImageTask plan(FieldSource& fields) const;
+  bool operator==(const SliceOperator&) const = default;
+};
+
+}  // namespace config
 }  // namespace thor

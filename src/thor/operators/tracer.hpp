@@ -1,4 +1,7 @@
 #pragma once
+#include <string>
+
+#include "thor/operators/sightlines.hpp"
 #include "thor/operators/walk.hpp"
 
 namespace thor {
@@ -34,4 +37,18 @@ THOR_FN std::int64_t record_trace(const S& scene, const StraightRay& ray, const 
 }
 
 }  // namespace THOR_ISA
+
+namespace config {
+
+struct TracerOperator {
+  static constexpr const char* type = "tracer";
+  static constexpr const char* meaning = "fields along sightlines, piece by piece";
+  static const Section<TracerOperator>& section();
+  std::string name, fields;
+  Sightlines sightlines;
+
+  bool operator==(const TracerOperator&) const = default;
+};
+
+}  // namespace config
 }  // namespace thor

@@ -165,15 +165,25 @@ Camera camera_towards(std::array<double, 3> towards, int pixels, double half) {
 /// All kinds of images of one scene.
 std::vector<ImageJob> jobs(const Camera& camera, const std::vector<float>& table, bool two_fields) {
   std::vector<ImageJob> list;
-  for (const ImageKind kind : {ImageKind::projection, ImageKind::render, ImageKind::slice}) {
+  for (const int kind : {0, 1, 2}) {
     ImageJob job{};
-    job.camera = camera, job.kind = kind;
-    if (kind == ImageKind::projection) job.across.most = 2, job.up = {4, -1.3, 2.6};  // divided evenly, and at faces
-    if (kind == ImageKind::slice) job.camera.near = 0, job.camera.far = 1e-6;
-    job.projection.value.field = job.slice.value.field = 0;
-    if (two_fields) job.projection.weight.field = 1, job.projection.value.velocity = 1;
-    job.render.layers = 1, job.render.layer[0].place.field = 0, job.render.stop = 1e-3f;
-    job.render.tables = {table.data(), table.size()};
+    job.camera = camera, job.tables = {table.data(), table.size()};
+    if (kind == 0) {
+      Projection projection;
+      projection.value.field = 0;
+      if (two_fields) projection.weight.field = 1, projection.value.velocity = 1;
+      job.set(projection);
+      job.across.most = 2, job.up = {4, -1.3, 2.6};  // divided evenly, and at faces
+    } else if (kind == 1) {
+      Render render{};
+      render.layers = 1, render.layer[0].place.field = 0, render.stop = 1e-3f;
+      job.set(render);
+    } else {
+      Slice slice;
+      slice.value.field = 0;
+      job.set(slice);
+      job.camera.near = 0, job.camera.far = 1e-6;
+    }
     list.push_back(job);
   }
   return list;
@@ -187,7 +197,7 @@ std::vector<float> even_table(float absorption) {
 }
 
 std::vector<double> image_of(Tracer& tracer, const ImageJob& job) {
-  std::vector<double> planes(std::size_t(planes_of(job) * job.camera.columns * job.camera.rows));
+  std::vector<double> planes(std::size_t(job.planes() * job.camera.columns * job.camera.rows));
   tracer.image(job, 0, job.camera.rows, planes);
   return planes;
 }
@@ -273,7 +283,9 @@ TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
   for (const float mu : {1e-4f, 0.1f, 0.5f}) {
     const std::vector<float> table = even_table(mu);
     ImageJob job = jobs(camera, table, false)[1];
-    job.render.stop = 0;
+    Render render = job.get<Render>();
+    render.stop = 0;
+    job.set(render);
     const std::vector<double> image = image_of(*tracer, job);
     const double alpha = -std::expm1(-8. * double(mu));  // C = c (1 - e^-tau)
     for (std::size_t i = 0; i < 64; ++i) {
@@ -282,7 +294,8 @@ TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
       EXPECT_NEAR(image[3 * 64 + i], alpha, 1e-6);
     }
     // Rays that stop early have all but so much of it.
-    job.render.stop = 0.2f;
+    render.stop = 0.2f;
+    job.set(render);
     const double early = image_of(*tracer, job)[0];
     EXPECT_LE(std::abs(early - alpha), 0.2);
     EXPECT_EQ(mu > 0.3f, early < alpha - 0.01);

@@ -25,7 +25,7 @@ class CpuTracer final : public Tracer {
       const auto pixels = std::size_t(tile.columns) * std::size_t(tile.rows);
       std::vector<Real> numbers(image_planes * pixels);
       trace(scene_.data(), job, tile, numbers.data());
-      for (std::size_t p = 0; p < std::size_t(planes_of(job)); ++p) {
+      for (std::size_t p = 0; p < std::size_t(job.planes()); ++p) {
         for (int y = 0; y < tile.rows; ++y) {
           const Real* from = numbers.data() + p * pixels + std::size_t(y) * std::size_t(tile.columns);
           double* to = planes.data() + p * plane + std::size_t(j + y) * std::size_t(columns) + std::size_t(i);

@@ -21,14 +21,7 @@ class DeviceTracer final : public Tracer {
   void image(const ImageJob& job, int row, int rows, std::span<double> planes) override {
     const auto pixels = std::size_t(job.camera.columns) * std::size_t(rows), count = planes.size();
     reserve(out_, host_out_, count * sizeof(Real));
-    ImageJob there = job;
-    if (job.kind == ImageKind::render) {
-      const std::size_t bytes = job.render.tables.count * sizeof(float);
-      reserve(tables_, host_tables_, bytes);
-      std::memcpy(host_tables_->data(), job.render.tables.data, bytes);
-      device_.copy_in(0, tables_->data(), host_tables_->data(), bytes);
-      there.render.tables.data = reinterpret_cast<const float*>(tables_->data());
-    }
+    const ImageJob there = with_tables(job);
     Real* const out = reinterpret_cast<Real*>(out_->data());
     device_.trace(0, scene_, there, {0, row, job.camera.columns, rows}, int(count / pixels), out);
     device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
@@ -64,6 +57,17 @@ class DeviceTracer final : public Tracer {
 
  private:
   using Bytes = device::Buffer<char>;
+  /// The job with a copy of its tables on the device.
+  ImageJob with_tables(const ImageJob& job) {
+    ImageJob there = job;
+    if (job.tables.count == 0) return there;
+    const std::size_t bytes = job.tables.count * sizeof(float);
+    reserve(tables_, host_tables_, bytes);
+    std::memcpy(host_tables_->data(), job.tables.data, bytes);
+    device_.copy_in(0, tables_->data(), host_tables_->data(), bytes);
+    there.tables.data = reinterpret_cast<const float*>(tables_->data());
+    return there;
+  }
   void reserve(std::unique_ptr<Bytes>& memory, std::unique_ptr<Bytes>& pinned, std::size_t bytes) {
     if (memory && memory->bytes() >= bytes) return;
     memory.reset(), pinned.reset();

@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "thor/core/message.hpp"
+#include "thor/drivers/frames.hpp"
+#include "thor/drivers/ray_products.hpp"
+
+namespace thor {
+namespace {
+
+/// The image of an operator and its camera, or one for each frame of its way.
+class RayImage final : public RayProduct {
+ public:
+  RayImage(RayWork& work, std::size_t op);
+  double rays() const override { return frames() * rays_of(tasks_.front().job); }
+  double bytes() const override { return 8. * 6 * double(camera_.pixels) * double(camera_.rows); }
+  void write(io::ArrayOutput* file) override;
+
+ private:
+  double frames() const { return camera_.path ? double(camera_.path->frames) : 1; }
+  std::size_t pixels() const { return camera_.pixels * camera_.rows; }
+  void look(double way, int finer, int samples);
+  template <class Order>
+  std::vector<double> joined(const std::vector<double>& partial, std::size_t pixels, const Order& order) const;
+  std::vector<double> joined(const std::vector<double>& partial, std::size_t pixels) const;
+  std::vector<double> joined_in_order(const std::vector<double>& partial) const;
+  std::vector<double> trace(double way);
+
+  RayWork& work_;
+  const std::size_t op_;
+  const std::string name_;
+  const config::Camera& camera_;
+  int samples_ = 1;
+  std::vector<ImageTask> tasks_{};  ///< of each part
+};
+
+RayImage::RayImage(RayWork& work, std::size_t op)
+    : work_(work),
+      op_(op),
+      name_(std::visit([](const auto& keys) { return keys.name; }, work.config.operators[op])),
+      camera_(std::visit(
+          [&](const auto& keys) -> const config::Camera& {
+            if constexpr (requires { keys.camera; }) return work.config.camera(keys.camera);
+            throw std::logic_error("an operator without a camera makes no image");
+          },
+          work.config.operators[op])) {
+  work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
+  const auto plan = [&](const auto& keys) {
+    if constexpr (requires { keys.means(); }) {
+      for (const std::string& product : keys.means()) {
+        double sum = 0;
+        for (auto& part : work.parts.parts()) sum += part.scene.mean_of(product);
+        if (work.parts.is_cut()) {
+          const std::vector<double> all = everywhere(work.world, {sum});
+          sum = std::accumulate(all.begin(), all.end(), 0.);
+        }
+        for (auto& part : work.parts.parts()) part.scene.set_mean(product, sum);
+      }
+    }
+    if constexpr (requires { keys.camera; }) {
+      for (auto& part : work.parts.parts()) tasks_.push_back(keys.plan(part.scene));
+    }
+  };
+  std::visit(plan, work.config.operators[op]);
+  samples_ = tasks_.front().samples;
+  look(0, 1, samples_);
+}
+
+/// Sets the cameras of all parts, with so many times the pixels along a side.
+void RayImage::look(double way, int finer, int samples) {
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    const RayScene& scene = work_.parts.parts()[p].scene;
+    Camera camera = build_camera(camera_, scene, way);
+    camera.columns *= finer, camera.rows *= finer;
+    tasks_[p].samples = samples;
+    look_through(tasks_[p], camera, scene);
+  }
+}
+
+/// Joins images of several ranks or parts; order(pixel) says in which order.
+template <class Order>
+std::vector<double> RayImage::joined(const std::vector<double>& partial, std::size_t pixels, const Order& order) const {
+  const ImageTask& task = tasks_.front();
+  const auto planes = std::size_t(task.job.planes());
+  std::vector<double> whole(planes * pixels);
+  for (std::size_t i = 0; i < pixels; ++i) {
+    Pixel pixel{};
+    for (const std::size_t image : order(i)) {
+      Pixel more{};
+      for (std::size_t k = 0; k < planes; ++k) more[k] = partial[(image * planes + k) * pixels + i];
+      task.join(pixel, more);
+    }
+    for (std::size_t k = 0; k < planes; ++k) whole[k * pixels + i] = pixel[k];
+  }
+  return whole;
+}
+
+std::vector<double> RayImage::joined(const std::vector<double>& partial, std::size_t pixels) const {
+  std::vector<std::size_t> all(partial.size() / (std::size_t(tasks_.front().job.planes()) * pixels));
+  std::iota(all.begin(), all.end(), std::size_t(0));
+  return joined(partial, pixels, [&](std::size_t) -> const std::vector<std::size_t>& { return all; });
+}
+
+/// Those of parts that rays go through one after the other. Every pixel is one ray.
+std::vector<double> RayImage::joined_in_order(const std::vector<double>& partial) const {
+  const Camera& camera = tasks_.front().job.camera;
+  const Domains& domains = work_.parts.domains();
+  std::vector<int> domain_of;  // each image, in the order of ranks
+  for (int rank = 0; rank < work_.world.ranks(); ++rank) {
+    for (int d = 0; d < domains.count(); ++d) {
+      if (domains.holders(d, work_.world.ranks()).front() == rank) domain_of.push_back(d);
+    }
+  }
+  const RayScene& scene = work_.parts.scene();
+  std::vector<std::pair<double, std::size_t>> entries(domain_of.size());
+  std::vector<std::size_t> order(domain_of.size());
+  return joined(partial, std::size_t(camera.columns) * std::size_t(camera.rows),
+                [&](std::size_t pixel) -> const std::vector<std::size_t>& {
+                  const auto columns = std::size_t(camera.columns);
+                  const StraightRay ray =
+                      camera_ray(camera, double(pixel % columns) + 0.5, double(pixel / columns) + 0.5);
+                  for (std::size_t i = 0; i < entries.size(); ++i) {
+                    const CellBox& box = domains.box(domain_of[i]);
+                    double enters = -HUGE_VAL;
+                    for (std::size_t k = 0; k < 3; ++k) {
+                      if (ray.direction[k] == 0) continue;
+                      const double low = double(box.first[k]) + scene.shape().origin[k] / scene.length();
+                      const double face = ray.direction[k] > 0 ? low : low + double(box.count[k]);
+                      enters = std::max(enters, (face - ray.position[k]) / ray.direction[k]);
+                    }
+                    entries[i] = {enters, i};
+                  }
+                  std::ranges::sort(entries);
+                  std::ranges::transform(entries, order.begin(), [](const auto& entry) { return entry.second; });
+                  return order;
+                });
+}
+
+/// Means over squares of side x side pixels.
+std::vector<double> means_of_squares(const std::vector<double>& planes, std::size_t columns, std::size_t rows,
+                                     std::size_t side) {
+  if (side == 1) return planes;
+  const std::size_t pixels = columns * rows, coarse = pixels / (side * side);
+  std::vector<double> means(planes.size() / (side * side));
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    const std::size_t row = i % pixels / columns, column = i % columns;
+    means[i / pixels * coarse + row / side * (columns / side) + column / side] += planes[i] / double(side * side);
+  }
+  return means;
+}
+
+/// Planes of the whole image at the first rank, in units of the task; nothing elsewhere.
+std::vector<double> RayImage::trace(double way) {
+  const bool cut = work_.parts.is_cut(), one_by_one = cut && tasks_.front().in_order;
+  const int finer = one_by_one ? samples_ : 1;
+  look(way, finer, one_by_one ? 1 : samples_);
+  std::vector<double> partial;
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    const ImageJob& job = tasks_[p].job;
+    const int columns = job.camera.columns, rows = job.camera.rows;
+    const auto planes = std::size_t(job.planes()), row_size = std::size_t(columns);
+    const double rays_of_row = rays_of(job) / rows;
+    const int at_once = int(std::clamp(0x1p22 / rays_of_row / 32, 1., 1024.)) * 32;
+    std::vector<double> image(planes * row_size * std::size_t(rows));
+    int band = 0;
+    for (int row = 0; row < rows; row += at_once, ++band) {
+      if (!cut && band % work_.world.ranks() != work_.world.rank()) continue;
+      const int some = std::min(at_once, rows - row);
+      std::vector<double> numbers(planes * row_size * std::size_t(some));
+      work_.parts.parts()[p].tracer->image(job, row, some, numbers);
+      for (std::size_t k = 0; k < planes; ++k) {
+        std::copy_n(numbers.begin() + std::ptrdiff_t(k * row_size * std::size_t(some)), row_size * std::size_t(some),
+                    image.begin() + std::ptrdiff_t((k * std::size_t(rows) + std::size_t(row)) * row_size));
+      }
+      work_.progress(rays_of_row * some / double(tasks_.size()));
+    }
+    set_units(tasks_[p], image);
+    partial.insert(partial.end(), image.begin(), image.end());
+  }
+  if (!work_.world.is_alone()) partial = at_first(work_.world, partial);
+  if (!work_.world.is_first()) return {};
+  if (!one_by_one) return joined(partial, pixels());
+  const Camera& camera = tasks_.front().job.camera;
+  return means_of_squares(joined_in_order(partial), std::size_t(camera.columns), std::size_t(camera.rows),
+                          std::size_t(finer));
+}
+
+/// Edges of pixels: in kpc, in degrees, or tangents of angles.
+void write_edges(io::ArrayOutput& file, const std::string& group, const Camera& camera, double length) {
+  const char* units = camera.type == CameraType::orthographic  ? "kpc"
+                      : camera.type == CameraType::perspective ? ""
+                                                               : "deg";
+  const auto edges = [&](int count, double half) {
+    std::vector<double> out;
+    for (int i = 0; i <= count; ++i) out.push_back(half * (2. * i / count - 1));
+    return out;
+  };
+  const bool parallel = camera.type == CameraType::orthographic, all = camera.type == CameraType::equirectangular;
+  const double scale = parallel ? length / cm_per_kpc : 1;
+  file.write(group + "/edges_right", edges(camera.columns, all ? 180 : camera.half_width * scale), units,
+             "edges of the pixels to the right of the middle");
+  file.write(group + "/edges_up", edges(camera.rows, all ? 90 : camera.half_height * scale), units,
+             "edges of the pixels above the middle");
+}
+
+void RayImage::write(io::ArrayOutput* file) {
+  std::unique_ptr<Frames> pictures;
+  if (frames() > 1 && work_.world.is_first()) {
+    const std::string folder = work_.config.frames.empty() ? frames_folder(work_.options.output) : work_.config.frames;
+    pictures = std::make_unique<Frames>(folder, name_, work_.options.overwrite);
+  }
+  std::vector<double> first;
+  for (std::uint64_t frame = 0; double(frame) < frames(); ++frame) {
+    const double way = frames() > 1 ? progress_of(*camera_.path, frame) : 0;
+    const std::vector<double> planes = trace(way);
+    look(way, 1, samples_);
+    if (!work_.world.is_first()) continue;
+    std::vector<double> values = values_of(tasks_.front(), planes);
+    if (pictures) pictures->add(tasks_.front(), values);
+    if (frame == 0) first = std::move(values);
+  }
+  if (!work_.world.is_first()) return;
+  if (pictures && !work_.options.quiet) message("thor: wrote {}\n", pictures->finish());
+  const ImageTask& task = tasks_.front();
+  // A camera that moves is described as it began.
+  const RayScene& scene = work_.parts.scene();
+  const Camera camera = build_camera(camera_, scene);
+  const auto rows = std::uint64_t(camera.rows), columns = std::uint64_t(camera.columns);
+  const std::string group = "/images/" + name_;
+  if (task.is_picture) {
+    const std::vector<float> rgba(first.begin(), first.end());
+    file->write<float>(group + "/rgba", rgba, {rows, columns, 4}, "",
+                       "red, green, blue, and the share of the light behind that is held back");
+  } else {
+    file->write<double>(group + "/value", first, {rows, columns}, task.units, task.meaning);
+  }
+  write_edges(*file, group, camera, scene.length());
+  const auto vector = [&](const char* name, const double(&v)[3], double factor) {
+    file->attribute(group, name, std::vector<double>{v[0] * factor, v[1] * factor, v[2] * factor});
+  };
+  vector("right", camera.right, 1), vector("up", camera.up, 1), vector("direction", camera.forward, -1);
+  vector(camera.type == CameraType::orthographic ? "centre" : "position", camera.position, scene.length());
+  file->attribute(group, "camera", camera_.name);
+  constexpr const char* types[] = {"orthographic", "perspective", "equirectangular"};
+  file->attribute(group, "camera_type", std::string(types[int(camera.type)]));
+  std::visit(
+      [&]<class T>(const T& keys) {
+        file->attribute(group, "operator", std::string(T::type));
+        if constexpr (requires { keys.field; }) file->attribute(group, "field", keys.field);
+        if constexpr (requires { keys.weight; }) file->attribute(group, "weight", keys.weight);
+        if constexpr (requires { keys.layer; }) file->attribute(group, "field", keys.layer.field);
+      },
+      work_.config.operators[op_]);
+}
+
+}  // namespace
+
+std::unique_ptr<RayProduct> make_image(RayWork& work, std::size_t op) { return std::make_unique<RayImage>(work, op); }
+
+}  // namespace thor

@@ -1,0 +1,101 @@
+#include "thor/operators/camera_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "thor/operators/keys.hpp"
+
+namespace thor::config {
+namespace {
+
+using Vector = std::array<double, 3>;
+
+Vector cross(const Vector& a, const Vector& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+const Section<CameraPath>& path_section() {
+  static const Section<CameraPath> section = [] {
+    Section<CameraPath> s("The way of a camera, in frames that are written as numbered pictures.");
+    s.choice(
+        "type", &CameraPath::type,
+        std::vector<Option<PathType>>{{"rotate", PathType::rotate, "around the centre, about the upward direction"},
+                                      {"zoom", PathType::zoom, "to another width, or field of view, at an even pace"},
+                                      {"fly", PathType::fly, "on a straight line to another place"}},
+        {.meaning = "how it moves", .example = "rotate"});
+    s.integer("frames", &CameraPath::frames, 2, 100'000, {.meaning = "number of pictures", .example = "120"});
+    s.quantity("angle", &CameraPath::angle, Dimension::angle, {.low = -1e3, .high = 1e3},
+               {.meaning = "of the whole way; of a full turn the last frame is one before the first",
+                .fallback = "360 deg",
+                .when = {"type", {"rotate"}}});
+    s.quantity("width", &CameraPath::width, Dimension::length, lengths_of_space,
+               {.meaning = "of the last frame", .example = "1 kpc", .when = {"type", {"zoom"}}});
+    s.vector("to", &CameraPath::to, Dimension::length, anything,
+             {.meaning = "position of a camera with a place, or centre, in the last frame",
+              .example = "[0 kpc, 0 kpc, 5 kpc]",
+              .when = {"type", {"fly"}}});
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace
+
+const Section<Camera>& camera_section() {
+  static const Section<Camera> section = [] {
+    Section<Camera> s("Somebody who takes pictures. Images have x to the right and y upwards as seen from [0, 0, 1].");
+    declare_name(s, "face");
+    s.choice("type", &Camera::type,
+             std::vector<Option<CameraType>>{
+                 {"orthographic", CameraType::orthographic, "from far away: parallel rays"},
+                 {"perspective", CameraType::perspective, "from a place, with a field of view"},
+                 {"equirectangular", CameraType::equirectangular, "from a place, into all directions"}},
+             {.meaning = "kind of camera", .fallback = "orthographic"});
+    s.vector("direction", &Camera::direction, Dimension::none, anything,
+             {.meaning = "from what is seen to the camera, as that to an observer; its length does not matter",
+              .example = "[0, 0, 1]",
+              .when = {"type", {"orthographic"}}});
+    s.vector("position", &Camera::position, Dimension::length, anything,
+             {.meaning = "where the camera is; it looks towards `centre`",
+              .example = "[0 kpc, -50 kpc, 20 kpc]",
+              .when = {"type", {"perspective", "equirectangular"}}});
+    s.vector("up", &Camera::up, Dimension::none, anything,
+             {.meaning = "upward in the image, as far as it lies across the line of sight", .fallback = "[0, 1, 0]"});
+    s.vector("centre", [](Camera & c) -> auto& { return c.centre.emplace(); }, Dimension::length, anything,
+             {.meaning = "point in the middle of the image; by default that of the gas",
+              .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+    s.quantity("width", &Camera::width, Dimension::length, lengths_of_space,
+               {.meaning = "of the image", .example = "60 kpc", .when = {"type", {"orthographic"}}});
+    s.quantity("field_of_view", &Camera::field_of_view, Dimension::angle, {.low = 1e-6, .high = 3.1},
+               {.meaning = "from left to right", .fallback = "60 deg", .when = {"type", {"perspective"}}});
+    s.integer("pixels", &Camera::pixels, 1, 65536, {.meaning = "columns of the image", .example = "512"});
+    s.integer(
+        "rows", &Camera::rows, 0, 65536,
+        {.meaning = "rows of the image; 0: as many as columns (half as many with equirectangular)", .fallback = "0"});
+    s.optional_quantity("depth", &Camera::depth, Dimension::length, lengths_of_space,
+                        {.meaning = "what is seen lies within a slab of this depth around the centre; by default all",
+                         .example = "5 kpc",
+                         .when = {"type", {"orthographic"}}});
+    s.map("path", &Camera::path, path_section(), {.meaning = "way of the camera, for a movie; by default it stands"});
+    s.check([](Reader& reader, Camera& c) {
+      if (!reader.has("centre")) c.centre.reset(), reader.omit("centre");
+      if (c.rows == 0)
+        c.rows = c.type == CameraType::equirectangular ? std::max<std::uint64_t>(c.pixels / 2, 1) : c.pixels;
+      if (!reader.clean("up") || !reader.clean("direction")) return;
+      if (!(length(c.up) > 0)) return reader.report("up", "must not be zero");
+      if (c.type != CameraType::orthographic) return;
+      if (!(length(c.direction) > 0)) return reader.report("direction", "must not be zero");
+      if (!(length(cross(c.up, c.direction)) > 1e-6 * length(c.up) * length(c.direction))) {
+        const bool along_z = std::abs(c.direction[2]) > 0.9 * length(c.direction);
+        reader.report("up", fmt::format("is parallel to the direction: choose another, such as {}",
+                                        along_z ? "[0, 1, 0]" : "[0, 0, 1]"));
+      }
+    });
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace thor::config
