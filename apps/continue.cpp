@@ -8,6 +8,7 @@
 #include "thor/drivers/earlier.hpp"
 #include "thor/drivers/prepare.hpp"
 #include "thor/drivers/until.hpp"
+#include "thor/io/partial.hpp"
 
 namespace thor::command {
 namespace {
@@ -46,20 +47,28 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
     throw Error(ExitCode::usage, "--photons: expected a whole number");
   }
 
+  if (std::filesystem::equivalent(io::detail::previous_of(options.output), path, other)) {
+    throw Error(ExitCode::usage, path + ": checkpoints of " + options.output +
+                                     " would replace it: give another -o, or `thor continue` that file, which goes on "
+                                     "from this one if it is damaged");
+  }
+
   const SignalGuard guard;  // until the file is in its place
   // Somebody else may add photons at the same time, and be done first.
   std::error_code gone;
   const auto written = std::filesystem::last_write_time(path, gone);
   if (replace) {
-    options.before_commit = [path, written] {
+    options.before_commit = [path, written, was_there = !gone] {
       std::error_code none;
-      if (std::filesystem::last_write_time(path, none) == written && !none) return;
+      const auto now = std::filesystem::last_write_time(path, none);
+      if (was_there ? now == written && !none : bool(none)) return;
       throw Error(ExitCode::output, path +
                                         ": has changed since photons were added to what it was, perhaps by another "
                                         "`thor continue`; it stays as it is: run the command again");
     };
   }
   const Earlier earlier = open_earlier(path);
+  if (replace) options.replaces = earlier.path == path ? Replaces::this_run : Replaces::spoilt;
   config::Config then = earlier.config;
   if (asked) {
     then = config::load(asked->path, asked->set).config;
@@ -91,6 +100,8 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
   Goal goal{std::max({sample.next, setup.emitter.count(), sample.requested}), config.until.has_value()};
   // The error is looked at where a run that was not cut would have done so: then both end with the same photons.
   if (config.until) goal.photons = std::max(sample.next, set.empty() ? sample.look : 0);
+  // Photons that --photons was to add are still owed; the error had been reached, or was not asked for.
+  if (set.empty() && sample.look == 0 && sample.requested > sample.tally.photons()) goal = {sample.requested, false};
   if (more > 0) {
     const std::uint64_t unit = share_unit(setup.emitter), all = (sample.next + more + unit - 1) / unit * unit;
     if (all != sample.next + more && !options.quiet) {

@@ -6,6 +6,7 @@
 import contextlib
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,78 @@ class Checkpoints(Case):
             self.assertEqual([key for key in one if one[key] != other.get(key)], [])
         self.assertEqual(thor("continue", out, *OFTEN).returncode, DONE)
         self.assertFalse(previous.exists(), "a run that is done leaves nothing behind")
+
+    def killed(self, out, *words, config=None):
+        """Kills a run after it has written a checkpoint."""
+        before = out.stat().st_mtime_ns if out.exists() else 0
+        words = words or ("run", self.write(config or self.config), "-o", out)
+        job = subprocess.Popen(command_line(*words, *OFTEN), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        self.assertTrue(wait_for(lambda: out.exists() and out.stat().st_mtime_ns != before), "a checkpoint")
+        job.send_signal(signal.SIGKILL)
+        job.communicate(timeout=30)
+
+    def test_a_file_called_previous_that_is_something_else(self):
+        """It stays as it is, whatever the run does; and nothing goes on from what belongs to another run."""
+        out, previous = self.folder / "out.h5", self.folder / "out.h5.previous"
+        previous.write_text("a backup")
+        done = thor("run", self.write(self.config), "-o", out, *(word for word in OFTEN if word != "--quiet"))
+        self.assertEqual((done.returncode, previous.read_text()), (DONE, "a backup"), done.stderr)
+        self.assertIn("is no checkpoint of this run and stays", done.stderr)
+        previous.unlink()
+        # The checkpoint of another run goes with the result that is replaced.
+        self.killed(out, "run", self.write(self.config), "-o", out, "--overwrite")
+        out.rename(previous)
+        out.touch()
+        self.killed(out, "run", self.write({**self.config, "seed": 77}), "-o", out, "--overwrite")
+        if previous.exists():
+            with h5py.File(previous) as file:
+                self.assertEqual(file.attrs["seed"], 77)
+        # It is not what a run is continued from and at the same time replaces.
+        out.rename(previous)
+        done = thor("continue", previous, "-o", out)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertTrue(previous.exists())
+
+    def test_the_result_that_is_continued_is_kept_beside_the_next(self):
+        whole = self.run_thor(self.config, "--device", "cpu")
+        out, previous = self.folder / "out.h5", self.folder / "out.h5.previous"
+        (self.folder / "scratch").mkdir()
+        link, real = self.folder / "link.h5", self.folder / "scratch" / "real.h5"
+        link.symlink_to(real)  # results are often links to another disk
+        self.killed(out)
+        shutil.copy(out, real)
+        for name, kept in ((out, previous), (link, self.folder / "scratch" / "real.h5.previous")):
+            self.killed(name, "continue", name)
+            self.assertFalse(kept.is_symlink())
+            self.assertNotEqual(kept.stat().st_ino, name.resolve().stat().st_ino)
+            name.resolve().unlink()  # the last one is lost
+            done = thor("continue", name, *OFTEN)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            one, other = (numbers(path, ("ranks", "warnings")) for path in (whole, name))
+            self.assertEqual([key for key in one if one[key] != other.get(key)], [])
+            self.assertFalse(kept.exists())
+
+    def test_stopped_in_the_first_batch(self):
+        """There is nothing that could be continued: a job script begins again."""
+        out = self.folder / "out.h5"
+        thick = {**self.config, "dataset": {**self.config["dataset"], "tau0": 1e7}, "acceleration": {"core_skip": "none", "jumps": False}}
+        done = thor("run", self.write(thick), "-o", out, *OFTEN, "--max-walltime", 0.3, "--drain", 0)
+        self.assertEqual(done.returncode, STOPPED, done.stderr)
+        self.assertIn("nothing was written", done.stderr)
+        self.assertEqual(list(self.folder.glob("out*")), [])
+
+    def test_photons_that_are_owed_to_an_error_that_was_met(self):
+        config = {**self.config, "until": {"output": "s", "error": "10%", "of": "peak"}}
+        config["generators"] = [{**config["generators"][0], "photons": max(self.all // 20, 100)}]
+        out = self.run_thor(config, "--device", "cpu")
+        met = self.photons(out)
+        self.killed(out, "continue", out, "--photons", self.all)
+        cut, goal = self.photons(out), int(self.summary(out)["photons_requested"])
+        self.assertGreaterEqual(goal, met + self.all)
+        self.assertLess(cut, goal)
+        self.assertEqual(thor("continue", out, *OFTEN).returncode, DONE)
+        self.assertEqual(self.photons(out), goal)
 
     def test_the_same_result_with_and_without(self):
         one, other = numbers(self.run_thor(self.config, "--device", "cpu")), numbers(self.run_thor(self.config, *OFTEN))

@@ -195,6 +195,21 @@ class Names(Case):
         self.assertFalse(partial.exists())
         self.assert_closed(out)
 
+    def test_a_whole_result_that_could_not_get_its_name_is_not_removed(self):
+        out = self.folder / "late.h5"
+        partial = out.with_name("late.h5.partial")
+        job = subprocess.Popen(command_line("run", self.write(sphere(1e4, 3000)), "-o", out, "--threads", 1), stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: job.poll() is None and job.kill())
+        self.assertTrue(wait_for(partial.exists))
+        out.write_text("somebody else's")
+        said = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, OUTPUT, said)
+        self.assertIn("the result is complete and kept as", said)
+        done = run(*self.commands["out.h5"], "-o", out, "--overwrite")
+        self.assertEqual(done.returncode, OUTPUT, done.stderr)
+        self.assertIn("is a whole result that could not get its name", done.stderr)
+        self.assert_closed(partial.rename(self.folder / "mine.h5"))
+
     def test_without_locks_of_hdf5_another_run_is_seen_too(self):
         """HDF5_USE_FILE_LOCKING=FALSE is often set where file systems are large."""
         for setting in ("FALSE", "TRUE"):

@@ -91,6 +91,25 @@ class Same(DomainCase):
                     travelled += domains > 1 and file["domains"].attrs["count"] == domains
         self.assertGreater(travelled, 60)
 
+    def test_lights_in_faces_and_rays_along_axes(self):
+        """A ray that does not move along an axis may lie in a face between parts all the way, and leaves its part through another."""
+        for periodic in (False, True):
+            self.random_grid((8, 8, 8), 3, periodic=periodic, hubble=3e-14)
+            with h5py.File(self.folder / "grid.h5", "r+") as file:
+                file.attrs.update({f"origin_{axis}": -KPC for axis in "xyz"})
+            places = (["0 kpc", "0 kpc", "-0.9 kpc"], ["-1 kpc", "0.1 kpc", "-0.9 kpc"], ["0.6 kpc", "-1 kpc", "0 kpc"], ["0 kpc", "0.3 kpc", "-1 kpc"])
+            lights = [{"type": "point", "photons": 20, "luminosity": "1e40 erg/s", "position": list(place)} for place in places]
+            beams = [{"type": "extended", "shape": "beam", "photons": 20, "luminosity": "1e40 erg/s", "radius": "0.001 kpc", "direction": list(axis)}
+                     for axis in ([0, 0, 1], [-1, 0, 0])]
+            axes = {"x": [1, 0, 0], "y": [0, -1, 0], "z": [0, 0, 1]}
+            config = {**on_random_grid(1, 4, {"hubble_flow": True, "stop_shift": "1 Angstrom"}), "generators": lights + beams,
+                      "observers": [{"name": name, "direction": direction, "up": [1, 1, 1]} for name, direction in axes.items()],
+                      "outputs": [SPECTRUM, *({**SPECTRUM, "name": f"seen_{name}", "observer": name} for name in axes)]}
+            whole = self.run_thor(config, "--device", "cpu")
+            for how in ((2,), (8, "--margin", 0), (8,)):
+                with self.subTest(periodic=periodic, how=how):
+                    self.assert_same(whole, self.cut(config, *how))
+
     def test_core_skipping_by_lengths_that_cross_parts(self):
         """In gas that hardly changes a length is that to the side of the box, many parts away."""
         for shape, periodic, domains, margin in (((12, 11, 13), False, 27, 0), ((12, 11, 13), False, 5, 2), ((9, 3, 14), True, 12, 1),
@@ -163,6 +182,24 @@ class Parts(DomainCase):
         self.assertFalse(summary["complete"])
         self.assertGreater(summary["in_flight"], 0)
         self.assertLessEqual(summary["in_flight"], 500)
+
+    def test_rays_that_a_stop_has_cut_are_not_taken_for_all(self):
+        """Light of photons that have ended may still be on its way to observers: such a result is neither whole nor continued."""
+        shape = (4, 4, 16384)
+        self.random_grid(shape, 5)
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["HI_density"][...] = 1e-12
+        observers = [{"name": f"o{i}", "direction": [1e-5 * i, 2e-5 * i, 1]} for i in range(200)]
+        config = {**on_random_grid(1, 1), "observers": observers, "outputs": [SPECTRUM, *({**SPECTRUM, "name": f"s{i}", "observer": f"o{i}"} for i in range(200))]}
+        config["generators"] = [{**config["generators"][0], "photons": 100}]
+        for how in ((), ("--domains", 8)):
+            out = self.run_thor(config, "--device", "cpu", *how, "--max-walltime", 0.05, "--drain", 0, "--threads", 1, expect=STOPPED)
+            summary = self.summary(out)
+            self.assertFalse(summary["complete"])
+            self.assertGreater(summary["rays_in_flight"] + summary["in_flight"], 0)
+            done = thor("continue", out, "--device", "cpu")
+            self.assertEqual(done.returncode, INPUT, done.stderr)
+            self.assertIn("photons or rays in flight", done.stderr)
 
     def test_goes_on_after_a_stop(self):
         self.random_grid((6, 6, 6))

@@ -208,6 +208,22 @@ class Ends(RankCase):
             self.assertEqual(done.stderr.count("thor: error:"), 1, done.stderr)
             self.assertIn(says, done.stderr)
 
+    def test_ranks_that_have_read_different_files(self):
+        """As of disks of several machines, on which a name is not the same file."""
+        for name, density in (("0", 1e-5), ("1", 1e-4)):
+            (self.folder / name).mkdir()
+            write_grid(self.folder / name / "grid.h5", n=4, density=density)
+        config = self.write({**sphere(1, 10, outputs=[SPECTRUM]), "dataset": {"type": "uniform_grid", "path": "grid.h5"}})
+        for name in "01":
+            shutil.copy(config, self.folder / name / "config.yaml")
+        command = self.command(2, "run", "config.yaml", "-o", self.folder / "out.h5")
+        at = command.index(support.THOR)
+        command[at:] = ["sh", "-c", 'cd $OMPI_COMM_WORLD_RANK && exec "$@"', "sh", *command[at:]]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=self.folder)
+        self.assertEqual(done.returncode, INPUT, done.stderr)
+        self.assertIn("different configurations or input files", done.stderr)
+        self.assertFalse((self.folder / "out.h5").exists())
+
     def test_memory_is_that_of_all_ranks_of_a_machine(self):
         """A grid that one process has room for, but not two. Its cells are not in the file, nor are they read."""
         free = next(int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
 #include <string>
 
 #include "thor/config/section.hpp"
@@ -176,6 +177,14 @@ void require_memory_of_all(const comm::World& world, const GridShape& grid, cons
   world.largest(0);  // all have looked
 }
 
+/// What changes if another grid is put in the place of this one.
+auto stamp_of(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path folder = path, list = folder / ".zmetadata";
+  const std::filesystem::path file = std::filesystem::exists(list, none) ? list : folder;
+  return std::pair(std::filesystem::last_write_time(file, none), std::filesystem::file_size(file, none));
+}
+
 /// The domains of this rank.
 void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
                const CellOptions& options) {
@@ -206,7 +215,17 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
   }
   auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});
-  if (!options.core_skip) spread->read = [=](int domain) { return part_of(domain, read(domain)); };
+  if (!options.core_skip) {
+    spread->read = [=, stamp = stamp_of(dataset.path)](int domain) {
+      GridPart part = part_of(domain, read(domain));
+      if (stamp_of(dataset.path) != stamp) {
+        throw Error(ExitCode::input, dataset.path +
+                                         ": has changed since the run began, and a rank that takes over from another "
+                                         "has to read it again: run once more, or with --no-relief");
+      }
+      return part;
+    };
+  }
   CellStatistics own;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     spread->parts.push_back(part_of(held[i], parts[i]));

@@ -152,11 +152,11 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
       ids.end = ids.next + most;
     }
     Tally& tally = sample.tally;
-    const std::uint64_t before = tally[Counter::started], in_flight = tally[Counter::in_flight];
+    const std::uint64_t before = tally[Counter::started], in_flight = tally.unfinished();
     std::vector<Ids> rest = run_batch(ids, sample.doublings(ids.next), tally);
     const auto are_known = [&] { return tally[Counter::started] - before + count(rest) == ids.end - ids.next; };
     // A device that was stopped does not say which ids it has not started.
-    if (whole && before > 0 && (tally[Counter::in_flight] > in_flight || !are_known())) {
+    if (whole && before > 0 && (tally.unfinished() > in_flight || !are_known())) {
       tally.drop_batch();
       rest = {ids};
     }

@@ -32,7 +32,7 @@ struct Sample {
   std::vector<Ids> octaves(Ids ids) const;
   /// Puts ids back that have not been started; `end` is the first that was not to be.
   void put_back(std::vector<Ids> left, std::uint64_t end);
-  bool in_flight() const { return tally[Counter::in_flight] > 0; }
+  bool in_flight() const { return tally.unfinished() > 0; }
 };
 
 /// One without photons.

@@ -18,6 +18,13 @@ void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& lis
   if (ending.complete(t)) return;
   const std::string start =
       fmt::format("the run was cut: {} of {} photons were started, ", t.photons(), ending.requested);
+  if (t[Counter::rays_in_flight] > 0) {
+    list.push_back(fmt::format(
+        "the run was cut: {} of {} rays towards observers were still on their way, and their light is missing from "
+        "images, cubes and spectra of observers; it is marked complete = false.",
+        t[Counter::rays_in_flight], t[Counter::rays]));
+    if (t[Counter::in_flight] == 0) return;
+  }
   list.push_back(start +
                  (t[Counter::in_flight] > 0
                       ? fmt::format("{} were still in flight ({:.3g} % of the light). Those are the long "
@@ -40,10 +47,10 @@ void add_lost(const Tally& t, std::vector<std::string>& list) {
 
 void add_lost_rays(const Tally& t, std::vector<std::string>& list) {
   if (t[Counter::rays_lost] == 0) return;
-  list.push_back(fmt::format(
-      "{} of {} rays towards observers did not end: the run was cut, or they cross more than 4e6 segments (a slab seen "
-      "edge-on). Their light is missing from images, cubes and spectra of observers.",
-      t[Counter::rays_lost], t[Counter::rays]));
+  list.push_back(
+      fmt::format("{} of {} rays towards observers did not end: they cross more than 4e6 segments (a slab seen "
+                  "edge-on). Their light is missing from images, cubes and spectra of observers.",
+                  t[Counter::rays_lost], t[Counter::rays]));
 }
 
 void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {

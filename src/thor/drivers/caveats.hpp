@@ -12,10 +12,11 @@ struct Ending {
   std::string dropped_photons{};  ///< why the requested raw photons are not in the file; "" if they are
   std::string unmet{};            ///< why an error that was to be reached was not; "" if it was
   bool cut = false;               ///< whether it was stopped before it had run what it was to
+  bool checkpoint = false;        ///< whether the run goes on
   bool all_light = false;         ///< whether the photons that were run share all light, in spite of a cut
   double depth_of_rays = 30;      ///< optical depth at which rays to observers end
 
-  bool complete(const Tally& tally) const { return tally.photons() == requested && tally[Counter::in_flight] == 0; }
+  bool complete(const Tally& tally) const { return tally.photons() == requested && tally.unfinished() == 0; }
 };
 
 /// A result is unreliable if more than this share of the photons, by number or by light, is lost.

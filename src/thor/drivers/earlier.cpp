@@ -66,9 +66,9 @@ Earlier open_this(const std::string& path) {
            "it holds raw photons, whose weights would change. Run its configuration (thor info --config) with more "
            "photons");
   }
-  if (file.number("/summary", "in_flight").value_or(0) > 0) {
+  if (file.number("/summary", "in_flight").value_or(0) + file.number("/summary", "rays_in_flight").value_or(0) > 0) {
     refuse(path,
-           "the run was cut with photons in flight, whose light is partly counted. Run it again, with a longer "
+           "the run was cut with photons or rays in flight, whose light is partly counted. Run it again, with a longer "
            "--drain where it may be cut");
   }
   if (!name || !file.has(std::string(group) + "/cells")) {
@@ -94,6 +94,19 @@ Earlier open_this(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_checkpoint(const std::string& path, const config::Config& config) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;
+  try {
+    const io::Input file(path);
+    const bool unfinished = file.number("/summary", "complete").value_or(1) == 0;
+    return file.number("/summary", "checkpoint").value_or(0) != 0 ||
+           (unfinished && file.text(group, "config_hash") == fmt::format("{:016x}", io::hash_of(config.resolved)));
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 Earlier open_earlier(const std::string& path) {
   const std::string previous = io::detail::previous_of(path).string();

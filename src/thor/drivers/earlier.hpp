@@ -11,6 +11,9 @@ struct Earlier {
   config::Config config;  ///< whose path is that of the file beside which its input is
 };
 
+/// Whether a file is a checkpoint, or another unfinished result of this configuration.
+bool is_checkpoint(const std::string& path, const config::Config& config);
+
 /// A result that this program can continue; another is refused with what to do.
 Earlier open_earlier(const std::string& path);
 

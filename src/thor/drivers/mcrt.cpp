@@ -13,6 +13,7 @@
 #include "thor/drivers/rank_files.hpp"
 #include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
+#include "thor/random/seed.hpp"
 
 namespace thor {
 namespace {
@@ -91,6 +92,7 @@ void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<s
   const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
   set("photons_requested", ending.requested);
   set("complete", ending.complete(tally));
+  if (ending.checkpoint) set("checkpoint", true);
   set("reliable", is_reliable(tally));
   set("caveats", joined(caveats));
   set("warnings", joined(warnings_said()));
@@ -113,7 +115,7 @@ class Result {
  public:
   /// Raw photons are in it, or in files of the ranks beside it.
   Result(const config::Config& config, const Setup& setup, const RunOptions& options, bool in_parts)
-      : options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
+      : config_(config), options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
     if (overwrite_) old_parts_ = io::parts_beside(options.output);
     file_.emplace(options.output, overwrite_, false);
     const double free = io::detail::free_space(file_->path());
@@ -140,9 +142,11 @@ class Result {
   /// Puts it in its place, where a later one may replace it. A checkpoint leaves the one before it beside it.
   void commit(bool is_checkpoint) {
     require_mine();
-    if (is_checkpoint && committed_) io::detail::keep_previous(options_.output);
+    const bool same_run = committed_ || options_.replaces == Replaces::this_run;
+    if (is_checkpoint && (same_run || options_.replaces == Replaces::another)) forget_previous();
+    if (is_checkpoint && same_run) keep_previous();
     file_->commit(overwrite_);
-    if (!is_checkpoint) io::detail::remove_previous(options_.output);
+    if (!is_checkpoint) forget_previous();
     overwrite_ = committed_ = true;
   }
   /// Removes the files of ranks of the result that was replaced, but for those that new ones have replaced.
@@ -164,8 +168,27 @@ class Result {
   }
 
  private:
+  /// Removes the checkpoint before the last, of this run or of one that this one replaces; a file of that name that is
+  /// something else stays.
+  void forget_previous() {
+    if (kept_ || is_checkpoint(io::detail::previous_of(options_.output).string(), config_)) {
+      io::detail::remove_previous(options_.output);
+    }
+    kept_ = false;
+  }
+  void keep_previous() {
+    kept_ = io::detail::keep_previous(options_.output);
+    std::error_code none;
+    const std::filesystem::path previous = io::detail::previous_of(options_.output);
+    if (kept_ || told_ || !std::filesystem::exists(previous, none)) return;
+    warning("{} is no checkpoint of this run and stays: the checkpoint before the last one is not kept",
+            previous.string());
+    told_ = true;
+  }
+
+  const config::Config& config_;
   const RunOptions& options_;
-  bool overwrite_, committed_ = false;
+  bool overwrite_, committed_ = false, kept_ = false, told_ = false;
   ResultSize size_;
   std::map<int, std::string> old_parts_;
   std::optional<io::ArrayOutput> file_;
@@ -240,7 +263,14 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (options.checkpoint > 0 && options.output.ends_with(".zarr")) {
     throw Error(ExitCode::usage, "--checkpoint: a directory cannot replace another at one blow: write a result in .h5");
   }
-  world.largest(0);  // all have read what the first rank may replace
+  // All have read what the first rank may replace, and have read the same.
+  std::uint64_t read = io::hash_of(config.resolved);
+  for (const InputFile& input : inputs) read = mix64(read ^ input.print.hash) + input.print.bytes;
+  if (world.largest(read) != ~world.largest(~read)) {
+    throw Error(ExitCode::input,
+                "ranks have read different configurations or input files of the same name: see that all machines have "
+                "the same ones");
+  }
   const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium.grid).empty();
   if (rays_travel && options.device != "auto" && options.device != "cpu") {
     throw Error(ExitCode::usage,
@@ -324,7 +354,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     const auto keep = [&](std::uint64_t photons_in_the_end) {
       Ending so_far = ending;
       so_far.requested = photons_in_the_end;
-      so_far.cut = so_far.all_light = true;
+      so_far.cut = so_far.all_light = so_far.checkpoint = true;
       sample.tally.share_light(sample.tally.photons());
       file.require_mine();
       try {
@@ -348,6 +378,11 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   Tally& total = sample.tally;
   if (ending.cut && sample.continued > 0 && total.photons() == before) {
     throw Error(ExitCode::stopped, "stopped before a batch of photons had ended; nothing was written");
+  }
+  if (ending.cut && options.checkpoint > 0 && (sample.in_flight() || !sample.known)) {
+    throw Error(ExitCode::stopped,
+                "stopped before the first batch of photons had ended, so there is nothing that could be continued; "
+                "nothing was written: give it more time (--max-walltime, --drain)");
   }
   const double seconds = sample.seconds;
   const bool whole = open_ended && !sample.in_flight();

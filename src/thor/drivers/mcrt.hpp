@@ -9,10 +9,18 @@
 
 namespace thor {
 
+/// What a result takes the place of.
+enum class Replaces {
+  another,   ///< nothing, or the result of another run
+  this_run,  ///< what the run goes on from
+  spoilt     ///< that, but damaged: it goes on from the checkpoint before it
+};
+
 /// How a run is done, as opposed to what it computes.
 struct RunOptions {
   std::string output;  ///< the result file
   bool overwrite = false;
+  Replaces replaces = Replaces::another;
   bool quiet = false;
   ProgressMode progress = ProgressMode::automatic;
   double max_walltime = 0;  ///< seconds; 0: none

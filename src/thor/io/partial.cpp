@@ -81,9 +81,12 @@ namespace {
 /// no other process cleaning up at the same time mistakes the new file for the old one.
 void remove_leftover(const fs::path& path, const fs::path& partial) {
   const std::string name = "'" + partial.string() + "'";
+  struct stat status {};
+  if (lstat(partial.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IWUSR) == 0) {
+    fail(path, name + " is a whole result that could not get its name", "rename it, or remove it");
+  }
   const Descriptor old{open(partial.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (old.id < 0 && errno == ENOENT) return;
-  struct stat status {};
   if (old.id < 0 || fstat(old.id, &status) != 0 || !S_ISREG(status.st_mode)) {
     fail(path, name + " is in the way and is not a file of a run (a link, a directory?)", "inspect and remove it");
   }
@@ -148,27 +151,32 @@ void sync(const fs::path& path, const fs::path& partial) {
 }
 
 void give_name(const fs::path& path, const fs::path& partial, bool overwrite) {
-  std::error_code error;
+  std::error_code error, none;
+  const auto keep = [&] {  // a file that nobody may write to is not the leftover of a killed run
+    fs::permissions(partial, fs::perms::owner_write, fs::perm_options::remove, none);
+  };
   if (!overwrite && fs::exists(path, error)) {
+    keep();
     fail(path, "the file appeared during the run",
          "the result is complete and kept as '" + partial.string() + "'; rename it");
   }
   fs::rename(partial, path, error);
-  if (error) fail(path, "the result is complete and kept as '" + partial.string() + "'", error.message());
+  if (!error) return;
+  keep();
+  fail(path, "the result is complete and kept as '" + partial.string() + "'", error.message());
 }
 
-void keep_previous(const fs::path& path) {
-  std::error_code none;
-  const fs::path previous = previous_of(path);
-  fs::remove(previous, none);
-  fs::create_hard_link(path, previous, none);  // a disk that has no links has the file in its place alone
+fs::path previous_of(const fs::path& path) { return target_of(path).string() + ".previous"; }
+
+bool keep_previous(const fs::path& path) {
+  std::error_code error;
+  fs::create_hard_link(target_of(path), previous_of(path), error);  // a disk may have no links
+  return !error;
 }
 
 void remove_previous(const fs::path& path) {
   std::error_code none;
   fs::remove(previous_of(path), none);
 }
-
-fs::path previous_of(const fs::path& path) { return path.string() + ".previous"; }
 
 }  // namespace thor::io::detail

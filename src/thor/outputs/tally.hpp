@@ -69,6 +69,8 @@ class Tally {
   TallyPlan plan() const;
   std::uint64_t operator[](Counter c) const { return std::uint64_t(cell(std::int64_t(c))); }
   std::uint64_t photons() const;  ///< number of those that have a fate, or were cut in flight
+  /// Photons and rays that were on their way when the run was cut, so that their light is counted in part.
+  std::uint64_t unfinished() const { return (*this)[Counter::in_flight] + (*this)[Counter::rays_in_flight]; }
   double light(Counter c) const { return double(cell(std::int64_t(c))) * quantum_ / sharing_; }
   double light(int generator, GeneratorCounter c) const;
   std::vector<OutputLight> light_of_outputs() const;

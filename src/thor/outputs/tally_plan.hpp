@@ -25,11 +25,12 @@ enum class Counter : int {
   followed,  ///< of them: those that are not of the tables of jumps
   jumps,
   steps,
-  rays,       ///< towards observers
-  rays_cut,   ///< of them: those that ended in gas of a larger optical depth than that of `peel.cut`
-  light_cut,  ///< their light at the start, in 2^cut_bits quanta
-  rays_lost,  ///< those that did not end
-  longest,    ///< scatterings of the longest history: a maximum, not a sum
+  rays,            ///< towards observers
+  rays_cut,        ///< of them: those that ended in gas of a larger optical depth than that of `peel.cut`
+  light_cut,       ///< their light at the start, in 2^cut_bits quanta
+  rays_lost,       ///< those that did not end
+  rays_in_flight,  ///< those that were still on their way when the run was cut
+  longest,         ///< scatterings of the longest history: a maximum, not a sum
   count
 };
 static_assert(int(Counter::in_flight) == fate_index(Phase::fly) && int(Counter::light_escaped) == fate_count);
@@ -137,6 +138,7 @@ template <class Counts>
 THOR_FN void count_ray(const TallyPlan& plan, Phase end, double light, Counts& counts) {
   counts.add(Counter::rays, 1);
   if (end == Phase::lost) counts.add(Counter::rays_lost, 1);
+  if (end == Phase::fly) counts.add(Counter::rays_in_flight, 1);  // on processors only: devices end what they began
   if (end != Phase::absorbed) return;
   counts.add(Counter::rays_cut, 1);
   constexpr double per_quantum = 1. / (1 << cut_bits);

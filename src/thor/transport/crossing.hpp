@@ -67,6 +67,8 @@ Crossing cross_border(const PartFrame& frame, const UniformGrid<Real>& whole, co
   const CellIndex here = cell_of(lanes, i);
   CellIndex there = frame.to_whole(here);
   for (std::size_t k = 0; k < 3; ++k) {
+    // A lane that does not move along an axis may lie in a face of the part all the way.
+    if (slope[k] == Real(0)) continue;
     const bool up = slope[k] > Real(0);
     if (here[k] != (up ? frame.box.count[k] - 1 : 0) || *offset[k] != (up ? -at_face<Real> : at_face<Real>)) continue;
     const std::int64_t next = there[k] + (up ? 1 : -1);

@@ -133,6 +133,14 @@ TEST_F(ZarrInput, MissingChunksAreTheFillValue) {
   EXPECT_EQ(input.read_all<float>("half")[0], -0.5F);
 }
 
+TEST_F(ZarrInput, NoChunkIsMissingOfWhatThorHasWritten) {
+  put("number/.zarray", meta("[5]", "[3]", "<f4", R"("fill_value": 0)"));
+  put("number/0", raw(std::vector<float>(3, 1.0F)));
+  EXPECT_EQ(Input(store).read_all<float>("number")[4], 0.0F);
+  put(".zattrs", R"({"thor_version": "0.1.0"})");
+  EXPECT_TRUE(contains(message([&] { Input(store).read_all<float>("number"); }), "chunk 1: the file is missing"));
+}
+
 TEST_F(ZarrInput, ChunkFarLargerThanTheArray) {
   std::vector<double> chunk(2 * 600'000, -1.0);  // 9.6 MB, which is passed on in parts: most are empty
   const std::vector<double> expected{1, 2, 3, 4, 5, 6};

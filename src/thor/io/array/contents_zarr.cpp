@@ -67,7 +67,7 @@ void visit(const fs::path& folder, const std::string& path, int depth, std::vect
 /// Every chunk of an array without compression.
 void require_chunks(const fs::path& folder) {
   const std::string name = "'" + folder.string() + "'";
-  const auto storage = detail::zarr_storage(folder, zarr_json(folder / ".zarray"), name);
+  const auto storage = detail::zarr_storage(folder, zarr_json(folder / ".zarray"), name, false);
   std::uint64_t bytes = storage->number.bytes;
   for (const auto n : storage->chunk) bytes *= n;
   if (std::ranges::count(storage->shape, 0u) > 0) return;

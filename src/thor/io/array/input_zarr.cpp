@@ -150,7 +150,9 @@ class Zarr final : public InputSource {
   }
 
   std::shared_ptr<const Storage> storage(const std::string& path) const override {
-    return zarr_storage(path_ / relative(path), metadata(path), array_name(path));
+    // thor writes every chunk, and its version.
+    const bool has_all_chunks = attribute("/", "thor_version").is_string();
+    return zarr_storage(path_ / relative(path), metadata(path), array_name(path), has_all_chunks);
   }
 
  private:

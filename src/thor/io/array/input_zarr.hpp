@@ -22,7 +22,8 @@ Index zarr_extent(const nlohmann::json& meta, const char* key, const std::string
 /// Reads a number, including "NaN", "Infinity" and "-Infinity".
 std::optional<double> zarr_number(const nlohmann::json& value);
 
+/// `has_all_chunks`: a chunk that is not there is an error, not one of fill values.
 std::shared_ptr<const Storage> zarr_storage(const std::filesystem::path& folder, const nlohmann::json& meta,
-                                            const std::string& name);
+                                            const std::string& name, bool has_all_chunks);
 
 }  // namespace thor::io::detail

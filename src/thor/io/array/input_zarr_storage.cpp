@@ -27,6 +27,7 @@ class ZarrChunks final : public Storage {
  public:
   fs::path folder;
   char separator = '.';
+  bool has_all = false;       ///< no chunk is left out because it has fill values
   Decoder decoder = nullptr;  ///< nullptr: not compressed
   bool deflated = false;
   std::vector<std::size_t> shuffled;  ///< sizes of the values of shuffle filters, in the order they were applied
@@ -34,8 +35,11 @@ class ZarrChunks final : public Storage {
   bool fetch(const Index& index, std::uint64_t first, std::uint64_t count, ChunkBuffers& buffers) const override {
     const std::string key = zarr::chunk_key(index, separator);
     const Descriptor file(open((folder / key).c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.id < 0 && errno == ENOENT) return false;
     const std::string what = name + ", chunk " + key;
+    if (file.id < 0 && errno == ENOENT) {
+      if (has_all) fail_input(what, "the file is missing (an incomplete copy?)");
+      return false;
+    }
     struct stat status {};
     if (file.id < 0 || fstat(file.id, &status) != 0) fail_input(what, std::generic_category().message(errno));
     if (!S_ISREG(status.st_mode)) fail_input(what, "it is not a file");
@@ -147,10 +151,12 @@ static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
 
-std::shared_ptr<const Storage> zarr_storage(const fs::path& folder, const json& meta, const std::string& name) {
+std::shared_ptr<const Storage> zarr_storage(const fs::path& folder, const json& meta, const std::string& name,
+                                            bool has_all_chunks) {
   const auto chunks = std::make_shared<ZarrChunks>();
   chunks->name = name;
   chunks->folder = folder;
+  chunks->has_all = has_all_chunks;
   const ZarrType type = zarr_type(meta.value("dtype", json()));
   if (!type.number) fail_input(name, "it does not hold readable numbers but values of type '" + type.name + "'");
   chunks->number = *type.number;

@@ -259,7 +259,7 @@ void Peeler<Real>::trace() {
       refill(lane);
     }
   }
-  for (std::size_t i = 0; i < live + (waiting_.size() - next); ++i) tally_.count_ray(Phase::lost, 0);  // after an abort
+  for (std::size_t i = 0; i < live + (waiting_.size() - next); ++i) tally_.count_ray(Phase::fly, 0);  // after an abort
   waiting_.clear();
 }
 
