@@ -82,7 +82,12 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-    return static_cast<int>(action());
+    const std::string name = app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name();
+    if (name != "merge" && name != "mock" && name != "export" && name != "view") return static_cast<int>(action());
+    return static_cast<int>(command::on_ranks([&](const comm::World& world) {
+      if (world.is_alone()) return action();
+      throw Error(ExitCode::usage, "thor " + name + " is done by one process: start it without mpirun");
+    }));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     say_error(usage_error(app, e));

@@ -114,6 +114,9 @@ class ResumeTest(WithSweep):
         with self.assertWarnsRegex(thor.IncompleteRunWarning, "The same call goes on with them"):
             cut, _ = self.sweep(config, values, max_walltime=0.05, drain=60, **limits)
         self.assertEqual([entry.state for entry in cut.entries], ["incomplete"])
+        result = next(self.at.glob("*.h5"))  # which the disk spoils, but not the checkpoint before it
+        shutil.copy(result, f"{result}.previous")
+        result.write_bytes(result.read_bytes()[:1000])
         done, said = self.sweep(config, values, **limits)
         self.assertNotIn("starts again", said)
         self.assert_same(whole, done)

@@ -49,7 +49,10 @@ def is_done(folder: Path, entry: Entry) -> bool:
     try:
         complete, config, entry.message = _look(path)
     except ResultError as error:
-        raise SweepError(f"{error}. Delete it to have it run again") from error
+        previous = Path(f"{path}.previous")  # the checkpoint before it, from which `thor continue` goes on
+        if not previous.exists():
+            raise SweepError(f"{error}. Delete it to have it run again") from error
+        complete, config, entry.message = False, _look(previous)[1], ""
     if entry.config_sha256 and entry.config_sha256 != digest(config):
         raise SweepError(
             f"{path}: another run was written over the one of this sweep. Choose another folder, "

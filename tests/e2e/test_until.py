@@ -128,7 +128,7 @@ class Until(UntilCase):
             s = self.summary(out)
             self.assertEqual((s["photons"], text(s["until_ended"]), bool(s["until_met"])), (3000, "max_photons", False))
             self.assertAlmostEqual(s["until_photons_needed"] / (3000 * (s["until_reached"] / 0.01) ** 2), 1, delta=1e-9)
-            self.assertRegex(text(s["caveats"]), r"1 % was asked for; .*max_photons after 3000 photons. It takes about")
+            self.assertRegex(text(s["caveats"]), r"1 % was asked for; .*max_photons after 3000 photons. It takes about .*`thor continue --photons [0-9]")
             self.assertTrue(s["complete"])
             self.assertIn("until", thor("info", out).stdout)
             self.assertIn("NOT REACHED", str(read_package().open(out)))

@@ -208,6 +208,12 @@ class Ends(RankCase):
             self.assertEqual(done.stderr.count("thor: error:"), 1, done.stderr)
             self.assertIn(says, done.stderr)
 
+    def test_what_one_process_does(self):
+        command = self.command(2, "mock", "galaxy", "--gas-particles", 100, "-o", self.folder / "mock.hdf5")[:-2]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertEqual(done.stderr.count("thor mock is done by one process: start it without mpirun"), 1, done.stderr)
+
     def test_ranks_that_have_read_different_files(self):
         """As of disks of several machines, on which a name is not the same file."""
         for name, density in (("0", 1e-5), ("1", 1e-4)):

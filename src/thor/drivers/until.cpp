@@ -47,8 +47,11 @@ std::string describe(const config::Until& until, const Reached& reached) {
   const double times = *reached.times(until);
   return text + fmt::format(
                     "; the run was ended by {} after {} photons. It takes about {:.2g} photons in all, {} h:m:s "
-                    "of transport; `thor continue` adds those that are missing.",
-                    by, reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times));
+                    "of transport; `thor continue{}` adds those that are missing.",
+                    by, reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times),
+                    reached.ended == "max_photons"
+                        ? fmt::format(" --photons {:.2g}", double(reached.photons) * (times - 1))
+                        : "");
 }
 
 void write_reached(io::ArrayOutput& file, const config::Until& until, const Reached& reached) {
