@@ -60,8 +60,8 @@ void check_names(Reader& reader, RaytraceFile& file) {
           report("camera", cameras.empty() ? "there are no cameras: list them under the key cameras"
                                            : "there is no camera of this name" + suggestion(op.camera, cameras));
         } else if (const Camera& camera = file.config.camera(op.camera);
-                   std::is_same_v<T, SliceOperator> && camera.type != CameraType::orthographic) {
-          report("camera", "a slice is seen by an orthographic camera");
+                   requires { T::needs_parallel_rays; } && camera.type != CameraType::orthographic) {
+          report("camera", fmt::format("a {} is seen by an orthographic camera", T::type));
         }
       }
     };

@@ -11,7 +11,6 @@ namespace thor {
 struct ImageTask;
 
 inline constexpr int most_layers = 4;
-inline constexpr int colours = 1024;  ///< entries of a transfer function
 
 /// One field and its transfer function, a table of red, green, blue and absorption per unit length. A field is stored
 /// as its place in the table, from 0 to 1 (Fields::add_scaled); beyond, it is transparent where the table says so.

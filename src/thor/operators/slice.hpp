@@ -51,6 +51,7 @@ struct SliceOperator {
   using Plan = Slice;
   static constexpr const char* type = "slice";
   static constexpr const char* meaning = "a field in a plane, as it is in the cells";
+  static constexpr bool needs_parallel_rays = true;  ///< a plane across rays that diverge would not be one
   static const Section<SliceOperator>& section();
   std::string name, camera, field;
   double offset = 0;  ///< of the plane from the centre of the camera, towards it [cm]

@@ -8,7 +8,6 @@
 
 #include "thor/operators/colour_maps.hpp"
 #include "thor/operators/keys.hpp"
-#include "thor/operators/render.hpp"
 
 namespace thor {
 namespace config {

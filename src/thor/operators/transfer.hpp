@@ -36,6 +36,8 @@ const Section<Transfer>& transfer_section();
 
 }  // namespace config
 
+inline constexpr int colours = 1024;  ///< entries of a transfer function
+
 /// Red, green, blue and absorption per unit length, for each of `colours` places in the range. Opacities are those of a
 /// path as long as `side`, in units of length.
 std::vector<float> build_table(const config::Transfer& transfer, double side, double exposure);
