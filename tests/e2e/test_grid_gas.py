@@ -255,9 +255,10 @@ class Absorbers(grid.GridCase):
         with h5py.File(path, "r+") as file:
             file["HI_density"][()] = 0
         (self.folder / "run.yaml").write_text(self.RUN % "{type: point, photons: 10}")
-        done = thor("run", "run.yaml", cwd=self.folder)
-        self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertIn("HI_density is 0 in every cell", done.stderr)
+        for how in ((), ("--domains", 2)):
+            done = thor("run", "run.yaml", "--overwrite", *how, cwd=self.folder)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertIn("the density is 0 in every cell", done.stderr)
 
         def ionise(gas):
             gas["NeutralHydrogenAbundance"][:] = 0

@@ -273,7 +273,6 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
   const std::string& path = dataset.path;
   const CellBox& box = request.box;
   const GridShape shape = whole.part(box);
-  const bool is_part = box != whole.box();
   const int threads = request.threads;
   BadCounter bad(shape);
   const auto refuse = [&](const char* what, std::int64_t i, double value) { bad.add(what, i, value); };
@@ -300,11 +299,9 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
   if (dataset.packed && fastest == 0) fastest = read_fastest(dataset, line, whole, box, threads);
   auto cells = std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), request.core_skip},
                                        units, fastest);
-  std::atomic<bool> absorbs{false};
   read(arrays.density, [&](std::int64_t i, double value) {
     const double n = value * per_volume;
     const bool good = n >= 0 && n < 1e30;
-    if (good && n > 0) absorbs.store(true, std::memory_order_relaxed);
     if (!good) refuse("density", i, n);
     cells->set_density(i, good ? n : 0);
   });
@@ -349,8 +346,6 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
     }
     cells->set_dropped(std::move(dropped));
   }
-  if (!absorbs && !is_part && !request.silent)
-    warning("{}: {} is 0 in every cell: nothing absorbs or scatters in this line", path, arrays.density);
   return cells;
 }
 

@@ -263,6 +263,9 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     m.statistics = m.cells->statistics();
     m.dataset = m.cells->dataset();
   }
+  if (!(m.statistics.density > 0)) {
+    warning("{}: the density is 0 in every cell: nothing absorbs or scatters in this line", dataset.path);
+  }
   m.number_density = m.statistics.mean_density();
   m.column_density = m.number_density * m.size * double(m.grid.count[2]);
   m.tau0 = m.column_density * m.cross_section;
