@@ -269,11 +269,11 @@ class Written(MergeCase):
             self.assertEqual(self.names(disk), [])
 
     def test_a_signal(self):
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--drain", 0), stderr=subprocess.PIPE,
-                               text=True)
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--drain", 0, at_once=True),
+                               stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
-        time.sleep(0.5)
+        time.sleep(0.1)
         os.kill(self.ranks_of(job.pid)[1], signal.SIGUSR1)
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, STOPPED, said)
@@ -283,7 +283,7 @@ class Written(MergeCase):
 
     def test_a_rank_that_is_killed(self):
         """Nothing has its name yet, and what is left behind is no obstacle for the next run."""
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out), stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, at_once=True), stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
         ranks = self.ranks_of(job.pid)
@@ -296,11 +296,11 @@ class Written(MergeCase):
 
     def test_a_name_that_is_taken_during_the_run(self):
         """No photon is lost: the file keeps its other name."""
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--max-walltime", 2, "--drain", 0),
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--max-walltime", 1, "--drain", 0),
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
-        time.sleep(0.3)
+        time.sleep(0.1)
         self.part(1).write_text("mine")
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, OUTPUT, said)
