@@ -66,8 +66,8 @@ class MergeCase(RankCase):
         self.config = {**sphere(100, 300, outputs=[PHOTONS, PEEL, SPECTRUM, IMAGE], dust={"tau": 0.3}), **FACE}
         self.out = self.folder / "out.h5"
 
-    def on_ranks(self, ranks, config=None, *arguments, expect=DONE, out=None):
-        self.done = self.launch(ranks, "run", self.write(config or self.config), "-o", out or self.out, *arguments, expect=expect)
+    def on_ranks(self, ranks, config=None, *arguments, out=None, **how):
+        self.done = self.launch(ranks, "run", self.write(config or self.config), "-o", out or self.out, *arguments, **how)
         return self.done.stderr
 
     def merge(self, *arguments, expect=DONE, path=None, **options):
@@ -239,9 +239,13 @@ class Written(MergeCase):
             with self.subTest(photons=photons, rank=rank), mounted(self, self.folder / f"disk{number}", "size=16k") as disk:
                 config = sphere(100 if photons < 10_000 else 1e-3, photons, outputs=[PHOTONS, SPECTRUM])
                 self.part(rank).symlink_to(disk / "part.h5")
-                said = self.on_ranks(2, config, expect=OUTPUT)
+                for _ in range(5):  # on a busy machine one rank may have done all before the next begins
+                    said = self.on_ranks(2, config, "--overwrite", expect=OUTPUT, at_once=True)  # all come to the end
+                    goes_on = said.count("the run goes on, and keeps all but raw photons")
+                    if goes_on == int(photons > 4000):
+                        break
                 self.assertRegex(said, r"raw photons are not in the file.*part.h5.*No space left")
-                self.assertEqual(said.count("the run goes on, and keeps all but raw photons"), int(photons > 4000), said)
+                self.assertEqual(goes_on, int(photons > 4000), said)
                 self.assertEqual(self.names(disk), [])
                 self.part(rank).unlink()
                 self.assertEqual([name for name in self.names() if name.startswith("out")], ["out.h5"])

@@ -36,9 +36,9 @@ class RankCase(Case):
         launcher += ["--mca", "odls_base_sigkill_timeout", "0"] if at_once else []
         return [*launcher, support.THOR, *(str(argument) for argument in arguments), "--device", "cpu"]
 
-    def launch(self, ranks, *arguments, expect=DONE):
-        # Where names are taken or disks are full, ranks that end have files to remove.
-        command = self.command(ranks, *arguments, at_once=expect in (USAGE, STOPPED))
+    def launch(self, ranks, *arguments, expect=DONE, at_once=None):
+        # Where an error ends a run, other ranks may have files to remove.
+        command = self.command(ranks, *arguments, at_once=expect in (USAGE, STOPPED) if at_once is None else at_once)
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder)
         self.assertEqual(done.returncode, expect, done.stderr)
         return done
