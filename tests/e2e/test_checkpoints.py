@@ -58,12 +58,12 @@ class Checkpoints(Case):
         return int(self.summary(out)["photons"]) if out.exists() else 0
 
     def test_killed_at_any_moment(self):
-        """Kills a run up to fifty times, at once or some time after a checkpoint; what was kept is whole each time, and never less
+        """Kills a run up to twenty times, at once or some time after a checkpoint; what was kept is whole each time, and never less
         than before."""
         draw, out, done, kills = random.Random(7), self.folder / "out.h5", 0, 0
         config = self.write(self.config)
         written = lambda: out.stat().st_mtime_ns if out.exists() else 0  # noqa: E731
-        for kill in range(50):
+        for kill in range(20):
             before = written()
             words = ("continue", out) if out.exists() else ("run", config, "-o", out)
             job = subprocess.Popen(command_line(*words, *OFTEN), stderr=subprocess.PIPE, text=True)
