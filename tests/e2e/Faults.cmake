@@ -2,4 +2,3 @@
 foreach(name refusals run_faults results zarr_results messages printed lines caveats disk signals strange_inputs)
   thor_add_python_test(e2e.${name} 300 ${CMAKE_CURRENT_SOURCE_DIR}/test_${name}.py --thor $<TARGET_FILE:thor_command> -v)
 endforeach()
-set_tests_properties(e2e.run_faults e2e.printed PROPERTIES PROCESSORS 2)  # they look at the clock

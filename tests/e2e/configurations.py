@@ -34,7 +34,7 @@ MEDIA = {
     "static sphere": sphere(1e3, 600),
     "expanding dusty shell": sphere(
         1e4,
-        500,
+        250,
         inner_radius="0.2 kpc",
         density={"profile": "power_law", "exponent": -2},
         velocity={"profile": "power_law", "exponent": 0.5, "max": "40 km/s"},
@@ -46,7 +46,7 @@ MEDIA = {
         "line": "CaII",
     },
     "deuterium by other schemes": {
-        **sphere(1e3, 300),
+        **sphere(1e3, 150),
         "physics": {"deuterium": 1e-2},
         "numerics": {"voigt": "H82", "u_parallel": "SK20", "generator": "philox4x32", "uniform": "unbiased"},
     },

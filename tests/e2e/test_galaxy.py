@@ -46,22 +46,22 @@ class Pipeline(Case):
             stars = file["sources/luminosity"][()].sum()
             self.assertGreater(stars, 1e41)
             cells = file["emissivity_collisional"][()].sum(dtype=float) * file.attrs["cell_size"] ** 3
-        summary = self.run_grid("g.h5", "{type: sources, photons: 90}, {type: gas, emission: collisional, photons: 60}",
+        summary = self.run_grid("g.h5", "{type: sources, photons: 40}, {type: gas, emission: collisional, photons: 25}",
                                 dataset=", dust: {law: SMC}")
-        self.assertEqual(summary["photons"], 150)
+        self.assertEqual(summary["photons"], 65)
         self.assertAlmostEqual(summary["luminosity_emitted"] / (stars + cells), 1, delta=1e-3)
         self.assertGreater(summary["absorbed"], 0)
         with h5py.File(self.folder / "out.h5") as file:
             self.assertAlmostEqual(file["generators/0"].attrs["luminosity_emitted"] / stars, 1, delta=1e-3)
             self.assertAlmostEqual(file["generators/1"].attrs["luminosity_emitted"] / cells, 1, delta=1e-3)
-            self.assertEqual(file["generators/1"].attrs["photons"], 60)
+            self.assertEqual(file["generators/1"].attrs["photons"], 25)
             self.assertEqual(file["grid"].attrs["cells_x"], 32)
 
     def test_mock_box(self):
         self.good("mock", "box", "--particles-per-side", "32", "--seed", "3", "-o", "s.hdf5")
         self.good("grid", "s.hdf5", "--cells", "32", "--sources", "stars", "-o", "g.zarr")
-        summary = self.run_grid("g.zarr", "{type: sources, photons: 200}", dataset=", stop_shift: 5 Angstrom")
-        self.assertEqual(summary["stopped"], 200)
+        summary = self.run_grid("g.zarr", "{type: sources, photons: 80}", dataset=", stop_shift: 5 Angstrom")
+        self.assertEqual(summary["stopped"], 80)
         with h5py.File(self.folder / "out.h5") as file:
             names = file["photons/original/fate"].attrs["names"]
             self.assertEqual(names.decode() if isinstance(names, bytes) else names,

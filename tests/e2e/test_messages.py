@@ -9,14 +9,19 @@ loudly if it is missing.
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import sphere, wide_spectra  # noqa: E402
 from support import Case, STOPPED, Terminal, main, thor  # noqa: E402
+
+
+plain_timers = []
 
 
 def setUpModule():
@@ -27,9 +32,16 @@ def setUpModule():
     config.write_text(json.dumps(sphere(1e3, 10**9, outputs=[])))
     plain_run = Terminal("run", config, "--progress", "plain", "--max-walltime", 11, "--drain", 0, "--threads", 1,
                          "--device", "cpu")
+    # It sleeps most of them, to leave the processor to others.
+    plain_timers.extend(threading.Timer(seconds, plain_run.job.send_signal, [number])
+                        for seconds, number in ((0.5, signal.SIGSTOP), (8, signal.SIGCONT)))
+    for timer in plain_timers:
+        timer.start()
 
 
 def tearDownModule():
+    for timer in plain_timers:
+        timer.cancel()
     if plain_run.job.poll() is None:
         plain_run.job.kill()
     plain_run.job.wait()
@@ -96,7 +108,7 @@ class Messages(Case):
         """Rewritten in place, with all useful information; without colours where not wanted."""
         outputs = wide_spectra(1, bins=50)
         path = self.write(sphere(1e3, 10**9, outputs=outputs))
-        options = ("--max-walltime", 2.5, "--drain", 0, "--threads", 1, "--device", "cpu")
+        options = ("--max-walltime", 1.5, "--drain", 0, "--threads", 1, "--device", "cpu")
         plain = Terminal("run", path, "-o", self.folder / "b.h5", *options, NO_COLOR="1")
         full = Terminal("run", path, "-o", self.folder / "a.h5", *options)
         for terminal in (full, plain):

@@ -37,7 +37,7 @@ class Same(RankCase, DomainCase):
     def test_lengths_of_core_skipping(self):
         """Those of the whole grid, whoever holds its parts."""
         self.random_grid((8, 9, 10), smooth=True)
-        config = on_random_grid(200, acceleration={"jumps": False, "core_skip": "local"})
+        config = on_random_grid(70, acceleration={"jumps": False, "core_skip": "local"})
         whole = self.run_thor(config, "--device", "cpu")
         for ranks, domains in ((2, 2), (3, 8), (4, 2), (4, 4)):
             with self.subTest(ranks=ranks, domains=domains):
@@ -125,7 +125,7 @@ class Ends(RankCase, DomainCase):
         whole = self.run_thor(config, "--device", "cpu")
         out = self.folder / "stopped.h5"
         how = ("--domains", 2, "--threads", 1, "--in-flight", 500, "--drain", 60)
-        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how), stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how, at_once=True), stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         ranks = self.ranks_of(job.pid)
         self.assertTrue(wait_for(Path(f"{out}.partial").exists))  # all of them listen
@@ -141,11 +141,12 @@ class Ends(RankCase, DomainCase):
 
     def test_a_rank_that_is_killed_ends_the_job(self):
         out = self.folder / "killed.h5"
-        job = subprocess.Popen(self.command(3, "run", self.write(self.endless()), "-o", out, "--domains", 3, "--threads", 1),
+        job = subprocess.Popen(self.command(3, "run", self.write(self.endless()), "-o", out, "--domains", 3, "--threads", 1, at_once=True),
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         ranks = self.ranks_of(job.pid, 3)
-        time.sleep(0.5)
+        self.assertTrue(wait_for(Path(f"{out}.partial").exists))  # the run has begun
+        time.sleep(0.1)
         os.kill(ranks[2], signal.SIGKILL)
         _, said = job.communicate(timeout=30)
         self.assertNotEqual(job.returncode, DONE)
@@ -158,7 +159,7 @@ class Ends(RankCase, DomainCase):
         whole = self.run_thor(config, "--device", "cpu")
         out = self.folder / "kept.h5"
         how = ("--domains", 2, "--threads", 1, "--checkpoint", 0.05)
-        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how), stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(self.command(2, "run", self.write(config), "-o", out, *how, at_once=True), stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         ranks = self.ranks_of(job.pid)
         self.assertTrue(wait_for(out.exists), "the first checkpoint")

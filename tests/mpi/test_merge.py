@@ -66,8 +66,8 @@ class MergeCase(RankCase):
         self.config = {**sphere(100, 300, outputs=[PHOTONS, PEEL, SPECTRUM, IMAGE], dust={"tau": 0.3}), **FACE}
         self.out = self.folder / "out.h5"
 
-    def on_ranks(self, ranks, config=None, *arguments, expect=DONE, out=None):
-        self.done = self.launch(ranks, "run", self.write(config or self.config), "-o", out or self.out, *arguments, expect=expect)
+    def on_ranks(self, ranks, config=None, *arguments, out=None, **how):
+        self.done = self.launch(ranks, "run", self.write(config or self.config), "-o", out or self.out, *arguments, **how)
         return self.done.stderr
 
     def merge(self, *arguments, expect=DONE, path=None, **options):
@@ -239,9 +239,13 @@ class Written(MergeCase):
             with self.subTest(photons=photons, rank=rank), mounted(self, self.folder / f"disk{number}", "size=16k") as disk:
                 config = sphere(100 if photons < 10_000 else 1e-3, photons, outputs=[PHOTONS, SPECTRUM])
                 self.part(rank).symlink_to(disk / "part.h5")
-                said = self.on_ranks(2, config, expect=OUTPUT)
+                for _ in range(5):  # on a busy machine one rank may have done all before the next begins
+                    said = self.on_ranks(2, config, "--overwrite", expect=OUTPUT, at_once=True)  # all come to the end
+                    goes_on = said.count("the run goes on, and keeps all but raw photons")
+                    if goes_on == int(photons > 4000):
+                        break
                 self.assertRegex(said, r"raw photons are not in the file.*part.h5.*No space left")
-                self.assertEqual(said.count("the run goes on, and keeps all but raw photons"), int(photons > 4000), said)
+                self.assertEqual(goes_on, int(photons > 4000), said)
                 self.assertEqual(self.names(disk), [])
                 self.part(rank).unlink()
                 self.assertEqual([name for name in self.names() if name.startswith("out")], ["out.h5"])
@@ -269,11 +273,11 @@ class Written(MergeCase):
             self.assertEqual(self.names(disk), [])
 
     def test_a_signal(self):
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--drain", 0), stderr=subprocess.PIPE,
-                               text=True)
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--drain", 0, at_once=True),
+                               stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
-        time.sleep(0.5)
+        time.sleep(0.1)
         os.kill(self.ranks_of(job.pid)[1], signal.SIGUSR1)
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, STOPPED, said)
@@ -283,7 +287,7 @@ class Written(MergeCase):
 
     def test_a_rank_that_is_killed(self):
         """Nothing has its name yet, and what is left behind is no obstacle for the next run."""
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out), stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, at_once=True), stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
         ranks = self.ranks_of(job.pid)
@@ -296,11 +300,11 @@ class Written(MergeCase):
 
     def test_a_name_that_is_taken_during_the_run(self):
         """No photon is lost: the file keeps its other name."""
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--max-walltime", 2, "--drain", 0),
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--max-walltime", 1, "--drain", 0),
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
-        time.sleep(0.3)
+        time.sleep(0.1)
         self.part(1).write_text("mine")
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, OUTPUT, said)

@@ -83,8 +83,8 @@ constexpr const char* sphere = "type: shell, outer_radius: 1 kpc, temperature: 1
 INSTANTIATE_TEST_SUITE_P(
     PeelOff, PeelOff,
     testing::Values(
-        Model{"every scattering", "Lya", sphere, "{core_skip: none}", "[-80 km/s, 80 km/s]", 800},
-        Model{"core skipping", "Lya", sphere, "{core_skip: local}", "[-80 km/s, 80 km/s]", 800},
+        Model{"every scattering", "Lya", sphere, "{core_skip: none}", "[-80 km/s, 80 km/s]", 500},
+        Model{"core skipping", "Lya", sphere, "{core_skip: local}", "[-80 km/s, 80 km/s]", 500},
         Model{"jumps", "Lya", sphere, "{jumps: true}", "[-80 km/s, 80 km/s]", 20000},
         Model{"small jumps", "Lya", sphere, "{jumps: true, jump_depth: 300}", "[-80 km/s, 80 km/s]", 5000},
         Model{"double precision", "Lya", sphere, "{jumps: true}", "[-80 km/s, 80 km/s]", 5000, "precision: double\n"},
@@ -383,12 +383,12 @@ TEST(PeelOffImages, OfADiscDoNotDependOnTheAcceleration) {
     return run_all(disc.yaml(acceleration, photons, 1, "[0.6, 0, 0.8]"), {}, {nullptr, {}, {2, false, ""}})
         .tally.binned(0);
   };
-  const auto every = image("{core_skip: none}", 6000);
-  EXPECT_GT(alike(every, image("{jumps: true}", 40000)), 1e-3);
-  EXPECT_GT(alike(every, image("{core_skip: local}", 20000)), 1e-3);
+  const auto every = image("{core_skip: none}", 3000);
+  EXPECT_GT(alike(every, image("{jumps: true}", 20000)), 1e-3);
+  EXPECT_GT(alike(every, image("{core_skip: local}", 10000)), 1e-3);
   const Disc thicker(200, 0.12);
   const auto other =
-      run_all(thicker.yaml("{jumps: true}", 40000, 1, "[0.6, 0, 0.8]"), {}, {nullptr, {}, {2, false, ""}});
+      run_all(thicker.yaml("{jumps: true}", 20000, 1, "[0.6, 0, 0.8]"), {}, {nullptr, {}, {2, false, ""}});
   EXPECT_LT(alike(every, other.tally.binned(0)), 1e-3) << "more dust must not pass";
 }
 

@@ -53,8 +53,8 @@ class Borders : public testing::TestWithParam<bool> {
   config::Config config(const std::vector<std::string>& set) const {
     const std::string text = fmt::format(
         "line: Lya\ndataset: {{type: uniform_grid, path: {}, dust: {{law: SMC}}{}}}\n"
-        "generators: [{{type: gas, emission: recombination, photons: 300}},\n"
-        "  {{type: point, photons: 200, luminosity: 1e40 erg/s}}]\n"
+        "generators: [{{type: gas, emission: recombination, photons: 150}},\n"
+        "  {{type: point, photons: 100, luminosity: 1e40 erg/s}}]\n"
         "outputs: [{{type: spectrum, name: v, axis: velocity, range: [-200 km/s, 200 km/s], bins: 50}}]\n"
         "output: {{path: x.h5}}\n",
         file_.path(), GetParam() ? ", stop_shift: 1 Angstrom" : "");
