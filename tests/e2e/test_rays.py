@@ -312,3 +312,6 @@ class Mistakes(RayCase):
 
 if __name__ == "__main__":
     main()
+        self.refuse(rays([{**EVERYTHING[0], "field": "HI_velocity * HI_velocity"}]), "operators.0", "at most one velocity")
+        for fields in ("density, density", "density*HI_density, density * HI_density", "density, begin"):
+            self.refuse(rays([{**EVERYTHING[5], "fields": fields}]), "operators.0.fields", fields.split(", ")[1])
