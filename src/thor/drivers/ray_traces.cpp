@@ -77,9 +77,7 @@ void RayTraces::write(io::ArrayOutput* file) {
   file->write(group + "/begin", begins, "cm", "where a piece begins along its sightline");
   file->write(group + "/length", lengths, "cm", "of a piece");
   for (std::size_t f = 0; f < fields; ++f) {
-    std::string name;
-    for (const std::string& factor : config::factors_of(names_[f])) name += (name.empty() ? "" : "_times_") + factor;
-    file->write(group + "/" + name, values[f], units_[f], names_[f] + " in each piece");
+    file->write(group + "/" + config::array_name_of(names_[f]), values[f], units_[f], names_[f] + " in each piece");
   }
 }
 

@@ -33,6 +33,12 @@ std::vector<std::string> factors_of(const std::string& product) {
   return good ? factors : std::vector<std::string>{};
 }
 
+std::string array_name_of(const std::string& product) {
+  std::string name;
+  for (const std::string& factor : factors_of(product)) name += (name.empty() ? "" : "_times_") + factor;
+  return name;
+}
+
 std::vector<std::string> listed(const std::string& names) {
   std::vector<std::string> list = split(names, ',');
   return list.size() <= 12 && std::ranges::none_of(list, &std::string::empty) ? list : std::vector<std::string>{};
