@@ -13,9 +13,9 @@ class RayTraces final : public RayProduct {
       : work_(work),
         keys_(std::get<config::TracerOperator>(work.config.operators[op])),
         names_(config::listed(keys_.fields)),
-        sightlines_(
-            build_sightlines(keys_.sightlines, work.parts.scene(), work.config.seed, work.key(op) + ".sightlines")) {
-    work.say_missed(op, sightlines_);
+        sightlines_(work.sightlines(op, keys_.sightlines)) {
+    for (std::size_t i = 0; i < sightlines_.begins.size(); ++i) pieces_ += sightlines_.pieces(i, work.parts.scene());
+    work.require_memory(work.key(op), bytes());
     for (auto& part : work.parts.parts()) {
       std::vector<FieldUse> uses;
       for (const std::string& name : names_) uses.push_back(part.scene.use(name));
@@ -24,7 +24,7 @@ class RayTraces final : public RayProduct {
     for (const FieldUse& use : uses_.front()) units_.push_back(use.units);
   }
   double rays() const override { return double(sightlines_.begins.size()); }
-  double bytes() const override { return 0; }  // which is found along the way
+  double bytes() const override { return 8. * double(2 + names_.size()) * pieces_; }
   void write(io::ArrayOutput* file) override;
 
  private:
@@ -32,6 +32,7 @@ class RayTraces final : public RayProduct {
   const config::TracerOperator& keys_;
   const std::vector<std::string> names_;
   const SightlineList sightlines_;
+  double pieces_ = 0;  ///< of all sightlines
   std::vector<std::string> units_;
   std::vector<std::vector<FieldUse>> uses_;  ///< of each part
 };
@@ -42,6 +43,10 @@ void RayTraces::write(io::ArrayOutput* file) {
   std::vector<std::int64_t> offsets{0};
   std::vector<double> begins, lengths;
   std::vector<std::vector<double>> values(fields);
+  if (work_.world.is_first()) {
+    begins.reserve(std::size_t(pieces_)), lengths.reserve(std::size_t(pieces_));
+    for (auto& of_field : values) of_field.reserve(std::size_t(pieces_));
+  }
   const RayScene& scene = work_.parts.scene();
   for (std::size_t i = 0; i < all.begins.size(); ++i) {
     std::vector<double> own;  // pieces, one after the other: begin, length, values
