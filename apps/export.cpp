@@ -57,12 +57,28 @@ std::string list(const std::vector<io::ProductPlace>& places) {
                         : fmt::format("it has {}", fmt::join(names, ", "));
 }
 
+/// What rays have found along sightlines, which has no other format.
+std::vector<std::string> along_sightlines(const io::Result& result) {
+  std::vector<std::string> names;
+  for (const io::Object& object : result.objects) {
+    if (object.is_dataset) continue;
+    for (const std::string folder : {"/absorption/", "/traces/"}) {
+      if (object.path.starts_with(folder)) names.push_back(object.path.substr(folder.size()));
+    }
+  }
+  return names;
+}
+constexpr const char* not_exported = "what is found along sightlines is not exported: read it by thor.open in Python";
+
 /// Those that were named, or all that have a format.
 std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result& result) {
   const std::vector<io::ProductPlace> places = io::find_products(result);
   std::vector<io::ProductPlace> chosen;
   for (const std::string& name : a.names) {
     const auto found = std::ranges::find(places, name, &io::ProductPlace::name);
+    if (found == places.end() && std::ranges::count(along_sightlines(result), name) > 0) {
+      throw Error(ExitCode::usage, fmt::format("--name {}: {}; of the others {}", name, not_exported, list(places)));
+    }
     if (found == places.end()) {
       throw Error(ExitCode::usage, fmt::format("--name {}: {} has no such product; {}", name, a.file, list(places)));
     }
@@ -87,7 +103,10 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
     const char* other = places.empty() ? ""
                         : a.txt        ? "; images and cubes are exported by --fits or --png"
                                        : "; spectra and profiles are exported by --txt or --fits, histograms by --txt";
-    throw Error(ExitCode::input, fmt::format("{}: there is nothing to export: {}{}", a.file, list(places), other));
+    const std::vector<std::string> along = along_sightlines(result);
+    throw Error(ExitCode::input,
+                fmt::format("{}: there is nothing to export: {}{}{}", a.file, list(places), other,
+                            along.empty() ? "" : fmt::format("; {}: {}", fmt::join(along, ", "), not_exported)));
   }
   return chosen;
 }
@@ -143,6 +162,9 @@ ExitCode run_export(const ExportArguments& a) {
                               tasks.size(), tasks[i].path));
     }
     if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
+  }
+  if (const std::vector<std::string> along = along_sightlines(*result); a.names.empty() && !a.quiet && !along.empty()) {
+    message("thor: left out {}: {}\n", fmt::join(along, ", "), not_exported);
   }
   for (const std::string& caveat : result->lines("caveats")) warning("{}: {}", a.file, caveat);
   return ExitCode::done;
