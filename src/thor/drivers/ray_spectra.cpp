@@ -113,8 +113,8 @@ std::size_t RaySpectra::end_of_piece(std::size_t first, std::size_t end) const {
 double RaySpectra::bytes() const {
   const double fine = plans_.front().absorption.bins, ranks = work_.world.ranks(), some = double(at_once());
   const double depths = 4 + 8, sent = ranks > 1 ? 3 * 8 * (work_.parts.is_cut() ? ranks : 1) : 0;
-  const double fluxes = 2 * 8 * std::min(double(work_.options.cpu.threads), some);
-  return bytes_of_result() + fine * (some * (depths + sent) + fluxes);
+  const double of_thread = 2 * 8 * (std::min(double(work_.options.cpu.threads), some) + 1);
+  return bytes_of_result() + fine * (some * (depths + sent) + of_thread);
 }
 
 void RaySpectra::write(io::ArrayOutput* file) {

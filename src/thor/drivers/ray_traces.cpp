@@ -11,6 +11,7 @@ class RayTraces final : public RayProduct {
  public:
   RayTraces(RayWork& work, std::size_t op)
       : work_(work),
+        op_(op),
         keys_(std::get<config::TracerOperator>(work.config.operators[op])),
         names_(config::listed(keys_.fields)),
         sightlines_(work.sightlines(op, keys_.sightlines)) {
@@ -24,11 +25,14 @@ class RayTraces final : public RayProduct {
     for (const FieldUse& use : uses_.front()) units_.push_back(use.units);
   }
   double rays() const override { return double(sightlines_.begins.size()); }
-  double bytes() const override { return 8. * double(2 + names_.size()) * pieces_; }
+  double bytes() const override { return bytes_of(pieces_); }
   void write(io::ArrayOutput* file) override;
 
  private:
+  double bytes_of(double pieces) const { return 8. * double(2 + names_.size()) * pieces; }
+
   RayWork& work_;
+  const std::size_t op_;
   const config::TracerOperator& keys_;
   const std::vector<std::string> names_;
   const SightlineList sightlines_;
@@ -43,10 +47,14 @@ void RayTraces::write(io::ArrayOutput* file) {
   std::vector<std::int64_t> offsets{0};
   std::vector<double> begins, lengths;
   std::vector<std::vector<double>> values(fields);
-  if (work_.world.is_first()) {
-    begins.reserve(std::size_t(pieces_)), lengths.reserve(std::size_t(pieces_));
-    for (auto& of_field : values) of_field.reserve(std::size_t(pieces_));
-  }
+  const auto make_room = [&](std::size_t pieces) {  // there may be more of a model
+    if (pieces <= begins.capacity()) return;
+    pieces = std::max(pieces, 2 * begins.capacity());
+    work_.require_memory(work_.key(op_), bytes_of(double(pieces)));
+    begins.reserve(pieces), lengths.reserve(pieces);
+    for (auto& of_field : values) of_field.reserve(pieces);
+  };
+  if (work_.world.is_first()) make_room(std::size_t(pieces_));
   const RayScene& scene = work_.parts.scene();
   for (std::size_t i = 0; i < all.begins.size(); ++i) {
     std::vector<double> own;  // pieces, one after the other: begin, length, values
@@ -56,6 +64,7 @@ void RayTraces::write(io::ArrayOutput* file) {
       trace.count = int(fields);
       for (std::size_t k = 0; k < fields; ++k) trace.quantity[k] = uses_[p][k].quantity;
       for (std::uint32_t r = all.rays.first[i]; r < all.rays.first[i + 1]; ++r) {
+        work_.stop_if_due();
         const RayRun run = work_.parts.parts()[p].tracer->record(all.rays.rays[r], trace);
         for (std::size_t k = 0; k < run.begins.size(); ++k) {
           own.push_back(run.begins[k] * scene.length()), own.push_back(run.lengths[k] * scene.length());
@@ -70,6 +79,7 @@ void RayTraces::write(io::ArrayOutput* file) {
     std::vector<std::size_t> order(own.size() / width);
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
     std::ranges::stable_sort(order, {}, [&](std::size_t k) { return own[k * width]; });
+    make_room(begins.size() + order.size());
     for (const std::size_t k : order) {
       begins.push_back(own[k * width]), lengths.push_back(own[k * width + 1]);
       for (std::size_t f = 0; f < fields; ++f) values[f].push_back(own[k * width + 2 + f]);

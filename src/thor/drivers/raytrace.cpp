@@ -90,9 +90,16 @@ RaysCost check_rays(const config::Raytrace& config, int threads) {
   options.cpu.threads = threads;
   RayWork work(config, options);
   const Products products = make_products(work);
-  double largest = 0;
+  const RayScene& scene = work.parts.scene();
+  double largest = 0, sightlines = 0;
   for (const auto& product : products) largest = std::max(largest, product->bytes());
-  return {rays_of(products), work.parts.scene().bytes() + largest, work.parts.scene().names()};
+  for (const config::Operator& op : config.operators) {
+    const auto add = [&](const auto& keys) {
+      if constexpr (requires { keys.sightlines; }) sightlines += bytes_of_sightlines(keys.sightlines, scene);
+    };
+    std::visit(add, op);
+  }
+  return {rays_of(products), scene.bytes() + sightlines + largest, scene.names()};
 }
 
 ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options) {
