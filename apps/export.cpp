@@ -117,14 +117,22 @@ ExitCode run_export(const ExportArguments& a) {
   if (!result) throw Error(ExitCode::input, a.file + ": not a result of thor");
   const io::Input input(a.file);
   std::vector<Task> tasks;
+  std::vector<std::string> pictures;  // without a FITS file: four numbers a pixel
   bool angular = false;
   for (const io::ProductPlace& place : choose(a, *result)) {
     const io::Product product = io::read_product(input, place);
     angular = angular || is_angular(product);
     for (const std::string& format : formats_of(a, place.kind)) {
-      if (product.is_coloured() && format == ".fits") continue;  // four numbers a pixel
-      tasks.push_back({product, path_of(a, place.name + format)});
+      if (product.is_coloured() && format == ".fits") {
+        pictures.push_back(place.name);
+      } else {
+        tasks.push_back({product, path_of(a, place.name + format)});
+      }
     }
+  }
+  if (tasks.empty()) {
+    throw Error(ExitCode::usage, fmt::format("--fits: pictures of volumes ({}) have no FITS file: use --png",
+                                             fmt::join(pictures, ", ")));
   }
   for (const char* option : {"--ra", "--dec", "--pa"}) {
     if (a.command->count(option) > 0 && !angular) {
@@ -162,6 +170,9 @@ ExitCode run_export(const ExportArguments& a) {
                               tasks.size(), tasks[i].path));
     }
     if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
+  }
+  if (!pictures.empty() && !a.png && !a.quiet) {
+    message("thor: left out {}: pictures of volumes are exported by --png\n", fmt::join(pictures, ", "));
   }
   if (const std::vector<std::string> along = along_sightlines(*result); a.names.empty() && !a.quiet && !along.empty()) {
     message("thor: left out {}: {}\n", fmt::join(along, ", "), not_exported);

@@ -216,7 +216,12 @@ class Pictures(RayCase):
             self.assertIn("along sightlines is not exported", done.stderr)
         self.assertIn("forest, run", thor("export", path, "--fits", cwd=self.folder).stderr)
         path = self.run_thor(rays(EVERYTHING), "--device", "cpu")
-        self.assertIn("left out forest, run", thor("export", path, "--fits", cwd=self.folder).stderr)
+        done = thor("export", path, "--fits", cwd=self.folder)
+        self.assertIn("left out forest, run", done.stderr)
+        self.assertIn("left out view", done.stderr)
+        done = thor("export", path, "--fits", "--name", "view", cwd=self.folder)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("use --png", done.stderr)
         self.assertRegex(thor("info", path).stdout, "trace +run: HI_density, HI_velocity, 9 sightlines")
 
     def test_frames(self):
