@@ -76,9 +76,9 @@ ExitCode check(CheckArguments& arguments) {
                 .dump(2) +
             "\n");
     } else {
-      print(fmt::format("{}\n# Cost\n#   {:<18} {:.4g}\n#   {:<18} {}, of fields and images\n# Fields: {}\n",
-                        rays.resolved, "rays", cost.rays, "memory", size_text(cost.memory),
-                        fmt::join(cost.fields, ", ")));
+      print(fmt::format(
+          "{}\n# Cost\n#   {:<18} {:.4g}\n#   {:<18} {}, of fields, sightlines and images\n# Fields: {}\n",
+          rays.resolved, "rays", cost.rays, "memory", size_text(cost.memory), fmt::join(cost.fields, ", ")));
     }
     return ExitCode::done;
   }

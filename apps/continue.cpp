@@ -3,10 +3,12 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/earlier.hpp"
 #include "thor/drivers/prepare.hpp"
+#include "thor/drivers/raytrace_config.hpp"
 #include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
 
@@ -71,7 +73,12 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
   if (replace) options.replaces = earlier.path == path ? Replaces::this_run : Replaces::spoilt;
   config::Config then = earlier.config;
   if (asked) {
-    then = config::load(asked->path, asked->set).config;
+    const std::string text = config::read_source(asked->path), name = asked->path == "-" ? "<stdin>" : asked->path;
+    if (config::asks_for_rays(text, name, asked->set)) {
+      throw Error(ExitCode::usage,
+                  "--restart: rays cannot be continued, as they have no checkpoints: run " + name + " without it");
+    }
+    then = config::check(text, name, asked->set).config;
     require_same_config(earlier, then);
   }
   std::vector<std::string> set;

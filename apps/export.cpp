@@ -57,12 +57,28 @@ std::string list(const std::vector<io::ProductPlace>& places) {
                         : fmt::format("it has {}", fmt::join(names, ", "));
 }
 
+/// What rays have found along sightlines, which has no other format.
+std::vector<std::string> along_sightlines(const io::Result& result) {
+  std::vector<std::string> names;
+  for (const io::Object& object : result.objects) {
+    if (object.is_dataset) continue;
+    for (const std::string folder : {"/absorption/", "/traces/"}) {
+      if (object.path.starts_with(folder)) names.push_back(object.path.substr(folder.size()));
+    }
+  }
+  return names;
+}
+constexpr const char* not_exported = "what is found along sightlines is not exported: read it by thor.open in Python";
+
 /// Those that were named, or all that have a format.
 std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result& result) {
   const std::vector<io::ProductPlace> places = io::find_products(result);
   std::vector<io::ProductPlace> chosen;
   for (const std::string& name : a.names) {
     const auto found = std::ranges::find(places, name, &io::ProductPlace::name);
+    if (found == places.end() && std::ranges::count(along_sightlines(result), name) > 0) {
+      throw Error(ExitCode::usage, fmt::format("--name {}: {}; of the others {}", name, not_exported, list(places)));
+    }
     if (found == places.end()) {
       throw Error(ExitCode::usage, fmt::format("--name {}: {} has no such product; {}", name, a.file, list(places)));
     }
@@ -87,7 +103,10 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
     const char* other = places.empty() ? ""
                         : a.txt        ? "; images and cubes are exported by --fits or --png"
                                        : "; spectra and profiles are exported by --txt or --fits, histograms by --txt";
-    throw Error(ExitCode::input, fmt::format("{}: there is nothing to export: {}{}", a.file, list(places), other));
+    const std::vector<std::string> along = along_sightlines(result);
+    throw Error(ExitCode::input,
+                fmt::format("{}: there is nothing to export: {}{}{}", a.file, list(places), other,
+                            along.empty() ? "" : fmt::format("; {}: {}", fmt::join(along, ", "), not_exported)));
   }
   return chosen;
 }
@@ -98,14 +117,22 @@ ExitCode run_export(const ExportArguments& a) {
   if (!result) throw Error(ExitCode::input, a.file + ": not a result of thor");
   const io::Input input(a.file);
   std::vector<Task> tasks;
+  std::vector<std::string> pictures;  // without a FITS file: four numbers a pixel
   bool angular = false;
   for (const io::ProductPlace& place : choose(a, *result)) {
     const io::Product product = io::read_product(input, place);
     angular = angular || is_angular(product);
     for (const std::string& format : formats_of(a, place.kind)) {
-      if (product.is_coloured() && format == ".fits") continue;  // four numbers a pixel
-      tasks.push_back({product, path_of(a, place.name + format)});
+      if (product.is_coloured() && format == ".fits") {
+        pictures.push_back(place.name);
+      } else {
+        tasks.push_back({product, path_of(a, place.name + format)});
+      }
     }
+  }
+  if (tasks.empty()) {
+    throw Error(ExitCode::usage, fmt::format("--fits: pictures of volumes ({}) have no FITS file: use --png",
+                                             fmt::join(pictures, ", ")));
   }
   for (const char* option : {"--ra", "--dec", "--pa"}) {
     if (a.command->count(option) > 0 && !angular) {
@@ -143,6 +170,12 @@ ExitCode run_export(const ExportArguments& a) {
                               tasks.size(), tasks[i].path));
     }
     if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
+  }
+  if (!pictures.empty() && !a.png && !a.quiet) {
+    message("thor: left out {}: pictures of volumes are exported by --png\n", fmt::join(pictures, ", "));
+  }
+  if (const std::vector<std::string> along = along_sightlines(*result); a.names.empty() && !a.quiet && !along.empty()) {
+    message("thor: left out {}: {}\n", fmt::join(along, ", "), not_exported);
   }
   for (const std::string& caveat : result->lines("caveats")) warning("{}: {}", a.file, caveat);
   return ExitCode::done;

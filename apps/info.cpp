@@ -113,6 +113,18 @@ std::string to_text(const std::string& path, const io::Result& info) {
       row("absorption", fmt::format("{}: {}, {} sightlines of {} bins", group.substr(12), show(*info.of(group), "line"),
                                     object.shape[0], object.shape[1]));
     }
+    for (const io::Object& object : info.objects) {
+      if (!object.is_dataset || !object.path.starts_with("/traces/") || !object.path.ends_with("/first")) continue;
+      const std::string group = object.path.substr(0, object.path.size() - 5);  // with a slash at its end
+      std::vector<std::string> fields;
+      for (const io::Object& array : info.objects) {
+        if (!array.is_dataset || !array.path.starts_with(group)) continue;
+        const std::string name = array.path.substr(group.size());
+        if (name != "first" && name != "begin" && name != "length") fields.push_back(name);
+      }
+      row("trace", fmt::format("{}: {}, {} sightlines", group.substr(8, group.size() - 9), fmt::join(fields, ", "),
+                               object.shape[0] - 1));
+    }
     for (const auto& text : info.lines("warnings")) row("warning", text);
     return out;
   }

@@ -25,7 +25,7 @@ const Row exit_codes[] = {
     {"4", "device: no such GPU, out of memory, or a fault on it"},
     {"5",
      "stopped early by signal or limit; what was done is written and marked complete = false, or the error of `until` "
-     "was not reached (thor grid and thor mock write nothing then)"},
+     "was not reached (thor grid, thor mock and rays write nothing then)"},
     {"6",
      "output cannot be written (exists, unwritable, disk full); if only the raw photons did not fit on the disk, "
      "everything else is written and marked"},

@@ -47,6 +47,7 @@ ExitCode run(const RunArguments& arguments, RunOptions options) {
   const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
   if (config::asks_for_rays(text, name, arguments.config.set)) {
     if (arguments.replay) throw Error(ExitCode::usage, "--replay: rays have no photons");
+    if (options.checkpoint > 0) throw Error(ExitCode::usage, "--checkpoint: rays have no checkpoints: leave it out");
     const config::Raytrace rays = config::check_raytrace(text, name, arguments.config.set);
     if (options.output.empty()) options.output = rays.output_path;
     return run_raytrace(rays, options);

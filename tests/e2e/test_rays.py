@@ -6,8 +6,11 @@ tests/e2e/test_rays_physics.py has its physics, tests/unit/operators its geometr
 """
 
 import json
+import os
+import resource
 import struct
 import sys
+import time
 from pathlib import Path
 
 import h5py
@@ -15,7 +18,8 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import Case, DEVICE, DONE, INPUT, KPC, OUTPUT, USAGE, main, text, thor  # noqa: E402
+from support import Case, DEVICE, DONE, INPUT, KPC, OUTPUT, STOPPED, USAGE, limited, main, text, thor  # noqa: E402
+from view_case import decode_png  # noqa: E402
 
 FACE = {"name": "face", "direction": [0, 0, 1], "up": [0, 1, 0], "width": "2 kpc", "pixels": 16}
 TILTED = {"name": "tilted", "direction": [1, -2, 1.5], "up": [0, 0, 1], "width": "4 kpc", "pixels": 24, "rows": 20}
@@ -152,6 +156,28 @@ class Results(RayCase):
                        for keys in ({}, {"density_field": "mine"}))
         np.testing.assert_allclose(mine, 100 * plain, rtol=1e-5)
 
+    def test_line_spread_functions(self):
+        """As numpy has it, and however wide in no time."""
+        for lsf in (0.3, 3, 40, 3000, 1e7):
+            path = self.run_thor(rays([absorption(lsf=f"{lsf} km/s", oversampling=1)]), "--device", "cpu")
+            with h5py.File(path) as file:
+                flux, observed = (file["absorption/forest"][name][()].astype(float) for name in ("flux", "observed"))
+            sigma, bins = lsf / np.sqrt(8 * np.log(2)) / 4, np.arange(200)
+            kernel = np.exp(-0.5 * ((bins[:, None] - bins) / sigma) ** 2)
+            kernel[np.abs(bins[:, None] - bins) > np.ceil(5 * sigma)] = 0
+            np.testing.assert_allclose(observed, flux @ (kernel / kernel.sum(axis=0)), atol=1e-6, err_msg=str(lsf))
+        begin = time.monotonic()
+        self.run_thor(rays([absorption(lsf="2000 km/s", bins=20000, oversampling=32)]), "--device", "cpu")
+        self.assertLess(time.monotonic() - begin, 20)
+
+    def test_a_limit_of_time(self):
+        """Also along sightlines that take long."""
+        write_grid(self.folder / "grid.h5", periodic=1)
+        config = rays([absorption(sightlines={"random": 4096, "direction": [0.2, 0.1, 1], "length": "2 Mpc"}, bins=8000)])
+        begin = time.monotonic()
+        self.run_thor(config, "--device", "cpu", "--max-walltime", 1, expect=STOPPED)
+        self.assertLess(time.monotonic() - begin, 15)
+
     def test_sets_of_sightlines_by_their_number(self):
         config = rays([absorption(sightlines={"grid": 2, "direction": [1, 0, 0]})])
         with h5py.File(self.run_thor(config, "--device", "cpu")) as file, h5py.File(self.folder / "grid.h5") as grid:
@@ -180,6 +206,23 @@ class Pictures(RayCase):
         done = thor("export", path, "--png", "--name", "view", "--bits", "16", "--transparent", "--overwrite", cwd=self.folder)
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertEqual(self.png(self.folder / "view.png"), (24, 20, 16, 6))
+        self.assertNotIn("forest", done.stderr)
+
+    def test_what_cannot_be_exported(self):
+        path = self.run_thor(rays(EVERYTHING[4:]), "--device", "cpu")
+        for arguments in (("--fits",), ("--txt",), ("--txt", "--name", "forest"), ("--fits", "--name", "run")):
+            done = thor("export", path, *arguments, cwd=self.folder)
+            self.assertEqual(done.returncode, USAGE if "--name" in arguments else INPUT, done.stderr)
+            self.assertIn("along sightlines is not exported", done.stderr)
+        self.assertIn("forest, run", thor("export", path, "--fits", cwd=self.folder).stderr)
+        path = self.run_thor(rays(EVERYTHING), "--device", "cpu")
+        done = thor("export", path, "--fits", cwd=self.folder)
+        self.assertIn("left out forest, run", done.stderr)
+        self.assertIn("left out view", done.stderr)
+        done = thor("export", path, "--fits", "--name", "view", cwd=self.folder)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("use --png", done.stderr)
+        self.assertRegex(thor("info", path).stdout, "trace +run: HI_density, HI_velocity, 9 sightlines")
 
     def test_frames(self):
         for path in ({"type": "rotate", "frames": 3, "angle": "90 deg"}, {"type": "zoom", "frames": 3, "width": "1 kpc"},
@@ -192,6 +235,52 @@ class Pictures(RayCase):
                 self.assertEqual(len({f.read_bytes() for f in frames}), 3, "they differ")
         self.run_thor(config, "--device", "cpu", expect=OUTPUT)  # frames are not replaced
         self.run_thor(config, "--device", "cpu", "--overwrite")
+
+    def moving(self, operator, frames, **path):
+        path = {"type": "rotate", "frames": frames, **path}
+        return rays([operator], cameras=[{**TILTED, "path": path}], output={"path": "x.h5", "frames": "frames"})
+
+    def test_movies(self):
+        """By a program called ffmpeg, which writes down what it is given."""
+        programs, frames = self.folder / "bin", self.folder / "frames"
+        programs.mkdir()
+        (programs / "ffmpeg").write_text('#!/bin/sh\necho "$@" > "$0.said"\ncat > "$0.stdin"\nfor last; do :; done\necho new > "$last"\n')
+        (programs / "ffmpeg").chmod(0o755)
+        options = {"env": {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}, "input": "typed"}
+        self.run_thor(self.moving(EVERYTHING[0], 5), "--device", "cpu", "--quiet", **options)
+        self.assertEqual((frames / "column.mp4").read_text(), "new\n")
+        self.assertEqual((programs / "ffmpeg.stdin").read_text(), "")  # what is typed is not for it
+        others = ["column.0004.txt", "column.04.png", "column.last.png", "columns.0004.png"]
+        for name in others:
+            (frames / name).touch()
+        (frames / "column.mp4").write_text("old")
+        for name in ("column.0000.png", "column.0001.png"):
+            (frames / name).unlink()
+        self.run_thor(self.moving(EVERYTHING[0], 2), "--device", "cpu", expect=OUTPUT, **options)
+        self.assertIn("column.mp4", self.done.stderr)
+        self.assertEqual((frames / "column.mp4").read_text(), "old")
+        self.run_thor(self.moving(EVERYTHING[0], 2), "--device", "cpu", "--overwrite", **options)
+        self.assertEqual(sorted(f.name for f in frames.iterdir()), sorted(["column.0000.png", "column.0001.png", "column.mp4", *others]))
+        self.assertIn("-frames:v 2 ", (programs / "ffmpeg.said").read_text())
+        self.assertEqual((frames / "column.mp4").read_text(), "new\n")
+
+    def test_frames_of_both_signs(self):
+        with h5py.File(self.run_thor(self.moving(EVERYTHING[1], 2), "--device", "cpu")) as file:
+            speed = file["images/speed/value"][()]
+        colours = decode_png((self.folder / "frames/speed.0000.png").read_bytes())[::-1].astype(float)
+        seen = np.isfinite(speed)
+        self.assertLess(np.nanmin(speed), 0)
+        self.assertGreater(np.corrcoef(speed[seen], colours[seen].sum(axis=1))[0, 1], 0.95)  # brighter where faster
+        np.testing.assert_array_equal(colours[~seen], 128)
+
+    def test_pictures_of_nothing(self):
+        beside = {**FACE, "centre": ["0 kpc", "0 kpc", "9 kpc"], "depth": "1 kpc"}
+        away = {"name": "face", "type": "perspective", "position": ["0 kpc", "0 kpc", "5 kpc"], "centre": ["0 kpc", "0 kpc", "9 kpc"], "pixels": 9}
+        for camera, operator in ((beside, EVERYTHING[0]), (away, EVERYTHING[3]), (FACE, {**EVERYTHING[2], "offset": "5 kpc"})):
+            self.run_thor(rays([{**operator, "camera": "face"}], cameras=[camera]), "--device", "cpu")
+            self.assertIn(f"operators.0 ({operator['name']}): camera face sees nothing", self.done.stderr)
+        self.run_thor(rays([{**EVERYTHING[0], "camera": "face"}], cameras=[FACE]), "--device", "cpu")
+        self.assertNotIn("nothing", self.done.stderr)
 
     def test_cameras(self):
         cameras = [{"name": "p", "type": "perspective", "position": ["0 kpc", "-5 kpc", "1 kpc"], "up": [0, 0, 1], "pixels": 20},
@@ -206,9 +295,9 @@ class Pictures(RayCase):
 
 
 class Mistakes(RayCase):
-    def refuse(self, config, *words, code=USAGE, arguments=()):
+    def refuse(self, config, *words, code=USAGE, arguments=(), **options):
         output = self.folder / "refused.h5"
-        done = thor("run", self.write(config), "-o", output, *arguments)
+        done = thor("run", self.write(config), "-o", output, *arguments, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
@@ -229,6 +318,29 @@ class Mistakes(RayCase):
         self.refuse(rays(column, cameras=[at_centre]), "camera face", "at its centre")
         self.refuse(rays([{**EVERYTHING[2], "camera": "face"}], cameras=[{**looks_up, "up": [0, 1, 0]}]), "slice", "orthographic")
 
+    def test_paths(self):
+        """All frames are looked at before the first is made."""
+        for position, to, words in ((["0 kpc", "-5 kpc", "0 kpc"], ["0 kpc", "5 kpc", "0 kpc"], "at its centre"),
+                                    (["0 kpc", "-5 kpc", "5 kpc"], ["0 kpc", "5 kpc", "5 kpc"], "up is parallel")):
+            camera = {"name": "face", "type": "perspective", "position": position, "up": [0, 0, 1], "pixels": 9,
+                      "path": {"type": "fly", "frames": 3, "to": to}}
+            self.refuse(rays([{**EVERYTHING[0], "camera": "face"}], cameras=[camera]), "camera face", words, "frame 1")
+        self.assertEqual(list(self.folder.glob("*_frames")), [])
+
+    def test_more_than_memory(self):
+        write_grid(self.folder / "grid.h5", periodic=1)
+        little = {"arguments": ("--device", "cpu", "--threads", "1"), "code": DEVICE, **limited(resource.RLIMIT_AS, 2_000_000_000)}
+        run = {"type": "tracer", "name": "run", "fields": "density, HI_density"}
+        for operator, key in ((absorption(sightlines={"random": 100_000_000}), "operators.0.sightlines"),
+                              ({**run, "sightlines": {"random": 1000, "length": "1000 Mpc"}}, "operators.0.sightlines"),
+                              ({**run, "sightlines": {"random": 100, "length": "100 Mpc"}}, "operators.0"),
+                              (absorption(sightlines={"random": 2}, bins=3_000_000, oversampling=64), "operators.0")):
+            with self.subTest(operator):
+                self.refuse(rays([operator]), key + ": out of memory", "are free", "fewer", **little)
+        self.refuse(rays([absorption(sightlines={"random": 2, "length": "1e31 cm"})]), "operators.0.sightlines", **little)
+        done = thor("check", self.write(rays([EVERYTHING[3]], cameras=[{**TILTED, "pixels": 1000, "rows": 1000}])), "--json")
+        self.assertGreater(json.loads(done.stdout)["estimate"]["memory_bytes"], 64e6)
+
     def test_an_image_larger_than_memory(self):
         self.refuse(rays([{**EVERYTHING[0], "camera": "face"}], cameras=[{**FACE, "pixels": 65536, "rows": 65536}]), "out of memory", "face",
                     code=DEVICE)
@@ -238,6 +350,9 @@ class Mistakes(RayCase):
                     code=INPUT)
         self.refuse(rays([{**EVERYTHING[0], "field": "temperature"}]), "HI_temperature", "--mass-weighted", code=INPUT)
         self.refuse(rays([{**EVERYTHING[0], "field": "density *"}]), "operators.0.field", "product")
+        self.refuse(rays([{**EVERYTHING[0], "field": "HI_velocity * HI_velocity"}]), "operators.0", "at most one velocity")
+        for fields in ("density, density", "density*HI_density, density * HI_density", "density, begin"):
+            self.refuse(rays([{**EVERYTHING[5], "fields": fields}]), "operators.0.fields", fields.split(", ")[1])
         self.refuse(rays([absorption(line="MgII")]), "MgII_density", code=INPUT)
         self.refuse(rays([absorption(line="Lyb?")]), "operators.0.line", "lines:")
 
@@ -270,6 +385,9 @@ class Mistakes(RayCase):
         self.refuse(rays([absorption(sightlines={"random": 3, "grid": 2})]), "sightlines")
         self.refuse(rays([absorption(sightlines={})]), "sightlines")
         self.refuse(rays([absorption(sightlines={"random": 3, "direction": [0, 0, 0]})]), "direction")
+        for far in ("-1e9 kpc", "-1e25 kpc"):
+            one = {"list": [{"position": ["0 kpc", "0 kpc", far], "direction": [0, 0, 1]}]}
+            self.refuse(rays([absorption(sightlines=one)]), "sightlines.list.0.position", "cells from the gas", "begin nearer")
         write_grid(self.folder / "grid.h5", periodic=1)
         self.refuse(rays([absorption(sightlines=miss)]), "sightlines.length")
         self.run_thor(rays([absorption(sightlines={**miss, "length": "5 kpc"})]), "--device", "cpu")
@@ -287,7 +405,19 @@ class Mistakes(RayCase):
         self.refuse(rays([]), "operators")
         self.refuse(rays([{**EVERYTHING[3], "transfer": {"range": [1e-9, 1e-6]}}]), "transfer", "exactly one of map, peaks and points")
         self.refuse(rays([{**EVERYTHING[3], "transfer": {**TRANSFER, "range": [-1, 2]}}]), "range", "above 0")
+        for at in (0, -1, 1e-20, 1e20):
+            peak = {"at": at, "width": 0.3, "colour": [1, 1, 1], "opacity": 3}
+            self.refuse(rays([{**EVERYTHING[3], "transfer": {**TRANSFER, "peaks": [peak]}}]), "transfer.peaks.0.at")
+            point = {"at": at, "colour": [1, 1, 1], "opacity": 3}
+            self.refuse(rays([{**EVERYTHING[3], "transfer": {"range": TRANSFER["range"], "points": [point]}}]), "transfer.points")
+        self.refuse(rays([{**EVERYTHING[3], "exposure": 1e30}]), "exposure")
         self.refuse(rays(EVERYTHING[:1]), "--replay", arguments=("--replay", "3"))
+        self.refuse(rays(EVERYTHING[:1]), "--checkpoint", "rays", arguments=("--checkpoint", "3"))
+        made = self.run_thor(rays(EVERYTHING[:1]), "--device", "cpu")
+        self.refuse(rays(EVERYTHING[:1]), "cannot be continued", "rays", code=INPUT, arguments=("--restart", made))
+        done = thor("continue", made, "--photons", "10")
+        self.assertEqual(done.returncode, INPUT)
+        self.assertIn("cannot be continued: it is of rays", done.stderr)
         self.refuse(rays(EVERYTHING[:1]), "cells", arguments=("--domains", "5000"))
 
     def test_files(self):

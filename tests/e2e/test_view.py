@@ -96,7 +96,9 @@ class Pictures(ViewCase):
         field = self.json("info", field="HI_density")["field"]
         self.assertAlmostEqual(field["largest"] / self.density.max(), 1, delta=1e-6)
         self.assertAlmostEqual(field["least"] / self.density.min(), 1, delta=1e-6)
-        self.assertEqual(self.get("info", field="nope")[0], 400)
+        for field in ("nope", "*", "a*b*c*d*e", "HI_density *"):
+            self.assertEqual(self.get("info", field=field)[0], 400, field)
+        self.assert_alive()
 
     def test_a_configuration_is_where_it_starts(self):
         path = self.write({"driver": "raytrace", "dataset": {"type": "uniform_grid", "path": "blob.h5"},

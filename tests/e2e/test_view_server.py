@@ -112,7 +112,8 @@ class Server(ViewCase):
         for arguments, code, words in (
                 (("missing.h5",), INPUT, "missing.h5"), (("missing.yaml",), USAGE, "missing.yaml"),
                 (("rays.yaml",), USAGE, "dataset"), (("empty.h5",), INPUT, "not a grid"),
-                ((self.path, "--field", "HI_densty"), INPUT, "HI_density"), ((self.path, "--port", "70000"), USAGE, "port"),
+                ((self.path, "--field", "HI_densty"), INPUT, "HI_density"),
+                ((self.path, "--field", "*"), USAGE, "product"), ((self.path, "--port", "70000"), USAGE, "port"),
                 ((self.path, "--device", "abacus"), None, "abacus"),
                 ((self.path, "--port", taken.getsockname()[1]), USAGE, "cannot be used"), ((), USAGE, "FILE")):
             with self.subTest(arguments):

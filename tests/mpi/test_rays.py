@@ -9,7 +9,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from test_ranks import RankCase  # noqa: E402
-from support import main  # noqa: E402
+from support import USAGE, main  # noqa: E402
 import test_rays as in_one  # noqa: E402
 
 
@@ -28,6 +28,11 @@ class Same(RankCase, in_one.RayCase):
             with self.subTest(ranks=ranks, domains=domains):
                 out = self.on_ranks(ranks, config, "--domains", domains, "--threads", 1)
                 in_one.Results.assert_same_but_for_pieces(self, whole, out)
+
+    def test_more_ranks_than_parts(self):
+        out = self.on_ranks(3, in_one.rays(in_one.EVERYTHING), "--domains", 2, "--threads", 1, expect=USAGE)
+        self.assertIn("as many domains as ranks", self.done.stderr)
+        self.assertEqual(list(self.folder.glob(out.name + "*")), [])
 
 
 if __name__ == "__main__":

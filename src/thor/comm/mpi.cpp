@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "thor/comm/world.hpp"
@@ -16,12 +17,17 @@
 namespace thor::comm {
 namespace {
 
-constexpr int question_tag = 1, answer_tag = 2, message_tag = 3;
-constexpr std::size_t most_at_once = 1 << 20;  ///< cells of a reduction: bounds the memory that MPI takes for it
+constexpr int question_tag = 1, answer_tag = 2, message_tag = 3, gather_tag = 4;
+constexpr std::size_t most_at_once = 1 << 20;  ///< words of a call: bounds the memory that MPI takes for it
 
 /// One thread at a time calls MPI, and none waits in it for another rank while others have to: libraries that promise
 /// MPI_THREAD_MULTIPLE have hung with less. Collective calls are made while no other thread has a reason to call.
 std::mutex one_at_a_time;
+
+/// Calls use(first, size) for pieces of so many words: MPI counts in int.
+void for_pieces(std::size_t count, const auto& use) {
+  for (std::size_t i = 0; i < count; i += most_at_once) use(i, int(std::min(most_at_once, count - i)));
+}
 
 /// Whether a launcher has started this process: MPI_Init takes some tenths of a second, which a process alone saves.
 bool is_launched() {
@@ -81,12 +87,12 @@ World::~World() {
 
 void World::add_at_first(std::span<std::uint64_t> cells) const {
   if (ranks_ == 1) return;
-  for (std::size_t i = 0; i < cells.size(); i += most_at_once) {
-    const auto part = cells.subspan(i, std::min(most_at_once, cells.size() - i));
-    MPI_Reduce(is_first() ? MPI_IN_PLACE : part.data(), is_first() ? part.data() : nullptr, int(part.size()),
-               MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  for_pieces(cells.size(), [&](std::size_t first, int size) {
+    const auto part = cells.subspan(first, std::size_t(size));
+    MPI_Reduce(is_first() ? MPI_IN_PLACE : part.data(), is_first() ? part.data() : nullptr, size, MPI_UINT64_T, MPI_SUM,
+               0, MPI_COMM_WORLD);
     if (!is_first()) std::ranges::fill(part, 0);
-  }
+  });
 }
 
 std::uint64_t World::largest(std::uint64_t value) const {
@@ -99,19 +105,33 @@ std::vector<std::uint64_t> World::from_first(std::vector<std::uint64_t> values) 
   std::uint64_t count = values.size();
   MPI_Bcast(&count, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   values.resize(count);
-  MPI_Bcast(values.data(), int(count), MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  for_pieces(values.size(), [&](std::size_t first, int size) {
+    MPI_Bcast(values.data() + first, size, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  });
   return values;
 }
 
 std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& values) const {
   if (ranks_ == 1) return values;
-  const int own = int(values.size());
-  std::vector<int> counts(std::size_t(ranks_), 0), places(std::size_t(ranks_), 0);
-  MPI_Gather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-  for (std::size_t i = 1; i < places.size(); ++i) places[i] = places[i - 1] + counts[i - 1];
-  std::vector<std::uint64_t> all(is_first() ? std::size_t(places.back() + counts.back()) : 0);
-  MPI_Gatherv(values.data(), own, MPI_UINT64_T, all.data(), counts.data(), places.data(), MPI_UINT64_T, 0,
-              MPI_COMM_WORLD);
+  const std::uint64_t own = values.size();
+  std::vector<std::uint64_t> counts(std::size_t(ranks_), 0);
+  MPI_Gather(&own, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (!is_first()) {
+    for_pieces(values.size(), [&](std::size_t first, int size) {
+      MPI_Send(values.data() + first, size, MPI_UINT64_T, 0, gather_tag, MPI_COMM_WORLD);
+    });
+    return {};
+  }
+  std::vector<std::uint64_t> all(std::accumulate(counts.begin(), counts.end(), std::size_t(0)));
+  std::ranges::copy(values, all.begin());
+  std::size_t place = values.size();
+  for (int rank = 1; rank < ranks_; ++rank) {
+    const std::size_t count = counts[std::size_t(rank)];
+    for_pieces(count, [&](std::size_t first, int size) {
+      MPI_Recv(all.data() + place + first, size, MPI_UINT64_T, rank, gather_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    });
+    place += count;
+  }
   return all;
 }
 

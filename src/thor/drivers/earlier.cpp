@@ -61,6 +61,11 @@ Earlier open_this(const std::string& path) {
                              "configuration again with more photons (thor info --config)",
                              *made_by, version));
   }
+  if (file.text("/", "driver") == "raytrace") {
+    refuse(path,
+           "it is of rays, which have neither checkpoints nor photons to add. Run its configuration again (thor "
+           "info --config)");
+  }
   if (file.has("/photons/original") || file.has("/photons/peel") || file.has("/parts")) {
     refuse(path,
            "it holds raw photons, whose weights would change. Run its configuration (thor info --config) with more "

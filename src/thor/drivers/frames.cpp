@@ -1,17 +1,16 @@
 #include "thor/drivers/frames.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "thor/core/error.hpp"
-#include "thor/io/png/colour_map.hpp"
-#include "thor/io/png/png.hpp"
+#include "thor/io/partial.hpp"
 
 namespace thor {
 
@@ -27,11 +26,14 @@ Frames::Frames(std::string folder, std::string name, bool overwrite)
   if (error) {
     throw Error(ExitCode::output, folder_ + ": cannot make this folder (" + error.message() + "): set output.frames");
   }
+  io::detail::require_free(movie(), overwrite_);
 }
 
 std::string Frames::path_of(std::size_t frame) const {
   return (std::filesystem::path(folder_) / fmt::format("{}.{:04}.png", name_, frame)).string();
 }
+
+std::string Frames::movie() const { return (std::filesystem::path(folder_) / (name_ + ".mp4")).string(); }
 
 void Frames::add(const ImageTask& task, const std::vector<double>& values) {
   const int columns = task.job.camera.columns, rows = task.job.camera.rows;
@@ -39,36 +41,65 @@ void Frames::add(const ImageTask& task, const std::vector<double>& values) {
     io::write_png(path_of(count_++), overwrite_, io::picture_of(columns, rows, values));
     return;
   }
-  if (count_ == 0) {
-    for (const double v : values) high_ = std::isfinite(v) ? std::max(high_, v) : high_;
-    double least = HUGE_VAL;
-    for (const double v : values) least = v > 0 ? std::min(least, v) : least;
-    low_ = std::max(least, high_ * 1e-6);
-  }
+  constexpr double decades = 6;
+  if (!scale_) scale_.emplace(values, decades);
   io::Raster raster(columns, rows, {0, 0, 0});
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
       const double v = values[std::size_t(row) * std::size_t(columns) + std::size_t(column)];
-      const double place = v > low_ ? std::log(v / low_) / std::log(std::max(high_ / low_, 1.0001)) : 0;
-      raster.set(column, rows - 1 - row, io::colour_of(std::min(place, 1.)));
+      raster.set(column, rows - 1 - row, scale_->colour(v));
     }
   }
   io::write_png(path_of(count_++), overwrite_, raster);
 }
 
+/// Frames beyond the last, of a longer way, and the movie of that.
+void Frames::remove_older() const {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> older;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(name_ + ".") || !file.ends_with(".png")) continue;
+    const std::string number = file.substr(name_.size() + 1, file.size() - name_.size() - 5);
+    const bool counts = number.size() >= 4 && number.size() <= 6 &&
+                        std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+    if (counts && std::stoul(number) >= count_) older.push_back(entry.path());
+  }
+  older.emplace_back(movie());
+  for (const auto& path : older) std::filesystem::remove(path, ignored);
+}
+
 std::string Frames::finish() {
+  if (overwrite_) remove_older();
   std::string said = fmt::format("{} to {}", path_of(0), path_of(count_ - 1));
-  const std::string movie = (std::filesystem::path(folder_) / (name_ + ".mp4")).string();
+  const std::string to = movie(), frames = std::to_string(count_);
   const std::string pattern = (std::filesystem::path(folder_) / (name_ + ".%04d.png")).string();
   // Even sides, as the format wants them.
-  const char* const arguments[] = {"ffmpeg",   "-loglevel", "error",         "-y",   "-framerate",
-                                   "25",       "-i",        pattern.c_str(), "-vf",  "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-                                   "-pix_fmt", "yuv420p",   movie.c_str(),   nullptr};
+  const char* const arguments[] = {"ffmpeg",
+                                   "-nostdin",
+                                   "-loglevel",
+                                   "error",
+                                   "-y",
+                                   "-framerate",
+                                   "25",
+                                   "-i",
+                                   pattern.c_str(),
+                                   "-frames:v",
+                                   frames.c_str(),
+                                   "-vf",
+                                   "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                   "-pix_fmt",
+                                   "yuv420p",
+                                   to.c_str(),
+                                   nullptr};
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   pid_t process = 0;
   int status = 1;
-  if (posix_spawnp(&process, "ffmpeg", nullptr, nullptr, const_cast<char* const*>(arguments), environ) != 0)
-    return said;
-  if (waitpid(process, &status, 0) == process && status == 0) said += " and " + movie;
+  const int failed = posix_spawnp(&process, "ffmpeg", &files, nullptr, const_cast<char* const*>(arguments), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed == 0 && waitpid(process, &status, 0) == process && status == 0) said += " and " + to;
   return said;
 }
 

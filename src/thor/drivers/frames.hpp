@@ -1,7 +1,9 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "thor/io/png/scale.hpp"
 #include "thor/operators/image_task.hpp"
 
 namespace thor {
@@ -10,20 +12,23 @@ namespace thor {
 std::string frames_folder(const std::string& result);
 
 /// The pictures of a camera that moves: FOLDER/NAME.0000.png, ..., and a movie of them where ffmpeg is installed.
+/// Nothing is replaced unless `overwrite`; then no older frame and no older movie of that name is left.
 class Frames {
  public:
   Frames(std::string folder, std::string name, bool overwrite);
-  /// Values are drawn on the logarithmic scale of the first frame.
+  /// Values are drawn on the scale of the first frame.
   void add(const ImageTask& task, const std::vector<double>& values);
   /// Makes the movie; says what was written.
   std::string finish();
 
  private:
   std::string path_of(std::size_t frame) const;
+  std::string movie() const;
+  void remove_older() const;
   std::string folder_, name_;
   bool overwrite_;
   std::size_t count_ = 0;
-  double low_ = 0, high_ = 0;
+  std::optional<io::Scale> scale_{};
 };
 
 }  // namespace thor

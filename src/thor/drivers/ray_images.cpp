@@ -14,16 +14,18 @@ class RayImage final : public RayProduct {
  public:
   RayImage(RayWork& work, std::size_t op);
   double rays() const override { return frames() * rays_of(tasks_.front().job); }
-  double bytes() const override { return 8. * 6 * double(camera_.pixels) * double(camera_.rows); }
+  double bytes() const override;
   void write(io::ArrayOutput* file) override;
 
  private:
   double frames() const { return camera_.path ? double(camera_.path->frames) : 1; }
   std::size_t pixels() const { return camera_.pixels * camera_.rows; }
+  double way_of(std::uint64_t frame) const { return frames() > 1 ? progress_of(*camera_.path, frame) : 0; }
+  void check_way() const;
   void look(double way, int finer, int samples);
   template <class Order>
   std::vector<double> joined(const std::vector<double>& partial, std::size_t pixels, const Order& order) const;
-  std::vector<double> joined(const std::vector<double>& partial, std::size_t pixels) const;
+  std::vector<double> joined(std::vector<double> partial, std::size_t pixels) const;
   std::vector<double> joined_in_order(const std::vector<double>& partial) const;
   std::vector<double> trace(double way);
 
@@ -45,6 +47,7 @@ RayImage::RayImage(RayWork& work, std::size_t op)
             throw std::logic_error("an operator without a camera makes no image");
           },
           work.config.operators[op])) {
+  check_way();
   work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
   const auto plan = [&](const auto& keys) {
     if constexpr (requires { keys.means(); }) {
@@ -65,6 +68,37 @@ RayImage::RayImage(RayWork& work, std::size_t op)
   std::visit(plan, work.config.operators[op]);
   samples_ = tasks_.front().samples;
   look(0, 1, samples_);
+}
+
+/// The larger of what there is while rays are traced, images of ranks and parts among it, and of what becomes of them.
+double RayImage::bytes() const {
+  const auto& op = work_.config.operators[op_];
+  const bool picture = std::holds_alternative<config::RenderOperator>(op), cut = work_.parts.is_cut();
+  const int samples = std::visit(
+      [](const auto& keys) {
+        if constexpr (requires { keys.samples; }) return int(keys.samples);
+        return 1;
+      },
+      op);
+  const double finer = picture && cut ? samples : 1, all = double(pixels()), ranks = work_.world.ranks();
+  const double values = 8. * (picture ? 4 : 1) * all, numbers = 8. * (picture ? 4 : 2) * all;
+  const double own = double(work_.parts.parts().size()), images = cut ? work_.parts.domains().count() : ranks;
+  const double at_once = own + (own > 1 ? 1 : 0) + (ranks > 1 ? own + 2 * images : 0) + (images > 1 ? 1 : 0);
+  const double kept = frames() > 1 ? values : 0, drawn = frames() > 1 ? 20 * all : 0;
+  const double band = std::min(numbers * finer * finer, 0x1p22 * 8 * (picture ? 4 : 2));
+  return kept + std::max(numbers * finer * finer * at_once + band, numbers + values + drawn);
+}
+
+/// The camera can look in every frame.
+void RayImage::check_way() const {
+  for (std::uint64_t frame = 0; double(frame) < frames(); ++frame) {
+    try {
+      build_camera(camera_, work_.parts.scene(), way_of(frame));
+    } catch (const Error& e) {
+      if (frame == 0) throw;
+      throw Error(e.code(), fmt::format("{} (in frame {} of its path, cameras.path)", e.what(), frame));
+    }
+  }
 }
 
 /// Sets the cameras of all parts, with so many times the pixels along a side.
@@ -96,8 +130,9 @@ std::vector<double> RayImage::joined(const std::vector<double>& partial, std::si
   return whole;
 }
 
-std::vector<double> RayImage::joined(const std::vector<double>& partial, std::size_t pixels) const {
+std::vector<double> RayImage::joined(std::vector<double> partial, std::size_t pixels) const {
   std::vector<std::size_t> all(partial.size() / (std::size_t(tasks_.front().job.planes()) * pixels));
+  if (all.size() == 1) return partial;
   std::iota(all.begin(), all.end(), std::size_t(0));
   return joined(partial, pixels, [&](std::size_t) -> const std::vector<std::size_t>& { return all; });
 }
@@ -176,11 +211,15 @@ std::vector<double> RayImage::trace(double way) {
       work_.progress(rays_of_row * some / double(tasks_.size()));
     }
     set_units(tasks_[p], image);
-    partial.insert(partial.end(), image.begin(), image.end());
+    if (partial.empty()) {
+      partial = std::move(image);
+    } else {
+      partial.insert(partial.end(), image.begin(), image.end());
+    }
   }
   if (!work_.world.is_alone()) partial = at_first(work_.world, partial);
   if (!work_.world.is_first()) return {};
-  if (!one_by_one) return joined(partial, pixels());
+  if (!one_by_one) return joined(std::move(partial), pixels());
   const Camera& camera = tasks_.front().job.camera;
   return means_of_squares(joined_in_order(partial), std::size_t(camera.columns), std::size_t(camera.rows),
                           std::size_t(finer));
@@ -211,17 +250,28 @@ void RayImage::write(io::ArrayOutput* file) {
     pictures = std::make_unique<Frames>(folder, name_, work_.options.overwrite);
   }
   std::vector<double> first;
+  std::uint64_t empty = 0;
   for (std::uint64_t frame = 0; double(frame) < frames(); ++frame) {
-    const double way = frames() > 1 ? progress_of(*camera_.path, frame) : 0;
+    const double way = way_of(frame);
     const std::vector<double> planes = trace(way);
     look(way, 1, samples_);
     if (!work_.world.is_first()) continue;
     std::vector<double> values = values_of(tasks_.front(), planes);
+    empty += std::ranges::all_of(values, [](double v) { return v == 0 || std::isnan(v); });
     if (pictures) pictures->add(tasks_.front(), values);
     if (frame == 0) first = std::move(values);
   }
   if (!work_.world.is_first()) return;
-  if (pictures && !work_.options.quiet) message("thor: wrote {}\n", pictures->finish());
+  if (double(empty) == frames()) {
+    warning(
+        "{} ({}): camera {} sees nothing: every pixel is empty. Look at its centre, depth, position and direction, at "
+        "an offset, and at the field and its range",
+        work_.key(op_), name_, camera_.name);
+  }
+  if (pictures) {
+    const std::string written = pictures->finish();
+    if (!work_.options.quiet) message("thor: wrote {}\n", written);
+  }
   const ImageTask& task = tasks_.front();
   // A camera that moves is described as it began.
   const RayScene& scene = work_.parts.scene();

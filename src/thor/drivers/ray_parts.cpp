@@ -50,17 +50,17 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
   if (!whole.is_grid() || config.dataset.path.empty()) {
     throw Error(ExitCode::usage, "--domains: only a grid in a file can be held in parts");
   }
+  if (options.domains.count < world.ranks()) {  // said by all ranks, before the first one begins a file
+    throw Error(ExitCode::usage,
+                fmt::format("--domains {}: there are {} ranks, and each needs a domain for rays: take as "
+                            "many domains as ranks, or more",
+                            options.domains.count, world.ranks()));
+  }
   domains_ = std::make_unique<Domains>(whole.shape().count, false, options.domains.count, 0);
   for (int d = 0; d < domains_->count(); ++d) {
     if (domains_->holders(d, world.ranks()).front() != world.rank()) continue;
     parts_.push_back({d, whole, nullptr});
     parts_.back().scene.set_part(domains_->box(d));
-  }
-  if (parts_.empty()) {
-    throw Error(ExitCode::usage,
-                fmt::format("--domains {}: there are {} ranks, and each needs a domain for rays: take as "
-                            "many domains as ranks, or more",
-                            options.domains.count, world.ranks()));
   }
 }
 

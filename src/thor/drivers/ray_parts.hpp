@@ -25,6 +25,7 @@ class RayParts {
   bool is_cut() const { return domains_ != nullptr; }
   const Domains& domains() const { return *domains_; }
   const std::string& device() const { return device_name_; }
+  bool is_on_device() const { return device_ != nullptr; }  ///< after prepare()
 
  private:
   const config::Raytrace& config_;

@@ -23,10 +23,11 @@ class RayWork {
   std::string key(std::size_t op) const { return fmt::format("operators.{}", op); }
   /// Throws an Error(device) where there is not so much.
   void require_memory(const std::string& key, double bytes) const;
-  /// Says how many sightlines do not meet the gas.
-  void say_missed(std::size_t op, const SightlineList& sightlines) const;
+  /// The sightlines of an operator, for which there is memory. Says how many do not meet the gas.
+  SightlineList sightlines(std::size_t op, const config::Sightlines& keys);
   void begin(double rays);     ///< of the run, from where its clock counts
-  void progress(double rays);  ///< more of them have been traced; throws an Error(stopped) where it has to end
+  void progress(double rays);  ///< more of them have been traced
+  void stop_if_due() const;    ///< throws an Error(stopped) where a signal or the clock says so; progress() does, too
   double seconds() const { return progress_->seconds(); }
   void end() { progress_.reset(); }
 

@@ -30,6 +30,21 @@ std::string ion_of(const Line& line) {
 /// "velocity" and "HI_velocity" are the component along a ray of arrays such as HI_velocity_x.
 bool is_velocity(const std::string& field) { return field == "velocity" || field.ends_with("_velocity"); }
 
+/// The factors of a product, at least one.
+std::vector<std::string> required_factors(const std::string& product) {
+  std::vector<std::string> factors = config::factors_of(product);
+  if (!factors.empty()) return factors;
+  throw Error(ExitCode::usage,
+              fmt::format("expected a field, or a product of up to {} such as density * metallicity, got \"{:.100}\"",
+                          config::most_factors, product));
+}
+
+[[noreturn]] void refuse_velocities() {
+  throw Error(ExitCode::usage,
+              "a product has at most one velocity along the ray: take its components (such as "
+              "HI_velocity_x) for the others");
+}
+
 }  // namespace
 
 RayScene::RayScene(const config::Dataset& dataset, const Line& line, int threads)
@@ -203,7 +218,8 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
       } else {
         unit = unit * io::Unit(factor.ends_with("density") ? "cm-3" : factor == "temperature" ? "K" : "km s-1");
       }
-    } else if (is_velocity(factor) && use.quantity.velocity < 0) {
+    } else if (is_velocity(factor)) {
+      if (use.quantity.velocity >= 0) refuse_velocities();
       use.quantity.velocity = velocity_of_file(factor);
       unit = unit * io::Unit("km s-1");
     } else {
@@ -244,7 +260,8 @@ FieldUse RayScene::use_of_model(const std::string& key, const std::vector<std::s
     } else if (factor == "temperature") {
       field.scale *= medium_.temperature;
       unit = unit * io::Unit("K");
-    } else if ((factor == "velocity" || factor == ion_ + "_velocity") && use.quantity.velocity < 0) {
+    } else if (factor == "velocity" || factor == ion_ + "_velocity") {
+      if (use.quantity.velocity >= 0) refuse_velocities();
       use.quantity.velocity = 0;
       unit = unit * io::Unit("km s-1");
     } else {
@@ -263,7 +280,7 @@ FieldUse RayScene::use_of_model(const std::string& key, const std::vector<std::s
 }
 
 FieldUse RayScene::use(const std::string& product) {
-  const std::vector<std::string> factors = config::factors_of(product);
+  const std::vector<std::string> factors = required_factors(product);
   const std::string key = fmt::format("{}", fmt::join(factors, "*"));
   return is_grid_ ? use_of_file(key, factors) : use_of_model(key, factors);
 }
@@ -272,7 +289,7 @@ FieldUse RayScene::place(const std::string& product, config::FieldScale scale, d
   const std::string key = fmt::format("{} {} {} {}", product, int(scale), low, high);
   if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
   const std::size_t fields_before = fields_.size();
-  FieldUse use = is_grid_ ? this->use(product) : use_of_model(key, config::factors_of(product));
+  FieldUse use = is_grid_ ? this->use(product) : use_of_model(key, required_factors(product));
   if (use.quantity.velocity >= 0) {
     throw Error(ExitCode::usage, "the velocity along a ray has no transfer function: take a field of cells");
   }

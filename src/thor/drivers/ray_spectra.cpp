@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "thor/core/constants.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/drivers/ray_products.hpp"
 #include "thor/random/uniform.hpp"
 
@@ -10,20 +11,48 @@ namespace {
 
 using constants::km;
 
-/// Convolves with a Gaussian of a standard deviation in bins, from which nothing is lost at the ends.
+/// Convolves with a Gaussian of a standard deviation in bins, from which nothing is lost at the ends. Within its reach
+/// the Gaussian is a sum of cosines; and the sum of the flux times one, over a window that moves, follows from the one
+/// before. So the time does not depend on the width.
 std::vector<double> smoothed(const std::vector<double>& flux, double sigma) {
-  if (!(sigma > 0)) return flux;
-  const auto reach = std::ptrdiff_t(std::min(std::ceil(5 * sigma), double(flux.size())));
-  std::vector<double> kernel;
-  for (std::ptrdiff_t k = -reach; k <= reach; ++k) kernel.push_back(std::exp(-0.5 * std::pow(double(k) / sigma, 2)));
-  std::vector<double> out(flux.size());
-  const auto count = std::ptrdiff_t(flux.size());
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    double sum = 0, weight = 0;
-    for (std::ptrdiff_t k = std::max(-reach, -i); k <= std::min(reach, count - 1 - i); ++k) {
-      sum += kernel[std::size_t(k + reach)] * flux[std::size_t(i + k)], weight += kernel[std::size_t(k + reach)];
+  if (!(6 * sigma > 1)) return flux;  // the next bin is out of its reach
+  const double cut = std::ceil(5 * sigma);
+  const std::size_t count = flux.size(), reach = std::size_t(std::min(cut, double(count)));
+  std::vector<double> within(reach + 1);  // sums of the Gaussian from its middle up to a distance
+  for (std::size_t k = 0; k <= reach; ++k) {
+    within[k] = (k > 0 ? within[k - 1] : 0) + std::exp(-0.5 * std::pow(double(k) / sigma, 2));
+  }
+  // Beyond the reach, the cosines repeat the Gaussian where it is less than 1e-10.
+  const double half_period = cut + sigma, step = std::numbers::pi / half_period;
+  const auto terms = std::size_t(std::ceil(6.8 / (step * sigma))) + 1;
+  struct Wave {
+    double factor, cosine, sine;     ///< of one bin
+    double edge_cosine, edge_sine;   ///< at the ends of the window
+    double real = 0, imaginary = 0;  ///< the sum over the window, counted from its middle
+  };
+  std::vector<Wave> waves;
+  for (std::size_t m = 0; m < terms; ++m) {
+    const double frequency = double(m) * step, edge = frequency * double(reach);
+    const double share = std::sqrt(2 * std::numbers::pi) * sigma / (2 * half_period) * (m == 0 ? 1 : 2);
+    Wave wave{share * std::exp(-0.5 * std::pow(frequency * sigma, 2)), std::cos(frequency), std::sin(frequency),
+              std::cos(edge), std::sin(edge)};
+    for (std::size_t k = 0; k <= reach && k < count; ++k) {
+      wave.real += flux[k] * std::cos(frequency * double(k)),
+          wave.imaginary += flux[k] * std::sin(frequency * double(k));
     }
-    out[std::size_t(i)] = sum / weight;
+    waves.push_back(wave);
+  }
+  std::vector<double> out(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double enters = i + 1 + reach < count ? flux[i + 1 + reach] : 0, leaves = i >= reach ? flux[i - reach] : 0;
+    double sum = 0;
+    for (Wave& wave : waves) {
+      sum += wave.factor * wave.real;
+      const double real = wave.real - leaves * wave.edge_cosine, imaginary = wave.imaginary + leaves * wave.edge_sine;
+      wave.real = wave.cosine * real + wave.sine * imaginary + enters * wave.edge_cosine;
+      wave.imaginary = wave.cosine * imaginary - wave.sine * real + enters * wave.edge_sine;
+    }
+    out[i] = sum / (within[std::min(reach, i)] + within[std::min(reach, count - 1 - i)] - within[0]);
   }
   return out;
 }
@@ -36,10 +65,8 @@ class RaySpectra final : public RayProduct {
         op_(op),
         keys_(std::get<config::AbsorptionOperator>(work.config.operators[op])),
         line_(line_of_rays(work.config, keys_.line, work.key(op) + ".line")),
-        sightlines_(
-            build_sightlines(keys_.sightlines, work.parts.scene(), work.config.seed, work.key(op) + ".sightlines")) {
-    work.say_missed(op, sightlines_);
-    work.require_memory(work.key(op), bytes());
+        sightlines_(work.sightlines(op, keys_.sightlines)) {
+    work.require_memory(work.key(op), bytes_of_result());
     double coldest = HUGE_VAL;
     for (auto& part : work.parts.parts()) {
       coldest = std::min(coldest, part.scene.coldest(part.scene.absorber(line_, keys_.density_field).temperature));
@@ -48,12 +75,21 @@ class RaySpectra final : public RayProduct {
     for (auto& part : work.parts.parts()) {
       plans_.push_back(keys_.plan(line_, part.scene, coldest, sightlines_.longest, work.key(op)));
     }
+    work.require_memory(work.key(op), bytes());
   }
   double rays() const override { return double(sightlines_.begins.size()); }
-  double bytes() const override { return 4. * 3 * double(keys_.bins) * rays(); }
+  double bytes() const override;
   void write(io::ArrayOutput* file) override;
 
  private:
+  bool observes() const { return keys_.lsf > 0 || keys_.signal_to_noise > 0; }
+  double bytes_of_result() const { return 4. * (observes() ? 3 : 2) * double(keys_.bins) * rays(); }
+  /// Sightlines of a block, which one rank traces.
+  std::size_t at_once() const {
+    const auto fine = std::size_t(plans_.front().absorption.bins);
+    return std::min(std::clamp<std::size_t>((std::size_t(1) << 25) / fine, 1, 4096), sightlines_.begins.size());
+  }
+  std::size_t end_of_piece(std::size_t first, std::size_t end) const;
   RayWork& work_;
   const std::size_t op_;
   const config::AbsorptionOperator& keys_;
@@ -62,45 +98,67 @@ class RaySpectra final : public RayProduct {
   std::vector<AbsorptionPlan> plans_;  ///< of each part
 };
 
+/// Sightlines from one on, whose tracing takes a second or so: between these, somebody looks at the clock.
+std::size_t RaySpectra::end_of_piece(std::size_t first, std::size_t end) const {
+  const Absorption& a = plans_.front().absorption;
+  const double threads = work_.options.cpu.threads, most_work = work_.parts.is_on_device() ? 0x1p38 : 0x1p28 * threads;
+  double work = 0;
+  for (std::size_t i = first; i < end; ++i) {
+    work += double(a.bins) * std::max(a.pieces, 1) * a.transitions * sightlines_.pieces(i, work_.parts.scene());
+    if (work > most_work && double(i - first) >= threads) return i;
+  }
+  return end;
+}
+
+double RaySpectra::bytes() const {
+  const double fine = plans_.front().absorption.bins, ranks = work_.world.ranks(), some = double(at_once());
+  const double depths = 4 + 8, sent = ranks > 1 ? 3 * 8 * (work_.parts.is_cut() ? ranks : 1) : 0;
+  const double of_thread = 2 * 8 * (std::min(double(work_.options.cpu.threads), some) + 1);
+  return bytes_of_result() + fine * (some * (depths + sent) + of_thread);
+}
+
 void RaySpectra::write(io::ArrayOutput* file) {
   const config::AbsorptionOperator& op = keys_;
   const AbsorptionPlan& plan = plans_.front();
   const Absorption& a = plan.absorption;
   const SightlineList& all = sightlines_;
   const std::size_t count = all.begins.size(), fine = std::size_t(a.bins), bins = op.bins;
-  const bool cut = work_.parts.is_cut(), observes = op.lsf > 0 || op.signal_to_noise > 0;
-  std::vector<float> tau(count * bins), flux(count * bins), observed(observes ? count * bins : 0);
+  const bool cut = work_.parts.is_cut();
+  std::vector<float> tau(count * bins), flux(count * bins), observed(observes() ? count * bins : 0);
   std::vector<double> columns(count), width(count);
-  const std::size_t at_once = std::clamp<std::size_t>((std::size_t(1) << 25) / fine, 1, 4096);
   std::size_t block = 0;
-  for (std::size_t first = 0; first < count; first += at_once, ++block) {
-    const std::size_t some = std::min(at_once, count - first);
+  for (std::size_t first = 0; first < count; first += at_once(), ++block) {
+    const std::size_t some = std::min(at_once(), count - first);
     const bool mine = cut || int(block % std::size_t(work_.world.ranks())) == work_.world.rank();
-    std::vector<double> own;
-    if (mine) {
+    std::vector<double> own;  // optical depths, and then column densities
+    if (mine) own.resize(some * (fine + 1));
+    for (std::size_t from = first, to = 0; mine && from < first + some; from = to) {
+      to = end_of_piece(from, first + some);
       SightlineRays rays;
-      for (std::size_t i = first; i < first + some; ++i) {
+      for (std::size_t i = from; i < to; ++i) {
         for (std::uint32_t k = all.rays.first[i]; k < all.rays.first[i + 1]; ++k) rays.rays.push_back(all.rays.rays[k]);
         rays.first.push_back(std::uint32_t(rays.rays.size()));
       }
-      std::vector<float> depth(some * fine);
-      std::vector<double> sum(some * fine), column(some), more(some);
+      std::vector<float> depth((to - from) * fine);
+      std::vector<double> more(to - from);
+      const std::span sums = std::span(own).subspan((from - first) * fine, depth.size());
+      const std::span sums_of_columns = std::span(own).subspan(some * fine + from - first, more.size());
       for (std::size_t p = 0; p < plans_.size(); ++p) {
         work_.parts.parts()[p].tracer->absorb(rays, plans_[p].absorption, depth, more);
-        for (std::size_t i = 0; i < depth.size(); ++i) sum[i] += double(depth[i]);
-        for (std::size_t i = 0; i < some; ++i) column[i] += more[i];
+        for (std::size_t i = 0; i < depth.size(); ++i) sums[i] += double(depth[i]);
+        for (std::size_t i = 0; i < more.size(); ++i) sums_of_columns[i] += more[i];
       }
-      own.insert(own.end(), sum.begin(), sum.end());
-      own.insert(own.end(), column.begin(), column.end());
+      work_.progress(double(to - from));
     }
-    work_.progress(double(some));
+    if (!mine) work_.progress(double(some));
     if (!work_.world.is_alone()) own = at_first(work_.world, own);
     if (!work_.world.is_first()) continue;
     const std::size_t size = some * (fine + 1);
     for (std::size_t of_rank = size; of_rank < own.size(); of_rank += size) {
       for (std::size_t i = 0; i < size; ++i) own[i] += own[of_rank + i];
     }
-    for (std::size_t i = 0; i < some; ++i) {
+    parallel_for(work_.options.cpu.threads, some, 1, [&](std::size_t i, std::size_t) {
+      work_.stop_if_due();
       const std::size_t line = first + i;
       columns[line] = own[some * fine + i];
       std::vector<double> fluxes(fine);
@@ -121,7 +179,7 @@ void RaySpectra::write(io::ArrayOutput* file) {
         const double high = plan.wavelength0 * std::exp(plan.edges[b + 1] / constants::c);
         width[line] += (1 - mean) * (high - low) / constants::angstrom;
       }
-      if (!observes) continue;
+      if (!observes()) return;
       const std::vector<double> seen = smoothed(fluxes, op.lsf / (2 * std::sqrt(2 * std::numbers::ln2)) / a.width);
       for (std::size_t b = 0; b < bins; ++b) {
         double value = bin(seen, b);
@@ -131,14 +189,14 @@ void RaySpectra::write(io::ArrayOutput* file) {
         }
         observed[line * bins + b] = float(value);
       }
-    }
+    });
   }
   if (!work_.world.is_first()) return;
   const std::string group = "/absorption/" + op.name;
   const std::vector<std::uint64_t> shape{count, bins};
   file->write<float>(group + "/tau", tau, shape, "", "optical depth, mean of each bin");
   file->write<float>(group + "/flux", flux, shape, "", "share of the continuum that is left, mean of each bin");
-  if (observes)
+  if (observes())
     file->write<float>(group + "/observed", observed, shape, "", "flux with line-spread function and noise");
   std::vector<double> edges;
   const bool in_velocity = op.axis == config::AbsorptionAxis::velocity;

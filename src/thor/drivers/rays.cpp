@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "thor/core/constants.hpp"
+#include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/operators/colour_maps.hpp"
 #include "thor/random/seed.hpp"
@@ -77,6 +79,28 @@ StraightRay ray_of(const RayScene& scene, const Vector& position, const Vector& 
   return ray;
 }
 
+bool enters_again(const config::Sightlines& keys, const RayScene& scene) {
+  return keys.length && scene.is_grid() && scene.shape().periodic;
+}
+
+/// Rays that make up a sightline, at most.
+double rays_of(const config::Sightlines& keys, const RayScene& scene, const Vector& direction) {
+  double rays = 1;
+  for (std::size_t k = 0; k < 3 && enters_again(keys, scene); ++k) {
+    if (direction[k] != 0) rays += 1 + std::floor(*keys.length * std::abs(direction[k]) / scene.size()[k]);
+  }
+  return rays;
+}
+
+/// Numbers of sightlines and of their rays.
+std::pair<double, double> count_sightlines(const config::Sightlines& keys, const RayScene& scene) {
+  double rays = 0;
+  for (const config::Sightline& one : keys.list) rays += rays_of(keys, scene, unit(one.direction));
+  if (!keys.list.empty()) return {double(keys.list.size()), rays};
+  const double count = double(keys.random) + double(keys.grid) * double(keys.grid);
+  return {count, count * rays_of(keys, scene, unit(keys.direction))};
+}
+
 /// A sightline that leaves the box through a face enters it again through the opposite one.
 void add_wrapped(const RayScene& scene, Vector position, const Vector& direction, double most, SightlineRays& rays) {
   const Vector& size = scene.size();
@@ -85,6 +109,7 @@ void add_wrapped(const RayScene& scene, Vector position, const Vector& direction
     position[k] -= size[k] * std::floor((position[k] - low) / size[k]);
   }
   for (double t = 0; t < most;) {
+    stop_if_interrupted();
     double leaves = HUGE_VAL;
     std::size_t through = 0;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -220,11 +245,44 @@ std::vector<double> values_of(const ImageTask& task, std::span<const double> pla
   return values;
 }
 
+double bytes_of_sightlines(const config::Sightlines& keys, const RayScene& scene) {
+  const auto [count, rays] = count_sightlines(keys, scene);
+  constexpr double places = 2 * 2 * sizeof(Vector);  // begin and direction, and once more when they are written
+  return count * (places + sizeof(std::uint32_t)) + rays * sizeof(StraightRay);
+}
+
+double SightlineList::pieces(std::size_t sightline, const RayScene& scene) const {
+  constexpr double of_model = 100;
+  double pieces = 0;
+  for (std::uint32_t r = rays.first[sightline]; r < rays.first[sightline + 1]; ++r) {
+    const StraightRay& ray = rays.rays[r];
+    const double faces = std::abs(ray.direction[0]) + std::abs(ray.direction[1]) + std::abs(ray.direction[2]);
+    pieces += scene.is_grid() ? 4 + faces * (ray.to - ray.from) : of_model;
+  }
+  return pieces;
+}
+
 SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& scene, std::uint64_t seed,
                                const std::string& key) {
-  const bool wraps = keys.length && scene.is_grid() && scene.shape().periodic;
+  const bool wraps = enters_again(keys, scene);
   SightlineList out;
+  const auto [count, rays] = count_sightlines(keys, scene);
+  if (rays > double(std::numeric_limits<std::uint32_t>::max())) {
+    throw Error(ExitCode::usage, fmt::format("{}: the sightlines enter the box {:.3g} times, and {:.3g} are possible: "
+                                             "take fewer, or a shorter length",
+                                             key, rays, double(std::numeric_limits<std::uint32_t>::max())));
+  }
+  out.begins.reserve(std::size_t(count)), out.directions.reserve(std::size_t(count));
+  out.rays.first.reserve(std::size_t(count) + 1), out.rays.rays.reserve(std::size_t(rays));
   const auto add = [&](Vector position, const Vector& direction, bool through, const std::string& where) {
+    stop_if_interrupted();
+    if (const double far = length(plus(position, times(-1, scene.centre()))) / scene.length();
+        !wraps && !(far < unlimited)) {
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{}.position: it is {:.3g} {} from the gas, and rays are followed over {:g}: begin nearer", where,
+                      far, scene.is_grid() ? "cells" : "times its size", unlimited));
+    }
     const std::optional<Stretch> meets = meeting(scene, position, direction);
     // One that is only known by a point begins where it enters the gas; one of a list where it is said to.
     if (through && meets) position = plus(position, times(meets->from, direction));
@@ -241,7 +299,7 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
       }
       ++out.missed;
     }
-    if (!wraps && to > 1e30) {
+    if (!wraps && to - from > unlimited * scene.length()) {
       throw Error(ExitCode::usage, where + ": the sightline never leaves the gas: give sightlines.length");
     }
     out.begins.push_back(position), out.directions.push_back(direction);

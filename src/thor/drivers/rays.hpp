@@ -30,7 +30,12 @@ struct SightlineList {
   SightlineRays rays;
   double longest = 0;      ///< [cm]
   std::size_t missed = 0;  ///< number of those that do not meet the gas
+
+  /// Pieces of gas along one of them: in a grid at most, in a model about.
+  double pieces(std::size_t sightline, const RayScene& scene) const;
 };
+/// Memory that they take, at most.
+double bytes_of_sightlines(const config::Sightlines& keys, const RayScene& scene);
 /// Throws an Error(usage) for one of a list that misses the gas.
 SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& scene, std::uint64_t seed,
                                const std::string& key);

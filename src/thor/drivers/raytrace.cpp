@@ -53,14 +53,18 @@ void RayWork::require_memory(const std::string& key, double bytes) const {
   if (bytes <= available) return;
   throw Error(ExitCode::device,
               fmt::format("{}: out of memory: it takes {}, and {} are free; take fewer pixels, bins or "
-                          "sightlines, or a machine with more memory",
+                          "sightlines, shorter ones, or a machine with more memory",
                           key, size_text(bytes), size_text(available)));
 }
 
-void RayWork::say_missed(std::size_t op, const SightlineList& sightlines) const {
-  if (sightlines.missed == 0) return;
-  warning("{}: {} of {} sightlines do not meet the gas, and show none", key(op), sightlines.missed,
-          sightlines.begins.size());
+SightlineList RayWork::sightlines(std::size_t op, const config::Sightlines& keys) {
+  const std::string where = key(op) + ".sightlines";
+  require_memory(where, bytes_of_sightlines(keys, parts.scene()));
+  SightlineList list = build_sightlines(keys, parts.scene(), config.seed, where);
+  if (list.missed > 0) {
+    warning("{}: {} of {} sightlines do not meet the gas, and show none", key(op), list.missed, list.begins.size());
+  }
+  return list;
 }
 
 void RayWork::begin(double rays) {
@@ -71,6 +75,10 @@ void RayWork::begin(double rays) {
 void RayWork::progress(double rays) {
   done_ += rays;
   progress_->update(std::uint64_t(done_));
+  stop_if_due();
+}
+
+void RayWork::stop_if_due() const {
   stop_if_interrupted();
   if (options.max_walltime > 0 && progress_->seconds() > options.max_walltime) {
     throw Error(ExitCode::stopped, "stopped by --max-walltime before the rays had ended; nothing was written");
@@ -82,9 +90,16 @@ RaysCost check_rays(const config::Raytrace& config, int threads) {
   options.cpu.threads = threads;
   RayWork work(config, options);
   const Products products = make_products(work);
-  double largest = 0;
+  const RayScene& scene = work.parts.scene();
+  double largest = 0, sightlines = 0;
   for (const auto& product : products) largest = std::max(largest, product->bytes());
-  return {rays_of(products), work.parts.scene().bytes() + largest, work.parts.scene().names()};
+  for (const config::Operator& op : config.operators) {
+    const auto add = [&](const auto& keys) {
+      if constexpr (requires { keys.sightlines; }) sightlines += bytes_of_sightlines(keys.sightlines, scene);
+    };
+    std::visit(add, op);
+  }
+  return {rays_of(products), scene.bytes() + sightlines + largest, scene.names()};
 }
 
 ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options) {
@@ -98,7 +113,10 @@ ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options)
   const Products products = make_products(work);
   work.parts.prepare();
   work.begin(rays_of(products));
-  for (const auto& product : products) product->write(file ? &*file : nullptr);
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    work.require_memory(work.key(i), products[i]->bytes());
+    products[i]->write(file ? &*file : nullptr);
+  }
   const double seconds = work.seconds(), rays = rays_of(products);
   work.end();
   if (!work.world.is_first()) return ExitCode::done;

@@ -174,11 +174,6 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
   const config::Camera camera = view_camera(view, start, query);
   const Colouring colouring = read_colouring(start, query);
   query.end();
-  for (const std::string& product : {field, weight}) {
-    if (!product.empty() && config::factors_of(product).empty()) {
-      throw Error(ExitCode::usage, "field, weight: expected a field, or a product such as density * metallicity");
-    }
-  }
   Painted painted;
   if (kind == "render") {
     painted = render(view, start, camera, field, weight, colouring);

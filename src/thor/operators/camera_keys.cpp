@@ -74,10 +74,11 @@ const Section<Camera>& camera_section() {
     s.integer(
         "rows", &Camera::rows, 0, 65536,
         {.meaning = "rows of the image; 0: as many as columns (half as many with equirectangular)", .fallback = "0"});
-    s.optional_quantity("depth", &Camera::depth, Dimension::length, lengths_of_space,
-                        {.meaning = "what is seen lies within a slab of this depth around the centre; by default all",
-                         .example = "5 kpc",
-                         .when = {"type", {"orthographic"}}});
+    s.optional_quantity(
+        "depth", &Camera::depth, Dimension::length, lengths_of_space,
+        {.meaning = "what is seen lies within a slab of this depth around the centre; by default all. A slice has none",
+         .example = "5 kpc",
+         .when = {"type", {"orthographic"}}});
     s.map("path", &Camera::path, path_section(), {.meaning = "way of the camera, for a movie; by default it stands"});
     s.check([](Reader& reader, Camera& c) {
       if (!reader.has("centre")) c.centre.reset(), reader.omit("centre");

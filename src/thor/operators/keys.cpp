@@ -29,8 +29,14 @@ bool is_name(const std::string& text) {
 
 std::vector<std::string> factors_of(const std::string& product) {
   std::vector<std::string> factors = split(product, '*');
-  const bool good = factors.size() <= 4 && std::ranges::all_of(factors, is_name);
+  const bool good = factors.size() <= most_factors && std::ranges::all_of(factors, is_name);
   return good ? factors : std::vector<std::string>{};
+}
+
+std::string array_name_of(const std::string& product) {
+  std::string name;
+  for (const std::string& factor : factors_of(product)) name += (name.empty() ? "" : "_times_") + factor;
+  return name;
 }
 
 std::vector<std::string> listed(const std::string& names) {

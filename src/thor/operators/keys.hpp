@@ -9,8 +9,12 @@
 /// Keys that operators have in common.
 namespace thor::config {
 
+inline constexpr std::size_t most_factors = 4;  ///< of a product
+
 /// The factors of a product such as "density * metallicity"; empty if it is none.
 std::vector<std::string> factors_of(const std::string& product);
+/// The name of an array with the values of a product.
+std::string array_name_of(const std::string& product);
 /// The names in a list such as "density, temperature".
 std::vector<std::string> listed(const std::string& names);
 

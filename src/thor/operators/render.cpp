@@ -37,7 +37,7 @@ const Section<RenderOperator>& RenderOperator::section() {
     declare_samples(s);
     s.number("stop", &RenderOperator::stop, {.low = 0, .high = 0.5},
              {.meaning = "a ray ends where less than this of the light behind comes through", .fallback = "0.001"});
-    s.number("exposure", &RenderOperator::exposure, positive,
+    s.number("exposure", &RenderOperator::exposure, {.low = 0, .high = 1e6, .low_open = true},
              {.meaning = "factor of the brightness of the picture", .fallback = "1"});
     s.check([](Reader& reader, const RenderOperator& o) {
       if (o.layers.size() > most_layers - 1) reader.report("layers", "at most 3 more are possible");

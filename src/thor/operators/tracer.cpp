@@ -1,6 +1,9 @@
 #include "thor/operators/tracer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "thor/operators/keys.hpp"
 
@@ -18,6 +21,16 @@ const Section<TracerOperator>& TracerOperator::section() {
            {.meaning = "what is kept, with commas between: `density, temperature, velocity`",
             .example = "density, temperature"});
     s.map("sightlines", &TracerOperator::sightlines, sightlines_section(), {.meaning = "along which"});
+    s.check([](Reader& reader, const TracerOperator& o) {
+      if (!reader.clean("fields")) return;
+      std::set<std::string> taken{"first", "begin", "length"};  // of the result
+      for (const std::string& field : listed(o.fields)) {
+        if (!taken.insert(array_name_of(field)).second) {
+          reader.report("fields",
+                        fmt::format("\"{}\": another array of the result has this name: leave it out", field));
+        }
+      }
+    });
     return s;
   }();
   return section;

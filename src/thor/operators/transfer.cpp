@@ -36,6 +36,32 @@ const Section<TransferPoint>& point_section() {
   return section;
 }
 
+/// What would colour nothing is a mistake.
+void check_places(Reader& reader, const Transfer& t) {
+  const bool log = t.scale == FieldScale::log;
+  const auto is_placed = [&](const char* list, std::size_t i, double at) {
+    if (!log || at > 0) return true;
+    reader.report(fmt::format("{}.{}.at", list, i),
+                  "must be above 0 on a logarithmic scale: take one in the range, or "
+                  "scale: linear");
+    return false;
+  };
+  bool placed = true;
+  for (std::size_t i = 0; i < t.points.size(); ++i) placed = is_placed("points", i, t.points[i].at) && placed;
+  if (placed && !t.points.empty() && (t.points.back().at < t.low || t.points.front().at > t.high)) {
+    reader.report("points", "all of them lie outside of the range");
+  }
+  constexpr double widths = 5;  // a peak ends there
+  for (std::size_t i = 0; i < t.peaks.size(); ++i) {
+    const auto& [at, width, colour, opacity] = t.peaks[i];
+    if (!is_placed("peaks", i, at)) continue;
+    const double reach = log ? std::pow(10, widths * width) : widths * width;
+    if (log ? at * reach < t.low || at / reach > t.high : at + reach < t.low || at - reach > t.high) {
+      reader.report(fmt::format("peaks.{}.at", i), "the peak lies outside of the range, and colours nothing");
+    }
+  }
+}
+
 }  // namespace
 
 const Section<Transfer>& transfer_section() {
@@ -69,6 +95,7 @@ const Section<Transfer>& transfer_section() {
       for (std::size_t i = 1; i < t.points.size(); ++i) {
         if (!(t.points[i].at > t.points[i - 1].at)) reader.report(fmt::format("points.{}.at", i), "must increase");
       }
+      if (reader.clean("range")) check_places(reader, t);
     });
     return s;
   }();

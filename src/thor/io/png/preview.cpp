@@ -7,6 +7,7 @@
 
 #include "thor/io/png/colour_map.hpp"
 #include "thor/io/png/font.hpp"
+#include "thor/io/png/scale.hpp"
 
 namespace thor::io {
 namespace {
@@ -15,31 +16,6 @@ constexpr Colour white{255, 255, 255}, black{0, 0, 0};
 constexpr int largest = 1024, smallest = 512;  ///< sides of the image [pixels]
 constexpr int margin = 20, gap = 14, bar_width = 18, scale = 2;
 constexpr int title_height = 28, tick_space = 62, label_space = 26;
-
-/// Places of values between the ends of the colour bar, 0 to 1.
-struct Scale {
-  double low = 1, high = 10;
-  bool dark = true;     ///< nothing is above 0
-  bool linear = false;  ///< some are below 0
-
-  Scale(std::span<const double> values, double decades) {
-    double least = HUGE_VAL, smallest = 0, largest = 0;
-    for (const double v : values) {
-      if (!std::isfinite(v)) continue;
-      smallest = std::min(smallest, v), largest = std::max(largest, v);
-      if (!(v > 0)) continue;
-      high = dark ? v : std::max(high, v);
-      least = std::min(least, v);
-      dark = false;
-    }
-    if (!dark) low = std::clamp(least, high / std::pow(10, decades), high / 10);
-    if (smallest < 0) linear = true, dark = false, low = smallest, high = std::max(largest, 0.);
-  }
-  double operator()(double value) const {
-    if (linear) return (value - low) / (high - low);
-    return value > low ? std::log(value / low) / std::log(high / low) : 0;
-  }
-};
 
 /// 1, 2 or 5 times a power of ten, at most so large.
 double round_length(double most) {
@@ -124,7 +100,7 @@ Raster draw(const Preview& p) {
         }
       }
       raster.fill(margin + column * enlarged, top + (rows - 1 - row) * enlarged, enlarged, enlarged,
-                  std::isfinite(sum) ? colour_of(log(sum / count)) : Colour{128, 128, 128});
+                  log.colour(sum / count));
     }
   }
   const int room = raster.width - 2 * margin;

@@ -43,6 +43,7 @@ class CpuTracer final : public Tracer {
       std::ranges::fill(depths, Real(0));
       columns[i] = 0;
       for (std::uint32_t k = sightlines.first[i]; k < sightlines.first[i + 1]; ++k) {
+        stop_if_interrupted();  // one may enter a periodic box a million times
         columns[i] += kernel_.absorb(scene_.data(), sightlines.rays[k], absorption, depths.data());
       }
       for (std::size_t b = 0; b < bins; ++b) tau[i * bins + b] = float(depths[b]);
