@@ -48,7 +48,6 @@ RayImage::RayImage(RayWork& work, std::size_t op)
           },
           work.config.operators[op])) {
   check_way();
-  work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
   const auto plan = [&](const auto& keys) {
     if constexpr (requires { keys.means(); }) {
       for (const std::string& product : keys.means()) {
@@ -67,25 +66,21 @@ RayImage::RayImage(RayWork& work, std::size_t op)
   };
   std::visit(plan, work.config.operators[op]);
   samples_ = tasks_.front().samples;
+  work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
   look(0, 1, samples_);
 }
 
 /// The larger of what there is while rays are traced, images of ranks and parts among it, and of what becomes of them.
 double RayImage::bytes() const {
-  const auto& op = work_.config.operators[op_];
-  const bool picture = std::holds_alternative<config::RenderOperator>(op), cut = work_.parts.is_cut();
-  const int samples = std::visit(
-      [](const auto& keys) {
-        if constexpr (requires { keys.samples; }) return int(keys.samples);
-        return 1;
-      },
-      op);
-  const double finer = picture && cut ? samples : 1, all = double(pixels()), ranks = work_.world.ranks();
-  const double values = 8. * (picture ? 4 : 1) * all, numbers = 8. * (picture ? 4 : 2) * all;
+  const ImageTask& task = tasks_.front();
+  const bool cut = work_.parts.is_cut();
+  const double planes = task.job.planes(), all = double(pixels()), ranks = work_.world.ranks();
+  const double finer = task.in_order && cut ? samples_ : 1;
+  const double values = 8. * (task.is_picture ? planes : 1) * all, numbers = 8. * planes * all;
   const double own = double(work_.parts.parts().size()), images = cut ? work_.parts.domains().count() : ranks;
   const double at_once = own + (own > 1 ? 1 : 0) + (ranks > 1 ? own + 2 * images : 0) + (images > 1 ? 1 : 0);
   const double kept = frames() > 1 ? values : 0, drawn = frames() > 1 ? 20 * all : 0;
-  const double band = std::min(numbers * finer * finer, 0x1p22 * 8 * (picture ? 4 : 2));
+  const double band = std::min(numbers * finer * finer, 0x1p22 * 8 * planes);
   return kept + std::max(numbers * finer * finer * at_once + band, numbers + values + drawn);
 }
 
