@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "thor/config/nearest.hpp"
+#include "thor/drivers/provenance.hpp"
 
 namespace thor {
 

@@ -1,4 +1,6 @@
 #include "thor/parallel/tracer.hpp"
+#include <fmt/format.h>
+
 #include "thor/core/error.hpp"
 
 namespace thor {
