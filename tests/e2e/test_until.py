@@ -381,7 +381,7 @@ class Continue(UntilCase):
         endless = {**ENDLESS, "outputs": [SPECTRUM]}
         out = self.run_thor(endless, "--max-walltime", 0.3, "--drain", 0, expect=STOPPED)
         self.assertGreater(self.summary(out)["in_flight"], 0)
-        self.assertRegex(self.grow(out, "--photons", 10, expect=INPUT), "photons in flight.*--drain")
+        self.assertRegex(self.grow(out, "--photons", 10, expect=INPUT), "photons or rays in flight.*--drain")
 
     def test_a_signal_does_not_touch_the_result(self):
         out = self.run_thor(sphere(1e4, 20, outputs=[SPECTRUM]))
