@@ -15,9 +15,6 @@
 namespace thor {
 namespace {
 
-/// No cell is emptier: dust is counted relative to the gas.
-constexpr float least_opacity = 1e-20f;
-
 float bits_to_float(std::uint32_t bits) { return from_bits(bits); }
 
 constexpr std::size_t cells_at_a_time = 1 << 16;

@@ -45,6 +45,9 @@ struct CellUnits {
   double a;                      ///< Voigt parameter at the reference speed
 };
 
+/// No cell is emptier: dust is counted relative to the gas.
+inline constexpr float least_opacity = 1e-20f;
+
 /// Statistics of cells, which those of other parts can be added to.
 struct CellStatistics {
   double density = 0;          ///< of the absorber, summed over cells [cm^-3]

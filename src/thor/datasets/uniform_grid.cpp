@@ -263,7 +263,7 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     m.statistics = m.cells->statistics();
     m.dataset = m.cells->dataset();
   }
-  if (!(m.statistics.density > 0)) {
+  if (!(m.statistics.largest_opacity > double(least_opacity))) {
     warning("{}: the density is 0 in every cell: nothing absorbs or scatters in this line", dataset.path);
   }
   m.number_density = m.statistics.mean_density();

@@ -16,9 +16,9 @@ struct HeldPlan {
 
 /// The plan of one of the operators that make images. Plain data, as the kernels read it.
 template <class List>
-struct ImagePlan;
+struct PlanOfImage;
 template <class... Operators>
-struct ImagePlan<OperatorList<Operators...>> : HeldPlan<typename Operators::Plan>... {
+struct PlanOfImage<OperatorList<Operators...>> : HeldPlan<typename Operators::Plan>... {
   int kind;  ///< which of them
 
   template <class Plan>
@@ -67,7 +67,7 @@ struct PixelPart {
 inline constexpr double least_share = 1e-9;
 
 /// The image of one operator and one camera, the same for all lanes.
-struct ImageJob : ImagePlan<ImageOperators> {
+struct ImageJob : PlanOfImage<ImageOperators> {
   Camera camera;
   PixelParts across, up;  ///< of a pixel: columns, rows
   Array<float> tables;    ///< that the operator reads
