@@ -343,7 +343,7 @@ class Mistakes(RayCase):
 
     def test_an_image_larger_than_memory(self):
         self.refuse(rays([{**EVERYTHING[0], "camera": "face"}], cameras=[{**FACE, "pixels": 65536, "rows": 65536}]), "out of memory", "face",
-                    code=DEVICE)
+                    code=DEVICE, arguments=("--device", "cpu", "--threads", "1"), **limited(resource.RLIMIT_AS, 2_000_000_000))
 
     def test_fields_that_are_not_there(self):
         self.refuse(rays([{**EVERYTHING[0], "field": "HI_densty"}]), "operators.0", "HI_densty", "did you mean", "HI_density", "density",

@@ -148,8 +148,8 @@ std::vector<double> RayImage::joined_in_order(const std::vector<double>& partial
   return joined(partial, std::size_t(camera.columns) * std::size_t(camera.rows),
                 [&](std::size_t pixel) -> const std::vector<std::size_t>& {
                   const auto columns = std::size_t(camera.columns);
-                  const StraightRay ray =
-                      camera_ray(camera, double(pixel % columns) + 0.5, double(pixel / columns) + 0.5);
+                  const std::size_t row = pixel / columns, column = pixel % columns;
+                  const StraightRay ray = camera_ray(camera, double(column) + 0.5, double(row) + 0.5);
                   for (std::size_t i = 0; i < entries.size(); ++i) {
                     const CellBox& box = domains.box(domain_of[i]);
                     double enters = -HUGE_VAL;

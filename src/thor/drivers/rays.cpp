@@ -247,7 +247,7 @@ std::vector<double> values_of(const ImageTask& task, std::span<const double> pla
 
 double bytes_of_sightlines(const config::Sightlines& keys, const RayScene& scene) {
   const auto [count, rays] = count_sightlines(keys, scene);
-  constexpr double places = 2 * 2 * sizeof(Vector);  // begin and direction, and once more when they are written
+  constexpr double places = 4. * sizeof(Vector);  // begin and direction, and once more when they are written
   return count * (places + sizeof(std::uint32_t)) + rays * sizeof(StraightRay);
 }
 
