@@ -35,6 +35,8 @@ C = 299792.458  # km/s
 NOBODY = 65534
 ESCAPED, ABSORBED, LOST = 2, 3, 4
 DONE, INTERNAL, USAGE, INPUT, DEVICE, STOPPED, OUTPUT, UNRELIABLE = range(8)
+# Tests at random draw so many times as often: THOR_THOROUGH=8 ctest -R e2e.domains.
+THOROUGH = int(os.environ.get("THOR_THOROUGH", "1"))
 
 
 def command_line(*arguments):

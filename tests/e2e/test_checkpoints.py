@@ -21,7 +21,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, sphere  # noqa: E402
-from support import Case, DONE, INPUT, STOPPED, USAGE, command_line, main, mounted, thor, wait_for  # noqa: E402
+from support import Case, DONE, INPUT, STOPPED, THOROUGH, USAGE, command_line, main, mounted, thor, wait_for  # noqa: E402
 from test_until import numbers  # noqa: E402
 
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
@@ -50,7 +50,7 @@ class Checkpoints(Case):
 
         with h5py.File(run("trial.h5", CONFIG, "--threads", 1)) as file:
             seconds = float(file["summary"].attrs["transport_seconds"])
-        cls.all = int(np.clip(3000 * 1.0 / seconds, 6000, 10**6))
+        cls.all = THOROUGH * int(np.clip(3000 * 1.0 / seconds, 6000, 10**6))
         cls.config = {**CONFIG, "generators": [{**CONFIG["generators"][0], "photons": cls.all}]}
         cls.whole = run("whole.h5", cls.config)
         cls.config_until = {**CONFIG, "generators": [{**CONFIG["generators"][0], "photons": max(cls.all // 20, 100)}],
@@ -61,12 +61,12 @@ class Checkpoints(Case):
         return int(self.summary(out)["photons"]) if out.exists() else 0
 
     def test_killed_at_any_moment(self):
-        """Kills a run up to twenty times, at once or some time after a checkpoint; what was kept is whole each time, and never less
+        """Kills a run up to twenty times (or more: THOROUGH), at once or some time after a checkpoint; what was kept is whole each time, and never less
         than before."""
         draw, out, done, kills = random.Random(7), self.folder / "out.h5", 0, 0
         config = self.write(self.config)
         written = lambda: out.stat().st_mtime_ns if out.exists() else 0  # noqa: E731
-        for kill in range(20):
+        for kill in range(20 * THOROUGH):
             before = written()
             words = ("continue", out) if out.exists() else ("run", config, "-o", out)
             job = subprocess.Popen(command_line(*words, *OFTEN), stderr=subprocess.PIPE, text=True)
@@ -81,6 +81,7 @@ class Checkpoints(Case):
             done = self.photons(out)
             if done == self.all:
                 break
+        print(f"killed {kills} times", file=sys.stderr)
         self.assertGreaterEqual(kills, 3, "a run is too short to be killed")
         self.assertGreater(done, 0)
         if done < self.all:

@@ -13,7 +13,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import Case, DONE, INPUT, STOPPED, USAGE, KPC, main, thor  # noqa: E402
+from support import Case, DONE, INPUT, STOPPED, THOROUGH, USAGE, KPC, main, thor  # noqa: E402
 from test_until import numbers  # noqa: E402
 
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
@@ -70,7 +70,7 @@ class Same(DomainCase):
         """Many small runs with shapes, cuts, margins and buffers at random."""
         random = np.random.default_rng(5)
         travelled = 0
-        for run in range(36):
+        for run in range(36 * THOROUGH):
             shape = tuple(int(n) for n in random.integers(1, 10, 3))
             periodic, hubble = random.choice([False, True]), float(random.choice([0., 3e-14]))
             dataset = {"packed": bool(random.integers(2)), "hubble_flow": bool(hubble), "tiles": int(random.choice([1, 1, 2]))}
