@@ -36,9 +36,10 @@ void add_file(const fs::path& path, std::uint64_t count, Fingerprint& print) {
   file.exceptions(std::ios::badbit | std::ios::failbit);
   std::string text;
   const bool all = bytes <= count * piece;
-  for (std::uint64_t i = 0; i < (all ? 1 : count); ++i) {
-    text.resize(all ? bytes : piece);
-    file.seekg(all || count == 1 ? 0 : std::streamoff((bytes - piece) / (count - 1) * i));
+  const std::uint64_t reads = all ? (bytes + piece - 1) / piece : count;
+  for (std::uint64_t i = 0; i < reads; ++i) {
+    text.resize(all ? std::min(piece, bytes - i * piece) : piece);
+    file.seekg(std::streamoff(all ? i * piece : count == 1 ? 0 : (bytes - piece) / (count - 1) * i));
     file.read(text.data(), std::streamsize(text.size()));
     add(print.hash, text);
   }
