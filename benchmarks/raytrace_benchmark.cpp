@@ -9,6 +9,7 @@
 
 #include "thor/core/parallel_for.hpp"
 #include "thor/datasets/field_array.hpp"
+#include "thor/operators/ray_lattice.hpp"
 #include "thor/parallel/tracer.hpp"
 
 using namespace thor;
@@ -18,6 +19,7 @@ namespace {
 constexpr int field_count = 5;  // density, temperature, velocities
 
 struct Grid {
+  GridShape shape;
   UniformGrid<double> layout;
   std::vector<FieldArray> fields;
 };
@@ -27,7 +29,7 @@ Grid make_grid(int cells, int fields) {
   shape.count = {cells, cells, cells};
   shape.cell_size = 3e21;
   for (double& x : shape.origin) x = -0.5 * cells * shape.cell_size;
-  Grid grid{field_layout(shape, shape.box()), {}};
+  Grid grid{shape, field_layout(shape, shape.box()), {}};
   for (int k = 0; k < fields; ++k) {
     grid.fields.push_back(new_field(grid.layout));
     FieldArray& field = grid.fields.back();
@@ -74,15 +76,28 @@ double shortest(int repeats, const auto& work) {
   return best;
 }
 
-void measure_images(Tracer& tracer, int cells, int pixels, const std::string& where, int repeats) {
+/// As the driver does: rays in step with the cells, and pixels that are averages over their areas.
+void project(Tracer& tracer, const ImageJob& job, const GridShape& shape, int threads, std::span<double> pixels) {
+  std::ranges::fill(pixels, 0.);
+  const RayLattice rays(job.camera, shape, 1);
+  ImageJob in_step = job;
+  in_step.camera = rays.camera();
+  std::vector<double> found;
+  for (const ImageTile& tile : rays.tiles(0, job.camera.rows, 0x1p20)) {
+    found.resize(std::size_t(tile.columns) * std::size_t(tile.rows));
+    tracer.image(in_step, tile, found);
+    rays.average(tile, found, 0, job.camera.rows, pixels, threads);
+  }
+}
+
+void measure_images(Tracer& tracer, const GridShape& shape, int pixels, int threads, const std::string& where,
+                    int repeats) {
+  const int cells = int(shape.count[0]);
   std::vector<float> table;
   for (int i = 0; i < colours; ++i) table.insert(table.end(), {1.f, 0.5f, 0.2f, float(i) / colours / float(cells)});
   for (const int kind : {0, 1, 2}) {
     ImageJob job{};
     job.camera = camera_of(cells, pixels, kind > 0);
-    // As the driver does on axis: pixels are divided at faces of cells.
-    const double step = double(cells) / pixels;
-    if (kind == 0) job.across = job.up = {int(std::ceil(step)) + 1, 0, step};
     Projection projection;
     projection.value.field = 0;
     Render render{};
@@ -93,7 +108,10 @@ void measure_images(Tracer& tracer, int cells, int pixels, const std::string& wh
       job.set(projection);
     }
     std::vector<double> planes(std::size_t(job.planes()) * std::size_t(pixels) * std::size_t(pixels));
-    const double seconds = shortest(repeats, [&] { tracer.image(job, 0, pixels, planes); });
+    const double seconds = shortest(repeats, [&] {
+      if (kind == 2) return tracer.image(job, {0, 0, pixels, pixels}, planes);
+      project(tracer, job, shape, threads, planes);
+    });
     constexpr const char* names[] = {"projection on axis", "projection off axis", "render off axis"};
     fmt::print("{:<22} {:<20} {:9.3f} ms  {:8.3g} rays/s\n", where, names[kind], 1e3 * seconds,
                double(pixels) * pixels / seconds);
@@ -136,15 +154,15 @@ int main(int argc, char** argv) {
   for (int i = 4; i < argc; ++i) {
     const int threads = std::atoi(argv[i]);
     const auto packs = make_tracer(scene, cpu::Options{threads, false, ""});
-    measure_images(*packs, cells, pixels, fmt::format("cpu, {} threads", threads), 3);
+    measure_images(*packs, grid.shape, pixels, threads, fmt::format("cpu, {} threads", threads), 3);
     if (spectra) measure_absorption(*packs, cells, 200 * threads, fmt::format("cpu, {} threads", threads));
     if (threads > 1) continue;
     const auto one = make_tracer(scene, cpu::Options{1, true, ""});
-    measure_images(*one, cells, pixels, "cpu, one lane", 1);
+    measure_images(*one, grid.shape, pixels, 1, "cpu, one lane", 1);
   }
   if (device == "cpu") return 0;
   const auto opened = device::open(device);
   const auto tracer = make_tracer(scene, cpu::Options{1, false, ""}, *opened);
-  measure_images(*tracer, cells, pixels, device, 20);
+  measure_images(*tracer, grid.shape, pixels, available_threads(), device, 20);
   if (spectra) measure_absorption(*tracer, cells, 10000, device);
 }

@@ -5,15 +5,18 @@
 #include "thor/core/message.hpp"
 #include "thor/drivers/frames.hpp"
 #include "thor/drivers/ray_products.hpp"
+#include "thor/operators/ray_lattice.hpp"
 
 namespace thor {
 namespace {
+
+constexpr double rays_at_once = 0x1p20;  ///< at most, between looks at the clock
 
 /// The image of an operator and its camera, or one for each frame of its way.
 class RayImage final : public RayProduct {
  public:
   RayImage(RayWork& work, std::size_t op);
-  double rays() const override { return frames() * rays_of(tasks_.front().job); }
+  double rays() const override;
   double bytes() const override;
   void write(io::ArrayOutput* file) override;
 
@@ -27,6 +30,10 @@ class RayImage final : public RayProduct {
   std::vector<double> joined(const std::vector<double>& partial, std::size_t pixels, const Order& order) const;
   std::vector<double> joined(std::vector<double> partial, std::size_t pixels) const;
   std::vector<double> joined_in_order(const std::vector<double>& partial) const;
+  std::optional<RayLattice> lattice() const;
+  int rows_at_once() const;
+  void trace_in_step(std::size_t part, int row, int rows, std::span<double> planes);
+  std::vector<double> trace_part(std::size_t part);
   std::vector<double> trace(double way);
 
   RayWork& work_;
@@ -80,7 +87,7 @@ double RayImage::bytes() const {
   const double own = double(work_.parts.parts().size()), images = cut ? work_.parts.domains().count() : ranks;
   const double at_once = own + (own > 1 ? 1 : 0) + (ranks > 1 ? own + 2 * images : 0) + (images > 1 ? 1 : 0);
   const double kept = frames() > 1 ? values : 0, drawn = frames() > 1 ? 20 * all : 0;
-  const double band = std::min(numbers * finer * finer, 0x1p22 * 8 * planes);
+  const double band = 8 * planes * rays_at_once;
   return kept + std::max(numbers * finer * finer * at_once + band, numbers + values + drawn);
 }
 
@@ -180,6 +187,80 @@ std::vector<double> means_of_squares(const std::vector<double>& planes, std::siz
   return means;
 }
 
+/// Rays in step with the cells, where there can be such.
+std::optional<RayLattice> RayImage::lattice() const {
+  const ImageTask& task = tasks_.front();
+  const RayScene& scene = work_.parts.scene();
+  const Camera& camera = task.job.camera;
+  if (!task.averages || camera.type != CameraType::orthographic || !scene.is_grid()) return std::nullopt;
+  if (camera.pixel() < 1e-6) return std::nullopt;  // rounding is no longer small; all of a pixel is in one cell
+  return RayLattice(camera, scene.shape(), task.job.samples);
+}
+
+double RayImage::rays() const {
+  const ImageJob& job = tasks_.front().job;
+  if (const auto rays = lattice()) {
+    double count = 0;
+    for (const ImageTile& tile : rays->tiles(0, job.camera.rows, rays_at_once)) {
+      count += double(tile.columns) * tile.rows;
+    }
+    return frames() * count;
+  }
+  return frames() * double(pixels()) * samples_ * samples_;
+}
+
+/// Rows of the image that a rank traces one after the other; the next rows are those of the next rank.
+int RayImage::rows_at_once() const {
+  const ImageJob& job = tasks_.front().job;
+  const double rays_of_row = double(job.camera.columns) * job.samples * job.samples;
+  const int fit = lattice() ? job.camera.rows : int(std::clamp(rays_at_once / rays_of_row / 8, 1., 4096.)) * 8;
+  if (work_.parts.is_cut() || work_.world.is_alone()) return fit;
+  constexpr int turns = 4;  // of each rank: rows at the edges of an image take less time
+  const int fair = job.camera.rows / (turns * work_.world.ranks());
+  return std::min(fit, std::max(fair, 8));
+}
+
+/// Rows of pixels as averages over their areas.
+void RayImage::trace_in_step(std::size_t part, int row, int rows, std::span<double> planes) {
+  const RayLattice rays = *lattice();
+  ImageJob job = tasks_[part].job;
+  job.camera = rays.camera(), job.samples = 1;
+  for (const ImageTile& tile : rays.tiles(row, rows, rays_at_once)) {
+    const double count = double(tile.columns) * tile.rows;
+    std::vector<double> found(std::size_t(job.planes()) * std::size_t(count));
+    work_.parts.parts()[part].tracer->image(job, tile, found);
+    rays.average(tile, found, row, rows, planes, work_.options.cpu.threads);
+    work_.progress(count / double(tasks_.size()));
+  }
+}
+
+/// Planes of what this rank sees of a part.
+std::vector<double> RayImage::trace_part(std::size_t part) {
+  const ImageJob& job = tasks_[part].job;
+  const int columns = job.camera.columns, rows = job.camera.rows, at_once = rows_at_once();
+  const auto planes = std::size_t(job.planes()), row_size = std::size_t(columns);
+  const bool in_step = lattice().has_value();
+  std::vector<double> image;
+  if (at_once < rows) image.resize(planes * row_size * std::size_t(rows));
+  for (int row = 0, turn = 0; row < rows; row += at_once, ++turn) {
+    if (!work_.parts.is_cut() && turn % work_.world.ranks() != work_.world.rank()) continue;
+    const int some = std::min(at_once, rows - row);
+    std::vector<double> numbers(planes * row_size * std::size_t(some));
+    if (in_step) {
+      trace_in_step(part, row, some, numbers);
+    } else {
+      work_.parts.parts()[part].tracer->image(job, {0, row, columns, some}, numbers);
+      work_.progress(double(columns) * some * job.samples * job.samples / double(tasks_.size()));
+    }
+    if (some == rows) return numbers;
+    for (std::size_t k = 0; k < planes; ++k) {
+      std::copy_n(numbers.begin() + std::ptrdiff_t(k * row_size * std::size_t(some)), row_size * std::size_t(some),
+                  image.begin() + std::ptrdiff_t((k * std::size_t(rows) + std::size_t(row)) * row_size));
+    }
+  }
+  return image;
+}
+
 /// Planes of the whole image at the first rank, in units of the task; nothing elsewhere.
 std::vector<double> RayImage::trace(double way) {
   const bool cut = work_.parts.is_cut(), one_by_one = cut && tasks_.front().in_order;
@@ -187,24 +268,7 @@ std::vector<double> RayImage::trace(double way) {
   look(way, finer, one_by_one ? 1 : samples_);
   std::vector<double> partial;
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
-    const ImageJob& job = tasks_[p].job;
-    const int columns = job.camera.columns, rows = job.camera.rows;
-    const auto planes = std::size_t(job.planes()), row_size = std::size_t(columns);
-    const double rays_of_row = rays_of(job) / rows;
-    const int at_once = int(std::clamp(0x1p22 / rays_of_row / 32, 1., 1024.)) * 32;
-    std::vector<double> image(planes * row_size * std::size_t(rows));
-    int band = 0;
-    for (int row = 0; row < rows; row += at_once, ++band) {
-      if (!cut && band % work_.world.ranks() != work_.world.rank()) continue;
-      const int some = std::min(at_once, rows - row);
-      std::vector<double> numbers(planes * row_size * std::size_t(some));
-      work_.parts.parts()[p].tracer->image(job, row, some, numbers);
-      for (std::size_t k = 0; k < planes; ++k) {
-        std::copy_n(numbers.begin() + std::ptrdiff_t(k * row_size * std::size_t(some)), row_size * std::size_t(some),
-                    image.begin() + std::ptrdiff_t((k * std::size_t(rows) + std::size_t(row)) * row_size));
-      }
-      work_.progress(rays_of_row * some / double(tasks_.size()));
-    }
+    std::vector<double> image = trace_part(p);
     set_units(tasks_[p], image);
     if (partial.empty()) {
       partial = std::move(image);

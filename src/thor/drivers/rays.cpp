@@ -180,45 +180,13 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
   return out;
 }
 
-namespace {
-
-/// Pixels along a side of an image, which has the direction `axis`.
-PixelParts divide(const ImageTask& task, const RayScene& scene, const double (&axis)[3], double half, int pixels) {
-  const Camera& camera = task.job.camera;
-  PixelParts parts{task.samples};
-  const bool divides = task.divides && camera.type == CameraType::orthographic && scene.is_grid();
-  for (std::size_t k = 0; divides && k < 3; ++k) {
-    if (std::abs(axis[(k + 1) % 3]) > 1e-9 || std::abs(axis[(k + 2) % 3]) > 1e-9) continue;
-    parts.step = axis[k] * 2 * half / pixels;
-    parts.first = camera.position[k] - scene.shape().origin[k] / scene.length() - axis[k] * half;
-    parts.most = int(std::ceil(std::abs(parts.step))) + 1;
-  }
-  return parts;
-}
-
-}  // namespace
-
 void look_through(ImageTask& task, const Camera& camera, const RayScene& scene) {
   Camera& c = task.job.camera = camera;
-  task.job.tables = {task.tables.data(), task.tables.size()};
+  task.job.samples = task.samples, task.job.tables = {task.tables.data(), task.tables.size()};
   if (task.plane) {
     for (std::size_t k = 0; k < 3; ++k) c.position[k] -= *task.plane / scene.length() * c.forward[k];
     c.near = 0, c.far = 1e-9;
   }
-  task.job.across = divide(task, scene, c.right, c.half_width, c.columns);
-  task.job.up = divide(task, scene, c.up, c.half_height, c.rows);
-}
-
-double rays_of(const ImageJob& job) {
-  const auto count = [](const PixelParts& parts, int pixels) {
-    if (parts.step == 0) return double(parts.most) * pixels;
-    double rays = 0;
-    for (int p = 0; p < pixels; ++p) {
-      for (int i = 0; i < parts.most; ++i) rays += part_of(parts, p, i).share > 0;
-    }
-    return rays;
-  };
-  return count(job.across, job.camera.columns) * count(job.up, job.camera.rows);
 }
 
 void set_units(const ImageTask& task, std::span<double> planes) {

@@ -15,8 +15,6 @@ double progress_of(const config::CameraPath& path, std::uint64_t frame);
 
 /// Gives an image its camera and its rays.
 void look_through(ImageTask& task, const Camera& camera, const RayScene& scene);
-/// Number of rays of an image.
-double rays_of(const ImageJob& job);
 
 /// Planes in the units of the task, in which parts of the gas can be joined.
 void set_units(const ImageTask& task, std::span<double> planes);

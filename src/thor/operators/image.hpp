@@ -51,26 +51,11 @@ struct PlanOfImage<OperatorList<Operators...>> : HeldPlan<typename Operators::Pl
   }
 };
 
-/// Rays of a pixel along one side of it, each for a part of the side: equal parts; or, where faces of cells are
-/// parallel to the other side and to the rays, parts that end at faces. Along these what is seen is constant, and
-/// nothing is lost.
-struct PixelParts {
-  int most = 1;                ///< parts of a pixel
-  double first = 0, step = 0;  ///< pixel p begins at first + p step, in cells; step 0: equal parts
-};
-
-/// One of the parts: its middle, in pixels, and its share of the side, which may be 0.
-struct PixelPart {
-  double at, share;
-};
-/// Smaller parts are left out: they are what rounding leaves where pixels fit cells.
-inline constexpr double least_share = 1e-9;
-
 /// The image of one operator and one camera, the same for all lanes.
 struct ImageJob : PlanOfImage<ImageOperators> {
   Camera camera;
-  PixelParts across, up;  ///< of a pixel: columns, rows
-  Array<float> tables;    ///< that the operator reads
+  int samples = 1;      ///< rays along a side of a pixel
+  Array<float> tables;  ///< that the operator reads
 };
 
 /// A rectangle of its pixels.
@@ -101,23 +86,13 @@ THOR_FN void trace_image(WalkOf<V, S>& walk, const S& scene, const ImageJob& job
   });
 }
 
-/// Part i of a pixel.
-THOR_FN PixelPart part_of(const PixelParts& parts, int pixel, int i) {
-  if (parts.step == 0) return {pixel + (i + 0.5) / parts.most, 1. / parts.most};
-  const double one = parts.first + pixel * parts.step, other = one + parts.step;
-  const double low = min(one, other), high = max(one, other);
-  const auto whole = std::int64_t(low);
-  const double face = double(whole - (low < double(whole) ? 1 : 0) + i);
-  const double begin = max(low, face), end = min(high, face + 1);
-  const double share = (end - begin) / (high - low);
-  return {(0.5 * (begin + end) - parts.first) / parts.step, share > least_share ? share : 0};
-}
-
-/// The ray through a point of the image.
+/// One of the rays of a pixel.
 template <class S>
-THOR_FN auto start_pixel(const S& scene, const ImageJob& job, double column, double row) {
+THOR_FN auto start_pixel(const S& scene, const ImageJob& job, int column, int row, int sample) {
+  const int n = job.samples;
   double begins;
-  return start_walk(scene, camera_ray(job.camera, column, row), begins);
+  return start_walk(scene, camera_ray(job.camera, column + (sample % n + 0.5) / n, row + (sample / n + 0.5) / n),
+                    begins);
 }
 
 }  // namespace THOR_ISA

@@ -31,8 +31,8 @@ struct RayRun {
 class Tracer {
  public:
   virtual ~Tracer() = default;
-  /// Rows of an image from `row` on, plane after plane.
-  virtual void image(const ImageJob& job, int row, int rows, std::span<double> planes) = 0;
+  /// A part of an image, plane after plane.
+  virtual void image(const ImageJob& job, const ImageTile& part, std::span<double> planes) = 0;
   /// Optical depth in the bins of each sightline, and its column density [cm^-2].
   virtual void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
                       std::span<double> columns) = 0;

@@ -173,7 +173,7 @@ std::vector<ImageJob> jobs(const Camera& camera, const std::vector<float>& table
       projection.value.field = 0;
       if (two_fields) projection.weight.field = 1, projection.value.velocity = 1;
       job.set(projection);
-      job.across.most = 2, job.up = {4, -1.3, 2.6};  // divided evenly, and at faces
+      job.samples = 2;
     } else if (kind == 1) {
       Render render{};
       render.layers = 1, render.layer[0].place.field = 0, render.stop = 1e-3f;
@@ -198,7 +198,7 @@ std::vector<float> even_table(float absorption) {
 
 std::vector<double> image_of(Tracer& tracer, const ImageJob& job) {
   std::vector<double> planes(std::size_t(job.planes() * job.camera.columns * job.camera.rows));
-  tracer.image(job, 0, job.camera.rows, planes);
+  tracer.image(job, {0, 0, job.camera.columns, job.camera.rows}, planes);
   return planes;
 }
 
@@ -263,7 +263,7 @@ TYPED_TEST(Rays, ColumnOfASphereIsThatOfItsChord) {
   scene.fields[0] = {1, 1, 0, false};
   const auto tracer = make_tracer(AnyScene<TypeParam>(scene), cpu::Options{1, false, ""});
   ImageJob job = jobs(camera_towards({1, 0.4, -0.7}, 64, 1.1), even_table(1), false).front();
-  job.across = job.up = {};
+  job.samples = 1;
   const std::vector<double> image = image_of(*tracer, job);
   for (int j = 0; j < 64; ++j) {
     for (int i = 0; i < 64; ++i) {

@@ -25,27 +25,22 @@ THOR_FN void trace_tile(const void* bytes, const ImageJob& job, const ImageTile&
   const auto& scene = *static_cast<const ThisScene*>(bytes);
   using B = Block<V>;
   const std::int64_t plane = std::int64_t(tile.columns) * tile.rows;
+  const V share(THOR_REAL(1. / (job.samples * job.samples)));
   for (int row = 0; row < tile.rows; row += B::rows) {
     for (int column = 0; column < tile.columns; column += B::columns) {
       V sums[image_planes];
       for (V& sum : sums) sum = V(THOR_REAL(0));
-      for (int sample = 0; sample < job.across.most * job.up.most; ++sample) {
+      for (int sample = 0; sample < job.samples * job.samples; ++sample) {
         Walks<V, ThisScene> rays;
-        THOR_REAL shares[B::lanes];
-        bool some = false;
         for (int l = 0; l < B::lanes; ++l) {
           const int i = column + l % B::columns, j = row + l / B::columns;
-          const PixelPart x = part_of(job.across, tile.column + i, sample % job.across.most);
-          const PixelPart y = part_of(job.up, tile.row + j, sample / job.across.most);
-          const double share = i < tile.columns && j < tile.rows ? x.share * y.share : 0;
-          shares[l] = THOR_REAL(share), some |= share > 0;
-          rays.set(l, share > 0 ? start_pixel(scene, job, x.at, y.at) : typename Walks<V, ThisScene>::One{});
+          const bool outside = i >= tile.columns || j >= tile.rows;
+          rays.set(l, outside ? typename Walks<V, ThisScene>::One{}
+                              : start_pixel(scene, job, tile.column + i, tile.row + j, sample));
         }
-        if (!some) continue;
         auto walk = rays.pack();
         V numbers[image_planes];
         trace_image<V>(walk, scene, job, numbers);
-        const V share = load<V>(shares);
         for (int p = 0; p < image_planes; ++p) sums[p] = fma(share, numbers[p], sums[p]);
       }
       for (int p = 0; p < image_planes; ++p) {

@@ -14,14 +14,14 @@ class CpuTracer final : public Tracer {
   CpuTracer(const AnyScene<Real>& scene, const cpu::Options& options)
       : scene_(scene), options_(options), kernel_(cpu::trace_kernel<Real>(scene.kind(), options.isa)) {}
 
-  void image(const ImageJob& job, int row, int rows, std::span<double> planes) override {
-    const int columns = job.camera.columns;
+  void image(const ImageJob& job, const ImageTile& part, std::span<double> planes) override {
+    const int columns = part.columns, rows = part.rows;
     const int across = (columns + tile_side - 1) / tile_side, down = (rows + tile_side - 1) / tile_side;
     const auto plane = std::size_t(columns) * std::size_t(rows);
     const auto trace = options_.one_lane ? kernel_.image_one : kernel_.image;
     parallel_for(options_.threads, std::size_t(across) * std::size_t(down), 1, [&](std::size_t first, std::size_t) {
       const int i = int(first) % across * tile_side, j = int(first) / across * tile_side;
-      const ImageTile tile{i, row + j, std::min(tile_side, columns - i), std::min(tile_side, rows - j)};
+      const ImageTile tile{part.column + i, part.row + j, std::min(tile_side, columns - i), std::min(tile_side, rows - j)};
       const auto pixels = std::size_t(tile.columns) * std::size_t(tile.rows);
       std::vector<Real> numbers(image_planes * pixels);
       trace(scene_.data(), job, tile, numbers.data());

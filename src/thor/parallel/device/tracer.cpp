@@ -20,12 +20,12 @@ class DeviceTracer final : public Tracer {
     device_.wait(0);
   }
 
-  void image(const ImageJob& job, int row, int rows, std::span<double> planes) override {
-    const auto pixels = std::size_t(job.camera.columns) * std::size_t(rows), count = planes.size();
+  void image(const ImageJob& job, const ImageTile& part, std::span<double> planes) override {
+    const auto pixels = std::size_t(part.columns) * std::size_t(part.rows), count = planes.size();
     reserve(out_, host_out_, count * sizeof(Real));
     const ImageJob there = with_tables(job);
     Real* const out = reinterpret_cast<Real*>(out_->data());
-    device_.trace(0, scene_, there, {0, row, job.camera.columns, rows}, int(count / pixels), out);
+    device_.trace(0, scene_, there, part, int(count / pixels), out);
     device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
     device_.wait(0);
     const Real* const numbers = reinterpret_cast<const Real*>(host_out_->data());

@@ -20,15 +20,12 @@ THOR_FN void trace_pixel(const S& scene, const ImageJob& job, const ImageTile& t
                          typename S::Real* out) {
   using Real = typename S::Real;
   Real sums[image_planes] = {};
-  for (int sample = 0; sample < job.across.most * job.up.most; ++sample) {
-    const PixelPart x = part_of(job.across, tile.column + column, sample % job.across.most);
-    const PixelPart y = part_of(job.up, tile.row + row, sample / job.across.most);
-    const double share = x.share * y.share;
-    if (!(share > 0)) continue;
-    auto walk = start_pixel(scene, job, x.at, y.at);
+  const Real share = Real(1. / (job.samples * job.samples));
+  for (int sample = 0; sample < job.samples * job.samples; ++sample) {
+    auto walk = start_pixel(scene, job, tile.column + column, tile.row + row, sample);
     Real numbers[image_planes];
     trace_image<Real>(walk, scene, job, numbers);
-    for (int p = 0; p < image_planes; ++p) sums[p] = fma(Real(share), numbers[p], sums[p]);
+    for (int p = 0; p < image_planes; ++p) sums[p] = fma(share, numbers[p], sums[p]);
   }
   const std::int64_t plane = std::int64_t(tile.columns) * tile.rows, pixel = std::int64_t(row) * tile.columns + column;
   for (int p = 0; p < planes; ++p) out[p * plane + pixel] = sums[p];

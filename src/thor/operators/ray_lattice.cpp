@@ -1,0 +1,223 @@
+#include "thor/operators/ray_lattice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "thor/core/parallel_for.hpp"
+#include "thor/datasets/cells.hpp"
+
+namespace thor {
+namespace {
+
+/// Areas that are smaller are what rounding leaves: in pixels, or in squares of the lattice where these are smaller.
+constexpr double least_area = 1e-12;
+
+struct Interval {
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  void add(double x) { low = std::min(low, x), high = std::max(high, x); }
+  /// To the squares that another one is in.
+  void cut(const Interval& other) {
+    low = std::max(low, std::floor(other.low)), high = std::min(high, std::ceil(other.high));
+  }
+};
+
+/// Adds the first coordinates of what lies of a line between two values of the second.
+void add_line(const std::array<double, 2>& a, const std::array<double, 2>& b, double low, double high, Interval& out) {
+  const double from = std::clamp(low, std::min(a[1], b[1]), std::max(a[1], b[1]));
+  const double to = std::clamp(high, std::min(a[1], b[1]), std::max(a[1], b[1]));
+  if (from > high || to < low) return;
+  if (a[1] == b[1]) return out.add(a[0]), out.add(b[0]);
+  for (const double y : {from, to}) out.add(std::lerp(a[0], b[0], (y - a[1]) / (b[1] - a[1])));
+}
+
+/// A side of all pixels.
+struct Side {
+  double x, y, slope, rise;
+  explicit Side(const std::array<double, 2>& step)
+      : x(step[0]), y(step[1]), slope(y != 0 ? x / y : 0), rise(x != 0 ? std::abs(y / x) : 0) {}
+};
+
+/// The area that a pixel has of each square of a lattice, from the lines around it: each adds the area to its right.
+class Shares {
+ public:
+  /// Of squares from (0, row) on.
+  void begin(int columns, int row, int rows) {
+    columns_ = columns, row_ = row, rows_ = rows;
+    area_.assign(std::size_t(columns + 1) * std::size_t(rows), 0);
+  }
+  void add_line(double x, double y, const Side& side, double sign) {
+    const double low = std::max(std::min(y, y + side.y), double(row_));
+    const double high = std::min(std::max(y, y + side.y), double(row_ + rows_));
+    if (!(high > low)) return;
+    sign = side.y > 0 ? sign : -sign;
+    double* area = area_.data() + std::size_t(int(low) - row_) * std::size_t(columns_ + 1);
+    double from = low, x_from = x + (low - y) * side.slope;
+    for (double next = double(int(low)) + 1; from < high; next += 1, area += columns_ + 1) {
+      const double to = std::min(next, high), x_to = x + (to - y) * side.slope;
+      const double left = std::min(x_from, x_to), right = std::max(x_from, x_to), height = sign * (to - from);
+      add_in_row(area, left, right, height, sign * side.rise);
+      from = to, x_from = x_to;
+    }
+  }
+  /// Squares of a row.
+  std::span<double> row(int j) {
+    double* const area = area_.data() + std::size_t(j - row_) * std::size_t(columns_ + 1);
+    for (int i = 1; i < columns_; ++i) area[i] += area[i - 1];
+    return {area, std::size_t(columns_)};
+  }
+
+ private:
+  /// What is left of the height is the last part, so that it is all there where a line is almost upright.
+  void add_in_row(double* area, double left, double right, double height, double rise) const {
+    if (right < 0) {
+      area[0] += height;
+      return;
+    }
+    if (left < 0) area[0] -= left * rise, height += left * rise;
+    const int first = int(std::clamp(left, 0., double(columns_))), last = int(std::min(right, columns_ - 1.));
+    for (int i = first; i <= last; ++i) {
+      const double begins = std::max(left, double(i)), ends = std::min(right, i + 1.);
+      const double part = ends == right ? height : rise * (ends - begins), beside = part * (0.5 * (begins + ends) - i);
+      area[i] += part - beside, area[i + 1] += beside;
+      height -= part;
+    }
+  }
+
+  std::vector<double> area_;
+  int columns_ = 0, row_ = 0, rows_ = 0;
+};
+
+}  // namespace
+
+RayLattice::RayLattice(const Camera& camera, const GridShape& shape, int samples)
+    : camera_(camera), columns_(camera.columns) {
+  const double(&f)[3] = camera.forward;
+  int w = 0;
+  for (int k = 1; k < 3; ++k) w = std::abs(f[k]) > std::abs(f[w]) ? k : w;
+  const int axis[2] = {(w + 1) % 3, (w + 2) % 3};
+  const double pixel = camera.pixel();
+  double per_cell[2];
+  std::array<double, 3> step[2];  // from a ray to the next one, in the plane of the image
+  for (std::size_t s = 0; s < 2; ++s) {
+    const int k = axis[s];
+    // Along an axis that rays do not cross nothing changes within a cell.
+    const double side = std::sqrt(std::max(1 - f[k] * f[k], 0.)), pixels = std::max(std::round(side / pixel), 1.);
+    per_cell[s] = std::abs(f[k]) < 1e-9 ? 1 : samples * pixels;
+    for (int i = 0; i < 3; ++i) step[s][std::size_t(i)] = ((i == k ? 1 : 0) - f[k] * f[i]) / per_cell[s];
+  }
+  const auto place = [&](const double(&x)[3]) {  // in the lattice, of a vector in cells
+    Point p;
+    for (std::size_t s = 0; s < 2; ++s) p[s] = per_cell[s] * (x[axis[s]] - f[axis[s]] / f[w] * x[w]);
+    return p;
+  };
+  double corner_of_image[3], side[3], height[3], middle[3];
+  for (int k = 0; k < 3; ++k) {
+    side[k] = pixel * camera.right[k], height[k] = 2 * camera.half_height / camera.rows * camera.up[k];
+    middle[k] = camera.position[k] - shape.origin[std::size_t(k)] / shape.cell_size;
+    corner_of_image[k] = middle[k] - camera.half_width * camera.right[k] - camera.half_height * camera.up[k];
+  }
+  first_ = place(corner_of_image), right_ = place(side), up_ = place(height);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double x[3] = {i & 1 ? double(shape.count[0]) : 0, i & 2 ? double(shape.count[1]) : 0,
+                         i & 4 ? double(shape.count[2]) : 0};
+    box_[i] = place(x);
+  }
+  // The rays that both the image and the grid have, counted from the first of them.
+  Point begin;
+  int count[2];
+  for (std::size_t s = 0; s < 2; ++s) {
+    Interval seen, gas;
+    for (const Point& p :
+         {corner(0, 0), corner(camera.columns, 0), corner(0, camera.rows), corner(camera.columns, camera.rows)}) {
+      seen.add(p[s]);
+    }
+    for (const Point& p : box_) gas.add(p[s]);
+    seen.cut(gas);
+    begin[s] = seen.high > seen.low ? std::floor(seen.low) : 0;
+    count[s] = seen.high > seen.low ? int(std::ceil(seen.high) - begin[s]) : 0;
+  }
+  const Point centre = place(middle);
+  for (std::size_t s = 0; s < 2; ++s) {
+    first_[s] -= begin[s];
+    for (Point& p : box_) p[s] -= begin[s];
+    for (std::size_t k = 0; k < 3; ++k) {
+      camera_.position[k] += (begin[s] + 0.5 * count[s] - centre[s]) * step[s][k];
+    }
+    const double length = std::hypot(step[s][0], step[s][1], step[s][2]);
+    (s == 0 ? camera_.half_width : camera_.half_height) = 0.5 * count[s] * length;
+    (s == 0 ? camera_.columns : camera_.rows) = count[s];
+    for (std::size_t k = 0; k < 3; ++k) (s == 0 ? camera_.right : camera_.up)[k] = step[s][k] / length;
+  }
+}
+
+std::vector<ImageTile> RayLattice::tiles(int row, int rows, double at_most) const {
+  constexpr int least = 16;  // tiles follow the outline of the image
+  const Point corners[] = {corner(0, row), corner(columns_, row), corner(columns_, row + rows), corner(0, row + rows)};
+  Interval high;
+  for (const Point& p : corners) high.add(p[1]);
+  const int begin = std::max(0, int(std::floor(std::max(high.low, 0.))));
+  const int end = std::min(camera_.rows, int(std::ceil(std::min(high.high, double(camera_.rows)))));
+  std::vector<ImageTile> out;
+  const int some =
+      std::clamp(int(std::min(at_most / std::max(camera_.columns, 1), double(end - begin) / least)), 1, 1 << 20);
+  for (int j = begin; j < end; j += some) {
+    const int last = std::min(j + some, end);
+    Interval seen, gas;
+    for (std::size_t i = 0; i < 4; ++i) add_line(corners[i], corners[(i + 1) % 4], j, last, seen);
+    for (std::size_t i = 0; i < 8; ++i) {  // along edges of the grid
+      for (std::size_t k = 1; k < 8; k *= 2) add_line(box_[i], box_[i ^ k], j, last, gas);
+    }
+    seen.cut(gas);
+    if (!(seen.high > seen.low)) continue;
+    const int first = std::clamp(int(std::floor(seen.low)), 0, camera_.columns);
+    const int beyond = std::clamp(int(std::ceil(seen.high)), first, camera_.columns);
+    if (beyond > first) out.push_back({first, j, beyond - first, last - j});
+  }
+  return out;
+}
+
+void RayLattice::average(const ImageTile& tile, std::span<const double> found, int row, int rows,
+                         std::span<double> pixels, int threads) const {
+  const auto rays = std::size_t(tile.columns) * std::size_t(tile.rows);
+  const auto plane = std::size_t(columns_) * std::size_t(rows);
+  const std::size_t planes = found.size() / rays;
+  const double width = std::abs(right_[0]) + std::abs(up_[0]), height = std::abs(right_[1]) + std::abs(up_[1]);
+  const double area = right_[0] * up_[1] - right_[1] * up_[0], over_area = 1 / std::abs(area);
+  const double turn = area > 0 ? 1 : -1, least = least_area * std::min(std::abs(area), 1.);
+  const Side right(right_), up(up_);
+  const Shares empty;
+  parallel_for(threads, std::size_t(rows), 1, [&, shares = empty](std::size_t y, std::size_t) mutable {
+    for (int column = 0; column < columns_; ++column) {
+      const Point at = corner(column, row + int(y));
+      const double x_low = at[0] + std::min(right.x, 0.) + std::min(up.x, 0.), x_high = x_low + width;
+      const double y_low = at[1] + std::min(right.y, 0.) + std::min(up.y, 0.), y_high = y_low + height;
+      if (x_low >= tile.column + tile.columns || y_low >= tile.row + tile.rows) continue;
+      if (x_high <= tile.column || y_high <= tile.row) continue;
+      // Squares of the lattice that the pixel meets, and rows of them that are in the tile. All is counted from the
+      // first square, so that areas do not depend on the tile.
+      const int i0 = int(std::max(x_low, 0.)), i1 = int(std::min(x_high + 1, double(camera_.columns)));
+      const int j0 = int(std::max(y_low, 0.)), first = std::max(tile.row - j0, 0);
+      const int last = int(std::min(y_high + 1, double(tile.row + tile.rows))) - j0;
+      shares.begin(i1 - i0, first, last - first);
+      const double x0 = at[0] - i0, y0 = at[1] - j0;
+      shares.add_line(x0, y0, right, -turn);
+      shares.add_line(x0 + right.x, y0 + right.y, up, -turn);
+      shares.add_line(x0 + up.x, y0 + up.y, right, turn);
+      shares.add_line(x0, y0, up, turn);
+      double* const out = pixels.data() + y * std::size_t(columns_) + std::size_t(column);
+      const int begin = std::max(tile.column - i0, 0), end = std::min(tile.column + tile.columns, i1) - i0;
+      for (int j = first; j < last; ++j) {
+        const std::span<double> areas = shares.row(j);
+        const auto skipped = std::size_t(j0 + j - tile.row) * std::size_t(tile.columns);
+        for (int i = begin; i < end; ++i) {
+          const double square = areas[std::size_t(i)];
+          if (!(square > least)) continue;
+          const std::size_t ray = skipped + std::size_t(i0 + i - tile.column);
+          for (std::size_t p = 0; p < planes; ++p) out[p * plane] += square * over_area * found[p * rays + ray];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace thor
