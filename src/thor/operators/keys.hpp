@@ -53,7 +53,9 @@ void declare_optional_field(Section<T>& s, const char* key, Field field, const c
 template <class T>
 void declare_samples(Section<T>& s) {
   s.integer("samples", &T::samples, 1, 16,
-            {.meaning = "rays of a pixel are samples x samples, at equal distances", .fallback = "1"});
+            {.meaning = "rays along each side of a pixel; of a projection through a grid, along each side of a cell "
+                        "where pixels are larger",
+             .fallback = "1"});
 }
 
 }  // namespace thor::config
