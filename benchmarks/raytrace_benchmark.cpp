@@ -82,12 +82,12 @@ void project(Tracer& tracer, const ImageJob& job, const GridShape& shape, int th
   const RayLattice rays(job.camera, shape, 1);
   ImageJob in_step = job;
   in_step.camera = rays.camera();
-  std::vector<double> found;
-  for (const ImageTile& tile : rays.tiles(0, job.camera.rows, 0x1p20)) {
-    found.resize(std::size_t(tile.columns) * std::size_t(tile.rows));
-    tracer.image(in_step, tile, found);
-    rays.average(tile, found, 0, job.camera.rows, pixels, threads);
-  }
+  const std::vector<ImageTile> tiles = rays.tiles(0, job.camera.rows);
+  std::size_t count = 0;
+  for (const ImageTile& tile : tiles) count += tile.pixels();
+  std::vector<double> found(count);
+  tracer.image(in_step, tiles, found);
+  rays.average(tiles, found, 0, job.camera.rows, pixels, threads);
 }
 
 void measure_images(Tracer& tracer, const GridShape& shape, int pixels, int threads, const std::string& where,
@@ -109,7 +109,7 @@ void measure_images(Tracer& tracer, const GridShape& shape, int pixels, int thre
     }
     std::vector<double> planes(std::size_t(job.planes()) * std::size_t(pixels) * std::size_t(pixels));
     const double seconds = shortest(repeats, [&] {
-      if (kind == 2) return tracer.image(job, {0, 0, pixels, pixels}, planes);
+      if (kind == 2) return tracer.image(job, planes);
       project(tracer, job, shape, threads, planes);
     });
     constexpr const char* names[] = {"projection on axis", "projection off axis", "render off axis"};

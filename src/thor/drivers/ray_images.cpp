@@ -201,9 +201,7 @@ double RayImage::rays() const {
   const ImageJob& job = tasks_.front().job;
   if (const auto rays = lattice()) {
     double count = 0;
-    for (const ImageTile& tile : rays->tiles(0, job.camera.rows, rays_at_once)) {
-      count += double(tile.columns) * tile.rows;
-    }
+    for (const ImageTile& tile : rays->tiles(0, job.camera.rows)) count += double(tile.pixels());
     return frames() * count;
   }
   return frames() * double(pixels()) * samples_ * samples_;
@@ -225,11 +223,16 @@ void RayImage::trace_in_step(std::size_t part, int row, int rows, std::span<doub
   const RayLattice rays = *lattice();
   ImageJob job = tasks_[part].job;
   job.camera = rays.camera(), job.samples = 1;
-  for (const ImageTile& tile : rays.tiles(row, rows, rays_at_once)) {
-    const double count = double(tile.columns) * tile.rows;
+  const std::vector<ImageTile> tiles = rays.tiles(row, rows);
+  for (std::size_t first = 0, last; first < tiles.size(); first = last) {
+    double count = 0;
+    for (last = first; last < tiles.size() && (count == 0 || count < rays_at_once); ++last) {
+      count += double(tiles[last].pixels());
+    }
     std::vector<double> found(std::size_t(job.planes()) * std::size_t(count));
-    work_.parts.parts()[part].tracer->image(job, tile, found);
-    rays.average(tile, found, row, rows, planes, work_.options.cpu.threads);
+    const std::span some(tiles.begin() + std::ptrdiff_t(first), tiles.begin() + std::ptrdiff_t(last));
+    work_.parts.parts()[part].tracer->image(job, some, found);
+    rays.average(some, found, row, rows, planes, work_.options.cpu.threads);
     work_.progress(count / double(tasks_.size()));
   }
 }
@@ -249,7 +252,8 @@ std::vector<double> RayImage::trace_part(std::size_t part) {
     if (in_step) {
       trace_in_step(part, row, some, numbers);
     } else {
-      work_.parts.parts()[part].tracer->image(job, {0, row, columns, some}, numbers);
+      const ImageTile strip{0, row, columns, some};
+      work_.parts.parts()[part].tracer->image(job, {&strip, 1}, numbers);
       work_.progress(double(columns) * some * job.samples * job.samples / double(tasks_.size()));
     }
     if (some == rows) return numbers;

@@ -38,7 +38,7 @@ std::vector<double> ViewScene::trace(const ImageTask& plan) {
   const ImageJob& job = plan.job;
   std::vector<double> planes(std::size_t(job.planes()) * std::size_t(job.camera.columns) *
                              std::size_t(job.camera.rows));
-  tracer().image(job, {0, 0, job.camera.columns, job.camera.rows}, planes);
+  tracer().image(job, planes);
   set_units(plan, planes);
   return planes;
 }

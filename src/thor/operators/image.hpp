@@ -61,6 +61,7 @@ struct ImageJob : PlanOfImage<ImageOperators> {
 /// A rectangle of its pixels.
 struct ImageTile {
   int column, row, columns, rows;
+  std::size_t pixels() const { return std::size_t(columns) * std::size_t(rows); }
 };
 
 inline namespace THOR_ISA {

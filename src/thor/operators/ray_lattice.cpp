@@ -60,10 +60,10 @@ class Shares {
     }
   }
   /// Squares of a row.
-  std::span<double> row(int j) {
+  const double* row(int j) {
     double* const area = area_.data() + std::size_t(j - row_) * std::size_t(columns_ + 1);
     for (int i = 1; i < columns_; ++i) area[i] += area[i - 1];
-    return {area, std::size_t(columns_)};
+    return area;
   }
 
  private:
@@ -150,16 +150,14 @@ RayLattice::RayLattice(const Camera& camera, const GridShape& shape, int samples
   }
 }
 
-std::vector<ImageTile> RayLattice::tiles(int row, int rows, double at_most) const {
-  constexpr int least = 16;  // tiles follow the outline of the image
+std::vector<ImageTile> RayLattice::tiles(int row, int rows) const {
   const Point corners[] = {corner(0, row), corner(columns_, row), corner(columns_, row + rows), corner(0, row + rows)};
   Interval high;
   for (const Point& p : corners) high.add(p[1]);
   const int begin = std::max(0, int(std::floor(std::max(high.low, 0.))));
   const int end = std::min(camera_.rows, int(std::ceil(std::min(high.high, double(camera_.rows)))));
   std::vector<ImageTile> out;
-  const int some =
-      std::clamp(int(std::min(at_most / std::max(camera_.columns, 1), double(end - begin) / least)), 1, 1 << 20);
+  const int some = std::max((end - begin) / 16, 1);  // they follow the outline of the image
   for (int j = begin; j < end; j += some) {
     const int last = std::min(j + some, end);
     Interval seen, gas;
@@ -176,44 +174,58 @@ std::vector<ImageTile> RayLattice::tiles(int row, int rows, double at_most) cons
   return out;
 }
 
-void RayLattice::average(const ImageTile& tile, std::span<const double> found, int row, int rows,
+void RayLattice::average(std::span<const ImageTile> tiles, std::span<const double> found, int row, int rows,
                          std::span<double> pixels, int threads) const {
-  const auto rays = std::size_t(tile.columns) * std::size_t(tile.rows);
-  const auto plane = std::size_t(columns_) * std::size_t(rows);
-  const std::size_t planes = found.size() / rays;
+  if (tiles.empty()) return;
+  /// Rays of a row of the lattice that have been traced.
+  struct Found {
+    const double* rays;
+    int column, columns;
+    std::size_t plane;
+  };
+  const int begin = tiles.front().row, end = tiles.back().row + tiles.back().rows;
+  std::vector<Found> found_in(std::size_t(end - begin), {nullptr, 0, 0, 0});
+  std::size_t all = 0, next = 0;
+  for (const ImageTile& tile : tiles) all += tile.pixels();
+  const std::size_t planes = found.size() / all, plane = std::size_t(columns_) * std::size_t(rows);
+  for (const ImageTile& tile : tiles) {
+    for (int j = 0; j < tile.rows; ++j) {
+      found_in[std::size_t(tile.row + j - begin)] = {found.data() + next + std::size_t(j) * std::size_t(tile.columns),
+                                                     tile.column, tile.columns, tile.pixels()};
+    }
+    next += planes * tile.pixels();
+  }
   const double width = std::abs(right_[0]) + std::abs(up_[0]), height = std::abs(right_[1]) + std::abs(up_[1]);
+  const double left = std::min(right_[0], 0.) + std::min(up_[0], 0.);
+  const double down = std::min(right_[1], 0.) + std::min(up_[1], 0.);
   const double area = right_[0] * up_[1] - right_[1] * up_[0], over_area = 1 / std::abs(area);
   const double turn = area > 0 ? 1 : -1, least = least_area * std::min(std::abs(area), 1.);
   const Side right(right_), up(up_);
   const Shares empty;
-  parallel_for(threads, std::size_t(rows), 1, [&, shares = empty](std::size_t y, std::size_t) mutable {
-    for (int column = 0; column < columns_; ++column) {
-      const Point at = corner(column, row + int(y));
-      const double x_low = at[0] + std::min(right.x, 0.) + std::min(up.x, 0.), x_high = x_low + width;
-      const double y_low = at[1] + std::min(right.y, 0.) + std::min(up.y, 0.), y_high = y_low + height;
-      if (x_low >= tile.column + tile.columns || y_low >= tile.row + tile.rows) continue;
-      if (x_high <= tile.column || y_high <= tile.row) continue;
-      // Squares of the lattice that the pixel meets, and rows of them that are in the tile. All is counted from the
-      // first square, so that areas do not depend on the tile.
-      const int i0 = int(std::max(x_low, 0.)), i1 = int(std::min(x_high + 1, double(camera_.columns)));
-      const int j0 = int(std::max(y_low, 0.)), first = std::max(tile.row - j0, 0);
-      const int last = int(std::min(y_high + 1, double(tile.row + tile.rows))) - j0;
-      shares.begin(i1 - i0, first, last - first);
+  parallel_for(threads, std::size_t(rows), 4, [&, shares = empty](std::size_t first, std::size_t last) mutable {
+    for (std::size_t p = first * std::size_t(columns_); p < last * std::size_t(columns_); ++p) {
+      const Point at = corner(double(p % std::size_t(columns_)), row + double(p / std::size_t(columns_)));
+      const double x = at[0] + left, y = at[1] + down;
+      if (x >= camera_.columns || y >= end || x + width <= 0 || y + height <= begin) continue;
+      // Squares of the lattice that the pixel meets. All is counted from the first of them, and not from a tile.
+      const int i0 = int(std::max(x, 0.)), columns = int(std::min(x + width + 1, double(camera_.columns))) - i0;
+      const int j0 = int(std::max(y, 0.)), j1 = std::max(begin, j0), j2 = int(std::min(y + height + 1, double(end)));
+      shares.begin(columns, j1 - j0, j2 - j1);
       const double x0 = at[0] - i0, y0 = at[1] - j0;
       shares.add_line(x0, y0, right, -turn);
       shares.add_line(x0 + right.x, y0 + right.y, up, -turn);
       shares.add_line(x0 + up.x, y0 + up.y, right, turn);
       shares.add_line(x0, y0, up, turn);
-      double* const out = pixels.data() + y * std::size_t(columns_) + std::size_t(column);
-      const int begin = std::max(tile.column - i0, 0), end = std::min(tile.column + tile.columns, i1) - i0;
-      for (int j = first; j < last; ++j) {
-        const std::span<double> areas = shares.row(j);
-        const auto skipped = std::size_t(j0 + j - tile.row) * std::size_t(tile.columns);
-        for (int i = begin; i < end; ++i) {
-          const double square = areas[std::size_t(i)];
-          if (!(square > least)) continue;
-          const std::size_t ray = skipped + std::size_t(i0 + i - tile.column);
-          for (std::size_t p = 0; p < planes; ++p) out[p * plane] += square * over_area * found[p * rays + ray];
+      for (int j = j1; j < j2; ++j) {
+        const double* const squares = shares.row(j - j0);
+        const Found& line = found_in[std::size_t(j - begin)];
+        const int from = std::max(line.column - i0, 0), to = std::min(line.column + line.columns - i0, columns);
+        for (int i = from; i < to; ++i) {
+          if (!(squares[i] > least)) continue;
+          const double* const ray = line.rays + (i0 + i - line.column);
+          for (std::size_t k = 0; k < planes; ++k) {
+            pixels[k * plane + p] += squares[i] * over_area * ray[k * line.plane];
+          }
         }
       }
     }

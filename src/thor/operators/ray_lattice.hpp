@@ -22,12 +22,12 @@ class RayLattice {
 
   /// One pixel of it is a ray, and it has the same planes as the image.
   const Camera& camera() const { return camera_; }
-  /// Rays that pixels in `rows` rows of the image from `row` on need, in rectangles of at most so many.
-  std::vector<ImageTile> tiles(int row, int rows, double at_most) const;
-  /// Adds to rows of pixels, the first of which is `row`, what the rays of a tile have found. Both are plane after
-  /// plane. A pixel adds its rays in the order of their rows, so that tiles that are taken in turn make no difference.
-  void average(const ImageTile& tile, std::span<const double> found, int row, int rows, std::span<double> pixels,
-               int threads) const;
+  /// Rays that pixels in `rows` rows of the image from `row` on need, in rectangles one above the other.
+  std::vector<ImageTile> tiles(int row, int rows) const;
+  /// Adds to rows of pixels, the first of which is `row`, what the rays of such tiles have found, each plane after
+  /// plane. A pixel adds its rays in the order of their rows, so that it makes no difference if tiles come one by one.
+  void average(std::span<const ImageTile> tiles, std::span<const double> found, int row, int rows,
+               std::span<double> pixels, int threads) const;
 
  private:
   using Point = std::array<double, 2>;  ///< in the lattice: ray (i, j) has the square from (i, j) to (i + 1, j + 1)

@@ -31,8 +31,13 @@ struct RayRun {
 class Tracer {
  public:
   virtual ~Tracer() = default;
-  /// A part of an image, plane after plane.
-  virtual void image(const ImageJob& job, const ImageTile& part, std::span<double> planes) = 0;
+  /// Parts of an image one after the other, each plane after plane.
+  virtual void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) = 0;
+  /// All of it.
+  void image(const ImageJob& job, std::span<double> numbers) {
+    const ImageTile all{0, 0, job.camera.columns, job.camera.rows};
+    image(job, {&all, 1}, numbers);
+  }
   /// Optical depth in the bins of each sightline, and its column density [cm^-2].
   virtual void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
                       std::span<double> columns) = 0;

@@ -198,7 +198,7 @@ std::vector<float> even_table(float absorption) {
 
 std::vector<double> image_of(Tracer& tracer, const ImageJob& job) {
   std::vector<double> planes(std::size_t(job.planes() * job.camera.columns * job.camera.rows));
-  tracer.image(job, {0, 0, job.camera.columns, job.camera.rows}, planes);
+  tracer.image(job, planes);
   return planes;
 }
 

@@ -14,21 +14,35 @@ class CpuTracer final : public Tracer {
   CpuTracer(const AnyScene<Real>& scene, const cpu::Options& options)
       : scene_(scene), options_(options), kernel_(cpu::trace_kernel<Real>(scene.kind(), options.isa)) {}
 
-  void image(const ImageJob& job, const ImageTile& part, std::span<double> planes) override {
-    const int columns = part.columns, rows = part.rows;
-    const int across = (columns + tile_side - 1) / tile_side, down = (rows + tile_side - 1) / tile_side;
-    const auto plane = std::size_t(columns) * std::size_t(rows);
+  void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) override {
+    struct Piece {
+      ImageTile tile;
+      std::size_t first, columns, plane;  // where its numbers begin, from row to row, from plane to plane
+    };
+    std::vector<Piece> pieces;
+    std::size_t begins = 0;
+    for (const ImageTile& part : parts) {
+      for (int j = 0; j < part.rows; j += tile_side) {
+        for (int i = 0; i < part.columns; i += tile_side) {
+          pieces.push_back({{part.column + i, part.row + j, std::min(tile_side, part.columns - i),
+                             std::min(tile_side, part.rows - j)},
+                            begins + std::size_t(j) * std::size_t(part.columns) + std::size_t(i),
+                            std::size_t(part.columns),
+                            part.pixels()});
+        }
+      }
+      begins += std::size_t(job.planes()) * part.pixels();
+    }
     const auto trace = options_.one_lane ? kernel_.image_one : kernel_.image;
-    parallel_for(options_.threads, std::size_t(across) * std::size_t(down), 1, [&](std::size_t first, std::size_t) {
-      const int i = int(first) % across * tile_side, j = int(first) / across * tile_side;
-      const ImageTile tile{part.column + i, part.row + j, std::min(tile_side, columns - i), std::min(tile_side, rows - j)};
-      const auto pixels = std::size_t(tile.columns) * std::size_t(tile.rows);
-      std::vector<Real> numbers(image_planes * pixels);
-      trace(scene_.data(), job, tile, numbers.data());
+    parallel_for(options_.threads, pieces.size(), 1, [&](std::size_t i, std::size_t) {
+      const auto& [tile, first, columns, plane] = pieces[i];
+      const std::size_t pixels = tile.pixels();
+      std::vector<Real> found(image_planes * pixels);
+      trace(scene_.data(), job, tile, found.data());
       for (std::size_t p = 0; p < std::size_t(job.planes()); ++p) {
         for (int y = 0; y < tile.rows; ++y) {
-          const Real* from = numbers.data() + p * pixels + std::size_t(y) * std::size_t(tile.columns);
-          double* to = planes.data() + p * plane + std::size_t(j + y) * std::size_t(columns) + std::size_t(i);
+          const Real* from = found.data() + p * pixels + std::size_t(y) * std::size_t(tile.columns);
+          double* to = numbers.data() + first + p * plane + std::size_t(y) * columns;
           for (int x = 0; x < tile.columns; ++x) to[x] = double(from[x]);
         }
       }

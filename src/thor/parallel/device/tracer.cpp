@@ -20,16 +20,21 @@ class DeviceTracer final : public Tracer {
     device_.wait(0);
   }
 
-  void image(const ImageJob& job, const ImageTile& part, std::span<double> planes) override {
-    const auto pixels = std::size_t(part.columns) * std::size_t(part.rows), count = planes.size();
+  void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) override {
+    const std::size_t count = numbers.size();
     reserve(out_, host_out_, count * sizeof(Real));
     const ImageJob there = with_tables(job);
     Real* const out = reinterpret_cast<Real*>(out_->data());
-    device_.trace(0, scene_, there, part, int(count / pixels), out);
+    std::size_t begins = 0;
+    for (const ImageTile& part : parts) {
+      if (part.pixels() == 0) continue;
+      device_.trace(0, scene_, there, part, job.planes(), out + begins);
+      begins += std::size_t(job.planes()) * part.pixels();
+    }
     device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
     device_.wait(0);
-    const Real* const numbers = reinterpret_cast<const Real*>(host_out_->data());
-    for (std::size_t i = 0; i < count; ++i) planes[i] = double(numbers[i]);
+    const Real* const found = reinterpret_cast<const Real*>(host_out_->data());
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = double(found[i]);
   }
 
   void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
