@@ -80,8 +80,7 @@ double shortest(int repeats, const auto& work) {
 void project(Tracer& tracer, const ImageJob& job, const GridShape& shape, int threads, std::span<double> pixels) {
   std::ranges::fill(pixels, 0.);
   const RayLattice rays(job.camera, shape, 1);
-  ImageJob in_step = job;
-  in_step.camera = rays.camera();
+  const ImageJob in_step = rays.job_of(job);
   const std::vector<ImageTile> tiles = rays.tiles(0, job.camera.rows);
   std::size_t count = 0;
   for (const ImageTile& tile : tiles) count += tile.pixels();

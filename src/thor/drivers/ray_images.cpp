@@ -221,8 +221,7 @@ int RayImage::rows_at_once() const {
 /// Rows of pixels as averages over their areas.
 void RayImage::trace_in_step(std::size_t part, int row, int rows, std::span<double> planes) {
   const RayLattice rays = *lattice();
-  ImageJob job = tasks_[part].job;
-  job.camera = rays.camera(), job.samples = 1;
+  const ImageJob job = rays.job_of(tasks_[part].job);
   const std::vector<ImageTile> tiles = rays.tiles(row, rows);
   for (std::size_t first = 0, last; first < tiles.size(); first = last) {
     double count = 0;

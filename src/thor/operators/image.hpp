@@ -1,7 +1,7 @@
 #pragma once
 #include "thor/operators/camera.hpp"
+#include "thor/operators/in_step.hpp"
 #include "thor/operators/list.hpp"
-#include "thor/operators/walk.hpp"
 
 /// Images: what an operator finds along the ray of each pixel.
 namespace thor {
@@ -55,6 +55,7 @@ struct PlanOfImage<OperatorList<Operators...>> : HeldPlan<typename Operators::Pl
 struct ImageJob : PlanOfImage<ImageOperators> {
   Camera camera;
   int samples = 1;      ///< rays along a side of a pixel
+  InStep in_step;       ///< its pixels are such rays, if any
   Array<float> tables;  ///< that the operator reads
 };
 
@@ -84,6 +85,21 @@ THOR_FN void trace_image(WalkOf<V, S>& walk, const S& scene, const ImageJob& job
     auto found = on_ray<V>(plan, job.tables.data);
     follow<V>(walk, scene, found);
     found.result(out);
+  });
+}
+
+/// The same for rays in step: of a pack that begins with ray (column, row), or of that one.
+template <class V, class S>
+THOR_FN void trace_in_step(const S& scene, const ImageJob& job, int column, int row, IntOf<V> lanes_u, IntOf<V> lanes_v,
+                           int lanes, V (&out)[image_planes]) {
+  for (V& number : out) number = V(RealOf<V>(0));
+  job.visit([&]<class Plan>(const Plan& plan) THOR_INLINE_LAMBDA {
+    if constexpr (
+        requires { Plan::adds_up; } && requires { scene.first; }) {
+      auto found = on_ray<V>(plan, job.tables.data);
+      follow_in_step<V>(scene, job.in_step, job.camera.forward, column, row, lanes_u, lanes_v, lanes, found);
+      found.result(out);
+    }
   });
 }
 

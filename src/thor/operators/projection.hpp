@@ -11,6 +11,7 @@ struct ImageTask;
 
 /// Int q w ds, and Int w ds for a weighted mean.
 struct Projection {
+  static constexpr bool adds_up = true;  ///< what is found in one piece of gas does not depend on others
   FieldProduct value, weight;
   constexpr bool is_weighted() const { return weight.field >= 0 || weight.velocity >= 0; }
   constexpr int planes() const { return is_weighted() ? 2 : 1; }  ///< the integral, and that of the weight
@@ -41,13 +42,14 @@ struct ProjectionSums {
     const V zero(RealOf<V>(0));
     value = weight = {zero, zero};
   }
-  THOR_FN MaskOf<V> add(const auto& piece, V length, MaskOf<V>) {
+  THOR_FN MaskOf<V> add(const auto& piece, V length, MaskOf<V> live) {
+    const V zero(RealOf<V>(0));
     V w = length;
     if (weighted) {
-      w = w * piece.value(projection.weight);
+      w = select(live, w * piece.value(projection.weight), zero);
       weight.add(w);
     }
-    value.add(w * piece.value(projection.value));
+    value.add(select(live, w * piece.value(projection.value), zero));
     return MaskOf<V>(false);
   }
   /// The value and the weight, and nothing.

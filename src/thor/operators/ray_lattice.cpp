@@ -137,7 +137,15 @@ RayLattice::RayLattice(const Camera& camera, const GridShape& shape, int samples
     count[s] = seen.high > seen.low ? int(std::ceil(seen.high) - begin[s]) : 0;
   }
   const Point centre = place(middle);
+  // Others are followed one by one: lanes would be too far apart, or rays begin and end in a plane of the image.
+  constexpr double most_per_cell = 4, unlimited = 1e9;
+  const bool whole = camera.near <= -unlimited && camera.far >= unlimited;
+  if (whole && std::max(per_cell[0], per_cell[1]) <= most_per_cell) in_step_.axis = w;
   for (std::size_t s = 0; s < 2; ++s) {
+    if (in_step_.axis >= 0) {
+      in_step_.per_cell[s] = int(per_cell[s]), in_step_.first[s] = int(begin[s]);
+      in_step_.slope[s] = std::abs(f[axis[s]]) < 1e-9 ? 0 : f[axis[s]] / f[w];
+    }
     first_[s] -= begin[s];
     for (Point& p : box_) p[s] -= begin[s];
     for (std::size_t k = 0; k < 3; ++k) {
@@ -148,6 +156,12 @@ RayLattice::RayLattice(const Camera& camera, const GridShape& shape, int samples
     (s == 0 ? camera_.columns : camera_.rows) = count[s];
     for (std::size_t k = 0; k < 3; ++k) (s == 0 ? camera_.right : camera_.up)[k] = step[s][k] / length;
   }
+}
+
+ImageJob RayLattice::job_of(const ImageJob& image) const {
+  ImageJob job = image;
+  job.camera = camera_, job.samples = 1, job.in_step = in_step_;
+  return job;
 }
 
 std::vector<ImageTile> RayLattice::tiles(int row, int rows) const {

@@ -20,8 +20,8 @@ class RayLattice {
   /// one along a side of a cell at least.
   RayLattice(const Camera& camera, const GridShape& shape, int samples);
 
-  /// One pixel of it is a ray, and it has the same planes as the image.
-  const Camera& camera() const { return camera_; }
+  /// A job whose pixels are the rays of the lattice.
+  ImageJob job_of(const ImageJob& image) const;
   /// Rays that pixels in `rows` rows of the image from `row` on need, in rectangles one above the other.
   std::vector<ImageTile> tiles(int row, int rows) const;
   /// Adds to rows of pixels, the first of which is `row`, what the rays of such tiles have found, each plane after
@@ -35,7 +35,8 @@ class RayLattice {
     return {first_[0] + column * right_[0] + row * up_[0], first_[1] + column * right_[1] + row * up_[1]};
   }
 
-  Camera camera_;
+  Camera camera_;  ///< with a pixel for each ray
+  InStep in_step_;
   int columns_;               ///< of the image
   Point first_, right_, up_;  ///< the corner of the image, and sides of a pixel
   std::array<Point, 8> box_;  ///< corners of the grid

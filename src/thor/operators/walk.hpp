@@ -81,6 +81,18 @@ struct GridWalk {
   }
 };
 
+/// Places from one cell to the next along an axis, within a tile, and from a tile to the next.
+struct PlaceSteps {
+  std::int64_t near, tile;
+};
+template <class Real>
+THOR_FN PlaceSteps place_steps(const UniformGrid<Real>& grid, int axis) {
+  std::int64_t tile = std::int64_t(1) << (3 * grid.tile);
+  if (axis < 2) tile = tile * grid.tiles[2];
+  if (axis < 1) tile = tile * grid.tiles[1];
+  return {std::int64_t(1) << ((2 - axis) * grid.tile), tile};
+}
+
 /// A ray at its first cell, one at a time. It lies in the cells whose lower faces it is on. `begins`: where along the
 /// ray that is.
 template <class Real>
@@ -129,11 +141,8 @@ THOR_FN GridWalk<Real> start_walk(const Scene<UniformGrid<Real>>& scene, const S
     c = c < 0 ? 0 : c >= n ? n - 1 : c;
     cell[k] = c;
     // Places from one cell to the next, and from the last cell of a tile to the first of the next one.
-    const Int near = Int(1) << ((2 - k) * b);
-    Int tile = Int(1) << (3 * b);
-    if (k < 2) tile = tile * grid.tiles[2];
-    if (k < 1) tile = tile * grid.tiles[1];
-    const Int far = tile - ((Int(1) << b) - 1) * near;
+    const PlaceSteps steps = place_steps(grid, k);
+    const Int near = Int(steps.near), far = Int(steps.tile) - ((Int(1) << b) - 1) * near;
     const bool down = inverse[k] < 0;
     *within[k] = down ? -near : near, *beyond[k] = down ? -far : far;
     *direction[k] = Real(d);

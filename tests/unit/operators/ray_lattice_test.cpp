@@ -72,7 +72,7 @@ Camera camera_of(const Lumps& grid, const Vector& direction, double turned, doub
   return c;
 }
 
-ImageJob job_of(const Camera& camera) {
+ImageJob projection_of(const Camera& camera) {
   ImageJob job{};
   job.camera = camera;
   Projection projection;
@@ -85,7 +85,7 @@ ImageJob job_of(const Camera& camera) {
 std::vector<double> image_of(const Lumps& grid, Tracer& tracer, const Camera& camera, int samples, int rows = 1 << 20,
                              std::size_t tiles_at_once = 100) {
   const RayLattice rays(camera, grid.shape, samples);
-  const ImageJob job = job_of(rays.camera());
+  const ImageJob job = rays.job_of(projection_of(camera));
   std::vector<double> image;
   for (int row = 0; row < camera.rows; row += rows) {
     const int some = std::min(rows, camera.rows - row);
@@ -142,7 +142,7 @@ TYPED_TEST(Lattice, MassIsTheSameFromAllDirections) {
           << direction[0] << " " << direction[1] << " " << direction[2] << ", " << pixels << " pixels";
       // The twin: one ray through the middle of each pixel.
       std::vector<double> middles(std::size_t(camera.columns) * std::size_t(camera.rows));
-      tracer->image(job_of(camera), middles);
+      tracer->image(projection_of(camera), middles);
       worst_of_middles = std::max(worst_of_middles, std::abs(sum_of(middles) * area_of(camera) / grid.mass - 1));
     }
   }
@@ -160,7 +160,7 @@ TYPED_TEST(Lattice, PixelsAreAveragesOverTheirAreas) {
       const std::vector<double> image = image_of(grid, *tracer, camera, 40);
       // The mean of many rays, which knows nothing of cells.
       constexpr int many = 61;
-      ImageJob job = job_of(camera);
+      ImageJob job = projection_of(camera);
       job.samples = many;
       std::vector<double> means(image.size());
       tracer->image(job, means);

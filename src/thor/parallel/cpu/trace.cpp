@@ -20,9 +20,41 @@ struct Block {
   static constexpr int lanes = Value<V>::lanes, columns = lanes >= 8 ? 4 : lanes >= 2 ? 2 : 1, rows = lanes / columns;
 };
 
+/// Lanes are a block of rays in step, a cell from each other.
+template <class V>
+THOR_FN void trace_tile_in_step(const ThisScene& scene, const ImageJob& job, const ImageTile& tile, THOR_REAL* out) {
+  using B = Block<V>;
+  using Int = IntOf<V>;
+  constexpr int most = B::columns > B::rows ? B::columns : B::rows;
+  const int(&apart)[2] = job.in_step.per_cell;
+  IntOf<THOR_REAL> cells[2][B::lanes];
+  for (int l = 0; l < B::lanes; ++l) cells[0][l] = l % B::columns, cells[1][l] = l / B::columns;
+  const Int lanes_u = load<Int>(cells[0]), lanes_v = load<Int>(cells[1]);
+  const auto for_each_first = [](int count, int lanes, int apart, const auto& use) THOR_INLINE_LAMBDA {
+    for (int block = 0; block < count; block += lanes * apart) {
+      for (int first = block; first < block + apart && first < count; ++first) use(first);
+    }
+  };
+  for_each_first(tile.rows, B::rows, apart[1], [&](int row) THOR_INLINE_LAMBDA {
+    for_each_first(tile.columns, B::columns, apart[0], [&](int column) THOR_INLINE_LAMBDA {
+      V numbers[image_planes];
+      trace_in_step<V>(scene, job, tile.column + column, tile.row + row, lanes_u, lanes_v, most, numbers);
+      for (int p = 0; p < image_planes; ++p) {
+        THOR_REAL found[B::lanes];
+        store(numbers[p], found);
+        for (int l = 0; l < B::lanes; ++l) {
+          const int i = column + l % B::columns * apart[0], j = row + l / B::columns * apart[1];
+          if (i < tile.columns && j < tile.rows) out[(std::int64_t(p) * tile.rows + j) * tile.columns + i] = found[l];
+        }
+      }
+    });
+  });
+}
+
 template <class V>
 THOR_FN void trace_tile(const void* bytes, const ImageJob& job, const ImageTile& tile, THOR_REAL* out) {
   const auto& scene = *static_cast<const ThisScene*>(bytes);
+  if (job.in_step.axis >= 0) return trace_tile_in_step<V>(scene, job, tile, out);
   using B = Block<V>;
   const std::int64_t plane = std::int64_t(tile.columns) * tile.rows;
   const V share(THOR_REAL(1. / (job.samples * job.samples)));
@@ -54,6 +86,7 @@ THOR_FN void trace_tile(const void* bytes, const ImageJob& job, const ImageTile&
     }
   }
 }
+
 void trace_pack(const void* scene, const ImageJob& job, const ImageTile& tile, THOR_REAL* out) {
   trace_tile<ThisPack>(scene, job, tile, out);
 }

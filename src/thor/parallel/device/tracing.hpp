@@ -20,8 +20,11 @@ THOR_FN void trace_pixel(const S& scene, const ImageJob& job, const ImageTile& t
                          typename S::Real* out) {
   using Real = typename S::Real;
   Real sums[image_planes] = {};
+  if (job.in_step.axis >= 0) {
+    trace_in_step<Real>(scene, job, tile.column + column, tile.row + row, IntOf<Real>(0), IntOf<Real>(0), 1, sums);
+  }
   const Real share = Real(1. / (job.samples * job.samples));
-  for (int sample = 0; sample < job.samples * job.samples; ++sample) {
+  for (int sample = 0; job.in_step.axis < 0 && sample < job.samples * job.samples; ++sample) {
     auto walk = start_pixel(scene, job, tile.column + column, tile.row + row, sample);
     Real numbers[image_planes];
     trace_image<Real>(walk, scene, job, numbers);
