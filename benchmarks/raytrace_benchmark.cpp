@@ -84,7 +84,8 @@ void project(Tracer& tracer, const ImageJob& job, const GridShape& shape, int th
   const std::vector<ImageTile> tiles = rays.tiles(0, job.camera.rows);
   std::size_t count = 0;
   for (const ImageTile& tile : tiles) count += tile.pixels();
-  std::vector<double> found(count);
+  static std::vector<double> found;
+  found.resize(count);
   tracer.image(in_step, tiles, found);
   rays.average(tiles, found, 0, job.camera.rows, pixels, threads);
 }
@@ -161,7 +162,7 @@ int main(int argc, char** argv) {
   }
   if (device == "cpu") return 0;
   const auto opened = device::open(device);
-  const auto tracer = make_tracer(scene, cpu::Options{1, false, ""}, *opened);
+  const auto tracer = make_tracer(scene, cpu::Options{available_threads(), false, ""}, *opened);
   measure_images(*tracer, grid.shape, pixels, available_threads(), device, 20);
   if (spectra) measure_absorption(*tracer, cells, 10000, device);
 }

@@ -42,6 +42,7 @@ class RayImage final : public RayProduct {
   const config::Camera& camera_;
   int samples_ = 1;
   std::vector<ImageTask> tasks_{};  ///< of each part
+  std::vector<double> found_{};     ///< by rays in step
 };
 
 RayImage::RayImage(RayWork& work, std::size_t op)
@@ -228,10 +229,10 @@ void RayImage::trace_in_step(std::size_t part, int row, int rows, std::span<doub
     for (last = first; last < tiles.size() && (count == 0 || count < rays_at_once); ++last) {
       count += double(tiles[last].pixels());
     }
-    std::vector<double> found(std::size_t(job.planes()) * std::size_t(count));
+    found_.resize(std::size_t(job.planes()) * std::size_t(count));
     const std::span some(tiles.begin() + std::ptrdiff_t(first), tiles.begin() + std::ptrdiff_t(last));
-    work_.parts.parts()[part].tracer->image(job, some, found);
-    rays.average(some, found, row, rows, planes, work_.options.cpu.threads);
+    work_.parts.parts()[part].tracer->image(job, some, found_);
+    rays.average(some, found_, row, rows, planes, work_.options.cpu.threads);
     work_.progress(count / double(tasks_.size()));
   }
 }

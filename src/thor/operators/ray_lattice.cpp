@@ -215,32 +215,33 @@ void RayLattice::average(std::span<const ImageTile> tiles, std::span<const doubl
   const double area = right_[0] * up_[1] - right_[1] * up_[0], over_area = 1 / std::abs(area);
   const double turn = area > 0 ? 1 : -1, least = least_area * std::min(std::abs(area), 1.);
   const Side right(right_), up(up_);
-  const Shares empty;
-  parallel_for(threads, std::size_t(rows), 4, [&, shares = empty](std::size_t first, std::size_t last) mutable {
-    for (std::size_t p = first * std::size_t(columns_); p < last * std::size_t(columns_); ++p) {
-      const Point at = corner(double(p % std::size_t(columns_)), row + double(p / std::size_t(columns_)));
-      const double x = at[0] + left, y = at[1] + down;
-      if (x >= camera_.columns || y >= end || x + width <= 0 || y + height <= begin) continue;
-      // Squares of the lattice that the pixel meets. All is counted from the first of them, and not from a tile.
-      const int i0 = int(std::max(x, 0.)), columns = int(std::min(x + width + 1, double(camera_.columns))) - i0;
-      const int j0 = int(std::max(y, 0.)), j1 = std::max(begin, j0), j2 = int(std::min(y + height + 1, double(end)));
-      shares.begin(columns, j1 - j0, j2 - j1);
-      const double x0 = at[0] - i0, y0 = at[1] - j0;
-      shares.add_line(x0, y0, right, -turn);
-      shares.add_line(x0 + right.x, y0 + right.y, up, -turn);
-      shares.add_line(x0 + up.x, y0 + up.y, right, turn);
-      shares.add_line(x0, y0, up, turn);
-      for (int j = j1; j < j2; ++j) {
-        const double* const squares = shares.row(j - j0);
-        const Found& line = found_in[std::size_t(j - begin)];
-        const int from = std::max(line.column - i0, 0), to = std::min(line.column + line.columns - i0, columns);
-        for (int i = from; i < to; ++i) {
-          if (!(squares[i] > least)) continue;
-          const double* const ray = line.rays + (i0 + i - line.column);
-          for (std::size_t k = 0; k < planes; ++k) {
-            pixels[k * plane + p] += squares[i] * over_area * ray[k * line.plane];
-          }
-        }
+  const auto add_pixel = [&](Shares& shares, const Point& at, double* pixel) {
+    const double x = at[0] + left, y = at[1] + down;
+    if (x >= camera_.columns || y >= end || x + width <= 0 || y + height <= begin) return;
+    // Squares of the lattice that the pixel meets. All is counted from the first of them, and not from a tile.
+    const int i0 = int(std::max(x, 0.)), columns = int(std::min(x + width + 1, double(camera_.columns))) - i0;
+    const int j0 = int(std::max(y, 0.)), j1 = std::max(begin, j0), j2 = int(std::min(y + height + 1, double(end)));
+    shares.begin(columns, j1 - j0, j2 - j1);
+    const double x0 = at[0] - i0, y0 = at[1] - j0;
+    shares.add_line(x0, y0, right, -turn);
+    shares.add_line(x0 + right.x, y0 + right.y, up, -turn);
+    shares.add_line(x0 + up.x, y0 + up.y, right, turn);
+    shares.add_line(x0, y0, up, turn);
+    for (int j = j1; j < j2; ++j) {
+      const double* const squares = shares.row(j - j0);
+      const Found& line = found_in[std::size_t(j - begin)];
+      const int from = std::max(line.column - i0, 0), to = std::min(line.column + line.columns - i0, columns);
+      for (int i = from; i < to; ++i) {
+        if (!(squares[i] > least)) continue;
+        const double* const ray = line.rays + (i0 + i - line.column);
+        for (std::size_t k = 0; k < planes; ++k) pixel[k * plane] += squares[i] * over_area * ray[k * line.plane];
+      }
+    }
+  };
+  parallel_for(threads, std::size_t(rows), 4, [&, shares = Shares()](std::size_t first, std::size_t last) mutable {
+    for (std::size_t y = first; y < last; ++y) {
+      for (int i = 0; i < columns_; ++i) {
+        add_pixel(shares, corner(i, row + double(y)), &pixels[y * std::size_t(columns_) + std::size_t(i)]);
       }
     }
   });

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "thor/core/error.hpp"
+#include "thor/core/parallel_for.hpp"
 
 namespace thor {
 namespace {
@@ -11,7 +12,7 @@ template <class Real>
 class DeviceTracer final : public Tracer {
  public:
   DeviceTracer(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device)
-      : device_(device), host_(make_tracer(scene, options)), scene_(scene) {
+      : device_(device), host_(make_tracer(scene, options)), scene_(scene), threads_(options.threads) {
     scene_.mirror([&](const void* data, std::size_t bytes) -> const void* {
       const auto& buffer = arrays_.emplace_back(device_, device::Memory::device, bytes);
       device_.copy_in(0, buffer.data(), data, bytes);
@@ -34,7 +35,9 @@ class DeviceTracer final : public Tracer {
     device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
     device_.wait(0);
     const Real* const found = reinterpret_cast<const Real*>(host_out_->data());
-    for (std::size_t i = 0; i < count; ++i) numbers[i] = double(found[i]);
+    parallel_for(threads_, count, 1 << 18, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) numbers[i] = double(found[i]);
+    });
   }
 
   void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
@@ -85,6 +88,7 @@ class DeviceTracer final : public Tracer {
   device::Device& device_;
   std::unique_ptr<Tracer> host_;
   AnyScene<Real> scene_;
+  const int threads_;
   std::vector<Bytes> arrays_;
   std::unique_ptr<Bytes> out_, host_out_, tables_, host_tables_;
 };
