@@ -304,18 +304,21 @@ FieldUse RayScene::place(const std::string& product, config::FieldScale scale, d
     use.unit = 1;
     return uses_[key] = use;
   }
-  const FieldArray& raw = fields_[std::size_t(use.quantity.field)];
-  FieldArray placed = raw;
-  placed.numbers = std::make_shared<float[]>(raw.count);
-  std::copy_n(raw.numbers.get(), raw.count, placed.numbers.get());
-  const double unit = raw.unit;
+  const bool is_new = fields_.size() > fields_before;  // then the values themselves are not needed
+  FieldArray placed = fields_[std::size_t(use.quantity.field)];
+  if (!is_new) {
+    const std::shared_ptr<float[]> raw = placed.numbers;
+    placed.numbers = std::make_shared<float[]>(placed.count);
+    std::copy_n(raw.get(), placed.count, placed.numbers.get());
+  }
+  const double unit = placed.unit;
   change(placed, threads_, [=](double v) {
     v *= unit;
     const double t = log ? (v > 0 ? std::log(v) : -1e30) : v;
     return std::clamp((t - zero) / width, -1., 2.);
   });
   placed.unit = use.unit = 1;
-  if (fields_.size() > fields_before) {  // the values themselves are not needed
+  if (is_new) {
     fields_[std::size_t(use.quantity.field)] = std::move(placed);
     std::erase_if(uses_, [&](const auto& entry) {
       return entry.second.quantity.field == use.quantity.field && entry.second.quantity.velocity < 0;
