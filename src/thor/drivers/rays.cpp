@@ -199,15 +199,14 @@ void set_units(const ImageTask& task, std::span<double> planes) {
 std::vector<double> values_of(const ImageTask& task, std::span<const double> planes) {
   const auto pixels = std::size_t(task.job.camera.columns) * std::size_t(task.job.camera.rows);
   const auto count = std::size_t(task.job.planes());
-  std::vector<double> values;
-  values.reserve(pixels * (task.is_picture ? count : 1));
+  std::vector<double> values(pixels * (task.is_picture ? count : 1));
   for (std::size_t i = 0; i < pixels; ++i) {
     Pixel pixel{};
     for (std::size_t k = 0; k < count; ++k) pixel[k] = planes[k * pixels + i];
     if (task.is_picture) {
-      values.insert(values.end(), pixel.begin(), pixel.end());
+      std::ranges::copy(pixel, values.begin() + std::ptrdiff_t(count * i));
     } else {
-      values.push_back(task.value(pixel));
+      values[i] = task.value(pixel);
     }
   }
   return values;

@@ -46,12 +46,12 @@ void write_bytes(const std::filesystem::path& path, bool overwrite, const std::s
 }  // namespace
 
 std::string encode_png(const Raster& raster, int level) {
-  std::vector<std::byte> rows;
-  rows.reserve((3 * std::size_t(raster.width) + 1) * std::size_t(raster.height));
-  for (std::size_t i = 0; i < raster.pixels.size(); ++i) {
-    if (i % std::size_t(raster.width) == 0) rows.push_back(std::byte{0});  // no filter
-    for (const auto value : {raster.pixels[i].red, raster.pixels[i].green, raster.pixels[i].blue}) {
-      rows.push_back(std::byte{value});
+  std::vector<std::byte> rows((3 * std::size_t(raster.width) + 1) * std::size_t(raster.height));
+  auto to = rows.begin();
+  for (auto pixel = raster.pixels.begin(); pixel != raster.pixels.end();) {
+    *to++ = std::byte{0};  // no filter
+    for (int i = 0; i < raster.width; ++i, ++pixel) {
+      *to++ = std::byte{pixel->red}, *to++ = std::byte{pixel->green}, *to++ = std::byte{pixel->blue};
     }
   }
   return encode(raster.width, raster.height, 8, 2, rows, level);
@@ -59,14 +59,17 @@ std::string encode_png(const Raster& raster, int level) {
 
 std::string encode_png(const Picture& picture, int level) {
   const std::size_t colours = picture.transparent ? 4 : 3;
-  std::vector<std::byte> rows;
-  rows.reserve((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) *
-               std::size_t(picture.height));
-  for (std::size_t i = 0; i < picture.numbers.size(); ++i) {
-    if (i % (4 * std::size_t(picture.width)) == 0) rows.push_back(std::byte{0});
-    if (i % 4 >= colours) continue;
-    if (picture.bits == 16) rows.push_back(std::byte(picture.numbers[i] >> 8));
-    rows.push_back(std::byte(picture.numbers[i] & 0xff));
+  std::vector<std::byte> rows((std::size_t(picture.width) * colours * std::size_t(picture.bits / 8) + 1) *
+                              std::size_t(picture.height));
+  auto to = rows.begin();
+  for (auto number = picture.numbers.begin(); number != picture.numbers.end();) {
+    *to++ = std::byte{0};
+    for (int i = 0; i < picture.width; ++i, number += 4) {
+      for (std::size_t c = 0; c < colours; ++c) {
+        if (picture.bits == 16) *to++ = std::byte(number[std::ptrdiff_t(c)] >> 8);
+        *to++ = std::byte(number[std::ptrdiff_t(c)] & 0xff);
+      }
+    }
   }
   return encode(picture.width, picture.height, picture.bits, picture.transparent ? 6 : 2, rows, level);
 }
@@ -81,7 +84,7 @@ Picture picture_of(int columns, int rows, std::span<const double> rgba, int bits
       std::uint16_t* to = picture.numbers.data() + 4 * (row * std::size_t(columns) + column);
       for (std::size_t c = 0; c < 4; ++c) {
         const double value = transparent && c < 3 ? from[c] / std::max(from[3], 1e-6) : from[c];
-        to[c] = std::uint16_t(std::lround(most * std::clamp(value, 0., 1.)));
+        to[c] = std::uint16_t(most * std::clamp(value, 0., 1.) + 0.5);
       }
     }
   }
