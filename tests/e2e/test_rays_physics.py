@@ -161,6 +161,12 @@ class Sums(OfRays):
         lost = 1 - np.exp(-depth(fine, column, 1e4))
         truth = np.sum(lost * np.exp(fine / C)) * (fine[1] - fine[0]) / C * LYA["wavelength"] * 1e8
         self.assertAlmostEqual(forest.equivalent_width[0] / truth, 1, delta=1e-4)
+        # Bins that are not much narrower than the line, whose flanks are steep: means of some points.
+        for bins in (300, 150, 61):
+            coarse = self.result(rays(gas, absorption(low=-1500, high=1500, bins=bins, sightlines=lines))).absorption["forest"]
+            self.assertAlmostEqual(coarse.equivalent_width[0] / truth, 1, delta=2e-4)
+        points = self.result(rays(gas, absorption(low=-1500, high=1500, bins=61, oversampling=1, sightlines=lines))).absorption["forest"]
+        self.assertGreater(abs(points.equivalent_width[0] / truth - 1), 2e-3, "the twin: one point of each bin")
         twice = {"list": [along([1e-3 * side, *begin[1:]], [1, 0, 0])], "length": f"{0.9 * side!r} cm"}
         other = self.result(rays(gas, absorption(low=-1500, high=1500, sightlines=twice))).absorption["forest"]
         self.assertGreater(other.equivalent_width[0] / truth - 1, 0.05, "the twin: twice the way")
@@ -241,6 +247,39 @@ class Hubble(OfRays):
                 np.testing.assert_allclose(whole.flux, parts.flux, atol=of_flux)
                 np.testing.assert_allclose(whole.equivalent_width, parts.equivalent_width, rtol=1e-4)
             self.assertGreater(np.max(np.abs(spectrum("double", 1).tau / parts.tau - 1)), 0.1, "the twin: all of it at its middle")
+
+    def test_narrow_flow_across_a_cell(self):
+        """Where the flow in a cell is less than b/2, points of it stand for all: in the flanks of thick cells the middle alone would not do."""
+        n, cell, b = 4, 100 * KPC, thermal_speed(LYA, 1e4)
+        density = np.full((n, n, n), 1e-16)
+        density[2] = 1e17 / cell
+        for spread in (0.009, 0.02, 0.0999, 0.14, 0.16, 0.3, 0.499, 0.51):
+            gas = self.grid(n=n, cell=cell, hubble=spread * b * 1e5 / cell, HI_density=density)
+
+            def spectrum(subsampling):
+                operator = absorption(low=-150, high=150, bins=600, subsampling=subsampling, sightlines={"random": 1, "direction": [1, 0, 0]})
+                return self.result(rays(gas, operator), "--precision", "double").absorption["forest"]
+            whole, parts = spectrum(0), spectrum(100)
+            self.assertLess(np.max(np.abs(whole.flux - parts.flux)), 3e-4, spread)
+            if spread == 0.0999:
+                self.assertGreater(np.max(np.abs(spectrum(1).flux - parts.flux)), 2e-3, "the twin: its middle")
+
+    def test_sightlines_in_faces(self):
+        """A periodic box has gas at its faces, edges and corners, wherever it lies; a box that is not has some at the lower ones."""
+        rng = np.random.default_rng(9)
+        for n in (3, 5, 8, 7):
+            cell, origin = rng.uniform(1, 9) * 1e21, rng.uniform(-10, 10, 3) * KPC
+            for periodic in (True, False):
+                gas = self.grid(n=n, cell=cell, periodic=periodic, HI_density=1e-5)
+                with h5py.File(gas["path"], "a") as file:
+                    file.attrs.update({f"origin_{axis}": x for axis, x in zip("xyz", origin)})
+                upper = origin + n * cell
+                begins = [origin, [origin[0], origin[1] + 0.3 * cell, origin[2]]]
+                if periodic:
+                    begins += [[upper[0], upper[1], origin[2]], [origin[0], upper[1], origin[2]], upper, origin - n * cell, upper + 2 * n * cell]
+                lines = {"list": [along(p, (0, 0, 1)) for p in begins], "length": f"{(2 if periodic else 1) * n * cell!r} cm"}
+                forest = self.result(rays(gas, absorption(sightlines=lines))).absorption["forest"]
+                np.testing.assert_allclose(forest.column_density, 1e-5 * (2 if periodic else 1) * n * cell, rtol=1e-5)
 
     def test_periodic_continuation(self):
         rng = np.random.default_rng(4)

@@ -10,7 +10,7 @@
 namespace thor {
 namespace {
 
-constexpr double rays_at_once = 0x1p20;  ///< at most, between looks at the clock
+constexpr double rays_at_once = RayLattice::most_rays;  ///< about, between looks at the clock
 
 /// The image of an operator and its camera, or one for each frame of its way.
 class RayImage final : public RayProduct {
@@ -88,7 +88,7 @@ double RayImage::bytes() const {
   const double own = double(work_.parts.parts().size()), images = cut ? work_.parts.domains().count() : ranks;
   const double at_once = own + (own > 1 ? 1 : 0) + (ranks > 1 ? own + 2 * images : 0) + (images > 1 ? 1 : 0);
   const double kept = frames() > 1 ? values : 0, drawn = frames() > 1 ? 20 * all : 0;
-  const double band = 8 * planes * rays_at_once;
+  const double band = 8 * planes * 2 * rays_at_once;
   return kept + std::max(numbers * finer * finer * at_once + band, numbers + values + drawn);
 }
 

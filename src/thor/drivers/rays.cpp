@@ -47,6 +47,13 @@ double uniform_of(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
   return (double(mix64(mix64(seed ^ 0x7369676874ull) + mix64(i) + k) >> 11) + 0.5) * 0x1p-53;
 }
 
+/// Whether a plane across an axis of a grid goes through its cells, by the numbers that its rays begin with: the lower
+/// face does, the upper one does not.
+bool is_among_cells(const RayScene& scene, const Vector& position, std::size_t k) {
+  const double at = position[k] / scene.length() - scene.shape().origin[k] / scene.length();
+  return at >= 0 && at < double(scene.shape().count[k]);
+}
+
 /// The part of a line that lies in the gas, in cm from `position`; nothing where it misses it.
 struct Stretch {
   double from = 0, to = 0;
@@ -63,7 +70,7 @@ std::optional<Stretch> meeting(const RayScene& scene, const Vector& position, co
     if (scene.is_infinite(k)) continue;
     const double low = scene.centre()[k] - 0.5 * scene.size()[k] - position[k], high = low + scene.size()[k];
     if (direction[k] == 0) {
-      if (!(low <= 0 && high > 0)) return std::nullopt;
+      if (scene.is_grid() ? !is_among_cells(scene, position, k) : !(low <= 0 && high > 0)) return std::nullopt;
       continue;
     }
     const double a = low / direction[k], b = high / direction[k];
@@ -105,8 +112,9 @@ std::pair<double, double> count_sightlines(const config::Sightlines& keys, const
 void add_wrapped(const RayScene& scene, Vector position, const Vector& direction, double most, SightlineRays& rays) {
   const Vector& size = scene.size();
   for (std::size_t k = 0; k < 3; ++k) {  // it begins in the box
-    const double low = scene.centre()[k] - 0.5 * size[k];
+    const double low = scene.shape().origin[k];
     position[k] -= size[k] * std::floor((position[k] - low) / size[k]);
+    if (!is_among_cells(scene, position, k)) position[k] = low;  // what rounding leaves at the upper face
   }
   for (double t = 0; t < most;) {
     stop_if_interrupted();

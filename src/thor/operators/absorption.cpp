@@ -110,9 +110,10 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
   const double width = (end - begin) / double(bins);
   plan.oversampling = int(oversampling);
   if (plan.oversampling == 0) {
-    const double asked = std::ceil(1.2 * width / narrowest);
-    plan.oversampling = int(std::clamp(asked, 1., 64.));
-    if (asked > 64) {
+    // The optical depth takes a point for each b; the flux of a saturated line, which has steeper flanks, some more.
+    constexpr double of_depth = 1.2, of_flux = 5;
+    plan.oversampling = int(std::clamp(std::ceil(of_flux * width / narrowest), 1., 64.));
+    if (of_depth * width / narrowest > 64) {
       warning(
           "{}: bins of {:.3g} km/s are {:.0f} times as wide as the narrowest line, that of gas with {:.2g} K: 64 "
           "points of a bin do not resolve it. Take more bins",

@@ -92,9 +92,9 @@ THOR_FN V spread_voigt(V a, V x, V width) {
 /// Follows one ray and calls deposit(amplitude, a, x_0, dx, width) for each piece and transition: it adds amplitude
 /// H(a, x_0 + i dx) to bin i, or with a width the mean of H over it. Returns the column density [cm^-2].
 ///
-/// The Hubble flow spreads a piece of gas over dx = H l/b. If that is more than 1/2, the mean of H over it is taken; if
-/// more than 1/10, two points of it (Gauss), which are good to 2e-4; else its middle. Or it is split as it was asked
-/// for.
+/// The Hubble flow spreads a piece of gas over dx = H l/b. If that is more than 1/2, the mean of H over it is taken;
+/// else two or three points of it (Gauss), or its middle where dx < 1/100. Fluxes are good to 2e-4. Or it is split as
+/// it was asked for.
 template <class Real, class S, class Deposit>
 THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Absorption& absorption,
                                 const Deposit& deposit) {
@@ -118,13 +118,15 @@ THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Ab
       const AbsorbingTransition& t = absorption.transition[i];
       const double inverse = 1 / sqrt(t.speed2 * temperature + absorption.b_turb2);
       const double spread = absorption.hubble * length * inverse;
-      const int pieces = absorption.pieces > 0 ? absorption.pieces : spread > 0.1 && spread <= 0.5 ? 2 : 1;
-      const double width = absorption.pieces == 0 && spread > 0.5 ? spread : 0;
+      const bool even = absorption.pieces > 0;
+      const double width = !even && spread > 0.5 ? spread : 0;
+      const int pieces = even ? absorption.pieces : width > 0 || spread < 0.01 ? 1 : spread < 0.15 ? 2 : 3;
       for (int j = 0; j < pieces; ++j) {
-        const double place = absorption.pieces == 0 && pieces == 2 ? (j == 0 ? 0.2113248654051871 : 0.7886751345948129)
-                                                                   : (j + 0.5) / pieces;
+        double place = (j + 0.5) / pieces, share = 1. / pieces;
+        if (!even && pieces == 2) place = j == 0 ? 0.2113248654051871 : 0.7886751345948129;
+        if (!even && pieces == 3) place = 0.5 + (j - 1) * 0.3872983346207417, share = j == 1 ? 4. / 9 : 5. / 18;
         const double w = velocity + absorption.hubble * (begins + place * length);
-        deposit(Real(whole / pieces * t.strength * inverse), Real(t.damping * inverse),
+        deposit(Real(whole * share * t.strength * inverse), Real(t.damping * inverse),
                 Real((absorption.first - t.shift - w) * inverse), Real(absorption.width * inverse), Real(width));
       }
     }

@@ -171,7 +171,8 @@ std::vector<ImageTile> RayLattice::tiles(int row, int rows) const {
   const int begin = std::max(0, int(std::floor(std::max(high.low, 0.))));
   const int end = std::min(camera_.rows, int(std::ceil(std::min(high.high, double(camera_.rows)))));
   std::vector<ImageTile> out;
-  const int some = std::max((end - begin) / 16, 1);  // they follow the outline of the image
+  // They follow the outline of the image, and none is too large.
+  const int some = std::max(std::min((end - begin) / 16, int(most_rays) / std::max(camera_.columns, 1)), 1);
   for (int j = begin; j < end; j += some) {
     const int last = std::min(j + some, end);
     Interval seen, gas;

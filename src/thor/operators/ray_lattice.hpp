@@ -22,6 +22,8 @@ class RayLattice {
 
   /// A job whose pixels are the rays of the lattice.
   ImageJob job_of(const ImageJob& image) const;
+  /// Rays of a rectangle, or of one row, at most.
+  static constexpr double most_rays = 0x1p20;
   /// Rays that pixels in `rows` rows of the image from `row` on need, in rectangles one above the other.
   std::vector<ImageTile> tiles(int row, int rows) const;
   /// Adds to rows of pixels, the first of which is `row`, what the rays of such tiles have found, each plane after
