@@ -66,6 +66,8 @@ class RayImage(OfCamera):
 
     def total(self) -> float:
         """Sum over all pixels times their area [cm^2]: of a projected density the mass or the number in the image."""
+        if self.operator != "projection" or self.weight:
+            raise ArgumentError(f"image '{self.name}' is no integral along rays: only projections without a weight have a total")
         if self.length != "kpc":
             raise ArgumentError(f"image '{self.name}' is of camera type {self.camera_type}, whose pixels have no area in cm^2")
         return float(np.nansum(self.values)) * self.pixel_area * KPC**2

@@ -379,6 +379,74 @@ class Mistakes(RayCase):
         unknown = {**rays([{**EVERYTHING[0], "camera": "face", "field": "electron_density"}], cameras=[FACE]), "dataset": slab}
         self.refuse(unknown, "electron_density", code=INPUT)
 
+    def change(self, name, values, units="cm-3"):
+        """Replaces an array of the grid, or adds one."""
+        with h5py.File(self.folder / "grid.h5", "a") as file:
+            if name in file:
+                del file[name]
+            file[name] = values
+            file[name].attrs["units"] = units
+
+    def test_gas_that_photons_would_not_have(self):
+        for name, values, units, words in (("HI_density", -1e-7, "cm-3", "negative density"), ("HI_temperature", 1e15, "K", "hotter"),
+                                           ("HI_velocity_y", 1e6, "km s-1", "faster")):
+            with self.subTest(name):
+                write_grid(self.folder / "grid.h5")
+                cells = h5py.File(self.folder / "grid.h5")[name][()]
+                cells[3, 4, 5] = values
+                self.change(name, cells, units)
+                self.refuse(rays([absorption()]), words, "bad_cells", code=INPUT)
+                self.run_thor(rays([absorption()], dataset={"bad_cells": "drop"}), "--device", "cpu")
+                self.assertIn(words, self.done.stderr)
+
+    def test_a_velocity_is_no_density(self):
+        self.refuse(rays([absorption(density_field="HI_velocity")]), "density_field", "HI_velocity", "is a velocity")
+        self.refuse(rays([absorption()], dataset={"density_field": "HI_velocity"}), "is a velocity")
+
+    def test_an_array_with_the_name_of_a_velocity(self):
+        """The components are what is meant."""
+        operators = [absorption(), EVERYTHING[1]]
+        path = self.run_thor(rays(operators), "--device", "cpu")
+        self.change("HI_velocity", np.full((16, 12, 16), 150, "f4"), "km s-1")
+        self.assert_alike(path, self.run_thor(rays(operators), "--device", "cpu"), 0)
+        with h5py.File(self.folder / "grid.h5", "a") as file:
+            del file["HI_velocity_y"]
+        self.refuse(rays([absorption()]), 'no field "HI_velocity_y"', code=INPUT)
+
+    def test_arrays_that_are_no_fields(self):
+        for values in (np.ones((16, 12), "f4"), np.ones((16, 12, 16), "c8"), 1.0):
+            self.change("metallicity", values, "")
+            self.refuse(rays([{**EVERYTHING[0], "field": "metallicity"}]), "metallicity", "three dimensions", code=INPUT)
+
+    def test_a_brightness_of_both_signs(self):
+        cells = h5py.File(self.folder / "grid.h5")["density"][()]
+        cells[0, 0, 0] = -1e-30
+        self.change("density", cells, "g cm-3")
+        self.refuse(rays([EVERYTHING[3]]), "density", "negative", code=INPUT)
+
+    def test_an_origin_beyond_all_numbers(self):
+        with h5py.File(self.folder / "grid.h5", "a") as file:
+            file.attrs["origin_x"] = 1e300
+        self.refuse(rays(EVERYTHING[:1]), "origin", code=INPUT)
+
+    def test_vectors_of_any_length(self):
+        path = self.run_thor(rays(EVERYTHING[:1]), "--device", "cpu")
+        for factor in (1e-300, 1e290):
+            camera = {**TILTED, "direction": [factor * x for x in TILTED["direction"]], "up": [0, 0, factor]}
+            self.assert_alike(path, self.run_thor(rays(EVERYTHING[:1], cameras=[camera]), "--device", "cpu"), 1e-14)
+            lines = {"random": 3, "direction": [0, 0, factor]}
+            self.run_thor(rays([absorption(sightlines=lines)]), "--device", "cpu")
+
+    def test_frames_in_the_way(self):
+        """They are noticed before anything is traced, for all operators."""
+        camera = {**FACE, "path": {"type": "rotate", "frames": 3}}
+        config = rays([{**EVERYTHING[0], "camera": "face"}, {**EVERYTHING[2], "camera": "face"}], cameras=[camera])
+        config["output"]["frames"] = str(self.folder / "frames")
+        (self.folder / "frames").mkdir()
+        (self.folder / "frames/cut.0002.png").touch()
+        self.refuse(config, "cut.0002.png", code=OUTPUT)
+        self.assertEqual([f.name for f in (self.folder / "frames").iterdir()], ["cut.0002.png"])
+
     def test_sightlines(self):
         miss = {"list": [{"position": ["0 kpc", "0 kpc", "-3 kpc"], "direction": [0, 0, 1]},
                          {"position": ["9 kpc", "0 kpc", "-3 kpc"], "direction": [0, 0, 1]}]}

@@ -213,6 +213,12 @@ class Hostile(ViewCase):
         self.assertEqual(set(answers), {200})
         self.assert_alive()
 
+    def test_a_spectrum_of_no_density(self):
+        self.start()
+        for field in ("velocity", "temperature", "nothing", "density*density"):
+            self.assertEqual(self.get("spectrum", px=256, py=256, density_field=field)[0], 400, field)
+        self.assert_alive()
+
     def test_random_bytes(self):
         self.start()
         random = np.random.default_rng(1)

@@ -6,10 +6,13 @@
 import sys
 from pathlib import Path
 
+import h5py
+import numpy as np
+
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from test_ranks import RankCase  # noqa: E402
-from support import USAGE, main  # noqa: E402
+from support import INPUT, USAGE, main  # noqa: E402
 import test_rays as in_one  # noqa: E402
 
 
@@ -28,6 +31,14 @@ class Same(RankCase, in_one.RayCase):
             with self.subTest(ranks=ranks, domains=domains):
                 out = self.on_ranks(ranks, config, "--domains", domains, "--threads", 1)
                 in_one.Results.assert_same_but_for_pieces(self, whole, out)
+
+    def test_a_mistake_in_a_part(self):
+        """Of a rank that is not the first: nothing is left behind."""
+        with h5py.File(self.folder / "grid.h5", "a") as file:
+            file["HI_density"][-1, -1, -1] = np.nan
+        out = self.on_ranks(2, in_one.rays(in_one.EVERYTHING), "--domains", 2, "--threads", 1, expect=INPUT)
+        self.assertIn("no finite number", self.done.stderr)
+        self.assertEqual(list(self.folder.glob(out.name + "*")), [])
 
     def test_more_ranks_than_parts(self):
         out = self.on_ranks(3, in_one.rays(in_one.EVERYTHING), "--domains", 2, "--threads", 1, expect=USAGE)

@@ -200,6 +200,14 @@ GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std:
   }
   const double side = shape.cell_size * double(std::ranges::max(shape.count));
   if (!(side < 1e32)) fail(dataset.path, fmt::format("the grid is {:.3g} cm wide: cell_size is to be in cm", side));
+  for (const double x : shape.origin) {
+    if (!(std::abs(x) < 1e12 * shape.cell_size)) {
+      fail(dataset.path,
+           fmt::format("the origin {:.3g} cm is more than 1e12 cells away, where places of cells cannot be "
+                       "told apart: count coordinates from a point nearer to the gas",
+                       x));
+    }
+  }
   if (shape.hubble * side > 3 * constants::c) {  // photons of a periodic box are stopped before they cross it
     fail(dataset.path,
          fmt::format("hubble = {:.3g} per s makes {:.3g} km/s across the grid: that is no Hubble flow (H is to "

@@ -19,7 +19,7 @@ std::string frames_folder(const std::string& result) {
   return (path.parent_path() / (path.stem().string() + "_frames")).string();
 }
 
-Frames::Frames(std::string folder, std::string name, bool overwrite)
+Frames::Frames(std::string folder, std::string name, bool overwrite, std::uint64_t frames)
     : folder_(std::move(folder)), name_(std::move(name)), overwrite_(overwrite) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
@@ -27,6 +27,12 @@ Frames::Frames(std::string folder, std::string name, bool overwrite)
     throw Error(ExitCode::output, folder_ + ": cannot make this folder (" + error.message() + "): set output.frames");
   }
   io::detail::require_free(movie(), overwrite_);
+  for (std::size_t i = 0; i < frames && !overwrite_; ++i) io::detail::require_free(path_of(i), false);
+}
+
+std::string Frames::remain() const {
+  if (count_ == 0) return "";
+  return fmt::format("; but for {} frames in {}, which --overwrite replaces", count_, folder_);
 }
 
 std::string Frames::path_of(std::size_t frame) const {

@@ -15,9 +15,12 @@ std::string frames_folder(const std::string& result);
 /// Nothing is replaced unless `overwrite`; then no older frame and no older movie of that name is left.
 class Frames {
  public:
-  Frames(std::string folder, std::string name, bool overwrite);
+  /// Throws an Error(output) where one of so many frames is there already.
+  Frames(std::string folder, std::string name, bool overwrite, std::uint64_t frames);
   /// Values are drawn on the scale of the first frame.
   void add(const ImageTask& task, const std::vector<double>& values);
+  /// What a run that ends before all of them says.
+  std::string remain() const;
   /// Makes the movie; says what was written.
   std::string finish();
 

@@ -18,6 +18,8 @@ class RayImage final : public RayProduct {
   RayImage(RayWork& work, std::size_t op);
   double rays() const override;
   double bytes() const override;
+  double written() const override { return double(pixels()) * (tasks_.front().is_picture ? 16 : 8); }
+  void open() override;
   void write(io::ArrayOutput* file) override;
 
  private:
@@ -43,6 +45,7 @@ class RayImage final : public RayProduct {
   int samples_ = 1;
   std::vector<ImageTask> tasks_{};  ///< of each part
   std::vector<double> found_{};     ///< by rays in step
+  std::unique_ptr<Frames> pictures_{};
 };
 
 RayImage::RayImage(RayWork& work, std::size_t op)
@@ -74,8 +77,8 @@ RayImage::RayImage(RayWork& work, std::size_t op)
   };
   std::visit(plan, work.config.operators[op]);
   samples_ = tasks_.front().samples;
-  work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
   look(0, 1, samples_);
+  work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
 }
 
 /// The larger of what there is while rays are traced, images of ranks and parts among it, and of what becomes of them.
@@ -88,8 +91,13 @@ double RayImage::bytes() const {
   const double own = double(work_.parts.parts().size()), images = cut ? work_.parts.domains().count() : ranks;
   const double at_once = own + (own > 1 ? 1 : 0) + (ranks > 1 ? own + 2 * images : 0) + (images > 1 ? 1 : 0);
   const double kept = frames() > 1 ? values : 0, drawn = frames() > 1 ? 20 * all : 0;
-  const double band = 8 * planes * 2 * rays_at_once;
-  return kept + std::max(numbers * finer * finer * at_once + band, numbers + values + drawn);
+  double band = rays_at_once;
+  if (const auto rays = lattice()) {
+    for (const ImageTile& tile : rays->tiles(0, task.job.camera.rows)) {
+      band = std::max(band, rays_at_once + double(tile.pixels()));
+    }
+  }
+  return kept + std::max(numbers * finer * finer * at_once + 8 * planes * band, numbers + values + drawn);
 }
 
 /// The camera can look in every frame.
@@ -306,23 +314,29 @@ void write_edges(io::ArrayOutput& file, const std::string& group, const Camera& 
              "edges of the pixels above the middle");
 }
 
+void RayImage::open() {
+  if (frames() < 2) return;
+  const std::string folder = work_.config.frames.empty() ? frames_folder(work_.options.output) : work_.config.frames;
+  pictures_ = std::make_unique<Frames>(folder, name_, work_.options.overwrite, camera_.path->frames);
+}
+
 void RayImage::write(io::ArrayOutput* file) {
-  std::unique_ptr<Frames> pictures;
-  if (frames() > 1 && work_.world.is_first()) {
-    const std::string folder = work_.config.frames.empty() ? frames_folder(work_.options.output) : work_.config.frames;
-    pictures = std::make_unique<Frames>(folder, name_, work_.options.overwrite);
-  }
   std::vector<double> first;
   std::uint64_t empty = 0;
-  for (std::uint64_t frame = 0; double(frame) < frames(); ++frame) {
-    const double way = way_of(frame);
-    const std::vector<double> planes = trace(way);
-    look(way, 1, samples_);
-    if (!work_.world.is_first()) continue;
-    std::vector<double> values = values_of(tasks_.front(), planes);
-    empty += std::ranges::all_of(values, [](double v) { return v == 0 || std::isnan(v); });
-    if (pictures) pictures->add(tasks_.front(), values);
-    if (frame == 0) first = std::move(values);
+  try {
+    for (std::uint64_t frame = 0; double(frame) < frames(); ++frame) {
+      const double way = way_of(frame);
+      const std::vector<double> planes = trace(way);
+      look(way, 1, samples_);
+      if (!work_.world.is_first()) continue;
+      std::vector<double> values = values_of(tasks_.front(), planes);
+      empty += std::ranges::all_of(values, [](double v) { return v == 0 || std::isnan(v); });
+      if (pictures_) pictures_->add(tasks_.front(), values);
+      if (frame == 0) first = std::move(values);
+    }
+  } catch (const Error& e) {
+    if (!pictures_) throw;
+    throw Error(e.code(), e.what() + pictures_->remain());
   }
   if (!work_.world.is_first()) return;
   if (double(empty) == frames()) {
@@ -331,8 +345,8 @@ void RayImage::write(io::ArrayOutput* file) {
         "an offset, and at the field and its range",
         work_.key(op_), name_, camera_.name);
   }
-  if (pictures) {
-    const std::string written = pictures->finish();
+  if (pictures_) {
+    const std::string written = pictures_->finish();
     if (!work_.options.quiet) message("thor: wrote {}\n", written);
   }
   const ImageTask& task = tasks_.front();

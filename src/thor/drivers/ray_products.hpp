@@ -41,7 +41,10 @@ class RayProduct {
  public:
   virtual ~RayProduct() = default;
   virtual double rays() const = 0;
-  virtual double bytes() const = 0;  ///< of memory that it takes
+  virtual double bytes() const = 0;    ///< of memory that it takes
+  virtual double written() const = 0;  ///< bytes of the result file, at most
+  /// On the first rank, before anything is traced: throws an Error(output) where files are in the way.
+  virtual void open() {}
   /// All ranks trace, and the first one writes; others have no file.
   virtual void write(io::ArrayOutput* file) = 0;
 };

@@ -136,6 +136,7 @@ std::vector<std::string> RayScene::names() const {
   for (const std::string& name : names) {
     if (name.ends_with("velocity_x")) velocities.push_back(name.substr(0, name.size() - 2));
   }
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::count(velocities, name) > 0; });
   names.insert(names.end(), velocities.begin(), velocities.end());
   return names;
 }
@@ -143,6 +144,11 @@ std::vector<std::string> RayScene::names() const {
 void RayScene::refuse(const std::string& field) const {
   const std::vector<std::string> there = names();
   const bool weighted = field == "temperature" || field == "velocity";
+  if (from_file_ && io::Input(dataset_.path).has(field)) {
+    throw Error(ExitCode::input, fmt::format("{}: {} is no field: expected an array of numbers with three dimensions "
+                                             "(fields: {})",
+                                             dataset_.path, field, fmt::join(there, ", ")));
+  }
   throw Error(ExitCode::input,
               fmt::format("{}there is no field \"{}\"{} (there are: {}){}", from_file_ ? dataset_.path + ": " : "",
                           field, config::suggestion(field, there), fmt::join(there, ", "),
@@ -176,7 +182,7 @@ int RayScene::velocity_of_file(const std::string& prefix) {
     const std::string name = prefix + axes[k];
     if (from_file_) {
       const io::Input file(dataset_.path);
-      if (!file.has(name)) refuse(prefix);
+      if (!file.has(name)) refuse(name);
       require_shape({name});
       if (file.text(name, "units").value_or("").empty()) {
         throw Error(
@@ -210,8 +216,10 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
   std::vector<std::string> scalars;
   io::Unit unit;
   for (const std::string& factor : factors) {
-    const bool there = from_file_ ? std::ranges::count(grid_fields(dataset_.path), factor) > 0 : made_.contains(factor);
-    if (there) {
+    const auto has = [&](const std::string& name) {
+      return from_file_ ? std::ranges::count(grid_fields(dataset_.path), name) > 0 : made_.contains(name);
+    };
+    if (has(factor) && !(is_velocity(factor) && has(factor + "_x"))) {
       scalars.push_back(factor);
       if (from_file_) {
         unit = unit * io::Unit(io::Input(dataset_.path).text(factor, "units").value_or(""));
@@ -347,6 +355,9 @@ FieldUse RayScene::over_mean(const std::string& product) {
   if (!(by > 0)) throw Error(ExitCode::input, fmt::format("the mean of {} is {}: it is no brightness", product, by));
   FieldUse use = this->use(product);
   FieldArray scaled = fields_[std::size_t(use.quantity.field)];
+  if (std::any_of(scaled.numbers.get(), scaled.numbers.get() + scaled.count, [](float v) { return v < 0; })) {
+    throw Error(ExitCode::input, fmt::format("{} has negative values: it is no brightness", product));
+  }
   const FieldArray raw = scaled;
   scaled.numbers = std::make_shared<float[]>(raw.count);
   std::copy_n(raw.numbers.get(), raw.count, scaled.numbers.get());
@@ -381,30 +392,52 @@ Absorber RayScene::absorber(const Line& line, const std::string& density_field) 
     return std::ranges::count(there, ion + "_" + field) > 0 ? ion + "_" + field : field;
   };
   Absorber a{use(density), use(of_ion("temperature")), use(of_ion("velocity"))};
+  if (a.density.quantity.field < 0) {
+    throw Error(ExitCode::usage,
+                fmt::format("density_field: {} is a velocity: expected an array with the number density of an ion, "
+                            "such as {}_density",
+                            density, ion_of(line)));
+  }
+  if (a.velocity.quantity.velocity < 0) refuse(of_ion("velocity") + "_x");
   if (from_file_) {
     const io::Input file(dataset_.path);
     a.density.unit *= io::cgs_unit(file, density, Dimension::number_density);
     a.temperature.unit *= io::cgs_unit(file, of_ion("temperature"), Dimension::temperature);
   }
   a.velocity.unit = constants::km;
-  require_warm(a);
+  require_gas(a);
   return a;
 }
 
-/// Gas without a temperature has no line width.
-void RayScene::require_warm(const Absorber& a) {
-  const FieldArray &density = fields_[std::size_t(a.density.quantity.field)],
-                   &temperature = fields_[std::size_t(a.temperature.quantity.field)];
+/// Cells are such as a run with photons takes: with a density that is not negative, and gas neither too cold to have a
+/// line width, nor too hot or too fast.
+void RayScene::require_gas(const Absorber& a) {
+  const auto array = [&](int field) -> const FieldArray& { return fields_[std::size_t(field)]; };
+  const FieldArray &density = array(a.density.quantity.field), &temperature = array(a.temperature.quantity.field);
   std::size_t bad = 0;
+  std::string first;
   for (std::size_t i = 0; i < density.count; ++i) {
+    const float n = density.numbers.get()[i];
+    if (n == 0) continue;
     const double kelvin = double(temperature.numbers.get()[i]) * a.temperature.unit;
-    if (!(density.numbers.get()[i] > 0) || kelvin >= coldest_gas) continue;
-    ++bad;
+    double speed2 = 0;
+    for (int k = 0; k < 3; ++k) {
+      const FieldArray& component = array(a.velocity.quantity.velocity + k);
+      speed2 += std::pow(double(component.numbers.get()[i]) * component.unit * constants::km, 2);
+    }
+    const bool fast = speed2 > fastest_gas * fastest_gas;
+    if (n > 0 && kelvin >= coldest_gas && kelvin <= hottest_gas && !fast) continue;
+    if (bad++ == 0) {
+      first = n < 0                  ? "have a negative density"
+              : kelvin < coldest_gas ? fmt::format("are colder than {} K", coldest_gas)
+              : fast                 ? fmt::format("are faster than {:.0f} km/s", fastest_gas / constants::km)
+                                     : fmt::format("are hotter than {:g} K", hottest_gas);
+    }
     if (dataset_.bad_cells == config::BadCells::drop) density.numbers.get()[i] = 0;
   }
   if (bad == 0) return;
-  const std::string what =
-      fmt::format("{}: {} cells with absorbing gas are colder than {} K", dataset_.path, bad, coldest_gas);
+  const std::string what = fmt::format("{}: {} cells with absorbing gas {}{}", dataset_.path, bad, first,
+                                       bad > 1 ? ", or are not allowed in other ways" : "");
   if (dataset_.bad_cells != config::BadCells::drop) {
     throw Error(ExitCode::input, what + ": mend the file, or set dataset.bad_cells: drop to take them as empty");
   }

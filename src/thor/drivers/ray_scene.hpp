@@ -69,7 +69,7 @@ class RayScene final : public FieldSource {
   [[noreturn]] void refuse(const std::string& field) const;
   void require_shape(std::vector<std::string> fields) const;  ///< that of all
   void make_fields_of_cells(const Line& line);
-  void require_warm(const Absorber& absorber);
+  void require_gas(const Absorber& absorber);
 
   config::Dataset dataset_;
   std::string ion_;        ///< of a model

@@ -79,6 +79,7 @@ class RaySpectra final : public RayProduct {
   }
   double rays() const override { return double(sightlines_.begins.size()); }
   double bytes() const override;
+  double written() const override { return bytes_of_result(); }
   void write(io::ArrayOutput* file) override;
 
  private:
@@ -90,6 +91,8 @@ class RaySpectra final : public RayProduct {
     return std::min(std::clamp<std::size_t>((std::size_t(1) << 25) / fine, 1, 4096), sightlines_.begins.size());
   }
   std::size_t end_of_piece(std::size_t first, std::size_t end) const;
+  void absorb(Tracer& tracer, const SightlineRays& rays, const Absorption& whole, std::vector<float>& depth,
+              std::vector<double>& columns) const;
   RayWork& work_;
   const std::size_t op_;
   const config::AbsorptionOperator& keys_;
@@ -108,6 +111,25 @@ std::size_t RaySpectra::end_of_piece(std::size_t first, std::size_t end) const {
     if (work > most_work && double(i - first) >= threads) return i;
   }
   return end;
+}
+
+/// Spectra with very many bins are traced in parts, between which somebody looks at the clock, too.
+void RaySpectra::absorb(Tracer& tracer, const SightlineRays& rays, const Absorption& whole, std::vector<float>& depth,
+                        std::vector<double>& columns) const {
+  constexpr int most = 1 << 20;
+  if (whole.bins <= most) return tracer.absorb(rays, whole, depth, columns);
+  std::vector<float> some;
+  for (int first = 0; first < whole.bins; first += most) {
+    work_.stop_if_due();
+    Absorption part = whole;
+    part.bins = std::min(most, whole.bins - first), part.first = whole.first + first * whole.width;
+    some.resize(columns.size() * std::size_t(part.bins));
+    tracer.absorb(rays, part, some, columns);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::copy_n(some.begin() + std::ptrdiff_t(i) * part.bins, part.bins,
+                  depth.begin() + std::ptrdiff_t(i) * whole.bins + first);
+    }
+  }
 }
 
 double RaySpectra::bytes() const {
@@ -144,7 +166,7 @@ void RaySpectra::write(io::ArrayOutput* file) {
       const std::span sums = std::span(own).subspan((from - first) * fine, depth.size());
       const std::span sums_of_columns = std::span(own).subspan(some * fine + from - first, more.size());
       for (std::size_t p = 0; p < plans_.size(); ++p) {
-        work_.parts.parts()[p].tracer->absorb(rays, plans_[p].absorption, depth, more);
+        absorb(*work_.parts.parts()[p].tracer, rays, plans_[p].absorption, depth, more);
         for (std::size_t i = 0; i < depth.size(); ++i) sums[i] += double(depth[i]);
         for (std::size_t i = 0; i < more.size(); ++i) sums_of_columns[i] += more[i];
       }

@@ -25,6 +25,7 @@ class RayTraces final : public RayProduct {
     for (const FieldUse& use : uses_.front()) units_.push_back(use.units);
   }
   double rays() const override { return double(sightlines_.begins.size()); }
+  double written() const override { return 0; }  // known when they are traced
   double bytes() const override { return bytes_of(pieces_); }
   void write(io::ArrayOutput* file) override;
 

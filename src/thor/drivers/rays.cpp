@@ -11,19 +11,20 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/operators/colour_maps.hpp"
+#include "thor/operators/keys.hpp"
 #include "thor/random/seed.hpp"
 
 namespace thor {
 namespace {
 
 using Vector = std::array<double, 3>;
+using config::unit;
 constexpr double unlimited = 1e9;  ///< in units of the dataset
 
 double inner(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 double length(const Vector& v) { return std::sqrt(inner(v, v)); }
 Vector times(double s, const Vector& v) { return {s * v[0], s * v[1], s * v[2]}; }
 Vector plus(const Vector& a, const Vector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
-Vector unit(const Vector& v) { return times(1 / length(v), v); }
 Vector cross(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
@@ -174,7 +175,7 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
     throw Error(ExitCode::usage,
                 "camera " + c.name + ": up is parallel to the direction it looks into: choose another");
   }
-  const Vector right = unit(cross(forward, c.up)), up = cross(right, forward);
+  const Vector right = unit(cross(forward, unit(c.up))), up = cross(right, forward);
   for (std::size_t k = 0; k < 3; ++k) {
     out.position[k] = (parallel ? centre : position)[k] / scene.length();
     out.right[k] = right[k], out.up[k] = up[k], out.forward[k] = forward[k];

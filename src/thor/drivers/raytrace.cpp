@@ -107,11 +107,17 @@ ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options)
     if (!input.empty()) io::detail::require_apart(options.output, input);
   }
   RayWork work(config, options);
-  std::optional<io::ArrayOutput> file;
-  if (work.world.is_first()) file.emplace(options.output, options.overwrite);
+  if (work.world.is_first()) io::ArrayOutput(options.output, options.overwrite);  // says so early where it cannot be
   if (!options.quiet && !config.dataset.path.empty()) message("thor: reading {}\n", config.dataset.path);
   const Products products = make_products(work);
   work.parts.prepare();
+  std::optional<io::ArrayOutput> file;
+  if (work.world.is_first()) {
+    double bytes = 0;
+    for (const auto& product : products) product->open(), bytes += product->written();
+    file.emplace(options.output, options.overwrite);
+    file->reserve(std::uint64_t(bytes));
+  }
   work.begin(rays_of(products));
   for (std::size_t i = 0; i < products.size(); ++i) {
     work.require_memory(work.key(i), products[i]->bytes());

@@ -88,8 +88,8 @@ const Section<Camera>& camera_section() {
       if (!(length(c.up) > 0)) return reader.report("up", "must not be zero");
       if (c.type != CameraType::orthographic) return;
       if (!(length(c.direction) > 0)) return reader.report("direction", "must not be zero");
-      if (!(length(cross(c.up, c.direction)) > 1e-6 * length(c.up) * length(c.direction))) {
-        const bool along_z = std::abs(c.direction[2]) > 0.9 * length(c.direction);
+      if (!(length(cross(unit(c.up), unit(c.direction))) > 1e-6)) {
+        const bool along_z = std::abs(unit(c.direction)[2]) > 0.9;
         reader.report("up", fmt::format("is parallel to the direction: choose another, such as {}",
                                         along_z ? "[0, 1, 0]" : "[0, 0, 1]"));
       }

@@ -168,25 +168,32 @@ std::vector<ImageTile> RayLattice::tiles(int row, int rows) const {
   const Point corners[] = {corner(0, row), corner(columns_, row), corner(columns_, row + rows), corner(0, row + rows)};
   Interval high;
   for (const Point& p : corners) high.add(p[1]);
-  const int begin = std::max(0, int(std::floor(std::max(high.low, 0.))));
-  const int end = std::min(camera_.rows, int(std::ceil(std::min(high.high, double(camera_.rows)))));
-  std::vector<ImageTile> out;
-  // They follow the outline of the image, and none is too large.
-  const int some = std::max(std::min((end - begin) / 16, int(most_rays) / std::max(camera_.columns, 1)), 1);
-  for (int j = begin; j < end; j += some) {
-    const int last = std::min(j + some, end);
-    Interval seen, gas;
-    for (std::size_t i = 0; i < 4; ++i) add_line(corners[i], corners[(i + 1) % 4], j, last, seen);
-    for (std::size_t i = 0; i < 8; ++i) {  // along edges of the grid
-      for (std::size_t k = 1; k < 8; k *= 2) add_line(box_[i], box_[i ^ k], j, last, gas);
+  const int begin = int(std::floor(std::clamp(high.low, 0., double(camera_.rows))));
+  const int end = int(std::ceil(std::clamp(high.high, 0., double(camera_.rows))));
+  // They follow the outline of the image, closely where that is narrow, and none is too large.
+  const double area = std::abs(right_[0] * up_[1] - right_[1] * up_[0]) * columns_ * rows;
+  const int fit = std::max(int(most_rays) / std::max(camera_.columns, 1), 1);
+  for (int parts = 16;; parts *= 4) {
+    const int some = std::clamp((end - begin) / parts, 1, fit);
+    std::vector<ImageTile> out;
+    double rays = 0;
+    for (int j = begin; j < end; j += some) {
+      const int last = std::min(j + some, end);
+      Interval seen, gas;
+      for (std::size_t i = 0; i < 4; ++i) add_line(corners[i], corners[(i + 1) % 4], j, last, seen);
+      for (std::size_t i = 0; i < 8; ++i) {  // along edges of the grid
+        for (std::size_t k = 1; k < 8; k *= 2) add_line(box_[i], box_[i ^ k], j, last, gas);
+      }
+      seen.cut(gas);
+      if (!(seen.high > seen.low)) continue;
+      const int first = std::clamp(int(std::floor(seen.low)), 0, camera_.columns);
+      const int beyond = std::clamp(int(std::ceil(seen.high)), first, camera_.columns);
+      if (beyond == first) continue;
+      out.push_back({first, j, beyond - first, last - j});
+      rays += double(out.back().pixels());
     }
-    seen.cut(gas);
-    if (!(seen.high > seen.low)) continue;
-    const int first = std::clamp(int(std::floor(seen.low)), 0, camera_.columns);
-    const int beyond = std::clamp(int(std::ceil(seen.high)), first, camera_.columns);
-    if (beyond > first) out.push_back({first, j, beyond - first, last - j});
+    if (some == 1 || rays < 2 * area) return out;
   }
-  return out;
 }
 
 void RayLattice::average(std::span<const ImageTile> tiles, std::span<const double> found, int row, int rows,

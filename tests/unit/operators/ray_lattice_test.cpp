@@ -221,6 +221,24 @@ TYPED_TEST(Lattice, RowsAndRaysCanBeTakenInPieces) {
   }
 }
 
+TEST(LatticeTiles, AreNeitherTooLargeNorTooMany) {
+  const Lumps grid({8, 6, 8}, 5);
+  struct Case {
+    int columns, rows, samples;
+    double turned;
+  };
+  for (const Case& c : {Case{65536, 1, 16, 0.9}, {3000, 3000, 16, 0.4}, {1, 40000, 4, 0.7}, {512, 512, 1, 0}}) {
+    const Camera camera = camera_of(grid, {1, -2, 1.5}, c.turned, 40, c.columns, c.rows);
+    double rays = 0, most = 0;
+    for (const ImageTile& tile : RayLattice(camera, grid.shape, c.samples).tiles(0, c.rows)) {
+      const auto count = double(tile.pixels());
+      rays += count, most = std::max(most, tile.rows == 1 ? 0 : count);
+    }
+    EXPECT_LE(most, RayLattice::most_rays);
+    EXPECT_LT(rays, 6. * c.columns * c.rows * c.samples * c.samples) << c.columns << " x " << c.rows;
+  }
+}
+
 TYPED_TEST(Lattice, WhatIsOutsideIsNothing) {
   const Lumps grid({4, 4, 4}, 5);
   const auto tracer = grid.tracer<TypeParam>();
