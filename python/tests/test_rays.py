@@ -82,6 +82,9 @@ class Reading(WithFiles):
         self.assertEqual((column.unit, column.operator, column.field, column.weight), ("cm-2", "projection", "HI_density", ""))
         self.assertEqual((column.camera, column.camera_type, column.length), ("face", "orthographic", "kpc"))
         self.assertAlmostEqual(column.total() / (np.sum(self.values["column"]) * KPC**2), 1, delta=1e-12)
+        for name in ("cut", "speed"):  # a slice, and a mean
+            with self.assertRaisesRegex(thor.ArgumentError, "no integral"):
+                self.rays.images[name].total()
         self.assertEqual(self.rays.images["speed"].weight, "density")
         np.testing.assert_array_equal(column.axes, [[1, 0, 0], [0, 1, 0]])
         with self.assertRaisesRegex(thor.MissingError, "no image 'zz': available are column, cut, speed, view"):
@@ -192,6 +195,11 @@ class Figures(WithFiles):
         self.assertIn("mean by density [km s$^{-1}$]", speed.figure.axes[1].get_ylabel())
         set_by_hand = self.drawn(self.rays.images["column"].plot(vmin=1e15, vmax=1e20)).images[0]
         self.assertEqual((set_by_hand.norm.vmin, set_by_hand.norm.vmax), (1e15, 1e20))
+        nothing = self.rays.images["cut"]
+        nothing.values[:] = np.nan
+        self.drawn(nothing.plot())
+        with self.assertRaisesRegex(thor.ArgumentError, "no sightline was chosen"):
+            self.rays.absorption["forest"].plot([])
         for wrong in ({"cmap": "none"}, {"decades": 0}, {"low": 3}):
             with self.assertRaises(thor.ArgumentError):
                 self.rays.images["column"].plot(**wrong)

@@ -74,7 +74,7 @@ def field_scale(values: Floats, decades: float, cmap: str | None) -> tuple[Any, 
     matplotlib, colors = optional("matplotlib"), optional("matplotlib.colors")
     known = values[np.isfinite(values)]
     low, high = (float(np.min(known)), float(np.max(known))) if known.size else (0.0, 1.0)
-    above = float(np.min(known[known > 0.0])) if high > 0.0 else 1.0
+    above = float(np.min(known[known > 0.0])) if known.size and high > 0.0 else 1.0
     if low < 0.0 < high:
         norm, usual = colors.Normalize(-max(-low, high), max(-low, high)), "RdBu_r"
     elif low >= 0.0 and high > 3.0 * above:

@@ -138,6 +138,8 @@ class Picture(OfCamera):
 
 def _chosen(which: Which, count: int, what: str) -> list[int]:
     numbers = [which] if isinstance(which, (int, np.integer)) else list(which)
+    if not numbers:
+        raise ArgumentError(f"{what}: no sightline was chosen: give the number of one, or several")
     for number in numbers:
         if not isinstance(number, (int, np.integer)) or not -count <= number < count:
             raise MissingError(f"{what} has no sightline {number!r}: there are {count}, from 0 on")

@@ -65,8 +65,7 @@ class RaySpectra final : public RayProduct {
         op_(op),
         keys_(std::get<config::AbsorptionOperator>(work.config.operators[op])),
         line_(line_of_rays(work.config, keys_.line, work.key(op) + ".line")),
-        sightlines_(work.sightlines(op, keys_.sightlines)) {
-    work.require_memory(work.key(op), bytes_of_result());
+        sightlines_((work.require_memory(work.key(op), bytes_of_result()), work.sightlines(op, keys_.sightlines))) {
     double coldest = HUGE_VAL;
     for (auto& part : work.parts.parts()) {
       coldest = std::min(coldest, part.scene.coldest(part.scene.absorber(line_, keys_.density_field).temperature));
@@ -77,7 +76,7 @@ class RaySpectra final : public RayProduct {
     }
     work.require_memory(work.key(op), bytes());
   }
-  double rays() const override { return double(sightlines_.begins.size()); }
+  double rays() const override { return keys_.sightlines.count(); }
   double bytes() const override;
   double written() const override { return bytes_of_result(); }
   void write(io::ArrayOutput* file) override;

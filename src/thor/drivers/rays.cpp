@@ -104,9 +104,8 @@ double rays_of(const config::Sightlines& keys, const RayScene& scene, const Vect
 std::pair<double, double> count_sightlines(const config::Sightlines& keys, const RayScene& scene) {
   double rays = 0;
   for (const config::Sightline& one : keys.list) rays += rays_of(keys, scene, unit(one.direction));
-  if (!keys.list.empty()) return {double(keys.list.size()), rays};
-  const double count = double(keys.random) + double(keys.grid) * double(keys.grid);
-  return {count, count * rays_of(keys, scene, unit(keys.direction))};
+  if (!keys.list.empty()) return {keys.count(), rays};
+  return {keys.count(), keys.count() * rays_of(keys, scene, unit(keys.direction))};
 }
 
 /// A sightline that leaves the box through a face enters it again through the opposite one.

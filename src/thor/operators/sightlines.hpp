@@ -24,6 +24,7 @@ struct Sightlines {
   std::array<double, 3> direction{};  ///< along which light has travelled less and less: away from the observer
   std::optional<double> length{};     ///< [cm]; by default to where they leave the gas
 
+  double count() const { return list.empty() ? double(random) + double(grid) * double(grid) : double(list.size()); }
   bool operator==(const Sightlines&) const = default;
 };
 
