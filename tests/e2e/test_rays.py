@@ -332,7 +332,7 @@ class Mistakes(RayCase):
         write_grid(self.folder / "grid.h5", periodic=1)
         little = {"arguments": ("--device", "cpu", "--threads", "1"), "code": DEVICE, **limited(resource.RLIMIT_AS, 2_000_000_000)}
         run = {"type": "tracer", "name": "run", "fields": "density, HI_density"}
-        for operator, key in ((absorption(sightlines={"random": 100_000_000}), "operators.0.sightlines"),
+        for operator, key in ((absorption(sightlines={"random": 100_000_000}), "operators.0"),
                               ({**run, "sightlines": {"random": 1000, "length": "1000 Mpc"}}, "operators.0.sightlines"),
                               ({**run, "sightlines": {"random": 100, "length": "100 Mpc"}}, "operators.0"),
                               (absorption(sightlines={"random": 2}, bins=3_000_000, oversampling=64), "operators.0")):

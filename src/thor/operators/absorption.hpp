@@ -68,33 +68,36 @@ THOR_FN V voigt_beyond(V a, V x) {
   return fma(V(Real(0.8862269254527580)), erfc, a * first);
 }
 
-/// The mean of H(a, x) where x is spread evenly over a width of at least 1/2: gas in the Hubble flow.
+/// The mean of H(a, x) where x is spread evenly over a width, as the Hubble flow does it: in the wings the integral of
+/// (1/x^2 + 3/2/x^4) a/sqrt(pi); else that of H, or for widths up to 1/2 three points (Gauss).
 template <class V>
-THOR_FN V spread_voigt(V a, V x, V width) {
+THOR_FN V mean_voigt(V a, V x, RealOf<V> width) {
   using Real = RealOf<V>;
-  const V half = V(Real(0.5)) * width, low = x - half, high = x + half, zero(Real(0));
+  if (width == Real(0)) return voigt_with_wings(a, x);
+  const V half(Real(0.5) * width), low = x - half, high = x + half, zero(Real(0));
   const auto far = low > V(Real(12)) || high < V(Real(-12));
-  // In the wings, Int (1/x^2 + 3/2/x^4) dx a/sqrt(pi).
   const V inverse = divide(V(Real(1)), select(far, low * high, V(Real(144))));
   const V more = fma(low, low, high * (low + high));
   V H = V(Real(0.5641895835477563)) * a * inverse * fma(V(Real(0.5)) * inverse * inverse, more, V(Real(1)));
-  if (any(!far)) {
+  if (!any(!far)) return H;
+  if (width > Real(0.5)) {
     // What lies beyond the ends, of which nothing is lost where both are on the same side.
     const V beyond_low = voigt_beyond(a, abs(low)), beyond_high = voigt_beyond(a, abs(high));
     const auto around = low < zero && high > zero;
     const V within =
         select(around, V(Real(1.7724538509055160)) - (beyond_low + beyond_high), abs(beyond_low - beyond_high));
-    H = select(far, H, divide(within, width));
+    return select(far, H, divide(within, V(width)));
   }
-  return H;
+  const auto at = [&](V place) THOR_INLINE_LAMBDA { return VoigtThor::eval(a, min(abs(place), V(Real(100)))).H; };
+  const V beside(Real(0.3872983346207417) * width), sides = at(x - beside) + at(x + beside);
+  return select(far, H, fma(V(Real(5. / 18)), sides, V(Real(4. / 9)) * at(x)));
 }
 
 /// Follows one ray and calls deposit(amplitude, a, x_0, dx, width) for each piece and transition: it adds amplitude
 /// H(a, x_0 + i dx) to bin i, or with a width the mean of H over it. Returns the column density [cm^-2].
 ///
-/// The Hubble flow spreads a piece of gas over dx = H l/b. If that is more than 1/2, the mean of H over it is taken;
-/// else two or three points of it (Gauss), or its middle where dx < 1/100. Fluxes are good to 2e-4. Or it is split as
-/// it was asked for.
+/// The Hubble flow spreads a piece of gas over dx = H l/b: the mean of H over it is taken where dx > 1/100. Fluxes are
+/// good to 2e-4. Or the piece is split as it was asked for.
 template <class Real, class S, class Deposit>
 THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Absorption& absorption,
                                 const Deposit& deposit) {
@@ -118,15 +121,12 @@ THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Ab
       const AbsorbingTransition& t = absorption.transition[i];
       const double inverse = 1 / sqrt(t.speed2 * temperature + absorption.b_turb2);
       const double spread = absorption.hubble * length * inverse;
-      const bool even = absorption.pieces > 0;
-      const double width = !even && spread > 0.5 ? spread : 0;
-      const int pieces = even ? absorption.pieces : width > 0 || spread < 0.01 ? 1 : spread < 0.15 ? 2 : 3;
+      const int pieces = absorption.pieces > 0 ? absorption.pieces : 1;
+      const double width = absorption.pieces == 0 && spread > 0.01 ? spread : 0;
       for (int j = 0; j < pieces; ++j) {
-        double place = (j + 0.5) / pieces, share = 1. / pieces;
-        if (!even && pieces == 2) place = j == 0 ? 0.2113248654051871 : 0.7886751345948129;
-        if (!even && pieces == 3) place = 0.5 + (j - 1) * 0.3872983346207417, share = j == 1 ? 4. / 9 : 5. / 18;
+        const double place = (j + 0.5) / pieces;
         const double w = velocity + absorption.hubble * (begins + place * length);
-        deposit(Real(whole * share * t.strength * inverse), Real(t.damping * inverse),
+        deposit(Real(whole / pieces * t.strength * inverse), Real(t.damping * inverse),
                 Real((absorption.first - t.shift - w) * inverse), Real(absorption.width * inverse), Real(width));
       }
     }

@@ -106,8 +106,7 @@ double absorb(const void* bytes, const StraightRay& ray, const Absorption& absor
       [&](THOR_REAL amplitude, THOR_REAL a, THOR_REAL x0, THOR_REAL dx, THOR_REAL width) THOR_INLINE_LAMBDA {
         for (int bin = 0; bin < absorption.bins; bin += lanes) {
           const V x = fma(V(THOR_REAL(bin)) + lane, V(dx), V(x0));
-          const V H = width > 0 ? spread_voigt(V(a), x, V(width)) : voigt_with_wings(V(a), x);
-          store(fma(V(amplitude), H, load<V>(tau + bin)), tau + bin);
+          store(fma(V(amplitude), mean_voigt(V(a), x, width), load<V>(tau + bin)), tau + bin);
         }
       });
 }

@@ -46,8 +46,7 @@ THOR_FN void absorb_bins(const S& scene, const Sightlines& sightlines, const Abs
                                      [&](Real amplitude, Real a, Real x0, Real dx, Real width) THOR_INLINE_LAMBDA {
                                        for (int bin = lane; bin < absorption.bins; bin += lanes) {
                                          const Real x = fma(Real(bin), dx, x0);
-                                         const Real H = width > 0 ? spread_voigt(a, x, width) : voigt_with_wings(a, x);
-                                         depths[bin] = fma(amplitude, H, depths[bin]);
+                                         depths[bin] = fma(amplitude, mean_voigt(a, x, width), depths[bin]);
                                        }
                                      });
   }
