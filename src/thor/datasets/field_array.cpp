@@ -42,9 +42,9 @@ class NotFinite {
   void say(const std::string& path, const std::string& field, const CellBox& box, bool drop) const {
     if (count_ == 0) return;
     const std::int64_t ny = box.count[1], nz = box.count[2];
-    const std::string what =
-        fmt::format("{}: array {}: {} cells hold no finite number of single precision, the first is [{}, {}, {}]", path, field, count_,
-                    box.first[0] + first_ / (ny * nz), box.first[1] + first_ / nz % ny, box.first[2] + first_ % nz);
+    const std::string what = fmt::format(
+        "{}: array {}: {} cells hold no finite number of single precision, the first is [{}, {}, {}]", path, field,
+        count_, box.first[0] + first_ / (ny * nz), box.first[1] + first_ / nz % ny, box.first[2] + first_ % nz);
     if (!drop)
       throw Error(ExitCode::input, what + "; mend the file, or set dataset.bad_cells: drop to take 0 for them");
     warning("{}; 0 is taken for them", what);

@@ -106,10 +106,9 @@ THOR_FN void trace_in_step(const S& scene, const ImageJob& job, int column, int 
 /// One of the rays of a pixel.
 template <class S>
 THOR_FN auto start_pixel(const S& scene, const ImageJob& job, int column, int row, int sample) {
-  const int n = job.samples;
+  const int n = job.samples, i = sample % n, j = sample / n;
   double begins;
-  return start_walk(scene, camera_ray(job.camera, column + (sample % n + 0.5) / n, row + (sample / n + 0.5) / n),
-                    begins);
+  return start_walk(scene, camera_ray(job.camera, column + (i + 0.5) / n, row + (j + 0.5) / n), begins);
 }
 
 }  // namespace THOR_ISA
