@@ -325,7 +325,7 @@ class Maps(OfRays):
             self.assertEqual(image.unit, "g cm-2")
             worst = max(worst, abs(image.total() / mass - 1))
             far = 1e4 * n * np.array(direction) / np.linalg.norm(direction)
-            middles = {"name": "c", "type": "perspective", "position": [f"{0.5 * n * cell + x * cell!r} cm" for x in far], "up": camera["up"],
+            middles = {"name": "c", "type": "perspective", "position": [f"{float(0.5 * n * cell + x * cell)!r} cm" for x in far], "up": camera["up"],
                        "centre": [f"{0.5 * n * cell!r} cm"] * 3, "field_of_view": f"{math.degrees(2 * math.atan(0.9e-4))!r} deg", "pixels": pixels}
             values = self.result(rays(gas, project, cameras=[middles])).images["m"].values
             twin = max(twin, abs(np.sum(values) * (1.8 * n * cell / pixels) ** 2 / mass - 1))
