@@ -201,8 +201,8 @@ std::optional<RayLattice> RayImage::lattice() const {
   const ImageTask& task = tasks_.front();
   const RayScene& scene = work_.parts.scene();
   const Camera& camera = task.job.camera;
-  if (!task.averages || camera.type != CameraType::orthographic || !scene.is_grid()) return std::nullopt;
-  if (camera.pixel() < 1e-6) return std::nullopt;  // rounding is no longer small; all of a pixel is in one cell
+  if (!task.job.adds_up() || camera.type != CameraType::orthographic || !scene.is_grid()) return std::nullopt;
+  if (camera.pixel() < 1e-6) return std::nullopt;  // of a cell: rounding is no longer small
   return RayLattice(camera, scene.shape(), task.job.samples);
 }
 
@@ -252,7 +252,6 @@ std::vector<double> RayImage::trace_part(std::size_t part) {
   const auto planes = std::size_t(job.planes()), row_size = std::size_t(columns);
   const bool in_step = lattice().has_value();
   std::vector<double> image;
-  if (at_once < rows) image.resize(planes * row_size * std::size_t(rows));
   for (int row = 0, turn = 0; row < rows; row += at_once, ++turn) {
     if (!work_.parts.is_cut() && turn % work_.world.ranks() != work_.world.rank()) continue;
     const int some = std::min(at_once, rows - row);
@@ -265,11 +264,13 @@ std::vector<double> RayImage::trace_part(std::size_t part) {
       work_.progress(double(columns) * some * job.samples * job.samples / double(tasks_.size()));
     }
     if (some == rows) return numbers;
+    image.resize(planes * row_size * std::size_t(rows));
     for (std::size_t k = 0; k < planes; ++k) {
       std::copy_n(numbers.begin() + std::ptrdiff_t(k * row_size * std::size_t(some)), row_size * std::size_t(some),
                   image.begin() + std::ptrdiff_t((k * std::size_t(rows) + std::size_t(row)) * row_size));
     }
   }
+  image.resize(planes * row_size * std::size_t(rows));
   return image;
 }
 

@@ -43,6 +43,14 @@ struct PlanOfImage<OperatorList<Operators...>> : HeldPlan<typename Operators::Pl
           : void()),
      ...);
   }
+  /// Whether numbers are sums over pieces of gas, in any order, so that those of a pixel can be averages over its area.
+  bool adds_up() const {
+    bool sums = false;
+    visit([&]<class Plan>(const Plan&) {
+      sums = requires { Plan::adds_up; };
+    });
+    return sums;
+  }
   /// Numbers of a pixel that are of use.
   int planes() const {
     int count = 0;

@@ -19,7 +19,6 @@ struct ImageTask {
   Pixel scale{1, 1, 1, 1};      ///< factors of the numbers, with which they are in
   std::string units{}, meaning{};
   int samples = 1;                ///< rays along a side of a pixel
-  bool averages = false;          ///< numbers of a pixel may be averages over its area: what rays find is added up
   std::optional<double> plane{};  ///< rays begin and end in this plane, so far from the centre towards the camera [cm]
   bool is_picture = false;        ///< red, green, blue and opacity; else there is one value of a pixel:
   double (*value)(const Pixel&) = [](const Pixel& p) { return p[0]; };

@@ -26,7 +26,7 @@ ImageTask ProjectionOperator::plan(FieldSource& fields) const {
   const FieldUse q = fields.use(field);
   Projection projection{q.quantity, {}};
   ImageTask task;
-  task.samples = int(samples), task.averages = true;
+  task.samples = int(samples);
   if (weight.empty()) {
     task.units = (io::Unit(q.units) * io::Unit("cm")).text(), task.scale[0] = q.unit * fields.length();
     task.meaning = "integral of the field along the ray of each pixel";

@@ -11,7 +11,7 @@ struct ImageTask;
 
 /// Int q w ds, and Int w ds for a weighted mean.
 struct Projection {
-  static constexpr bool adds_up = true;  ///< what is found in one piece of gas does not depend on others
+  static constexpr bool adds_up = true;  ///< numbers of a ray are sums over pieces of gas
   FieldProduct value, weight;
   constexpr bool is_weighted() const { return weight.field >= 0 || weight.velocity >= 0; }
   constexpr int planes() const { return is_weighted() ? 2 : 1; }  ///< the integral, and that of the weight
