@@ -70,7 +70,7 @@ class Same(DomainCase):
         """Many small runs with shapes, cuts, margins and buffers at random."""
         random = np.random.default_rng(5)
         travelled = 0
-        for run in range(36 * THOROUGH):
+        for run in range(24 * THOROUGH):
             shape = tuple(int(n) for n in random.integers(1, 10, 3))
             periodic, hubble = random.choice([False, True]), float(random.choice([0., 3e-14]))
             dataset = {"packed": bool(random.integers(2)), "hubble_flow": bool(hubble), "tiles": int(random.choice([1, 1, 2]))}
@@ -193,9 +193,12 @@ class Parts(DomainCase):
         config = {**on_random_grid(1, 1), "observers": observers, "outputs": [SPECTRUM, *({**SPECTRUM, "name": f"s{i}", "observer": f"o{i}"} for i in range(200))]}
         config["generators"] = [{**config["generators"][0], "photons": 100}]
         for how in ((), ("--domains", 8)):
-            out = self.run_thor(config, "--device", "cpu", *how, "--max-walltime", 0.05, "--drain", 0, "--threads", 1, expect=STOPPED)
-            summary = self.summary(out)
-            self.assertFalse(summary["complete"])
+            for seconds in (0.05, 0.1, 0.03, 0.2, 0.07, 0.15, 0.3, 0.12):  # a stop may come when nothing is on its way
+                out = self.run_thor(config, "--device", "cpu", *how, "--max-walltime", seconds, "--drain", 0, "--threads", 1, expect=STOPPED)
+                summary = self.summary(out)
+                self.assertFalse(summary["complete"])
+                if summary["rays_in_flight"] + summary["in_flight"] > 0:
+                    break
             self.assertGreater(summary["rays_in_flight"] + summary["in_flight"], 0)
             done = thor("continue", out, "--device", "cpu")
             self.assertEqual(done.returncode, INPUT, done.stderr)
