@@ -70,7 +70,7 @@ class Same(DomainCase):
         """Many small runs with shapes, cuts, margins and buffers at random."""
         random = np.random.default_rng(5)
         travelled = 0
-        for run in range(24 * THOROUGH):
+        for run in range(36 * THOROUGH):
             shape = tuple(int(n) for n in random.integers(1, 10, 3))
             periodic, hubble = random.choice([False, True]), float(random.choice([0., 3e-14]))
             dataset = {"packed": bool(random.integers(2)), "hubble_flow": bool(hubble), "tiles": int(random.choice([1, 1, 2]))}
