@@ -31,7 +31,8 @@ ExitCode run(const ViewArguments& arguments) {
   const RunOptions options = arguments.engine.resolved();
   const SignalGuard guard;
   View view(config, options, arguments.field);
-  io::web::Server server(arguments.port, [&](const io::web::Request& request) { return view.answer(request); });
+  io::web::Server server(arguments.port,
+                         [&](const auto& request, const auto& exchange) { view.answer(request, exchange); });
   print(server.address() + "\n");
   if (!options.quiet)
     message("thor: {} on {}: open the address above in a browser of this machine; Ctrl-C ends it\n", arguments.path,

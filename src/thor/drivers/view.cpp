@@ -201,11 +201,14 @@ void View::work(const config::Raytrace& config, const RunOptions& options, const
   std::unique_lock lock(mutex_);
   while (true) {
     more_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
-    if (ended_) return;  // who still waits hears of it by a broken promise
-    const auto next = std::move(waiting_.front());
+    if (ended_) return;
+    const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    next(*view, start);
+    if (next.exchange->is_wanted()) {
+      next.exchange->answer(is_interrupted() ? io::web::refusal(503, "thor view is ending")
+                                             : answer_now(*view, start, next.request));
+    }
     lock.lock();
   }
 }
@@ -226,33 +229,22 @@ io::web::Response View::answer_now(ViewScene& view, const ViewStart& start, cons
   }
 }
 
-io::web::Response View::answer(const io::web::Request& request) {
-  using io::web::refusal;
+void View::answer(const io::web::Request& request, const std::shared_ptr<io::web::Exchange>& exchange) {
   if (request.path == "/") {
     const std::string nonce = io::web::random_digits(16);
-    return {
-        200, "text/html; charset=utf-8", view_page(nonce),
-        fmt::format("default-src 'self'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src 'self' data: blob:; "
-                    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-                    nonce)};
+    return exchange->answer(
+        {200, "text/html; charset=utf-8", view_page(nonce),
+         fmt::format("default-src 'self'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src 'self' data: blob:; "
+                     "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                     nonce)});
   }
   if (request.path != "/info" && request.path != "/frame" && request.path != "/spectrum")
-    return refusal(404, "not found");
-  try {
-    auto promise = std::make_shared<std::promise<io::web::Response>>();
-    std::future<io::web::Response> answer = promise->get_future();
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_.emplace_back([promise, &request](ViewScene& view, const ViewStart& start) {
-        promise->set_value(is_interrupted() ? refusal(503, "thor view is ending") : answer_now(view, start, request));
-      });
-    }
-    promise.reset();
-    more_.notify_one();
-    return answer.get();
-  } catch (const std::exception&) {
-    return refusal(503, "thor view is ending");
+    return exchange->answer(io::web::refusal(404, "not found"));
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back({request, exchange});
   }
+  more_.notify_one();
 }
 
 }  // namespace thor

@@ -7,7 +7,7 @@
 
 #include "thor/drivers/view_query.hpp"
 #include "thor/drivers/view_scene.hpp"
-#include "thor/io/web/http.hpp"
+#include "thor/io/web/server.hpp"
 
 namespace thor {
 
@@ -38,19 +38,23 @@ class View {
   View(const config::Raytrace& config, const RunOptions& options, const std::string& field);
   ~View();
 
-  /// Any thread may call it, and it throws nothing. One at a time is answered, by the thread that owns the device.
-  io::web::Response answer(const io::web::Request& request);
+  /// One at a time is answered, by the thread that owns the device; a request whose client has left is skipped.
+  void answer(const io::web::Request& request, const std::shared_ptr<io::web::Exchange>& exchange);
   std::string device() const { return device_; }
 
  private:
   void work(const config::Raytrace& config, const RunOptions& options, const std::string& field,
             std::promise<std::string>& ready);
+  struct Waiting {
+    io::web::Request request;
+    std::shared_ptr<io::web::Exchange> exchange;
+  };
   static io::web::Response answer_now(ViewScene& view, const ViewStart& start, const io::web::Request& request);
 
   std::string device_;
   std::mutex mutex_;
   std::condition_variable more_;
-  std::deque<std::function<void(ViewScene&, const ViewStart&)>> waiting_;
+  std::deque<Waiting> waiting_;
   bool ended_ = false;
   std::thread worker_;
 };

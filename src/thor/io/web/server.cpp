@@ -3,81 +3,82 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <list>
-#include <system_error>
 #include <thread>
 
 #include "thor/core/error.hpp"
+#include "thor/io/web/connection.hpp"
 
 namespace thor::io::web {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// A client that is slower than this is left alone; others wait for at most as long.
-constexpr milliseconds longest_read{5000}, longest_write{20000}, longest_goodbye{1000};
-constexpr std::size_t most_clients = 16;
+constexpr std::size_t most_connections = 128;
+constexpr int most_new = 64;  ///< between two looks at the others
 
-/// Waits until a socket can be read from (or written to); false if that takes too long.
-bool wait_for(int socket, short events, Clock::time_point end) {
-  while (true) {
-    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd entry{socket, events, 0};
-    const int ready = poll(&entry, 1, int(left));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
-  }
+/// In the order of their arrival.
+using Connections = std::list<Connection>;
+
+auto oldest_stranger(Connections& open) {
+  return std::ranges::find_if(open, [](const Connection& c) { return c.is_stranger(); });
 }
 
-/// Appends what has arrived; false at the end, of the connection or of the time.
-bool receive(int socket, std::string& bytes, std::size_t most, Clock::time_point end) {
-  char buffer[4096];
-  while (wait_for(socket, POLLIN, end)) {
-    const ssize_t count = recv(socket, buffer, std::min(most, sizeof(buffer)), 0);
-    if (count > 0) {
-      bytes.append(buffer, std::size_t(count));
-      return true;
-    }
-    if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
+/// Until the time of the first one is over; `stopped` is asked ten times a second.
+int milliseconds_to_wait(const Connections& open) {
+  const auto now = Connection::Clock::now();
+  auto wait = milliseconds(100);
+  for (const Connection& c : open) {
+    if (c.end() < now + wait) wait = std::chrono::ceil<milliseconds>(std::max(c.end(), now) - now);
   }
-  return false;
-}
-
-void send_all(int socket, const std::string& bytes) {
-  const auto end = Clock::now() + longest_write;
-  for (std::size_t sent = 0; sent < bytes.size() && wait_for(socket, POLLOUT, end);) {
-    const ssize_t count = send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (count > 0) {
-      sent += std::size_t(count);
-    } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-      return;
-    }
-  }
-}
-
-/// Closing a socket that still has something to read would take the answer from the client.
-void say_goodbye(int socket) {
-  shutdown(socket, SHUT_WR);
-  const auto end = Clock::now() + longest_goodbye;
-  std::string rest;
-  for (int i = 0; i < 256 && receive(socket, rest, 4096, end); ++i) rest.clear();
-  shutdown(socket, SHUT_RDWR);
+  return int(wait.count());
 }
 
 }  // namespace
 
-Server::Server(int port, Handler handler) : handler_(std::move(handler)), gate_{random_digits(20), port} {
+/// A number that poll() can wait for.
+class Exchange::Bell {
+ public:
+  Bell() : file_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (file_ < 0) throw Error(ExitCode::internal, fmt::format("no file to wait for: {}", std::strerror(errno)));
+  }
+  ~Bell() { close(file_); }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+  int file() const { return file_; }
+  void ring() const { eventfd_write(file_, 1); }
+  void hush() const {
+    eventfd_t count = 0;
+    eventfd_read(file_, &count);
+  }
+
+ private:
+  int file_;
+};
+
+void Exchange::answer(Response response) {
+  {
+    const std::lock_guard lock(mutex_);
+    response_ = std::move(response);
+  }
+  bell_->ring();
+}
+
+std::optional<Response> Exchange::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(response_, std::nullopt);
+}
+
+Server::Server(int port, Handler handler)
+    : handler_(std::move(handler)), gate_{random_digits(20), port}, bell_(std::make_shared<Exchange::Bell>()) {
   const auto refuse = [&](const char* what) {
     const std::string why = std::strerror(errno);
     if (listener_ >= 0) close(listener_);
@@ -94,7 +95,7 @@ Server::Server(int port, Handler handler) : handler_(std::move(handler)), gate_{
   auto* const place = reinterpret_cast<sockaddr*>(&address);
   if (bind(listener_, place, sizeof(address)) != 0) refuse("the port cannot be used");
   socklen_t size = sizeof(address);
-  if (listen(listener_, 128) != 0 || getsockname(listener_, place, &size) != 0) refuse("the port cannot be used");
+  if (listen(listener_, SOMAXCONN) != 0 || getsockname(listener_, place, &size) != 0) refuse("the port cannot be used");
   gate_.port = ntohs(address.sin_port);
 }
 
@@ -102,85 +103,54 @@ Server::~Server() { close(listener_); }
 
 std::string Server::address() const { return fmt::format("http://127.0.0.1:{}/{}/", gate_.port, gate_.token); }
 
-void Server::talk(int client) const {
-  const auto end = Clock::now() + longest_read;
-  std::string head;
-  std::size_t head_end = std::string::npos;
-  while (head_end == std::string::npos && head.size() <= longest_head) {
-    if (!receive(client, head, longest_head + 1 - head.size(), end)) break;
-    head_end = head.find("\r\n\r\n");
-  }
-  Response response;
-  if (head_end != std::string::npos) {
-    try {
-      const auto request = read_request(std::string_view(head).substr(0, head_end + 4), gate_);
-      const auto* const asked = std::get_if<Request>(&request);
-      response = asked ? handler_(*asked) : std::get<Response>(request);
-    } catch (const std::exception& e) {
-      response = refusal(500, e.what());
-    }
-  } else if (head.size() > longest_head) {
-    response = refusal(431, "the request is too long");
-  } else if (!head.empty() && Clock::now() >= end) {
-    response = refusal(408, "the request took too long");
-  } else {  // nobody is there any more, or a browser has connected in advance
-    return;
-  }
-  send_all(client, to_bytes(response));
-  say_goodbye(client);
-}
-
 void Server::serve(const std::function<bool()>& stopped) {
-  struct Connection {
-    int socket = -1;
-    std::atomic<bool> done = false;
-    std::thread thread{};
-  };
-  std::list<Connection> open;  // whose sockets are closed here alone, so that no number is used twice
-  const auto tidy = [&](bool all) {
-    for (auto c = open.begin(); c != open.end();) {
-      if (all || c->done) {
-        if (all) shutdown(c->socket, SHUT_RDWR);
-        if (c->thread.joinable()) c->thread.join();
-        close(c->socket);
-        c = open.erase(c);
-      } else {
-        ++c;
-      }
-    }
-  };
-  while (!stopped()) {
-    tidy(false);
-    if (open.size() >= most_clients) {  // others wait in the queue of the system
-      std::this_thread::sleep_for(milliseconds(2));
-      continue;
-    }
-    pollfd entry{listener_, POLLIN, 0};
-    if (poll(&entry, 1, 100) <= 0) continue;
-    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0) {
-      if (errno != EAGAIN && errno != ECONNABORTED) std::this_thread::sleep_for(milliseconds(20));  // no descriptors
-      continue;
-    }
-    const int on = 1;
-    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    Connection& connection = open.emplace_back();
-    connection.socket = client;
+  Connections open;
+  const auto handle = [&](const Request& request) {
+    auto exchange = std::make_shared<Exchange>(bell_);
     try {
-      connection.thread = std::thread([this, &connection] {
-        try {
-          talk(connection.socket);
-        } catch (const std::exception&) {  // no memory for the answer: this client gets none
-        }
-        shutdown(connection.socket, SHUT_RDWR);
-        connection.done = true;
-      });
-    } catch (const std::system_error&) {  // no more threads
-      connection.done = true;
+      handler_(request, exchange);
+    } catch (const std::exception& e) {
+      exchange->answer(refusal(500, e.what()));
     }
+    return exchange;
+  };
+  const auto proceed = [&](Connection& connection, short events) {
+    try {
+      connection.proceed(events, gate_, handle);
+      return !connection.is_over();
+    } catch (const std::exception&) {  // no memory for the answer: this client gets none
+      return false;
+    }
+  };
+  const auto take_new = [&] {
+    for (int i = 0; i < most_new; ++i) {
+      const bool is_full = open.size() >= most_connections;
+      const auto oldest = oldest_stranger(open);
+      if (is_full && oldest == open.end()) return;
+      const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (client < 0 && errno != EMFILE && errno != ENFILE) return;
+      if (client < 0 && oldest == open.end()) {  // no more files can be opened
+        std::this_thread::sleep_for(milliseconds(20));
+        return;
+      }
+      if (client < 0 || is_full) open.erase(oldest);
+      if (client < 0) continue;
+      Connection& connection = open.emplace_back(client);
+      if (!proceed(connection, 0)) open.pop_back();  // what has been sent with it is read before others can come
+    }
+  };
+  std::vector<pollfd> entries;
+  while (!stopped()) {
+    const bool has_room = open.size() < most_connections || oldest_stranger(open) != open.end();
+    entries = {{bell_->file(), POLLIN, 0}, {listener_, short(has_room ? POLLIN : 0), 0}};
+    for (const Connection& connection : open) entries.push_back({connection.socket(), connection.events(), 0});
+    if (poll(entries.data(), entries.size(), milliseconds_to_wait(open)) < 0) continue;
+    bell_->hush();
+    auto entry = entries.begin() + 2;
+    for (auto c = open.begin(); c != open.end(); ++entry)
+      c = proceed(*c, entry->revents) ? std::next(c) : open.erase(c);
+    if (entries[1].revents != 0) take_new();
   }
-  for (const Connection& connection : open) shutdown(connection.socket, SHUT_RDWR);
-  tidy(true);
 }
 
 }  // namespace thor::io::web
