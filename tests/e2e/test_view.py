@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from browser import Browser, find_browser  # noqa: E402
 from support import DONE, KPC, main, skip_loudly, thor, write_grid  # noqa: E402
-from view_case import CELL, ViewCase  # noqa: E402
+from view_case import CELL, ViewCase, decode_png  # noqa: E402
 
 
 class Pictures(ViewCase):
@@ -28,14 +28,16 @@ class Pictures(ViewCase):
         self.start()
         for parameters, words in (
                 ({"pixels": 15}, "16 to 2048"), ({"pixels": 2049}, "pixels"), ({"pixels": 20.5}, "whole"), ({"rows": "many"}, "rows"),
-                ({"rows": -1}, "rows"), ({"dx": "nan"}, "dx"), ({"ux": "inf"}, "ux"), ({"dy": "1e400"}, "dy"), ({"dx": "1;2"}, "dx"),
+                ({"rows": -1}, "rows"), ({"dx": "nan"}, "dx: expected a number from -1e+06 to 1e+06, got \"nan\""), ({"ux": "inf"}, "ux"), ({"dy": "1e400"}, "dy"), ({"dx": "1;2"}, "dx"),
                 ({"dx": 0, "dy": 0, "dz": 0}, "direction"), ({"ux": 0, "uy": 0, "uz": 0}, "ux"), ({"width": 0}, "width"),
                 ({"dx": 0, "dy": 0, "dz": 1, "ux": 0, "uy": 0, "uz": 2}, "parallel"), ({"width": -1}, "width"),
                 ({"width": 1e30}, "width"), ({"cx": 1e300}, "cx"), ({"field": "HI_densty"}, "did you mean"),
                 ({"field": "*"}, "expected a field"), ({"field": "density"}, "there are: HI_density"),
                 ({"kind": "hologram"}, "render, projection, slice"), ({"map": "jet"}, "inferno"), ({"scale": "cubic"}, "scale"),
                 ({"low": 2, "high": 1}, "less than"), ({"low": -1, "scale": "log"}, "greater than 0"), ({"opacity": -1}, "opacity"),
-                ({"opacity": "1e9"}, "opacity"), ({"field": "velocity"}, "velocity"), ({"pixel": 20}, "did you mean"),
+                ({"opacity": "1e9"}, "opacity"), ({"low": "nan"}, "low"), ({"high": "inf"}, "high"), ({"low": "-infinity"}, "low"),
+                ({"opacity": ""}, "opacity: expected a number"), ({"exposure": "NaN"}, "exposure"), ({"width": "0x10"}, "width"),
+                ({"pixels": "nan"}, "pixels"), ({"pixels": " 64"}, "pixels"), ({"field": "velocity"}, "velocity"), ({"pixel": 20}, "did you mean"),
                 ({"weight": "nothing", "kind": "projection"}, "nothing"), ({"scale": "log", "field": "velocity_y"}, "linear")):
             with self.subTest(parameters):
                 status, headers, body = self.get("frame", **parameters)
@@ -74,6 +76,49 @@ class Pictures(ViewCase):
         columns = self.density.sum(axis=2) * CELL
         self.assertGreaterEqual(float(headers["X-Thor-Low"]), columns.min() * (1 - 1e-5))
         self.assertAlmostEqual(float(headers["X-Thor-High"]) / np.sort(columns.ravel())[-2:].mean(), 1, delta=0.02)
+
+    def test_velocities_are_blue_and_red(self):
+        """On both sides of 0, which has the middle colour of the range, whatever the velocities are."""
+        self.start()
+        across = {"dx": 0, "dy": -1, "dz": 0, "ux": 0, "uy": 0, "uz": 1, "pixels": 48}  # x is to the right
+        for kind in ("slice", "projection", "render"):
+            with self.subTest(kind):
+                headers, body = self.good("frame", kind=kind, field="velocity_x", **across)
+                self.assertEqual((headers["X-Thor-Map"], headers["X-Thor-Scale"], headers["X-Thor-Units"]), ("blue_red", "linear", "km s-1"))
+                self.assertAlmostEqual(float(headers["X-Thor-Low"]), -float(headers["X-Thor-High"]), delta=1e-3)
+                shades = decode_png(body).astype(int)[20:28]
+                approaching, receding = shades[:, 9:16].mean(axis=(0, 1)), shades[:, 32:39].mean(axis=(0, 1))
+                self.assertGreater(approaching[2], approaching[0] + 30)
+                self.assertGreater(receding[0], receding[2] + 30)
+        with h5py.File(self.path, "a") as file:
+            file["velocity_x"][...] = 30
+        self.start()
+        headers, _ = self.good("frame", kind="slice", field="velocity", dx=1, dy=0, dz=0, ux=0, uy=0, uz=1)
+        self.assertEqual(headers["X-Thor-Map"], "blue_red")
+        self.assertAlmostEqual(float(headers["X-Thor-Low"]), -30, delta=1e-3)
+        self.assertAlmostEqual(float(headers["X-Thor-High"]), 30, delta=1e-3)
+        self.assertEqual(self.good("frame", kind="slice")[0]["X-Thor-Map"], "inferno")
+        self.assertEqual(self.good("frame", kind="slice", field="velocity", dx=1, map="grey")[0]["X-Thor-Map"], "grey")
+
+    def test_projections_are_columns_or_means(self):
+        """Densities are integrated; the integral of a temperature or a velocity means nothing."""
+        n = len(self.density)
+        with h5py.File(self.path, "a") as file:
+            temperature = np.linspace(1e4, 2e4, n)[None, None, :] * np.ones((n, n, n))
+            file["temperature"][...] = temperature
+            file["metallicity"] = np.ones((n, n, n), "f4")
+        self.start()
+        size = n * CELL / KPC
+        look = {"kind": "projection", "dx": 0, "dy": 0, "dz": 1, "ux": 0, "uy": 1, "uz": 0, "pixels": n, "width": size}
+        for field, units, weight in (("HI_density", "cm-2", ""), ("temperature", "K", "HI_density"), ("velocity", "km s-1", "HI_density"),
+                                     ("metallicity", "", "HI_density"), ("HI_density*temperature", "cm-2 K", "")):
+            headers, _ = self.good("frame", field=field, **look)
+            self.assertEqual((headers["X-Thor-Units"], headers["X-Thor-Weight"]), (units, weight), field)
+        headers, body = self.good("frame", field="temperature", map="grey", scale="linear", low=1e4, high=2e4, **look)
+        mean = np.average(temperature, axis=2, weights=self.density)
+        self.assertLess(np.abs(decode_png(body)[::-1, :, 0].T - 255 * (mean / 1e4 - 1)).max(), 1.01)
+        headers, _ = self.good("frame", field="temperature", weight="none", **look)
+        self.assertEqual((headers["X-Thor-Units"], headers["X-Thor-Weight"]), ("cm K", ""))
 
     def test_more_fields_than_there_is_room_for(self):
         with h5py.File(self.path, "a") as file:

@@ -25,10 +25,15 @@ RayScene::Spread RayScene::spread_of(const std::string& product) {
   const UniformGrid<double> layout = field_layout(shape_, part_);
   const std::int64_t cells = part_.count[0] * part_.count[1] * part_.count[2],
                      step = std::max<std::int64_t>(cells >> 20, 1);
+  const bool has_both_signs = spread.least < 0 && spread.largest > 0;
   std::vector<float> sample;
   for (std::int64_t i = 0; i < cells; i += step) {
     const float value = numbers[place_of(layout, i)];
-    if (value > 0 || !(spread.largest > 0)) sample.push_back(value);
+    if (has_both_signs) {
+      sample.push_back(std::abs(value));
+    } else if (value > 0 || !(spread.largest > 0)) {
+      sample.push_back(value);
+    }
   }
   const auto quantile = [&](double share) {
     if (sample.empty()) return spread.largest;
@@ -37,6 +42,7 @@ RayScene::Spread RayScene::spread_of(const std::string& product) {
     return double(*at);
   };
   spread.low = quantile(0.5), spread.high = quantile(0.9999);
+  if (has_both_signs) spread.low = -spread.high;  // 0 is in the middle
   for (double* value : {&spread.least, &spread.least_positive, &spread.largest, &spread.low, &spread.high}) {
     *value *= use.unit;
   }

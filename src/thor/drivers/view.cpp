@@ -45,17 +45,19 @@ ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const s
   ViewStart start;
   start.name =
       std::filesystem::path(config.dataset.path.empty() ? config.path : config.dataset.path).filename().string();
-  start.transfer.map = "inferno", start.transfer.opacity = 30;
+  start.transfer.opacity = 30;
   start.camera.direction = {0.6, -1, 0.6}, start.camera.up = {0, 0, 1};
   start.camera.width = 1.5 * *std::ranges::max_element(scene.size());
   if (!config.cameras.empty()) start.camera = config.cameras.front();
   const auto take = [&]<class T>(const T& op) {
     if constexpr (std::is_same_v<T, config::RenderOperator>) {
-      start.field = op.layer.field, start.weight = op.layer.brightness, start.transfer = op.layer.transfer;
+      start.field = op.layer.field, start.transfer = op.layer.transfer;
+      start.weight = op.layer.brightness.empty() ? "none" : op.layer.brightness;
+      start.map = start.transfer.map.empty() ? "file" : start.transfer.map;
       start.exposure = op.exposure;
     } else if constexpr (requires { op.field; }) {
       start.kind = T::type, start.field = op.field;
-      if constexpr (requires { op.weight; }) start.weight = op.weight;
+      if constexpr (requires { op.weight; }) start.weight = op.weight.empty() ? "none" : op.weight;
     }
     if constexpr (requires { op.camera; }) start.camera = config.camera(op.camera);
   };
@@ -76,7 +78,7 @@ ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const s
   if (!field.empty() && field != start.field) {
     scene.use(field);  // an error says which there are
     start.field = field, start.transfer.low = start.transfer.high = 0;
-    if (start.transfer.map.empty()) start.transfer.map = "inferno", start.transfer.opacity = 30;
+    if (start.map == "file") start.map = "auto";
   }
   if (start.field.empty()) start.field = std::ranges::count(there, "density") > 0 ? "density" : there.front();
   return start;
@@ -118,14 +120,14 @@ io::web::Response view_info(ViewScene& view, const ViewStart& start, ViewQuery& 
   json["start"] = {{"kind", start.kind},
                    {"field", start.field},
                    {"weight", start.weight},
-                   {"map", t.map.empty() ? "file" : t.map},
+                   {"map", start.map},
                    {"opacity", t.opacity > 0 ? t.opacity : 10},
                    {"exposure", start.exposure},
                    {"direction", start.camera.direction},
                    {"up", start.camera.up},
                    {"centre", in_kpc(*start.camera.centre)},
                    {"width", start.camera.width / kpc_of_view}};
-  if (t.map.empty()) json["maps"]["file"] = ViewJson::array();
+  if (start.map == "file") json["maps"]["file"] = ViewJson::array();
   if (t.high > t.low) {
     json["start"]["low"] = t.low, json["start"]["high"] = t.high;
     json["start"]["scale"] = t.scale == config::FieldScale::log ? "log" : "linear";

@@ -14,7 +14,9 @@ namespace thor {
 /// What a view shows as long as nobody asks for something else. Lengths are in cm.
 struct ViewStart {
   std::string name;  ///< of what is seen
-  std::string kind = "render", field{}, weight{};
+  std::string kind = "render", field{};
+  std::string weight = "auto";  ///< of a projection, or brightness of a rendering; "auto": that of usual_weight()
+  std::string map = "auto";     ///< of colours; "auto": one that suits the field, "file": the transfer function
   config::Transfer transfer{};  ///< with a range of 0 to 0: one that fits the field
   double exposure = 1;
   config::Camera camera{};  ///< orthographic, with a centre

@@ -25,21 +25,32 @@ struct ColourRange {
 
 /// The parameters that colour a picture.
 struct Colouring {
-  std::string map, scale;
+  std::string map;
+  std::string scale;
+  bool is_signed;  ///< of a velocity: 0 is in the middle of the range
   std::optional<double> low, high;
   double opacity, exposure;
 };
 
-Colouring read_colouring(const ViewStart& start, ViewQuery& query) {
-  std::vector<std::string> maps = config::listed(colour_map_names());
-  if (start.transfer.map.empty()) maps.emplace_back("file");
+Colouring read_colouring(const ViewStart& start, const std::string& field, ViewQuery& query) {
+  std::vector<std::string> maps = config::listed("auto, " + colour_map_names());
+  if (start.map == "file") maps.emplace_back("file");
   Colouring c{};
-  c.map = query.choice("map", start.transfer.map.empty() ? "file" : start.transfer.map, maps);
+  c.is_signed = std::ranges::any_of(config::factors_of(field), [](const std::string& factor) {
+    return factor.find("velocity") != std::string::npos;
+  });
+  c.map = query.choice("map", start.map, maps);
   c.scale = query.choice("scale", "auto", {"auto", "log", "linear"});
   c.low = query.number("low", -1e300, 1e300), c.high = query.number("high", -1e300, 1e300);
   c.opacity = query.number("opacity", start.transfer.opacity > 0 ? start.transfer.opacity : 10, 0, 1e6);
   c.exposure = query.number("exposure", start.exposure, 1e-3, 1e3);
   return c;
+}
+
+/// The name of the colours for a range: those that diverge where it has 0 in its middle.
+std::string map_of(const Colouring& colouring, const ColourRange& range) {
+  if (colouring.map != "auto") return colouring.map;
+  return !range.log && range.low < 0 && range.high > 0 ? diverging_map : "inferno";
 }
 
 /// Limits that were given, and others that were found.
@@ -69,7 +80,8 @@ ColourRange fit(const Colouring& colouring, std::span<const double> values) {
   std::ranges::copy_if(values, std::back_inserter(finite), [](double v) { return std::isfinite(v); });
   const bool some_positive = std::ranges::any_of(finite, [](double v) { return v > 0; });
   const bool none_negative = std::ranges::none_of(finite, [](double v) { return v < 0; });
-  const bool log = colouring.scale == "log" || (colouring.scale == "auto" && some_positive && none_negative);
+  const bool is_signed = colouring.is_signed || !none_negative;
+  const bool log = colouring.scale == "log" || (colouring.scale == "auto" && some_positive && !is_signed);
   if (log) std::erase_if(finite, [](double v) { return !(v > 0); });
   const auto quantile = [&](double share) {
     if (finite.empty()) return log ? 1. : 0.;
@@ -79,7 +91,8 @@ ColourRange fit(const Colouring& colouring, std::span<const double> values) {
   };
   double low = quantile(log ? 0.005 : 0.001), high = quantile(log ? 0.9999 : 0.999);
   if (log) low = std::max(low, 1e-8 * high);
-  if (!log && low < 0 && high > 0) high = std::max(high, -low), low = -high;  // 0 in the middle of the colours
+  if (!log && ((low < 0 && high > 0) || colouring.is_signed))
+    high = std::max(std::abs(high), std::abs(low)), low = -high;
   return range_of(colouring, log, low, high);
 }
 
@@ -120,8 +133,20 @@ std::vector<float> widen(const std::vector<float>& table, const ColourRange& par
   return out;
 }
 
+/// Opaque where a value is far from 0, on either side.
+std::vector<config::TransferPoint> points_about_zero(const std::string& map, const ColourRange& range, double opacity) {
+  constexpr int count = 65;
+  std::vector<config::TransferPoint> points;
+  for (int i = 0; i < count; ++i) {
+    const double at = double(i) / (count - 1);
+    const double value = std::lerp(range.low, range.high, at), most = std::max(-range.low, range.high);
+    points.push_back({value, 0, colour_in_map(map, at), opacity * std::pow(value / most, 2)});
+  }
+  return points;
+}
+
 struct Painted {
-  std::string png, units;
+  std::string png, units, map;
   ColourRange range;
 };
 
@@ -134,19 +159,26 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
   }
   const RayScene::Spread& spread = view.spread_of(field);
   RayScene& scene = view.scene();
-  const bool log = colouring.scale == "log" || (colouring.scale == "auto" && spread.least >= 0 && spread.largest > 0);
+  const bool log = colouring.scale == "log" ||
+                   (colouring.scale == "auto" && spread.least >= 0 && spread.largest > 0 && !colouring.is_signed);
   if (log && !(spread.largest > 0)) {
     throw Error(ExitCode::usage, fmt::format("scale: {} has no value greater than 0: take a linear one", field));
   }
   const double least = log ? std::max(spread.least_positive, 1e-30 * spread.largest) : spread.least;
   const ColourRange whole = range_of({}, log, least, spread.largest);
-  Painted out{"", scene.use(field).units,
-              range_of(colouring, log, log ? std::max(spread.low, least) : spread.low, spread.high)};
+  const double top = colouring.is_signed && !log ? std::max(std::abs(spread.low), std::abs(spread.high)) : spread.high;
+  const double bottom = colouring.is_signed && !log ? -top : log ? std::max(spread.low, least) : spread.low;
+  Painted out{"", scene.use(field).units, "", range_of(colouring, log, bottom, top)};
+  out.map = map_of(colouring, out.range);
 
   config::Transfer transfer = start.transfer;
   if (colouring.map != "file") {
     transfer = {};
-    transfer.map = colouring.map, transfer.opacity = colouring.opacity;
+    if (!log && out.range.low < 0 && out.range.high > 0) {
+      transfer.points = points_about_zero(out.map, out.range, colouring.opacity);
+    } else {
+      transfer.map = out.map, transfer.opacity = colouring.opacity;
+    }
     transfer.scale = log ? config::FieldScale::log : config::FieldScale::linear;
     transfer.low = out.range.low, transfer.high = out.range.high;
   }
@@ -165,15 +197,36 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
   return out;
 }
 
+/// Of the mean that a projection is by default. A density (of mass, atoms, light) has none, and is integrated; the
+/// integral of a temperature or a velocity means nothing.
+std::string usual_weight(const RayScene& scene, const std::string& field) {
+  const std::vector<std::string> names = scene.names();
+  const auto is_there = [&](const std::string& name) { return std::ranges::count(names, name) > 0; };
+  const auto is_density = [&](const std::string& name) {
+    return is_there(name) && (name.ends_with("density") || scene.units_of(name).find("-3") != std::string::npos);
+  };
+  const std::vector<std::string> factors = config::factors_of(field);
+  if (factors.empty() || std::ranges::any_of(factors, is_density)) return "";
+  const std::string ion = factors.front().substr(0, factors.front().find('_')) + "_density";  // of HI_temperature
+  for (const std::string& name : {ion, std::string("density")}) {
+    if (is_there(name)) return name;
+  }
+  const auto any = std::ranges::find_if(names, [&](const auto& name) { return name.ends_with("density"); });
+  return any == names.end() ? "" : *any;
+}
+
 }  // namespace
 
 io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery& query) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string kind = query.choice("kind", start.kind, {"render", "projection", "slice"});
-  const std::string field = query.text("field", start.field), weight = query.text("weight", "");
+  const std::string field = query.text("field", start.field);
+  std::string weight = query.text("weight", "auto");
   const config::Camera camera = view_camera(view, start, query);
-  const Colouring colouring = read_colouring(start, query);
+  const Colouring colouring = read_colouring(start, field, query);
   query.end();
+  if (weight == "none" || kind == "slice") weight.clear();
+  if (weight == "auto") weight = kind == "projection" ? usual_weight(view.scene(), field) : "";
   Painted painted;
   if (kind == "render") {
     painted = render(view, start, camera, field, weight, colouring);
@@ -185,7 +238,8 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
     const std::vector<double> values = values_of(plan, view.trace(plan));
     painted.units = plan.units;
     painted.range = fit(colouring, values);
-    painted.png = paint(built, values, painted.range, colouring.map == "file" ? "inferno" : colouring.map);
+    painted.map = colouring.map == "file" ? "inferno" : map_of(colouring, painted.range);
+    painted.png = paint(built, values, painted.range, painted.map);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   io::web::Response response{200, "image/png", std::move(painted.png)};
@@ -193,6 +247,8 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
                       {"X-Thor-High", fmt::format("{:.8g}", painted.range.high)},
                       {"X-Thor-Scale", painted.range.log ? "log" : "linear"},
                       {"X-Thor-Units", painted.units},
+                      {"X-Thor-Map", painted.map},
+                      {"X-Thor-Weight", weight},
                       {"X-Thor-Milliseconds", fmt::format("{:.1f}", 1e3 * seconds)}};
   return response;
 }

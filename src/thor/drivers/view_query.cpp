@@ -15,7 +15,7 @@ namespace thor {
 const std::string* ViewQuery::find(const std::string& name) {
   known_.insert(name);
   const auto found = given_.find(name);
-  return found == given_.end() || found->second.empty() ? nullptr : &found->second;
+  return found == given_.end() ? nullptr : &found->second;
 }
 
 std::optional<double> ViewQuery::number(const std::string& name, double low, double high) {
@@ -42,7 +42,7 @@ int ViewQuery::integer(const std::string& name, int fallback, int low, int high)
 
 std::string ViewQuery::text(const std::string& name, const std::string& fallback) {
   const std::string* const text = find(name);
-  if (!text) return fallback;
+  if (!text || text->empty()) return fallback;
   if (text->size() > 200) throw Error(ExitCode::usage, name + ": is too long");
   return *text;
 }

@@ -25,7 +25,7 @@ struct Map {
   const char* name;
   std::span<const Colour> colours;  ///< none: that of io/png
 };
-constexpr Map maps[] = {{"inferno", {}}, {"viridis", viridis}, {"grey", grey}, {"ice", ice}, {"blue_red", blue_red}};
+constexpr Map maps[] = {{"inferno", {}}, {"viridis", viridis}, {"grey", grey}, {"ice", ice}, {diverging_map, blue_red}};
 
 }  // namespace
 
