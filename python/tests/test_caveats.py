@@ -23,10 +23,25 @@ class CaveatsTest(WithFiles):
     def axes(self):
         from matplotlib.figure import Figure
 
-        return Figure().add_subplot()
+        return Figure(layout="constrained").add_subplot()
 
     def drawn(self, source, **options):
-        return thor.plot_spectrum(source, self.axes(), **options).get_title(loc="right")
+        return self.line_below(thor.plot_spectrum(source, self.axes(), **options))
+
+    def line_below(self, ax):
+        """What is said below the axes, in one line that has room in the figure."""
+        texts = [text for text in ax.texts if text.get_text()]
+        self.assertLessEqual(len(texts), 1)
+        self.assertEqual(ax.get_title(loc="right"), "")
+        if not texts:
+            return ""
+        self.assertNotIn("\n", texts[0].get_text())
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        FigureCanvasAgg(ax.figure).draw()
+        box, label, whole = texts[0].get_window_extent(), ax.xaxis.label.get_window_extent(), ax.figure.bbox
+        self.assertTrue(whole.y0 <= box.y0 and box.y1 <= label.y0 and whole.x0 <= box.x0 and box.x1 <= whole.x1, (box, label, whole))
+        return texts[0].get_text()
 
     def test_nothing_to_say(self):
         write_result(self.path)
@@ -136,8 +151,9 @@ class CaveatsTest(WithFiles):
         ax = self.axes()
         for label in ("one", "two"):
             thor.plot_spectrum(result, ax, name="emergent", label=label)
-        expected = [f"{label}: 8 % of the light beyond the range" for label in ("one", "two")]
-        self.assertEqual(ax.get_title(loc="right").splitlines(), expected)
+        self.assertEqual(self.line_below(ax), "one: 8 % of the light beyond the range; two: 8 % of the light beyond the range")
+        thor.plot_spectrum(result, ax, name="emergent", label="a third one whose name is rather long")
+        self.assertRegex(self.line_below(ax), r"^one: 8 % .*; two: 8 % of the light beyond the range; more in thor info$")
 
     def test_stored_words(self):
         self.change(warnings="the grid jumps\nx_crit is large", lost=20)
@@ -151,6 +167,24 @@ class CaveatsTest(WithFiles):
         self.assertIn("0.1 % of the photons lost", self.drawn(result))
         self.change(warnings="", caveats="")
         self.assertEqual(self.open().caveats, ())
+
+    def test_only_of_this_output(self):
+        """A picture does not tell of the noise of others."""
+        sky = {"observer": "face", "of": "escaped", "direction": np.array([0.0, 0.0, 1.0]), "centre": np.zeros(3),
+               "error_method": "histories", "wavelength0": 1215.67}  # fmt: skip
+        self.change(caveats="less than half of the light of image dim (30 %) is in bins whose errors can be trusted")
+        with h5py.File(self.path, "r+") as file:
+            for name, trusted, beyond in (("bright", 0.9, 0.0), ("dim", 0.3, 0.0), ("narrow", 0.8, 16e40)):
+                group = file.create_group(f"images/{name}")
+                group["surface_brightness"] = np.full((4, 4), 1e40)
+                group["error"] = np.full((4, 4), 1e39)
+                group["edges_right"] = group["edges_up"] = np.linspace(-2.0, 2.0, 5)
+                put(group, **sky, trusted=trusted, luminosity_beyond=beyond)
+        images = self.open().images
+        self.assertEqual(self.line_below(images["bright"].plot(self.axes())), "")
+        self.assertEqual(self.line_below(images["dim"].plot(self.axes())), "noisy: 70 % of the light in bins with large errors")
+        self.assertEqual(self.line_below(images["narrow"].plot(self.axes())), "50 % of the light beyond the range")
+        self.assertEqual(self.line_below(images["dim"].plot(self.axes(), caveats=False)), "")
 
     def test_on_the_command_line(self):
         self.change(warnings="the grid jumps", lost=400)

@@ -120,16 +120,18 @@ class ProductsTest(WithCommand):
                 self.assertGreater(len(set(png_pixels(self.figure))), 50)
                 os.remove(self.figure)
 
-    def test_caveats_are_printed_above(self):
+    def test_caveats_are_printed_below(self):
         from matplotlib.image import imread
 
-        for caveats, shown in (("", False), ("12 photons are lost: see the log", True)):
+        for trusted, options, shown in ((0.9, (), False), (0.2, (), True), (0.2, ("--no-caveats",), False)):
             with h5py.File(self.path, "r+") as file:
-                put(file["summary"], caveats=caveats)
-            self.run_main("plot", self.path, "-o", self.figure, "--name", "pic")
+                put(file["images/pic"], trusted=trusted)
+                put(file["summary"], caveats="the errors of some output are large: " + 40 * "so it is said at length, ")
+            self.run_main("plot", self.path, "-o", self.figure, "--name", "pic", *options)
             pixels = imread(self.figure)
-            above = pixels[: len(pixels) // 20]
-            self.assertEqual(bool(np.any(above[..., 0] - above[..., 1] > 0.2)), shown, "there is red")
+            red = np.any(pixels[..., 0] - pixels[..., 1] > 0.4, axis=1)
+            below = red[-len(pixels) // 12 :]
+            self.assertEqual(bool(np.any(below)), shown, (trusted, options))
 
     def test_three_axes(self):
         code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", "h5")

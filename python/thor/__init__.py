@@ -18,6 +18,7 @@
     sweep.plot(over="dataset.tau0")
 """
 
+from . import needed  # isort: skip  # first: it says which package is missing
 from . import analytic
 from ._version import __version__
 from .binary import find_binary

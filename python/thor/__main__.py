@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .drawing import PAPER, show_caveats
+from .drawing import PAPER, show_caveats_of_all
 from .errors import ArgumentError, Error, MissingError, ResultError
 from .line import AXIS_UNITS
 from .plot import plot_spectrum
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("--field", help="of a trace of rays (default: its first)")
     plot.add_argument("--sightline", type=int, metavar="I", help="of absorption and traces of rays (default: the first ones)")
     plot.add_argument("--along", metavar="AXIS[,AXIS]", help="axes of a histogram; it is summed over the others")
+    plot.add_argument("--no-caveats", dest="caveats", action="store_false", help="leave out the line about noise, lost photons and light beyond the range")
     return parser
 
 
@@ -51,14 +52,14 @@ def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
     if arguments.field is not None or arguments.sightline is not None:
         raise ArgumentError(f"--{'sightline' if arguments.field is None else 'field'} is for results of rays: leave it out")
     if spectra:
-        plot_spectrum(result, ax, axis=arguments.axis, name=name, normalize=arguments.normalize)
+        plot_spectrum(result, ax, axis=arguments.axis, name=name, normalize=arguments.normalize, caveats=arguments.caveats)
     elif name in result.histograms:
         histogram = result.histograms[name]
-        (histogram.along(*arguments.along.split(",")) if arguments.along else histogram).plot(ax)
+        (histogram.along(*arguments.along.split(",")) if arguments.along else histogram).plot(ax, caveats=arguments.caveats)
     elif name in result.profiles:
-        result.profiles[name].plot(ax)
+        result.profiles[name].plot(ax, caveats=arguments.caveats)
     elif name in result.images or name in result.cubes:
-        (result.images[name] if name in result.images else result.cubes[name].image()).plot(ax)
+        (result.images[name] if name in result.images else result.cubes[name].image()).plot(ax, caveats=arguments.caveats)
     else:
         kinds: dict[str, Iterable[str]] = {
             "spectrum": result.spectra, "histogram": result.histograms, "image": result.images, "cube": result.cubes,
@@ -143,11 +144,10 @@ def _plot(result: Result | RayResult, arguments: argparse.Namespace) -> None:
         figure = Figure()
         if isinstance(result, RayResult):
             _draw_rays(result, arguments, figure)
-            show_caveats(figure, result.caveats)
+            if arguments.caveats:
+                show_caveats_of_all(figure, result.notes)
         else:
             _draw(result, arguments, figure.add_subplot())
-            if arguments.name not in (None, *result.spectra):  # spectra print their own
-                show_caveats(figure, result.caveats)
         _save(figure, arguments.output)
 
 

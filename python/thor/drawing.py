@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -97,16 +96,40 @@ def draw_pixels(ax: Axes, values: Array, right: Floats, up: Floats, length: str,
         ax.figure.colorbar(picture, ax=ax, label=label)
 
 
-#: Of caveats above a figure.
-WARNING: dict[str, Any] = {"fontsize": "x-small", "color": "#B00020"}
+#: Of the line of caveats below a figure.
+_WARNING: dict[str, Any] = {"fontsize": "x-small", "color": "#B00020"}
+_CAVEATS = "_thor caveats: "
 
 
-def show_caveats(figure: Figure, caveats: Iterable[str]) -> None:
-    """Prints caveats above all of a figure, in lines as wide as it."""
-    letters = int(figure.get_figwidth() * 20.0)  # of this size to an inch
-    lines = [line for caveat in caveats for line in textwrap.wrap(caveat, letters)]
-    if lines:
-        figure.suptitle("\n".join(lines), **WARNING)
+def _one_line(caveats: Iterable[str], inches: float) -> str:
+    """Caveats in one line as wide as a figure; what has no room is in thor info."""
+    letters, more, parts = int(inches * 18.0), "; more in thor info", list(dict.fromkeys(caveats))
+    if len(text := "; ".join(parts)) <= letters:
+        return text
+    while len(parts) > 1 and len("; ".join(parts) + more) > letters:
+        parts.pop()
+    return "; ".join(parts)[: letters - len(more)] + more
+
+
+def show_caveats(ax: Axes, caveats: Iterable[str]) -> None:
+    """Prints the caveats of what is drawn in one line below its axes; a second call adds to them."""
+    earlier = [text for text in ax.texts if str(text.get_label()).startswith(_CAVEATS)]
+    said = [line for text in earlier for line in str(text.get_label())[len(_CAVEATS) :].splitlines()]
+    said = list(dict.fromkeys([*said, *caveats]))
+    for text in earlier:
+        text.remove()
+    if said:
+        line = _one_line(said, ax.figure.get_figwidth())
+        place = {"xy": (0.5, 0.0), "xycoords": ax.xaxis.label, "xytext": (0.0, -3.0), "textcoords": "offset points"}
+        shown = ax.annotate(line, **place, ha="center", va="top", annotation_clip=False, **_WARNING)
+        shown.set_label(_CAVEATS + "\n".join(said))
+
+
+def show_caveats_of_all(figure: Figure, caveats: Iterable[str]) -> None:
+    """Prints caveats in one line below all axes of a figure."""
+    line = _one_line(caveats, figure.get_figwidth())
+    if line:
+        figure.supxlabel(line, **_WARNING)
 
 
 def ticks_inside(ax: Axes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .drawing import COLORS, colour_scale, is_logarithmic, new_axes, ticks_inside
+from .drawing import COLORS, colour_scale, is_logarithmic, new_axes, show_caveats, ticks_inside
 from .errors import ArgumentError
 from .line import Floats, Line
 
@@ -47,6 +47,7 @@ class Histogram:
     beyond: float
     error_method: str
     line: Line
+    caveats: tuple[str, ...] = ()
 
     def along(self, *axes: str) -> Histogram:
         """Summed over all axes but these.
@@ -70,10 +71,10 @@ class Histogram:
             error=np.sqrt(np.sum(self.error**2, axis=over)) if independent else np.sum(self.error, axis=over),
         )
 
-    def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno") -> Axes:
+    def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno", caveats: bool = True) -> Axes:
         """Draws the luminosity of the bins: of one axis as steps in a band of one Monte Carlo standard deviation, of two in colours
         of so many ``decades`` below the brightest bin. Of three axes, take two with :meth:`along`. Axes with bins of equal ratio
-        are logarithmic."""
+        are logarithmic. Caveats are in a line below it unless ``caveats`` is false."""
         if len(self.axes) > 2:
             raise ArgumentError(
                 f"histogram '{self.name}' has {len(self.axes)} axes, {', '.join(self.axes)}, and a figure has two: sum over the others "
@@ -111,6 +112,8 @@ class Histogram:
         ax.set_title(f"{self.name} ({self.of})")
         if len(edges) == 1:
             ticks_inside(ax)
+        if caveats:
+            show_caveats(ax, self.caveats)
         return ax
 
     def _label(self, axis: str) -> str:

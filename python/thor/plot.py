@@ -9,7 +9,7 @@ import numpy as np
 
 from .drawing import COLORS as COLORS
 from .drawing import PAPER as PAPER
-from .drawing import WARNING, new_axes, ticks_inside
+from .drawing import new_axes, show_caveats, ticks_inside
 from .errors import ArgumentError, MissingError
 from .line import AXIS_UNITS, Floats, is_axis
 from .result import Result
@@ -103,8 +103,8 @@ def plot_spectrum(
         plot_spectrum(result, axis="x", analytic=lambda x: thor.analytic.sphere(x, a, tau0))
 
     The axis names the line and the wavelength of its zero point. Caveats of a spectrum
-    (:attr:`Spectrum.caveats`: an interrupted run, lost photons, light beyond the range) are printed above
-    the figure, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` applies to all
+    (:attr:`Spectrum.caveats`: an interrupted run, lost photons, light beyond the range) are printed in one line below
+    the axes, unless ``caveats`` is false. ``ax`` is drawn into if given; ``color`` applies to all
     spectra, ``colors`` has one for each. Returns the axes. Fonts are matplotlib's, or those of a paper
     after ``plt.style.use(thor.PAPER)``.
     """
@@ -169,13 +169,12 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) ->
 
 
 def _tell(ax: Axes, spectra: Mapping[str, Spectrum], labelled: bool) -> None:
-    """Prints the caveats of the spectra above the figure; a second call adds to them."""
-    said = [line for line in ax.get_title(loc="right").splitlines() if line]
+    """Prints the caveats of the spectra below the axes."""
+    said: list[str] = []
     everywhere = set.intersection(*(set(spectrum.caveats) for spectrum in spectra.values()))
     named = labelled and len(spectra) == 1
     for key, spectrum in spectra.items():
         for caveat in spectrum.caveats:
             line = caveat if caveat in everywhere and not named else f"{key}: {caveat}"
-            said += [] if line in said else [line]
-    if said:
-        ax.set_title("\n".join(said), loc="right", **WARNING)
+            said.append(line)
+    show_caveats(ax, said)

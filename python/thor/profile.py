@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .drawing import COLORS, in_print, is_logarithmic, middles, new_axes, ticks_inside
+from .drawing import COLORS, in_print, is_logarithmic, middles, new_axes, show_caveats, ticks_inside
 from .errors import ArgumentError
 from .line import Floats
 
@@ -39,6 +39,7 @@ class Profile:
     luminosity_error: float
     vov: Floats | None
     trusted: float
+    caveats: tuple[str, ...] = ()
 
     @property
     def centers(self) -> Floats:
@@ -49,9 +50,9 @@ class Profile:
         """Luminosity of all rings [erg/s]."""
         return float(np.sum(self.brightness * np.pi * np.diff(self.edges**2)) * self.light)
 
-    def plot(self, ax: Axes | None = None, *, color: str = COLORS[0], label: str | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, color: str = COLORS[0], label: str | None = None, caveats: bool = True) -> Axes:
         """Draws the profile with its error bars; both axes are logarithmic, the radius where its rings are. Several may share
-        the axes."""
+        the axes. Caveats are in a line below it unless ``caveats`` is false."""
         if not np.any(self.brightness > 0):
             raise ArgumentError(f"profile '{self.name}' is dark: no light reached it")
         ax = new_axes() if ax is None else ax
@@ -68,6 +69,8 @@ class Profile:
         ax.set_ylabel(f"surface brightness [{in_print(self.unit)}]")
         ax.set_title(f"{self.name} ({self.observer})")
         ticks_inside(ax)
+        if caveats:
+            show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:

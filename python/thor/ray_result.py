@@ -7,6 +7,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import reading
+from .caveats import of_warnings
 from .errors import ResultError
 from .line import AXIS_UNITS, Floats, Line
 from .rays import Absorption, Picture, RayImage, Trace, Traces
@@ -18,13 +19,14 @@ class RayResult(ResultFile):
 
     ``images`` has the projections and slices (:class:`RayImage`) and volume renderings (:class:`Picture`) by name,
     ``absorption`` the absorption spectra, ``traces`` the fields along sightlines; ``summary`` and ``attributes`` are the
-    file's (docs/raytracing.md), and ``caveats`` the warnings of the run.
+    file's (docs/raytracing.md), and ``caveats`` the warnings of the run. ``notes`` are these in short form, for a figure.
     """
 
     def _load(self) -> None:
         if self.driver != "raytrace":
             raise ResultError(f"{self.path}: it is no result of rays: open it with thor.open or thor.Result")
         self.complete = bool(self.summary["complete"])
+        self.notes = tuple(caveat.short for caveat in of_warnings(self.summary))
         groups = self._group("images") or {}
         self.images: dict[str, Union[RayImage, Picture]] = Named("image", {n: self._image(n, groups[n]) for n in groups})
         groups = self._group("absorption") or {}
@@ -41,7 +43,7 @@ class RayResult(ResultFile):
         if values.shape[2:] != ((4,) if is_picture else ()):
             raise ResultError(f"{self.path}: '{name}' is damaged: the shape of its arrays")
         place = "centre" if "centre" in attributes else "position"
-        direction, centre, to_right, upward = (self._vector(name, attributes, key) for key in ("direction", place, "right", "up"))
+        direction, centre, to_right, upward = (reading.vector(attributes, key, f"{self.path}: '{name}'") for key in ("direction", place, "right", "up"))
         common: dict[str, Any] = {
             "name": name,
             **{key: str(attributes[key]) for key in ("operator", "field", "camera", "camera_type")},
@@ -56,12 +58,6 @@ class RayResult(ResultFile):
             return Picture(**common, rgba=values)
         unit = str(reading.attribute(group["value"], "units", ""))
         return RayImage(**common, values=values, unit=unit, weight=str(attributes.get("weight", "")))
-
-    def _vector(self, name: str, attributes: dict[str, Any], key: str) -> Floats:
-        vector = np.array(attributes[key], dtype=float)
-        if vector.shape != (3,):
-            raise ResultError(f"{self.path}: '{name}' is damaged: its {key}")
-        return vector
 
     def _absorption(self, name: str, group: reading.Group) -> Absorption:
         attributes = reading.attributes(group)

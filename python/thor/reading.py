@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Union
 
 import h5py
@@ -56,6 +57,15 @@ def attribute(place: Place, name: str, default: Any = None) -> Any:
     if name not in place.attrs or not _is_ours(place, name):
         return default
     return plain(place.attrs[name])
+
+
+def vector(attributes: Mapping[str, Any], name: str, what: str) -> Floats:
+    """A vector among attributes: three numbers, which are text in files of earlier versions."""
+    value = attributes[name]
+    numbers: Floats = np.array(value.split() if isinstance(value, str) else value, float)
+    if numbers.shape != (3,) or not np.all(np.isfinite(numbers)):
+        raise ResultError(f"{what} is damaged: its {name}")
+    return numbers
 
 
 def group(parent: Group, name: str, path: str) -> Group | None:

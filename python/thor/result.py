@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import reading
-from .caveats import NOTABLE, Caveat, is_reliable, of_run, of_spectrum
+from .caveats import NOTABLE, Caveat, is_reliable, of_output, of_run, of_spectrum
 from .describe import describe
 from .errors import ArgumentError, IncompleteRunWarning, MissingError, ResultError, UnreliableRunWarning
 from .histogram import Histogram
@@ -130,7 +130,8 @@ class Result(ResultFile):
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
         self._caveats += own
-        return replace(spectrum, caveats=self.notes(own, of))
+        noisy = of_output(0.0, 0.0, float(reading.attribute(group, "trusted", np.nan)))
+        return replace(spectrum, caveats=self.notes([*own, *noisy], of))
 
     def _histogram(self, name: str, group: reading.Group) -> Histogram:
         attributes = reading.attributes(group)
@@ -147,7 +148,9 @@ class Result(ResultFile):
         units = {axis: str(reading.attribute(group[f"edges_{axis}"], "units", "")) for axis in axes}
         beyond, method = float(attributes["luminosity_beyond"]), str(attributes["error_method"])
         line = self.line.about(attributes["wavelength0"])
-        return Histogram(name, axes, edges, units, luminosity, error, str(attributes["of"]), beyond, method, line)
+        of = str(attributes["of"])
+        own = of_output(float(np.sum(luminosity)), beyond, float(attributes.get("trusted", np.nan)))
+        return Histogram(name, axes, edges, units, luminosity, error, of, beyond, method, line, self.notes(own, of))
 
     def _sky(self, name: str, group: reading.Group, array: str) -> dict[str, Any]:
         """What images and cubes have in common."""
@@ -158,7 +161,7 @@ class Result(ResultFile):
             raise ResultError(f"{self.path}: '{name}' is damaged: the shape of its arrays")
         if not (np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
             raise ResultError(f"{self.path}: '{name}' is damaged: not all of its numbers are finite")
-        direction, centre = (np.array(str(attributes[key]).split(), float) for key in ("direction", "centre"))
+        direction, centre = (reading.vector(attributes, key, f"{self.path}: '{name}'") for key in ("direction", "centre"))
         return {
             "name": name,
             "observer": str(attributes["observer"]),
@@ -208,8 +211,8 @@ class Result(ResultFile):
             raise ResultError(f"{self.path}: profile '{name}' is damaged: the shape of its arrays")
         if not (np.all(np.diff(edges) > 0) and np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
             raise ResultError(f"{self.path}: profile '{name}' is damaged: its numbers")
-        direction, centre = (np.array(str(attributes[key]).split(), float) for key in ("direction", "centre"))
-        return Profile(
+        direction, centre = (reading.vector(attributes, key, f"{self.path}: profile '{name}'") for key in ("direction", "centre"))
+        profile = Profile(
             name=name,
             observer=str(attributes["observer"]),
             brightness=value,
@@ -224,21 +227,28 @@ class Result(ResultFile):
             **self._trust(name, group, value.shape),
             **self._distance(group["edges"]),
         )
+        return replace(profile, caveats=self._notes_of(profile, profile.luminosity()))
+
+    def _notes_of(self, product: Image | Cube | Profile, inside: float) -> tuple[str, ...]:
+        """Caveats shown in a figure of what an observer sees."""
+        return self.notes(of_output(inside, product.beyond, product.trusted), product.of)
 
     def _image(self, name: str, group: reading.Group) -> Image:
-        return Image(**self._sky(name, group, "surface_brightness"))
+        image = Image(**self._sky(name, group, "surface_brightness"))
+        return replace(image, caveats=self._notes_of(image, image.luminosity()))
 
     def _cube(self, name: str, group: reading.Group) -> Cube:
         attributes, sky = reading.attributes(group), self._sky(name, group, "intensity")
         edges = reading.numbers(group, "edges", self.path).astype(float)
         if edges.ndim != 1 or sky["intensity"].ndim != 3 or len(edges) - 1 != len(sky["intensity"]):
             raise ResultError(f"{self.path}: '{name}' is damaged: the edges of its channels")
-        return Cube(**sky, axis=str(attributes["axis"]), edges=edges, line=self.line.about(attributes["wavelength0"]))
+        cube = Cube(**sky, axis=str(attributes["axis"]), edges=edges, line=self.line.about(attributes["wavelength0"]))
+        return replace(cube, caveats=self._notes_of(cube, cube.image().luminosity()))
 
     def notes(self, own: list[Caveat], of: str) -> tuple[str, ...]:
-        """Caveats shown in a figure of a spectrum: those of the run, and its own."""
+        """Caveats shown in a figure of an output: those of the run, and its own."""
         run = [caveat for caveat in self._caveats if caveat.spectrum is None and caveat.fate != of]
-        return tuple(dict.fromkeys(c.short for c in (*run, *own) if c.share >= NOTABLE))
+        return tuple(dict.fromkeys(c.short for c in (*own, *run) if c.share >= NOTABLE))
 
     def spectrum(self, name: str | None = None) -> Spectrum:
         """The spectrum called ``name``; without a name, the first of escaped photons, of all directions if there is one."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .drawing import colour_scale, draw_pixels, in_print, new_axes
+from .drawing import colour_scale, draw_pixels, in_print, new_axes, show_caveats
 from .errors import ArgumentError
 from .line import AXIS_UNITS, C_KMS, Floats, Line, floats, is_axis, positive
 from .quantity import all_in_unit, in_unit
@@ -31,6 +31,7 @@ class OnSky:
     observer, ``of`` says whether the light escaped, or was emitted and had no transfer. ``beyond`` is the luminosity
     outside the image, ``luminosity_error`` the Monte Carlo error [erg/s] of all light in it. ``vov`` is the variance of the variance of every bin, by which the error itself is good to sqrt(vov)/2, and
     ``trusted`` the share of the light in bins whose error can be trusted (docs/formats.md); None and nan where they are not known.
+    ``caveats`` lists in short form what to know about it, and is shown in figures.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Image(OnSky):
     """
 
     brightness: Floats
+    caveats: tuple[str, ...] = ()
 
     def luminosity(self) -> float:
         """Luminosity of all pixels [erg/s]."""
@@ -183,8 +185,9 @@ class Image(OnSky):
                 error[i] = np.sqrt(np.sum(self.error[inside] ** 2)) / np.sum(inside)
         return mean, error
 
-    def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno") -> Axes:
-        """Draws the image on a logarithmic scale of so many ``decades`` below its brightest pixel, with a colour bar."""
+    def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno", caveats: bool = True) -> Axes:
+        """Draws the image on a logarithmic scale of so many ``decades`` below its brightest pixel, with a colour bar, and its
+        caveats in a line below it unless ``caveats`` is false."""
         if not np.max(self.brightness) > 0:
             raise ArgumentError(f"image '{self.name}' is dark: no light reached it")
         colours, norm = colour_scale(self.brightness, decades, cmap)
@@ -193,6 +196,8 @@ class Image(OnSky):
         label = f"surface brightness [{in_print(self.unit)}]"
         draw_pixels(ax, shown, self.right, self.up, self.length, label, norm=norm, cmap=colours)
         ax.set_title(f"{self.name} ({self.observer})")
+        if caveats:
+            show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:
@@ -228,6 +233,7 @@ class Cube(OnSky):
     axis: str
     edges: Floats
     line: Line
+    caveats: tuple[str, ...] = ()
 
     def image(self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None) -> Image:
         """The image of all channels between ``low`` and ``high``, of some a part, as a narrow-band filter gives it.
@@ -242,7 +248,7 @@ class Cube(OnSky):
         unit = "erg s-1 kpc-2" if self.length == "kpc" else "erg s-1 cm-2 arcsec-2"
         of_all = self.luminosity_error if np.all(inside == 1.0) else np.nan
         common.update(error=error, unit=unit, luminosity_error=of_all, vov=None, trusted=np.nan)
-        image = Image(**common, brightness=brightness)
+        image = Image(**common, brightness=brightness, caveats=self.caveats)
         return replace(image, beyond=self.beyond + replace(image, brightness=self._sum(1.0 - inside)[0]).luminosity())
 
     def moments(self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None) -> Moments:
