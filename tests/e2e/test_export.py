@@ -138,6 +138,30 @@ class Fits(Exported):
             self.assertEqual(found[0].header["OBJECT"], LONG)
             self.assertEqual(found[0].header["OBSNAME"], STRANGE.replace("α", "?"))
 
+    def test_vectors_of_earlier_versions_are_text(self):
+        """Numbers and text make the same headers, with all digits."""
+        fits = self.need("astropy.io.fits")
+
+        def edit(file):
+            for key in ("direction", "right", "up", "centre"):
+                group = file["images/sb"]
+                group.attrs["centre"] = np.array([1 / 3, -2e21, 0])
+                text = " ".join(repr(float(v)) for v in group.attrs[key])
+                del group.attrs[key]
+                group.attrs[key] = np.bytes_(text)
+
+        def number(file):
+            file["images/sb"].attrs["centre"] = np.array([1 / 3, -2e21, 0])
+
+        headers = []
+        for change in (number, edit):
+            done = thor("export", self.edited(change), "--fits", "--name", "sb", "-o", self.folder, "--overwrite")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            header = fits.getheader(self.folder / "sb.fits")
+            headers.append([header[f"{key}_{axis}"] for key in ("DIR", "UP", "MID") for axis in "XYZ"])
+        self.assertEqual(headers[0], headers[1])
+        self.assertEqual(headers[0], [0, 0, 1, 0, 1, 0, 1 / 3, -2e21, 0])
+
     def test_fitsverify_has_no_complaints(self):
         if not shutil.which("fitsverify"):
             skip_loudly(self, "fitsverify is not installed (Debian: fitsverify)")

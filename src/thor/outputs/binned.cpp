@@ -1,10 +1,9 @@
 #include "thor/outputs/binned.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "thor/io/array/output.hpp"
 #include "thor/outputs/trust.hpp"
@@ -35,7 +34,7 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, const con
                       const SkyFrame& sky) {
   file.attribute(group, "observer", sight.observer);
   const auto set = [&](const std::string& name, const double(&v)[3], double unit = 1) {
-    file.attribute(group, name, fmt::format("{:.17g} {:.17g} {:.17g}", v[0] * unit, v[1] * unit, v[2] * unit));
+    file.attribute(group, name, std::vector<double>{v[0] * unit, v[1] * unit, v[2] * unit});
   };
   set("direction", sky.towards), set("right", sky.right), set("up", sky.up), set("centre", sky.centre);
   if (sky.rest) {

@@ -9,7 +9,7 @@
 /// names the file.
 namespace thor::io {
 
-using Attribute = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
+using Attribute = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<double>>;
 
 /// A group or a dataset.
 struct Object {
@@ -17,7 +17,7 @@ struct Object {
   bool is_dataset = false;
   std::vector<std::uint64_t> shape;             ///< for a dataset
   std::string type;                             ///< for a dataset: "float64", "int64", ...
-  std::map<std::string, Attribute> attributes;  ///< scalars; others are omitted
+  std::map<std::string, Attribute> attributes;  ///< scalars and short lists of numbers; others are omitted
 };
 
 /// All groups and datasets, a group before its members.

@@ -9,6 +9,7 @@ namespace thor::io {
 namespace {
 
 constexpr std::size_t most_objects = 100'000;
+constexpr hssize_t longest_list = 1000;
 
 template <class T>
 bool read_number(const Id& attribute, hid_t type, Attribute& out) {
@@ -18,10 +19,20 @@ bool read_number(const Id& attribute, hid_t type, Attribute& out) {
   return true;
 }
 
-/// Whether it is a scalar of a known kind.
+bool read_list(const Id& attribute, hssize_t count, Attribute& out) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0) return false;
+  out = std::move(values);
+  return true;
+}
+
+/// Whether it is a scalar of a known kind, or a short list of floating-point numbers.
 bool read_attribute(const Id& attribute, Attribute& out) {
   const Id type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-  if (type < 0 || space < 0 || H5Sget_simple_extent_npoints(space) != 1) return false;
+  if (type < 0 || space < 0) return false;
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (count > 1 && count <= longest_list && H5Tget_class(type) == H5T_FLOAT) return read_list(attribute, count, out);
+  if (count != 1) return false;
   switch (H5Tget_class(type)) {
     case H5T_STRING: {
       std::string text;

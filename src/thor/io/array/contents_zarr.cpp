@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_nodes = 100'000;
 
-/// Whether it is a scalar of a kind that we know.
+/// Whether it is a scalar of a kind that we know, or a list of numbers.
 bool read_attribute(const json& value, Attribute& out) {
   if (value.is_boolean()) {
     out = value.get<bool>();
@@ -26,6 +26,9 @@ bool read_attribute(const json& value, Attribute& out) {
     out = value.get<double>();
   } else if (value.is_string()) {
     out = value.get<std::string>();
+  } else if (value.is_array() && value.size() > 1 &&
+             std::ranges::all_of(value, [](const json& v) { return v.is_number(); })) {
+    out = value.get<std::vector<double>>();
   } else {
     return false;
   }

@@ -15,6 +15,8 @@ void copy(FitsHeader& header, const char* key, const Attributes& attributes, con
       [&](const auto& value) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) {
           if (number(attributes, name)) header.set(key, value, comment);
+        } else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<double>>) {
+          header.set(key, show(attributes, name), comment);
         } else {
           header.set(key, value, comment);
         }

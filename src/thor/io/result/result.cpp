@@ -1,6 +1,7 @@
 #include "thor/io/result/result.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <sstream>
@@ -51,8 +52,14 @@ std::string show(const Attributes& attributes, const std::string& name) {
   if (found == attributes.end()) return "?";
   return std::visit(
       [](const auto& v) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, double>) return fmt::format("{:.6g}", v);
-        return fmt::format("{}", v);
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::vector<double>>) {
+          return fmt::format("{}", fmt::join(v, " "));
+        } else if constexpr (std::is_same_v<T, double>) {
+          return fmt::format("{:.6g}", v);
+        } else {
+          return fmt::format("{}", v);
+        }
       },
       found->second);
 }
@@ -69,7 +76,8 @@ std::optional<double> number(const Attributes& attributes, const std::string& na
   return std::visit(
       [](const auto& v) -> std::optional<double> {
         using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> ||
+                      std::is_same_v<T, std::vector<double>>)
           return std::nullopt;
         else
           return std::isfinite(double(v)) ? std::optional(double(v)) : std::nullopt;
