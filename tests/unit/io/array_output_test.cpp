@@ -460,6 +460,7 @@ TEST_P(ArrayOutputTest, ContentsListsWhatWasWritten) {
     output.attribute("/g", "good", true);
     output.attribute("/g", "depth", -3);
     output.attribute("/g", "whole", 2.0);
+    output.attribute("/g", "list", std::vector<double>{1, 0.1, -2});
     output.write<double>("/g/values", std::vector<double>{1, 2, 3, 4, 5, 6}, {3, 2}, "cm", "six");
     output.column<std::int64_t>("/g/h/rows", 3, "", "none yet");
     output.commit();
@@ -472,6 +473,8 @@ TEST_P(ArrayOutputTest, ContentsListsWhatWasWritten) {
   EXPECT_TRUE(std::get<bool>(find(objects, "/g").attributes.at("good")));
   EXPECT_EQ(std::get<std::int64_t>(find(objects, "/g").attributes.at("depth")), -3);
   EXPECT_EQ(std::get<double>(find(objects, "/g").attributes.at("whole")), 2);
+  EXPECT_EQ(std::get<std::vector<double>>(find(objects, "/g").attributes.at("list")),
+            (std::vector<double>{1, 0.1, -2}));
   const Object& values = find(objects, "/g/values");
   EXPECT_TRUE(values.is_dataset);
   EXPECT_EQ(values.type, "float64");
