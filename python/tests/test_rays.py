@@ -1,6 +1,7 @@
 """Results of the raytracing driver: reading, analysis and figures."""
 
 import contextlib
+import dataclasses
 import io
 import os
 import unittest
@@ -112,6 +113,25 @@ class Reading(WithFiles):
         self.assertAlmostEqual(forest.mean_flux("5 km/s", 20)[0], np.mean(window), delta=1e-12)
         with self.assertRaisesRegex(thor.ArgumentError, "no bin between 600 and 700"):
             forest.mean_flux(600, 700)
+
+    def test_bins_that_are_not_covered(self):
+        """nan is left out of means, by the width that is left of each sightline, and drawn as a gap."""
+        forest = self.rays.absorption["forest"]
+        flux = forest.flux.copy()
+        flux[:, -1], flux[0] = np.nan, np.nan
+        flux[1, 1:] = np.nan
+        gaps = dataclasses.replace(forest, flux=flux, beyond="unknown")
+        mean, error = gaps.mean_flux()
+        self.assertAlmostEqual(mean, np.nanmean(flux), delta=1e-12)
+        self.assertGreater(abs(mean - np.mean(np.nanmean(flux[1:], axis=1))), 1e-4, "the twin: all sightlines alike")
+        self.assertTrue(0 < error < 1)
+        self.assertAlmostEqual(gaps.effective_depth()[0], -np.log(mean), delta=1e-12)
+        self.assertIn(f"mean flux {mean:.4g}", repr(gaps))
+        self.assertTrue(np.isnan(gaps.tomography().values[0, 0]) and np.sum(np.isnan(gaps.tomography().values)) == 1)
+        self.assertTrue(np.all(np.isfinite(gaps.plot([0, 1, 2]).get_ylim())))
+        nothing = dataclasses.replace(forest, flux=np.full_like(flux, np.nan))
+        self.assertTrue(np.isnan(nothing.mean_flux()[0]))
+        self.assertIn("Absorption", repr(nothing))
 
     def test_tomography(self):
         forest = self.rays.absorption["forest"]

@@ -72,6 +72,8 @@ class RayResult(ResultFile):
         sightlines = {key: read(key) for key in per_line}
         good = tau.shape == flux.shape == shape and min(shape) > 0 and columns.ndim == edges.ndim == 1
         good = good and (observed is None or observed.shape == shape)
+        covered = read("covered") if "covered" in group else None
+        good = good and (covered is None or covered.shape == (len(columns), 2))
         good = good and all(values.shape == per_line[key] for key, values in sightlines.items())
         if not good or axis not in AXIS_UNITS or not np.all(np.diff(edges) > 0):
             raise ResultError(f"{self.path}: absorption '{name}' is damaged")
@@ -82,7 +84,7 @@ class RayResult(ResultFile):
             name=name, tau=tau, flux=flux, observed=observed, edges=edges, axis=axis, line=Line(str(attributes["line"]), attributes["wavelength0"]),
             column_density=columns, **sightlines, hubble=float(attributes.get("hubble", 0.0)),
             oversampling=int(attributes.get("oversampling", 1)), lsf=float(attributes.get("lsf_fwhm", 0.0)),
-            signal_to_noise=float(attributes.get("signal_to_noise", 0.0)),
+            signal_to_noise=float(attributes.get("signal_to_noise", 0.0)), beyond=str(attributes.get("beyond", "empty")), covered=covered,
         )  # fmt: skip
 
     def _traces(self, name: str, group: reading.Group) -> Traces:

@@ -154,7 +154,9 @@ class Absorption:
     [km/s], to which gas at a distance s adds v + H s, positive to the red; or wavelengths [Angstrom]. ``observed`` is the flux
     after the line-spread function of ``lsf`` [km/s, full width at half maximum] and with noise of ``signal_to_noise``, or None.
     Of each sightline there are ``column_density`` [cm-2] of the absorber, ``equivalent_width`` [Angstrom], ``begin`` [cm] and
-    ``direction``, away from the observer. ``hubble`` [1/s] is 0 where nothing expands.
+    ``direction``, away from the observer. ``hubble`` [1/s] is 0 where nothing expands. ``beyond`` says what is beyond the ends of
+    sightlines: "periodic", the images of the box; "empty", no gas; "unknown": bins outside of the two ends of ``covered`` of a
+    sightline are nan, since gas outside of the box would absorb there.
     """
 
     name: str
@@ -172,6 +174,8 @@ class Absorption:
     oversampling: int
     lsf: float
     signal_to_noise: float
+    beyond: str = "empty"
+    covered: Floats | None = None
 
     @property
     def axis_units(self) -> str:
@@ -196,10 +200,16 @@ class Absorption:
 
     def mean_flux(self, low: float | str = -np.inf, high: float | str = np.inf) -> tuple[float, float]:
         """Mean flux of all sightlines between two values of the axis, and its error: the scatter of the means of sightlines over
-        the root of their number. Sightlines of one box share its structure, so the error is a lower bound; of one alone it is nan."""
-        means = self._within(low, high)
-        error = float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("nan")
-        return float(np.mean(means)), error
+        the root of their number. Sightlines of one box share its structure, so the error is a lower bound; of one alone it is nan.
+        Bins that are nan are left out; sightlines count by what is left of them."""
+        means, widths = self._within(low, high)
+        known = widths > 0.0
+        count, share = int(np.sum(known)), widths[known] / np.sum(widths)
+        if count == 0:
+            return float("nan"), float("nan")
+        mean = float(np.sum(share * means[known]))
+        scatter = np.sqrt(np.sum((share * (means[known] - mean)) ** 2))
+        return mean, float(scatter * np.sqrt(count / (count - 1))) if count > 1 else float("nan")
 
     def effective_depth(self, low: float | str = -np.inf, high: float | str = np.inf) -> tuple[float, float]:
         """Effective optical depth, -ln of the mean flux, and its error."""
@@ -207,8 +217,9 @@ class Absorption:
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(-np.log(mean)), float(np.divide(error, mean))
 
-    def _within(self, low: float | str, high: float | str) -> Floats:
-        """Mean flux of every sightline in a window; of bins that it cuts, the part inside counts."""
+    def _within(self, low: float | str, high: float | str) -> tuple[Floats, Floats]:
+        """Mean flux of every sightline in a window, and the width over which it is known; of bins that it cuts, the part inside
+        counts."""
         unit = "km/s" if self.axis == "velocity" else "Angstrom"
         first, last = (in_unit(v, unit, f"{end} of a window") for v, end in ((low, "low"), (high, "high")))
         inside = np.clip(np.minimum(self.edges[1:], last) - np.maximum(self.edges[:-1], first), 0.0, None)
@@ -217,8 +228,11 @@ class Absorption:
                 f"absorption '{self.name}' has no bin between {low!r} and {high!r}: its bins are from {self.edges[0]:g} to "
                 f"{self.edges[-1]:g} {unit}"
             )
-        means: Floats = self.flux @ inside / np.sum(inside)
-        return means
+        known = np.isfinite(self.flux)
+        widths: Floats = known @ inside
+        with np.errstate(invalid="ignore"):
+            means: Floats = np.where(known, self.flux, 0.0) @ inside / widths
+        return means, widths
 
     def tomography(self, low: float | str = -np.inf, high: float | str = np.inf) -> RayImage:
         """Mean flux between two values of the axis as an image, of sightlines on a regular grid: as the observer sees them, to whom
@@ -240,7 +254,7 @@ class Absorption:
             name=self.name, operator="absorption", field="flux", camera="sightlines", camera_type="orthographic",
             right=(edges[0] - middles[0]) / KPC, up=(edges[1] - middles[1]) / KPC, length="kpc", direction=-forward,
             centre=middles[0] * right + middles[1] * up, axes=np.array([right, up]),
-            values=self._within(low, high).reshape(n, n), unit="",
+            values=self._within(low, high)[0].reshape(n, n), unit="",
         )  # fmt: skip
 
     def plot(self, which: Which = 0, ax: Axes | None = None, *, what: str = "flux", colors: Sequence[str] = COLORS, **style: Any) -> Axes:
@@ -259,8 +273,9 @@ class Absorption:
         if what == "tau":
             ax.set_yscale("log")
         else:
-            seen = values[chosen]  # and room for the legend above the continuum
-            ax.set_ylim(min(-0.05, float(np.min(seen))), max(1.05, float(np.max(seen))) + 0.1 * len(chosen), auto=None)
+            seen = values[chosen][np.isfinite(values[chosen])]  # and room for the legend above the continuum
+            top, bottom = float(np.max(seen, initial=1.05)), float(np.min(seen, initial=-0.05))
+            ax.set_ylim(bottom, top + 0.1 * len(chosen), auto=None)
         ax.set_ylabel({"flux": "flux / continuum", "tau": r"optical depth $\tau$", "observed": "observed flux / continuum"}[what])
         wave = r"vacuum wavelength $\lambda\ [\mathrm{\AA}]$"
         ax.set_xlabel(rf"$c\,\ln(\lambda/\lambda_0)\ [\mathrm{{km\,s^{{-1}}}}]$, {self.line.label}" if self.axis == "velocity" else wave)

@@ -16,7 +16,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import C, KPC, Case, main, read_package  # noqa: E402
+from support import C, KPC, Case, USAGE, main, read_package, thor  # noqa: E402
 
 package = read_package()
 
@@ -215,7 +215,7 @@ class Hubble(OfRays):
             gas = self.grid(n=n, cell=cell, hubble=hubble, HI_density=self.one_cell(n, at), velocity_x=70.0)
             y = 5.3 * cell
             lines = {"list": [along((0, y, y), (1, 0, 0)), along((n * cell, y, y), (-1, 0, 0)), along((-30 * KPC, y, y), (2, 0, 0))]}
-            forest = self.result(rays(gas, absorption(low=-500, high=1500, bins=1000, sightlines=lines))).absorption["forest"]
+            forest = self.result(rays(gas, absorption(low=-500, high=1500, bins=1000, sightlines=lines, beyond="empty"))).absorption["forest"]
             middle = (at + 0.5) * cell
             expected = [70 + hubble * middle * 1e-5, -70 + hubble * (n * cell - middle) * 1e-5, 70 + hubble * (middle + 30 * KPC) * 1e-5]
             for tau, velocity in zip(forest.tau, expected):
@@ -238,7 +238,7 @@ class Hubble(OfRays):
             gas = self.grid(n=n, cell=cell, hubble=1e-17, HI_density=density)
 
             def spectrum(precision, subsampling):
-                operator = absorption(low=-1000, high=1500, bins=1250, subsampling=subsampling, sightlines={"random": 2, "direction": [1, 0, 0]})
+                operator = absorption(low=-1000, high=1500, bins=1250, subsampling=subsampling, beyond="empty", sightlines={"random": 2, "direction": [1, 0, 0]})
                 return self.result(rays(gas, operator), "--precision", precision).absorption["forest"]
             parts = spectrum("double", 200)
             for precision, of_tau, of_flux in (("double", 7e-4, 3e-4), ("single", 1e-3, 4e-4)):
@@ -257,7 +257,7 @@ class Hubble(OfRays):
             gas = self.grid(n=n, cell=cell, hubble=spread * b * 1e5 / cell, HI_density=density)
 
             def spectrum(subsampling):
-                operator = absorption(low=-150, high=150, bins=600, subsampling=subsampling, sightlines={"random": 1, "direction": [1, 0, 0]})
+                operator = absorption(low=-150, high=150, bins=600, subsampling=subsampling, beyond="empty", sightlines={"random": 1, "direction": [1, 0, 0]})
                 return self.result(rays(gas, operator), "--precision", "double").absorption["forest"]
             whole, parts = spectrum(0), spectrum(100)
             self.assertLess(np.max(np.abs(whole.flux - parts.flux)), 3e-4, spread)
@@ -300,7 +300,133 @@ class Hubble(OfRays):
         with h5py.File(self.folder / "grid.h5") as file:
             cells = file["HI_density"][3, :, 2].astype(float) * cell
         self.assertAlmostEqual(forest.column_density[0] / (2 * np.sum(cells) + np.sum(cells[:4])), 1, delta=1e-6)
-        self.assertLess(np.max(tau[200 + 1250 + 200 :]), 1e-3 * np.max(tau), "and ends after 2.5 boxes")
+        np.testing.assert_allclose(forest.tau, whole.tau, rtol=1e-6, err_msg="and the box goes on after 2.5 lengths")
+
+
+class BeyondTheEnds(OfRays):
+    """In the Hubble flow gas beyond the ends of a sightline absorbs at other velocities: images of a periodic box do, and of an
+    open box nothing is known there."""
+
+    N, CELL, FLOW, SPEED = 8, 100 * KPC, 500.0, 40.0  # FLOW: km/s across the box
+
+    def fields(self, n, seed=4):
+        """Random columns, and a smooth velocity along x that has the period of the box [km/s]."""
+        density = np.broadcast_to(10 ** np.random.default_rng(seed).uniform(-11.5, -10.2, n)[:, None, None], (n, n, n))
+        velocity = np.broadcast_to(self.SPEED * np.sin(2 * np.pi * (np.arange(n) + 0.7) / n)[:, None, None], (n, n, n))
+        return density.astype("f4").astype(float), velocity.astype("f4").astype(float)
+
+    def periodic(self):
+        density, velocity = self.fields(self.N)
+        return self.grid(n=self.N, cell=self.CELL, hubble=self.FLOW * 1e5 / (self.N * self.CELL), periodic=True, HI_density=density, velocity_x=velocity)
+
+    def truth(self, centers, images):
+        """tau at the middles of bins: the Voigt profile of 40 parts of each cell, in all images of the box."""
+        density, velocity = self.fields(self.N)
+        flow, parts, tau = self.FLOW / self.N, 40, np.zeros_like(centers)
+        for image in images:
+            for i in range(self.N):
+                for k in range(parts):
+                    at = velocity[i, 0, 0] + flow * (i + (k + 0.5) / parts) + image * self.FLOW
+                    tau += depth(centers - at, density[i, 0, 0] * self.CELL / parts, 1e4)
+        return tau
+
+    def test_images_of_a_periodic_box(self):
+        middle = 4.5 * self.CELL
+        for lines in ({"list": [along((0, middle, middle), (1, 0, 0))]},
+                      {"list": [along((0, middle, middle), (1, 0, 0))], "length": f"{1.6 * self.N * self.CELL!r} cm"}):
+            gas = self.periodic()
+            forest = self.result(rays(gas, absorption(low=-750, high=1750, bins=1250, sightlines=lines))).absorption["forest"]
+            truth = self.truth(forest.centers, range(-5, 8))
+            np.testing.assert_allclose(np.exp(-forest.tau[0]), np.exp(-truth), atol=2e-3)
+            self.assertGreater(np.max(np.abs(np.exp(-forest.tau[0]) - np.exp(-self.truth(forest.centers, [0])))), 0.3, "the twin: one box")
+            for low in (-750, -333, 600):  # the mean over the length of the box is the same from anywhere
+                self.assertAlmostEqual(forest.mean_flux(low, low + 500)[0] / forest.mean_flux(0, 500)[0], 1, delta=2e-4)
+            self.assertGreater(abs(forest.mean_flux(0, 300)[0] / forest.mean_flux(0, 500)[0] - 1), 0.01, "the twin: a part of it")
+            self.assertEqual((forest.beyond, forest.covered), ("periodic", None))
+            cells = np.tile(self.fields(self.N)[0][:, 0, 0], 2) * self.CELL  # of the sightline itself
+            parts = np.clip((1.6 if "length" in lines else 1) * self.N - np.arange(2 * self.N), 0, 1)
+            self.assertAlmostEqual(forest.column_density[0] / np.sum(cells * parts), 1, delta=1e-5)
+
+    def test_oblique_sightlines_of_a_periodic_box(self):
+        """One that begins 300 km/s further back shows the same gas 300 km/s further to the red."""
+        rng = np.random.default_rng(8)
+        n, cell = self.N, self.CELL
+        hubble = self.FLOW * 1e5 / (n * cell)
+        gas = self.grid(n=n, cell=cell, hubble=hubble, periodic=True, HI_density=10 ** rng.uniform(-12, -10, (n, n, n)), velocity_z=rng.normal(0, 30, (n, n, n)))
+        direction = np.array([1, 0.31, 0.17]) / np.linalg.norm([1, 0.31, 0.17])
+        begin = np.array([0.3, 2.2, 5.1]) * cell
+        lines = {"list": [along(begin, direction), along(begin - 300e5 / hubble * direction, direction)], "length": f"{n * cell!r} cm"}
+        forest = self.result(rays(gas, absorption(low=-1000, high=2000, bins=3000, sightlines=lines))).absorption["forest"]
+        np.testing.assert_allclose(forest.flux[1, 300:], forest.flux[0, :-300], atol=2e-3)
+        self.assertGreater(np.max(np.abs(forest.flux[1] - forest.flux[0])), 0.2, "the twin: not shifted")
+        self.assertLess(np.max(np.min(forest.flux[0].reshape(-1, 500), axis=1)), 0.9, "gas everywhere")
+
+    def test_wings_of_images(self):
+        """Damping wings of a cell with 1e19 cm^-2 reach over several images of the box."""
+        n, cell = 8, 100 * KPC
+        density = np.full((n, n, n), 1e-20)
+        density[5] = 1e19 / cell
+        gas = self.grid(n=n, cell=cell, hubble=self.FLOW * 1e5 / (n * cell), periodic=True, HI_density=density)
+        lines = {"list": [along((0, cell, cell), (1, 0, 0))]}
+        forest = self.result(rays(gas, absorption(low=0, high=500, bins=250, sightlines=lines))).absorption["forest"]
+        flow, parts = self.FLOW / n, 40
+        truth = sum(depth(forest.centers - flow * (5 + (k + 0.5) / parts) - image * self.FLOW, 1e19 / parts, 1e4)
+                    for image in range(-200, 201) for k in range(parts))
+        self.assertLess(np.max(np.abs(np.exp(-forest.tau[0]) - np.exp(-truth))), 6e-3)
+        few = sum(depth(forest.centers - flow * 5.5 - image * self.FLOW, 1e19, 1e4) for image in (-1, 0, 1))
+        self.assertGreater(np.max(np.abs(np.exp(-few) - np.exp(-truth))), 2e-2, "the twin: the next images alone")
+
+    def cut_out(self, first, n, whole, **keys):
+        """The open box of cells `first` to `first + n` of a periodic one of `whole`, in all of which H is the same."""
+        density, velocity = self.fields(whole)
+        part = slice(first, first + n)
+        return self.grid(n=n, cell=self.CELL, hubble=self.FLOW * 1e5 / (self.N * self.CELL), HI_density=density[part, :n, :n],
+                         velocity_x=velocity[part, :n, :n], **keys)
+
+    def test_an_open_box_knows_nothing_of_gas_outside(self):
+        """Bins that are covered have the flux of a larger box; others are NaN, where that box would show otherwise."""
+        whole, first, n, flow = 32, 5, 12, self.FLOW / self.N
+        density, velocity = self.fields(whole)
+        y = 2.5 * self.CELL
+        large = self.grid(n=whole, cell=self.CELL, hubble=self.FLOW * 1e5 / (self.N * self.CELL), periodic=True, HI_density=density, velocity_x=velocity)
+        back = {"list": [along((first * self.CELL, y, y), (1, 0, 0))]}
+        truth = self.result(rays(large, absorption(low=-400, high=1200, bins=1600, sightlines=back))).absorption["forest"].flux[0]
+        lines = {"list": [along((0, y, y), (1, 0, 0))]}
+        known = absorption(low=-400, high=1200, bins=1600, sightlines=lines, lsf="10 km/s")
+        forest = self.result(rays(self.cut_out(first, n, whole), known)).absorption["forest"]
+        self.assertIn("% of the bins are NaN: gas outside of the box, which is not known, would absorb there", self.done.stderr)
+        covered, b = forest.covered[0], thermal_speed(LYA, 1e4)
+        ends = velocity[first, 0, 0] + 3 * b, n * flow + velocity[first + n - 1, 0, 0] - 3 * b
+        np.testing.assert_allclose(covered, ends, atol=0.05)
+        inside = (forest.edges[:-1] >= covered[0]) & (forest.edges[1:] <= covered[1])
+        for values in (forest.flux[0], forest.tau[0], forest.observed[0]):
+            np.testing.assert_array_equal(np.isfinite(values), inside)
+        np.testing.assert_allclose(forest.flux[0][inside], truth[inside], atol=3e-3)
+        self.assertEqual(forest.beyond, "unknown")
+        self.assertAlmostEqual(forest.mean_flux()[0], np.mean(truth[inside]), delta=1e-3)
+        alone = self.result(rays(self.cut_out(first, n, whole), {**known, "beyond": "empty"})).absorption["forest"]
+        self.assertNotIn("NaN", self.done.stderr)
+        self.assertEqual((alone.beyond, alone.covered), ("empty", None))
+        np.testing.assert_allclose(alone.flux[0][inside], forest.flux[0][inside], atol=1e-6)
+        outside = np.abs(alone.flux[0] - truth)
+        for end in covered:
+            self.assertGreater(np.max(outside[np.abs(forest.centers - end) < 3 * b + 30]), 0.02, "the twin: 3 b and 30 km/s beside")
+        dim = (1 - forest.flux[0][inside]) * np.diff(LYA["wavelength"] * 1e8 * np.exp(forest.edges / C))[inside]
+        self.assertAlmostEqual(forest.equivalent_width[0] / np.sum(dim), 1, delta=1e-5)
+
+    def test_where_nothing_is_covered(self):
+        y = 2.5 * self.CELL
+        lines = {"list": [along((0, y, y), (1, 0, 0))]}
+        path = self.write(rays(self.cut_out(0, 4, 8), absorption(low=-400, high=-100, sightlines=lines)))
+        done = thor("run", path, "-o", self.folder / "none.h5")
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("operators.0: no bin is covered by a sightline", done.stderr)
+        self.assertIn("beyond: empty", done.stderr)
+        self.assertFalse((self.folder / "none.h5").exists())
+        doublet = absorption(low=-100, high=1200, bins=650, line="MgII", density_field="HI_density", sightlines=lines)
+        forest = self.result(rays(self.cut_out(0, 20, 32), doublet)).absorption["forest"]
+        apart = C * math.log(MG[1]["wavelength"] / MG[0]["wavelength"])
+        self.assertGreater(forest.covered[0, 0], apart, "gas before the box would absorb in the red transition")
 
 
 class Maps(OfRays):

@@ -32,6 +32,21 @@ class Same(RankCase, in_one.RayCase):
                 out = self.on_ranks(ranks, config, "--domains", domains, "--threads", 1)
                 in_one.Results.assert_same_but_for_pieces(self, whole, out)
 
+    def test_gas_beyond_the_ends(self):
+        """Images of a periodic box, and what sightlines cover of an open one, are found from parts that several ranks have."""
+        config = in_one.rays([in_one.absorption(range=["-200 km/s", "900 km/s"], bins=300)], precision="double")
+        for periodic in (1, 0):
+            in_one.write_grid(self.folder / "grid.h5", periodic=periodic, hubble=1e-14)
+            whole = in_one.arrays(self.run_thor(config, "--device", "cpu"))
+            for ranks, domains in ((2, 2), (3, 4)):
+                parts = in_one.arrays(self.on_ranks(ranks, config, "--domains", domains, "--threads", 1))
+                self.assertEqual(parts.keys(), whole.keys())
+                for name, values in whole.items():
+                    np.testing.assert_allclose(parts[name], values, rtol=1e-5, atol=1e-6, err_msg=name)
+            share = np.mean(np.isnan(whole["absorption/forest/flux"]))
+            self.assertEqual(share == 0, bool(periodic))
+            self.assertLess(share, 0.9)
+
     def test_a_mistake_in_a_part(self):
         """Of a rank that is not the first: nothing is left behind."""
         with h5py.File(self.folder / "grid.h5", "a") as file:

@@ -454,6 +454,18 @@ double RayScene::coldest(const FieldUse& temperature) const {
   return double(least) * temperature.unit;
 }
 
+double RayScene::fastest(const FieldUse& velocity) const {
+  if (!is_grid_ || velocity.quantity.velocity < 0) return 0;
+  const FieldArray* const of = &fields_[std::size_t(velocity.quantity.velocity)];
+  double most = 0;
+  for (std::size_t i = 0; i < of->count; ++i) {
+    double square = 0;
+    for (int k = 0; k < 3; ++k) square += std::pow(double(of[k].numbers.get()[i]), 2);
+    most = std::max(most, square);
+  }
+  return std::sqrt(most) * velocity.unit;
+}
+
 template <class Real>
 AnyScene<Real> RayScene::scene() const {
   if (is_grid_) {

@@ -31,6 +31,7 @@ class RayScene final : public FieldSource {
 
   Absorber absorber(const Line& line, const std::string& density_field) override;
   double coldest(const FieldUse& temperature) const;  ///< lowest temperature of this part [K]
+  double fastest(const FieldUse& velocity) const;     ///< largest speed in this part of a grid [cm/s]
 
   /// How the values of a product are spread over the cells of a grid, in its units. Between `low` and `high` is what a
   /// picture should show of it.
@@ -49,6 +50,7 @@ class RayScene final : public FieldSource {
   double length() const override { return length_; }  ///< unit of length [cm]
   double longest() const override { return *std::ranges::max_element(size_); }
   double hubble() const override { return is_grid_ ? shape_.hubble : 0; }
+  bool repeats() const override { return is_grid_ && shape_.periodic && shape_.hubble > 0; }
   const std::array<double, 3>& centre() const { return centre_; }  ///< [cm]
   const std::array<double, 3>& size() const { return size_; }      ///< of the whole gas [cm]
   double b_turb() const override { return b_turb_; }

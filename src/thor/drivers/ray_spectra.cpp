@@ -3,7 +3,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/drivers/ray_products.hpp"
+#include "thor/drivers/ray_coverage.hpp"
 #include "thor/random/uniform.hpp"
 
 namespace thor {
@@ -68,12 +68,18 @@ class RaySpectra final : public RayProduct {
         sightlines_((work.require_memory(work.key(op), bytes_of_result()), work.sightlines(op, keys_.sightlines))) {
     double coldest = HUGE_VAL;
     for (auto& part : work.parts.parts()) {
-      coldest = std::min(coldest, part.scene.coldest(part.scene.absorber(line_, keys_.density_field).temperature));
+      const Absorber ion = part.scene.absorber(line_, keys_.density_field);
+      coldest = std::min(coldest, part.scene.coldest(ion.temperature));
+      if (part.scene.repeats()) fastest_ = std::max(fastest_, part.scene.fastest(ion.velocity));
     }
-    if (work.parts.is_cut()) coldest = std::ranges::min(everywhere(work.world, {coldest}));
+    if (work.parts.is_cut()) {
+      coldest = std::ranges::min(everywhere(work.world, {coldest}));
+      fastest_ = std::ranges::max(everywhere(work.world, {fastest_}));
+    }
     for (auto& part : work.parts.parts()) {
       plans_.push_back(keys_.plan(line_, part.scene, coldest, sightlines_.longest, work.key(op)));
     }
+    require_images();
     work.require_memory(work.key(op), bytes());
   }
   double rays() const override { return keys_.sightlines.count(); }
@@ -89,7 +95,10 @@ class RaySpectra final : public RayProduct {
     const auto fine = std::size_t(plans_.front().absorption.bins);
     return std::min(std::clamp<std::size_t>((std::size_t(1) << 25) / fine, 1, 4096), sightlines_.begins.size());
   }
-  std::size_t end_of_piece(std::size_t first, std::size_t end) const;
+  double images() const;
+  void require_images() const;
+  SightlineRays rays_of(std::size_t first, std::span<double> columns) const;
+  std::size_t end_of_piece(const SightlineRays& rays, std::size_t first, std::size_t end) const;
   void absorb(Tracer& tracer, const SightlineRays& rays, const Absorption& whole, std::vector<float>& depth,
               std::vector<double>& columns) const;
   RayWork& work_;
@@ -98,15 +107,63 @@ class RaySpectra final : public RayProduct {
   const Line line_;
   const SightlineList sightlines_;
   std::vector<AbsorptionPlan> plans_;  ///< of each part
+  double fastest_ = 0;                 ///< speed of the gas of a box that repeats [cm/s]
 };
 
+/// Lengths of the box that a sightline goes through for all images that absorb in the range, but for damping wings.
+double RaySpectra::images() const {
+  const RayScene& scene = work_.parts.scene();
+  if (!scene.repeats()) return 1;
+  const std::vector<double>& edges = plans_.front().edges;
+  return (edges.back() - edges.front() + 2 * fastest_) / (scene.hubble() * std::ranges::min(scene.size()));
+}
+
+void RaySpectra::require_images() const {
+  if (images() < 1000) return;
+  const RayScene& scene = work_.parts.scene();
+  throw Error(ExitCode::usage,
+              fmt::format("{}.range: it is {:.3g} times as wide as the Hubble flow across the periodic box, {:.3g} "
+                          "km/s; expected at most 1000: take a narrower range",
+                          work_.key(op_), images(), scene.hubble() * std::ranges::min(scene.size()) / km));
+}
+
+/// Rays of sightlines from one on; in a box that repeats through its images, and then with the `columns` of those of
+/// this rank, without the images.
+SightlineRays RaySpectra::rays_of(std::size_t first, std::span<double> columns) const {
+  const SightlineList& all = sightlines_;
+  SightlineRays rays;
+  for (std::size_t i = first; i < first + columns.size(); ++i) {
+    for (std::uint32_t k = all.rays.first[i]; k < all.rays.first[i + 1]; ++k) rays.rays.push_back(all.rays.rays[k]);
+    rays.first.push_back(std::uint32_t(rays.rays.size()));
+  }
+  const RayScene& scene = work_.parts.scene();
+  if (!scene.repeats()) return rays;
+  std::vector<float> depth(columns.size());
+  std::vector<double> more(columns.size());
+  for (std::size_t p = 0; p < plans_.size(); ++p) {
+    Absorption one = plans_[p].absorption;
+    one.bins = 1;
+    work_.parts.parts()[p].tracer->absorb(rays, one, depth, more);
+    for (std::size_t i = 0; i < more.size(); ++i) columns[i] += more[i];
+  }
+  std::vector<double> whole(columns.begin(), columns.end());
+  if (work_.parts.is_cut()) {
+    const std::vector<double> of_ranks = everywhere(work_.world, whole);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      whole[i] = 0;
+      for (std::size_t k = i; k < of_ranks.size(); k += whole.size()) whole[i] += of_ranks[k];
+    }
+  }
+  return with_images(scene, all, first, plans_.front(), fastest_, whole);
+}
+
 /// Sightlines from one on, whose tracing takes a second or so: between these, somebody looks at the clock.
-std::size_t RaySpectra::end_of_piece(std::size_t first, std::size_t end) const {
+std::size_t RaySpectra::end_of_piece(const SightlineRays& rays, std::size_t first, std::size_t end) const {
   const Absorption& a = plans_.front().absorption;
   const double threads = work_.options.cpu.threads, most_work = work_.parts.is_on_device() ? 0x1p38 : 0x1p28 * threads;
   double work = 0;
   for (std::size_t i = first; i < end; ++i) {
-    work += double(a.bins) * std::max(a.pieces, 1) * a.transitions * sightlines_.pieces(i, work_.parts.scene());
+    work += double(a.bins) * std::max(a.pieces, 1) * a.transitions * pieces_of(rays, i, work_.parts.scene());
     if (work > most_work && double(i - first) >= threads) return i;
   }
   return end;
@@ -135,7 +192,8 @@ double RaySpectra::bytes() const {
   const double fine = plans_.front().absorption.bins, ranks = work_.world.ranks(), some = double(at_once());
   const double depths = 4 + 8, sent = ranks > 1 ? 3 * 8 * (work_.parts.is_cut() ? ranks : 1) : 0;
   const double of_thread = 2 * 8 * (std::min(double(work_.options.cpu.threads), some) + 1);
-  return bytes_of_result() + fine * (some * (depths + sent) + of_thread);
+  const double of_images = work_.parts.scene().repeats() ? some * 3 * (images() + 1) * sizeof(StraightRay) : 0;
+  return bytes_of_result() + fine * (some * (depths + sent) + of_thread) + of_images;
 }
 
 void RaySpectra::write(io::ArrayOutput* file) {
@@ -144,30 +202,34 @@ void RaySpectra::write(io::ArrayOutput* file) {
   const Absorption& a = plan.absorption;
   const SightlineList& all = sightlines_;
   const std::size_t count = all.begins.size(), fine = std::size_t(a.bins), bins = op.bins;
-  const bool cut = work_.parts.is_cut();
-  std::vector<float> tau(count * bins), flux(count * bins), observed(observes() ? count * bins : 0);
+  const bool cut = work_.parts.is_cut(), repeats = work_.parts.scene().repeats();
+  const std::vector<Covered> covered = covered_by(work_, all, plans_, op.beyond);
+  if (work_.world.is_first()) tell_coverage(covered, plan, work_.key(op_));
+  std::vector<float> tau(count * bins, NAN), flux(tau), observed(observes() ? count * bins : 0, NAN);
   std::vector<double> columns(count), width(count);
   std::size_t block = 0;
   for (std::size_t first = 0; first < count; first += at_once(), ++block) {
     const std::size_t some = std::min(at_once(), count - first);
     const bool mine = cut || int(block % std::size_t(work_.world.ranks())) == work_.world.rank();
     std::vector<double> own;  // optical depths, and then column densities
-    if (mine) own.resize(some * (fine + 1));
-    for (std::size_t from = first, to = 0; mine && from < first + some; from = to) {
-      to = end_of_piece(from, first + some);
-      SightlineRays rays;
-      for (std::size_t i = from; i < to; ++i) {
-        for (std::uint32_t k = all.rays.first[i]; k < all.rays.first[i + 1]; ++k) rays.rays.push_back(all.rays.rays[k]);
-        rays.first.push_back(std::uint32_t(rays.rays.size()));
-      }
+    SightlineRays rays;
+    if (mine) {
+      own.resize(some * (fine + 1));
+      rays = rays_of(first, std::span(own).subspan(some * fine));
+    }
+    for (std::size_t from = 0, to = 0; mine && from < some; from = to) {
+      to = end_of_piece(rays, from, some);
+      SightlineRays piece;
+      piece.rays.assign(rays.rays.begin() + rays.first[from], rays.rays.begin() + rays.first[to]);
+      for (std::size_t i = from; i < to; ++i) piece.first.push_back(rays.first[i + 1] - rays.first[from]);
       std::vector<float> depth((to - from) * fine);
       std::vector<double> more(to - from);
-      const std::span sums = std::span(own).subspan((from - first) * fine, depth.size());
-      const std::span sums_of_columns = std::span(own).subspan(some * fine + from - first, more.size());
+      const std::span sums = std::span(own).subspan(from * fine, depth.size());
+      const std::span sums_of_columns = std::span(own).subspan(some * fine + from, more.size());
       for (std::size_t p = 0; p < plans_.size(); ++p) {
-        absorb(*work_.parts.parts()[p].tracer, rays, plans_[p].absorption, depth, more);
+        absorb(*work_.parts.parts()[p].tracer, piece, plans_[p].absorption, depth, more);
         for (std::size_t i = 0; i < depth.size(); ++i) sums[i] += double(depth[i]);
-        for (std::size_t i = 0; i < more.size(); ++i) sums_of_columns[i] += more[i];
+        for (std::size_t i = 0; i < more.size() && !repeats; ++i) sums_of_columns[i] += more[i];
       }
       work_.progress(double(to - from));
     }
@@ -182,15 +244,18 @@ void RaySpectra::write(io::ArrayOutput* file) {
       work_.stop_if_due();
       const std::size_t line = first + i;
       columns[line] = own[some * fine + i];
-      std::vector<double> fluxes(fine);
-      for (std::size_t b = 0; b < fine; ++b) fluxes[b] = std::exp(-own[i * fine + b]);
       const std::size_t m = fine / bins;
+      std::size_t begin = 0, end = bins;  // of the bins that are covered
+      while (begin < end && !covered[line].has(plan.edges[begin], plan.edges[begin + 1])) ++begin;
+      while (end > begin && !covered[line].has(plan.edges[end - 1], plan.edges[end])) --end;
+      std::vector<double> fluxes((end - begin) * m);
+      for (std::size_t k = 0; k < fluxes.size(); ++k) fluxes[k] = std::exp(-own[i * fine + begin * m + k]);
       const auto bin = [&](const std::vector<double>& values, std::size_t b) {
         double mean = 0;
-        for (std::size_t k = b * m; k < (b + 1) * m; ++k) mean += values[k] / double(m);
+        for (std::size_t k = (b - begin) * m; k < (b - begin + 1) * m; ++k) mean += values[k] / double(m);
         return mean;
       };
-      for (std::size_t b = 0; b < bins; ++b) {
+      for (std::size_t b = begin; b < end; ++b) {
         double depth = 0;
         for (std::size_t k = b * m; k < (b + 1) * m; ++k) depth += own[i * fine + k] / double(m);
         tau[line * bins + b] = float(depth);
@@ -200,9 +265,9 @@ void RaySpectra::write(io::ArrayOutput* file) {
         const double high = plan.wavelength0 * std::exp(plan.edges[b + 1] / constants::c);
         width[line] += (1 - mean) * (high - low) / constants::angstrom;
       }
-      if (!observes()) return;
+      if (!observes() || begin == end) return;
       const std::vector<double> seen = smoothed(fluxes, op.lsf / (2 * std::sqrt(2 * std::numbers::ln2)) / a.width);
-      for (std::size_t b = 0; b < bins; ++b) {
+      for (std::size_t b = begin; b < end; ++b) {
         double value = bin(seen, b);
         if (op.signal_to_noise > 0) {
           const StreamKey words = stream_key(work_.config.seed ^ mix64(op_ + 1), line * bins + b);
@@ -215,16 +280,28 @@ void RaySpectra::write(io::ArrayOutput* file) {
   if (!work_.world.is_first()) return;
   const std::string group = "/absorption/" + op.name;
   const std::vector<std::uint64_t> shape{count, bins};
-  file->write<float>(group + "/tau", tau, shape, "", "optical depth, mean of each bin");
+  file->write<float>(group + "/tau", tau, shape, "", "optical depth, mean of each bin; NaN where it is not known");
   file->write<float>(group + "/flux", flux, shape, "", "share of the continuum that is left, mean of each bin");
   if (observes())
     file->write<float>(group + "/observed", observed, shape, "", "flux with line-spread function and noise");
-  std::vector<double> edges;
   const bool in_velocity = op.axis == config::AbsorptionAxis::velocity;
-  for (const double w : plan.edges) {
-    edges.push_back(in_velocity ? w / km : plan.wavelength0 * std::exp(w / constants::c) / constants::angstrom);
+  const char* const unit = in_velocity ? "km s-1" : "Angstrom";
+  const auto on_axis = [&](double w) {
+    return in_velocity ? w / km : plan.wavelength0 * std::exp(w / constants::c) / constants::angstrom;
+  };
+  std::vector<double> edges, ends;
+  for (const double w : plan.edges) edges.push_back(on_axis(w));
+  file->write(group + "/edges", edges, unit, "edges of the bins");
+  const RayScene& scene = work_.parts.scene();
+  const bool unknown = scene.hubble() > 0 && !repeats && op.beyond == config::GasBeyond::unknown;
+  if (unknown) {
+    for (const Covered& c : covered) {
+      const bool any = c.high > c.low;
+      ends.push_back(any ? on_axis(c.low) : NAN), ends.push_back(any ? on_axis(c.high) : NAN);
+    }
+    file->write<double>(group + "/covered", ends, {count, 2}, unit, "part of the axis that each sightline covers");
   }
-  file->write(group + "/edges", edges, in_velocity ? "km s-1" : "Angstrom", "edges of the bins");
+  file->attribute(group, "beyond", std::string(repeats ? "periodic" : unknown ? "unknown" : "empty"));
   file->write(group + "/column_density", columns, "cm-2", "number of absorbing ions along each sightline");
   file->write(group + "/equivalent_width", width, "Angstrom", "integral of 1 - flux over wavelength, within the range");
   std::vector<double> begins, directions;
@@ -238,8 +315,7 @@ void RaySpectra::write(io::ArrayOutput* file) {
   file->attribute(group, "wavelength0", plan.wavelength0 / constants::angstrom);
   file->attribute(group, "axis", std::string(in_velocity ? "velocity" : "wavelength"));
   file->attribute(group, "oversampling", std::int64_t(plan.oversampling));
-  const RayScene& scene = work_.parts.scene();
-  file->attribute(group, "hubble", scene.is_grid() ? scene.shape().hubble : 0.);
+  file->attribute(group, "hubble", scene.hubble());
   if (op.lsf > 0) file->attribute(group, "lsf_fwhm", op.lsf / km);
   if (op.signal_to_noise > 0) file->attribute(group, "signal_to_noise", op.signal_to_noise);
 }

@@ -15,7 +15,8 @@ class RayTraces final : public RayProduct {
         keys_(std::get<config::TracerOperator>(work.config.operators[op])),
         names_(config::listed(keys_.fields)),
         sightlines_(work.sightlines(op, keys_.sightlines)) {
-    for (std::size_t i = 0; i < sightlines_.begins.size(); ++i) pieces_ += sightlines_.pieces(i, work.parts.scene());
+    for (std::size_t i = 0; i < sightlines_.begins.size(); ++i)
+      pieces_ += pieces_of(sightlines_.rays, i, work.parts.scene());
     work.require_memory(work.key(op), bytes());
     for (auto& part : work.parts.parts()) {
       std::vector<FieldUse> uses;

@@ -108,30 +108,6 @@ std::pair<double, double> count_sightlines(const config::Sightlines& keys, const
   return {keys.count(), keys.count() * rays_of(keys, scene, unit(keys.direction))};
 }
 
-/// A sightline that leaves the box through a face enters it again through the opposite one.
-void add_wrapped(const RayScene& scene, Vector position, const Vector& direction, double most, SightlineRays& rays) {
-  const Vector& size = scene.size();
-  for (std::size_t k = 0; k < 3; ++k) {  // it begins in the box
-    const double low = scene.shape().origin[k];
-    position[k] -= size[k] * std::floor((position[k] - low) / size[k]);
-    if (!is_among_cells(scene, position, k)) position[k] = low;  // what rounding leaves at the upper face
-  }
-  for (double t = 0; t < most;) {
-    stop_if_interrupted();
-    double leaves = HUGE_VAL;
-    std::size_t through = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      if (direction[k] == 0) continue;
-      const double face = scene.centre()[k] + (direction[k] > 0 ? 0.5 : -0.5) * size[k];
-      const double at = (face - position[k]) / direction[k];
-      if (at < leaves) leaves = at, through = k;
-    }
-    if (leaves > t) rays.rays.push_back(ray_of(scene, position, direction, t, std::min(leaves, most)));
-    t = std::max(t, leaves);
-    position[through] -= (direction[through] > 0 ? 1 : -1) * size[through];
-  }
-}
-
 }  // namespace
 
 double progress_of(const config::CameraPath& path, std::uint64_t frame) {
@@ -226,7 +202,7 @@ double bytes_of_sightlines(const config::Sightlines& keys, const RayScene& scene
   return count * (places + sizeof(std::uint32_t)) + rays * sizeof(StraightRay);
 }
 
-double SightlineList::pieces(std::size_t sightline, const RayScene& scene) const {
+double pieces_of(const SightlineRays& rays, std::size_t sightline, const RayScene& scene) {
   constexpr double of_model = 100;
   double pieces = 0;
   for (std::uint32_t r = rays.first[sightline]; r < rays.first[sightline + 1]; ++r) {
@@ -235,6 +211,31 @@ double SightlineList::pieces(std::size_t sightline, const RayScene& scene) const
     pieces += scene.is_grid() ? 4 + faces * (ray.to - ray.from) : of_model;
   }
   return pieces;
+}
+
+void add_images(const RayScene& scene, Vector position, const Vector& direction, double from, double to,
+                SightlineRays& rays) {
+  const Vector& size = scene.size();
+  for (std::size_t k = 0; k < 3; ++k) {  // it begins in the box
+    const double low = scene.shape().origin[k];
+    position[k] -= size[k] * std::floor((position[k] + from * direction[k] - low) / size[k]);
+    // What rounding leaves at the upper face.
+    if (direction[k] == 0 && !is_among_cells(scene, position, k)) position[k] = low;
+  }
+  for (double t = from; t < to;) {  // through a face, and in again through the opposite one
+    stop_if_interrupted();
+    double leaves = HUGE_VAL;
+    std::size_t through = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (direction[k] == 0) continue;
+      const double face = scene.centre()[k] + (direction[k] > 0 ? 0.5 : -0.5) * size[k];
+      const double at = (face - position[k]) / direction[k];
+      if (at < leaves) leaves = at, through = k;
+    }
+    if (leaves > t) rays.rays.push_back(ray_of(scene, position, direction, t, std::min(leaves, to)));
+    t = std::max(t, leaves);
+    position[through] -= (direction[through] > 0 ? 1 : -1) * size[through];
+  }
 }
 
 SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& scene, std::uint64_t seed,
@@ -279,7 +280,7 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
     }
     out.begins.push_back(position), out.directions.push_back(direction);
     if (wraps) {
-      add_wrapped(scene, position, direction, *keys.length, out.rays);
+      add_images(scene, position, direction, 0, *keys.length, out.rays);
       out.longest = std::max(out.longest, *keys.length);
     } else if (to > from) {
       out.rays.rays.push_back(ray_of(scene, position, direction, from, to));

@@ -28,10 +28,12 @@ struct SightlineList {
   SightlineRays rays;
   double longest = 0;      ///< [cm]
   std::size_t missed = 0;  ///< number of those that do not meet the gas
-
-  /// Pieces of gas along one of them: in a grid at most, in a model about.
-  double pieces(std::size_t sightline, const RayScene& scene) const;
 };
+/// Pieces of gas along one of the sightlines: in a grid at most, in a model about.
+double pieces_of(const SightlineRays& rays, std::size_t sightline, const RayScene& scene);
+/// Rays through a periodic box and its images, along a line from a distance to another [cm].
+void add_images(const RayScene& scene, std::array<double, 3> position, const std::array<double, 3>& direction,
+                double from, double to, SightlineRays& rays);
 /// Memory that they take, at most.
 double bytes_of_sightlines(const config::Sightlines& keys, const RayScene& scene);
 /// Throws an Error(usage) for one of a list that misses the gas.

@@ -53,6 +53,13 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
     s.number("signal_to_noise", &AbsorptionOperator::signal_to_noise, {.low = 0, .high = 1e9},
              {.meaning = "of a bin of the continuum, for `observed`: Gaussian noise by the `seed`; 0: none",
               .fallback = "0"});
+    s.choice(
+        "beyond", &AbsorptionOperator::beyond,
+        std::vector<Option<GasBeyond>>{{"unknown", GasBeyond::unknown, "NaN where gas outside of the box would absorb"},
+                                       {"empty", GasBeyond::empty, "there is no gas outside of the box: continuum"}},
+        {.meaning = "gas beyond the ends of a sightline through an open box with Hubble flow; a periodic box "
+                    "continues",
+         .fallback = "unknown"});
     s.check([](Reader& reader, const AbsorptionOperator& o) {
       if (reader.clean("range") && reader.clean("bins") && o.bins > 0 &&
           !((o.high - o.low) / double(o.bins) > 1e-12 * std::max(std::abs(o.low), std::abs(o.high)))) {
@@ -92,13 +99,14 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
                                              "profile is good up to 0.2: give the gas a dataset.b_turb",
                                              key, coldest, largest_a, line.name));
   }
+  plan.bluest = bluest, plan.reddest = reddest;
   const bool in_velocity = axis == AbsorptionAxis::velocity;
   const double begin = in_velocity ? low : c * std::log(low / first.wavelength);
   const double end = in_velocity ? high : c * std::log(high / first.wavelength);
   // Gas absorbs between these; damping wings may reach some thousand km/s beyond.
   constexpr double wings = 5e3;
   const double flow = fields.hubble() * longest;
-  if (end < bluest - wings * km || begin > reddest + flow + wings * km) {
+  if (!fields.repeats() && (end < bluest - wings * km || begin > reddest + flow + wings * km)) {
     throw Error(
         ExitCode::usage,
         fmt::format("{}.range: line {} absorbs from {:.5g} to {:.5g} km/s ({:.6g} to {:.6g} Angstrom) along these "

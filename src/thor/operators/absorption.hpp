@@ -139,14 +139,16 @@ THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Ab
 /// The spectrum of a line, in fine bins.
 struct AbsorptionPlan {
   Absorption absorption{};
-  int oversampling = 1;         ///< fine bins in a bin
-  double wavelength0 = 0;       ///< [cm]
-  std::vector<double> edges{};  ///< of the bins, in c ln(lambda/lambda_0) [cm/s]
+  int oversampling = 1;            ///< fine bins in a bin
+  double wavelength0 = 0;          ///< [cm]
+  double bluest = 0, reddest = 0;  ///< shifts of the transitions, in c ln(lambda/lambda_0) [cm/s]
+  std::vector<double> edges{};     ///< of the bins, in c ln(lambda/lambda_0) [cm/s]
 };
 
 namespace config {
 
 enum class AbsorptionAxis { velocity, wavelength };
+enum class GasBeyond { unknown, empty };
 
 struct AbsorptionOperator {
   static constexpr const char* type = "absorption";
@@ -160,6 +162,7 @@ struct AbsorptionOperator {
   std::uint64_t oversampling = 0, subsampling = 0;  ///< 0: as many as it takes
   double lsf = 0;                                   ///< FWHM [cm/s]; 0: none
   double signal_to_noise = 0;                       ///< of a bin of the continuum; 0: no noise
+  GasBeyond beyond = GasBeyond::unknown;            ///< of an open box with Hubble flow
 
   /// `coldest`: temperature of all of the gas [K]; `longest`: of the sightlines [cm]; `key`: of the operator.
   AbsorptionPlan plan(const Line& line, FieldSource& fields, double coldest, double longest,

@@ -38,6 +38,7 @@ class FieldSource {
   virtual double length() const = 0;   ///< unit of length [cm]
   virtual double longest() const = 0;  ///< side of the gas [cm]
   virtual double hubble() const = 0;   ///< [1/s]
+  virtual bool repeats() const = 0;    ///< a periodic box in the Hubble flow: its images are at other velocities
   virtual double b_turb() const = 0;   ///< [cm/s]
 };
 
