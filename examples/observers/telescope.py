@@ -47,7 +47,7 @@ def main():
         axes[1, 2].stairs(spectrum.flux, spectrum.edges, baseline=None, color="0.6", lw=0.8)
     axes[1, 2].stairs(np.mean([s.flux for s in sides], axis=0), sides[0].edges, baseline=None, color="#D55E00", lw=1.8,
                       label="mean of 12 sides")
-    axes[1, 2].set(xlabel="velocity [km/s]", ylabel="erg/s per km/s, within 1 arcsec")
+    axes[1, 2].set(xlabel="velocity [km/s]", ylabel="erg/s/cm² per km/s, within 1 arcsec")
     axes[1, 2].legend(fontsize=8)
     figure.savefig(arguments.output, dpi=90, bbox_inches="tight")
 

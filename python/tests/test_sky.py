@@ -251,6 +251,20 @@ class PartsTest(unittest.TestCase):
         with self.assertRaisesRegex(thor.ArgumentError, "does not have all of the window around 2803.53"):
             self.cube.doublet_ratio(first, MG[1], 15)
 
+    def test_observed_channels(self):
+        """A cube at redshift 2, over wavelength: windows on other axes know it, transitions are given at rest."""
+        line = dataclasses.replace(self.cube.line, redshift=2.0)
+        seen = dataclasses.replace(self.cube, axis="wavelength", line=line, edges=3 * MG[0] * (1 + self.EDGES / C_KMS),
+                                   intensity=self.light / (3 * MG[0] / C_KMS))
+        np.testing.assert_allclose(line.from_velocity(line.to_velocity(seen.edges, "wavelength"), "frequency"),
+                                   2.99792458e18 / seen.edges, rtol=1e-12)
+        np.testing.assert_allclose(seen.image(-20, 15, "velocity").brightness, self.cube.image(-20, 15).brightness, rtol=1e-9)
+        np.testing.assert_allclose(seen.blue_fraction().ratio, self.cube.blue_fraction().ratio, rtol=1e-9)
+        first, second = (MG[0] * (1 + v / C_KMS) for v in (-30, 30))
+        np.testing.assert_allclose(seen.doublet_ratio(first, second, 15).ratio, self.cube.doublet_ratio(first, second, 15).ratio, rtol=1e-9)
+        with self.assertRaisesRegex(thor.ArgumentError, "does not have all of the window"):
+            seen.doublet_ratio(3 * first, 3 * second, 15)
+
     def test_quantities(self):
         expected = self.cube.image(-20, 15).brightness
         np.testing.assert_allclose(self.cube.image("-20 km/s", "1.5e6 cm/s").brightness, expected)

@@ -53,12 +53,14 @@ class Line:
 
     ``wavelength0`` is that of the line's first transition, or of an output's ``reference``.
     ``thermal_velocity`` [km/s] is the Doppler parameter b = sqrt(2 k T / m), the unit of x; None if no
-    single temperature describes the gas.
+    single temperature describes the gas. With a ``redshift`` wavelengths and frequencies are observed ones, and
+    ``wavelength0`` is still that at rest.
     """
 
     name: str
     wavelength0: float  # in vacuum [Angstrom]
     thermal_velocity: float | None = None
+    redshift: float = 0.0
 
     def __post_init__(self) -> None:
         positive(self.wavelength0, "a wavelength [Angstrom]")
@@ -76,6 +78,11 @@ class Line:
         """The same line, with x and velocities relative to another wavelength [Angstrom]."""
         return replace(self, wavelength0=positive(wavelength0, "a wavelength [Angstrom]"))
 
+    @property
+    def observed0(self) -> float:
+        """Wavelength of the zero point [Angstrom] in the frame of wavelengths: (1 + z) times ``wavelength0``."""
+        return self.wavelength0 * (1.0 + self.redshift)
+
     def _thermal_velocity(self) -> float:
         if not self.thermal_velocity:
             raise ArgumentError("x needs a thermal velocity, which this result does not have")
@@ -87,9 +94,9 @@ class Line:
         if axis == "x":
             v = C_KMS * np.expm1(-v * self._thermal_velocity() / C_KMS)
         elif axis == "wavelength":
-            v = C_KMS * (v - self.wavelength0) / self.wavelength0
+            v = C_KMS * (v - self.observed0) / self.observed0
         elif axis == "frequency":
-            v = C_KMS * (C_ANGSTROM / self.wavelength0 - v) / v
+            v = C_KMS * (C_ANGSTROM / self.observed0 - v) / v
         elif axis != "velocity":
             raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
         return v
@@ -100,9 +107,9 @@ class Line:
         if axis == "x":
             v = -C_KMS / self._thermal_velocity() * np.log1p(v / C_KMS)
         elif axis == "wavelength":
-            v = self.wavelength0 * (1.0 + v / C_KMS)
+            v = self.observed0 * (1.0 + v / C_KMS)
         elif axis == "frequency":
-            v = C_ANGSTROM / self.wavelength0 / (1.0 + v / C_KMS)
+            v = C_ANGSTROM / self.observed0 / (1.0 + v / C_KMS)
         elif axis != "velocity":
             raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
         return v

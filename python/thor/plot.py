@@ -31,6 +31,7 @@ _Y_UNITS = {
     "wavelength": r"\mathrm{erg\,s^{-1}\,\AA^{-1}}",
     "frequency": r"\mathrm{erg\,s^{-1}\,Hz^{-1}}",
 }
+_PER_AREA = (r"\mathrm{erg\,s^{-1}", r"\mathrm{erg\,s^{-1}\,cm^{-2}")
 _NORMALISED_UNITS = {
     "x": "",
     "velocity": r"\ [\mathrm{(km\,s^{-1})^{-1}}]",
@@ -115,7 +116,12 @@ def plot_spectrum(
     if not is_axis(axis):
         raise ArgumentError(f"unknown axis {axis!r}: choose from {', '.join(AXIS_UNITS)}")
     spectra = {key: spectrum.to(axis) for key, spectrum in chosen.items()}
-    first_luminosity = next(iter(spectra.values())).luminosity()[0]
+    first_total = next(iter(spectra.values())).integral()[0]
+    is_flux = {spectrum.is_flux for spectrum in spectra.values()}
+    if len(is_flux) > 1 and not normalize:
+        raise ArgumentError("spectra are fluxes and luminosities, which do not share an axis: draw them with normalize=True")
+    if len({spectrum.line.redshift for spectrum in spectra.values()}) > 1 and axis in ("wavelength", "frequency"):
+        raise ArgumentError(f"spectra are of different redshifts, and do not share a {axis} axis: draw them with axis='velocity'")
     if normalize:
         spectra = {key: spectrum.normalised() for key, spectrum in spectra.items()}
     ax = new_axes() if ax is None else ax
@@ -133,14 +139,14 @@ def plot_spectrum(
     first = next(iter(spectra.values()))
     if analytic is not None:
         fine = np.linspace(first.edges[0], first.edges[-1], 2001)
-        curve = (1.0 if normalize else first_luminosity) * analytic(fine)
+        curve = (1.0 if normalize else first_total) * analytic(fine)
         ax.plot(fine / unit, curve, "--", color="black", lw=1.0, label=analytic_label)
 
     low = min(s.edges[0] for s in spectra.values()) / unit
     high = max(s.edges[-1] for s in spectra.values()) / unit
     if used:
         low, high = min(low, ax.get_xlim()[0]), max(high, ax.get_xlim()[1])
-    _dress(ax, axis, (low, high), normalize)
+    _dress(ax, axis, (low, high), normalize, first)
     if caveats:
         _tell(ax, {label: first} if label is not None and len(spectra) == 1 else spectra, label is not None)
     if len(spectra) > 1 or label or analytic is not None or used:
@@ -151,16 +157,20 @@ def plot_spectrum(
     return ax
 
 
-def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool) -> None:
+def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool, spectrum: Spectrum) -> None:
     """Labels with units, ticks inside, nothing else."""
-    symbol = _SYMBOL[axis]
+    symbol, light = _SYMBOL[axis], "F" if spectrum.is_flux else "L"
     if normalize:
-        ax.set_ylabel(rf"$L^{{-1}}\,\mathrm{{d}}L/\mathrm{{d}}{symbol}{_NORMALISED_UNITS[axis]}$")
+        ax.set_ylabel(rf"${light}^{{-1}}\,\mathrm{{d}}{light}/\mathrm{{d}}{symbol}{_NORMALISED_UNITS[axis]}$")
     else:
-        ax.set_ylabel(rf"$\mathrm{{d}}L/\mathrm{{d}}{symbol}\ [{_Y_UNITS[axis]}]$")
+        units = _Y_UNITS[axis].replace(*_PER_AREA) if spectrum.is_flux else _Y_UNITS[axis]
+        ax.set_ylabel(rf"$\mathrm{{d}}{light}/\mathrm{{d}}{symbol}\ [{units}]$")
     gids = [str(patch.get_gid() or "") for patch in ax.patches]
     lines = dict.fromkeys(gid[len(_GID) :] for gid in gids if gid.startswith(_GID))
-    ax.set_xlabel(_X_LABEL[axis].replace("LINE", " and ".join(lines)))
+    label = _X_LABEL[axis].replace("LINE", " and ".join(lines))
+    if spectrum.is_flux and axis in ("wavelength", "frequency"):
+        label = f"Observed {label[0].lower()}{label[1:]} at $z = {spectrum.line.redshift:g}$"
+    ax.set_xlabel(label)
     ax.set_xlim(*limits)
     ax.set_ylim(bottom=0.0, auto=None)
     ticks_inside(ax)

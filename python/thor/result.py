@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -120,12 +121,11 @@ class Result(ResultFile):
         if units not in _UNITS[axis]:
             raise ResultError(f"{self.path}: spectrum '{name}' has its {axis} axis in '{units}'")
         scale = _UNITS[axis][units]
-        # Files of earlier versions have one wavelength for all spectra.
-        line = self.line.about(attributes.get("wavelength0", self.line.wavelength0))
+        line = self._line_of(attributes)
         observer = attributes.get("observer")
         spectrum = Spectrum(
             name, edges * scale, flux / scale, error / scale, axis, of, line, observer=None if observer is None else str(observer),
-            **self._trust(name, group, flux.shape),
+            **self._trust(name, group, flux.shape), light=self._light(attributes),
         )
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
@@ -195,12 +195,23 @@ class Result(ResultFile):
         return {**known, "vov": vov}
 
     def _distance(self, edges: reading.Place) -> dict[str, Any]:
-        """Unit of lengths on a sky, and the luminosity that a flux of 1 is: 4 pi d_L^2 where the distance is known."""
+        """Unit of lengths on a sky, and the luminosity that a flux of 1 is."""
         length = str(reading.attribute(edges, "units", "kpc"))
-        if length == "kpc":
-            return {"length": length, "light": 1.0}
-        distance = reading.attribute(self._file["sky"], "distance_luminosity") * 3.0856775814913673e24
-        return {"length": length, "light": 4 * np.pi * distance**2}
+        return {"length": length, "light": 1.0 if length == "kpc" else self._sphere()}
+
+    def _sphere(self) -> float:
+        """4 pi d_L^2 [cm^2]."""
+        distance = float(reading.attribute(self._file["sky"], "distance_luminosity")) * 3.0856775814913673e24
+        return 4 * np.pi * distance**2
+
+    def _light(self, attributes: Mapping[str, Any]) -> float:
+        """The luminosity that 1 is in a spectrum; files of earlier versions have luminosities."""
+        return self._sphere() if attributes.get("frame") == "observed" else 1.0
+
+    def _line_of(self, attributes: Mapping[str, Any]) -> Line:
+        """The line of an output; files of earlier versions have one wavelength for all spectra."""
+        redshift = float(reading.attribute(self._file["sky"], "redshift")) if attributes.get("frame") == "observed" else 0.0
+        return replace(self.line.about(attributes.get("wavelength0", self.line.wavelength0)), redshift=redshift)
 
     def _profile(self, name: str, group: reading.Group) -> Profile:
         attributes = reading.attributes(group)
@@ -242,7 +253,7 @@ class Result(ResultFile):
         edges = reading.numbers(group, "edges", self.path).astype(float)
         if edges.ndim != 1 or sky["intensity"].ndim != 3 or len(edges) - 1 != len(sky["intensity"]):
             raise ResultError(f"{self.path}: '{name}' is damaged: the edges of its channels")
-        cube = Cube(**sky, axis=str(attributes["axis"]), edges=edges, line=self.line.about(attributes["wavelength0"]))
+        cube = Cube(**sky, axis=str(attributes["axis"]), edges=edges, line=self._line_of(attributes))
         return replace(cube, caveats=self._notes_of(cube, cube.image().luminosity()))
 
     def notes(self, own: list[Caveat], of: str) -> tuple[str, ...]:

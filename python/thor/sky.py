@@ -226,7 +226,7 @@ class Cube(OnSky):
     """A spectrum in every pixel of an image, with its Monte Carlo error.
 
     ``intensity`` and ``error`` have the channels first, then rows upward and columns to the right; ``edges`` are those of
-    the channels along ``axis``. All else is in OnSky.
+    the channels along ``axis``, whose wavelengths and frequencies are observed ones where the run had a ``sky``. All else is in OnSky.
     """
 
     intensity: Floats
@@ -295,7 +295,7 @@ class Cube(OnSky):
     def doublet_ratio(self, first: float | str, second: float | str, within: float | str, *, least: float = 3.0) -> RatioMap:
         """Light around the ``first`` over that around the ``second`` of two transitions in every pixel.
 
-        These are wavelengths in vacuum [Angstrom] (``result.transitions`` has them by name), and ``within`` is the velocity [km/s] on
+        These are wavelengths in vacuum at rest [Angstrom] (``result.transitions`` has them by name), and ``within`` is the velocity [km/s] on
         either side of each that counts, of channels at its ends a part; the cube must have all of it. Text such as "100 km/s" will
         do, too. Errors are those of independent channels. The mask is
         true where both lights are at least ``least`` times their errors; pixels without light around the second have nan.
@@ -311,7 +311,8 @@ class Cube(OnSky):
             raise ArgumentError(
                 f"the windows of {lines[0]:g} and {lines[1]:g} Angstrom overlap: take less than {reach * C_KMS:g} km/s"
             )
-        wavelengths = np.sort(self._edges_along("wavelength"))
+        stretch = 1.0 + self.line.redshift  # the channels may be observed ones
+        wavelengths = np.sort(self._edges_along("wavelength")) / stretch
         little = 1e-3 * np.diff(wavelengths)  # of a channel: the same velocity is not the same for both lines
         for line, (low, high) in zip(lines, windows):
             if low < wavelengths[0] - little[0] or high > wavelengths[-1] + little[-1]:
@@ -319,7 +320,7 @@ class Cube(OnSky):
                     f"cube '{self.name}' does not have all of the window around {line:g} Angstrom, {low:g} to {high:g}: "
                     f"its channels are from {wavelengths[0]:g} to {wavelengths[-1]:g}"
                 )
-        (light, error), (other, of_other) = (self._sum(self._window(*window, "wavelength")) for window in windows)
+        (light, error), (other, of_other) = (self._sum(self._window(low * stretch, high * stretch, "wavelength")) for low, high in windows)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(other > 0.0, light / other, np.nan)
             spread = np.where(other > 0.0, np.hypot(error, ratio * of_other) / other, np.nan)

@@ -42,14 +42,15 @@ def _is_finite(value: Any) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Spectrum:
-    """A binned spectrum: luminosity per unit of its axis, with its Monte Carlo error.
+    """A binned spectrum: luminosity per unit of its axis, with its Monte Carlo error; with ``sky`` the flux at the observer.
 
     ``edges`` has one entry more than ``flux`` and ``error`` and increases. ``of`` says which
     photons were counted: escaped, emitted or absorbed. x and velocities are relative to
     ``line.wavelength0``, which may differ between the spectra of a run. ``caveats`` lists in short form what to know
     before relying on it, such as light beyond its range; figures show them. ``observer`` is who sees this light, or None
     for light of all directions; a photon is then seen in several bins, whose errors are correlated, and ``vov`` and ``trusted``
-    tell whether the errors can be trusted, as those of an image. What is rebinned or normalised has neither.
+    tell whether the errors can be trusted, as those of an image. What is rebinned or normalised has neither. ``light`` is the
+    luminosity [erg/s] that a flux of 1 is: 4 pi d_L^2 of fluxes, whose wavelengths and frequencies are observed ones.
     """
 
     name: str
@@ -65,11 +66,19 @@ class Spectrum:
     vov: Floats | None = None
     trusted: float = np.nan
     total_error: float = np.nan
+    light: float = 1.0
+
+    @property
+    def is_flux(self) -> bool:
+        """Whether ``flux`` is that at an observer; else it is a luminosity."""
+        return self.light != 1.0
 
     @property
     def units(self) -> str:
         """Units of ``flux`` and ``error``."""
-        return (NORMALISED_UNITS if self.is_normalised else FLUX_UNITS)[self.axis]
+        if self.is_normalised:
+            return NORMALISED_UNITS[self.axis]
+        return FLUX_UNITS[self.axis].replace("erg s-1", "erg s-1 cm-2") if self.is_flux else FLUX_UNITS[self.axis]
 
     @property
     def axis_units(self) -> str:
@@ -92,17 +101,23 @@ class Spectrum:
         Errors of bins are added in quadrature; of what an observer sees, whose bins share photons, the file has the error of
         the sum itself (``total_error``).
         """
-        luminosity = float(np.sum(self.flux * self.widths))
+        total, error = self.integral()
+        return total * self.light, error * self.light
+
+    def integral(self) -> tuple[float, float]:
+        """The integral of ``flux`` over the axis and its Monte Carlo error: the luminosity [erg/s], or that over 4 pi d_L^2
+        [erg/s/cm^2] of a flux."""
+        total = float(np.sum(self.flux * self.widths))
         if self.observer is not None and np.isfinite(self.total_error):
-            return luminosity, self.total_error
-        return luminosity, float(np.sqrt(np.sum((self.error * self.widths) ** 2)))
+            return total, self.total_error / self.light
+        return total, float(np.sqrt(np.sum((self.error * self.widths) ** 2)))
 
     def mean(self) -> tuple[float, float]:
         """The mean of the axis, weighted by luminosity, and its Monte Carlo error.
 
         m = sum(L_i c_i) / L, with the error sqrt(sum((c_i - m)^2 dL_i^2)) / L.
         """
-        total = self.luminosity()[0]
+        total = self.integral()[0]
         if total == 0.0:
             return float("nan"), float("nan")
         mean = float(np.sum(self.flux * self.widths * self.centers)) / total
@@ -161,7 +176,7 @@ class Spectrum:
         d(f_i)^2 = ((1 - 2 f_i) dL_i^2 + f_i^2 dL^2) / L^2. The fractions then add up to 1 and are
         no longer independent: rebin before, not after.
         """
-        total, total_error = self.luminosity()
+        total, total_error = self.integral()
         if self.is_normalised or total == 0.0:
             return replace(self, is_normalised=True)
         share = self.flux * self.widths / total

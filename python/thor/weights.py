@@ -57,8 +57,8 @@ def _means(result: RunData) -> Iterator[float]:
 
 def _are_equal(spectrum: Spectrum, weight: float) -> bool:
     filled = spectrum.flux > 0.0
-    light = (spectrum.flux * spectrum.widths)[filled]
-    squares = ((spectrum.error * spectrum.widths) ** 2)[filled]
+    light = (spectrum.flux * spectrum.widths)[filled] * spectrum.light
+    squares = ((spectrum.error * spectrum.widths)[filled] * spectrum.light) ** 2
     return bool(np.all(np.isclose(squares, weight * light, rtol=_SAME, atol=0.0)))
 
 

@@ -29,6 +29,12 @@ SPECTRUM = {"type": "spectrum", "name": "line", "observer": "face", "range": ["-
 # astropy 5.2, FlatLambdaCDM(67.74, 0.3089, Tcmb0=0) at redshift 2 [Mpc].
 D_L, D_A = 15937.1347541, 1770.79275046
 MPC, ARCSEC = 3.0856775814913673e24, np.pi / 648000
+RED = 3  # 1 + z of that redshift
+
+
+def stretched(output):
+    """An output over wavelength, as its range is at redshift 2."""
+    return {**output, "range": [f"{RED * float(v.split()[0]):.10g} Angstrom" for v in output["range"]]}
 
 
 def seen(*outputs, observers=FACE, photons=2000, tau0=1e4, source=None, **more):
@@ -47,10 +53,13 @@ class SkyCase(Case):
 class Distances(SkyCase):
     def test_a_redshift_makes_fluxes_of_luminosities(self):
         plain = self.look(seen(IMAGE, CUBE, PROFILE, SPECTRUM))
-        sky = self.look(seen(IMAGE, CUBE, PROFILE, SPECTRUM, sky={"redshift": 2}))
+        sky = self.look(seen(IMAGE, stretched(CUBE), PROFILE, SPECTRUM, sky={"redshift": 2}))
         with h5py.File(sky.path) as file:
             attributes = dict(file["sky"].attrs)
-            self.assertEqual(file["cubes/ifu/intensity"].attrs["units"], b"cm-2 arcsec-2 erg s-1 Angstrom-1")
+            self.assertEqual(file["cubes/ifu/intensity"].attrs["units"], b"erg s-1 cm-2 arcsec-2 Angstrom-1")
+            self.assertEqual(file["spectra/line/flux"].attrs["units"], b"erg s-1 cm-2 / (km s-1)")
+            self.assertEqual({file[f"{group}/{name}"].attrs["frame"] for group in ("images", "cubes", "profiles", "spectra") for name in file[group]},
+                             {b"observed"})
         self.assertAlmostEqual(attributes["redshift"], 2)
         self.assertAlmostEqual(attributes["distance_luminosity"] / D_L, 1, delta=1e-8)
         self.assertAlmostEqual(attributes["distance_angular"] / D_A, 1, delta=1e-8)
@@ -65,9 +74,10 @@ class Distances(SkyCase):
             self.assertEqual((mine.unit, mine.length), ("erg s-1 kpc-2", "kpc"))
             self.assertEqual((other.unit, other.length), ("erg s-1 cm-2 arcsec-2", "arcsec"))
             self.assertAlmostEqual(other.luminosity() / mine.luminosity(), 1, delta=1e-7)
-        np.testing.assert_allclose(sky.cubes["ifu"].intensity, plain.cubes["ifu"].intensity * dimming, rtol=1e-7)
+        np.testing.assert_allclose(sky.cubes["ifu"].intensity, plain.cubes["ifu"].intensity * dimming / RED, rtol=1e-7)
         self.assertAlmostEqual(sky.cubes["ifu"].image().luminosity() / plain.cubes["ifu"].image().luminosity(), 1, delta=1e-7)
-        np.testing.assert_array_equal(sky.spectra["line"].flux, plain.spectra["line"].flux)
+        np.testing.assert_allclose(sky.spectra["line"].flux, plain.spectra["line"].flux / (4 * np.pi * (D_L * MPC) ** 2), rtol=1e-7)
+        np.testing.assert_array_equal(sky.spectra["line"].edges, plain.spectra["line"].edges)
 
     def test_angles_are_lengths(self):
         """The same field in arcsec and in kpc, and at a distance: 10 Mpc, where an arcsec is 48.48 pc."""
@@ -154,6 +164,131 @@ class Distances(SkyCase):
         self.assertRegex(self.done.stderr, r"all light lies beyond the range of image sb \(.* erg/s, 100 %\): it misses the object")
         self.assertRegex(self.done.stderr, r"no light is in spectrum line \(empty\), though 1e\+42 erg/s leave the gas: .*the aperture misses the object")
         self.assertTrue(any("no light is in" in caveat for caveat in package.open(path).caveats))
+
+
+def luminosity_distance(redshift, h, omega_m):
+    """d_L [cm] of a flat universe, by Simpson's rule: c (1 + z)/H_0 times the integral of dz/E(z)."""
+    z = np.linspace(0, redshift, 2001)
+    weights = np.array([1] + [4, 2] * 999 + [4, 1]) * redshift / 2000 / 3
+    way = np.sum(weights / np.sqrt(omega_m * (1 + z) ** 3 + 1 - omega_m))
+    return 2.99792458e5 / (100 * h) * way * (1 + redshift) * MPC
+
+
+class Frames(SkyCase):
+    """With `sky` outputs are what an observer measures: fluxes per observed unit of the axis."""
+
+    AXES = {"x": [-40, 40], "velocity": ["-300 km/s", "300 km/s"], "wavelength": ["1214 Angstrom", "1217 Angstrom"],
+            "frequency": ["2.464e15 Hz", "2.468e15 Hz"]}
+
+    def spectra(self, stretch=1):
+        def end(axis, v):
+            if axis not in ("wavelength", "frequency"):
+                return v
+            number, unit = v.split()
+            return f"{float(number) * (stretch if axis == 'wavelength' else 1 / stretch)!r} {unit}"
+        of_face = [{"type": "spectrum", "name": f"{a}_face", "axis": a, "observer": "face", "range": [end(a, v) for v in r], "bins": 30} for a, r in self.AXES.items()]
+        return of_face + [{**{k: v for k, v in o.items() if k != "observer"}, "name": o["axis"]} for o in of_face]
+
+    def test_all_of_the_light_arrives(self):
+        """The integral of every spectrum is L/(4 pi d_L^2), for any cosmology; bins have the light that they have at rest."""
+        plain = self.look(seen(*self.spectra(), photons=500))
+        for redshift, h, omega_m in ((2, 0.6774, 0.3089), (6.5, 0.7, 0.25), (0.1, 0.5, 1)):
+            sky = self.look(seen(*self.spectra(1 + redshift), photons=500, sky={"redshift": redshift, "hubble": h, "omega_m": omega_m}))
+            sphere_area = 4 * np.pi * luminosity_distance(redshift, h, omega_m) ** 2
+            for name, spectrum in sky.spectra.items():
+                rest = plain.spectra[name]
+                total = np.sum(spectrum.flux * np.diff(spectrum.edges))
+                self.assertAlmostEqual(total * sphere_area / rest.luminosity()[0], 1, delta=1e-6, msg=name)
+                self.assertGreater(rest.luminosity()[0], 0.9e42)
+                self.assertAlmostEqual(spectrum.integral()[0] / total, 1, delta=1e-12)
+                np.testing.assert_allclose(spectrum.luminosity(), rest.luminosity(), rtol=1e-6)
+                np.testing.assert_allclose(spectrum.flux * np.diff(spectrum.edges) * sphere_area, rest.flux * np.diff(rest.edges), rtol=1e-6, atol=1e-7 * 1e42)
+                factor = {"wavelength": 1 + redshift, "frequency": 1 / (1 + redshift)}.get(spectrum.axis, 1)
+                np.testing.assert_allclose(spectrum.edges, rest.edges * factor, rtol=1e-9, atol=1e-9)
+                if factor != 1:
+                    wrong = np.sum(spectrum.flux * np.diff(rest.edges)) * sphere_area / rest.luminosity()[0]
+                    self.assertGreater(abs(wrong - 1), 0.05, "the twin: flux per unit at rest")
+                for axis in ("velocity", "x", "wavelength", "frequency"):  # other axes know the redshift
+                    np.testing.assert_allclose(spectrum.to(axis).integral()[0], total, rtol=1e-9)
+                np.testing.assert_allclose(spectrum.to("velocity").edges, rest.to("velocity").edges, atol=1e-6)
+
+    def test_a_cube_adds_up_to_the_spectrum(self):
+        """Pixels times their area are the spectrum of the observer, channel by channel."""
+        wave = {"axis": "wavelength", "range": ["3642 Angstrom", "3651 Angstrom"], "bins": 9}
+        result = self.look(seen({**CUBE, **wave, "width": "4 kpc", "pixels": 10}, {**SPECTRUM, **wave}, sky={"redshift": 2}))
+        cube, spectrum = result.cubes["ifu"], result.spectra["line"]
+        area = (cube.right[1] - cube.right[0]) * (cube.up[1] - cube.up[0])
+        np.testing.assert_allclose(np.sum(cube.intensity, axis=(1, 2)) * area, spectrum.flux, rtol=1e-7, atol=1e-7 * np.max(spectrum.flux))
+        self.assertAlmostEqual(cube.image().luminosity() / spectrum.luminosity()[0], 1, delta=1e-6)
+        wrong = np.sum(cube.intensity, axis=(1, 2)) * area * RED
+        self.assertGreater(np.max(np.abs(wrong - spectrum.flux)), np.max(spectrum.flux), "the twin: per Angstrom at rest")
+        middle = cube.image(-100, 100, "velocity")
+        low, high = (RED * 1215.6701 * (1 + v / 299792.458) for v in (-100, 100))
+        np.testing.assert_allclose(middle.brightness, cube.image(low, high).brightness, rtol=1e-4)
+        self.assertGreater(middle.luminosity(), 0.5 * spectrum.luminosity()[0])
+
+    def test_the_rest_frame(self):
+        """`frame: rest` is as no sky, but for angles and what the file knows of distances."""
+        outputs = [IMAGE, CUBE, PROFILE, SPECTRUM]
+        plain = self.look(seen(*outputs))
+        rest = self.look(seen({**IMAGE, "width": f"{2 / (1e3 * D_A * ARCSEC)!r} arcsec"}, *outputs[1:], sky={"redshift": 2, "frame": "rest"}))
+        np.testing.assert_allclose(rest.images["sb"].brightness, plain.images["sb"].brightness, rtol=1e-6)
+        np.testing.assert_array_equal(rest.cubes["ifu"].intensity, plain.cubes["ifu"].intensity)
+        np.testing.assert_array_equal(rest.profiles["halo"].brightness, plain.profiles["halo"].brightness)
+        np.testing.assert_array_equal(rest.spectra["line"].flux, plain.spectra["line"].flux)
+        self.assertEqual((rest.images["sb"].unit, rest.spectra["line"].units), ("erg s-1 kpc-2", "erg s-1 / (km s-1)"))
+        with h5py.File(rest.path) as file:
+            self.assertEqual((file["sky"].attrs["frame"], file["spectra/line"].attrs["frame"]), (b"rest", b"rest"))
+
+    def test_ranges_of_the_rest_frame_are_refused(self):
+        waves = {**SPECTRUM, "axis": "wavelength", "range": ["1210 Angstrom", "1220 Angstrom"]}
+        hertz = {**SPECTRUM, "axis": "frequency", "range": ["2.46e15 Hz", "2.47e15 Hz"]}
+        for output, says in ((waves, "observed wavelengths, 3 times as long: take [3630 Angstrom, 3660 Angstrom], or set sky.frame: rest"),
+                             (hertz, "observed frequencies, 0.333333 times as high: take [8.2e+14 Hz, 8.2333333e+14 Hz], or set sky.frame: rest")):
+            done = thor("check", self.write(seen(output, sky={"redshift": 2})), "--no-trial")
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn("outputs.0.range: the line is in it at rest, but with `sky` it is a range of " + says, done.stderr)
+            for sky in ({"redshift": 2, "frame": "rest"}, {"distance": "10 Mpc"}):
+                self.assertEqual(thor("check", self.write(seen(output, sky=sky)), "--no-trial").returncode, DONE)
+        off = {**waves, "range": ["3700 Angstrom", "3710 Angstrom"]}  # of a continuum, say
+        self.assertEqual(thor("check", self.write(seen(off, sky={"redshift": 2})), "--no-trial").returncode, DONE)
+
+    def test_exported_files_agree(self):
+        waves = {**SPECTRUM, "name": "waves", **{k: stretched(CUBE)[k] for k in ("axis", "range", "bins")}}
+        for frame in ("observed", "rest"):
+            outputs = [IMAGE, CUBE, SPECTRUM, {**waves, "range": CUBE["range"]}] if frame == "rest" else [IMAGE, stretched(CUBE), SPECTRUM, waves]
+            result = self.look(seen(*outputs, photons=200, sky={"redshift": 2, "frame": frame}))
+            done = thor("export", result.path, "--fits", "--txt", "--png", "-o", self.folder, "--overwrite")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            text = (self.folder / "waves.txt").read_text()
+            seen_from = frame == "observed"
+            self.assertIn("redshift: 2; " + ("observed: fluxes" if seen_from else "rest frame of the object: luminosities"), text)
+            self.assertIn(f"flux [erg s-1{' cm-2' * seen_from} Angstrom-1]", text)
+            header = fits_headers(self.folder / "waves.fits")
+            stretch = RED if seen_from else 1
+            self.assertEqual(header["BUNIT"], "erg s-1 cm-2 Angstrom-1" if seen_from else "erg s-1 Angstrom-1")
+            self.assertEqual((header["CTYPE1"], header["SPECSYS"], header["FRAME"]), ("WAVE", "BARYCENT" if seen_from else "SOURCE", frame))
+            self.assertEqual((float(header["ZSOURCE"]), header["SSYSSRC"]), (2, "BARYCENT"))
+            self.assertAlmostEqual(float(header["RESTWAV"]) * 1e10, 1215.6701, delta=1e-4)
+            self.assertAlmostEqual(float(header["CRVAL1"]), 1215.1 * stretch, delta=1e-6)
+            header = fits_headers(self.folder / "ifu.fits")
+            self.assertEqual(header["BUNIT"], "erg s-1 cm-2 arcsec-2 Angstrom-1" if seen_from else "erg s-1 kpc-2 Angstrom-1")
+            self.assertEqual((header["CTYPE3"], header["SPECSYS"]), ("WAVE", "BARYCENT" if seen_from else "SOURCE"))
+            header = fits_headers(self.folder / "line.fits")  # velocities are those of the source in both
+            self.assertEqual((header["CTYPE1"], header["SPECSYS"]), ("VOPT", "SOURCE"))
+
+
+def fits_headers(path):
+    """Keywords of all headers of a FITS file, without a library: the first of each name counts."""
+    found, data = {}, path.read_bytes()
+    for at in range(0, len(data), 80):
+        card = data[at : at + 80]
+        key = card[:8].decode("latin1").strip()
+        if card[8:10] == b"= " and key.replace("-", "").replace("_", "").isalnum():
+            value = card[10:].decode("latin1").strip()
+            value = value[1:].split("'")[0].strip() if value.startswith("'") else value.split("/")[0].strip()
+            found.setdefault(key, value)
+    return found
 
 
 class Profiles(SkyCase):

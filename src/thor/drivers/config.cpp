@@ -189,6 +189,10 @@ Outline build_outline(Reader& reader, const File& file) {
         if (!output.reference.empty() && !line.find(output.reference))
           report(fmt::format("outputs.{}.reference", i), unknown_transition(line, output.reference));
       }
+      if constexpr (requires { output.axis; }) {
+        if (!reader.clean("sky") || !reader.clean("outputs")) return;
+        check_frame(config, output.axis, output.low, output.high, line, fmt::format("outputs.{}.range", i), report);
+      }
     };
     std::visit(check, file.outputs[i]);
   }

@@ -32,6 +32,7 @@ void write_header(io::ArrayOutput& file, const config::Config& config, const Set
   set("acceleration", std::string(setup.jumps ? "jumps" : skips(config) ? "core_skip" : "none"));
   if (const Distances d = distances_of(config.sky); d.known()) {
     file.attribute("/sky", "redshift", d.redshift);
+    file.attribute("/sky", "frame", std::string(units_of(distances_of_outputs(config.sky)).frame));
     file.attribute("/sky", "distance_luminosity", d.luminosity / (1e3 * cm_per_kpc));
     file.attribute("/sky", "distance_angular", d.angular / (1e3 * cm_per_kpc));
     file.attribute("/sky", "kpc_per_arcsec", d.angular * rad_per_arcsec / cm_per_kpc);

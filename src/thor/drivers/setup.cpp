@@ -157,7 +157,7 @@ OutputContext output_context(const config::Config& config, const Setup& setup) {
           setup.medium.size,
           config.observers,
           config.seed,
-          distances_of(config.sky),
+          distances_of_outputs(config.sky),
           setup.medium.grid.hubble,
           periodic_sides(setup.medium.grid),
           (1 + g) / ((1 - g) * (1 - g))};  // Henyey and Greenstein's function for mu = 1; atoms have at most 3/2

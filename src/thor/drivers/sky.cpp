@@ -26,6 +26,25 @@ void check_cosmology(const config::Config& config, const Refuse& refuse) {
                      config.dataset.path, redshift, hubble / unit, sky.hubble, sky.omega_m, expected / unit));
 }
 
+void check_frame(const config::Config& config, config::Axis axis, double low, double high, const Line& line,
+                 const std::string& key, const Refuse& refuse) {
+  const bool waves = axis == config::Axis::wavelength;
+  const double stretch = distances_of_outputs(config.sky).stretch(), factor = waves ? stretch : 1 / stretch;
+  if (stretch == 1 || (!waves && axis != config::Axis::frequency)) return;
+  const auto has = [&](double times) {
+    return std::ranges::any_of(line.transitions, [&](const AtomicTransition& t) {
+      const double value = times * (waves ? t.wavelength : constants::c / t.wavelength);
+      return value >= low && value <= high;
+    });
+  };
+  if (has(factor) || !has(1)) return;
+  const AxisUnits unit = units_of(axis);
+  refuse(key, fmt::format("the line is in it at rest, but with `sky` it is a range of observed {}, {:.6g} times as {}: "
+                          "take [{:.8g} {}, {:.8g} {}], or set sky.frame: rest",
+                          waves ? "wavelengths" : "frequencies", factor, waves ? "long" : "high",
+                          low * factor / unit.in_cgs, unit.unit, high * factor / unit.in_cgs, unit.unit));
+}
+
 namespace {
 
 void warn_of_redshift(const config::Config& config, const Setup& setup) {

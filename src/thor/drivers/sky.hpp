@@ -6,6 +6,10 @@ namespace thor {
 /// Refuses a `sky` whose cosmology is not that of the grid: H(z) of its file must agree to 1 %.
 void check_cosmology(const config::Config& config, const Refuse& refuse);
 
+/// Refuses a range of observed wavelengths or frequencies in which the line is at rest alone.
+void check_frame(const config::Config& config, config::Axis axis, double low, double high, const Line& line,
+                 const std::string& key, const Refuse& refuse);
+
 /// Warns of an object that is put at another redshift than its grid has, of observers without an output, and of those
 /// who look down a beam: rays do not have the light of a beam that goes straight through.
 void warn_of_sky(const config::Config& config, const Setup& setup);

@@ -10,6 +10,18 @@
 
 namespace thor {
 
+double in_rest_frame(config::Axis axis, double value, double stretch) {
+  if (axis == config::Axis::wavelength) return value / stretch;
+  return axis == config::Axis::frequency ? value * stretch : value;
+}
+
+std::string meaning_of(config::Axis axis, double stretch) {
+  std::string meaning = std::string("bin edges: ") + units_of(axis).meaning;
+  if (stretch != 1 && axis == config::Axis::wavelength) meaning += ", observed: (1 + z) times that of the rest frame";
+  if (stretch != 1 && axis == config::Axis::frequency) meaning += ", observed: that of the rest frame over (1 + z)";
+  return meaning;
+}
+
 void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
                   const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light) {
   file.write<double>(group + "/error", error, shape, unit, "Monte Carlo standard error");
@@ -19,9 +31,10 @@ void write_errors(io::ArrayOutput& file, const std::string& group, const std::ve
 }
 
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
-                      const BinnedLight& light) {
+                      const BinnedLight& light, const Distances& distances) {
   const std::string photons = of == config::Fate::emitted ? "emitted" : fate_of(Phase(of)).name;
   file.attribute(group, "of", photons);
+  file.attribute(group, "frame", std::string(units_of(distances).frame));
   file.attribute(group, "wavelength0", frequency.wavelength / constants::angstrom);
   file.attribute(group, "luminosity", std::accumulate(light.light.begin(), light.light.end(), 0.));
   file.attribute(group, "luminosity_error", light.total_error);

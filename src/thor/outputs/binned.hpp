@@ -82,12 +82,17 @@ enum class Fate : int { emitted = -1, escaped = Phase::escaped, absorbed = Phase
 
 }  // namespace config
 
+/// A value of an axis in the rest frame of the object, from that of an observer for whom wavelengths are stretched.
+double in_rest_frame(config::Axis axis, double value, double stretch);
+/// What the edges of an axis are.
+std::string meaning_of(config::Axis axis, double stretch);
+
 /// Writes the errors of the bins, in the units of their light, and what tells whether these can be trusted.
 void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
                   const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light);
 /// Writes the attributes that the group of every binned output has.
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
-                      const BinnedLight& light);
+                      const BinnedLight& light, const Distances& distances = {});
 /// Writes those of an output that belongs to an observer.
 void write_attributes(io::ArrayOutput& file, const std::string& group, const config::Sight& sight, const SkyFrame& sky);
 

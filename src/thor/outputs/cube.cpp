@@ -30,7 +30,8 @@ const config::Section<CubeOutput>& CubeOutput::section() {
 
 SkyPlan CubeOutput::plan(const OutputContext& context) const {
   SkyPlan plan = plan_sky(*this, context);
-  plan.axis = axis, plan.low = low, plan.high = high;
+  const double stretch = plan.sky.distances.stretch();
+  plan.axis = axis, plan.low = in_rest_frame(axis, low, stretch), plan.high = in_rest_frame(axis, high, stretch);
   plan.channels = std::int64_t(bins);
   plan.bins.count *= plan.channels;
   return plan;
@@ -44,9 +45,9 @@ void CubeOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedL
   for (std::size_t i = 0; i < edges.size(); ++i) {
     edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
   }
-  file.write(group + "/edges", edges, units.unit, std::string("bin edges: ") + units.meaning);
+  file.write(group + "/edges", edges, units.unit, meaning_of(axis, plan.sky.distances.stretch()));
   write_sky(file, group, "intensity", *this, plan, light, width,
-            std::string(units_of(plan.sky.distances).per_area) + " " + units.flux_unit);
+            std::string(units_of(plan.sky.distances).brightness) + units.per);
   file.attribute(group, "axis", std::string(units.name));
 }
 

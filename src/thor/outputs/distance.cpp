@@ -9,9 +9,9 @@ namespace config {
 const Section<Sky>& sky_section() {
   static const Section<Sky> section = [] {
     Section<Sky> s(
-        "Where the object is on the sky. With it, lengths across the line of sight may be angles, and images, cubes "
-        "and "
-        "profiles are fluxes per square arcsecond ([how](physics.md#the-sky)).");
+        "Where the object is on the sky. With it, lengths across the line of sight may be angles, and spectra, images, "
+        "cubes and profiles are what an observer measures: fluxes, and wavelengths that are (1 + z) times as long "
+        "([how](physics.md#the-sky)).");
     s.number("redshift", &Sky::redshift, {.low = 1e-6, .high = 1000},
              {.meaning = "distances follow from it", .example = "2.0"});
     s.quantity("distance", &Sky::distance, Dimension::length, {.low = 1e15, .high = 1e32},
@@ -21,6 +21,14 @@ const Section<Sky>& sky_section() {
              {.meaning = "h = H0/(100 km/s/Mpc); by default of Planck 2015", .fallback = "0.6774"});
     s.number("omega_m", &Sky::omega_m, {.low = 0, .high = 1, .low_open = true},
              {.meaning = "density of matter; the universe is flat", .fallback = "0.3089"});
+    s.choice(
+        "frame", &Sky::frame,
+        std::vector<Option<Frame>>{
+            {"observed", Frame::observed, "fluxes, angles, observed wavelengths and frequencies"},
+            {"rest", Frame::rest, "luminosities, kpc, and the rest frame of the object, as without `sky`"}},
+        {.meaning = "what spectra, images, cubes and profiles are, and the ranges of their wavelengths; velocities "
+                    "and x are the same in both",
+         .fallback = "observed"});
     s.check([](Reader& reader, const Sky& sky) {
       const bool clean = reader.clean("redshift") && reader.clean("distance") && reader.clean("hubble") &&
                          reader.clean("omega_m") && (sky.redshift || sky.distance);
@@ -41,10 +49,15 @@ Distances distances_of(const std::optional<config::Sky>& sky) {
   return {*sky->redshift, cosmology.luminosity_distance(*sky->redshift), cosmology.angular_distance(*sky->redshift)};
 }
 
+Distances distances_of_outputs(const std::optional<config::Sky>& sky) {
+  return sky && sky->frame == config::Frame::rest ? Distances{} : distances_of(sky);
+}
+
 SkyUnits units_of(const Distances& d) {
-  if (!d.known()) return {"kpc", cm_per_kpc, "kpc-2", "erg s-1 kpc-2", 1};
-  return {"arcsec", rad_per_arcsec * d.angular, "cm-2 arcsec-2", "erg s-1 cm-2 arcsec-2",
-          4 * constants::pi * d.luminosity * d.luminosity};
+  if (!d.known()) return {"kpc", cm_per_kpc, "erg s-1", "erg s-1 kpc-2", "rest", 1};
+  return {"arcsec",       rad_per_arcsec * d.angular,
+          "erg s-1 cm-2", "erg s-1 cm-2 arcsec-2",
+          "observed",     4 * constants::pi * d.luminosity * d.luminosity};
 }
 
 }  // namespace thor

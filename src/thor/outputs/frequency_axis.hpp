@@ -22,22 +22,22 @@ struct FrequencyAxis {
 struct AxisUnits {
   const char* name;
   const char* unit;
-  const char* flux_unit;  ///< unit of a luminosity per unit of the axis
-  double in_cgs;          ///< the unit of the file in cgs
+  const char* per;  ///< unit of the axis, in that of light per unit of it
+  double in_cgs;    ///< the unit of the file in cgs
   const char* meaning;
 };
 
 inline AxisUnits units_of(config::Axis axis) {
   switch (axis) {
     case config::Axis::x:
-      return {"x", "", "erg s-1", 1, "dimensionless frequency (c/v_th) ln(nu/nu_0), positive to the blue"};
+      return {"x", "", "", 1, "dimensionless frequency (c/v_th) ln(nu/nu_0), positive to the blue"};
     case config::Axis::velocity:
-      return {"velocity", "km s-1", "erg s-1 / (km s-1)", constants::km,
+      return {"velocity", "km s-1", " / (km s-1)", constants::km,
               "Doppler velocity c (lambda/lambda_0 - 1), positive to the red"};
     case config::Axis::wavelength:
-      return {"wavelength", "Angstrom", "erg s-1 Angstrom-1", constants::angstrom, "vacuum wavelength"};
+      return {"wavelength", "Angstrom", " Angstrom-1", constants::angstrom, "vacuum wavelength"};
     case config::Axis::frequency:
-      return {"frequency", "Hz", "erg s-1 Hz-1", 1, "frequency"};
+      return {"frequency", "Hz", " Hz-1", 1, "frequency"};
   }
   return {};
 }

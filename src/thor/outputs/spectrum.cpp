@@ -46,12 +46,13 @@ const config::Section<SpectrumOutput>& SpectrumOutput::section() {
 }
 
 SpectrumPlan SpectrumOutput::plan(const OutputContext& context) const {
+  const double stretch = context.distances.stretch();
   return {{.count = std::int64_t(bins), .groups = !sight.observer.empty()},
           context.axis(reference),
           axis,
           of,
-          low,
-          high,
+          in_rest_frame(axis, low, stretch),
+          in_rest_frame(axis, high, stretch),
           context.sky(sight),
           aperture ? aperture->inner : 0,
           aperture ? aperture->radius : 1e300};
@@ -64,16 +65,19 @@ void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, cons
   for (std::size_t i = 0; i < edges.size(); ++i) {  // exactly 0 in the middle, where a line may be
     edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
   }
+  const Distances& distances = plan.sky.distances;
+  const SkyUnits seen = units_of(distances);
   for (std::size_t i = 0; i < bins; ++i) {
-    flux[i] = light.light[i] / width;
-    error[i] = light.error[i] / width;
+    flux[i] = light.light[i] / (width * seen.light);
+    error[i] = light.error[i] / (width * seen.light);
   }
-  const std::string group = "/spectra/" + name;
-  file.write(group + "/edges", edges, units.unit, std::string("bin edges: ") + units.meaning);
-  file.write(group + "/flux", flux, units.flux_unit, "luminosity per unit of the axis");
-  write_errors(file, group, error, {bins}, units.flux_unit, light);
+  const std::string group = "/spectra/" + name, unit = std::string(seen.energy) + units.per;
+  file.write(group + "/edges", edges, units.unit, meaning_of(axis, distances.stretch()));
+  file.write(group + "/flux", flux, unit,
+             std::string(distances.known() ? "flux" : "luminosity") + " per unit of the axis");
+  write_errors(file, group, error, {bins}, unit, light);
   file.attribute(group, "axis", std::string(units.name));
-  write_attributes(file, group, of, plan.frequency, light);
+  write_attributes(file, group, of, plan.frequency, light, distances);
   if (sight.observer.empty()) return;
   write_attributes(file, group, sight, plan.sky);
   if (!aperture) return;

@@ -45,6 +45,7 @@ FitsHeader origin_of(const Result& result, const Product& product) {
   copy(header, "SEED", root, "seed", "of random numbers");
   header.set("COMPLETE", result.is_complete(), "F: the run was cut");
   copy(header, "LIGHT", own, "of", "photons that are counted");
+  copy(header, "FRAME", own, "frame", "observed: fluxes; rest: luminosities");
   copy(header, "OBSNAME", own, "observer", "");
   copy(header, "CAMERA", own, "camera", "");
   copy(header, "OPERATOR", own, "operator", "what was found along rays");

@@ -77,8 +77,13 @@ FitsHeader wcs_of(const Product& product, const SkyPosition& position, const Sky
   }
   if (product.frequency()) {
     header.set("RESTWAV", rest_wavelength * 1e-10, "[m] wavelength of the line, in vacuum");
-    header.set("SPECSYS", "SOURCE", "frame of the source");
-    if (sky.redshift) header.set("ZSOURCE", *sky.redshift, "its redshift");
+    const std::string& axis = product.frequency()->name;
+    const bool observed = product.is_observed() && (axis == "wavelength" || axis == "frequency");
+    header.set("SPECSYS", observed ? "BARYCENT" : "SOURCE", observed ? "observed, redshifted" : "frame of the source");
+    if (sky.redshift) {
+      header.set("ZSOURCE", *sky.redshift, "redshift of the source");
+      header.set("SSYSSRC", "BARYCENT", "frame of ZSOURCE");
+    }
   }
   return header;
 }

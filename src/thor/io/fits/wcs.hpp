@@ -18,7 +18,8 @@ bool is_angular(const Product& product);
 ///    1077). Right ascension grows to the left where north is up.
 ///  - lengths: linear, in the units of the file;
 ///  - velocity c(lambda/lambda0 - 1): VOPT, in m/s; vacuum wavelength: WAVE, in Angstrom; frequency: FREQ, in Hz
-///    (Greisen et al. 2006, A&A 446, 747), in the frame of the source; x: linear.
+///    (Greisen et al. 2006, A&A 446, 747); x: linear. Velocities and x are in the frame of the source, wavelengths and
+///    frequencies too, but where they are observed: then SPECSYS is BARYCENT.
 FitsHeader wcs_of(const Product& product, const SkyPosition& position, const Sky& sky, double rest_wavelength);
 
 }  // namespace thor::io

@@ -93,6 +93,8 @@ const BinnedAxis* Product::frequency() const {
   return kind == ProductKind::cube || kind == ProductKind::spectrum ? axes.data() : nullptr;
 }
 
+bool Product::is_observed() const { return attributes.count("frame") && show(attributes, "frame") == "observed"; }
+
 std::string Product::observer() const { return attributes.count("observer") ? show(attributes, "observer") : ""; }
 
 double Product::bin_size() const {

@@ -81,7 +81,11 @@ std::string heading(const Result& result, const Input& input, const Product& pro
   }
   line(fmt::format("light: {}, {} in all bins, {} beyond them", show(own, "of"), of_light(product, "luminosity"),
                    of_light(product, "luminosity_beyond")));
-  if (const auto z = sky_of(result).redshift) line(fmt::format("redshift: {}", *z));
+  if (const auto z = sky_of(result).redshift) {
+    line(fmt::format("redshift: {}; {}", *z,
+                     product.is_observed() ? "observed: fluxes, and wavelengths (1 + z) times as long as at rest"
+                                           : "rest frame of the object: luminosities"));
+  }
   if (!result.is_complete()) line("INCOMPLETE: the run was cut");
   for (const std::string& caveat : result.lines("caveats")) line("CAVEAT: " + caveat);
   line("to read it: numpy.loadtxt(FILE, unpack=True)");
