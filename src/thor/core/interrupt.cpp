@@ -12,8 +12,7 @@
 namespace thor {
 namespace {
 
-std::atomic<int> received{0};
-std::atomic<std::int64_t> first_time{0};  ///< of the first one [ms]
+std::atomic<std::int64_t> first_time{0};  ///< of the first one [ms]; 0: there was none
 
 std::int64_t milliseconds() {
   timespec now{};
@@ -25,12 +24,12 @@ std::int64_t milliseconds() {
 std::array<std::atomic<const char*>, 8> unfinished{};
 
 void handle(int number) {
-  if (received.fetch_add(1) == 0) {
-    first_time = milliseconds();
-    return;
-  }
-  // One wish, not two: timeout(1) sends its signal to the process and then to the group that it is in.
-  if (milliseconds() - first_time < 100) return;
+  const std::int64_t now = milliseconds();
+  std::int64_t first = 0;
+  if (first_time.compare_exchange_strong(first, now)) return;
+  // One wish, not two: timeout(1) sends its signal to the process and then to the group that it is in, and two threads
+  // may handle them at once.
+  if (now - first < 100) return;
   for (const auto& name : unfinished) {
     if (const char* path = name.load()) unlink(path);  // does nothing to a directory
   }
@@ -41,7 +40,7 @@ void handle(int number) {
 }  // namespace
 
 SignalGuard::SignalGuard() {
-  received = 0;
+  first_time = 0;
   struct sigaction action {};
   action.sa_handler = handle;
   for (std::size_t i = 0; i < signals.size(); ++i) {
@@ -54,7 +53,7 @@ SignalGuard::~SignalGuard() {
   for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &old_[i], nullptr);
 }
 
-bool is_interrupted() { return received > 0; }
+bool is_interrupted() { return first_time != 0; }
 
 void stop_if_interrupted() {
   if (is_interrupted()) throw Error(ExitCode::stopped, "stopped by a signal; nothing was written");
