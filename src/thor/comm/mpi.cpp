@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -20,9 +21,33 @@ namespace {
 constexpr int question_tag = 1, answer_tag = 2, message_tag = 3, gather_tag = 4;
 constexpr std::size_t most_at_once = 1 << 20;  ///< words of a call: bounds the memory that MPI takes for it
 
-/// One thread at a time calls MPI, and none waits in it for another rank while others have to: libraries that promise
-/// MPI_THREAD_MULTIPLE have hung with less. Collective calls are made while no other thread has a reason to call.
+/// One thread at a time calls MPI, and none waits in it for another rank that another thread here has to answer. Open
+/// MPI 4.1 and 5.0 promise MPI_THREAD_MULTIPLE, but on AArch64 a thread that waits inside MPI can miss the end of its
+/// request when another thread completes it (open-mpi/ompi issue 13761): the rank then waits for ever.
 std::mutex one_at_a_time;
+std::atomic<bool> in_collective{false};
+
+/// A call of MPI. A collective call waits for other ranks, so no other thread may be in MPI, or come to it meanwhile.
+class Call {
+ public:
+  enum Kind { of_one_rank, collective };
+  explicit Call(Kind kind = of_one_rank) : lock_(one_at_a_time, std::try_to_lock), kind_(kind) {
+    if (!lock_ && (kind == collective || in_collective)) {
+      throw Error(ExitCode::internal, "MPI is called by another thread during a collective call (please report)");
+    }
+    if (!lock_) lock_.lock();
+    if (kind == collective) in_collective = true;
+  }
+  ~Call() {
+    if (kind_ == collective) in_collective = false;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  const Kind kind_;
+};
 
 /// Calls use(first, size) for pieces of so many words: MPI counts in int.
 void for_pieces(std::size_t count, const auto& use) {
@@ -87,6 +112,7 @@ World::~World() {
 
 void World::add_at_first(std::span<std::uint64_t> cells) const {
   if (ranks_ == 1) return;
+  const Call call(Call::collective);
   for_pieces(cells.size(), [&](std::size_t first, int size) {
     const auto part = cells.subspan(first, std::size_t(size));
     MPI_Reduce(is_first() ? MPI_IN_PLACE : part.data(), is_first() ? part.data() : nullptr, size, MPI_UINT64_T, MPI_SUM,
@@ -96,12 +122,15 @@ void World::add_at_first(std::span<std::uint64_t> cells) const {
 }
 
 std::uint64_t World::largest(std::uint64_t value) const {
-  if (ranks_ > 1) MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  if (ranks_ == 1) return value;
+  const Call call(Call::collective);
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   return value;
 }
 
 std::vector<std::uint64_t> World::from_first(std::vector<std::uint64_t> values) const {
   if (ranks_ == 1) return values;
+  const Call call(Call::collective);
   std::uint64_t count = values.size();
   MPI_Bcast(&count, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   values.resize(count);
@@ -113,6 +142,7 @@ std::vector<std::uint64_t> World::from_first(std::vector<std::uint64_t> values) 
 
 std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& values) const {
   if (ranks_ == 1) return values;
+  const Call call(Call::collective);
   const std::uint64_t own = values.size();
   std::vector<std::uint64_t> counts(std::size_t(ranks_), 0);
   MPI_Gather(&own, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -140,14 +170,14 @@ Words World::ask(const Words& question) const {
   Words reply{};
   MPI_Request requests[2];
   {
-    const std::lock_guard lock(one_at_a_time);
+    const Call call;
     MPI_Irecv(reply.data(), size, MPI_UINT64_T, 0, answer_tag, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(question.data(), size, MPI_UINT64_T, 0, question_tag, MPI_COMM_WORLD, &requests[1]);
   }
   for (auto pause = std::chrono::microseconds(5);; pause = std::min(2 * pause, std::chrono::microseconds(100))) {
     int done = 0;
     {
-      const std::lock_guard lock(one_at_a_time);
+      const Call call;
       MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
     }
     if (done) return reply;
@@ -160,14 +190,14 @@ bool World::answer(const std::function<Words(int, const Words&)>& reply) const {
   Words question{};
   MPI_Status status;
   {
-    const std::lock_guard lock(one_at_a_time);
+    const Call call;
     int waiting = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, question_tag, MPI_COMM_WORLD, &waiting, &status);
     if (!waiting) return false;
     MPI_Recv(question.data(), size, MPI_UINT64_T, status.MPI_SOURCE, question_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   const Words words = reply(status.MPI_SOURCE, question);
-  const std::lock_guard lock(one_at_a_time);
+  const Call call;
   MPI_Send(words.data(), size, MPI_UINT64_T, status.MPI_SOURCE, answer_tag, MPI_COMM_WORLD);
   return true;
 }
@@ -177,20 +207,32 @@ namespace {
 class MpiSending : public World::Sending {
  public:
   MpiSending(int rank, std::vector<std::byte> message) : message_(std::move(message)) {
-    const std::lock_guard lock(one_at_a_time);
+    const Call call;
     MPI_Isend(message_.data(), int(message_.size()), MPI_BYTE, rank, message_tag, MPI_COMM_WORLD, &request_);
   }
   ~MpiSending() override {
-    if (is_running()) MPI_Wait(&request_, MPI_STATUS_IGNORE);  // done, but for a run that has failed
+    // A run that has failed does not wait for a rank that may have failed too; MPI keeps the bytes until it ends.
+    while (is_running() && !is_done()) {
+      if (std::uncaught_exceptions() > 0) {
+        leave_behind(std::move(message_));
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
   }
   bool is_done() override {
-    const std::lock_guard lock(one_at_a_time);
+    const Call call;
     int done = 0;
     MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
     return done != 0;
   }
 
  private:
+  static void leave_behind(std::vector<std::byte>&& message) {
+    static std::vector<std::vector<std::byte>> messages;
+    messages.push_back(std::move(message));
+  }
+
   std::vector<std::byte> message_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
@@ -203,7 +245,7 @@ std::unique_ptr<World::Sending> World::send(int rank, std::vector<std::byte>&& m
 
 std::vector<std::byte> World::receive() const {
   if (ranks_ == 1) return {};
-  const std::lock_guard lock(one_at_a_time);
+  const Call call;
   int waiting = 0;
   MPI_Status status;
   MPI_Iprobe(MPI_ANY_SOURCE, message_tag, MPI_COMM_WORLD, &waiting, &status);
