@@ -61,6 +61,7 @@ RunOptions EngineArguments::resolved() const {
   RunOptions result = options;
   result.cpu.threads = threads ? threads : available_threads();
   result.progress = progress_mode(progress);
+  result.hold = Hold::wanted();
   return result;
 }
 

@@ -6,22 +6,34 @@ import contextlib
 import importlib.util
 import io
 import os
+import signal
 import struct
 import sys
 import tempfile
 import unittest
 import zlib
 from pathlib import Path
+from unittest import mock
 
 import h5py
 import numpy as np
 
 import thor
 
+# A run looks at signals and limits once photons are in flight, however soon that is (Hold in src/thor/drivers/watch.hpp).
+os.environ.setdefault("THOR_TEST_HOLD", "after:0")
+# In the background of a script SIGINT is ignored, and thor would keep it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 A, TAU0 = 4.7e-4, 1e7  # T = 1e4 K
 WAVELENGTH0, THERMAL = 1215.67, 12.85
 LUMINOSITY = 1e42
 CONFIG = "driver: mcrt\nline: Lya  # Lyα\ngenerators:\n  - type: point\n    photons: 20000\n"
+
+
+def held(where):
+    """While it lasts, runs look at signals and limits only there; at:N is where N photons have ended."""
+    return mock.patch.dict(os.environ, THOR_TEST_HOLD=where)
 
 
 def put(target, **attributes):

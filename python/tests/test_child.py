@@ -6,9 +6,10 @@ import pty
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
-import time
 import unittest
+from pathlib import Path
 
 from thor.child import call
 
@@ -29,12 +30,12 @@ class CallTest(unittest.TestCase):
     def test_text_is_shown_as_it_comes(self):
         class Echo(io.StringIO):
             def write(self, text):
-                times.append(time.monotonic())
+                Path(folder, "shown").touch()
                 return super().write(text)
 
-        times = []
-        shell("echo one; sleep 0.3; echo two", Echo())
-        self.assertGreater(times[1] - times[0], 0.2)
+        with tempfile.TemporaryDirectory() as folder:
+            _, said = shell(f"echo one; until [ -e {folder}/shown ]; do sleep 0.01; done; echo two", Echo())
+        self.assertEqual(said, "one\ntwo\n")
 
     def test_split_and_broken_characters(self):
         _, said = shell(r"printf '\316'; sleep 0.1; printf '\261 \316'")
@@ -81,13 +82,17 @@ class CallTest(unittest.TestCase):
 
     def test_another_handler_of_interrupts(self):
         """A handler that raises nothing: the child is interrupted, then the handler is called."""
+        class Echo(io.StringIO):
+            def write(self, text):
+                if "ready" in text:
+                    os.kill(os.getpid(), signal.SIGINT)
+                return super().write(text)
+
         calls = []
-        before = signal.signal(signal.SIGINT, lambda *_: calls.append(time.monotonic()))
+        before = signal.signal(signal.SIGINT, lambda *_: calls.append(1))
         self.addCleanup(signal.signal, signal.SIGINT, before)
-        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        code, said = shell("trap 'echo caught; exit 5' INT; while :; do sleep 0.05; done")
-        self.assertEqual((code, said, len(calls)), (5, "caught\n", 1))
+        code, said = shell("trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done", Echo())
+        self.assertEqual((code, said, len(calls)), (5, "ready\ncaught\n", 1))
 
     def test_ignored_interrupts_stay_ignored(self):
         """As under nohup, or in the background of a script."""

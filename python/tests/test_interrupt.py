@@ -28,7 +28,7 @@ def setUpModule():
     need_thor()
 
 
-def wait_until(what, seconds=20.0):
+def wait_until(what, seconds=60.0):
     end = time.monotonic() + seconds
     while not what():
         if time.monotonic() > end:
@@ -65,7 +65,6 @@ class InterruptTest(WithFiles):
         self.addCleanup(job.kill)
         wait_until(lambda: os.path.exists(self.path + ".partial"))
         self.assertEqual(len(thors(self.path)), 1)
-        time.sleep(0.1)  # in the middle of the run
         return job
 
     def left_a_valid_file(self):
@@ -81,7 +80,7 @@ class InterruptTest(WithFiles):
         """Interrupt as sent by a notebook or a debugger."""
         job = self.start()
         job.send_signal(signal.SIGINT)
-        out, err = job.communicate(timeout=20)
+        out, err = job.communicate(timeout=60)
         self.assertEqual((job.returncode, out), (7, "interrupted\n"), err)
         self.assertIn("thor: stop", err)
         self.left_a_valid_file()
@@ -92,20 +91,19 @@ class InterruptTest(WithFiles):
         (child,) = thors(self.path)
         self.assertNotEqual(os.getpgid(child), job.pid)  # two signals may merge into one, or not
         os.killpg(job.pid, signal.SIGINT)
-        out, err = job.communicate(timeout=20)
+        out, err = job.communicate(timeout=60)
         self.assertEqual((job.returncode, out), (7, "interrupted\n"), err)
         self.left_a_valid_file()
 
     def test_twice_ends_at_once(self):
-        job = self.start(drain=60)
+        job = self.start(drain=1000)
         job.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        self.assertTrue(any("once more ends at once" in line for line in job.stderr))
+        time.sleep(0.2)  # within 0.1 s of the first it would be the same wish
         self.assertIsNone(job.poll())  # it waits for thor
-        start = time.monotonic()
         job.send_signal(signal.SIGINT)
-        out, err = job.communicate(timeout=20)
+        out, err = job.communicate(timeout=60)
         self.assertEqual((job.returncode, out), (7, "interrupted\n"), err)
-        self.assertLess(time.monotonic() - start, 5)
         self.assertEqual(thors(self.path), [])
         self.assertFalse(os.path.exists(self.path))
 
@@ -114,7 +112,7 @@ class InterruptTest(WithFiles):
         for number in (signal.SIGTERM, signal.SIGKILL):
             job = self.start()
             job.send_signal(number)
-            job.wait(timeout=20)
+            job.wait(timeout=60)
             wait_until(lambda: not thors(self.path))
             self.left_a_valid_file()
             os.remove(self.path)

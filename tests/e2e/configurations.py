@@ -52,8 +52,8 @@ MEDIA = {
     },
 }
 
-# Thick without core skipping: about 1e8 scatterings, many seconds, for each photon.
-ENDLESS = sphere(1e8, 100000, outputs=[{"type": "photons"}, {"type": "spectrum", "name": "emergent", "axis": "x",
+# Thick without core skipping: about 1e9 scatterings, minutes, for each photon.
+ENDLESS = sphere(1e9, 100000, outputs=[{"type": "photons"}, {"type": "spectrum", "name": "emergent", "axis": "x",
                                                                "range": [-100, 100], "bins": 100}])
 
 TEMPLATES = ("sphere", "outflow", "shell", "slab", "dusty_slab", "doublet")

@@ -35,6 +35,10 @@ C = 299792.458  # km/s
 NOBODY = 65534
 ESCAPED, ABSORBED, LOST = 2, 3, 4
 DONE, INTERNAL, USAGE, INPUT, DEVICE, STOPPED, OUTPUT, UNRELIABLE = range(8)
+# A run looks at signals and limits once photons are in flight, however soon that is (Hold in src/thor/drivers/watch.hpp).
+os.environ.setdefault("THOR_TEST_HOLD", "after:0")
+# In the background of a script SIGINT is ignored, and thor would keep it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # Tests at random draw so many times as often: THOR_THOROUGH=8 ctest -R e2e.domains.
 THOROUGH = int(os.environ.get("THOR_THOROUGH", "1"))
 
@@ -187,7 +191,14 @@ def limited(what, amount):
     return {"preexec_fn": apply, "restore_signals": False}
 
 
-def wait_for(what, seconds=20):
+def held(where):
+    """For subprocess: a command that looks at signals and limits only there, so that a test does not depend on its speed.
+    at:N: N photons have ended, and no other is started; after:N: N have ended; writing: a grid, a mock or a merged file is
+    being written."""
+    return {"env": {**os.environ, "THOR_TEST_HOLD": where}}
+
+
+def wait_for(what, seconds=60):
     end = time.monotonic() + seconds
     while not what() and time.monotonic() < end:
         time.sleep(0.02)
@@ -245,6 +256,15 @@ class Terminal:
             while chunk := os.read(descriptor, 4096):
                 self.bytes += chunk
         os.close(descriptor)
+
+    def stop_after(self, lines, last):
+        """Ends a run that has rewritten its line so often, and then as the regular expression says; its output."""
+        def has_shown():
+            shown = [line for line in self.bytes.decode(errors="replace").split("\r") if line.endswith("\x1b[K") and line != "\x1b[K"]
+            return len(shown) >= lines and re.search(last, shown[-1].removesuffix("\x1b[K"))
+        wait_for(lambda: has_shown() or self.job.poll() is not None)
+        self.job.terminate()
+        return self.wait()
 
     def wait(self, seconds=60):
         try:

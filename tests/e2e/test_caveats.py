@@ -92,12 +92,12 @@ class Caveats(Case):
 
     def test_runs_that_were_cut(self):
         """Biased only if photons were still in flight, and nothing says otherwise."""
-        out = self.run_thor(ENDLESS, "--max-walltime", 0.5, "--drain", 0, "--device", "cpu", expect=STOPPED)
+        out = self.run_thor(ENDLESS, "--max-walltime", 0.1, "--drain", 0, "--device", "cpu", expect=STOPPED)
         self.assertGreater(self.summary(out)["in_flight"], 0)
         said = self.said(out)[0]
         self.assertRegex(said, "the run was cut.* still in flight .*biased")
         self.assertRegex(self.done.stderr, r"in_flight \d+.*wrote")
-        out = self.run_thor(sphere(100, 10**9, outputs=[]), "--max-walltime", 0.5, "--device", "cpu", expect=STOPPED)
+        out = self.run_thor(sphere(100, 10**9, outputs=[]), "--max-walltime", 0.1, "--drain", 1000, "--device", "cpu", expect=STOPPED)
         self.assertEqual(self.summary(out)["in_flight"], 0)
         said, = self.said(out)
         self.assertRegex(said, "the run was cut.*all of these have ended.*not a biased one")

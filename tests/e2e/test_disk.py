@@ -11,7 +11,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import h5py
@@ -20,7 +19,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
-from support import Case, DONE, OUTPUT, STOPPED, command_line, limited, main, mounted, text, thor, wait_for  # noqa: E402
+from support import Case, DONE, OUTPUT, STOPPED, command_line, held, limited, main, mounted, text, thor, wait_for  # noqa: E402
 
 
 def run(*arguments, **options):
@@ -86,7 +85,6 @@ class FullDisks(Case):
                                                 "--drain", 0, "--threads", 1), stderr=subprocess.PIPE, text=True)
             self.addCleanup(lambda: job.poll() is None and job.kill())
             self.assertTrue(wait_for(out.with_name("out.h5.partial").exists))
-            time.sleep(0.3)
             with open(disk / "other", "wb", buffering=0) as other:
                 try:
                     while True:
@@ -159,12 +157,11 @@ class Names(Case):
         partial = out.with_name("swapped.h5.partial")
         job = subprocess.Popen(command_line("run", self.write(ENDLESS, "endless.yaml"), "-o", out, "--threads", 1, "--drain", 0),
                                stderr=subprocess.PIPE, text=True)
-        self.assertTrue(wait_for(partial.exists))
-        time.sleep(0.5)  # until it is locked
+        self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))  # until it is locked
         partial.unlink()
         partial.write_text("another")
         job.terminate()
-        said = job.communicate(timeout=20)[1]
+        said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, OUTPUT, said)
         self.assertIn("was removed or replaced", said)
         # The raw photons are gone with it; the spectra are written anew.
@@ -198,10 +195,12 @@ class Names(Case):
     def test_a_whole_result_that_could_not_get_its_name_is_not_removed(self):
         out = self.folder / "late.h5"
         partial = out.with_name("late.h5.partial")
-        job = subprocess.Popen(command_line("run", self.write(sphere(1e4, 3000)), "-o", out, "--threads", 1), stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(command_line("run", self.write(sphere(10, 3000)), "-o", out, "--threads", 1, "--device", "cpu"),
+                               stderr=subprocess.PIPE, text=True, **held("at:2000"))
         self.addCleanup(lambda: job.poll() is None and job.kill())
         self.assertTrue(wait_for(partial.exists))
         out.write_text("somebody else's")
+        job.terminate()
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, OUTPUT, said)
         self.assertIn("the result is complete and kept as", said)

@@ -8,7 +8,6 @@ The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import h5py
@@ -17,7 +16,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import test_grid as grid  # noqa: E402
-from support import INPUT, OUTPUT, STOPPED, USAGE, command_line, main, thor  # noqa: E402
+from support import INPUT, OUTPUT, STOPPED, USAGE, command_line, held, main, thor, wait_for  # noqa: E402
 
 
 class Mistakes(grid.GridCase):
@@ -135,11 +134,9 @@ class Signals(grid.GridCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             path = self.folder / "grid.h5"
             partial = path.with_name("grid.h5.partial")
-            process = subprocess.Popen(command_line("grid", snapshot, "-o", path, "--cells", "200", "--precision", "single"),
-                                       stderr=subprocess.PIPE, text=True)
-            while not partial.exists() and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(0.2)
+            process = subprocess.Popen(command_line("grid", snapshot, "-o", path, "--cells", "40", "--precision", "single"),
+                                       stderr=subprocess.PIPE, text=True, **held("writing"))
+            self.assertTrue(wait_for(lambda: partial.exists() or process.poll() is not None))
             process.send_signal(number)
             said = process.communicate(timeout=60)[1]
             self.assertEqual(process.returncode, STOPPED, said)

@@ -14,7 +14,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
@@ -136,9 +135,8 @@ class Check(Case):
         self.assertLess(abs(math.log(told["scatterings_per_photon"] / mean)), math.log(1.5))
 
     def test_a_trial_is_not_endless(self):
-        begin = time.monotonic()
-        told = self.check(ENDLESS, "--threads", "1")["estimate"]
-        self.assertLess(time.monotonic() - begin, 8)
+        told = {}
+        self.assertLess(best_of(1, lambda: told.update(self.check(ENDLESS, "--threads", "1")["estimate"])), 8)
         self.assertGreater(told["seconds"], 1000)
 
 

@@ -10,7 +10,6 @@ import os
 import resource
 import struct
 import sys
-import time
 from pathlib import Path
 
 import h5py
@@ -18,7 +17,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import Case, DEVICE, DONE, INPUT, KPC, OUTPUT, STOPPED, USAGE, limited, main, text, thor  # noqa: E402
+from support import Case, DEVICE, DONE, INPUT, KPC, OUTPUT, STOPPED, USAGE, best_of, limited, main, text, thor  # noqa: E402
 from view_case import decode_png  # noqa: E402
 
 FACE = {"name": "face", "direction": [0, 0, 1], "up": [0, 1, 0], "width": "2 kpc", "pixels": 16}
@@ -166,17 +165,15 @@ class Results(RayCase):
             kernel = np.exp(-0.5 * ((bins[:, None] - bins) / sigma) ** 2)
             kernel[np.abs(bins[:, None] - bins) > np.ceil(5 * sigma)] = 0
             np.testing.assert_allclose(observed, flux @ (kernel / kernel.sum(axis=0)), atol=1e-6, err_msg=str(lsf))
-        begin = time.monotonic()
-        self.run_thor(rays([absorption(lsf="2000 km/s", bins=20000, oversampling=32)]), "--device", "cpu")
-        self.assertLess(time.monotonic() - begin, 20)
+        wide = rays([absorption(lsf="2000 km/s", bins=20000, oversampling=32)])
+        self.assertLess(best_of(1, lambda: self.run_thor(wide, "--device", "cpu")), 20)
 
     def test_a_limit_of_time(self):
         """Also along sightlines that take long."""
         write_grid(self.folder / "grid.h5", periodic=1)
         config = rays([absorption(sightlines={"random": 4096, "direction": [0.2, 0.1, 1], "length": "2 Mpc"}, bins=8000)])
-        begin = time.monotonic()
-        self.run_thor(config, "--device", "cpu", "--max-walltime", 1, expect=STOPPED)
-        self.assertLess(time.monotonic() - begin, 15)
+        limit = ("--device", "cpu", "--max-walltime", 0.5)
+        self.assertLess(best_of(1, lambda: self.run_thor(config, *limit, expect=STOPPED)), 15)
 
     def test_sets_of_sightlines_by_their_number(self):
         config = rays([absorption(sightlines={"grid": 2, "direction": [1, 0, 0]})])

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -120,7 +119,6 @@ class DamagedResults(Case):
         self.addCleanup(job.kill)
         partial = out.with_name(out.name + ".partial")
         self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))
-        time.sleep(0.1)
         self.refuse(partial, "truncated or damaged|run still in progress|not a result")
 
     def damages(self):

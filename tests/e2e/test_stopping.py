@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, sphere  # noqa: E402
 from support import (  # noqa: E402
-    Case, DONE, ESCAPED, LOST, OUTPUT, STOPPED, UNRELIABLE, command_line, main, read_package, thor, wait_for)
+    Case, DONE, ESCAPED, LOST, OUTPUT, STOPPED, UNRELIABLE, best_of, command_line, held, main, read_package, thor, wait_for)
 
 
 class Stopped(unittest.TestCase):
@@ -35,39 +35,33 @@ class Stopped(unittest.TestCase):
         cls.folder = Path(folder.name)
         (cls.folder / "long.yaml").write_text(json.dumps(ENDLESS))
         (cls.folder / "thin.yaml").write_text(json.dumps(sphere(0.25, 10**12, outputs=[])))
-        cls.code, cls.seconds = {}, {}
+        cls.code = {}
         jobs = {
-            "int": cls.start("int"),
-            "term": cls.start("term"),
-            "twice": cls.start("twice"),
-            "walltime": cls.start("walltime", "--max-walltime", "1"),
-            "thin": cls.start("thin", config="thin.yaml"),
+            "int": cls.start("int", "--drain", "0.2"),
+            "term": cls.start("term", "--drain", "0.2"),
+            "twice": cls.start("twice", "--drain", "1000"),
+            "walltime": cls.start("walltime", "--max-walltime", "0.5", "--drain", "0.2"),
+            "thin": cls.start("thin", "--drain", "1000", config="thin.yaml", **held("after:1001")),
         }
         # A second run must neither write to nor remove the file of the first.
         cls.rival = thor("run", cls.folder / "long.yaml", "-o", cls.folder / "int.h5")
         cls.rival_left_it = (cls.folder / "int.h5.partial").exists()
-        time.sleep(0.5)
-        begin = time.monotonic()
         jobs["int"].send_signal(signal.SIGINT)
         jobs["term"].send_signal(signal.SIGTERM)
         jobs["thin"].send_signal(signal.SIGINT)
         jobs["twice"].send_signal(signal.SIGINT)
         wait_for(lambda: "stopping" in cls.log("twice"))
-        time.sleep(0.2)
-        again = time.monotonic()
+        time.sleep(0.2)  # within 0.1 s of the first it would be the same wish
         jobs["twice"].send_signal(signal.SIGINT)
-        cls.code["twice"] = jobs["twice"].wait(30)
-        cls.seconds["twice"] = time.monotonic() - again
-        for name in ("thin", "walltime", "int", "term"):
+        for name in ("twice", "thin", "walltime", "int", "term"):
             cls.code[name] = jobs[name].wait(60)
-            cls.seconds[name] = time.monotonic() - begin
 
     @classmethod
-    def start(cls, name, *arguments, config="long.yaml"):
+    def start(cls, name, *arguments, config="long.yaml", **options):
         with open(cls.folder / f"{name}.log", "w") as log:
             job = subprocess.Popen(
-                command_line("run", cls.folder / config, "-o", cls.folder / f"{name}.h5", "--threads", "1", *arguments),
-                stderr=log)
+                command_line("run", cls.folder / config, "-o", cls.folder / f"{name}.h5", "--threads", "1", "--device", "cpu", *arguments),
+                stderr=log, **options)
         cls.addClassCleanup(lambda: job.poll() is None and job.kill())
         wait_for(lambda: (cls.folder / f"{name}.h5.partial").exists() or job.poll() is not None)
         return job
@@ -78,7 +72,6 @@ class Stopped(unittest.TestCase):
 
     def check(self, name, in_flight=True):
         self.assertEqual(self.code[name], STOPPED, self.log(name))
-        self.assertLess(self.seconds[name], 12)
         path = self.folder / f"{name}.h5"
         self.assertFalse(path.with_suffix(".h5.partial").exists())
         s = self.assert_closed(path)
@@ -101,17 +94,15 @@ class Stopped(unittest.TestCase):
 
     def test_walltime(self):
         s = self.check("walltime")
-        self.assertGreater(s["transport_seconds"], 1)
+        self.assertGreater(s["transport_seconds"], 0.5)
 
     def test_interrupt_of_short_histories_drains_at_once(self):
         s = self.check("thin", in_flight=False)
         self.assertEqual(s["in_flight"], 0)
-        self.assertLess(s["transport_seconds"], 6)
         self.assertGreater(s["photons"], 1000)
 
     def test_second_interrupt_ends_at_once(self):
         self.assertEqual(self.code["twice"], -signal.SIGINT)
-        self.assertLess(self.seconds["twice"], 2)
         self.assertFalse((self.folder / "twice.h5").exists())
         # Its leftover does not block the next run.
         config = self.folder / "short.yaml"
@@ -168,9 +159,7 @@ class Limits(Case):
     def test_starts_quickly(self):
         config = self.write(sphere(1, 1))
         for arguments in (("--version",), ("run", config, "-o", self.folder / "one.h5", "--device", "cpu")):
-            begin = time.monotonic()
-            self.assertEqual(thor(*arguments).returncode, DONE)
-            seconds = time.monotonic() - begin
+            seconds = best_of(1, lambda: self.assertEqual(thor(*arguments).returncode, DONE))
             print(f"\n  thor {arguments[0]}: {1000 * seconds:.0f} ms", file=sys.stderr)
             self.assertLess(seconds, 2)
 

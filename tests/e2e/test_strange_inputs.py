@@ -155,11 +155,12 @@ class OtherFiles(Case):
 
 
 class Terminals(Case):
-    def progress(self, columns=None, **environment):
+    def progress(self, says, columns=None, **environment):
         path = self.write(sphere(1e3, 10**9, outputs=wide_spectra(1, bins=50)))
-        terminal = Terminal("run", path, "--overwrite", "--max-walltime", 1.2, "--drain", 0, "--threads", 1, "--device", "cpu",
-                            columns=columns, **environment)
-        told = terminal.wait()
+        limit = () if says else ("--max-walltime", 0.5)
+        terminal = Terminal("run", path, "--overwrite", "--drain", 0, *limit, "--threads", 1, "--device", "cpu", columns=columns,
+                            **environment)
+        told = terminal.stop_after(3, says) if says else terminal.wait()
         self.assertEqual(terminal.code, STOPPED, told)
         return told, [re.sub(r"\x1b\[K$", "", line) for line in told.split("\r") if re.search(r"\d\S*.*\x1b\[K$", line)]
 
@@ -167,17 +168,17 @@ class Terminals(Case):
         for columns, says in ((200, "scatterings each.* left$"), (60, "photons.* left$"), (30, " left$"), (10, r"^ *[\d.]+ %$"),
                               (4, "^.{3}$")):
             with self.subTest(columns=columns):
-                _, lines = self.progress(columns)
+                _, lines = self.progress(says, columns)
                 self.assertGreater(len(lines), 2)
                 self.assertLess(max(map(len, lines)), columns)
                 self.assertRegex(lines[-1], says)
 
     def test_the_environment_may_tell_the_width(self):
-        _, lines = self.progress(COLUMNS="40")
+        _, lines = self.progress(" left$", COLUMNS="40")
         self.assertLess(max(map(len, lines)), 40)
 
     def test_a_dumb_terminal_gets_plain_lines(self):
-        told, lines = self.progress(TERM="dumb")
+        told, lines = self.progress(None, TERM="dumb")
         self.assertEqual(lines, [])
         self.assertNotIn("\x1b", told)
         self.assertNotIn("\r", told.replace("\r\n", ""))

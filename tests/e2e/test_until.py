@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, sphere  # noqa: E402
 from support import (  # noqa: E402
-    KPC, Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, command_line, limited, main, mounted, read_package, text, thor, wait_for,
+    KPC, Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, command_line, held, limited, main, mounted, read_package, text, thor, wait_for,
     write_grid)
 
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "x", "range": [-15, 15], "bins": 30}
@@ -147,9 +147,7 @@ class Until(UntilCase):
             slow["generators"][0]["photons"] = photons
             self.assert_equal_results(out, self.run_thor(slow), [k for k in s if k.startswith("until")] + ["caveats"])
         with self.subTest("--max-walltime"):
-            begin = time.monotonic()
             out = self.run_thor(until(slow, error="0.1%"), "--max-walltime", 0.5, expect=STOPPED)
-            self.assertLess(time.monotonic() - begin, 20)
             self.assertEqual(text(self.summary(out)["until_ended"]), "walltime")
             self.assertIn("--max-walltime", text(self.summary(out)["caveats"]))
 
@@ -199,9 +197,8 @@ class Until(UntilCase):
         config = self.write(until(sphere(3e3, 200, outputs=[SPECTRUM]), error="0.01%"))
         out = self.folder / "out.h5"
         job = subprocess.Popen(command_line("run", config, "-o", out, "--drain", 0, "--device", "cpu"),
-                               stderr=subprocess.PIPE, text=True)
+                               stderr=subprocess.PIPE, text=True, **held("after:500"))  # some batches
         self.assertTrue(wait_for((self.folder / "out.h5.partial").exists))
-        time.sleep(0.5)  # some batches
         job.send_signal(signal.SIGTERM)
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, STOPPED, said)
@@ -278,10 +275,11 @@ class Continue(UntilCase):
     def test_a_result_that_changes_meanwhile_is_kept(self):
         out = self.run_thor(sphere(100, 1000, outputs=[SPECTRUM]))
         before = out.read_bytes()
-        with subprocess.Popen(command_line("continue", out, "--photons", "1e5", "--threads", 1), stderr=subprocess.PIPE,
-                              text=True) as process:
+        with subprocess.Popen(command_line("continue", out, "--photons", "1e4", "--threads", 1, "--device", "cpu"),
+                              stderr=subprocess.PIPE, text=True, **held("at:2000")) as process:
             wait_for(lambda: (self.folder / f"{out.name}.partial").exists())
             os.utime(out, (1, 1))
+            process.terminate()
             said = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, OUTPUT, said)
         self.assertIn("has changed since photons were added", said)
@@ -326,31 +324,30 @@ class Continue(UntilCase):
         self.assertIn("error: --of all: expected one of total", self.grow(one, "--until-error", "2%", "--of", "all", expect=USAGE))
 
     def test_a_cut_run_is_completed(self):
-        config = sphere(1e3, 24000, outputs=[SPECTRUM])
-        # Each thread holds a block of ids; few of them, or a fast machine ends the run in time.
-        out = self.run_thor(config, "--max-walltime", 0.04, "--threads", 3, "--device", "cpu", expect=STOPPED)
+        config = sphere(1e3, 6000, outputs=[SPECTRUM])
+        cut = ("--max-walltime", 0.04, "--threads", 3, "--device", "cpu")
+        out = self.run_thor(config, *cut, expect=STOPPED, **held("at:2000"))
         s = self.summary(out)
-        self.assertEqual(s["in_flight"], 0)
-        self.assertLess(s["photons"], 24000)
-        self.grow(out, "--max-walltime", 0.04, "--threads", 3, "--device", "cpu", expect=STOPPED)
-        self.assertGreater(self.summary(out)["photons"], s["photons"])
+        self.assertEqual((s["in_flight"], s["photons"]), (0, 2000))
+        self.grow(out, *cut, expect=STOPPED, **held("at:1500"))
+        self.assertEqual(self.summary(out)["photons"], 3500)
         self.assertAlmostEqual(self.summary(out)["luminosity_emitted"] / 1e42, 1, delta=1e-12)
         cut = self.summary(out)
-        self.assertEqual((cut["complete"], cut["photons_requested"]), (False, 24000))
-        self.assertRegex(text(cut["caveats"]), "of 24000 photons were started.*not a biased one, and its luminosities are those of all sources")
+        self.assertEqual((cut["complete"], cut["photons_requested"]), (False, 6000))
+        self.assertRegex(text(cut["caveats"]), "of 6000 photons were started.*not a biased one, and its luminosities are those of all sources")
         self.assertIn("NO: it was cut", thor("info", out).stdout)
         self.grow(out)
         self.assert_equal_results(out, self.run_thor(config))
         # Photons that were to be added are remembered, too.
-        self.grow(out, "--photons", 10**6, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED)
-        self.assertEqual((self.summary(out)["complete"], self.summary(out)["photons_requested"]), (False, 1024000))
+        self.grow(out, "--photons", 10**6, "--max-walltime", 0.2, "--device", "cpu", expect=STOPPED, **held("at:500"))
+        self.assertEqual((self.summary(out)["complete"], self.summary(out)["photons_requested"]), (False, 1006000))
 
     def test_a_run_that_restarts(self):
         """`thor run CONFIG --restart FILE` is `thor continue FILE`, if FILE is of CONFIG."""
-        config = sphere(1e3, 8000, outputs=[SPECTRUM])
+        config = sphere(1e3, 3000, outputs=[SPECTRUM])
         whole, half = self.run_thor(config, "--device", "cpu"), self.folder / "half.h5"
         how = ("--device", "cpu", "--quiet", "--threads", 1)
-        stopped = thor("run", self.write(config), "-o", half, "--max-walltime", 0.02, "--drain", 60, *how)
+        stopped = thor("run", self.write(config), "-o", half, "--max-walltime", 0.02, *how, **held("at:1000"))
         self.assertEqual(stopped.returncode, STOPPED, stopped.stderr)
         cut = half.read_bytes()
 

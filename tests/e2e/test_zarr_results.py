@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -190,7 +189,6 @@ class ZarrResults(Case):
         done = thor("run", self.config, "-o", out)
         self.assertEqual(done.returncode, OUTPUT)
         self.assertIn("another run", done.stderr)
-        time.sleep(0.3)
         job.send_signal(signal.SIGTERM)
         _, told = job.communicate(timeout=30)
         self.assertEqual(job.returncode, STOPPED, told)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import h5py
@@ -23,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import support  # noqa: E402
 from configurations import ENDLESS, sphere  # noqa: E402
 from support import (  # noqa: E402
-    Case, DONE, INPUT, KPC, OUTPUT, STOPPED, USAGE, as_nobody, command_line, limited, main, mounted, on_grid, read_package, text, thor,
+    Case, DONE, INPUT, KPC, OUTPUT, STOPPED, USAGE, as_nobody, command_line, held, limited, main, mounted, on_grid, read_package, text, thor,
     wait_for, write_grid)
 from test_ranks import FACE, IMAGE, SPECTRUM, RankCase  # noqa: E402
 
@@ -185,7 +184,7 @@ class Same(MergeCase):
 
     def test_a_run_that_is_cut(self):
         """Photons in flight are in the file of the rank that had them."""
-        said = self.on_ranks(3, ENDLESS, "--max-walltime", 1, "--drain", 0, expect=STOPPED)
+        said = self.on_ranks(3, ENDLESS, "--max-walltime", 0.1, "--drain", 0, expect=STOPPED)
         self.assertIn("thor merge", said)
         self.merge("--remove")
         summary = self.assert_closed(self.out)
@@ -213,9 +212,7 @@ class Written(MergeCase):
         for name in ("out.h5", "out.0.h5", "out.2.h5"):
             with self.subTest(name=name):
                 (self.folder / name).write_text("mine")
-                begin = time.monotonic()
                 said = self.on_ranks(3, ENDLESS, expect=OUTPUT)
-                self.assertLess(time.monotonic() - begin, 20)
                 self.assertEqual(said.count("thor: error: cannot write"), 1, said)
                 self.assertRegex(said, rf"cannot write '\S*/{name}': the file exists: use --overwrite")
                 self.assertEqual(self.names(), [name])
@@ -277,7 +274,6 @@ class Written(MergeCase):
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
-        time.sleep(0.1)
         os.kill(self.ranks_of(job.pid)[1], signal.SIGUSR1)
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, STOPPED, said)
@@ -300,12 +296,12 @@ class Written(MergeCase):
 
     def test_a_name_that_is_taken_during_the_run(self):
         """No photon is lost: the file keeps its other name."""
-        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--max-walltime", 1, "--drain", 0),
+        job = subprocess.Popen(self.command(2, "run", self.write(ENDLESS), "-o", self.out, "--drain", 0),
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
         self.assertTrue(wait_for(lambda: self.part(1).with_name("out.1.h5.partial").exists()))
-        time.sleep(0.1)
         self.part(1).write_text("mine")
+        os.kill(self.ranks_of(job.pid)[1], signal.SIGUSR1)
         _, said = job.communicate(timeout=60)
         self.assertEqual(job.returncode, OUTPUT, said)
         self.assertRegex(said, "out.1.h5': the file appeared during the run.*kept as")
@@ -461,7 +457,7 @@ class Stopped(MergeCase):
         config = sphere(1e-3, 1_500_000, outputs=[PHOTONS, SPECTRUM])
         self.on_ranks(2, config)
         before = [(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(self.folder.iterdir())]
-        job = subprocess.Popen(command_line("merge", self.out, "--remove"), stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen(command_line("merge", self.out, "--remove"), stderr=subprocess.PIPE, text=True, **held("writing"))
         self.addCleanup(job.kill)
         self.assertTrue(wait_for((self.folder / "out.h5.partial").exists))
         job.send_signal(signal.SIGTERM)

@@ -6,13 +6,14 @@
 
 namespace thor::comm {
 
-Dealer::Dealer(const World& world, Window all, std::uint64_t in_flight, bool relieves)
+Dealer::Dealer(const World& world, Window all, std::uint64_t in_flight, bool relieves, std::uint64_t most)
     : world_(world),
       first_(all.next),
       next_(all.next),
       end_(all.end),
       in_flight_(in_flight),
       relieves_(relieves),
+      most_(most),
       states_(std::size_t(world.ranks())),
       waves_(states_.size()),
       partner_(states_.size(), -1),
@@ -77,7 +78,8 @@ Words Dealer::reply(int rank, const Words& question) {
     case take_kind: {
       std::uint64_t ended = 0;
       for (const State& state : states_) ended += state.finished;
-      const std::uint64_t flying = next_ - first_ - ended, room = in_flight_ - std::min(in_flight_, flying);
+      const std::uint64_t dealt = next_ - first_, flying = dealt - ended;
+      const std::uint64_t room = std::min(in_flight_ - std::min(in_flight_, flying), most_ - std::min(most_, dealt));
       const std::uint64_t left = stop_ ? 0 : end_ - next_, share = left / (4 * std::uint64_t(world_.ranks()));
       const std::uint64_t all = world_.is_alone() ? left : std::min(left, std::max(share, question[1]));
       const std::uint64_t size = std::min(all, room);

@@ -41,8 +41,9 @@ class Dealer {
   };
 
   /// Collective: for ids from `all.next` to before `all.end`. `in_flight`: photons that may have been dealt and not yet
-  /// ended; `relieves`: ranks that have nothing to do take over from others.
-  Dealer(const World& world, Window all, std::uint64_t in_flight = ~0ull, bool relieves = false);
+  /// ended; `relieves`: ranks that have nothing to do take over from others; `most`: ids that are dealt before a stop.
+  Dealer(const World& world, Window all, std::uint64_t in_flight = ~0ull, bool relieves = false,
+         std::uint64_t most = ~0ull);
   ~Dealer();
   Dealer(const Dealer&) = delete;
   Dealer& operator=(const Dealer&) = delete;
@@ -72,6 +73,7 @@ class Dealer {
   std::uint64_t next_, end_, finished_ = 0;
   const std::uint64_t in_flight_;
   const bool relieves_;
+  const std::uint64_t most_;
   int stop_ = 0, done_ = 0;
   /// Two waves of reports of idle ranks with the same counts, where all that was posted was delivered: then nothing can
   /// have been on its way between them (Mattern 1987).

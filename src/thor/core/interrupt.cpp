@@ -2,9 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "thor/core/error.hpp"
@@ -56,6 +61,10 @@ SignalGuard::~SignalGuard() {
 bool is_interrupted() { return first_time != 0; }
 
 void stop_if_interrupted() {
+  static const char* const hold = std::getenv("THOR_TEST_HOLD");
+  static const bool waits = hold && std::string_view(hold) == "writing";
+  const auto is_writing = [] { return std::ranges::any_of(unfinished, [](const auto& name) { return name.load(); }); };
+  while (waits && is_writing() && !is_interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (is_interrupted()) throw Error(ExitCode::stopped, "stopped by a signal; nothing was written");
 }
 

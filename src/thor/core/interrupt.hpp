@@ -24,6 +24,7 @@ class SignalGuard {
 bool is_interrupted();
 
 /// Throws Error(stopped) if a stop was requested. For work that leaves nothing behind until it is complete.
+/// THOR_TEST_HOLD=writing makes it wait for a stop while a file is unfinished, so that tests do not depend on speed.
 void stop_if_interrupted();
 
 /// An incomplete file: while this object exists, a second signal removes the file before it kills the process.

@@ -1,11 +1,14 @@
 #include "thor/drivers/batches.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <deque>
 #include <iterator>
 #include <optional>
+#include <thread>
 
 #include "thor/comm/dealer.hpp"
 
@@ -74,10 +77,12 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
   // A rank that holds several domains has enough of them.
   const bool relief =
       spread && setup.medium.spread->read && !domains.border.no_relief && domains.count <= world.ranks();
-  comm::Dealer dealer(world, {ids.next, ids.end}, spread ? domains.border.in_flight : ~0ull, relief);
+  comm::Dealer dealer(world, {ids.next, ids.end}, spread ? domains.border.in_flight : ~0ull, relief, watch.allowed());
+  std::atomic<bool> held = false;  // ids are left that are not dealt before a stop
   const auto deal = [&] {
     if (spread) return Ids{};  // the border deals
     const comm::Dealer::Window window = dealer.take(compute.device ? first_on_device : 1);
+    held = window.more;
     return Ids{window.next, window.end};
   };
   Pool pool(deal, std::uint64_t(compute.cpu.threads) * 16);
@@ -88,6 +93,7 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
     times = run_on_domains(config, setup, dealer, domains, pool, compute, control, tally, sink);
   } else {
     while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
+    while (held && watch.stopped() == Watch::Stop::none) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   // The first rank listens to the others until they are done; their last word comes before that.
   if (!world.is_first()) watched.reset();

@@ -303,7 +303,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   };
   comm::do_together(world, open, [&] { opened.reset(), part.reset(); });
   if (!world.is_first()) {
-    Watch watch(ProgressMode::never, {options.max_walltime, options.drain});
+    Watch watch(ProgressMode::never, {options.max_walltime, options.drain, std::nullopt, options.hold});
     const Sink sink = part ? part->sink() : Sink();
     Batches{config, one, compute, watch, sink, world, domains}.serve(sample.tally);
     if (part && part->finish(write_head)) part->follow();
@@ -349,8 +349,9 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     file->finish();
   };
   {
-    Watch watch(options.quiet ? ProgressMode::never : options.progress,
-                {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt});
+    Watch watch(
+        options.quiet ? ProgressMode::never : options.progress,
+        {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt, options.hold});
     // A checkpoint is the result of the photons so far, which `thor continue` completes.
     const auto keep = [&](std::uint64_t photons_in_the_end) {
       Ending so_far = ending;

@@ -3,11 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
 
+#include "thor/core/error.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 
 namespace thor {
+
+std::optional<Hold> Hold::wanted() {
+  const char* text = std::getenv("THOR_TEST_HOLD");
+  if (!text || std::string_view(text) == "writing") return std::nullopt;  // see stop_if_interrupted()
+  const std::string_view words(text), kind = words.substr(0, words.find(':') + 1);
+  Hold hold{.waits = kind == "at:"};
+  const auto [end, error] = std::from_chars(text + kind.size(), text + words.size(), hold.ended);
+  if ((kind != "at:" && kind != "after:") || error != std::errc() || end != text + words.size()) {
+    throw Error(ExitCode::usage, fmt::format("THOR_TEST_HOLD: {}: expected at:N, after:N or writing", words));
+  }
+  return hold;
+}
 
 Watch::Watch(ProgressMode progress, const TimeLimits& limits)
     : limits_(limits), progress_(progress, 1, "photons"), thread_([this] { loop(); }) {}
@@ -70,12 +86,22 @@ void Watch::tell_others() {
   if (news.stop != 0 && closed_at_ < 0 && Stop(news.stop) != stop_) stop(Stop(news.stop));
 }
 
+bool Watch::is_ready() const {
+  if (!limits_.hold) return true;
+  return limits_.hold->ended > 0 ? finished_ + of_all_ >= limits_.hold->ended : control_ && control_->flying;
+}
+
+std::uint64_t Watch::allowed() const {
+  return limits_.hold && limits_.hold->waits ? limits_.hold->ended - std::min(limits_.hold->ended, finished_) : ~0ull;
+}
+
 void Watch::look() {
   const double now = seconds();
   const bool over_time = limits_.max_walltime > 0 && now > limits_.max_walltime;
-  if (closed_at_ < 0 && (is_interrupted() || over_time)) {
+  const bool ready = is_ready();
+  if (ready && closed_at_ < 0 && (is_interrupted() || over_time)) {
     stop(over_time ? Stop::walltime : Stop::signal);
-  } else if (stop_ == Stop::none && limits_.max_time && now > *limits_.max_time) {
+  } else if (ready && stop_ == Stop::none && limits_.max_time && now > *limits_.max_time) {
     stop(Stop::max_time);
   }
   if (!pool_) return;

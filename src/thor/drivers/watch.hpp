@@ -11,11 +11,22 @@
 
 namespace thor {
 
+/// The state that a run reaches before it looks at signals and limits, so that tests of them do not depend on its
+/// speed.
+struct Hold {
+  std::uint64_t ended = 0;  ///< photons that have ended; 0: some are in flight
+  bool waits = false;       ///< no further photon is started until the run is stopped
+
+  /// From the environment: THOR_TEST_HOLD=after:N, or at:N, which waits.
+  static std::optional<Hold> wanted();
+};
+
 /// When and how a run is stopped.
 struct TimeLimits {
   double max_walltime = 0;           ///< seconds; 0: none
   double drain = 5;                  ///< after a signal or that limit, how long photons in flight may go on [s]
   std::optional<double> max_time{};  ///< after this no photon is started, and those in flight go on to their end [s]
+  std::optional<Hold> hold{};
 };
 
 /// Watches the batches of a run from a thread of its own: progress, signals, limits.
@@ -42,13 +53,16 @@ class Watch {
   std::uint64_t finished() const { return finished_; }  ///< number in all batches that have ended
   Stop stopped() const { return stop_; }
   double seconds() const { return progress_.seconds(); }
+  /// Number of photons that may be started now.
+  std::uint64_t allowed() const;
 
  private:
   void loop();
   void look();
   void show();
   void stop(Stop why);
-  void tell_others();  ///< exchanges news with the other ranks
+  bool is_ready() const;  ///< as Hold says
+  void tell_others();     ///< exchanges news with the other ranks
 
   const TimeLimits limits_;
   Progress progress_;

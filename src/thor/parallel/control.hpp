@@ -9,7 +9,8 @@ namespace thor {
 
 /// What a run may change or watch while it goes on.
 struct Control {
-  std::atomic<bool> abort{false};  ///< leave what is in flight
+  std::atomic<bool> abort{false};   ///< leave what is in flight
+  std::atomic<bool> flying{false};  ///< photons were started that did not end at once
   std::atomic<std::uint64_t> finished{0}, scatterings{0}, longest{0};
   std::atomic<double> error{0};  ///< Tally::error() some time ago; 0: not known yet
 };

@@ -50,6 +50,19 @@ TEST(Dealer, LetsNoMorePhotonsFlyThanItMay) {
   EXPECT_FALSE(dealer.take().more);
 }
 
+TEST(Dealer, DealsNoMoreThanItMayBeforeAStop) {
+  Dealer dealer(alone, {3, 10}, ~0ull, false, 4);
+  const Dealer::Window window = dealer.take();
+  EXPECT_EQ(window.next, 3u);
+  EXPECT_EQ(window.end, 7u);
+  const Dealer::Window held = dealer.take();
+  EXPECT_EQ(held.next, held.end);
+  EXPECT_TRUE(held.more);
+  dealer.report(4, 1);
+  EXPECT_FALSE(dealer.take().more);
+  EXPECT_EQ(dealer.finish().next, 7u);
+}
+
 TEST(Dealer, IsDoneWhenNothingHasMovedBetweenTwoReports) {
   Dealer dealer(alone, {0, 2});
   const auto report = [&](std::uint64_t posted, std::uint64_t delivered, bool idle) {

@@ -142,6 +142,7 @@ class Worker {
   void follow() {
     const int lanes = shared_.lanes;
     for (int lane = 0; lane < lanes; ++lane) refill(lane);
+    if (live_ > 0) shared_.control.flying.store(true, std::memory_order_relaxed);
     while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
       if (part_ && peeler_ && shared_.border->is_congested()) trace_waiting();
       const bool ended = shared_.stepper.advance

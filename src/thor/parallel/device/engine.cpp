@@ -149,6 +149,7 @@ class Engine {
     try {
       grant(2 * lanes);
       for (auto& squad : squads_) launch(squad);
+      control_.flying = true;
       for (;;) {
         for (auto& squad : squads_) {
           if (!busy_[squad.queue]) continue;
