@@ -57,6 +57,13 @@ std::vector<double> smoothed(const std::vector<double>& flux, double sigma) {
   return out;
 }
 
+SightlineRays part_of(const SightlineRays& all, std::size_t first, std::size_t end) {
+  SightlineRays rays;
+  rays.rays.assign(all.rays.begin() + all.first[first], all.rays.begin() + all.first[end]);
+  for (std::size_t i = first; i < end; ++i) rays.first.push_back(all.first[i + 1] - all.first[first]);
+  return rays;
+}
+
 /// Absorption spectra along sightlines.
 class RaySpectra final : public RayProduct {
  public:
@@ -97,7 +104,7 @@ class RaySpectra final : public RayProduct {
   }
   double images() const;
   void require_images() const;
-  SightlineRays rays_of(std::size_t first, std::span<double> columns) const;
+  SightlineRays images_of(std::size_t first, std::span<double> columns) const;
   std::size_t end_of_piece(const SightlineRays& rays, std::size_t first, std::size_t end) const;
   void absorb(Tracer& tracer, const SightlineRays& rays, const Absorption& whole, std::vector<float>& depth,
               std::vector<double>& columns) const;
@@ -127,17 +134,11 @@ void RaySpectra::require_images() const {
                           work_.key(op_), images(), scene.hubble() * std::ranges::min(scene.size()) / km));
 }
 
-/// Rays of sightlines from one on; in a box that repeats through its images, and then with the `columns` of those of
-/// this rank, without the images.
-SightlineRays RaySpectra::rays_of(std::size_t first, std::span<double> columns) const {
+/// Rays of sightlines from one on through the images of a box that repeats, and the `columns` that this rank has of the
+/// sightlines themselves.
+SightlineRays RaySpectra::images_of(std::size_t first, std::span<double> columns) const {
   const SightlineList& all = sightlines_;
-  SightlineRays rays;
-  for (std::size_t i = first; i < first + columns.size(); ++i) {
-    for (std::uint32_t k = all.rays.first[i]; k < all.rays.first[i + 1]; ++k) rays.rays.push_back(all.rays.rays[k]);
-    rays.first.push_back(std::uint32_t(rays.rays.size()));
-  }
-  const RayScene& scene = work_.parts.scene();
-  if (!scene.repeats()) return rays;
+  const SightlineRays rays = part_of(all.rays, first, first + columns.size());
   std::vector<float> depth(columns.size());
   std::vector<double> more(columns.size());
   for (std::size_t p = 0; p < plans_.size(); ++p) {
@@ -154,7 +155,7 @@ SightlineRays RaySpectra::rays_of(std::size_t first, std::span<double> columns) 
       for (std::size_t k = i; k < of_ranks.size(); k += whole.size()) whole[i] += of_ranks[k];
     }
   }
-  return with_images(scene, all, first, plans_.front(), fastest_, whole);
+  return with_images(work_.parts.scene(), all, first, plans_.front(), fastest_, whole);
 }
 
 /// Sightlines from one on, whose tracing takes a second or so: between these, somebody looks at the clock.
@@ -212,16 +213,14 @@ void RaySpectra::write(io::ArrayOutput* file) {
     const std::size_t some = std::min(at_once(), count - first);
     const bool mine = cut || int(block % std::size_t(work_.world.ranks())) == work_.world.rank();
     std::vector<double> own;  // optical depths, and then column densities
-    SightlineRays rays;
-    if (mine) {
-      own.resize(some * (fine + 1));
-      rays = rays_of(first, std::span(own).subspan(some * fine));
-    }
+    SightlineRays images;
+    if (mine) own.resize(some * (fine + 1));
+    if (mine && repeats) images = images_of(first, std::span(own).subspan(some * fine));
+    const SightlineRays& rays = repeats ? images : all.rays;
+    const std::size_t start = repeats ? 0 : first;  // of the block, among these
     for (std::size_t from = 0, to = 0; mine && from < some; from = to) {
-      to = end_of_piece(rays, from, some);
-      SightlineRays piece;
-      piece.rays.assign(rays.rays.begin() + rays.first[from], rays.rays.begin() + rays.first[to]);
-      for (std::size_t i = from; i < to; ++i) piece.first.push_back(rays.first[i + 1] - rays.first[from]);
+      to = end_of_piece(rays, start + from, start + some) - start;
+      const SightlineRays piece = part_of(rays, start + from, start + to);
       std::vector<float> depth((to - from) * fine);
       std::vector<double> more(to - from);
       const std::span sums = std::span(own).subspan(from * fine, depth.size());
