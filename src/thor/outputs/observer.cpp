@@ -1,6 +1,5 @@
 #include "thor/outputs/observer.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 
 #include <cmath>
@@ -21,6 +20,12 @@ Vector cross(const Vector& a, const Vector& b) {
 }
 /// Whether `up` is no help to tell what is upwards in a direction.
 bool is_along(const Vector& direction, const Vector& up) { return length(cross(unit(direction), unit(up))) < 1e-3; }
+
+/// What is upwards in a direction: `up`, or where that is along the line of sight z, or y.
+Vector upward(const Vector& direction, const Vector& up) {
+  if (!is_along(direction, up)) return up;
+  return std::abs(direction[2]) > 0.9 * length(direction) ? Vector{0, 1, 0} : Vector{0, 0, 1};
+}
 
 constexpr std::uint64_t most_observers = 3072;
 
@@ -89,20 +94,18 @@ const Section<Observer>& observer_section() {
               {.meaning = "N_side: makes a set of 12 N_side² observers, evenly spread (the pixels of HEALPix)",
                .example = "2"});
     s.exactly_one({"direction", "random", "healpix"});
-    s.vector("up", &Observer::up, Dimension::none, anything,
-             {.meaning = "upward in images, as far as it lies across the line of sight", .fallback = "[0, 1, 0]"});
+    s.vector(
+        "up", &Observer::up, Dimension::none, anything,
+        {.meaning = "upward in images, as far as it lies across the line of sight; where it is along that, z takes "
+                    "its place, or y",
+         .fallback = "[0, 1, 0]"});
     s.map("rest", &Observer::rest, rest_section(),
           {.meaning = "object in whose rest frame light is seen; by default that of the box"});
     s.check([](Reader& reader, const Observer& o) {
       if (!reader.clean("direction") || !reader.clean("up")) return;
       if (!(length(o.up) > 0)) return reader.report("up", "must not be zero");
       if (o.is_set() || !reader.has("direction") || reader.has("random") || reader.has("healpix")) return;
-      if (!(length(o.direction) > 0)) return reader.report("direction", "must not be zero");
-      if (is_along(o.direction, o.up)) {
-        const bool along_z = std::abs(o.direction[2]) > 0.9 * length(o.direction);
-        reader.report("up", fmt::format("is along the line of sight: choose another direction, such as {}",
-                                        along_z ? "[0, 1, 0]" : "[0, 0, 1]"));
-      }
+      if (!(length(o.direction) > 0)) reader.report("direction", "must not be zero");
     });
     return s;
   }();
@@ -172,8 +175,6 @@ std::vector<config::Observer> members_of(const config::Observer& set, std::uint6
                                       : healpix_centre(std::int64_t(set.healpix), std::int64_t(i));
     member.up = set.up;
     member.rest = set.rest;
-    if (is_along(member.direction, set.up)) member.up = {set.up[2], set.up[0], set.up[1]};  // the next axis
-    if (is_along(member.direction, member.up)) member.up = {set.up[1], set.up[2], set.up[0]};
   }
   return members;
 }
@@ -184,7 +185,8 @@ SkyFrame sky_of(const std::vector<config::Observer>& observers, const std::strin
   for (std::size_t i = 0; i < observers.size(); ++i) {
     if (observers[i].name != name) continue;
     sky.observer = int(i);
-    const Vector towards = unit(observers[i].direction), right = unit(cross(observers[i].up, towards));
+    const Vector towards = unit(observers[i].direction);
+    const Vector right = unit(cross(upward(towards, observers[i].up), towards));
     const Vector up = cross(towards, right);
     for (std::size_t k = 0; k < 3; ++k) sky.towards[k] = towards[k], sky.right[k] = right[k], sky.up[k] = up[k];
   }
