@@ -442,6 +442,24 @@ class Told(SkyCase):
         self.assertIn("no output shows what observer idle sees", self.said(seen(IMAGE, observers=[*FACE, other], photons=10)))
         self.assertNotIn("no output shows", self.said(seen(IMAGE, photons=10)))
 
+    def test_any_direction_has_something_upward(self):
+        for direction, up, shown in (([0, 2, 0], None, [0, 0, 1]), ([0, 0, -1], [0, 0, 3], [0, 1, 0]), ([1, 1, 1], [1, 1, 1], [-1, -1, 2]),
+                                     ([1, 0, 0], None, [0, 1, 0])):
+            observer = {"name": "face", "direction": direction, **({"up": up} if up else {})}
+            with h5py.File(self.look(seen(IMAGE, photons=10, observers=[observer])).path) as file:
+                found = {key: np.array(file["images/sb"].attrs[key]) for key in ("right", "up", "direction")}
+            np.testing.assert_allclose(found["up"], np.array(shown) / np.linalg.norm(shown), atol=1e-12)
+            np.testing.assert_allclose(np.cross(found["right"], found["up"]), found["direction"], atol=1e-12)
+
+    def test_light_of_rays_that_end(self):
+        """Rays of 1e42 erg/s that scatter a thousand times start with far more than that; what they lose is a small share of it."""
+        summary = self.look(seen(IMAGE, tau0=1e4)).summary
+        self.assertGreater(summary["rays_cut"], 100)
+        self.assertLess(summary["share_lost_by_rays_cut"], 1e-7)
+        self.assertGreater(summary["share_lost_by_rays_cut"], 0)
+        self.assertGreater(self.look(seen(IMAGE, tau0=1e4, peel={"cut": 3})).summary["share_lost_by_rays_cut"], 1e-3, "the twin")
+        self.assertFalse([name for name in summary if name.startswith("light_of")])
+
     def test_rays_that_end_too_early(self):
         low = self.said(seen(IMAGE, tau0=10, peel={"cut": 1}))
         self.assertIn("ended at an optical depth of 1 (peel.cut), where each may have up to 37 % of its light left", low)

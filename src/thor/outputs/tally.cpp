@@ -331,7 +331,6 @@ std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
     set("rays_cut", (*this)[Counter::rays_cut]);
     set("rays_lost", (*this)[Counter::rays_lost]);
     set("rays_in_flight", (*this)[Counter::rays_in_flight]);
-    set("light_of_rays_cut", std::ldexp(light(Counter::light_cut), cut_bits));
   }
   set("luminosity_emitted", light(Counter::light_emitted));
   set("luminosity_unresolved", light(Counter::light_unresolved));
