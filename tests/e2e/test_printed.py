@@ -145,6 +145,12 @@ class Init(Case):
         done = thor("init")
         self.assertEqual(done.returncode, DONE)
         self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], list(TEMPLATES + TEMPLATES_OF_GRIDS))
+        for line in done.stdout.splitlines():
+            self.assertRegex(line, r"\.$")  # a whole sentence
+
+    def test_comments_have_no_links(self):
+        for name in TEMPLATES + TEMPLATES_OF_GRIDS:
+            self.assertNotIn("](", thor("init", name, "-o", "-").stdout, name)
 
     def test_every_template_checks_and_runs(self):
         for name in TEMPLATES:

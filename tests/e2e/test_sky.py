@@ -105,7 +105,7 @@ class Distances(SkyCase):
             (seen(angle, sky={}), "sky: expected exactly one of redshift, distance; got none"),
             (seen(angle, sky={"redshift": 2, "distance": "1 Mpc"}), "remove all but one"),
             (seen(angle, sky={"redshift": 0}), "sky.redshift: must be >= 1e-06"),
-            (seen(angle, sky={"redshift": 2, "hubble": 67.74}), "sky.hubble: must be >= 0.3 and <= 1.2"),
+            (seen(angle, sky={"redshift": 2, "hubble": 67.74}), "sky.hubble: expected h = H0/(100 km/s/Mpc) between 0.3 and 1.2, such as 0.6774, and not H0; got 67.74"),
             (seen({**PROFILE, "bins": 0}), "outputs.0.bins"),
             (seen({**PROFILE, "inner": "2 kpc"}), "outputs.0.inner: must be less than radius"),
             (seen({**PROFILE, "spacing": "log"}), "outputs.0.inner: rings of equal ratio begin above 0"),
@@ -132,6 +132,18 @@ class Distances(SkyCase):
         done = thor("check", self.write(seen(IMAGE, observers=[{"name": "face", "random": 3, "direction": [0, 0, 1]}])), "--no-trial")
         self.assertIn("exactly one of direction, random, healpix", done.stderr)
         self.assertNotIn("must not be zero", done.stderr)
+
+    def test_a_sky_with_faults_makes_no_others(self):
+        """Widths are not complained about where the distance is not known."""
+        for width in ("10 arcsec", "60 kpc", "30 deg"):
+            for sky in (2, [], {}, {"redshift": -2}, {"distance": "1"}, {"redshift": 2, "hubble": 67.74}):
+                with self.subTest(width=width, sky=sky):
+                    done = thor("check", self.write(seen({**IMAGE, "width": width}, sky=sky)), "--no-trial")
+                    self.assertEqual(done.returncode, USAGE, done.stderr)
+                    self.assertIn(" sky", done.stderr)
+                    self.assertNotIn("outputs", done.stderr)
+        done = thor("check", self.write(seen({**IMAGE, "width": "2 K"}, sky={"redshift": -2})), "--no-trial")
+        self.assertIn("outputs.0.width: expected a length", done.stderr)
 
     def test_the_cosmology_is_that_of_the_grid(self):
         """H(z = 2) is 203.574 km/s/Mpc in the default cosmology."""

@@ -107,6 +107,7 @@ class Shell(Case):
                             "MPLBACKEND": "Agg", "NO_COLOR": "1"}
 
     def shell(self, command):
+        command = command.replace("/usr/bin/python3", "python3")  # the one that has numpy
         return subprocess.run(["bash", "-c", command], cwd=self.work, env=self.environment, text=True, timeout=200,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -189,6 +190,7 @@ class Readme(Shell):
         (r"^thor mock galaxy", " --gas-particles 8000"),
         (r"^thor grid ", " --cells 24"),
         (r"&& thor run galaxy\.yaml", " --set generators.0.photons=100 --set generators.1.photons=100"),
+        (r"&& thor run rays\.yaml", " --set cameras.0.pixels=64 --set cameras.1.pixels=64"),
     )
 
     def test_your_own_model(self):
@@ -201,10 +203,10 @@ class Readme(Shell):
                     if re.search(pattern, command):
                         used.add(pattern)
                         command = re.sub(r" --cells \d+", "", command) + smaller
-                done = self.shell(command.replace("/usr/bin/python3", "python3"))  # the one that has numpy
+                done = self.shell(command)
                 self.assertEqual(done.returncode, DONE, f"{command}\n{done.stdout}")
         self.assertEqual(len(used), len(self.SMALLER))
-        for name in ("fast.h5", "fast.png", "galaxy_grid.h5", "galaxy.h5"):
+        for name in ("fast.h5", "fast.png", "galaxy_grid.h5", "galaxy.h5", "rays.h5"):
             self.assertGreater((self.work / name).stat().st_size, 1000, name)
         said = self.shell("thor init")
         named = re.search(r"shell\.yaml \(or ([^)]*)\)", section)[1]

@@ -19,14 +19,24 @@ void add_line(std::string& out, const std::string& text, const std::string& comm
   out += "\n";
 }
 
+/// Without marks of Markdown; a link such as [lines](lines.md#top) is the page, docs/lines.md.
+std::string plain(std::string text) {
+  std::erase(text, '`');
+  for (std::size_t middle; (middle = text.find("](")) != std::string::npos;) {
+    const std::size_t begin = text.rfind('[', middle), end = text.find(')', middle);
+    if (begin == std::string::npos || end == std::string::npos) break;
+    const std::string target = text.substr(middle + 2, end - middle - 2);
+    text.replace(begin, end + 1 - begin, "docs/" + target.substr(0, target.find('#')));
+  }
+  return text;
+}
+
 /// The meaning of a key, and the other words of a choice.
 std::string comment_of(const Parameter& p) {
   std::vector<std::string> names;
   for (const Word& word : p.words) names.push_back(word.name);
   const bool lists = p.kind == Kind::choice && names.size() > 1;
-  std::string text = p.spec.meaning + (lists ? fmt::format(": {}", fmt::join(names, ", ")) : "");
-  std::erase(text, '`');
-  return text;
+  return plain(p.spec.meaning + (lists ? fmt::format(": {}", fmt::join(names, ", ")) : ""));
 }
 
 bool exists(const Parameter& p, const std::map<std::string, std::string>& chosen) {

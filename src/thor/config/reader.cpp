@@ -222,6 +222,10 @@ double Reader::sky_length(const std::string& key, Bounds bounds, const Text& fal
   const Text text = scalar(key, describe(angle ? Dimension::angle : Dimension::length), fallback);
   if (!text) return nan;
   const double distance = *angle_;
+  if (std::isnan(distance)) {  // of a sky with faults of its own
+    const double value = checked(key, *text, angle ? Dimension::angle : Dimension::length, angle ? anything : bounds);
+    return angle ? nan : value;
+  }
   if (angle && !(distance > 0)) {
     report(key, fmt::format("\"{}\" is an angle, which is a length at a distance only: add `sky: {{redshift: ...}}` or "
                             "`sky: {{distance: ...}}`, or give a length such as \"10 kpc\"",

@@ -284,6 +284,7 @@ Checked read(const std::string& yaml_text, const std::string& name, const std::v
   if (tree.kind == Tree::Kind::map) {
     Tree resolved;
     Reader reader(tree, resolved, faults, "", tree.where);
+    if (reader.has("sky")) reader.set_angle(std::numeric_limits<double>::quiet_NaN());  // until it has been read
     File file = root_section().read(reader);
     const auto beside = [&](const std::string& path) {
       return (std::filesystem::path(name).parent_path() / path).string();

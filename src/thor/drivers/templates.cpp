@@ -12,8 +12,8 @@ namespace thor {
 std::span<const Template> templates() {
   static const Template list[] = {
       {"sphere",
-       "A static sphere around a Lyα source: the light leaves in two peaks, the farther apart the thicker the gas\n"
-       "(Neufeld 1990; Dijkstra, Haiman & Spaans 2006).",
+       "A static sphere around a Lyα source: the light leaves in two peaks.\n"
+       "The thicker the gas, the farther they are apart (Neufeld 1990; Dijkstra, Haiman & Spaans 2006).",
        R"(
 line: Lya
 dataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e7}
@@ -30,18 +30,17 @@ dataset:
   type: shell
   outer_radius: 10 kpc
   temperature: 1e4 K
-  column_density: 1e18 cm^-2
+  column_density: 2e20 cm^-2
   velocity: {profile: linear, max: 200 km/s}
 generators:
-  - {type: point, photons: 10000, luminosity: 1e42 erg/s}
+  - {type: point, photons: 20000, luminosity: 1e42 erg/s}
 outputs:
-  - {type: spectrum, name: emergent, axis: velocity, range: [-400 km/s, 800 km/s], bins: 120}
+  - {type: spectrum, name: emergent, axis: velocity, range: [-500 km/s, 1500 km/s], bins: 100}
 output: {path: outflow.h5}
 )"},
       {"shell",
-       "A thin dusty shell that moves outward at one speed around a galaxy with a broad line: the model that is fitted "
-       "to\n"
-       "Lyα spectra (Verhamme et al. 2006).",
+       "A thin dusty shell that moves outward at one speed around a galaxy with a broad line.\n"
+       "This is the model that is fitted to Lyα spectra (Verhamme et al. 2006).",
        R"(
 line: Lya
 dataset:
@@ -97,7 +96,8 @@ outputs:
 output: {path: doublet.h5}
 )"},
       {"galaxy",
-       "A simulated galaxy on a grid, lit by its stars and by its gas. The grid is made by\n"
+       "A simulated galaxy on a grid, lit by its stars and by its gas.\n"
+       "The grid, which `thor init rays` uses as well, is made by\n"
        "    thor mock galaxy -o snapshot.hdf5\n"
        "    thor grid snapshot.hdf5 --size \"60 kpc\" --cells 128 --sources stars -o galaxy_grid.h5",
        R"(
@@ -116,21 +116,21 @@ outputs:
 output: {path: galaxy.h5}
 )"},
       {"rays",
-       "Straight rays through a simulated galaxy: maps, a picture of the volume, and absorption spectra. The grid is "
-       "made "
-       "by\n"
+       "Straight rays through a simulated galaxy: maps, a picture of the volume, and absorption spectra.\n"
+       "The grid, which `thor init galaxy` uses as well, is made by\n"
        "    thor mock galaxy -o snapshot.hdf5\n"
-       "    thor grid snapshot.hdf5 --size \"60 kpc\" --cells 128 --mass-weighted -o galaxy_grid.h5",
+       "    thor grid snapshot.hdf5 --size \"60 kpc\" --cells 128 --sources stars -o galaxy_grid.h5",
        R"(
 driver: raytrace
 dataset: {type: uniform_grid, path: galaxy_grid.h5}
 cameras:
   - {name: face, type: orthographic, direction: [0, 0, 1], up: [0, 1, 0], width: 60 kpc, pixels: 512}
+  - {name: aslant, type: orthographic, direction: [1, 1, 0.7], up: [0, 0, 1], width: 40 kpc, pixels: 512}
 operators:
   - {type: projection, name: column, camera: face, field: HI_density}
-  - {type: projection, name: warmth, camera: face, field: temperature, weight: density}
-  - {type: slice, name: cut, camera: face, field: temperature}
-  - {type: render, name: view, camera: face, field: density, transfer: {range: [1e-29, 1e-24], map: inferno, opacity: 30}}
+  - {type: projection, name: warmth, camera: face, field: HI_temperature, weight: HI_density}
+  - {type: slice, name: cut, camera: face, field: HI_temperature}
+  - {type: render, name: view, camera: aslant, field: density, transfer: {range: [1e-27, 3e-24], map: inferno, opacity: 100}}
   - {type: absorption, name: spectra, line: Lya, sightlines: {random: 100, direction: [0, 0, 1]}, range: [-600 km/s, 600 km/s], bins: 600}
 output: {path: rays.h5}
 )"},

@@ -7,7 +7,7 @@ namespace thor {
 /// A configuration for `thor init`.
 struct Template {
   std::string name;
-  std::string title;
+  std::string title;  ///< the first line is a sentence, which `thor init` lists
   std::string yaml;  ///< the values; comments come from the declarations of the keys
 };
 

@@ -1,5 +1,7 @@
 #include "thor/outputs/distance.hpp"
 
+#include <fmt/format.h>
+
 #include "thor/config/section.hpp"
 
 namespace thor {
@@ -17,8 +19,8 @@ const Section<Sky>& sky_section() {
     s.quantity("distance", &Sky::distance, Dimension::length, {.low = 1e15, .high = 1e32},
                {.meaning = "of an object nearby, without expansion", .example = "10 Mpc"});
     s.exactly_one({"redshift", "distance"});
-    s.number("hubble", &Sky::hubble, {.low = least_h, .high = largest_h},
-             {.meaning = "h = H0/(100 km/s/Mpc); by default of Planck 2015", .fallback = "0.6774"});
+    s.number("hubble", &Sky::hubble, positive,
+             {.meaning = "h = H0/(100 km/s/Mpc), from 0.3 to 1.2; by default of Planck 2015", .fallback = "0.6774"});
     s.number("omega_m", &Sky::omega_m, {.low = 0, .high = 1, .low_open = true},
              {.meaning = "density of matter; the universe is flat", .fallback = "0.3089"});
     s.choice(
@@ -30,10 +32,12 @@ const Section<Sky>& sky_section() {
                     "and x are the same in both",
          .fallback = "observed"});
     s.check([](Reader& reader, const Sky& sky) {
+      if (reader.clean("hubble") && !is_hubble(sky.hubble)) {
+        reader.report("hubble", fmt::format("{}; got {:g}", not_hubble, sky.hubble));
+      }
       const bool clean = reader.clean("redshift") && reader.clean("distance") && reader.clean("hubble") &&
                          reader.clean("omega_m") && (sky.redshift || sky.distance);
-      // Angles elsewhere are right as such where the sky itself is not.
-      reader.set_angle(clean ? distances_of(sky).angular : cm_per_kpc);
+      if (clean) reader.set_angle(distances_of(sky).angular);
     });
     return s;
   }();

@@ -33,6 +33,9 @@ TEST(Templates, AllAreWrittenAndRead) {
       EXPECT_EQ(written, plain);  // comments change nothing
       EXPECT_EQ(written.output_path, t.name + ".h5");
     }
+    EXPECT_EQ(text.find("]("), std::string::npos) << "a link of Markdown";
+    const std::string listed = t.title.substr(0, t.title.find('\n'));
+    EXPECT_TRUE(listed.ends_with('.')) << listed;
     for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
       EXPECT_LE(end - start, 160u) << text.substr(start, end - start);
     }
