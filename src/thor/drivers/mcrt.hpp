@@ -31,7 +31,7 @@ struct RunOptions {
   cpu::Options cpu;
   const comm::World* world = nullptr;  ///< the ranks that share the work; null: this process alone
   DomainOptions domains;
-  std::optional<Hold> hold{};          ///< in a test
+  std::optional<Hold> hold{};             ///< in a test
   std::function<void()> before_commit{};  ///< may refuse to put the result in its place
 };
 
