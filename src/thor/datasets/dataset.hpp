@@ -17,6 +17,13 @@ inline constexpr int outside = -1, cavity = 0, gas = 1;
 template <class Real>
 inline constexpr Real no_limit = Real(1e10);
 
+/// The change of x over which the line profile changes by about its own amount or less, in thermal widths: 1 in the
+/// core and on its flanks, where d ln H/dx is at most 7 or so, and in the wing, where it is -2/x, nearly |x|.
+template <class V>
+THOR_FN V profile_scale(V x) {
+  return max(V(RealOf<V>(1)), abs(x) - V(RealOf<V>(3)));
+}
+
 /// The straight path from a point to the next face of its cell.
 ///
 ///   reaches(s)  whether the face lies within the distance s
@@ -36,6 +43,7 @@ struct Leg {
   V limit;         ///< its length
   Vec3<V> middle;  ///< where the opacity is taken
   V slope;         ///< d ln n/ds there, if the gas varies
+  V shear;         ///< dx/ds there
 };
 
 /// A segment whose length is known.
@@ -88,13 +96,14 @@ struct Meshless {
   THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
                      const I& interactor) const {
     const View& dataset = static_cast<const View&>(*this);
-    Leg<V> leg{frequency, segment.length(), p, V(Real(0))};
+    Leg<V> leg{frequency, segment.length(), p, V(Real(0)), V(Real(0))};
     if (dataset.varies()) {
       const V detuning = interactor.detuning(frequency - dataset.velocity_along(here, p, d));
       leg.limit = min(dataset.max_step(here, p, d, detuning), leg.limit);
       leg.middle = along(p, V(Real(0.5)) * leg.limit, d);
       leg.x = frequency - dataset.velocity_along(here, leg.middle, d);
       leg.slope = dataset.density_slope(leg.middle, d);
+      leg.shear = -dataset.velocity_gradient(leg.middle, d);
     }
     return leg;
   }

@@ -49,24 +49,44 @@ THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
   return w;
 }
 
-/// The step limiter (DESIGN section 1): l <= f min(v_th/|dv/ds| max(1, |x|), r/|alpha|). The mid-point rule errs by
-/// f^2 over a whole sub-step; in one that ends at a collision, fly() corrects the density, and the velocity errs by f:
-/// docs/physics.md has the resulting error. Sub-steps in a density gradient do not pass the centre. Where
-/// v is not proportional to r its gradient along the ray changes over a distance r, so that l <= r sqrt(f max(1,
-/// |x|)/|v|) as well.
+/// The longest way over which the speed along any ray changes by at most q |v|: the way outward along a radius where
+/// |v| ~ r^beta grows outward, (1 + l/r)^beta = 1 + q, and inward where it falls.
+template <class V>
+THOR_FN V farthest_reach(const Profile<RealOf<V>>& p, V r, V q) {
+  using Real = RealOf<V>;
+  const V one(Real(1));
+  const Real beta = p.velocity_exponent;
+  V reach = q;
+  if (beta > Real(1)) reach = power(one + q, Real(1) / beta) - one;
+  if (beta < Real(0)) reach = one - power(one + q, Real(1) / min(beta, Real(-1)));
+  return r * reach;
+}
+
+/// The step limiter (DESIGN section 1): l <= f r/|alpha|, and the velocity along the ray changes by at most
+/// D = f profile_scale(x) over l. Where v is not proportional to r, the gradient at the start is not enough: it changes
+/// over a distance r, so that l <= r sqrt(2 D/(|beta (beta - 1)| |v|)) as well. That holds where the gas is faster than
+/// D; slower gas, about the centre, has the bound for all rays. Over a whole sub-step the mid-point rule errs by f^2,
+/// and so does fly() where one ends at a collision. Sub-steps in a density gradient do not pass the centre.
 template <class V>
 THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V x) {
   using Real = RealOf<V>;
-  const V tiny(Real(1e-20));
+  const V tiny(Real(1e-20)), one(Real(1));
   V limit(no_limit<Real>);
   const V f(p.step_limiter);
   if (p.graded) {
     limit = min(f * r / V(abs(p.density_exponent)), V(Real(0.5)) * r);
   }
   if (p.moving) {
-    const V allowed = f * max(V(Real(1)), abs(x));
-    limit = min(limit, divide(allowed, max(abs(gradient), tiny)));
-    if (!p.linear) limit = min(limit, r * sqrt(divide(allowed, max(abs(speed), tiny))));
+    const V allowed = f * profile_scale(x);
+    V way = divide(allowed, max(abs(gradient), tiny));
+    if (!p.linear) {
+      const Real beta = p.velocity_exponent, bend = Real(0.5) * abs(beta * (beta - Real(1)));
+      const V q = divide(allowed, max(abs(speed), tiny));
+      const auto slow = q > one;
+      way = min(way, r * sqrt(q * V(Real(1) / max(bend, Real(1)))));
+      if (any(slow)) way = select(slow, farthest_reach(p, r, q), way);
+    }
+    limit = min(limit, way);
   }
   return max(limit, V(profile_floor<Real>));
 }

@@ -113,6 +113,14 @@ struct ShellView : Meshless<ShellView<V>, V> {
     const V mu = divide(b, max(r, V(profile_floor<Real>)));
     return v_over_r * fma(mu * mu, V(data.profile.velocity_exponent - Real(1)), V(Real(1)));
   }
+  THOR_FN V velocity_gradient(Vec3<V> p, Vec3<V> d) const {
+    V slope(Real(0));
+    if (data.profile.moving) {
+      const V r = sqrt(dot(p, p));
+      slope = gradient(speed_over_radius(data.profile, r), r, dot(p, d));
+    }
+    return slope;
+  }
   THOR_FN V max_step(const Here& here, Vec3<V> p, Vec3<V> d, V x) const {
     const V r = sqrt(dot(p, p));
     const V w = speed_over_radius(data.profile, r);

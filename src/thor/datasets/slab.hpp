@@ -52,9 +52,15 @@ struct SlabView : Meshless<SlabView<V>, V> {
   }
   /// dv/ds along the ray: beta (v/z) mu^2.
   THOR_FN V gradient(V v_over_z, V dz) const { return V(data.profile.velocity_exponent) * v_over_z * dz * dz; }
+  THOR_FN V velocity_gradient(Vec3<V> p, Vec3<V> d) const {
+    V slope(Real(0));
+    if (data.profile.moving) slope = gradient(speed_over_radius(data.profile, abs(p.z)), d.z);
+    return slope;
+  }
+  /// Along a ray z plays the role of z/mu, and only v mu counts.
   THOR_FN V max_step(const Here&, Vec3<V> p, Vec3<V> d, V x) const {
-    const V w = speed_over_radius(data.profile, abs(p.z));
-    return limited_step(data.profile, abs(p.z), gradient(w, d.z), w * p.z, x);
+    const V w = speed_over_radius(data.profile, abs(p.z)), mu = max(abs(d.z), V(Real(1e-10)));
+    return limited_step(data.profile, divide(abs(p.z), mu), gradient(w, d.z), w * p.z * mu, x);
   }
   THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
     V scale = here.depth;

@@ -69,6 +69,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
   THOR_FN V room(const Here& here, Vec3<V> p, const auto&) const { return core_scale(here, p, p); }
   THOR_FN V density_slope(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V velocity_slope(const Here&, Vec3<V>) const { return V(Real(0)); }
+  THOR_FN V velocity_gradient(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
 
   THOR_FN int locate(Vec3<V> p) const { return dot(p, p) <= V(1) ? gas : outside; }
   THOR_FN V depth_at(int, Vec3<V> p) const { return depth_at_birth(max(one_minus_r2(p), V(0))); }

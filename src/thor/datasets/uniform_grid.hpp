@@ -34,7 +34,7 @@ struct UniformGrid {
   float velocity_step;  ///< packed: the unit of velocities
   Real zero[3];         ///< where the origin of the coordinates lies [cells from the corner]
   Real hubble;          ///< H per cell
-  Real step_scale;      ///< f/H, the longest step in units of w max(1, |x|)
+  Real step_scale;      ///< f/H, the longest step in units of w profile_scale(x)
   Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is,
   Real stop_flight;     ///< once it has flown so far since its last scattering, if the line has decays out there
 
@@ -160,9 +160,9 @@ struct UniformGridView {
   THOR_FN V dust_ratio(const Here& h, const Dust&) const {
     return h.dust_ratio;
   }
-  /// The Hubble flow shifts the frequency by at most f w max(1, |x|) in a step.
+  /// The Hubble flow shifts the frequency by at most f w profile_scale(x) in a step.
   THOR_FN V max_step(const Here& h, Vec3<V>, Vec3<V>, V x) const {
-    return V(data.step_scale) * max(V(Real(1)), abs(x)) * divide(V(Real(1)), h.inverse_width);
+    return V(data.step_scale) * profile_scale(x) * divide(V(Real(1)), h.inverse_width);
   }
 
   /// The way to the face; in the Hubble flow a sub-step, with the frequency of its middle.
@@ -170,10 +170,11 @@ struct UniformGridView {
   THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
                      const I& interactor) const {
     const auto w = width(here);
-    Leg<V> leg{w.over(frequency - velocity_along(here, p, d)), segment.length(), p, V(Real(0))};
+    Leg<V> leg{w.over(frequency - velocity_along(here, p, d)), segment.length(), p, V(Real(0)), V(Real(0))};
     if (varies()) {
       leg.limit = min(max_step(here, p, d, interactor.detuning(leg.x, w)), leg.limit);
-      leg.x = leg.x - w.over(V(Real(0.5)) * leg.limit * V(data.hubble));
+      leg.shear = w.over(V(-data.hubble));
+      leg.x = fma(V(Real(0.5)) * leg.limit, leg.shear, leg.x);
     }
     return leg;
   }

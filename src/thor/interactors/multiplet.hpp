@@ -6,6 +6,7 @@
 #include "thor/interactors/core_skip.hpp"
 #include "thor/interactors/interaction.hpp"
 #include "thor/line/line.hpp"
+#include "thor/line/voigt.hpp"
 
 /// Several transitions that absorb side by side, of one ion or of isotopes, and the channels of their decay.
 ///
@@ -87,6 +88,7 @@ struct MultipletView {
     V gaussian;  ///< e^{-y^2} of the transition that absorbs, if one does
     V cross_section;
     Int chosen;  ///< that transition
+    V H;         ///< its profile
   };
   THOR_FN V local(V x, const Transition<Real>& t, const auto& width) const {
     const V y = x - width.over(V(t.offset));
@@ -97,7 +99,7 @@ struct MultipletView {
   THOR_FN Absorption absorb(const Schemes& schemes, V x, Random& random, const Width& width = {}) const {
     const Transition<Real>& first = data.transition[0];
     const auto profile = schemes.voigt(width.over(V(first.a)), local(x, first, width));
-    Absorption sum{profile.gaussian, V(first.strength) * profile.H, Int(0)};
+    Absorption sum{profile.gaussian, V(first.strength) * profile.H, Int(0), profile.H};
     for (int i = 1; i < transitions(); ++i) {
       const Transition<Real>& t = data.transition[i];
       const auto other = schemes.voigt(width.over(V(t.a)), local(x, t, width));
@@ -106,8 +108,18 @@ struct MultipletView {
       const Mask takes = uniform_positive<V>(random.next()) * sum.cross_section <= more;
       sum.gaussian = select(takes, other.gaussian, sum.gaussian);
       sum.chosen = select(takes, Int(i), sum.chosen);
+      sum.H = select(takes, other.H, sum.H);
     }
     return sum;
+  }
+  /// d ln sigma/dx of the transition that absorbs: the mean of its choice is that of the sum.
+  template <class Width = SameWidth<V>>
+  THOR_FN V slope(V x, const Absorption& absorption, const Width& width = {}) const {
+    using T = Transition<Real>;
+    const auto of = [&](Real T::*member) THOR_INLINE_LAMBDA { return value_of(member, absorption.chosen); };
+    V y = x - width.over(of(&T::offset)), scale(Real(1));
+    if (isotopes()) scale = of(&T::inverse_width), y = y * scale;
+    return scale * voigt_slope(width.over(of(&T::a)), y, absorption.gaussian, absorption.H);
   }
   template <class Width = SameWidth<V>>
   THOR_FN V detuning(V x, const Width& width = {}) const {

@@ -5,6 +5,7 @@
 #include "thor/distributions/phase_function.hpp"
 #include "thor/interactors/core_skip.hpp"
 #include "thor/interactors/interaction.hpp"
+#include "thor/line/voigt.hpp"
 
 namespace thor {
 
@@ -49,6 +50,11 @@ struct ResonantLineView {
   THOR_FN Absorption absorb(const Schemes& schemes, V x, Random&, const Width& width = {}) const {
     const auto profile = schemes.voigt(width.over(V(data.a)), x);
     return {profile.gaussian, profile.H};
+  }
+  /// d ln sigma/dx.
+  template <class Width = SameWidth<V>>
+  THOR_FN V slope(V x, const Absorption& absorption, const Width& width = {}) const {
+    return voigt_slope(width.over(V(data.a)), x, absorption.gaussian, absorption.cross_section);
   }
   /// The distance to the nearest resonance, where it is large.
   template <class Width = SameWidth<V>>

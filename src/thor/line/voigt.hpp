@@ -84,6 +84,17 @@ struct VoigtTaylor {
   }
 };
 
+/// d ln H/dx, to first order in a: H' = -2 x e^{-z} + a H_1', with x H_1' = H_1 (1 - 2 z) + 2/sqrt(pi) and a H_1 = H -
+/// e^{-z}; beyond |x| = 10, where that cancels, -2/x.
+template <class V>
+THOR_FN V voigt_slope(V a, V x, V gaussian, V H) {
+  using Real = RealOf<V>;
+  const V z = x * x;
+  const V wing = fma(H - gaussian, fma(z, V(Real(-2)), V(Real(1))), V(Real(1.1283791670955126)) * a);
+  const V near = divide(x * fma(V(Real(-2)) * z, gaussian, wing), max(z, V(Real(1e-4))) * max(H, V(Real(1e-30))));
+  return select(z > V(Real(100)), divide(V(Real(-2)) * x, max(z, V(Real(1)))), near);
+}
+
 /// Default scheme of a run, and the one for larger a; the others are in voigt_schemes.hpp.
 using Voigt = VoigtTaylor<2>;
 using VoigtThor = VoigtTaylor<4>;

@@ -63,19 +63,32 @@ THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset,
       lane.tau = select(flying && ends, left, lane.tau);
       s = select(flying, s, zero);
     }
-    V way = s;
+    V way = s, depth = s * density;
+    auto absorbed = absorption;
     if constexpr (D::substeps) {
-      // The density is that at mid-step. A collision before the end of a sub-step of length l lies in gas whose mean
-      // density is 1 + slope (s - l)/2 times that; without this photons drift towards thinner gas, and the more so the
-      // thicker it is.
+      // The opacity is that at mid-step. A collision before the end of a sub-step of length l lies behind gas whose
+      // mean opacity is 1 + slope (s - l)/2 times that; without this photons drift towards lower opacity, and the more
+      // so the higher it is.
       if (dataset.varies()) {
-        const V one(Real(1)), change = leg.slope * max(leg.limit - s, zero);
-        way = min(s * fma(V(Real(0.5)), max(min(change, one), -one), one), max(leg.limit, s));
+        const V one(Real(1)), half(Real(0.5));
+        const auto bounded = [&](V change) THOR_INLINE_LAMBDA { return max(min(change, one), -one); };
+        const V line = leg.shear * interactor.slope(leg.x, absorption, width);
+        V share(Real(1));
+        if constexpr (D::dusty) {
+          if (problem.dust.ratio > Real(0)) {
+            share = divide(absorption.cross_section, absorption.cross_section + dataset.dust_ratio(here, problem.dust));
+          }
+        }
+        const V change = fma(line, share, leg.slope) * max(leg.limit - s, zero);
+        way = min(s * fma(half, bounded(change), one), max(leg.limit, s));
+        depth = way * density * fma(half, bounded(leg.slope * (way - leg.limit)), one);
+        absorbed.cross_section =
+            absorption.cross_section * fma(half, bounded(line * fma(V(Real(2)), way, -leg.limit)), one);
       }
     }
     dataset.advance(lane, way);
     lane.flown = lane.flown + way;
-    add_column(lane, width.times(s * density));
+    add_column(lane, width.times(depth));
     if constexpr (D::substeps) {
       const auto face = flying && !hit && segment.reaches(leg.limit);
       lane.phase = select(dataset.cross(lane, face, segment), Int(Phase::escaped), lane.phase);
@@ -89,7 +102,7 @@ THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset,
         lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
       }
     }
-    return Flight<V, D, I>{hit, leg.x, absorption, dataset.arrived(lane, here)};
+    return Flight<V, D, I>{hit, leg.x, absorbed, dataset.arrived(lane, here)};
   };
   return look_ahead(lane, draws.random, dataset, interactor, problem, move);
 }

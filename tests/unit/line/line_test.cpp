@@ -99,6 +99,28 @@ TEST(Profile, VoigtAgreesWithLibcerf) {
 }
 #endif
 
+// Against differences of the profile; in the wing it is -2/x.
+TYPED_TEST(Profile, SlopeIsThatOfTheLogarithm) {
+  using Real = typename TestFixture::Real;
+  for (const double a : {1e-6, 4.7e-4, 1e-2}) {
+    for (double x = 0.02; x < 30; x *= 1.03) {
+      const auto at = VoigtTaylor<2>::eval(a, x);
+      const double h = 1e-4 * x, above = VoigtTaylor<2>::eval(a, x + h).H, below = VoigtTaylor<2>::eval(a, x - h).H;
+      const double expected = std::log(above / below) / (2 * h);
+      // Where a profile changes by 5 % over a sub-step, an error of 0.1 in the slope is 5e-3 of it.
+      for (const double sign : {1., -1.}) {
+        const double slope = double(voigt_slope(Real(a), Real(sign * x), Real(at.gaussian), Real(at.H)));
+        EXPECT_NEAR(sign * slope, expected, 0.02 + 0.03 * std::abs(expected)) << "a = " << a << ", x = " << x;
+      }
+    }
+  }
+  for (const double x : {1e2, 1e3, 1e5}) {
+    const auto at = VoigtTaylor<2>::eval(1e-3, x);
+    EXPECT_NEAR(double(voigt_slope(Real(1e-3), Real(x), Real(at.gaussian), Real(at.H))) * x, -2, 1e-2);
+  }
+  EXPECT_EQ(double(voigt_slope(Real(1e-3), Real(0), Real(1), Real(1))), 0);
+}
+
 TYPED_TEST(Profile, VoigtIsEvenAndCarriesItsGaussian) {
   using Real = typename TestFixture::Real;
   const double rounding = this->single ? 1.3e-7 : 2.5e-16;
