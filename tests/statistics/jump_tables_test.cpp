@@ -64,6 +64,9 @@ TEST_P(TablesOfJumps, AreThoseOfExactHistories) {
   expect_same_mean(truth.scatterings, table.scatterings, 0.005, "scatterings");
   expect_same_mean(truth.mu, table.mu, 0.003, "angle");
   expect_same_mean(truth.last, table.last, 0.01, "last flight");
+  for (std::size_t i = 0; i < table.last.size(); ++i) {
+    ASSERT_LE(table.last[i], 2 * table.mu[i] * 1.00001) << "a last flight longer than the chord begins outside";
+  }
   const Sample wrong = from_tables(a, depth * std::sqrt(10.), 4 * photons);
   EXPECT_LT(test::ks_p(test::ks_distance(truth.x, wrong.x), n), 1e-6) << "the next table must not pass";
 }

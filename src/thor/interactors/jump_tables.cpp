@@ -46,7 +46,8 @@ double cosine_at(double quantile, std::span<const SphereExit* const> middle) {
 }
 
 /// One group of a stratum, of similar paths: a record for each range of angles, with the mean path and mean number of
-/// scatterings of the group. Cosines are spread over their ranges, each group's by other amounts.
+/// scatterings of the group. Cosines are spread over their ranges, each group's by other amounts; the last flight, a
+/// part of the chord 2 mu, changes with them.
 void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>& exits) {
   std::ranges::sort(group, {}, &SphereExit::mu);
   double path = 0, scatterings = 0, chosen_path = 0, chosen_scatterings = 0;
@@ -62,9 +63,10 @@ void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>&
   for (int i = 0; i < angle_groups; ++i) {
     const SphereExit& e = *chosen[std::size_t(i)];
     const double amount = std::fmod(0.6180339887498949 * double(exits.size()), 1.);  // evenly spread (Weyl 1916)
+    const double mu = cosine_at((i + amount) / angle_groups, chosen);
+    const double last = std::min(double(e.last) * mu / std::max(double(e.mu), 1e-6), 2 * mu);
     exits.push_back({float(std::log(std::max(double(e.path) * stretch / depth, 1.))),
-                     float(std::log(std::max(double(e.scatterings) * more, 1.))),
-                     float(cosine_at((i + amount) / angle_groups, chosen)), e.last});
+                     float(std::log(std::max(double(e.scatterings) * more, 1.))), float(mu), float(last)});
   }
 }
 
@@ -243,6 +245,7 @@ JumpTables JumpTables::parse(std::string_view bytes, const std::string& path) {
       std::memcpy(&number, at, 2);
       *values[i] = float(number) / 65535 * largest[i];
     }
+    e.last = std::min(e.last, 2 * e.mu);  // no longer than the chord, or it would begin outside the sphere
   }
   tables.refine();
   return tables;

@@ -100,6 +100,18 @@ THOR_FN JumpReach<V> jump_reach(const JumpSite<V, D, I>& site, Vec3<V> p, Vec3<V
   return reach;
 }
 
+/// The share of its scatterings that a photon has had after the share t of its path up to the last one: t, and a little
+/// more, since it begins in the core. From exact histories of a = 1e-5 to 0.1 and depths of 95 to 3e4, good to 0.5 %.
+template <class V>
+THOR_FN V scattered_by_then(V t, V depth, V a) {
+  using Real = RealOf<V>;
+  const V one(Real(1)), tiny(Real(1e-10));
+  const V z = exp(V(Real(1.5)) * log(max(a * depth, tiny) * V(Real(1. / 45))));
+  const V start = V(Real(0.0565)) * exp(V(Real(-0.28)) * log(max(depth, one)));
+  const V early = V(Real(0.017)) + divide(V(Real(0.5)) * z, one + z) + divide(start, t + V(Real(0.01)));
+  return t * fma(early, one - t, one);
+}
+
 /// Carries out the jumps of marked lanes. It needs nothing but the lane, so that a step keeps nothing for it. All
 /// random words come after those of the collision.
 template <class V, class P>
@@ -145,8 +157,10 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
       // Where on its path a photon is absorbed is exact; how far it has come by then, after how many scatterings and at
       // which frequency are fits to exact histories (docs/physics.md#sphere-jumps).
       const V left = log(max(one - share, V(Real(1e-30))));
+      const V before_last = max(path - exit.last * site.depth, V(Real(1e-30)));
+      const V so_far = scattered_by_then(min(divide(share * path, before_last), one), site.depth, site.target.a);
       reach = select(absorbed, reach * (one - exp(V(Real(2. / 3)) * left)), reach);
-      scatterings = select(absorbed, max(scatterings * (one - exp(V(Real(1.25)) * left)), one), scatterings);
+      scatterings = select(absorbed, max(scatterings * so_far, one), scatterings);
       path = select(absorbed, path * share, path);
       x = select(absorbed, x * uniform<V>(tau_word), x);
     }
