@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <type_traits>
 
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
@@ -36,6 +37,73 @@ double share_outside(const Medium& medium, double low, double high, int threads)
   return outside / std::max(all, 1e-300);
 }
 
+/// The gas at its most favourable for jumps.
+struct Rooms {
+  double depth = 0;          ///< largest optical depth of a homogeneous sphere, for the first transition
+  double inverse_width = 1;  ///< of the coldest gas
+};
+
+Rooms rooms_of_cells(const Cells& cells, const UniformGrid<double>& grid, const Jumps<double>& limits, int threads) {
+  Rooms rooms;
+  std::mutex mutex;
+  parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
+    Rooms here;
+    for (std::size_t i = first; i < end; ++i) {
+      const CellGas<double> gas = cells.gas(std::int64_t(i));
+      const double room = view<double>(grid).room(gas, {0.5, 0.5, 0.5}, limits);
+      here.depth = std::max(here.depth, gas.opacity * room);
+      here.inverse_width = std::max(here.inverse_width, gas.inverse_width);
+    }
+    const std::lock_guard lock(mutex);
+    rooms.depth = std::max(rooms.depth, here.depth);
+    rooms.inverse_width = std::max(rooms.inverse_width, here.inverse_width);
+  });
+  return rooms;
+}
+
+/// Along a radius, at places close enough that a room between them is hardly larger.
+template <class D>
+Rooms rooms_of_model(const D& dataset, const Jumps<double>& limits) {
+  const auto gas_at = view<double>(dataset);
+  Rooms rooms;
+  constexpr int count = 4096;
+  for (int i = 0; i < 2 * count; ++i) {
+    const double u = (i / 2 + 0.5) / count, r = i % 2 == 0 ? u : std::pow(10., 6 * (u - 1));
+    const Vec3<double> p{0, 0, r};
+    if (gas_at.locate(p) != gas) continue;
+    const Region<double> here{gas, gas_at.depth_at(gas, p)};
+    rooms.depth = std::max(rooms.depth, gas_at.opacity(here, p) * gas_at.room(here, p, limits));
+  }
+  return rooms;
+}
+
+/// Whether some sphere of gas holds the smallest table for some transition. Where none does, a run with the tables has
+/// the same photons and takes longer.
+bool jumps_can_happen(const config::Config& config, const Line& line, const Medium& medium, double smallest,
+                      int threads) {
+  Jumps<double> limits{};
+  limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
+  const Rooms rooms = std::visit(
+      [&]<class D>(const D& dataset) {
+        if constexpr (std::is_same_v<D, UniformGrid<double>>)
+          return rooms_of_cells(*medium.cells, dataset, limits, threads);
+        else
+          return rooms_of_model(dataset, limits);
+      },
+      medium.dataset);
+  const auto absorbing = line.absorbing();
+  for (std::size_t i = 0; i < absorbing.size(); ++i) {
+    const AtomicTransition& t = *absorbing[i];
+    const double speed = t.thermal_speed(medium.temperature, medium.b_turb);
+    const double strength = t.population * t.cross_section(speed) / medium.cross_section;
+    // As MultipletView::jump_depth, where gas is coldest.
+    const double half = 0.5 * jump_clearance(line, medium, int(i)) * rooms.inverse_width;
+    const double clear = half < 20 ? 0 : std::pow(half / 8, 3) / (t.voigt_parameter(speed) * rooms.inverse_width);
+    if (1.1 * std::min(strength * rooms.depth, clear) >= smallest) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
@@ -52,6 +120,8 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
                                                        : JumpTables::read(config.acceleration.jump_tables));
   const JumpAxes& axes = tables->axes();
   const double low = axes.a(0), high = axes.a(axes.a_count - 1);
+  // Where ranks share the gas, none of them knows all of it.
+  if (!medium.spread && !jumps_can_happen(config, line, medium, axes.depth(0), threads)) return nullptr;
   if (medium.cells) {
     const double outside = share_outside(medium, low, high, threads);
     if (outside > 0) {
