@@ -11,6 +11,7 @@ STEP, FLIGHT = "src/thor/transport/step.hpp", "src/thor/transport/flight.hpp"
 COLLISION, SKIP = "src/thor/transport/collision.hpp", "src/thor/interactors/core_skip.hpp"
 DUST_HPP, GRID_HPP = "src/thor/interactors/dust.hpp", "src/thor/datasets/uniform_grid.hpp"
 DUST, GRID, OUTFLOW = "tests/physics/dust_test.cpp", "tests/physics/grid_test.cpp", "tests/physics/outflow_test.cpp"
+STOP = "tests/physics/stop_test.cpp"
 SPHERE, CLUMPY = "tests/physics/sphere_test.cpp", "tests/physics/clumpy_test.cpp"
 SLAB = ["LineProblem_Slab_float"]
 SHELL = ["LineProblem_Shell_double"]  # the precision of those tests
@@ -78,6 +79,13 @@ MUTATIONS = [
     kernel("stop_early", GRID_HPP, "photons are stopped at half of stop_shift",
            "lane.frequency < V(-data.stop)", "lane.frequency < V(Real(-0.5) * data.stop)", CELLS, GRID,
            "PeriodicBox.*"),
+    kernel("dust_everywhere", GRID_HPP, "the dust of a periodic box has no end",
+           "here.dust_ratio = select(left > zero, here.dust_ratio, zero);", "", CELLS, STOP,
+           "StoppedLight.MeetsDustAlongTheDepthOfAPeriodicBox"),
+    source("stop_in_the_frame_of_the_box", "src/thor/datasets/uniform_grid.cpp", "stop_shift ignores the speed of the gas",
+           "g.stop = shift + fastest -", "g.stop = shift -", STOP, "StoppedLight.MeetsFastGas"),
+    source("stop_before_dust", "src/thor/datasets/uniform_grid.cpp", "photons beyond stop_shift leave dust out",
+           "|| (!m.grid.periodic && dataset.dust)", "", STOP, "StoppedLight.MeetsDustToTheEdge"),
     kernel("skip_factor", SKIP, "local x_crit 1.4 times as large",
            "min(V(Real(0.2)) * root, V(skip.cap))", "min(V(Real(0.28)) * root, V(skip.cap))",
            ["LineProblem_Sphere_float"], SPHERE, "CoreSkipping/LocalScheme.Scatterings/*"),

@@ -4,13 +4,11 @@
 
 #include "support/grid.hpp"
 #include "support/run.hpp"
-#include "thor/core/constants.hpp"
 #include "thor/datasets/dust_law.hpp"
 
 namespace {
 
 using namespace test;
-namespace constants = thor::constants;
 
 constexpr double kpc = 3.0856775814913673e21;
 
@@ -57,20 +55,6 @@ TEST(PeriodicRays, EndAtTheirDepth) {
       }
     }
   }
-}
-
-/// By default rays go on until stop_shift: 1233 km/s are 41 boxes, behind which nothing is seen, 30 km/s are one.
-TEST(PeriodicRays, GoOnUntilTheyAreStopped) {
-  const double sigma =
-      thor::dust_cross_section(thor::DustLaw::smc, 1215.67e-8) / thor::dust_metallicity(thor::DustLaw::smc);
-  const GridFile file(box(0.8 / (sigma * kpc)));
-  const std::string yaml = looked_at(file, "direction: [0, 0, 1]",
-                                     "type: spectrum, range: [-100 km/s, 100 km/s], bins: 1", "peel: {roulette: 80}\n");
-  EXPECT_EQ(tally_of(yaml).binned(0).light[0], 0);
-  const double shift = 1215.67 * std::expm1(30e5 / constants::c);
-  const auto near = tally_of(yaml, {fmt::format("dataset.stop_shift={} Angstrom", shift)});
-  EXPECT_NEAR(near.binned(0).light[0] / near.light(thor::Counter::light_emitted) / std::exp(-0.8), 1, 0.03)
-      << "in the first step beyond it";
 }
 
 /// Velocity of the light of the source [km/s]: of the one bin that has all of it.

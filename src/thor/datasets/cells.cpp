@@ -148,6 +148,9 @@ void Cells::survey(int threads, const CellBox& counted) {
                      p.density += g.opacity / g.inverse_width;
                      p.largest_opacity = std::max(p.largest_opacity, g.opacity);
                      p.largest_a = std::max(p.largest_a, g.inverse_width);
+                     if (g.opacity > 1e-12) {  // less is nothing along any path
+                       p.fastest = std::max(p.fastest, std::hypot(g.velocity.x, g.velocity.y, g.velocity.z));
+                     }
                      const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
                      const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
                      if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, 0.2 * std::cbrt(a_tau));
@@ -190,6 +193,7 @@ void CellStatistics::add(const CellStatistics& other) {
   largest_jump = std::max(largest_jump, other.largest_jump);
   largest_x_crit = std::max(largest_x_crit, other.largest_x_crit);
   velocity_step = std::max(velocity_step, other.velocity_step);
+  fastest = std::max(fastest, other.fastest);
 }
 
 }  // namespace thor

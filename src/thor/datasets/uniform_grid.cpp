@@ -36,11 +36,13 @@ void add_grid_keys(Section<Dataset>& s) {
             {.meaning = "redshift along the path by H(z) of the file; a step shifts by at most f v_th",
              .fallback = "true",
              .when = grid});
-  s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-                      {.meaning = "a photon this far to the red of what absorbs is stopped, and counted as "
-                                  "such; needed with periodic boundaries",
-                       .example = "5 Angstrom",
-                       .when = grid});
+  s.optional_quantity(
+      "stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
+      {.meaning = "line absorption is neglected this far to the red of what the fastest gas absorbs: photons "
+                  "are stopped there; with dust they fly on ([how](physics.md#stopped-light)); needed with "
+                  "periodic boundaries",
+       .example = "5 Angstrom",
+       .when = grid});
   s.boolean("packed", &Dataset::packed,
             {.meaning = "12 bytes a cell in place of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
              .fallback = "false",
@@ -95,8 +97,9 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
   return m;
 }
 
-/// What the physics of a run makes of a grid.
-void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::Dataset& dataset, const Line& line) {
+/// What the physics of a run makes of a grid. `fastest`: the speed of its gas, in thermal speeds.
+void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+                 double fastest, double dust_depth) {
   const AtomicTransition& first = line.first();
   double narrowest = 1, reddest = 0;
   for (const AtomicTransition* t : line.absorbing()) {
@@ -105,28 +108,33 @@ void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::D
   }
   g.hubble = m.grid.hubble * m.size / m.thermal_speed;
   g.step_scale = dataset.step_limiter * narrowest / std::max(g.hubble, 1e-30);
-  if (!dataset.stop_shift) return;
-  // From the reddest transition that absorbs: a photon beyond cannot meet another one. The light of a decay that
-  // lies out there itself (Fe II 2626) flies first until the Hubble flow has shifted it as far.
+  if (m.grid.periodic && dataset.dust) g.dust_reach = dust_depth * double(std::ranges::max(m.grid.count));
+  // Through dust, light flies on to the faces of an open box, at any frequency.
+  if (!dataset.stop_shift || (!m.grid.periodic && dataset.dust)) return;
+  // From the reddest transition that absorbs, in gas that comes towards it as fast as any: a photon beyond cannot meet
+  // another one. The light of a decay that lies out there itself (Fe II 2626) flies first until the Hubble flow has
+  // shifted it as far.
   const double shift = constants::c * std::log1p(*dataset.stop_shift / first.wavelength) / m.thermal_speed;
-  g.stop = shift - constants::c * reddest / m.thermal_speed;
+  g.stop = shift + fastest - constants::c * reddest / m.thermal_speed;
+  g.stop_flight = g.dust_reach;
   for (const AtomicTransition& t : line.transitions) {
     const bool beyond = std::log(first.wavelength / t.wavelength) < reddest;
-    if (beyond) g.stop_flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
+    const double flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
+    if (beyond) g.stop_flight = std::max(g.stop_flight, flight);
   }
 }
 
 /// Collective: the statistics of all ranks, of which each gives those of its own cells.
 CellStatistics statistics_of_all(const comm::World& world, const CellStatistics& own) {
-  const double values[] = {own.density, own.cells,        own.largest_opacity, own.largest_a,    own.faces,
-                           own.jumps,   own.largest_jump, own.largest_x_crit,  own.velocity_step};
+  const double values[] = {own.density, own.cells,        own.largest_opacity, own.largest_a,     own.faces,
+                           own.jumps,   own.largest_jump, own.largest_x_crit,  own.velocity_step, own.fastest};
   std::vector<std::uint64_t> words;
   for (const double value : values) words.push_back(std::bit_cast<std::uint64_t>(value));
   words = world.from_first(world.at_first(words));
   CellStatistics all;
   for (std::size_t i = 0; i < words.size(); i += std::size(values)) {
     const auto value = [&](std::size_t k) { return std::bit_cast<double>(words[i + k]); };
-    all.add({value(0), value(1), value(2), value(3), value(4), value(5), value(6), value(7), value(8)});
+    all.add({value(0), value(1), value(2), value(3), value(4), value(5), value(6), value(7), value(8), value(9)});
   }
   return all;
 }
@@ -199,11 +207,6 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
     return read_cells(dataset, line, outline.grid, units,
                       {domains.padded(domain), options.core_skip, fastest, options.threads, domain != first});
   };
-  const auto part_of = [=, line = line](int domain, const std::shared_ptr<const Cells>& cells) {
-    GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
-    set_physics(part.dataset, outline, dataset, line);
-    return part;
-  };
   std::vector<std::shared_ptr<Cells>> parts;
   std::vector<HeldCells> held_cells;
   for (const int domain : held) {
@@ -214,6 +217,22 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
     const auto scales = neighbourhood_scales(world, domains, outline.grid, held_cells, options.threads);
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
   }
+  CellStatistics own;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (domains.holders(held[i], world.ranks()).front() != world.rank()) continue;
+    CellBox counted = domains.box(held[i]);
+    const CellIndex first = domains.padded(held[i]).first;
+    for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= first[k];
+    parts[i]->survey(options.threads, counted);
+    own.add(parts[i]->statistics());
+  }
+  m.statistics = statistics_of_all(world, own);
+  const auto part_of = [=, line = line, fastest_gas = m.statistics.fastest](int domain,
+                                                                            const std::shared_ptr<const Cells>& cells) {
+    GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
+    set_physics(part.dataset, outline, dataset, line, fastest_gas, options.dust_depth);
+    return part;
+  };
   auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});
   if (!options.core_skip) {
     spread->read = [=, stamp = stamp_of(dataset.path)](int domain) {
@@ -226,22 +245,13 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
       return part;
     };
   }
-  CellStatistics own;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    spread->parts.push_back(part_of(held[i], parts[i]));
-    if (domains.holders(held[i], world.ranks()).front() != world.rank()) continue;
-    CellBox counted = domains.box(held[i]);
-    for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= spread->parts[i].box.first[k];
-    parts[i]->survey(options.threads, counted);
-    own.add(parts[i]->statistics());
-  }
-  m.statistics = statistics_of_all(world, own);
+  for (std::size_t i = 0; i < parts.size(); ++i) spread->parts.push_back(part_of(held[i], parts[i]));
   m.cells = spread->parts.front().cells;
   UniformGrid<double> whole = m.cells->dataset();
   const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
   for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
   whole.cells = {}, whole.periodic = m.grid.periodic;
-  set_physics(whole, m, dataset, line);
+  set_physics(whole, m, dataset, line, m.statistics.fastest, options.dust_depth);
   m.dataset = spread->whole = whole;
   m.spread = std::move(spread);
 }
@@ -269,7 +279,7 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   m.number_density = m.statistics.mean_density();
   m.column_density = m.number_density * m.size * double(m.grid.count[2]);
   m.tau0 = m.column_density * m.cross_section;
-  set_physics(std::get<UniformGrid<double>>(m.dataset), m, dataset, line);
+  set_physics(std::get<UniformGrid<double>>(m.dataset), m, dataset, line, m.statistics.fastest, options.dust_depth);
 }
 
 }  // namespace

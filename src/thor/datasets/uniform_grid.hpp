@@ -36,12 +36,13 @@ struct UniformGrid {
   Real hubble;          ///< H per cell
   Real step_scale;      ///< f/H, the longest step in units of w profile_scale(x)
   Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is,
-  Real stop_flight;     ///< once it has flown so far since its last scattering, if the line has decays out there
+  Real stop_flight;     ///< once it has flown so far since its last scattering: for dust, and for decays out there
+  Real dust_reach;      ///< dust counts on a path so long since the last scattering; 0: everywhere
 
   static void for_each_field(auto f, auto&... d) {
     f(d.cells...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.stride...), f(d.dust...), f(d.core_scale...);
     f(d.packed...), f(d.periodic...), f(d.velocity_step...), f(d.zero...), f(d.hubble...), f(d.step_scale...);
-    f(d.stop...), f(d.stop_flight...);
+    f(d.stop...), f(d.stop_flight...), f(d.dust_reach...);
   }
 };
 
@@ -179,8 +180,15 @@ struct UniformGridView {
     return leg;
   }
   THOR_FN V redshifted(V frequency, V s) const { return fma(V(-data.hubble), s, frequency); }
+  /// In a periodic box dust counts up to `dust_reach` of a flight: a leg ends there, and meets none behind.
+  THOR_FN void limit_dust(Here& here, Leg<V>& leg, V flown) const {
+    if (!(data.dust_reach > Real(0))) return;
+    const V zero(Real(0)), left = V(data.dust_reach) - flown;
+    here.dust_ratio = select(left > zero, here.dust_ratio, zero);
+    leg.limit = select(left > zero, min(leg.limit, left), leg.limit);
+  }
   THOR_FN bool may_stop() const { return data.stop > Real(0); }
-  /// Far enough to the red of every absorbing transition.
+  /// Far enough to the red of every absorbing transition in the fastest gas.
   template <class Lane>
   THOR_FN Mask stopped(const Lane& lane) const {
     return lane.frequency < V(-data.stop) && lane.flown >= V(data.stop_flight);

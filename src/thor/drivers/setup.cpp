@@ -71,6 +71,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
   CellOptions cells{core_skip, threads, &world_of(domains)};
+  cells.dust_depth = config.peel.depth.value_or(1);
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };

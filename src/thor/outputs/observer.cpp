@@ -135,8 +135,10 @@ const Section<Peel>& peel_section() {
          .fallback = "2 GB"});
     s.optional_quantity(
         "depth", &Peel::depth, Dimension::none, {.low = 0, .high = 1000, .low_open = true},
-        {.meaning = "path at which a ray ends and is seen, in lengths of the longest side of a periodic "
-                    "box; by default it goes on until `dataset.stop_shift`",
+        {.meaning =
+             "path at which a ray ends and is seen, and on which dust counts for rays and photons, in lengths of "
+             "the longest side of a periodic box; by default dust counts for 1, and the line absorbs until "
+             "`dataset.stop_shift`",
          .example = "1.5"});
     return s;
   }();

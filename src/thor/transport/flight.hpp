@@ -13,10 +13,11 @@ template <class V, class D, class I, class P, class Use>
 THOR_FN auto look_ahead(const Lane<V>& lane, auto& random, const D& dataset, const I& interactor, const P& problem,
                         const Use& use) {
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
-  const auto here = dataset.here(lane);
+  auto here = dataset.here(lane);
   const auto width = dataset.width(here);
   const auto segment = dataset.segment(here, p, d);
-  const Leg<V> leg = dataset.leg(here, p, d, segment, lane.frequency, interactor);
+  Leg<V> leg = dataset.leg(here, p, d, segment, lane.frequency, interactor);
+  if constexpr (D::stops) dataset.limit_dust(here, leg, lane.flown);
   const auto absorption = interactor.absorb(schemes(problem.numerics), leg.x, random, width);
   V cross_section = absorption.cross_section;
   if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);
