@@ -164,6 +164,8 @@ MUTATIONS = [
     header("rest_frame_sign", "src/thor/outputs/observer.hpp", "light nearer than the object at rest is redder",
            "shift += (sky.hubble * r - sky.rest_velocity[k])", "shift += (-sky.hubble * r - sky.rest_velocity[k])",
            "tests/unit/outputs/sight_test.cpp", "Sight.IsInTheRestFrameOfAnObject"),
+    source("zero_at_the_face", "src/thor/outputs/binned.cpp", "observers in the Hubble flow have no zero point",
+           "(!observer->rest && !(hubble > 0))", "!observer->rest", STOP, "OneFrame.*"),
     header("nearest_image", "src/thor/outputs/observer.hpp", "light of a periodic box is drawn where it is, not at the nearest image",
            "if (!sky.escaped) r = nearest(sky, k, r);", "", "tests/unit/outputs/sight_test.cpp", "Sight.FindsTheNearestImage"),
     kernel("peel_phase", "src/thor/transport/peel.hpp", "scatterings send the same light in all directions",

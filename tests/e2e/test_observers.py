@@ -155,6 +155,7 @@ class Observers(Case):
             with h5py.File(out) as file:
                 attributes = file["spectra/all"].attrs
                 self.assertEqual("rest_velocity" in attributes, observer is shifted)
+                self.assertIn(b"leaves rest_position with rest_velocity" if observer is shifted else b"coordinates of the gas", attributes["zero_point"])
                 if observer is shifted:
                     np.testing.assert_allclose(attributes["rest_velocity"], [7, 0, 50], rtol=1e-12)
                     np.testing.assert_array_equal(attributes["rest_position"], [0, 0, 0])

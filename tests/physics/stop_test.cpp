@@ -158,4 +158,60 @@ TEST(StoppedLight, MeetsFastGas) {
   }
 }
 
+/// A continuum is seen as it was emitted, whether rays are stopped, leave the box, or both; by rays and by photons.
+TEST(OneFrame, HasAllTheLightOfASpectrum) {
+  for (const char* direction : {"[0, 0, 1]", "[0.48, -0.6, 0.64]"}) {
+    GridOptions o = dusty_box(false);
+    o.hubble = 2000e5 / kpc;
+    o.gas = [](int, int, int) { return GridCell{1e-20}; };
+    const GridFile file(o);
+    const auto yaml = [&](const std::string& dataset) {
+      return fmt::format(
+          "line: Lya\ndataset: {{type: uniform_grid, path: {}{}}}\n"
+          "generators: [{{type: point, position: [0.2 kpc, 0.1 kpc, -0.3 kpc], photons: 3200, spectrum: {{type: "
+          "continuum, range: [1200 Angstrom, 1230 Angstrom]}}}}]\nobservers: [{{name: far, direction: {}}}]\n"
+          "outputs: [{{type: spectrum, name: sent, of: emitted, observer: far, range: [-3000 km/s, 3000 km/s], bins: "
+          "30}}, {{type: spectrum, name: seen, observer: far, range: [-3000 km/s, 3000 km/s], bins: 30}}]\n"
+          "output: {{path: x.h5}}\n",
+          file.path(), dataset, direction);
+    };
+    for (const std::string& key : {stops, std::string()}) {
+      const auto tally = outcome_of(yaml(key)).tally;
+      const auto sent = tally.binned(0).light, seen = tally.binned(1).light;
+      for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_NEAR(seen[i] / sent[i], 1, 1e-9) << direction << key << i;
+    }
+  }
+}
+
+/// Unscattered light of the centre has the velocity of the line, whatever the direction and the size of the box.
+TEST(OneFrame, HasItsZeroInTheCentreOfTheOutput) {
+  for (const double size : {1., 2.}) {
+    GridOptions o = dusty_box(false);
+    o.size = size * kpc;
+    o.gas = [](int, int, int) { return GridCell{1e-20}; };
+    const GridFile file(o);
+    for (const char* direction : {"[0, 0, 1]", "[-1, 0, 0]", "[0.48, -0.6, 0.64]"}) {
+      const auto velocity = [&](const std::string& source, const std::string& output) {
+        const auto tally =
+            outcome_of(
+                fmt::format("line: Lya\ndataset: {{type: uniform_grid, path: {}}}\n"
+                            "generators: [{{type: point, position: {}, photons: 320}}]\n"
+                            "observers: [{{name: far, direction: {}, up: [0, 1, 0.1]}}]\n"
+                            "outputs: [{{type: spectrum, name: o, observer: far, range: [-100.125 km/s, 100.125 km/s], "
+                            "bins: 801{}}}]\noutput: {{path: x.h5}}\n",
+                            file.path(), source, direction, output))
+                .tally;
+        const auto light = tally.binned(0).light;
+        const auto brightest = std::ranges::max_element(light);
+        EXPECT_NEAR(*brightest / tally.light(Counter::light_emitted), 1, 1e-6);
+        return (double(brightest - light.begin()) - 400) * 0.25;
+      };
+      const std::string origin = "[0 kpc, 0 kpc, 0 kpc]", off = "[0.1 kpc, 0 kpc, 0.2 kpc]";
+      EXPECT_EQ(velocity(origin, ""), 0) << size << direction;
+      EXPECT_EQ(velocity(off, ", centre: " + off), 0) << size << direction;
+      EXPECT_GT(std::abs(velocity(off, "")), 5) << "100 km/s a kpc nearer or farther";
+    }
+  }
+}
+
 }  // namespace

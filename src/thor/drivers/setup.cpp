@@ -209,7 +209,6 @@ Observers build_observers(const config::Config& config, const GridShape& grid) {
     if (config.peeled && config.peeled->observer == observer.name) observers.recorded = int(observers.towards.size());
     const SkyFrame sky = sky_of(config.observers, observer.name, 1);
     observers.towards.push_back({sky.towards[0], sky.towards[1], sky.towards[2]});
-    observers.from_start.push_back(observer.rest.has_value());
   }
   return observers;
 }

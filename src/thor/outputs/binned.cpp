@@ -50,6 +50,9 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, const con
     file.attribute(group, name, std::vector<double>{v[0] * unit, v[1] * unit, v[2] * unit});
   };
   set("direction", sky.towards), set("right", sky.right), set("up", sky.up), set("centre", sky.centre);
+  file.attribute(group, "zero_point",
+                 std::string(sky.rest ? "light of the line that leaves rest_position with rest_velocity"
+                                      : "light of the line at rest in the coordinates of the gas"));
   if (sky.rest) {
     set("rest_position", sky.rest_position);
     set("rest_velocity", sky.rest_velocity, sky.thermal_speed / constants::km);
@@ -75,12 +78,13 @@ SkyFrame OutputContext::sky(const config::Sight& sight) const {
   for (std::size_t k = 0; k < 3; ++k) sky.box[k] = box[k];
   const auto named = [&](const config::Observer& o) { return o.name == sight.observer; };
   const auto observer = std::ranges::find_if(observers, named);
-  if (observer == observers.end() || !observer->rest) return sky;
+  if (observer == observers.end() || (!observer->rest && !(hubble > 0))) return sky;
   sky.rest = true;
   sky.hubble = hubble / speed;
+  const config::Rest rest = observer->rest.value_or(config::Rest{sight.centre, {}});
   for (std::size_t k = 0; k < 3; ++k) {
-    sky.rest_position[k] = observer->rest->position[k];
-    sky.rest_velocity[k] = observer->rest->velocity[k] / speed;
+    sky.rest_position[k] = rest.position[k];
+    sky.rest_velocity[k] = rest.velocity[k] / speed;
   }
   return sky;
 }

@@ -61,10 +61,8 @@ namespace config {
 const Section<Rest>& rest_section() {
   static const Section<Rest> section = [] {
     Section<Rest> s(
-        "An object in the Hubble flow: velocity 0 is light of the line that leaves it at rest. By default light has "
-        "the "
-        "frequency that it has where its ray leaves an open box, or, if the ray is stopped, where it starts "
-        "([how](physics.md#periodic-boxes)).");
+        "An object: velocity 0 is light of the line that leaves it at rest "
+        "([how](physics.md#the-zero-point-of-velocities)).");
     s.vector("position", &Rest::position, Dimension::length, anything,
              {.meaning = "place of the object", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
     s.vector("velocity", &Rest::velocity, Dimension::velocity, {.low = -fastest_gas, .high = fastest_gas},
@@ -100,7 +98,8 @@ const Section<Observer>& observer_section() {
                     "its place, or y",
          .fallback = "[0, 1, 0]"});
     s.map("rest", &Observer::rest, rest_section(),
-          {.meaning = "object in whose rest frame light is seen; by default that of the box"});
+          {.meaning = "object in whose rest frame light is seen; by default that of the gas's coordinates, in the "
+                      "Hubble flow at the `centre` of each output"});
     s.check([](Reader& reader, const Observer& o) {
       if (!reader.clean("direction") || !reader.clean("up")) return;
       if (!(length(o.up) > 0)) return reader.report("up", "must not be zero");

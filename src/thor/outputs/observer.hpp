@@ -93,8 +93,8 @@ struct SkyFrame {
   double peak = 1;        ///< of the phase functions, over that of isotropic scattering
   std::uint64_t seed = 0;
   Distances distances{};
-  double box[3] = {};                                   ///< sides of a periodic box [cm]; 0: there is none
-  bool rest = false;                                    ///< frequencies are those of the rest frame of an object,
+  double box[3] = {};  ///< sides of a periodic box [cm]; 0: there is none
+  bool rest = false;   ///< frequencies are those of the rest frame of an object, or of `centre` in the Hubble flow,
   double rest_position[3] = {}, rest_velocity[3] = {};  ///< which is here [cm], and moves [thermal speeds]
   double hubble = 0;                                    ///< H [thermal speeds/cm]
   double thermal_speed = 0;                             ///< [cm/s]

@@ -42,8 +42,7 @@ THOR_FN Recorded record(const SkyFrame& sky, const Seen& seen) {
 /// the observer k: then it is at the distance from the centre at which it would be seen from its own direction, and a
 /// spherical model is exact for any cone. With w = n x k, v becomes v + w x v + w x (w x v)/(1 + n k) (Rodrigues).
 ///
-/// A photon that was stopped has the frequency with which it left its last scattering, as a ray that was stopped has;
-/// so has one that is seen in the rest frame of an object.
+/// A photon has the frequency with which it left its last scattering, as a ray has that of its start.
 template <class Use>
 THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) {
   if (sky.observer < 0 || !sky.escaped || (photon.fate != Phase::escaped && photon.fate != Phase::stopped)) return;
@@ -63,14 +62,13 @@ THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) 
   }
   const Vec3<double> v{place[0], place[1], place[2]}, w = cross(n, k), once = cross(w, v);
   const Vec3<double> twice = cross(w, once);
-  const bool at_start = sky.rest || photon.fate == Phase::stopped;
   const double part = 1 / max(1 + cosine, 1e-12);  // backward, any way is the shortest, and this one stays put
   use(Seen{
       photon.id,
       sky.observer,
       false,
       photon.weight * 2 / (1 - sky.cosine),
-      at_start ? photon.frequency_scattered + to_rest(sky, photon.position, photon.direction) : photon.frequency_final,
+      photon.frequency_scattered + to_rest(sky, photon.position, photon.direction),
       {photon.position[0] + far[0] + once.x + part * twice.x, photon.position[1] + far[1] + once.y + part * twice.y,
        photon.position[2] + far[2] + once.z + part * twice.z}});
 }

@@ -24,9 +24,8 @@ struct RayKey {
 struct Observers {
   std::vector<std::array<double, 3>> towards;  ///< unit vectors from the object to each of them
   RayRules rules{};
-  double memory = 2e9;             ///< of a device, for events whose rays wait [byte]
-  std::vector<char> from_start{};  ///< of each: whether it sees the frequency with which a ray starts, not ends
-  int recorded = -1;               ///< the one whose light goes to the sink; -1: none
+  double memory = 2e9;  ///< of a device, for events whose rays wait [byte]
+  int recorded = -1;    ///< the one whose light goes to the sink; -1: none
 
   bool empty() const { return towards.empty(); }
 };

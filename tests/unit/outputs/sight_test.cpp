@@ -83,7 +83,7 @@ TEST(Sight, DoesNotSmearUnlessAsked) {
 
 Photon photon(std::array<double, 3> n, Phase fate = Phase::escaped) {
   Photon p{};
-  p.fate = fate, p.weight = p.weight_initial = 1, p.frequency_final = 2, p.frequency_scattered = 1;
+  p.fate = fate, p.weight = p.weight_initial = 1, p.frequency_final = p.frequency_scattered = 2;
   for (std::size_t k = 0; k < 3; ++k) p.direction[k] = n[k];
   return p;
 }
@@ -104,7 +104,7 @@ TEST(Sight, SeesPhotonsInItsCone) {
   EXPECT_EQ(light(photon({0, 0, -1})), 0);
   EXPECT_EQ(light(photon({0, 0, 1}, Phase::absorbed)), 0);
   look_at(sky, photon({0, 0, 1}), [](const Seen& s) { EXPECT_EQ(s.frequency, 2); });
-  look_at(sky, photon({0, 0, 1}, Phase::stopped), [](const Seen& s) { EXPECT_EQ(s.frequency, 1); });
+  look_at(sky, photon({0, 0, 1}, Phase::stopped), [](const Seen& s) { EXPECT_EQ(s.frequency, 2); });
   config::Sight by_rays;
   by_rays.observer = "face";
   look_at(context().sky(by_rays), photon({0, 0, 1}), [](const Seen&) { ADD_FAILURE() << "rays have that light"; });
@@ -155,6 +155,14 @@ TEST(Sight, IsInTheRestFrameOfAnObject) {
   double frequency = 0;
   look_at(resting.sky(sight), p, [&](const Seen& s) { frequency = record(resting.sky(sight), s).frequency; });
   EXPECT_NEAR(frequency, 5 + 0.15 * 3, 1e-12);
+  // In the Hubble flow the object is the centre of the output, unless the observer names one: 39 cm along x.
+  resting.observers[0].rest.reset();
+  look_at(resting.sky(sight), p, [&](const Seen& s) { frequency = record(resting.sky(sight), s).frequency; });
+  EXPECT_NEAR(frequency, 5 + 0.015 * 39, 1e-12);
+  sight.estimator = config::Estimator::peel;
+  EXPECT_NEAR(record(resting.sky(sight), ray).frequency, 3 + 0.015 * 47, 1e-12);
+  resting.hubble = 0;
+  EXPECT_EQ(record(resting.sky(sight), ray).frequency, 3);
 }
 
 /// In a periodic box light is drawn at the image nearest to the centre.

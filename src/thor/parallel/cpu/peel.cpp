@@ -86,7 +86,7 @@ void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
            pack_.frequency[0],
            0,
            o},
-          0, double(pack_.frequency[0]), Phase::escaped);
+          0, Phase::escaped);
     }
   }
 }
@@ -249,11 +249,7 @@ void Peeler<Real>::trace() {
       const Goes goes = cross(int(lane), burden);
       if (goes == Goes::on) continue;
       if (goes == Goes::nowhere) {
-        // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
-        const auto phase = lanes.phase[lane];
-        const bool from_start = phase == Phase::stopped || observers_.from_start[std::size_t(burden.observer)];
-        const Real frequency = from_start ? burden.frequency : lanes.frequency[lane];
-        see(burden, double(lanes.tau[lane]) - double(burden.before), double(frequency), Phase(int(phase)));
+        see(burden, double(lanes.tau[lane]) - double(burden.before), Phase(int(lanes.phase[lane])));
       }
       --live;
       refill(lane);
@@ -264,7 +260,7 @@ void Peeler<Real>::trace() {
 }
 
 template <class Real>
-void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, double frequency, Phase end) {
+void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, Phase end) {
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
   tally_.count_ray(end, ray.light);
   if (end != Phase::escaped && end != Phase::stopped) return;
@@ -272,7 +268,7 @@ void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, double 
                      ray.observer,
                      false,
                      ray.light * history_.left_of_ray(observers_.rules, optical_depth),
-                     frequency,
+                     double(ray.frequency),
                      {ray.position[0], ray.position[1], ray.position[2]}});
 }
 

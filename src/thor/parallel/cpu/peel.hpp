@@ -43,7 +43,7 @@ class Peeler {
   enum class Goes { on, away, nowhere };
   Goes cross(int lane, const RayBurden<Real>& ray);
   void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
-  void see(const RayBurden<Real>& ray, double optical_depth, double frequency, Phase end);
+  void see(const RayBurden<Real>& ray, double optical_depth, Phase end);
 
   const AnyProblem<Real>* problem_;
   Border<Real>* const border_;

@@ -109,7 +109,6 @@ class Engine {
         schedulers_(device.info().schedulers),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
         towards_(upload<std::array<double, 3>>(device, observers.towards)),
-        from_start_(upload<char>(device, observers.from_start)),
         outputs_(upload<OutputPlan>(device, {tally.plan().outputs, std::size_t(tally.plan().output_count)})),
         copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(tally.plan().own), 1, most_copies))),
         cells_(device, Memory::device, std::size_t(tally.plan().room(copies_))),
@@ -127,7 +126,6 @@ class Engine {
     program_.end = ids_.end;
     program_.fault = options.fault;
     program_.rays.towards = reinterpret_cast<const double(*)[3]>(towards_.data());
-    program_.rays.from_start = from_start_.data();
     program_.rays.observers = int(observers.towards.size());
     program_.rays.rules = observers.rules;
   }
@@ -366,7 +364,6 @@ class Engine {
   std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
   Buffer<std::array<double, 3>> towards_;
-  Buffer<char> from_start_;
   Buffer<OutputPlan> outputs_;
   const int copies_;
   Buffer<std::uint64_t> cells_;

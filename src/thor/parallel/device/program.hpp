@@ -35,7 +35,6 @@ struct RayProgram {
   std::uint32_t* list;         ///< places of the events of a slice
   std::uint32_t room;          ///< 0: there are no observers
   const double (*towards)[3];
-  const char* from_start;
   int observers;
   RayRules rules;
 };

@@ -24,10 +24,10 @@ struct Tracer {
   RayCounts counts;
   std::uint64_t id;
   int observer;
-  double light;   ///< at its start [erg/s]
-  double end;     ///< optical depth at which it ends
-  double before;  ///< what the sum starts with, so that the ray ends at the cut of all rays
-  double frequency;
+  double light;      ///< at its start [erg/s]
+  double end;        ///< optical depth at which it ends
+  double before;     ///< what the sum starts with, so that the ray ends at the cut of all rays
+  double frequency;  ///< with which it started: what the Hubble flow does is up to the observer
   double position[3];
 };
 
@@ -35,8 +35,7 @@ inline namespace THOR_ISA {
 
 /// Counts a ray that has ended.
 template <class Real, class Cells>
-THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth, double frequency, int end,
-                 Cells cells) {
+THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth, int end, Cells cells) {
   const RayRules& rules = program.rays.rules;
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
   count_ray(program.plan, Phase(end), ray.light, ray.counts);
@@ -46,7 +45,7 @@ THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth
                   ray.observer,
                   false,
                   ray.light * left_of_ray(rules, optical_depth),
-                  frequency,
+                  ray.frequency,
                   {ray.position[0], ray.position[1], ray.position[2]}},
              cells);
 }
@@ -61,10 +60,7 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
   const auto dataset = view<Real>(problem.dataset);
   const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   if (lane.phase != Phase::idle) {
-    // A ray that was stopped has the frequency with which it started, as a photon that was stopped has.
-    const bool from_start = lane.phase == Phase::stopped || rays.from_start[ray.observer];
-    const double frequency = from_start ? ray.frequency : double(lane.frequency);
-    see(program, ray, double(lane.tau) - ray.before, frequency, int(lane.phase), cells);
+    see(program, ray, double(lane.tau) - ray.before, int(lane.phase), cells);
     lane.phase = Phase::idle;
   }
   const std::uint32_t count = program.report->events;
@@ -93,19 +89,19 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
       ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight;
       Origin birth;
       lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
-      const double frequency = double(lane.frequency);
+      ray.frequency = double(lane.frequency);
       count_seen(program.plan,
                  Seen{waiting.id,
                       observer,
                       true,
                       birth.weight_initial,
-                      frequency,
+                      ray.frequency,
                       {birth.position[0], birth.position[1], birth.position[2]}},
                  cells);
       if (lane.phase != Phase::fly) {  // it passes the medium by
         ray.end = rays.rules.cut;
         for (int k = 0; k < 3; ++k) ray.position[k] = birth.position[k];
-        see(program, ray, 0, frequency, Phase::escaped, cells);
+        see(program, ray, 0, Phase::escaped, cells);
         lane.phase = Phase::idle;
         continue;
       }
