@@ -118,6 +118,7 @@ Facts facts_of_snapshot(const std::string& path) {
                                                       h.redshift, h.h, h.omega_m, h.omega_lambda)
                                         : "none");
   for (const auto& note : h.notes) facts.row("note", note);
+  for (const auto& warning : h.warnings) facts.row("warning", warning);
   facts.json = {{"code", h.code},
                 {"files", snapshot.files().size()},
                 {"gas", snapshot.gas_count()},
@@ -128,7 +129,8 @@ Facts facts_of_snapshot(const std::string& path) {
                 {"hubble_parameter", h.h},
                 {"omega_m", h.omega_m},
                 {"omega_lambda", h.omega_lambda},
-                {"notes", h.notes}};
+                {"notes", h.notes},
+                {"warnings", h.warnings}};
   list_arrays(first, "/", 0, facts.arrays);
   return facts;
 }

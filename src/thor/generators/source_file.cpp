@@ -147,9 +147,9 @@ std::vector<PointSource> read_arrays(const config::Generator& g, const std::stri
   const double length = io::cgs_unit(file, places, Dimension::length);
   const double unit =
       wanted == "sfr" ? 1 : io::cgs_unit(file, light, wanted == "luminosity" ? Dimension::luminosity : Dimension::rate);
-  if (const auto units = file.text(light, "units");
-      wanted == "sfr" && units && *units != "Msun/yr" && *units != "Msun yr-1") {
-    refuse_source(g.path, fmt::format("array \"{}\": units \"{}\" are not \"Msun yr-1\"", light, *units));
+  if (const std::string units = io::units_of(file, light);
+      wanted == "sfr" && !units.empty() && units != "Msun/yr" && units != "Msun yr-1") {
+    refuse_source(g.path, fmt::format("array \"{}\": units \"{}\" are not \"Msun yr-1\"", light, units));
   }
   std::vector<PointSource> sources;
   for (std::size_t i = 0; i < brightness.size(); ++i) {

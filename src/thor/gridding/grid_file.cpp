@@ -1,5 +1,8 @@
 #include "thor/gridding/grid_file.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "thor/core/version.hpp"
@@ -24,6 +27,7 @@ std::string joined(const std::vector<std::string>& lines) {
 
 void write_head(io::ArrayOutput& file, const GridFileInfo& info) {
   const Lattice& l = info.lattice;
+  file.add_checksums();
   file.attribute("/", "format", std::string_view("thor grid"));
   file.attribute("/", "format_version", std::int64_t(io::grid_format_version));
   file.attribute("/", "thor_version", std::string_view(version));
@@ -35,6 +39,11 @@ void write_head(io::ArrayOutput& file, const GridFileInfo& info) {
   file.attribute("/", "periodic", l.periodic);
   file.attribute("/", "redshift", info.redshift);
   file.attribute("/", "hubble", info.hubble);
+}
+
+std::string describe_file(const std::string& path, const Lattice& lattice, const std::vector<std::string>& arrays) {
+  return fmt::format("wrote        {}: {} x {} x {} cells with {}\n", path, lattice.cells[0], lattice.cells[1],
+                     lattice.cells[2], fmt::join(arrays, ", "));
 }
 
 void write_provenance(io::ArrayOutput& file, const Provenance& p) {

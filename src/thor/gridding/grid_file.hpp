@@ -9,6 +9,8 @@ struct GridFileInfo {
   Lattice lattice;
   double redshift = 0, hubble = 0;  ///< H(z) [1/s]; 0: not cosmological
 };
+/// The line that says what was written.
+std::string describe_file(const std::string& path, const Lattice& lattice, const std::vector<std::string>& arrays);
 void write_head(io::ArrayOutput& file, const GridFileInfo& info);
 
 /// Writes how the grid was made and what became of the gas.

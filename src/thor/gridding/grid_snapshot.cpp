@@ -167,7 +167,13 @@ std::string run(const Job& job, const comm::World& world, const MemoryPlan& memo
   write_provenance(
       file, {job.snapshot, o, job.gas, job.region, budget, census.defects(), census.totals(), job.warnings, empty});
   file.commit(o.overwrite);
-  return describe_gas_found(job, census, empty) + filler.clamped() + describe_sources(o, sources) + budget.to_text();
+  std::vector<std::string> written;
+  for (const CellArray& array : cell_arrays(fields)) written.push_back(array.name);
+  if (o.sources != SourceKind::none && sources.count() > 0) written.push_back("sources");
+  const std::string wrote = describe_file(o.output, lattice, written);
+  if (o.quiet) return wrote;
+  return describe_gas_found(job, census, empty) + filler.clamped() + describe_sources(o, sources) + budget.to_text() +
+         wrote;
 }
 
 /// Collective: the memory of a rank, in slabs that all agree on.
@@ -200,7 +206,10 @@ std::string grid_snapshot(const GridOptions& options) {
   SlabOutput output(world, options.output, options.overwrite);
   std::vector<std::string> warnings;
   const Job job{options, snapshot, region, gas, warnings};
-  return text + (options.single ? run<float>(job, world, memory, output) : run<double>(job, world, memory, output));
+  for (const std::string& warning : snapshot.header().warnings) job.warn(warning);
+  const std::string done =
+      options.single ? run<float>(job, world, memory, output) : run<double>(job, world, memory, output);
+  return options.quiet ? done : text + done;
 }
 
 }  // namespace thor::gridding

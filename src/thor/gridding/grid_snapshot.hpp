@@ -51,7 +51,8 @@ struct GridOptions {
 /// the options.
 std::optional<emission::Ionization> choose_ionization(const GridOptions& options, double redshift);
 
-/// Grids a snapshot and returns the text to print. A dry run writes nothing. Collective where ranks share the slabs.
+/// Grids a snapshot and returns the text to print, with `quiet` only the name and the arrays of the file. A dry run
+/// writes nothing. Collective where ranks share the slabs.
 std::string grid_snapshot(const GridOptions& options);
 
 }  // namespace thor::gridding

@@ -216,34 +216,6 @@ TEST_F(InputTest, LargeArraysComeInBoundedBlocks) {
   }
 }
 
-TEST_F(InputTest, WhatWasNeverWrittenIsTheFillValue) {
-  const float fill = 2.5F;
-  const std::vector<double> values(10 * 10, 7.0);
-  {
-    Maker file(path);
-    const auto with_fill = [&](hid_t p, bool chunked) {
-      const hsize_t chunk[2] = {10, 10};
-      if (chunked) H5Pset_chunk(p, 2, chunk);
-      H5Pset_fill_value(p, H5T_NATIVE_FLOAT, &fill);
-    };
-    H5Dclose(file.create("contiguous", H5T_IEEE_F32BE, {25, 30}, [&](hid_t p) { with_fill(p, false); }));
-    const hid_t dataset = file.create("chunked", H5T_IEEE_F32BE, {25, 30}, [&](hid_t p) { with_fill(p, true); });
-    const hsize_t first[2] = {10, 20}, count[2] = {10, 10};
-    const hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(2, count, nullptr);
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, first, nullptr, count, nullptr);
-    H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data());
-    H5Sclose(memory);
-    H5Sclose(space);
-    H5Dclose(dataset);
-    H5Dclose(file.create("default", H5T_STD_I32LE, {9}, Maker::chunks({4})));
-  }
-  std::vector<double> expected(25 * 30, 2.5);
-  expect_values<float>("contiguous", expected);
-  for (std::size_t i = 10; i < 20; ++i) std::fill_n(expected.begin() + std::ptrdiff_t(i * 30 + 20), 10, 7.0);
-  expect_values<float>("chunked", expected);
-  expect_values<double>("default", std::vector<double>(9, 0.0));
-}
-
 TEST_F(InputTest, ChunkThatWasLeftUnpacked) {
   std::vector<std::int32_t> raw(1000);
   std::iota(raw.begin(), raw.end(), 5);

@@ -114,6 +114,12 @@ TEST_F(SnapshotFiles, MustBelongTogether) {
   part("snap.0.hdf5", 0, 4, 2);
   part("snap.1.hdf5", 4, 3, 2, [](SnapshotFile& file) { file.set("/Header", "Time", 0.6); });
   EXPECT_TRUE(contains(open_error(folder), "not from one snapshot"));
+  part("snap.1.hdf5", 4, 3, 2, [](SnapshotFile& file) { file.set("/Header", "Redshift", std::nan("")); });
+  EXPECT_TRUE(contains(open_error(folder), "its /Header@Redshift is nan and that of snap.0.hdf5 is 1"));
+  part("snap.0.hdf5", 0, 4, 2, [](SnapshotFile& file) { file.set("/Header", "Redshift", std::nan("")); });
+  EXPECT_TRUE(contains(open_error(folder), "/Header@Redshift is nan")) << "of both: they do not differ";
+  EXPECT_FALSE(contains(open_error(folder), "one snapshot"));
+  part("snap.0.hdf5", 0, 4, 2);
   part("snap.1.hdf5", 4, 3, 2);
   EXPECT_EQ(Snapshot(folder).gas_count(), 7u);
   part("snap.0.hdf5", 0, 4, 2, [](SnapshotFile& file) { file.put("/PartType0/ElectronAbundance", {1, 1, 1, 1}); });

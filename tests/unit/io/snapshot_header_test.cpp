@@ -56,6 +56,35 @@ TEST_F(SnapshotCodeUnits, MustBePositive) {
   EXPECT_THROW(Snapshot(tng("whole.hdf5"), {.unit_length = -1}), Error);
 }
 
+TEST_F(SnapshotCodeUnits, MustNotContradictEachOther) {
+  const auto with = [&](double length) {
+    return tng("snap.hdf5", {}, [&](SnapshotFile& file) { file.set("/Parameters", "UnitLength_in_cm", length); });
+  };
+  EXPECT_TRUE(Snapshot(with(3.086e21)).header().warnings.empty()) << "the same, rounded";
+  const std::string text = open_error(with(3.086e24));
+  for (const char* part : {"/Header@UnitLength_in_cm", "/Parameters@UnitLength_in_cm", "contradict", "--unit-length"}) {
+    EXPECT_TRUE(contains(text, part)) << text;
+  }
+  EXPECT_TRUE(Snapshot(with(3.086e24), {.unit_length = kpc}).header().warnings.empty());
+}
+
+TEST_F(SnapshotCodeUnits, OfADatasetThatContradictTheHeader) {
+  const auto with = [&](double length, double weight) {
+    return tng("snap.hdf5", {}, [&](SnapshotFile& file) {
+      file.scale("/PartType0/Coordinates", length, 1, -1).scale("/PartType0/Masses", weight, 0, -1);
+    });
+  };
+  EXPECT_TRUE(Snapshot(with(kpc, 1.98841e43)).header().warnings.empty());
+  const Snapshot snapshot(with(1000 * kpc, mass));
+  ASSERT_EQ(snapshot.header().warnings.size(), 1u);
+  const std::string& text = snapshot.header().warnings[0];
+  for (const char* part :
+       {"/PartType0/Coordinates", "3.08568e+24 cm", "3.08568e+21 cm", "contradict", "--unit-length"}) {
+    EXPECT_TRUE(contains(text, part)) << text;
+  }
+  expect_near(gas(snapshot).position, times(gas(Snapshot(tng("plain.hdf5"))).position, 1000), 1e-12);
+}
+
 class SnapshotTime : public SnapshotTest {};
 
 TEST_F(SnapshotTime, ComovingOrNot) {

@@ -95,6 +95,14 @@ bool Input::has(const std::string& object) const { return impl_->source->has(obj
 std::vector<std::string> Input::children(const std::string& group) const { return impl_->source->children(group); }
 ArrayInfo Input::array(const std::string& path) const { return impl_->source->array(path); }
 
+void Input::require_whole(const std::string& path) const { impl_->storage(path); }
+
+bool Input::is_written(const std::string& path) const { return impl_->source->is_written(path); }
+
+bool Input::has_attribute(const std::string& object, const std::string& name) const {
+  return impl_->source->has_attribute(object, name);
+}
+
 std::vector<double> Input::numbers(const std::string& object, const std::string& name) const {
   return impl_->source->numbers(object, name);
 }

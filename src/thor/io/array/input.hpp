@@ -47,6 +47,11 @@ class Input {
       const std::string& group) const;  ///< sorted names; an error if the group does not exist
   ArrayInfo array(const std::string& path) const;
 
+  /// An error if the array has holes (values that were never written) or is longer than its file.
+  void require_whole(const std::string& path) const;
+  bool is_written(const std::string& path) const;  ///< false: none of its values was
+
+  bool has_attribute(const std::string& object, const std::string& name) const;  ///< of any type
   /// Attributes; empty if the attribute or the object is missing. A scalar is a list of one number.
   std::vector<double> numbers(const std::string& object, const std::string& name) const;
   std::optional<double> number(const std::string& object, const std::string& name) const;

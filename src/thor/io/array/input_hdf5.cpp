@@ -34,6 +34,14 @@ std::unique_lock<std::recursive_mutex> enter_hdf5(const std::string& name, std::
   return lock;
 }
 
+Id access_to_read() {
+  Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, true, true);  // Lustre may have no locks
+#endif
+  return access;
+}
+
 namespace {
 
 constexpr hsize_t longest_attribute = 1 << 24;
@@ -74,6 +82,16 @@ class Hdf5 final : public InputSource {
     ArrayInfo info{{}, type_name(type), kind == H5T_INTEGER || kind == H5T_FLOAT};
     if (!read_shape(dataset, info.shape)) fail_input(name_, "array '" + relative(path) + "' is damaged");
     return info;
+  }
+
+  bool is_written(const std::string& path) const override {
+    const auto lock = enter_hdf5(name_);
+    return detail::is_written(open_dataset(path));
+  }
+
+  bool has_attribute(const std::string& object, const std::string& name) const override {
+    const auto lock = enter_hdf5(name_);
+    return open_attribute(object, name) >= 0;
   }
 
   std::vector<double> numbers(const std::string& object, const std::string& name) const override {
@@ -117,10 +135,7 @@ class Hdf5 final : public InputSource {
  private:
   Id open(const fs::path& path) const {
     const auto lock = enter_hdf5(name_);
-    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-#if H5_VERSION_GE(1, 10, 7)
-    H5Pset_file_locking(access, true, true);  // Lustre may have no locks
-#endif
+    const Id access = access_to_read();
     Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), close_file);
     if (file >= 0) return file;
     const std::string why = innermost_error();

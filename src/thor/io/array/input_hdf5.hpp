@@ -4,12 +4,22 @@
 #include "thor/io/array/input_source.hpp"
 #include "thor/io/hdf5/id.hpp"
 
-/// Helpers shared by the two files that read HDF5.
+/// Helpers shared by the files that read HDF5.
 namespace thor::io::detail {
 
 /// Lock that allows one caller of HDF5 at a time, since it need not be thread-safe. Throws if there is not enough
 /// memory for it.
 std::unique_lock<std::recursive_mutex> enter_hdf5(const std::string& name, std::size_t more = 0);
+
+/// How files are opened that are only read.
+Id access_to_read();
+
+/// Whether the file has room for values of a dataset.
+bool is_written(hid_t dataset);
+
+/// An error unless every value of a dataset was written: for the others HDF5 gives the fill value, which is zero where
+/// none is set. What was allocated but never written cannot be told from zeros.
+void require_whole(hid_t dataset, const std::string& name);
 
 /// Storage of the numbers of a type, if it is one of the standard formats.
 std::optional<Number> plain_number(hid_t type);

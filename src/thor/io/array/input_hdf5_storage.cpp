@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -54,6 +56,11 @@ class Library final : public Storage {
   hid_t memory_;
 };
 
+std::uint64_t bytes_of(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? std::uint64_t(status.st_size) : 0;
+}
+
 /// Contiguous values in the file: the whole array is one chunk.
 class Contiguous final : public Storage {
  public:
@@ -62,7 +69,6 @@ class Contiguous final : public Storage {
   }
 
   bool fetch(const Index&, std::uint64_t first, std::uint64_t count, ChunkBuffers& buffers) const override {
-    if (offset_ == HADDR_UNDEF) return false;
     buffers.values.resize(count * number.bytes);
     read_at(descriptor_, offset_ + first * number.bytes, buffers.values, name);
     return true;
@@ -83,7 +89,9 @@ struct Filter {
 class Hdf5Chunks final : public Storage {
  public:
   Hdf5Chunks(Id dataset, int descriptor, std::vector<Filter> filters)
-      : dataset_(std::move(dataset)), descriptor_(descriptor), filters_(std::move(filters)) {}
+      : dataset_(std::move(dataset)), descriptor_(descriptor), filters_(std::move(filters)) {
+    file_bytes_ = bytes_of(descriptor);
+  }
 
   void prepare() const override {
     std::call_once(once_, [this] { looked_up_ = look_up(); });
@@ -94,17 +102,21 @@ class Hdf5Chunks final : public Storage {
     const std::uint64_t whole = count * number.bytes;
     unsigned skipped = 0;
     if (!looked_up_) {
-      if (!read_packed(index, whole, packed, skipped)) return false;
+      read_packed(index, whole, packed, skipped);
     } else if (const auto stored = stored_.find(index); stored != stored_.end()) {
       check_size(stored->second.size, whole);
       packed.resize(stored->second.size);
       read_at(descriptor_, stored->second.address, packed, name);
       skipped = stored->second.skipped;
     } else {
-      return false;
+      damaged(index);
     }
     for (std::size_t i = filters_.size(); i-- > 0;) {
       if (skipped >> i & 1) continue;
+      if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
+        if (!take_checksum(packed)) damaged(index);
+        continue;
+      }
       if (filters_[i].id == H5Z_FILTER_DEFLATE) {
         if (!can_inflate_to(packed.size(), whole)) damaged(index);
         out.resize(whole);
@@ -153,12 +165,13 @@ class Hdf5Chunks final : public Storage {
     fail_input(name, "chunk (" + text + ") is damaged");
   }
 
-  /// Deflate makes incompressible data slightly longer.
+  /// Before memory is taken for a chunk. Deflate makes incompressible data slightly longer.
   void check_size(std::uint64_t size, std::uint64_t whole) const {
     if (size > 2 * whole + 1024) fail_input(name, "a chunk is longer than its values");
+    if (size > file_bytes_) fail_input(name, "a chunk is longer than the file: it is damaged");
   }
 
-  bool read_packed(const Index& index, std::uint64_t whole, Bytes& packed, unsigned& skipped) const {
+  void read_packed(const Index& index, std::uint64_t whole, Bytes& packed, unsigned& skipped) const {
     const auto lock = enter_hdf5(name);
     std::vector<hsize_t> offset(index.size());
     for (std::size_t d = 0; d < index.size(); ++d) offset[d] = index[d] * chunk[d];
@@ -167,17 +180,17 @@ class Hdf5Chunks final : public Storage {
       const std::string why = innermost_error();
       if (why.find("not allocated") == std::string::npos) fail_input(name, why);  // HDF5 1.10 treats this as an error
     }
-    if (size == 0) return false;
+    if (size == 0) damaged(index);
     check_size(size, whole);
     packed.resize(size);
     if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, packed.data()) < 0) {
       fail_input(name, innermost_error());
     }
-    return true;
   }
 
   Id dataset_;
   int descriptor_;
+  std::uint64_t file_bytes_ = 0;
   std::vector<Filter> filters_;
   mutable std::once_flag once_;
   mutable std::atomic<bool> looked_up_{false};
@@ -199,6 +212,8 @@ std::optional<std::vector<Filter>> known_filters(hid_t properties) {
       filters.push_back({id, values[0]});
     } else if (id == H5Z_FILTER_DEFLATE &&
                !std::exchange(deflated, true)) {  // twice: the intermediate length is unknown
+      filters.push_back({id, 0});
+    } else if (id == H5Z_FILTER_FLETCHER32) {
       filters.push_back({id, 0});
     } else {
       return std::nullopt;
@@ -267,7 +282,15 @@ std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name)
   const bool plain = number && descriptor >= 0;
   const bool contiguous = plain && layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0;
   const bool chunked = plain && layout == H5D_CHUNKED && filters;
-  const hsize_t stored = H5Dget_storage_size(dataset);
+  const hsize_t stored = layout == H5D_COMPACT ? H5Dget_storage_size(dataset) : 0;
+  const std::uint64_t values = volume(shape, name);
+  if (values > 0) require_whole(dataset, name);
+  // Before memory is taken for so many: deflate packs at most 1032 bytes into one.
+  const std::uint64_t plain_bytes = number ? number->bytes : 0;
+  if ((contiguous && plain_bytes * values > bytes_of(descriptor)) ||
+      (chunked && !can_inflate_to(bytes_of(descriptor), plain_bytes * values))) {
+    fail_input(name, "it is longer than the file: the file is truncated or damaged");
+  }
   std::shared_ptr<Storage> storage;
   if (contiguous) {
     storage = std::make_shared<Contiguous>(std::move(dataset), descriptor);
@@ -278,13 +301,9 @@ std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name)
     storage = std::make_shared<Library>(std::move(dataset), type);
     if (layout != H5D_CHUNKED) chunk = slab_of(shape, block_bytes / storage->number.bytes);
   }
-  if (contiguous || chunked) {
-    storage->number = *number;
-    storage->fill.resize(number->bytes);
-    H5Pget_fill_value(properties, type, storage->fill.data());  // stays zero if none is set
-  }
+  if (contiguous || chunked) storage->number = *number;
   // For an array in the header HDF5 takes the length from there, without comparing it with the shape.
-  if (layout == H5D_COMPACT && stored / std::max<std::size_t>(H5Tget_size(type), 1) < volume(shape, name)) {
+  if (layout == H5D_COMPACT && stored / std::max<std::size_t>(H5Tget_size(type), 1) < values) {
     fail_input(name, "it is damaged: it has fewer values than its shape implies");
   }
   storage->name = name;

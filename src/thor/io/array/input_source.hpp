@@ -51,6 +51,8 @@ class InputSource {
   virtual bool has(const std::string& object) const = 0;
   virtual std::vector<std::string> children(const std::string& group) const = 0;
   virtual ArrayInfo array(const std::string& path) const = 0;
+  virtual bool is_written(const std::string& path) const = 0;
+  virtual bool has_attribute(const std::string& object, const std::string& name) const = 0;
   virtual std::vector<double> numbers(const std::string& object, const std::string& name) const = 0;
   virtual std::optional<std::string> text(const std::string& object, const std::string& name) const = 0;
   virtual std::shared_ptr<const Storage> storage(const std::string& path) const = 0;

@@ -133,6 +133,12 @@ class Zarr final : public InputSource {
     return {zarr_extent(meta, "shape", array_name(path)), type.name, type.number.has_value()};
   }
 
+  bool is_written(const std::string&) const override { return true; }
+
+  bool has_attribute(const std::string& object, const std::string& name) const override {
+    return !attribute(object, name).is_null();
+  }
+
   std::vector<double> numbers(const std::string& object, const std::string& name) const override {
     const json value = attribute(object, name);
     std::vector<double> out;

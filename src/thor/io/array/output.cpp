@@ -214,6 +214,7 @@ Column<T> ArrayOutput::column(const std::string& path, std::size_t width, std::s
       impl_->sink->column(path, stored<T>(), sizeof(T), width, std::string(units), std::string(description)));
 }
 
+void ArrayOutput::add_checksums() { impl_->sink->add_checksums(); }
 void ArrayOutput::reserve(std::uint64_t bytes) { impl_->sink->reserve(bytes); }
 void ArrayOutput::finish() {
   impl_->require_whole();

@@ -79,6 +79,10 @@ class ArrayOutput {
     }
   }
 
+  /// Arrays made after this call have a Fletcher-32 sum in every chunk of an HDF5 file, which its readers verify. The
+  /// chunks of a .zarr directory have one only where they are deflated.
+  void add_checksums();
+
   /// A whole array at once, in C order. Arrays of more than some megabytes are chunked. `level` is that of deflate
   /// (after a byte shuffle); 0 is none, which is read fastest. Units are those that astropy and pint parse: "erg s-1",
   /// "km s-1", "cm", or "" for a pure number.

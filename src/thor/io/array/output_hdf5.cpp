@@ -110,9 +110,10 @@ class Hdf5Sink final : public ArraySink {
     const std::string name = absolute(path), what = "dataset " + name;
     require_new(name);
     const std::vector<hsize_t> shape(array.shape.begin(), array.shape.end());
-    // Deflate needs chunks: a small array is one.
+    // Deflate and checksums need chunks: a small array is one.
     std::vector<hsize_t> chunk(array.chunk.begin(), array.chunk.end());
-    if (chunk.empty() && array.level > 0 && std::ranges::find(shape, 0u) == shape.end()) chunk = shape;
+    if (chunk.empty() && (array.level > 0 || file_.checksums) && std::ranges::find(shape, 0u) == shape.end())
+      chunk = shape;
     const Id space(file_.check(H5Screate_simple(int(shape.size()), shape.data(), nullptr), what), H5Sclose);
     Id dataset = file_.create_dataset(name, types_of(array.type).disk, space, chunk.empty() ? nullptr : chunk.data(),
                                       array.level);
@@ -148,6 +149,7 @@ class Hdf5Sink final : public ArraySink {
     return made;
   }
 
+  void add_checksums() override { file_.checksums = true; }
   void reserve(std::uint64_t bytes) override { file_.reserve(bytes); }
 
   void finish() override {

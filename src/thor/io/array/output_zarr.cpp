@@ -121,6 +121,7 @@ class ZarrSink final : public ArraySink {
     return columns_.emplace_back(std::make_shared<ZarrColumn>(store_, path, type, value_bytes, width));
   }
 
+  void add_checksums() override {}
   void reserve(std::uint64_t bytes) override { store_.reserve(bytes); }
 
   void finish() override {

@@ -70,6 +70,7 @@ class ArraySink {
   virtual std::shared_ptr<OpenColumn> column(const std::string& path, Type type, unsigned value_bytes,
                                              std::size_t width, const std::string& units,
                                              const std::string& description) = 0;
+  virtual void add_checksums() = 0;
   virtual void reserve(std::uint64_t bytes) = 0;
   virtual void finish() = 0;
   virtual void commit(bool overwrite) = 0;

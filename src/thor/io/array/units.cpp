@@ -11,8 +11,28 @@
 
 namespace thor::io {
 
+std::string units_of(const Input& input, const std::string& array) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ExitCode::input, fmt::format("{}: array {}: {}", input.path().string(), array, what));
+  };
+  const auto text = input.text(array, "units");
+  if (!text && input.has_attribute(array, "units")) {
+    const auto numbers = input.numbers(array, "units");
+    refuse(fmt::format("its attribute units is {}; expected a text such as \"km s-1\"",
+                       numbers.empty() ? "not a text" : fmt::format("the number {:g}", numbers.front())));
+  }
+  for (const char* name : {"unit", "Units", "Unit", "UNITS"}) {
+    const auto other = input.text(array, name);
+    if (!other || plain_unit(*other) == plain_unit(text.value_or(""))) continue;
+    refuse(text ? fmt::format("its attributes units \"{}\" and {} \"{}\" contradict each other: remove one", *text,
+                              name, *other)
+                : fmt::format("it has an attribute {} \"{}\", which is not read: name it units", name, *other));
+  }
+  return text.value_or("");
+}
+
 double cgs_unit(const Input& input, const std::string& array, Dimension dimension) {
-  std::string unit = input.text(array, "units").value_or("");
+  std::string unit = units_of(input, array);
   if (unit.empty()) return 1;
   if (unit.ends_with(" s-1")) unit.replace(unit.size() - 4, 4, "/s");  // "km s-1", "erg s-1"
   try {
@@ -24,7 +44,7 @@ double cgs_unit(const Input& input, const std::string& array, Dimension dimensio
 }
 
 double emissivity_unit(const Input& input, const std::string& array) {
-  const std::string unit = input.text(array, "units").value_or("");
+  const std::string unit = units_of(input, array);
   const std::string plain = plain_unit(unit);
   if (plain.empty() || plain == plain_unit("erg/s/cm3")) return 1;
   if (plain == plain_unit("W/m3") || plain == plain_unit("J/s/m3")) return 10;

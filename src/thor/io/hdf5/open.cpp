@@ -64,6 +64,7 @@ Id OpenFile::create_dataset(const std::string& object, hid_t type, hid_t space, 
       H5Pset_shuffle(properties);
       H5Pset_deflate(properties, unsigned(level));
     }
+    if (checksums) H5Pset_fletcher32(properties);
   }
   return {check(H5Dcreate2(id, object.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), "dataset " + object),
           H5Dclose};

@@ -31,6 +31,7 @@ struct OpenFile {
   std::filesystem::path path, partial;
   hid_t id = -1;
   bool partial_is_ours = false;
+  bool checksums = false;                  ///< of the chunks of datasets
   bool reserved = false;                   ///< more than the file has may be kept for it
   std::unique_ptr<Unfinished> unfinished;  ///< until it has its name
   mutable bool abandoned = false;          ///< and not to be touched again

@@ -1,6 +1,7 @@
 #include "thor/io/snapshot/fields.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <span>
 
 #include "thor/core/error.hpp"
+#include "thor/core/message.hpp"
 #include "thor/io/snapshot/error.hpp"
 
 namespace thor::io {
@@ -29,6 +31,11 @@ std::optional<double> of_type(const Input& input, const char* name, std::size_t 
   const auto numbers = input.numbers("/Header", name);
   if (numbers.size() <= type) return {};
   return numbers[type];
+}
+
+/// NaN is NaN: what a header says without a number is reported where it is used.
+bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 std::uint64_t rows_of(const Input& input, const std::string& group) {
@@ -64,9 +71,14 @@ Counts count_particles(const std::vector<fs::path>& files, std::vector<std::stri
     for (const char* name : {"Time", "Redshift", "BoxSize"}) {
       const auto here = input.numbers("/Header", name);
       if (&file == files.data()) first[name] = here;
-      if (here != first[name])
-        fail_snapshot(file, fmt::format("its /Header@{} differs from that of {}: the files are not from one snapshot",
-                                        name, files.front().filename().string()));
+      if (!are_same(here, first[name])) {
+        const auto text = [](const std::vector<double>& values) {
+          return values.empty() ? "missing" : fmt::format("{}", fmt::join(values, ", "));
+        };
+        fail_snapshot(
+            file, fmt::format("its /Header@{} is {} and that of {} is {}: the files are not from one snapshot", name,
+                              text(here), files.front().filename().string(), text(first[name])));
+      }
     }
     for (int i = 0; i < 2; ++i) {
       ParticleType& type = *types[i];
@@ -98,7 +110,12 @@ std::optional<Field> find_field(const Input& input, const ParticleType& particle
   for (const std::string& name : wanted.names) {
     Field field{.path = particles.group + "/" + name, .components = wanted.components};
     if (!input.has(field.path)) continue;
-    field.width = width_of(input, field.path, input.array(field.path));
+    const ArrayInfo info = input.array(field.path);
+    field.width = width_of(input, field.path, info);
+    if (info.shape[0] > 0 && !input.is_written(field.path)) {
+      warning("{}: {} was never written: taken as missing", input.path().string(), field.path);
+      continue;
+    }
     if (field.width < wanted.components || (!wanted.first_of_many && field.width != wanted.components)) {
       fail_snapshot(input.path(),
                     fmt::format("{} has {} columns; {} are expected", field.path, field.width, wanted.components));

@@ -88,6 +88,17 @@ class Header {
     }
   }
 
+  /// Refuses a unit that another place gives otherwise, but for its rounding.
+  void require_one(const char* what, double value, const std::string& where, const char* flag,
+                   const AttributeNames& places) const {
+    for (const auto& place : places) {
+      const auto other = first({place});
+      if (!other || std::abs(other->value - value) <= 1e-3 * std::abs(value)) continue;
+      fail(fmt::format("the unit of {} is {:g} by {} and {:g} by {}: they contradict each other; give {}", what, value,
+                       where, other->value, other->where, flag));
+    }
+  }
+
   void read_units() {
     units_.overridden = options_.unit_length || options_.unit_mass || options_.unit_velocity;
     const auto take = [&](const char* what, const char* unit, std::optional<double>& value,
@@ -99,6 +110,7 @@ class Header {
         assumed_tng_ = true;
       }
       if (!found) return;
+      if (!option) require_one(what, found->value, found->where, flag, places);
       if (!(found->value > 0)) {
         fail(fmt::format("{} is {:g}, which is not a unit of {}; give the right one with {}", found->where,
                          found->value, what, flag));

@@ -31,6 +31,10 @@ double cgs_factor(const Input& input, const std::string& path, FieldQuantity qua
 /// The same for a quantity without a dataset, by the conventions of the code.
 double cgs_factor(const Input& input, FieldQuantity quantity, const SnapshotUnits& units);
 
+/// Compares the units in the attributes of positions, masses and velocities with those of the header.
+void compare_units(const Input& input, const std::string& group, const SnapshotUnits& units,
+                   std::vector<std::string>& warnings);
+
 void read_box(const Input& input, double length_factor, const SnapshotOptions& options, SnapshotHeader& header);
 
 }  // namespace thor::io

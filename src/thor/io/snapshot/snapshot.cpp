@@ -53,6 +53,10 @@ Snapshot::Snapshot(const std::filesystem::path& path, const SnapshotOptions& opt
   if (gas.first_file) s.gas = GasFields(Input(s.files[*gas.first_file]), gas, units, notes);
   if (stars.first_file) s.stars = StarFields(Input(s.files[*stars.first_file]), stars, units, s.header);
 
+  for (const ParticleType* type : {&gas, &stars}) {
+    if (type->first_file) compare_units(Input(s.files[*type->first_file]), type->group, units, s.header.warnings);
+  }
+
   const std::vector<Field> gas_fields = s.gas.all(), star_fields = s.stars.all();
   for (std::size_t file = 0; file < s.files.size(); ++file) {
     const Input input(s.files[file]);

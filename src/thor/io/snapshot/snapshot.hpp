@@ -26,9 +26,10 @@ struct SnapshotHeader {
   double scale_factor = 1, redshift = 0;
   double h = 0, omega_m = 0, omega_lambda = 0;
   bool cosmological = false;
-  std::array<double, 3> box{};     ///< [cm]; 0: unknown
-  std::string code;                ///< "Gadget/AREPO", "SWIFT"
-  std::vector<std::string> notes;  ///< origin of each unit and cosmological parameter, for the user
+  std::array<double, 3> box{};          ///< [cm]; 0: unknown
+  std::string code;                     ///< "Gadget/AREPO", "SWIFT"
+  std::vector<std::string> notes;       ///< origin of each unit and cosmological parameter, for the user
+  std::vector<std::string> warnings{};  ///< what contradicts itself, and which of the two is used
 };
 
 /// One entry per gas element (Voronoi cell, SPH particle); vectors of missing fields are empty.

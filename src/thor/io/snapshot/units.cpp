@@ -54,6 +54,7 @@ Powers custom(FieldQuantity quantity, Code code) {
 /// Factors in the attributes of a dataset.
 struct Said {
   double cgs = 0, a = 0, h = 0;
+  bool units_alone = true;  ///< in `cgs`: neither a nor h
 };
 
 std::optional<double> number(const Input& input, const std::string& path, const char* name) {
@@ -82,7 +83,7 @@ std::optional<Said> said(const Input& input, const std::string& path) {
   }
   for (const char* name : {"Conversion factor to physical CGS (including cosmological corrections)",
                            "Conversion factor to CGS (including cosmological corrections)"}) {
-    if (const auto cgs = of(name); cgs && *cgs > 0) return Said{*cgs, 0, 0};
+    if (const auto cgs = of(name); cgs && *cgs > 0) return Said{*cgs, 0, 0, false};
   }
   return {};
 }
@@ -113,6 +114,25 @@ double unit_factor(const Input& input, const Powers& powers, const SnapshotUnits
 double cgs_factor(const Input& input, FieldQuantity quantity, const SnapshotUnits& units) {
   const Powers powers = custom(quantity, units.code);
   return unit_factor(input, powers, units) * std::pow(units.a, powers.a) * std::pow(units.h, powers.h);
+}
+
+void compare_units(const Input& input, const std::string& group, const SnapshotUnits& units,
+                   std::vector<std::string>& warnings) {
+  constexpr double rounding = 1e-3;  // of 1.989e43 g and 1.98841e43 g
+  if (units.overridden) return;
+  const auto compare = [&](const char* name, const char* unit, const std::optional<double>& header) {
+    const std::string path = group + "/" + name;
+    const auto own = input.has(path) ? said(input, path) : std::nullopt;
+    if (!own || !own->units_alone || !header || std::abs(own->cgs / *header - 1) < rounding) return;
+    warnings.push_back(
+        fmt::format("{}: the unit of {} is {:.6g} {} by its attributes and {:.6g} {} by the header: they contradict "
+                    "each other, and the attributes are used; give --unit-length, --unit-mass and --unit-velocity if "
+                    "they are wrong",
+                    input.path().string(), path, own->cgs, unit, *header, unit));
+  };
+  compare("Coordinates", "cm", units.length);
+  compare("Masses", "g", units.mass);
+  compare("Velocities", "cm/s", units.velocity);
 }
 
 double cgs_factor(const Input& input, const std::string& path, FieldQuantity quantity, const SnapshotUnits& units) {

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -52,6 +53,39 @@ void unshuffle(std::span<const std::byte> in, std::size_t value_bytes, std::span
       }
   }
   std::copy(in.begin() + std::ptrdiff_t(end), in.end(), out.begin() + std::ptrdiff_t(end));
+}
+
+namespace {
+
+/// Fletcher (1982, IEEE Trans. Commun. 30, 247) over words of 16 bits, the more significant byte first; an odd byte is
+/// followed by a zero.
+std::uint32_t fletcher32(std::span<const std::byte> bytes) {
+  std::uint32_t sum = 0, sum_of_sums = 0;
+  const auto reduce = [](std::uint32_t value) { return (value & 0xffffu) + (value >> 16); };
+  constexpr std::size_t before_overflow = 720;  // bytes: 360 words
+  for (std::size_t first = 0; first < bytes.size(); first += before_overflow) {
+    const auto part = bytes.subspan(first, std::min(before_overflow, bytes.size() - first));
+    for (std::size_t i = 0; i < part.size(); i += 2) {
+      sum += std::uint32_t(part[i]) << 8 | (i + 1 < part.size() ? std::uint32_t(part[i + 1]) : 0u);
+      sum_of_sums += sum;
+    }
+    sum = reduce(sum), sum_of_sums = reduce(sum_of_sums);
+  }
+  return reduce(sum_of_sums) << 16 | reduce(sum);
+}
+
+}  // namespace
+
+bool take_checksum(std::vector<std::byte>& bytes) {
+  constexpr std::size_t length = 4;
+  if (bytes.size() < length) return false;
+  std::uint32_t stored = 0;
+  for (std::size_t i = 1; i <= length; ++i) stored = stored << 8 | std::uint32_t(bytes[bytes.size() - i]);
+  bytes.resize(bytes.size() - length);
+  const std::uint32_t sum = fletcher32(bytes);
+  // HDF5 before 1.6.3 swapped the bytes of each half on little-endian machines; its readers accept both.
+  const std::uint32_t swapped = (sum & 0x00ff00ffu) << 8 | (sum >> 8 & 0x00ff00ffu);
+  return stored == sum || stored == swapped;
 }
 
 std::vector<std::byte> deflate(std::span<const std::byte> in, int level) {

@@ -15,6 +15,9 @@ void unshuffle(std::span<const std::byte> in, std::size_t value_bytes, std::span
 std::vector<std::byte> deflate(std::span<const std::byte> in, int level);
 bool inflate(std::span<const std::byte> in, std::span<std::byte> out);  ///< RFC 1950, or gzip (RFC 1952)
 
+/// Removes the Fletcher-32 sum that HDF5 appends to a chunk; false if it is not that of the other bytes.
+bool take_checksum(std::vector<std::byte>& bytes);
+
 /// Only if built with the library.
 bool has_blosc();
 bool has_zstd();
