@@ -215,6 +215,7 @@ ExitCode cube(const GridArguments& a) {
   }
   c.ionization = choose_ionization(o, c.redshift);
   c.emission = o.emission, c.overwrite = o.overwrite, c.dry_run = o.dry_run, c.compression = o.compression;
+  c.quiet = o.quiet;
   c.solar_metallicity = o.solar_metallicity, c.f_ion = o.f_ion;
   c.on_bad_cells = o.on_bad_cells, c.temperature_floor = o.temperature_floor, c.density_floor = o.density_floor;
   print(grid_cube(c));
@@ -350,7 +351,7 @@ void add_grid(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 9));
   command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
   add_progress(*command, arguments->progress);
-  command->add_flag("--quiet", o.quiet, "no messages and no progress line");
+  command->add_flag("--quiet", o.quiet, "print nothing but the name and the arrays of the file");
   command->callback([arguments, &action] {
     action = [arguments] { return on_ranks([&](const comm::World& world) { return grid(*arguments, world); }); };
   });

@@ -38,6 +38,8 @@ const char* name_of(Dimension dimension) {
       return "rate";
     case Dimension::wavenumber:
       return "wavenumber";
+    case Dimension::area:
+      return "cross-section";
     case Dimension::mass:
       return "mass";
     case Dimension::angle:

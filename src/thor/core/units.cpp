@@ -50,6 +50,9 @@ constexpr Unit units[] = {
     {"cm^-1", Dimension::wavenumber, 1},
     {"cm-1", Dimension::wavenumber, 1, false},
     {"1/cm", Dimension::wavenumber, 1, false},
+    {"cm^2", Dimension::area, 1},
+    {"cm2", Dimension::area, 1, false},
+    {"cm**2", Dimension::area, 1, false},
     {"u", Dimension::mass, constants::m_u},
     {"g", Dimension::mass, 1},
     {"arcsec", Dimension::angle, constants::pi / 648000},
@@ -103,6 +106,8 @@ std::string example(Dimension dimension) {
       return "a rate such as \"6.26e8 s^-1\"";
     case Dimension::wavenumber:
       return "a wavenumber such as \"35760.88 cm^-1\"";
+    case Dimension::area:
+      return "a cross-section such as \"1e-21 cm^2\"";
     case Dimension::mass:
       return "a mass such as \"24.305 u\"";
     case Dimension::angle:
@@ -165,6 +170,8 @@ std::string_view shown_unit(Dimension dimension) {
       return "s^-1";
     case Dimension::wavenumber:
       return "cm^-1";
+    case Dimension::area:
+      return "cm^2";
     case Dimension::mass:
       return "g";
     case Dimension::angle:

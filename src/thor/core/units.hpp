@@ -17,6 +17,7 @@ enum class Dimension {
   frequency,       ///< [Hz]
   rate,            ///< [1/s]
   wavenumber,      ///< [1/cm]
+  area,            ///< [cm^2]
   mass,            ///< [g]
   angle,           ///< [rad]
   time,            ///< [s]

@@ -65,10 +65,14 @@ float* Cells::record(std::int64_t i) const {
 
 void Cells::set_density(std::int64_t i, double n) { record(i)[0] = float(n); }
 
-void Cells::set_temperature(std::int64_t i, double temperature) {
+// In the place of the width, or of the first velocity of a packed cell, which are set later.
+void Cells::set_turbulence(std::int64_t i, double b) { record(i)[1] = float(b); }
+double Cells::turbulence(std::int64_t i) const { return double(record(i)[1]); }
+
+void Cells::set_temperature(std::int64_t i, double temperature, double turbulence) {
   float* r = record(i);
   const double thermal = units_.speed_per_root_kelvin * std::sqrt(temperature);
-  const double inverse = units_.reference_speed / std::hypot(thermal, units_.b_turb);
+  const double inverse = units_.reference_speed / std::hypot(thermal, std::hypot(units_.b_turb, turbulence));
   const float opacity = std::max(float(double(r[0]) * units_.opacity * inverse), least_opacity);
   if (layout_.packed) {
     r[0] = bits_to_float((pack_wide(opacity) << 16) | pack_narrow(float(inverse)));

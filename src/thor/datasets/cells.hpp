@@ -72,14 +72,17 @@ struct CellStatistics {
 void require_memory(const GridShape& shape, double cells, const CellLayout& layout, int processes);
 
 /// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
-/// dust; then finish().
+/// dust; then finish(). Turbulence, where there is some, comes between density and temperature.
 class Cells {
  public:
   /// Throws an error if there is not enough memory.
   Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity);
 
-  void set_density(std::int64_t i, double n);                    ///< [cm^-3]
-  void set_temperature(std::int64_t i, double temperature);      ///< [K]; after the density
+  void set_density(std::int64_t i, double n);     ///< [cm^-3]
+  void set_turbulence(std::int64_t i, double b);  ///< [cm/s]
+  double turbulence(std::int64_t i) const;        ///< [cm/s]; until the temperature is set
+  /// [K] and [cm/s]; after the density. `turbulence` adds in quadrature to that of all cells.
+  void set_temperature(std::int64_t i, double temperature, double turbulence = 0);
   void set_velocity(std::int64_t i, int axis, double velocity);  ///< [cm/s]
   void set_dust(std::int64_t i, double dust);                    ///< [cm^-3]; after the temperature
   void clear(std::int64_t i);                                    ///< an empty cell

@@ -21,6 +21,7 @@
 namespace thor {
 namespace {
 
+const char* const turbulence_field = "b_turb";
 const char* const velocity_fields[] = {"velocity_x", "velocity_y", "velocity_z"};
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -113,15 +114,20 @@ class BadCounter {
   std::string first_;
 };
 
-/// Of velocities, which have no default.
+}  // namespace
+
 double velocity_unit(const io::Input& file, const std::string& field) {
-  if (file.text(field, "units").value_or("").empty()) {
+  if (io::units_of(file, field).empty()) {
     fail(file.path().string(), fmt::format("array {} has no attribute units; give it \"km s-1\" or \"cm s-1\"", field));
   }
   return io::cgs_unit(file, field, Dimension::velocity);
 }
 
-}  // namespace
+bool has_isotopes(const Line& line) {
+  return std::ranges::any_of(line.absorbing(), [&](const AtomicTransition* t) { return t->ion != line.first().ion; });
+}
+
+bool has_turbulence(const config::Dataset& dataset) { return io::Input(dataset.path).has(turbulence_field); }
 
 std::string density_field(const config::Dataset& dataset, const Line& line) {
   return dataset.density_field.empty() ? ion_of(line) + "_density" : dataset.density_field;
@@ -130,7 +136,8 @@ std::string density_field(const config::Dataset& dataset, const Line& line) {
 GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
   const io::Input file(dataset.path);
   std::vector<std::string> needed = arrays_of(file, dataset, line).all();
-  if (dataset.dust) needed.emplace_back("dust");
+  if (file.has(turbulence_field)) needed.emplace_back(turbulence_field);
+  if (dataset.dust) needed.push_back(dataset.dust_field);
   return read_grid_shape(dataset, needed);
 }
 
@@ -175,7 +182,9 @@ GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std:
     if (!file.has(field)) {
       fail(dataset.path, fmt::format("no array \"{}\"{} (there are: {}){}", field, config::suggestion(field, there),
                                      fmt::join(there, ", "),
-                                     field == "dust" ? "; take dataset.dust out, or grid with a metallicity" : ""));
+                                     field == "dust" ? "; take dataset.dust out, name another array as "
+                                                       "dataset.dust_field, or grid with a metallicity"
+                                                     : ""));
     }
     const io::ArrayInfo info = file.array(field);
     if (!info.numeric || info.shape.size() != 3) {
@@ -192,6 +201,7 @@ GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std:
                                        fmt::join(info.shape, " x "), needed.front(), fmt::join(shape.count, " x ")));
       }
     }
+    file.require_whole(field);  // before there is memory for so many cells
   }
   for (std::size_t k = 0; k < 3; ++k) {
     shape.tiles[k] = std::int64_t(dataset.tiles);
@@ -302,7 +312,7 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
   for (std::size_t k = 0; k < 3; ++k) unit[k] = velocity_unit(file, arrays.velocity[k]);
   const double per_volume = io::cgs_unit(file, arrays.density, Dimension::number_density);
   const double kelvin = io::cgs_unit(file, arrays.temperature, Dimension::temperature);
-  const double dust_unit = dataset.dust ? io::cgs_unit(file, "dust", Dimension::number_density) : 1;
+  const double dust_unit = dataset.dust ? io::cgs_unit(file, dataset.dust_field, Dimension::number_density) : 1;
   double fastest = request.fastest_known;
   if (dataset.packed && fastest == 0) fastest = read_fastest(dataset, line, whole, box, threads);
   auto cells = std::make_shared<Cells>(shape, CellLayout{dataset.packed, dataset.dust.has_value(), request.core_skip},
@@ -313,11 +323,21 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
     if (!good) refuse("density", i, n);
     cells->set_density(i, good ? n : 0);
   });
+  const bool turbulent = file.has(turbulence_field);
+  if (turbulent) {
+    const double speed = velocity_unit(file, turbulence_field);
+    read(turbulence_field, [&](std::int64_t i, double value) {
+      const double b = value * speed;
+      const bool good = b >= 0 && b <= fastest_gas;
+      if (!good) refuse(turbulence_field, i, value);
+      cells->set_turbulence(i, good ? b : 0);
+    });
+  }
   read(arrays.temperature, [&](std::int64_t i, double value) {
     const double temperature = value * kelvin;
     const bool good = temperature >= coldest_gas && temperature <= hottest_gas;
     if (!good) refuse(arrays.temperature.c_str(), i, temperature);
-    cells->set_temperature(i, good ? temperature : 1e4);
+    cells->set_temperature(i, good ? temperature : 1e4, turbulent ? cells->turbulence(i) : 0);
   });
   for (int k = 0; k < 3; ++k) {
     const auto a = std::size_t(k);
@@ -335,10 +355,10 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
     }
   });
   if (dataset.dust) {
-    read("dust", [&](std::int64_t i, double value) {
+    read(dataset.dust_field, [&](std::int64_t i, double value) {
       const double dust = value * dust_unit;
       const bool good = dust >= 0 && dust < 1e30;
-      if (!good) refuse("dust", i, dust);
+      if (!good) refuse(dataset.dust_field.c_str(), i, dust);
       cells->set_dust(i, good ? dust : 0);
     });
   }

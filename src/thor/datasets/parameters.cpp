@@ -43,14 +43,17 @@ const Section<Dust>& dust_section() {
   static const Section<Dust> section = [] {
     Section<Dust> s(
         "Dust that follows the gas: its optical depth, or a `law` that gives σ_d at the line's wavelength and with it "
-        "τ_d = σ_d (N_HI + f_ion N_HII) Z/Z₀ (Laursen et al. 2009).");
+        "τ_d = σ_d (N_HI + f_ion N_HII) Z/Z₀ (Laursen et al. 2009), or, in a grid, a `cross_section` of your own.");
     s.number("tau", &Dust::tau, {.low = 0, .high = 1e15},
              {.meaning = "extinction (absorption and scattering) along the path of `tau0`", .example = "0.1"});
     s.choice("law", &Dust::law,
              std::vector<Option<DustLaw>>{{"SMC", DustLaw::smc, "Small Magellanic Cloud, Z₀ = 10^-0.6 solar"},
                                           {"LMC", DustLaw::lmc, "Large Magellanic Cloud, Z₀ = 10^-0.3 solar"}},
              {.meaning = "cross-section per hydrogen atom", .example = "SMC"});
-    s.exactly_one({"tau", "law"});
+    s.optional_quantity(
+        "cross_section", &Dust::cross_section, Dimension::area, {.low = 0, .high = 1},
+        {.meaning = "extinction of each particle of the grid's `dust_field`: α = σ n", .example = "1e-21 cm^2"});
+    s.exactly_one({"tau", "law", "cross_section"});
     const Condition by_law{"law", {"SMC", "LMC"}};
     s.optional_quantity(
         "metallicity", &Dust::metallicity, Dimension::none, {.low = 0, .high = 1e3},
@@ -115,7 +118,13 @@ const Section<Dataset>& dataset_section() {
     s.check([](Reader& reader, const Dataset& d) {
       const bool grid = !dataset_type(d.type).model;  // whose dust is in its file
       if (d.dust && grid && d.dust->tau) {
-        reader.report("dust.tau", "has no meaning in a grid, whose file says how much dust there is: give a `law`");
+        reader.report("dust.tau",
+                      "has no meaning in a grid, whose file says how much dust there is: give a `law` or a "
+                      "`cross_section`");
+      }
+      if (d.dust && !grid && d.dust->cross_section) {
+        reader.report("dust.cross_section",
+                      "belongs to a grid: give `tau`, the cross-section times the column density");
       }
       if (d.dust && d.dust->law && d.dust->metallicity.has_value() == grid) {
         reader.report("dust.metallicity",

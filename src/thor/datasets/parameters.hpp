@@ -33,10 +33,11 @@ struct Velocity {
   bool operator==(const Velocity&) const = default;
 };
 
-/// Exactly one of tau and law is set.
+/// Exactly one of tau, law and cross_section is set.
 struct Dust {
   std::optional<double> tau;              ///< extinction along the path of tau0
   std::optional<DustLaw> law;             ///< or from a law:
+  std::optional<double> cross_section;    ///< or of each particle of dust_field, in a grid [cm^2]
   std::optional<double> metallicity;      ///< in units of the solar one; not in a grid, which has its own
   std::optional<double> hydrogen_column;  ///< [cm^-2]; by default that of the gas, where the gas is H I
   double ionized_column = 0;              ///< [cm^-2]
@@ -65,8 +66,9 @@ struct Dataset {
   std::uint64_t cells = 0;  ///< shell: number of cells along its diameter if it is put on a grid; 0: no grid
 
   // uniform_grid
-  std::string path;           ///< relative to where thor runs
-  std::string density_field;  ///< "" is that of the line's ion
+  std::string path;                 ///< relative to where thor runs
+  std::string density_field;        ///< "" is that of the line's ion
+  std::string dust_field = "dust";  ///< what the cross-section of dust multiplies
   Boundary boundary = Boundary::file;
   BadCells bad_cells = BadCells::error;
   double tiles = 1;  ///< copies of the file along each axis

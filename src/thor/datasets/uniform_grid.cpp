@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
@@ -26,6 +27,11 @@ void add_grid_keys(Section<Dataset>& s) {
   s.text("density_field", &Dataset::density_field, "the name of an array", [](const std::string&) { return true; },
          {.meaning = "number density of the absorber; by default that of the line's ion, as in `HI_density`",
           .fallback = "",
+          .when = grid});
+  s.text("dust_field", &Dataset::dust_field, "the name of an array",
+         [](const std::string& name) { return !name.empty(); },
+         {.meaning = "number density that the cross-section of `dust` multiplies, with `dust`",
+          .fallback = "dust",
           .when = grid});
   s.choice("boundary", &Dataset::boundary,
            std::vector<Option<Boundary>>{{"file", Boundary::file, "as the file says"},
@@ -77,10 +83,10 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
   m.a = first.voigt_parameter(m.thermal_speed);
   m.cross_section = first.population * first.cross_section(m.thermal_speed);
   if (dataset.dust) m.dust = {1, dataset.dust->albedo, dataset.dust->g};
-  for (const AtomicTransition* t : line.absorbing()) {
-    if (t->ion == first.ion || dataset.b_turb == 0) continue;
-    refuse("dataset.b_turb", "must be 0 in a grid with isotopes: their widths would not keep their ratio");
-    break;
+  if (const bool turbulent = has_turbulence(dataset); (turbulent || dataset.b_turb > 0) && has_isotopes(line)) {
+    refuse(turbulent ? "dataset.path" : "dataset.b_turb",
+           std::string(turbulent ? "its file must have no array b_turb" : "must be 0") +
+               " in a grid with isotopes: their widths would not keep their ratio");
   }
   if (m.grid.periodic && !(dataset.stop_shift && m.grid.hubble > 0)) {
     refuse("dataset.stop_shift",
@@ -143,8 +149,8 @@ CellUnits units_of(const MediumOutline& m, const config::Dataset& dataset, const
   const AtomicTransition& first = line.first();
   CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
   if (dataset.dust) {
-    units.dust =
-        dust_cross_section(*dataset.dust->law, first.wavelength) / dust_metallicity(*dataset.dust->law) * m.size;
+    const auto& [law, free] = std::tie(dataset.dust->law, dataset.dust->cross_section);
+    units.dust = (free ? *free : dust_cross_section(*law, first.wavelength) / dust_metallicity(*law)) * m.size;
   }
   return units;
 }

@@ -184,13 +184,8 @@ int RayScene::velocity_of_file(const std::string& prefix) {
       const io::Input file(dataset_.path);
       if (!file.has(name)) refuse(name);
       require_shape({name});
-      if (file.text(name, "units").value_or("").empty()) {
-        throw Error(
-            ExitCode::input,
-            fmt::format("{}: array {} has no attribute units; give it \"km s-1\" or \"cm s-1\"", dataset_.path, name));
-      }
       // In km/s, all with one unit.
-      const double unit = io::cgs_unit(file, name, Dimension::velocity) / constants::km;
+      const double unit = velocity_unit(file, name) / constants::km;
       components[k] =
           read_product(dataset_.path, {name}, shape_, part_, dataset_.bad_cells == config::BadCells::drop, threads_);
       const double scale = components[k].unit * unit;
@@ -222,7 +217,7 @@ FieldUse RayScene::use_of_file(const std::string& key, const std::vector<std::st
     if (has(factor) && !(is_velocity(factor) && has(factor + "_x"))) {
       scalars.push_back(factor);
       if (from_file_) {
-        unit = unit * io::Unit(io::Input(dataset_.path).text(factor, "units").value_or(""));
+        unit = unit * io::Unit(io::units_of(io::Input(dataset_.path), factor));
       } else {
         unit = unit * io::Unit(factor.ends_with("density") ? "cm-3" : factor == "temperature" ? "K" : "km s-1");
       }
@@ -406,7 +401,50 @@ Absorber RayScene::absorber(const Line& line, const std::string& density_field) 
   }
   a.velocity.unit = constants::km;
   require_gas(a);
+  if (from_file_ && has_turbulence(dataset_)) a.temperature = broadened(a, line);
   return a;
+}
+
+/// The temperature at which lines are as wide as with the turbulence of the cells: T + b_turb^2/b(1 K)^2.
+FieldUse RayScene::broadened(const Absorber& a, const Line& line) {
+  const double speed = line.first().thermal_speed(1, 0);
+  const std::string key =
+      fmt::format("{} {} with b_turb of {}", a.density.quantity.field, a.temperature.quantity.field, speed);
+  if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
+  if (has_isotopes(line)) {
+    throw Error(ExitCode::input,
+                fmt::format("{}: its array b_turb has no meaning in line {}: isotopes would need widths of their own",
+                            dataset_.path, line.name));
+  }
+  require_shape({"b_turb"});
+  const double unit = velocity_unit(io::Input(dataset_.path), "b_turb");
+  const bool drop = dataset_.bad_cells == config::BadCells::drop;
+  FieldArray field = read_product(dataset_.path, {"b_turb"}, shape_, part_, drop, threads_);
+  const FieldArray& density = fields_[std::size_t(a.density.quantity.field)];
+  const float* const kelvin = fields_[std::size_t(a.temperature.quantity.field)].numbers.get();
+  std::size_t bad = 0;
+  for (std::size_t i = 0; i < field.count; ++i) {
+    double b = double(field.numbers.get()[i]) * field.unit * unit;
+    if (!(b >= 0 && b <= fastest_gas)) {
+      if (density.numbers.get()[i] != 0) ++bad;
+      if (drop) density.numbers.get()[i] = 0;
+      b = 0;
+    }
+    field.numbers.get()[i] = float(double(kelvin[i]) * a.temperature.unit + b * b / (speed * speed));
+  }
+  if (bad > 0) {
+    const std::string what =
+        fmt::format("{}: array b_turb: {} cells with absorbing gas have less than 0 or more than {:.0f} km/s",
+                    dataset_.path, bad, fastest_gas / constants::km);
+    if (!drop) {
+      throw Error(ExitCode::input, what + ": mend the file, or set dataset.bad_cells: drop to take them as empty");
+    }
+    warning("{}, and are taken as empty", what);
+  }
+  FieldUse use{{}, 1, "K"};
+  field.unit = 1;
+  use.quantity.field = add(std::move(field));
+  return uses_[key] = use;
 }
 
 /// Cells are such as a run with photons takes: with a density that is not negative, and gas neither too cold to have a

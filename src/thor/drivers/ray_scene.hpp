@@ -72,6 +72,7 @@ class RayScene final : public FieldSource {
   void require_shape(std::vector<std::string> fields) const;  ///< that of all
   void make_fields_of_cells(const Line& line);
   void require_gas(const Absorber& absorber);
+  FieldUse broadened(const Absorber& absorber, const Line& line);
 
   config::Dataset dataset_;
   std::string ion_;        ///< of a model

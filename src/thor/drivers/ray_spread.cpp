@@ -3,7 +3,7 @@
 #include <span>
 
 #include "thor/drivers/ray_scene.hpp"
-#include "thor/io/array/input.hpp"
+#include "thor/io/array/units.hpp"
 
 namespace thor {
 
@@ -52,7 +52,7 @@ RayScene::Spread RayScene::spread_of(const std::string& product) {
 std::string RayScene::units_of(const std::string& field) const {
   if (from_file_) {
     const io::Input file(dataset_.path);
-    if (file.has(field)) return io::Unit(file.text(field, "units").value_or("")).text();
+    if (file.has(field)) return io::Unit(io::units_of(file, field)).text();
   }
   return field.ends_with("density") ? "cm-3" : field == "temperature" ? "K" : "km s-1";
 }

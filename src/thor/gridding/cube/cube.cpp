@@ -14,7 +14,7 @@
 #include "thor/gridding/deposit/cell_values.hpp"
 #include "thor/gridding/gas/gas_state.hpp"
 #include "thor/gridding/grid_file.hpp"
-#include "thor/io/array/input.hpp"
+#include "thor/io/array/units.hpp"
 #include "thor/io/partial.hpp"
 
 namespace thor::gridding {
@@ -140,6 +140,7 @@ CellArray label(const std::string& name) {
   for (const CellArray& array : cell_arrays(fields)) {
     if (array.name == name) return array;
   }
+  if (name == "b_turb") return {name, "km s-1", "turbulent broadening, which adds in quadrature to the thermal speed"};
   const bool speed = name.find("_velocity_") != std::string::npos;
   const bool hot = name.ends_with("_temperature");
   return {name, name.starts_with("emissivity_") ? "erg s-1 cm-3" : speed ? "km s-1" : hot ? "K" : "cm-3", name};
@@ -153,9 +154,7 @@ std::string grid_cube(const CubeOptions& o) {
   const Lattice lattice = lattice_of(o, input);
   std::map<std::string, double> factor;
   for (const auto& [name, field] : o.fields) {
-    const std::string unit = field.unit            ? *field.unit
-                             : field.array.empty() ? ""
-                                                   : input.text(field.array, "units").value_or("");
+    const std::string unit = field.unit ? *field.unit : field.array.empty() ? "" : io::units_of(input, field.array);
     factor[name] = field.array.empty() && unit.empty() ? 1 : cube_factor(name, unit, o.solar_metallicity);
   }
   MemoryPlan memory;
@@ -213,7 +212,8 @@ std::string grid_cube(const CubeOptions& o) {
     }
   }
   file.commit(o.overwrite);
-  return text;
+  const std::string wrote = describe_file(o.output, lattice, outputs);
+  return o.quiet ? wrote : text + wrote;
 }
 
 }  // namespace thor::gridding

@@ -23,7 +23,7 @@ struct CubeOptions {
   std::string input, output;
   std::map<std::string, CubeField> fields;  ///< by the names of a grid file
   double size = 0;                          ///< extent along the first dimension [cm]
-  bool periodic = false, emission = true, overwrite = false, dry_run = false;
+  bool periodic = false, emission = true, overwrite = false, dry_run = false, quiet = false;
   double redshift = 0, hubble = 0;
   double solar_metallicity = 0.0127, f_ion = 0.01;
   std::optional<emission::Ionization> ionization;  ///< used if there is no HI_density
@@ -40,8 +40,8 @@ std::map<std::string, CubeField> parse_cube_fields(const std::string& text);
 /// Factor from `unit` to the unit of a grid file. Error(input) if the field cannot have this unit.
 double cube_factor(const std::string& field, const std::string& unit, double solar_metallicity);
 
-/// Converts a cube and returns the text to print. Invalid values are an Error(input) that gives their number and the
-/// first of each kind, unless `on_bad_cells` asks for a repair.
+/// Converts a cube and returns the text to print, with `quiet` only the name and the arrays of the file. Invalid values
+/// are an Error(input) that gives their number and the first of each kind, unless `on_bad_cells` asks for a repair.
 std::string grid_cube(const CubeOptions& options);
 
 }  // namespace thor::gridding

@@ -43,6 +43,7 @@ std::optional<FaultKind> fault_of(const std::string& field, float value) {
     return std::abs(value) * constants::km > fastest_gas ? std::optional(FaultKind::too_large) : std::nullopt;
   }
   if (value < 0) return FaultKind::negative;
+  if (field == "b_turb" && value * constants::km > fastest_gas) return FaultKind::too_large;
   if (is_temperature(field)) {
     if (value < coldest_gas) return value == 0 ? FaultKind::zero : FaultKind::too_small;
     if (value > hottest_gas) return FaultKind::too_large;

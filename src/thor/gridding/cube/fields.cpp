@@ -38,6 +38,7 @@ const Units* units_of(const std::string& field) {
   for (const char* axis : {"velocity_x", "velocity_y", "velocity_z"}) {
     if (field == axis || field.ends_with(std::string("_") + axis)) return &velocity;
   }
+  if (field == "b_turb") return &velocity;
   if (field == "dust" || (field.ends_with("_density") && field.size() > 8)) return &number;
   if (field.starts_with("emissivity_") && field.size() > 11) return &emissivity;
   return nullptr;
@@ -45,7 +46,7 @@ const Units* units_of(const std::string& field) {
 
 constexpr const char* known_fields =
     "density, temperature, velocity_x, velocity_y, velocity_z, HI_density, HII_density, electron_density, metallicity, "
-    "dust, ION_density, ION_temperature, ION_velocity_x, emissivity_LINE";
+    "dust, b_turb, ION_density, ION_temperature, ION_velocity_x, emissivity_LINE";
 
 }  // namespace
 
