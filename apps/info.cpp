@@ -79,6 +79,7 @@ std::string to_json(const std::string& path, const io::Result& info) {
     out["products"].push_back({{"kind", io::kind_name(product.kind)},
                                {"name", product.name},
                                {"observer", product.observer()},
+                               {"generator", product.generator()},
                                {"units", product.unit.text()},
                                {"light", light},
                                {"light_units", product.unit_of_light().text()}});
@@ -144,7 +145,8 @@ std::string to_text(const std::string& path, const io::Result& info) {
   if (root.count("acceleration")) row("acceleration", show(root, "acceleration"));
   for (const auto& [product, light] : on_the_sky(path, info)) {
     row(io::kind_name(product.kind).c_str(),
-        fmt::format("{}, observer {}: {}, {}; {:.6g} {} in all", product.name, product.observer(), size_of(product),
+        fmt::format("{}, observer {}{}: {}, {}; {:.6g} {} in all", product.name, product.observer(),
+                    product.generator().empty() ? "" : ", generator " + product.generator(), size_of(product),
                     product.unit.text(), light, product.unit_of_light().text()));
   }
   row("complete", info.is_complete() ? "yes" : "NO: it was cut");

@@ -24,7 +24,7 @@ def common(error, edges=None):
     return {
         "name": "made", "observer": "face", "error": error, "unit": "", "right": side, "up": side, "direction": np.array([0, 0, 1.0]),
         "centre": np.zeros(3), "of": "escaped", "beyond": 0.0, "error_method": "groups", "length": "kpc", "light": 1.0,
-        "luminosity_error": np.nan, "vov": None, "trusted": np.nan,
+        "luminosity_error": np.nan, "vov": None, "trusted": np.nan, "generator": None,
     }  # fmt: skip
 
 

@@ -69,8 +69,9 @@ def _reference(spectrum: Spectrum, line: Line) -> str:
 
 
 def _observer(spectrum: Spectrum) -> str:
-    """Who sees a spectrum, if not everybody."""
-    return "" if spectrum.observer is None else f", observer {spectrum.observer}"
+    """Who sees a spectrum, and of which generator, if not everybody and of all."""
+    generator = "" if spectrum.generator is None else f", generator {spectrum.generator}"
+    return generator if spectrum.observer is None else f", observer {spectrum.observer}{generator}"
 
 
 def _peel(rows: LightRows) -> str:

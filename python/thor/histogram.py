@@ -10,6 +10,7 @@ import numpy as np
 from .drawing import COLORS, colour_scale, is_logarithmic, new_axes, show_caveats, ticks_inside
 from .errors import ArgumentError
 from .line import Floats, Line
+from .spectrum import of_generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,8 @@ class Histogram:
     ``axes`` names them in the order of the dimensions of ``luminosity`` and ``error``; ``edges`` and ``units`` have
     the edges of the bins of each, and their units. ``of`` says which photons were counted, ``beyond`` is the
     luminosity outside all bins, and ``error_method`` how the error was found (docs/formats.md). x and velocities are
-    relative to ``line.wavelength0``, which may differ between the outputs of a run.
+    relative to ``line.wavelength0``, which may differ between the outputs of a run. ``generator`` is the name of the
+    generators whose photons were counted, or None for all of them.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Histogram:
     error_method: str
     line: Line
     caveats: tuple[str, ...] = ()
+    generator: str | None = None
 
     def along(self, *axes: str) -> Histogram:
         """Summed over all axes but these.
@@ -122,4 +125,4 @@ class Histogram:
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{len(self.edges[axis]) - 1} {axis}" for axis in self.axes)
-        return f"<Histogram '{self.name}' of {self.of} photons: {shape}, L = {np.sum(self.luminosity):.4g} erg/s>"
+        return f"<Histogram '{self.name}' of {self.of} photons{of_generator(self.generator)}: {shape}, L = {np.sum(self.luminosity):.4g} erg/s>"

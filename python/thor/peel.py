@@ -19,7 +19,7 @@ class Peel(Rows):
     """The light that every event sends to an observer: a row for each scattering or emission, one numpy array per property, read
     when first used.
 
-    The properties are ``id`` of the photon, of which there may be many rows, ``light`` [erg/s] as if it were the same in all
+    The properties are ``id`` of the photon, of which there may be many rows, the number of its ``generator``, ``light`` [erg/s] as if it were the same in all
     directions, ``velocity`` [km/s], ``position`` of the event [cm], and ``x``, the dimensionless frequency. ``observer`` is who sees
     it, and ``attributes`` has the directions on the sky (docs/formats.md). ``len(peel)`` is the number of rows.
 

@@ -10,6 +10,7 @@ import numpy as np
 from .drawing import COLORS, in_print, is_logarithmic, middles, new_axes, show_caveats, ticks_inside
 from .errors import ArgumentError
 from .line import Floats
+from .spectrum import of_generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,7 @@ class Profile:
     vov: Floats | None
     trusted: float
     caveats: tuple[str, ...] = ()
+    generator: str | None = None
 
     @property
     def centers(self) -> Floats:
@@ -75,6 +77,6 @@ class Profile:
 
     def __repr__(self) -> str:
         return (
-            f"<Profile '{self.name}' for observer '{self.observer}': {len(self.brightness)} rings, "
+            f"<Profile '{self.name}' for observer '{self.observer}'{of_generator(self.generator)}: {len(self.brightness)} rings, "
             f"L = {self.luminosity():.4g} erg/s>"
         )

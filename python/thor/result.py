@@ -88,7 +88,7 @@ class Result(ResultFile):
         self.cubes: dict[str, Cube] = Named("cube", {name: self._cube(name, groups[name]) for name in groups})
         groups = self._group("profiles") or {}
         self.profiles: dict[str, Profile] = Named("profile", {name: self._profile(name, groups[name]) for name in groups})
-        seen = {s.of for s in self.spectra.values()} | {h.of for h in self.histograms.values()}
+        seen = {o.of for o in (*self.spectra.values(), *self.histograms.values()) if o.generator is None}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         parts = self._group("parts")
         self.parts = 0 if parts is None else int(reading.attribute(parts, "count", 0))
@@ -125,7 +125,7 @@ class Result(ResultFile):
         observer = attributes.get("observer")
         spectrum = Spectrum(
             name, edges * scale, flux / scale, error / scale, axis, of, line, observer=None if observer is None else str(observer),
-            **self._trust(name, group, flux.shape), light=self._light(attributes),
+            generator=_generator(attributes), **self._trust(name, group, flux.shape), light=self._light(attributes),
         )
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
@@ -150,7 +150,9 @@ class Result(ResultFile):
         line = self.line.about(attributes["wavelength0"])
         of = str(attributes["of"])
         own = of_output(float(np.sum(luminosity)), beyond, float(attributes.get("trusted", np.nan)))
-        return Histogram(name, axes, edges, units, luminosity, error, of, beyond, method, line, self.notes(own, of))
+        return Histogram(
+            name, axes, edges, units, luminosity, error, of, beyond, method, line, self.notes(own, of), _generator(attributes)
+        )
 
     def _sky(self, name: str, group: reading.Group, array: str) -> dict[str, Any]:
         """What images and cubes have in common."""
@@ -175,6 +177,7 @@ class Result(ResultFile):
             "of": str(attributes["of"]),
             "beyond": float(attributes["luminosity_beyond"]),
             "error_method": str(attributes["error_method"]),
+            "generator": _generator(attributes),
             **self._trust(name, group, value.shape),
             **self._distance(group["edges_right"]),
         }
@@ -235,6 +238,7 @@ class Result(ResultFile):
             of=str(attributes["of"]),
             beyond=float(attributes["luminosity_beyond"]),
             error_method=str(attributes["error_method"]),
+            generator=_generator(attributes),
             **self._trust(name, group, value.shape),
             **self._distance(group["edges"]),
         )
@@ -262,10 +266,11 @@ class Result(ResultFile):
         return tuple(dict.fromkeys(c.short for c in (*own, *run) if c.share >= NOTABLE))
 
     def spectrum(self, name: str | None = None) -> Spectrum:
-        """The spectrum called ``name``; without a name, the first of escaped photons, of all directions if there is one."""
+        """The spectrum called ``name``; without a name, the first of escaped photons, of all generators and all directions if there
+        is one."""
         if name is None:
             escaped = [s for s in self.spectra.values() if s.of == "escaped"]
-            escaped.sort(key=lambda s: s.observer is not None)
+            escaped.sort(key=lambda s: (s.generator is not None, s.observer is not None))
             if not escaped:
                 raise MissingError(f"{self.path}: the run kept no spectrum of escaped photons")
             return escaped[0]
@@ -341,7 +346,8 @@ class Result(ResultFile):
         if "weight" in self.photons:
             return float(np.sum(self.photons.escaped["weight"] ** 2))
         for name, spectrum in self.spectra.items():
-            if spectrum.of == "escaped" and spectrum.observer is None and self._beyond[name] == 0.0:
+            whole = spectrum.observer is None and spectrum.generator is None
+            if spectrum.of == "escaped" and whole and self._beyond[name] == 0.0:
                 return spectrum.luminosity()[1] ** 2
         return float("nan")
 
@@ -358,6 +364,11 @@ class Result(ResultFile):
 
     def __repr__(self) -> str:
         return describe(self)
+
+
+def _generator(attributes: dict[str, Any]) -> str | None:
+    """The generators whose photons an output counts; None: all."""
+    return str(attributes["generator"]) if "generator" in attributes else None
 
 
 def open(path: str | os.PathLike[str]) -> Any:

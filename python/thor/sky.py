@@ -13,6 +13,7 @@ from .drawing import colour_scale, draw_pixels, in_print, new_axes, show_caveats
 from .errors import ArgumentError
 from .line import AXIS_UNITS, C_KMS, Floats, Line, floats, is_axis, positive
 from .quantity import all_in_unit, in_unit
+from .spectrum import of_generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,7 @@ class OnSky:
     outside the image, ``luminosity_error`` the Monte Carlo error [erg/s] of all light in it. ``vov`` is the variance of the variance of every bin, by which the error itself is good to sqrt(vov)/2, and
     ``trusted`` the share of the light in bins whose error can be trusted (docs/formats.md); None and nan where they are not known.
     ``caveats`` lists in short form what to know about it, and is shown in figures.
+    ``generator`` is the name of the generators whose photons were counted, or None for all of them.
     """
 
     name: str
@@ -50,6 +52,7 @@ class OnSky:
     luminosity_error: float
     vov: Floats | None
     trusted: float
+    generator: str | None
 
 
 class BrightnessPdf(NamedTuple):
@@ -202,7 +205,7 @@ class Image(OnSky):
 
     def __repr__(self) -> str:
         rows, columns = self.brightness.shape
-        return f"<Image '{self.name}' for observer '{self.observer}': {columns} x {rows}, L = {self.luminosity():.4g} erg/s>"
+        return f"<Image '{self.name}' for observer '{self.observer}'{of_generator(self.generator)}: {columns} x {rows}, L = {self.luminosity():.4g} erg/s>"
 
 
 class Moments(NamedTuple):
@@ -374,4 +377,4 @@ class Cube(OnSky):
 
     def __repr__(self) -> str:
         channels, rows, columns = self.intensity.shape
-        return f"<Cube '{self.name}' for observer '{self.observer}': {columns} x {rows} x {channels} {self.axis}>"
+        return f"<Cube '{self.name}' for observer '{self.observer}'{of_generator(self.generator)}: {columns} x {rows} x {channels} {self.axis}>"

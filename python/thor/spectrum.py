@@ -33,6 +33,11 @@ class Quantities(NamedTuple):
     error: Any
 
 
+def of_generator(name: str | None) -> str:
+    """Says whose photons were counted, if not those of all generators."""
+    return "" if name is None else f" of generator '{name}'"
+
+
 def _is_finite(value: Any) -> bool:
     try:
         return bool(np.ndim(value) == 0 and np.isfinite(value))
@@ -51,6 +56,7 @@ class Spectrum:
     for light of all directions; a photon is then seen in several bins, whose errors are correlated, and ``vov`` and ``trusted``
     tell whether the errors can be trusted, as those of an image. What is rebinned or normalised has neither. ``light`` is the
     luminosity [erg/s] that a flux of 1 is: 4 pi d_L^2 of fluxes, whose wavelengths and frequencies are observed ones.
+    ``generator`` is the name of the generators whose photons were counted, or None for all of them.
     """
 
     name: str
@@ -63,6 +69,7 @@ class Spectrum:
     is_normalised: bool = False
     caveats: tuple[str, ...] = ()
     observer: str | None = None
+    generator: str | None = None
     vov: Floats | None = None
     trusted: float = np.nan
     total_error: float = np.nan
@@ -207,7 +214,7 @@ class Spectrum:
             total = "normalised"
         held = "".join(f"; {caveat}" for caveat in self.caveats)
         return (
-            f"<Spectrum '{self.name}' of {self.of} {self.line.name} photons: "
+            f"<Spectrum '{self.name}' of {self.of} {self.line.name} photons{of_generator(self.generator)}: "
             f"{len(self.flux)} bins, "
             f"{self.axis} = {self.edges[0]:.6g} to {self.edges[-1]:.6g}{units}, {total}{held}>"
         )

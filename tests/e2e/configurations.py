@@ -77,7 +77,10 @@ dataset:
   step_limiter: 0.05
 generators:
   - type: point
+    name: lamp
     position: [0.5 kpc, 0 kpc, -2 pc]
+    direction: [0, 1, 0]
+    opening_angle: 30 deg
     velocity: [0 km/s, 100 km/s, 0 km/s]
     photons: 2e5
     luminosity: 2 erg/s
@@ -90,6 +93,7 @@ generators:
   - type: extended
     shape: beam
     direction: [3, 0, -4]
+    opening_angle: 6 deg
     radius: 2 kpc
     photons: 10
     spectrum:
@@ -103,7 +107,7 @@ physics: {phase_function: dipole, recoil: true, deuterium: 2.5e-5}
 numerics: {voigt: H82, u_parallel: S15, core_wing: B25fast, generator: philox4x32, uniform: unbiased}
 limits: {max_scatterings: 1e6, max_steps: 2e9}
 outputs:
-  - {type: spectrum, name: emergent, of: escaped, axis: x, range: [-30, 30], bins: 240}
+  - {type: spectrum, name: emergent, of: escaped, generator: lamp, axis: x, range: [-30, 30], bins: 240}
   - {type: spectrum, name: v-2, of: emitted, range: [-1000 km/s, 1000 km/s], bins: 10, reference: Lya_D}
   - {type: spectrum, name: l_3, of: absorbed, axis: wavelength, range: [121 nm, 122 nm], bins: 1}
   - {type: spectrum, name: "4", axis: frequency, range: [2.4e15 Hz, 2.5e15 Hz], bins: 2}

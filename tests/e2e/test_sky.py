@@ -443,7 +443,7 @@ class Told(SkyCase):
 
     def test_an_observer_who_looks_down_a_beam(self):
         beam = {"type": "extended", "shape": "beam", "radius": "0.5 kpc", "direction": [0, 0, 1]}
-        warned = r"observer face looks down the beam of generators.0: .* `estimator: escaped` of an output has both"
+        warned = r"observer face looks down the parallel beam of generators.0: .* `estimator: escaped`, which has both"
         self.assertRegex(self.said(seen(SPECTRUM, source=beam, tau0=1)), warned)
         self.assertNotRegex(self.said(seen({**SPECTRUM, "estimator": "escaped"}, source=beam, tau0=1)), warned)
         aside = [{"name": "face", "direction": [0, 1, 1], "up": [1, 0, 0]}]

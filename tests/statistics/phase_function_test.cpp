@@ -1,4 +1,4 @@
-// Scattering angles against their pdfs: the isotropic-dipole mixture of a line, Henyey-Greenstein of dust.
+// Angles against their pdfs: the isotropic-dipole mixture of a line, Henyey-Greenstein of dust, cones of sources.
 #include "thor/distributions/phase_function.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "support/statistics.hpp"
 #include "support/stream.hpp"
+#include "thor/distributions/cone.hpp"
 #include "thor/distributions/henyey_greenstein.hpp"
 #include "thor/random/xoshiro.hpp"
 
@@ -140,6 +141,30 @@ TYPED_TEST(PhaseFunctionTest, MixtureForExtremeWords) {
              thor::sample_dipole_mixture(thor::dipole_mixture<V>(quarter_E), {Word(edge + k - 512), Word(k << 22)}));
     expect_angles<V>(angles);
   }
+}
+
+/// sin^2(theta/2) of a cone is uniform over its share of the sphere, also where mu has lost it: sine^2/(2 (1 + mu)).
+TYPED_TEST(PhaseFunctionTest, ConesAreUniformOverTheirSolidAngle) {
+  using V = TypeParam;
+  using Real = RealOf<V>;
+  for (const double share : {7.6e-7, 0.01, 0.5, 1.}) {
+    auto random = stream<V>(71);
+    Angles angles;
+    while (int(angles.mu.size()) < size) append(angles, thor::sample_cone(V(Real(share)), random.next()));
+    expect_angles<V>(angles);
+    vector<double> part;
+    for (std::size_t i = 0; i < angles.mu.size(); ++i) {
+      const double mu = angles.mu[i], sine = angles.sine[i];
+      part.push_back((mu > 0 ? sine * sine / (1 + mu) : 1 - mu) / 2 / share);
+    }
+    const auto flat = [](double) { return 1.; };
+    EXPECT_GT(test::chi_square_test(part, flat, 0, 1.00001, 100), 1e-3 / 8) << share;
+    for (double& p : part) p *= 0.99;
+    EXPECT_LT(test::chi_square_test(part, flat, 0, 1.00001, 100), 1e-6) << "a cone taken for one that is wider by 1 %";
+  }
+  Angles angles;
+  for (const auto word : extremes) append(angles, thor::sample_cone(V(Real(0.3)), thor::WordOf<V>(word)));
+  expect_angles<V>(angles);
 }
 
 constexpr double asymmetries[] = {0, 1e-6, 0.3, 0.73, 0.99, 0.999, -0.5, -0.999};

@@ -54,8 +54,10 @@ void add_lost_rays(const Tally& t, std::vector<std::string>& list) {
 }
 
 void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
-  const bool seen = std::ranges::any_of(outputs, [](const OutputLight& s) {  // observers have that light
-    return s.of == config::Fate::stopped || (s.observed && s.of == config::Fate::escaped);
+  const double left = t.light(Counter::light_escaped) + t.light(Counter::light_stopped);
+  const bool seen = std::ranges::any_of(outputs, [&](const OutputLight& s) {  // observers have that light
+    const bool all = s.leaves >= (1 - 1e-9) * left;                           // of all generators
+    return all && (s.of == config::Fate::stopped || (s.observed && s.of == config::Fate::escaped));
   });
   if (t[Counter::stopped] == 0 || seen) return;
   list.push_back(fmt::format(
@@ -98,7 +100,7 @@ void add_empty_and_beyond(const Tally& t, const std::vector<OutputLight>& output
   Named empty, missed, narrow;
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
-    if (s.observed && !(all > 0) && left > 0) empty.add(s, "empty");
+    if (s.observed && !(all > 0) && s.leaves > 0) empty.add(s, "empty");
     if (s.beyond <= most_beyond * all) continue;
     const bool misses = s.observed && s.beyond >= all;
     (misses ? missed : narrow)
@@ -107,7 +109,8 @@ void add_empty_and_beyond(const Tally& t, const std::vector<OutputLight>& output
   if (!empty.empty()) {
     list.push_back(fmt::format(
         "no light is in {}, though {:.3g} erg/s leave the gas: none is sent towards the observer (a slab seen edge-on, "
-        "a beam), the aperture misses the object, or the cone of `within` is too narrow for so few photons.",
+        "a parallel beam, a cone that points elsewhere), the aperture misses the object, or the cone of `within` is "
+        "too narrow for so few photons.",
         empty.text(), left));
   }
   if (!missed.empty()) {

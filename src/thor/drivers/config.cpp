@@ -95,6 +95,35 @@ void check_observers(Reader& reader, File& file) {
   }
 }
 
+/// Outputs belong to generators that exist; generators without a name have that of their place.
+void check_generator_names(Reader& reader, File& file) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < file.config.generators.size(); ++i) {
+    std::string& name = file.config.generators[i].name;
+    if (name.empty()) name = std::to_string(i);
+    if (std::ranges::count(names, name) > 0 && names.back() != name) {
+      reader.report(fmt::format("generators.{}.name", i),
+                    fmt::format("generators of one name stand side by side: move it next to generators.{}, or give it "
+                                "another name",
+                                std::ranges::find(names, name) - names.begin()));
+    }
+    names.push_back(name);
+  }
+  if (!reader.clean("generators") || !reader.clean("outputs")) return;
+  for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+    const auto check = [&](const auto& output) {
+      if constexpr (requires { output.generator; }) {
+        if (output.generator.empty() || std::ranges::count(names, output.generator) > 0) return;
+        std::string hint = suggestion(output.generator, names);
+        if (hint.empty()) hint = fmt::format("; the first is called \"{}\"", names.front());
+        reader.report(fmt::format("outputs.{}.generator", i),
+                      fmt::format("there is no generator called \"{}\"{}", output.generator, hint));
+      }
+    };
+    std::visit(check, file.outputs[i]);
+  }
+}
+
 /// An output as many times as its observer has members, if that is a set.
 template <class T>
 std::vector<T> outputs_of_members(const T& output, const File& file) {
@@ -263,6 +292,7 @@ const Section<File>& root_section() {
     s.map("until", of_config(&Config::until), until_section(), {.meaning = "error at which the run ends"});
     s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
     s.check(check_observers);
+    s.check(check_generator_names);
     s.check(sort_outputs);
     s.check(sort_observers);
     s.check(check_counts);

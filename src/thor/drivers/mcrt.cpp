@@ -342,7 +342,9 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     write_ending(*file, sample.tally, caveats, how);
     file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
     for (std::size_t i = 0; i < config.generators.size(); ++i) {
-      file->attribute("/generators/" + std::to_string(i), "escape_fraction", config.generators[i].escape_fraction);
+      const std::string group = "/generators/" + std::to_string(i);
+      file->attribute(group, "name", config.generators[i].name);
+      file->attribute(group, "escape_fraction", config.generators[i].escape_fraction);
     }
     if (reached) write_reached(*file, *config.until, *reached);
     write_sample(*file, config, inputs, sample);
@@ -451,8 +453,9 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
       const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
       const double unresolved = total.light(int(i), GeneratorCounter::light_unresolved);
-      message("thor:   generator {}: {:.4g} erg/s emitted, {}{:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n", i,
-              emitted, unresolved > 0 ? fmt::format("{:.4g} absorbed at birth, ", unresolved) : "",
+      message("thor:   generator {}: {:.4g} erg/s emitted, {}{:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n",
+              config.generators[std::size_t(i)].name, emitted,
+              unresolved > 0 ? fmt::format("{:.4g} absorbed at birth, ", unresolved) : "",
               total.light(int(i), GeneratorCounter::light_escaped),
               total.light(int(i), GeneratorCounter::light_absorbed),
               total.light(int(i), GeneratorCounter::light_stopped));

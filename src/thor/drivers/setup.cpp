@@ -153,7 +153,13 @@ Tally build_tally(const config::Config& config, const Setup& setup) {
 }
 
 OutputContext output_context(const config::Config& config, const Setup& setup) {
+  std::vector<std::string> names;
+  for (const config::Generator& generator : config.generators) names.push_back(generator.name);
   const double g = std::abs(setup.medium.dust.g);
+  double peak = (1 + g) / ((1 - g) * (1 - g));  // Henyey and Greenstein's function for mu = 1; atoms have at most 3/2
+  for (const Source<double>& s : setup.emitter.sources) {
+    if (s.cone > 0) peak = std::max(peak, 1 / s.cone);
+  }
   return {[&](const std::string& reference) { return frequency_axis(setup, reference); },
           setup.medium.size,
           config.observers,
@@ -161,7 +167,8 @@ OutputContext output_context(const config::Config& config, const Setup& setup) {
           distances_of_outputs(config.sky),
           setup.medium.grid.hubble,
           periodic_sides(setup.medium.grid),
-          (1 + g) / ((1 - g) * (1 - g))};  // Henyey and Greenstein's function for mu = 1; atoms have at most 3/2
+          peak,
+          std::move(names)};
 }
 
 Tally build_tally(const config::Config& config, const Setup& setup, double luminosity, double luminosity_squared) {

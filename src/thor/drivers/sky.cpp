@@ -54,21 +54,56 @@ void warn_of_redshift(const config::Config& config, const Setup& setup) {
   warning("the grid is of redshift {:g}, and is seen as if it were at {:g} (sky)", own, redshift);
 }
 
-/// Whether an output shows what an observer sees; `by_rays`: of escaped light, by rays.
-bool is_seen(const config::Config& config, const config::Observer& observer, bool by_rays) {
+/// Whether an output shows what an observer sees.
+bool is_shown(const config::Config& config, const config::Observer& observer) {
+  if (config.peeled && config.peeled->observer == observer.name) return true;
+  return std::ranges::any_of(config.outputs, [&](const AnyOutput& any) {
+    return std::visit(
+        [&](const auto& output) {
+          if constexpr (requires { output.sight; }) return output.sight.observer == observer.name;
+          return false;
+        },
+        any);
+  });
+}
+
+/// Whether an output shows escaped light of a generator that an observer sees by rays.
+bool sees_by_rays(const config::Config& config, const config::Observer& observer, const config::Generator& generator) {
   if (config.peeled && config.peeled->observer == observer.name) return true;
   return std::ranges::any_of(config.outputs, [&](const AnyOutput& any) {
     return std::visit(
         [&](const auto& output) {
           if constexpr (requires { output.sight; }) {
-            const config::Sight& sight = output.sight;
-            const bool rays = sight.estimator == config::Estimator::peel && output.of == config::Fate::escaped;
-            return sight.observer == observer.name && (rays || !by_rays);
+            return output.sight.observer == observer.name && output.sight.estimator == config::Estimator::peel &&
+                   output.of == config::Fate::escaped &&
+                   (output.generator.empty() || output.generator == generator.name);
           }
           return false;
         },
         any);
   });
+}
+
+/// Parallel light has no density in direction, so that no ray at its birth goes to an observer.
+void warn_of_parallel_beams(const config::Config& config) {
+  std::string first;
+  int more = -1;
+  for (const config::Observer& o : config.observers) {
+    for (std::size_t i = 0; i < config.generators.size(); ++i) {
+      const config::Generator& g = config.generators[i];
+      const bool beam = g.type == config::GeneratorType::extended && g.shape == config::SourceShape::beam;
+      if (!beam || g.opening_angle > 0) continue;
+      const Vec3<double> n{o.direction[0], o.direction[1], o.direction[2]};
+      const Vec3<double> axis{g.direction[0], g.direction[1], g.direction[2]};
+      if (dot(n, axis) < 0.9998 * std::sqrt(dot(n, n)) || !sees_by_rays(config, o, g)) continue;  // 1 deg
+      if (++more == 0) first = fmt::format("observer {} looks down the parallel beam of generators.{}", o.name, i);
+    }
+  }
+  if (more < 0) return;
+  warning(
+      "{}{}: rays have what its light scatters, and not the light that goes straight through. Give the beam an "
+      "`opening_angle`, or the output `estimator: escaped`, which has both",
+      first, more > 0 ? fmt::format(" (and {} more do so)", more) : "");
 }
 
 }  // namespace
@@ -77,19 +112,9 @@ void warn_of_sky(const config::Config& config, const Setup& setup) {
   warn_of_redshift(config, setup);
   for (const config::Observer& o : config.observers) {
     const bool of_set = o.name.find('.') != std::string::npos;
-    if (!of_set && !is_seen(config, o, false)) warning("no output shows what observer {} sees", o.name);
-    for (std::size_t i = 0; i < config.generators.size(); ++i) {
-      const config::Generator& g = config.generators[i];
-      if (g.type != config::GeneratorType::extended || g.shape != config::SourceShape::beam) continue;
-      const Vec3<double> n{o.direction[0], o.direction[1], o.direction[2]};
-      const Vec3<double> beam{g.direction[0], g.direction[1], g.direction[2]};
-      if (dot(n, beam) < 0.9998 * std::sqrt(dot(n, n)) || !is_seen(config, o, true)) continue;  // 1 deg
-      warning(
-          "observer {} looks down the beam of generators.{}: rays have what its light scatters, and not the light "
-          "that goes straight through; `estimator: escaped` of an output has both",
-          o.name, i);
-    }
+    if (!of_set && !is_shown(config, o)) warning("no output shows what observer {} sees", o.name);
   }
+  warn_of_parallel_beams(config);
 }
 
 }  // namespace thor

@@ -11,7 +11,7 @@ void check_frame(const config::Config& config, config::Axis axis, double low, do
                  const std::string& key, const Refuse& refuse);
 
 /// Warns of an object that is put at another redshift than its grid has, of observers without an output, and of those
-/// who look down a beam: rays do not have the light of a beam that goes straight through.
+/// who look down a parallel beam: rays do not have its light that goes straight through.
 void warn_of_sky(const config::Config& config, const Setup& setup);
 
 }  // namespace thor

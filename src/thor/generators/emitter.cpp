@@ -1,5 +1,7 @@
 #include "thor/generators/emitter.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -113,6 +115,21 @@ bool place_point(Source<double>& s, const MediumOutline& medium) {
       medium.dataset);
 }
 
+/// The smallest |n_z| of the light of a beam onto a slab; refuses what never meets it.
+double least_slope(const Source<double>& s, const config::Generator& g, const Refuse& refuse, const std::string& key) {
+  const double slope = std::abs(s.direction[2]);
+  if (slope < 1e-6) refuse(key + ".direction", "a beam along the slab never meets it; give it a z component");
+  if (!(s.cone > 0)) return slope;
+  const double edge = std::acos(std::min(slope, 1.)) + g.opening_angle;
+  if (edge > 89.5 * constants::pi / 180) {
+    refuse(key + ".opening_angle",
+           fmt::format("the light reaches {:.4g} deg from the normal of the slab; expected at most 89.5 deg, beyond "
+                       "which it never meets the slab: make the cone narrower, or turn its direction",
+                       edge * 180 / constants::pi));
+  }
+  return std::max(std::cos(edge), 1e-6);
+}
+
 void set_place(Source<double>& s, const config::Generator& g, const MediumOutline& medium, const Refuse& refuse,
                const std::string& key) {
   const bool slab = std::holds_alternative<Slab<double>>(medium.dataset);
@@ -122,9 +139,11 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
     s.direction[i] = g.direction[i];
   }
   s.radius = g.radius / medium.size;
+  const auto cone = [&] { return std::pow(std::sin(g.opening_angle / 2), 2); };
   const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset);
   if (g.type == config::GeneratorType::point) {
     s.shape = SourceShape::point;
+    s.cone = cone();
     if (!place_point(s, medium)) {
       refuse(key + ".position",
              "the source lies outside the gas; move it inside, or use an extended source of shape beam");
@@ -147,16 +166,15 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
       break;
     case config::SourceShape::beam:
       s.shape = SourceShape::beam;
+      s.cone = cone();
       if (grid) {  // upstream of all of it
         s.distance = s.radius;
         for (int k = 0; k < 3; ++k) s.distance += std::abs(grid->zero[k]) + grid->shape[k];
         break;
       }
-      if (slab && std::abs(s.direction[2]) < 1e-6) {
-        refuse(key + ".direction", "a beam along the slab never meets it; give it a z component");
-      }
       // Upstream of the sphere, or of the slab's near face even at the edge of a tilted beam.
-      s.distance = slab ? (2 + s.radius) / std::abs(s.direction[2]) : 2;
+      s.distance = s.cone > 0 ? 2 + s.radius : 2;
+      if (slab) s.distance = (2 + s.radius) / least_slope(s, g, refuse, key);
       break;
   }
 }
@@ -335,7 +353,7 @@ Emitter<Real> convert(const Emitter<double>& emitter) {
     for (int i = 0; i < 3; ++i) {
       t.position[i] = Real(s.position[i]), t.direction[i] = Real(s.direction[i]), t.velocity[i] = Real(s.velocity[i]);
     }
-    t.radius = Real(s.radius), t.distance = Real(s.distance);
+    t.radius = Real(s.radius), t.distance = Real(s.distance), t.cone = s.cone;
     t.centre = Real(s.centre), t.width = Real(s.width), t.tail = Real(s.tail), t.line_share = Real(s.line_share);
     t.range[0] = Real(s.range[0]), t.range[1] = Real(s.range[1]), t.light_speed = Real(s.light_speed);
     r.sources.push_back(t);

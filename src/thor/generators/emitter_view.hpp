@@ -45,18 +45,29 @@ struct Place {
   double escape_fraction;  ///< what is left of it
 };
 
+/// The generator of a photon, and which of its photons that is.
+struct Numbered {
+  int generator;
+  std::uint64_t number;
+};
+
 /// The first generator takes its share of the ids, evenly spread; the second its share of those that are left; and so
 /// on. The photons of a generator are numbered in the order of their ids.
 template <class Real>
-THOR_FN Place place_of(const EmitterView<Real>& emitter, std::uint64_t id) {
-  int generator = 0;
-  std::uint64_t number = id;
-  for (; generator + 1 < emitter.count; ++generator) {
-    const std::uint64_t share = emitter.sources[generator].photon_share, before = dealt(number, share);
-    const bool here = dealt(number + 1, share) > before;
-    number = here ? before : number - before;
+THOR_FN Numbered number_of(const EmitterView<Real>& emitter, std::uint64_t id) {
+  Numbered photon{0, id};
+  for (; photon.generator + 1 < emitter.count; ++photon.generator) {
+    const std::uint64_t share = emitter.sources[photon.generator].photon_share, before = dealt(photon.number, share);
+    const bool here = dealt(photon.number + 1, share) > before;
+    photon.number = here ? before : photon.number - before;
     if (here) break;
   }
+  return photon;
+}
+
+template <class Real>
+THOR_FN Place place_of(const EmitterView<Real>& emitter, std::uint64_t id) {
+  const auto [generator, number] = number_of(emitter, id);
   const Source<Real>& s = emitter.sources[generator];
   if (s.table.count == 0) return {generator, 0, s.weight, s.escape_fraction};
   const std::uint64_t index = source_of(s.table, number);

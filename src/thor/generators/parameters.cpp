@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "thor/config/names.hpp"
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/gas_limits.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr Bounds wavelength_shift{.low = -constants::c, .low_open = true};  // lambda > 0
 constexpr Bounds width{.low = 0, .high = constants::c, .low_open = true, .high_open = true};
+constexpr double narrowest_cone = constants::pi / 1800;
 constexpr Bounds not_relativistic{.low = -fastest_gas,
                                   .high = fastest_gas};  // for a component; the norm is checked too
 
@@ -90,12 +92,20 @@ const Section<Generator>& generator_section() {
         "time every source has emitted close to its share of the photons so far.");
     s.choice("type", &Generator::type,
              std::vector<Option<GeneratorType>>{
-                 {"point", GeneratorType::point, "a point, isotropic in its own frame"},
+                 {"point", GeneratorType::point, "a point, isotropic in its own frame, or in a cone (`opening_angle`)"},
                  {"extended", GeneratorType::extended, "a volume, a surface or a beam"},
                  {"gas", GeneratorType::gas, "every cell of a grid, in the frame of its gas"},
                  {"sources", GeneratorType::sources, "points of a file"},
              },
              {.meaning = "kind of source", .example = "point"});
+    s.text("name", &Generator::name, std::string(expected_name) + ", not digits alone",
+           [](const std::string& name) {
+             return name.empty() || (is_name(name) && name.find_first_not_of("0123456789") != std::string::npos);
+           },
+           {.meaning = "name for outputs (`generator`); neighbours in the list may share one; by default the number in "
+                       "the list, from 0",
+            .fallback = "",
+            .example = "stars"});
     s.vector("position", &Generator::position, Dimension::length, anything,
              {.meaning = "position of the source, inside the gas or its cavity",
               .fallback = "[0 kpc, 0 kpc, 0 kpc]",
@@ -104,13 +114,34 @@ const Section<Generator>& generator_section() {
              std::vector<Option<SourceShape>>{
                  {"medium", SourceShape::medium, "the volume of the gas, uniformly, in the frame of the gas"},
                  {"surface", SourceShape::surface, "a sphere of `radius` around the origin, isotropic at each point"},
-                 {"beam", SourceShape::beam, "parallel light from outside, `radius` wide, through the origin"},
+                 {"beam", SourceShape::beam,
+                  "light from outside through a disc of `radius` around the origin, parallel or in a cone "
+                  "(`opening_angle`)"},
              },
              {.meaning = "shape of the source", .example = "medium", .when = {"type", {"extended"}}});
+    const Condition point{"type", {"point"}}, beam{"shape", {"beam"}};
+    s.vector("direction", &Generator::direction, Dimension::none, anything,
+             {.meaning = "axis of the cone; the length of the vector does not matter",
+              .fallback = "[0, 0, 1]",
+              .when = point});
+    s.quantity(
+        "opening_angle", &Generator::opening_angle, Dimension::angle, {.low = narrowest_cone, .high = constants::pi},
+        {.meaning = "angle between the axis and the edge of the cone that the point shines into, evenly over its "
+                    "solid angle; by default into all directions",
+         .fallback = "180 deg",
+         .example = "30 deg",
+         .when = point});
     s.vector("direction", &Generator::direction, Dimension::none, anything,
              {.meaning = "direction of the beam; the length of the vector does not matter",
               .fallback = "[0, 0, 1]",
-              .when = {"shape", {"beam"}}});
+              .when = beam});
+    s.quantity(
+        "opening_angle", &Generator::opening_angle, Dimension::angle, {.low = 0, .high = constants::pi / 2},
+        {.meaning = "angle between the axis and the edge of the cone of directions at every point of the disc, at "
+                    "least 0.1 deg; by default parallel light, which observers do not see directly",
+         .fallback = "0 deg",
+         .example = "5 deg",
+         .when = beam});
     s.quantity(
         "radius", &Generator::radius, Dimension::length, positive,
         {.meaning = "radius of the surface or the beam", .example = "0.5 kpc", .when = {"shape", {"surface", "beam"}}});
@@ -192,7 +223,11 @@ const Section<Generator>& generator_section() {
     s.map("spectrum", &Generator::spectrum, spectrum_section(),
           {.meaning = "spectrum of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
-      if (g.type == GeneratorType::extended && g.shape == SourceShape::beam) normalize(reader, g.direction);
+      const bool beam = g.type == GeneratorType::extended && g.shape == SourceShape::beam;
+      if (beam || g.type == GeneratorType::point) normalize(reader, g.direction);
+      if (beam && g.opening_angle > 0 && g.opening_angle < narrowest_cone) {
+        reader.report("opening_angle", "must be at least 0.1 deg, or 0 deg for parallel light");
+      }
       const bool many = g.type == GeneratorType::gas || g.type == GeneratorType::sources;
       if (many && (g.photons > 0) == (g.photons_per_1e42 > 0)) {
         reader.report("photons", "expected exactly one of photons and photons_per_1e42");

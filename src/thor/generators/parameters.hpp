@@ -42,11 +42,13 @@ enum class RestFrame { gas, source, box };
 enum class SourceShape { medium, surface, beam };
 
 struct Generator {
+  std::string name{};  ///< for outputs; generators of one name are neighbours
   GeneratorType type = GeneratorType::point;
   std::array<double, 3> position{};         ///< point [cm]
   SourceShape shape = SourceShape::medium;  ///< extended
   double radius = 0;                        ///< surface, beam [cm]
-  std::array<double, 3> direction{};        ///< beam, unit vector
+  std::array<double, 3> direction{};        ///< point, beam: unit vector
+  double opening_angle = 0;                 ///< from it to the edge of the cone [rad]; beam: 0 is parallel light
   std::array<double, 3> velocity{};         ///< velocity of the source as a whole [cm/s]
   std::uint64_t photons = 0;                ///< number in all; gas, sources: 0 if photons_per_1e42 is given
   double luminosity = 0;                    ///< [erg/s]; point, extended

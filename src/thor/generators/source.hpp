@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/dataset.hpp"
+#include "thor/distributions/cone.hpp"
 #include "thor/distributions/lorentzian.hpp"
 #include "thor/math/functions.hpp"
 #include "thor/random/uniform.hpp"
@@ -35,7 +36,8 @@ struct Source {
   Real position[3];   ///< point; in a grid the offset in its cell
   int cell[3];        ///< point in a grid
   Real radius;        ///< surface, beam
-  Real direction[3];  ///< beam
+  Real direction[3];  ///< axis of the cone, or of the beam
+  double cone = 1;    ///< its share of all directions, (1 - cos theta)/2; 1: light into all directions, 0: parallel
   Real distance;      ///< beam: how far upstream it starts, outside the medium
   Real velocity[3];   ///< of the source
   SourceSpectrum spectrum;
@@ -144,8 +146,31 @@ THOR_FN V sample_spectrum(const Source<V>& s, V gas_width, Random& random) {
   return centre;
 }
 
+/// What a source sends into a direction n, over what it would send if it shone into all directions: 1/cone inside its
+/// cone. With the axis a, |n - a|^2 = 4 sin^2(angle/2), and the cone ends where that is 4 cone. Parallel light has no
+/// density in direction.
+template <class Real>
+THOR_FN double sent_towards(const Source<Real>& s, const double (&n)[3]) {
+  if (s.cone >= 1) return 1;
+  double apart = 0;
+  for (int k = 0; k < 3; ++k) apart += (n[k] - double(s.direction[k])) * (n[k] - double(s.direction[k]));
+  return s.cone > 0 && apart <= 4 * s.cone ? 1 / s.cone : 0;
+}
+
+/// A direction of light that is drawn.
+template <class V>
+THOR_FN Vec3<V> emitted_direction(const Source<V>& s, WordOf<V> mu, WordOf<V> phi) {
+  if (s.cone >= 1) return isotropic_direction<V>(mu, phi);
+  const Vec3<V> axis{s.direction[0], s.direction[1], s.direction[2]};
+  if (!(s.cone > 0)) return axis;
+  const Deflection<V> deflection = sample_cone<V>(V(s.cone), mu);
+  const SinCos<V> azimuth = random_angle<V>(phi);
+  return turn(axis, deflection.mu, deflection.sine, azimuth.cos, azimuth.sin);
+}
+
 /// A photon from this source, number `index` of those that it has; V is a single value, on a CPU too. Emission from the
-/// medium is in the frame of the gas. A direction `towards` replaces the one that is drawn; a beam has its own.
+/// medium is in the frame of the gas. A direction `towards` replaces the one that is drawn. A beam crosses a disc
+/// around the origin, across its axis.
 template <class V, class D, class Random>
 THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random,
                       const Vec3<V>* towards = nullptr) {
@@ -154,7 +179,7 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
   const Vec3<V> n = isotropic_direction<V>(mu, phi);
   const auto out_mu = random.next(), out_phi = random.next();
   Birth<V> birth;
-  birth.direction = towards ? *towards : isotropic_direction<V>(out_mu, out_phi);
+  birth.direction = towards ? *towards : emitted_direction<V>(s, out_mu, out_phi);
   birth.misses = false;
   birth.cell = gas, birth.cell_y = birth.cell_z = 0;
   birth.depth = 0;
@@ -173,9 +198,9 @@ THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Ra
       dataset.place_on_surface(birth);
       break;
     case SourceShape::beam: {
-      birth.direction = {s.direction[0], s.direction[1], s.direction[2]};
       const SinCos<V> azimuth = random_angle<V>(phi);
-      const Vec3<V> across = turn(birth.direction, V(0), V(1), azimuth.cos, azimuth.sin);
+      const Vec3<V> axis{s.direction[0], s.direction[1], s.direction[2]};
+      const Vec3<V> across = turn(axis, V(0), V(1), azimuth.cos, azimuth.sin);
       birth.position = along(s.radius * sqrt(uniform<V>(place)) * across, -s.distance, birth.direction);
       dataset.enter(birth);
       break;

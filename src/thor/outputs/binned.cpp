@@ -30,11 +30,12 @@ void write_errors(io::ArrayOutput& file, const std::string& group, const std::ve
                     "variance of the variance: the error is itself good to sqrt(vov)/2");
 }
 
-void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
-                      const BinnedLight& light, const Distances& distances) {
+void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const std::string& generator,
+                      const FrequencyAxis& frequency, const BinnedLight& light, const Distances& distances) {
   const std::string photons = of == config::Fate::emitted ? "emitted" : fate_of(Phase(of)).name;
   file.attribute(group, "of", photons);
   file.attribute(group, "frame", std::string(units_of(distances).frame));
+  if (!generator.empty()) file.attribute(group, "generator", generator);
   file.attribute(group, "wavelength0", frequency.wavelength / constants::angstrom);
   file.attribute(group, "luminosity", std::accumulate(light.light.begin(), light.light.end(), 0.));
   file.attribute(group, "luminosity_error", light.total_error);
@@ -61,6 +62,12 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, const con
   if (sky.escaped) file.attribute(group, "within", sight.within * 180 / constants::pi);
   if (sight.psf) file.attribute(group, "psf_fwhm", sight.psf->fwhm / units_of(sky.distances).in_cm);
   if (sight.lsf) file.attribute(group, "lsf_fwhm", sight.lsf->fwhm / constants::km);
+}
+
+GeneratorRange OutputContext::range_of(const std::string& generator) const {
+  if (generator.empty()) return {};
+  const auto first = std::ranges::find(generators, generator) - generators.begin();
+  return {int(first), int(first + std::ranges::count(generators, generator))};
 }
 
 SkyFrame OutputContext::sky(const config::Sight& sight) const {

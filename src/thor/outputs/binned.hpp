@@ -60,6 +60,13 @@ struct BinnedLight {
   double total_error = 0;    ///< of all light in the bins, which share photons
 };
 
+/// Generators whose photons an output counts, plain data: from the first to the one before the end.
+struct GeneratorRange {
+  int first = 0, end = 0x7fffffff;  ///< by default all
+
+  bool operator==(const GeneratorRange&) const = default;
+};
+
 /// Properties of a run that the plan of an output depends on.
 struct OutputContext {
   std::function<FrequencyAxis(const std::string&)> axis;  ///< relative to a transition, "" for the first
@@ -69,10 +76,13 @@ struct OutputContext {
   Distances distances{};
   double hubble = 0;            ///< [1/s]
   std::array<double, 3> box{};  ///< sides of a periodic box [cm]; 0: there is none
-  double peak = 1;              ///< of the phase functions, over that of isotropic scattering
+  double peak = 1;              ///< of phase functions and cones of sources, over that of light into all directions
+  std::vector<std::string> generators{};  ///< their names, those that are equal side by side
 
   /// The sky that an output looks at; of no observer if it names none.
   SkyFrame sky(const config::Sight& sight) const;
+  /// The generators of this name; "" are all.
+  GeneratorRange range_of(const std::string& generator) const;
 };
 
 namespace config {
@@ -91,8 +101,8 @@ std::string meaning_of(config::Axis axis, double stretch);
 void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
                   const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light);
 /// Writes the attributes that the group of every binned output has.
-void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const FrequencyAxis& frequency,
-                      const BinnedLight& light, const Distances& distances = {});
+void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const std::string& generator,
+                      const FrequencyAxis& frequency, const BinnedLight& light, const Distances& distances = {});
 /// Writes those of an output that belongs to an observer.
 void write_attributes(io::ArrayOutput& file, const std::string& group, const config::Sight& sight, const SkyFrame& sky);
 
@@ -103,6 +113,10 @@ inline namespace THOR_ISA {
 /// product with the golden ratio, would give every group its own sources.
 THOR_FN int group_of(std::uint64_t id) { return static_cast<int>((id ^ mix64(id / id_groups)) % id_groups); }
 static_assert(id_groups == 1 << 5);
+
+THOR_FN bool contains(const GeneratorRange& range, int generator) {
+  return generator >= range.first && generator < range.end;
+}
 
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
 

@@ -129,7 +129,7 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
   file.write<double>(group + "/luminosity", light.light, shape, "erg s-1", "luminosity in each bin, by " + names);
   write_errors(file, group, light.error, shape, "erg s-1", light);
   file.attribute(group, "axes", names);
-  write_attributes(file, group, of, plan.frequency, light);
+  write_attributes(file, group, of, generator, plan.frequency, light);
 }
 
 }  // namespace thor

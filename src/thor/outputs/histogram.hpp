@@ -55,6 +55,7 @@ struct HistogramOutput {
   std::vector<HistogramAxis> axes;
   std::array<double, 3> centre{};  ///< [cm]
   std::string reference{};         ///< the transition of lambda0; "" is the line's first
+  std::string generator{};         ///< those whose photons it counts; "" are all
 
   static const config::Section<HistogramOutput>& section();
   HistogramPlan plan(const OutputContext& context) const;

@@ -2,25 +2,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "thor/config/names.hpp"
 #include "thor/config/section.hpp"
 #include "thor/outputs/binned.hpp"
 
 /// Keys that binned outputs have in common, for their .cpp files.
 namespace thor::config {
 
-/// A directory of a zarr result has that name: file systems have 255 bytes for it.
-inline constexpr std::size_t longest_name = 100;
-
-/// Declares `name` and `of`.
+/// Declares `name`, `of` and `generator`.
 template <class Output>
 void declare_binned(Section<Output>& s) {
-  const auto is_name = [](const std::string& text) {
-    const auto allowed = [](char c) {
-      return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    };
-    return !text.empty() && text.size() <= longest_name && std::all_of(text.begin(), text.end(), allowed);
-  };
-  s.text("name", &Output::name, "a name of at most 100 letters, digits, _ and -", is_name,
+  s.text("name", &Output::name, expected_name, is_name,
          {.meaning = "name of the group in the result file; no two outputs share one", .example = "emergent"});
   s.choice("of", &Output::of,
            std::vector<Option<Fate>>{
@@ -31,6 +23,8 @@ void declare_binned(Section<Output>& s) {
                 "photons that were shifted beyond `stop_shift` of a grid, as they left their last scattering"},
            },
            {.meaning = "photons that are counted", .fallback = "escaped"});
+  s.text("generator", &Output::generator, "the name of a generator", [](const std::string&) { return true; },
+         {.meaning = "generators whose photons are counted, by their `name`; by default all", .fallback = ""});
 }
 
 /// Words for frequency, as values of an enumeration that begins with those of Axis.

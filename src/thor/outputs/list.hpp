@@ -21,6 +21,7 @@ concept BinnedOutput = std::equality_comparable<T> &&
   { T::meaning } -> std::convertible_to<const char*>;
   { output.name } -> std::convertible_to<std::string>;
   { output.of } -> std::convertible_to<config::Fate>;
+  { output.generator } -> std::convertible_to<std::string>;
   { output.reference } -> std::convertible_to<std::string>;
   { T::section() } -> std::same_as<const config::Section<T>&>;
   { output.plan(context).bins.cells() } -> std::same_as<std::int64_t>;
@@ -32,6 +33,7 @@ template <class... Plans>
 struct AnyPlan {
   int type;
   int observer;  ///< whose light it counts by rays; -1: none's
+  GeneratorRange generators;
   alignas(Plans...) unsigned char bytes[std::max({sizeof(Plans)...})];
 
   template <class Plan>

@@ -90,7 +90,7 @@ struct SkyFrame {
   double cosine = 1;      ///< of the largest angle between these and the direction to the observer
   double blur = 0;        ///< standard deviation of the point-spread function [cm]
   double broadening = 0;  ///< that of the line-spread function, in thermal speeds
-  double peak = 1;        ///< of the phase functions, over that of isotropic scattering
+  double peak = 1;        ///< of phase functions and cones of sources, over that of light into all directions
   std::uint64_t seed = 0;
   Distances distances{};
   double box[3] = {};  ///< sides of a periodic box [cm]; 0: there is none

@@ -27,13 +27,14 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
   using enum PhotonField;
   static const Section<PhotonsOutput> section = [] {
     Section<PhotonsOutput> s("");
-    s.choice("of", &PhotonsOutput::of,
-             std::vector<Option<PhotonsOf>>{
-                 {"original", PhotonsOf::original, "photons, as they end"},
-                 {"peel", PhotonsOf::peel,
-                  "light that every event sends to the `observer`: id of the photon, luminosity, velocity and the "
-                  "position of the event; on processors"}},
-             {.meaning = "what has a row", .fallback = "original"});
+    s.choice(
+        "of", &PhotonsOutput::of,
+        std::vector<Option<PhotonsOf>>{
+            {"original", PhotonsOf::original, "photons, as they end"},
+            {"peel", PhotonsOf::peel,
+             "light that every event sends to the `observer`: id and generator of the photon, luminosity, velocity and "
+             "the position of the event; on processors"}},
+        {.meaning = "what has a row", .fallback = "original"});
     s.text("observer", &PhotonsOutput::observer, "the name of an observer",
            [](const std::string& name) { return !name.empty(); },
            {.meaning = "observer whose light is kept", .example = "face", .when = {"of", {"peel"}}});
@@ -135,6 +136,7 @@ PeelStream::PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const F
     : axis_(axis), sky_(sky), sharing_(sharing) {
   const std::string group = "/photons/peel";
   id_ = file.column<std::uint64_t>(group + "/id", 1, "", "number of the photon");
+  generator_ = file.column<std::int64_t>(group + "/generator", 1, "", "number of its generator, from 0");
   light_ = file.column<double>(group + "/light", 1, "erg s-1",
                                "luminosity that the observer sees, as if it were the same in all directions");
   velocity_ = file.column<double>(group + "/velocity", 1, "km s-1", "c (lambda/lambda_0 - 1) as the observer sees it");
@@ -144,9 +146,11 @@ PeelStream::PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const F
 
 void PeelStream::accept(std::span<const Seen> light) {
   std::vector<std::uint64_t> id;
+  std::vector<std::int64_t> generator;
   std::vector<double> luminosity, velocities, position;
   for (const Seen& seen : light) {
     id.push_back(seen.id);
+    generator.push_back(seen.generator);
     luminosity.push_back(seen.light / sharing_);
     const double frequency = seen.frequency + to_rest(sky_, seen.position, sky_.towards);
     velocities.push_back(velocity(axis_, frequency) / constants::km);
@@ -154,7 +158,8 @@ void PeelStream::accept(std::span<const Seen> light) {
       position.push_back(sky_.centre[k] + nearest(sky_, k, seen.position[k] * sky_.size - sky_.centre[k]));
     }
   }
-  id_.append(id), light_.append(luminosity), velocity_.append(velocities), position_.append(position);
+  id_.append(id), generator_.append(generator), light_.append(luminosity), velocity_.append(velocities),
+      position_.append(position);
 }
 
 }  // namespace thor

@@ -72,7 +72,8 @@ class PhotonStream {
       direction_, column_;
 };
 
-/// All light that is peeled off for one observer, streamed to disk: /photons/peel/{id, light, velocity, position}.
+/// All light that is peeled off for one observer, streamed to disk: /photons/peel/{id, generator, light, velocity,
+/// position}.
 class PeelStream {
  public:
   PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const FrequencyAxis& axis, double sharing,
@@ -86,6 +87,7 @@ class PeelStream {
   SkyFrame sky_;
   double sharing_;
   io::Column<std::uint64_t> id_;
+  io::Column<std::int64_t> generator_;
   io::Column<double> light_, velocity_, position_;
 };
 

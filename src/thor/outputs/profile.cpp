@@ -58,7 +58,7 @@ void ProfileOutput::write(io::ArrayOutput& file, const ProfilePlan& plan, const 
   file.write(group + "/edges", edges, units.length, "edges of the rings: distance from the centre on the sky");
   file.write(group + "/surface_brightness", value, units.brightness, "mean surface brightness of each ring");
   write_errors(file, group, error, {bins}, units.brightness, light);
-  write_attributes(file, group, of, plan.frequency, light, plan.sky.distances);
+  write_attributes(file, group, of, generator, plan.frequency, light, plan.sky.distances);
   write_attributes(file, group, sight, plan.sky);
 }
 

@@ -28,6 +28,7 @@ struct ProfileOutput {
   bool logarithmic = false;
   config::Sight sight{};
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
+  std::string generator{};  ///< those whose photons it counts; "" are all
 
   static const config::Section<ProfileOutput>& section();
   ProfilePlan plan(const OutputContext& context) const;

@@ -70,7 +70,8 @@ THOR_FN void look_at(const SkyFrame& sky, const Photon& photon, const Use& use) 
       photon.weight * 2 / (1 - sky.cosine),
       photon.frequency_scattered + to_rest(sky, photon.position, photon.direction),
       {photon.position[0] + far[0] + once.x + part * twice.x, photon.position[1] + far[1] + once.y + part * twice.y,
-       photon.position[2] + far[2] + once.z + part * twice.z}});
+       photon.position[2] + far[2] + once.z + part * twice.z},
+      photon.generator});
 }
 
 }  // namespace THOR_ISA

@@ -31,7 +31,7 @@ void write_sky(io::ArrayOutput& file, const std::string& group, const std::strin
   file.write(group + "/edges_up", edges, units.length, "edges of the pixels, above the centre");
   file.write<double>(group + "/" + array, value, shape, unit, "surface brightness: rows upward, columns to the right");
   write_errors(file, group, error, shape, unit, light);
-  write_attributes(file, group, o.of, plan.frequency, light, plan.sky.distances);
+  write_attributes(file, group, o.of, o.generator, plan.frequency, light, plan.sky.distances);
   write_attributes(file, group, o.sight, plan.sky);
 }
 

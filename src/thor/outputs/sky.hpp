@@ -27,6 +27,7 @@ struct SkyOutput {
   std::uint64_t pixels = 0;  ///< along a side
   config::Sight sight{};
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
+  std::string generator{};  ///< those whose photons it counts; "" are all
 
   bool operator==(const SkyOutput&) const = default;
 };

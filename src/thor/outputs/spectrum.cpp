@@ -77,7 +77,7 @@ void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, cons
              std::string(distances.known() ? "flux" : "luminosity") + " per unit of the axis");
   write_errors(file, group, error, {bins}, unit, light);
   file.attribute(group, "axis", std::string(units.name));
-  write_attributes(file, group, of, plan.frequency, light, distances);
+  write_attributes(file, group, of, generator, plan.frequency, light, distances);
   if (sight.observer.empty()) return;
   write_attributes(file, group, sight, plan.sky);
   if (!aperture) return;

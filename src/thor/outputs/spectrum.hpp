@@ -42,6 +42,7 @@ struct SpectrumOutput {
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
   config::Sight sight{};
   std::optional<Aperture> aperture{};
+  std::string generator{};  ///< those whose photons it counts; "" are all
 
   static const config::Section<SpectrumOutput>& section();
   SpectrumPlan plan(const OutputContext& context) const;

@@ -90,6 +90,7 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
       cells += plan.bins.cells();
       OutputPlan& any = plans_[place_[i]];
       any.type = int(outputs_[i].index()), any.observer = observers[i];
+      any.generators = std::visit([&](const auto& output) { return context.range_of(output.generator); }, outputs_[i]);
       std::memcpy(any.bytes, &plan, sizeof(plan));
     });
     if (cells <= most_own) own_ = cells;
@@ -226,6 +227,19 @@ bool Tally::conserves() const {
   return photons() == (*this)[Counter::started] && cell(std::int64_t(Counter::light_emitted)) == light;
 }
 
+GeneratorRange Tally::generators_of(std::size_t output) const {
+  const GeneratorRange range = plans_[place_[output]].generators;
+  return {range.first, std::min(range.end, generators_)};
+}
+
+double Tally::photons_of(std::size_t output) const {
+  const GeneratorRange range = generators_of(output);
+  if (range == GeneratorRange{0, generators_}) return double(photons());
+  double sum = 0;
+  for (int g = range.first; g < range.end; ++g) sum += amount(cell(cell_of(g, GeneratorCounter::started)));
+  return sum;
+}
+
 /// The error of a bin: sqrt(sum s^2), s being what one photon adds to it; or from the scatter of groups of photons.
 BinnedLight Tally::binned(std::size_t output) const {
   BinnedLight out;
@@ -255,7 +269,7 @@ BinnedLight Tally::binned(std::size_t output) const {
       out.vov[std::size_t(i)] = float(vov_of_groups(sums));
     }
     const double all = std::accumulate(out.light.begin(), out.light.end(), 0.);
-    const double by_histories = std::max(squares - all * all / std::max(double(photons()), 1.), 0.);
+    const double by_histories = std::max(squares - all * all / std::max(photons_of(output), 1.), 0.);
     out.total_error = bins.groups ? error_of_groups(totals) * quantum : std::sqrt(by_histories);
   });
   return out;
@@ -282,7 +296,7 @@ std::optional<double> Tally::error(std::size_t output, ErrorOf of) const {
     return bins.back().first;  // rounding
   }
   // Where every photon has added its light, the next one may not: nothing is known to better than 1/N.
-  return std::max(binned.total_error / light, 1 / double(photons()));
+  return std::max(binned.total_error / light, 1 / photons_of(output));
 }
 
 double Tally::error() const {
@@ -299,12 +313,18 @@ OutputLight Tally::light_of(std::size_t output, const BinnedLight& binned) const
   const auto of = [&]<class T>(const T& o) -> OutputLight {
     bool observed = false;
     if constexpr (requires { o.sight; }) observed = !o.sight.observer.empty();
+    double leaves = 0;
+    const GeneratorRange range = generators_of(output);
+    for (int g = range.first; g < range.end; ++g) {
+      leaves += light(g, GeneratorCounter::light_escaped) + light(g, GeneratorCounter::light_stopped);
+    }
     return {T::type,
             o.name,
             o.of,
             std::accumulate(binned.light.begin(), binned.light.end(), 0.),
             binned.beyond,
             observed,
+            leaves,
             trusted_share(binned),
             !binned.vov.empty()};
   };

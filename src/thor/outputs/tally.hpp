@@ -16,6 +16,7 @@ struct OutputLight {
   config::Fate of;
   double within, beyond;  ///< light within and beyond the range
   bool observed;          ///< what an observer sees
+  double leaves;          ///< light of its generators that leaves the gas
   double trusted;         ///< share of the light in bins whose errors can be trusted (outputs/trust.hpp)
   bool knows_vov;         ///< or else an upper limit to it
 };
@@ -91,9 +92,11 @@ class Tally {
  private:
   friend TallyPart;
   OutputLight light_of(std::size_t output, const BinnedLight& binned) const;
-  Wide cell(std::int64_t i) const;      ///< of all batches, in the first quanta
-  bool is_light(std::int64_t i) const;  ///< whether a cell counts in quanta
-  void set_quanta();                    ///< of the plans, for this batch
+  GeneratorRange generators_of(std::size_t output) const;
+  double photons_of(std::size_t output) const;  ///< number of those of its generators
+  Wide cell(std::int64_t i) const;              ///< of all batches, in the first quanta
+  bool is_light(std::int64_t i) const;          ///< whether a cell counts in quanta
+  void set_quanta();                            ///< of the plans, for this batch
 
   std::vector<AnyOutput> outputs_;
   std::vector<OutputPlan> plans_;

@@ -94,6 +94,7 @@ THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int 
 template <class Cells>
 THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon, Cells cells) {
   for (int i = 0; i < plan.output_count; ++i) {
+    if (!contains(plan.outputs[i].generators, photon.generator)) continue;
     plan.outputs[i].visit([&](const auto& output) {
       Contributions contributions(output.bins, photon.id, cells);
       count(output, photon, contributions);
@@ -121,6 +122,7 @@ template <class Cells>
 THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
   for (int i = first_plan(plan, seen.observer); i < plan.output_count && plan.outputs[i].observer == seen.observer;
        ++i) {
+    if (!contains(plan.outputs[i].generators, seen.generator)) continue;
     plan.outputs[i].visit([&](const auto& output) {
       if constexpr (requires { output.sky; }) {
         if ((output.of == config::Fate::emitted) != seen.emitted) return;

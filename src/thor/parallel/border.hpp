@@ -31,6 +31,7 @@ struct RayBurden {
   Real frequency;  ///< at its start
   Real before;     ///< the sum there
   int observer;
+  int generator;  ///< of its photon
 };
 
 /// A photon or a ray on its way from one part of a grid to another. Its cell is that of the whole grid.

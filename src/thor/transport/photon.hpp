@@ -34,6 +34,7 @@ struct Seen {
   double light;  ///< luminosity, as if it were the same in all directions [erg/s]
   double frequency;
   double position[3];  ///< of the scattering or emission that sends it
+  int generator;       ///< of the photon
 };
 
 }  // namespace thor

@@ -44,6 +44,31 @@ TEST(Source, SurfaceAndBeam) {
   EXPECT_NEAR(met / 20000., 0.25, 4 * std::sqrt(0.25 * 0.75 / 20000)) << "area of the sphere over that of the beam";
 }
 
+/// Directions of a cone are uniform over its solid angle; those of a beam also cross its disc evenly.
+TEST(Source, Cones) {
+  const double share = (1 - std::cos(40 * M_PI / 180)) / 2, half = (1 - std::cos(42 * M_PI / 180)) / 2;
+  for (const char* shape : {"type: point", "type: extended, shape: beam, radius: 2 kpc"}) {
+    const auto photons = born(std::string(shape) + ", direction: [0, 3, 4], opening_angle: 40 deg");
+    const auto along =
+        test::collect(photons, [](const Photon& p) { return p.direction[1] * 0.6 + p.direction[2] * 0.8; });
+    const auto uniform = [](double share) {
+      return [=](double mu) { return 1 - std::clamp((1 - mu) / 2 / share, 0., 1.); };
+    };
+    EXPECT_GT(test::ks_p(test::ks_distance(along, uniform(share)), 20000), 1e-3) << shape;
+    EXPECT_LT(test::ks_p(test::ks_distance(along, uniform(half)), 20000), 1e-6) << shape;
+    for (const double mu : along) ASSERT_GT(mu, std::cos(40 * M_PI / 180) - 1e-12);
+  }
+  // Where the ray crosses the disc: p - (p a/n a) n.
+  for (const auto& p :
+       born("type: extended, shape: beam, radius: 0.3 kpc, direction: [0, 3, 4], opening_angle: 40 deg")) {
+    const double across = (p.position[1] * 0.6 + p.position[2] * 0.8) / (p.direction[1] * 0.6 + p.direction[2] * 0.8);
+    double r2 = 0;
+    for (int k = 0; k < 3; ++k) r2 += std::pow(p.position[k] - across * p.direction[k], 2);
+    ASSERT_LT(r2, 0.09 + 1e-9);
+    ASSERT_GT(p.column, 0) << "it meets the sphere";
+  }
+}
+
 TEST(Source, Spectra) {
   const auto w = [](const std::string& spectrum) {
     return test::collect(born("type: point, spectrum: {" + spectrum + "}"),

@@ -20,7 +20,7 @@ TEST(CubeOutput, HasChannelsFirst) {
   Tally tally({output}, context, 100, 100);
   TallyPart part(tally);
   const auto see = [&](double x, double y, double frequency, double light) {
-    part.accept(Seen{3, 0, false, light, frequency, {x, y, 0.7}});
+    part.accept(Seen{3, 0, false, light, frequency, {x, y, 0.7}, 0});
   };
   see(0.5, -0.5, -2, 1);   // the first channel, below, right
   see(-0.5, 0.5, 2.5, 2);  // the last one, above, left

@@ -19,7 +19,7 @@ ImageOutput image() {
   return output;
 }
 Seen seen(double y, double z, double light = 1, int observer = 0, bool emitted = false) {
-  return {7, observer, emitted, light, 0, {0, y / 2, z / 2}};
+  return {7, observer, emitted, light, 0, {0, y / 2, z / 2}, 0};
 }
 
 TEST(ImageOutput, HasRowsUpwardAndColumnsToTheRight) {

@@ -30,7 +30,7 @@ ProfileOutput profile() {
   output.sight.observer = "edge", output.sight.centre = {5 * pc, 1 * pc, 0};
   return output;
 }
-Seen seen(double y, double z, double light) { return {7, 0, false, light, 0, {-3, y / 2, z / 2}}; }
+Seen seen(double y, double z, double light) { return {7, 0, false, light, 0, {-3, y / 2, z / 2}, 0}; }
 
 struct File {
   std::string path;

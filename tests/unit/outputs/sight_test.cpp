@@ -22,7 +22,7 @@ config::Sight blurred() {
   return sight;
 }
 
-Seen seen(std::uint64_t id, double frequency = 3) { return {id, 0, false, 1, frequency, {0.7, -0.2, 5}}; }
+Seen seen(std::uint64_t id, double frequency = 3) { return {id, 0, false, 1, frequency, {0.7, -0.2, 5}, 0}; }
 
 struct Moments {
   double mean = 0, variance = 0;
@@ -140,7 +140,7 @@ TEST(Sight, IsInTheRestFrameOfAnObject) {
   resting.observers[0].rest = config::Rest{{10, -20, 30}, {0, 9e9, 4e5}};  // away from the object at 4 km/s along z
   config::Sight sight;
   sight.observer = "face";
-  const Seen ray{1, 0, false, 1, 3, {0.7, -0.2, 5}};  // at z = 50 cm
+  const Seen ray{1, 0, false, 1, 3, {0.7, -0.2, 5}, 0};  // at z = 50 cm
   EXPECT_EQ(record(context().sky(sight), ray).frequency, 3);
   EXPECT_NEAR(record(resting.sky(sight), ray).frequency, 3 + 0.15 * 2 - 2, 1e-12);
   resting.box = {100, 100, 40};  // the nearest image of the ray is 20 cm nearer, or as far behind
@@ -171,7 +171,7 @@ TEST(Sight, FindsTheNearestImage) {
   periodic.box = {100, 60, 80};
   config::Sight sight;
   sight.observer = "face", sight.centre = {45, -25, 0};
-  const Seen ray{1, 0, false, 1, 3, {-4, 2.8, 1}};  // at (-40, 28) cm
+  const Seen ray{1, 0, false, 1, 3, {-4, 2.8, 1}, 0};  // at (-40, 28) cm
   const SkyPlace place = project(periodic.sky(sight), ray.position);
   EXPECT_NEAR(place.right, 15, 1e-12);
   EXPECT_NEAR(place.up, -7, 1e-12);
@@ -198,7 +198,7 @@ TEST(Sight, KeepsTheEstimatorsApart) {
   Tally tally({by_rays, by_photons}, context(), 100, 100);
   TallyPart part(tally);
   part.accept(photon({0, 0, 1}));
-  part.accept(Seen{0, 0, false, 5, 0, {0, 0, 0}});
+  part.accept(Seen{0, 0, false, 5, 0, {0, 0, 0}, 0});
   tally.merge(part);
   EXPECT_NEAR(tally.binned(0).light[0], 5, 1e-12);
   EXPECT_NEAR(tally.binned(1).light[0], 1, 1e-12);

@@ -153,6 +153,37 @@ void count_some(Counter& counter, int first, int last) {
   }
 }
 
+/// Photons and light of the generators that an output counts, and errors of a sample whose size is theirs.
+TEST(Tally, OutputsOfGeneratorsAddUp) {
+  const auto spectrum = [](const char* name, const char* generator) {
+    SpectrumOutput output{name, config::Fate::escaped, config::Axis::x, -1, 1, 2};
+    output.generator = generator;
+    return output;
+  };
+  OutputContext context{[](const std::string&) { return FrequencyAxis{1e6, 1215.67e-8}; }};
+  context.generators = {"gas", "gas", "stars"};
+  Tally tally({spectrum("all", ""), spectrum("gas", "gas"), spectrum("stars", "stars")}, context, 100, 100, 3);
+  for (int i = 0; i < 30; ++i) {
+    Photon photon{};
+    photon.id = std::uint64_t(i), photon.generator = i % 3,
+    photon.weight = photon.weight_initial = 1 + photon.generator;
+    photon.frequency_final = i % 2 ? 0.5 : -0.5, photon.fate = Phase::escaped;
+    tally.start(photon.weight, photon.weight, photon.generator);
+    tally.accept(photon);
+  }
+  const auto all = tally.binned(0), gas = tally.binned(1), stars = tally.binned(2);
+  for (std::size_t bin = 0; bin < 2; ++bin) {
+    EXPECT_NEAR(gas.light[bin], 15, 1e-12);
+    EXPECT_NEAR(stars.light[bin], 15, 1e-12);
+    EXPECT_NEAR(all.light[bin], 30, 1e-12);
+    EXPECT_NEAR(stars.error[bin], 3 * std::sqrt(5.), 1e-9);
+  }
+  EXPECT_NEAR(stars.total_error, 0, 1e-6) << "all of 10 photons, each of weight 3, are in the range";
+  EXPECT_NEAR(gas.total_error, std::sqrt(10 * 1 + 10 * 4 - 900 / 20.), 1e-6);
+  EXPECT_NEAR(*tally.error(2, ErrorOf::total), 0.1, 1e-9) << "nothing is known to better than 1/N";
+  EXPECT_NEAR(tally.light_of_outputs()[1].leaves, 30, 1e-9);
+}
+
 TEST(Tally, SmallOutputsAreOwnAndLargeOnesShared) {
   const std::uint64_t large = Tally::most_own, small = 100;
   const Tally tally({spectrum("large", large), spectrum("small", small)}, context(), 1e6, 1e6);

@@ -163,6 +163,37 @@ TEST_P(DeviceEngine, ShowsObserversWhatTheProcessorDoes) {
                test::run_all(yaml(sphere, 400), twin, compute()).tally);
 }
 
+/// Generators that shine into cones, and outputs of each of them.
+TEST_P(DeviceEngine, ShowsEachGeneratorAsTheProcessorDoes) {
+  const std::string cones =
+      "generators=[{type: point, name: stars, direction: [1, 2, 2], opening_angle: 40 deg, photons: 150}, "
+      "{type: extended, shape: beam, name: lamp, radius: 1.5 kpc, direction: [0, 0.1, -1], opening_angle: 30 deg, "
+      "photons: 250, luminosity: 3 erg/s}, {type: point, photons: 100}]";
+  std::string outputs;
+  for (const char* generator : {"''", "stars", "lamp", "2"}) {
+    const std::string of = std::string(", generator: ") + generator;
+    const std::string name = std::string("name: n") + (generator[0] == '\'' ? "" : generator);
+    outputs += "{type: image, " + name + "i, observer: o, width: 2 kpc, pixels: 9" + of + "}, {type: spectrum, " +
+               name + "s, observer: p, range: [-200 km/s, 200 km/s], bins: 8" + of + "}, {type: spectrum, " + name +
+               "v, range: [-200 km/s, 200 km/s], bins: 50" + of + "}, ";
+  }
+  for (const auto& medium : media) {
+    for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+      const std::string text = yaml(medium, 200, precision);
+      const auto set = with(observed, {cones.c_str(), ("outputs=[" + outputs + "]").c_str(), "peel.memory=9 MB"});
+      const auto expected = test::run_all(text, set, processor());
+      for (std::size_t i = 0; i < 12; ++i) EXPECT_GT(expected.tally.light_of_outputs()[i].within, 0) << i;
+      device::Options few;
+      few.lanes = 70, few.stragglers = false;
+      expect_identical(expected, test::run_all(text, set, compute(few)));
+      expect_identical(expected, test::run_all(text, set, compute()));
+      const auto twin = with(set, {"outputs.4.generator=lamp"});
+      EXPECT_FALSE(test::run_all(text, set, compute()).tally.binned(4).light ==
+                   test::run_all(text, twin, compute()).tally.binned(4).light);
+    }
+  }
+}
+
 /// Cells and tables of sources are copied to a device.
 TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
   test::GridOptions o;

@@ -46,6 +46,7 @@ FitsHeader origin_of(const Result& result, const Product& product) {
   header.set("COMPLETE", result.is_complete(), "F: the run was cut");
   copy(header, "LIGHT", own, "of", "photons that are counted");
   copy(header, "FRAME", own, "frame", "observed: fluxes; rest: luminosities");
+  copy(header, "GENERATR", own, "generator", "whose photons are counted");
   copy(header, "OBSNAME", own, "observer", "");
   copy(header, "CAMERA", own, "camera", "");
   copy(header, "OPERATOR", own, "operator", "what was found along rays");

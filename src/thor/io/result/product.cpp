@@ -96,6 +96,7 @@ const BinnedAxis* Product::frequency() const {
 bool Product::is_observed() const { return attributes.count("frame") && show(attributes, "frame") == "observed"; }
 
 std::string Product::observer() const { return attributes.count("observer") ? show(attributes, "observer") : ""; }
+std::string Product::generator() const { return attributes.count("generator") ? show(attributes, "generator") : ""; }
 
 double Product::bin_size() const {
   double size = 1;

@@ -39,8 +39,9 @@ struct Product {
   bool is_coloured() const { return array == "rgba"; }  ///< a picture of a volume, with four numbers a pixel
   bool has_errors() const { return array != "value" && array != "rgba"; }  ///< Monte Carlo errors
   bool is_picture() const { return kind == ProductKind::image || kind == ProductKind::cube; }
-  bool is_observed() const;      ///< in the frame of an observer: fluxes, observed wavelengths
-  std::string observer() const;  ///< "" where the light of all directions is counted
+  bool is_observed() const;       ///< in the frame of an observer: fluxes, observed wavelengths
+  std::string observer() const;   ///< "" where the light of all directions is counted
+  std::string generator() const;  ///< "" where the light of all is counted
 
   /// Product of the widths of a bin along all axes: a value times this is the light of the bin, in `unit_of_light`.
   double bin_size() const;

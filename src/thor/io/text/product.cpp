@@ -69,7 +69,8 @@ std::string heading(const Result& result, const Input& input, const Product& pro
                            : product.observer() + (direction ? fmt::format(", direction {} {} {}", (*direction)[0],
                                                                            (*direction)[1], (*direction)[2])
                                                              : "")));
-  for (const auto& [name, about] : {std::pair("estimator", "how it is seen"),
+  for (const auto& [name, about] : {std::pair("generator", "whose photons are counted"),
+                                    {"estimator", "how it is seen"},
                                     {"within", "deg, of escaped photons"},
                                     {"aperture_radius", "cm"},
                                     {"aperture_inner", "cm"},

@@ -28,16 +28,17 @@ void place_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* datase
   store_lane<THOR_REAL>(start_ray<THOR_REAL>(*static_cast<const Data*>(dataset), ray), lanes, lane);
 }
 
-bool emit_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const void* numerics,
-               const EmitterView<THOR_REAL>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin) {
-  if (emitter.sources[place_of(emitter, id).generator].shape == SourceShape::beam) return false;
+double emit_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const void* numerics,
+                 const EmitterView<THOR_REAL>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin) {
+  const double sent = sent_towards(emitter.sources[number_of(emitter, id).generator], towards);
+  if (!(sent > 0)) return 0;
   const auto& data = *static_cast<const Data*>(dataset);
   const auto& choice = *static_cast<const THOR_NUMERICS*>(numerics);
   const Vec3<THOR_REAL> n{THOR_REAL(towards[0]), THOR_REAL(towards[1]), THOR_REAL(towards[2])};
   Lane<THOR_REAL> ray = start_photon(data, choice, emitter, id, origin, &n);
   ray.tau = 0;
   store_lane<THOR_REAL>(ray, lanes, lane);
-  return true;
+  return sent;
 }
 
 void coordinates_of_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, double (&position)[3]) {

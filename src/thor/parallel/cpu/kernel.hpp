@@ -37,9 +37,10 @@ struct HistoryKernel {
                 const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin);
   Photon (*end)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Origin& origin);
   void (*place)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Ray& ray);  ///< start of a march
-  /// A ray of photon `id` from its birth towards an observer; false if its source shines elsewhere only.
-  bool (*emit)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
-               const EmitterView<Real>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin);
+  /// A ray of photon `id` from its birth towards an observer, and its light over that of a source that shines into all
+  /// directions; 0: there is no ray, as its source shines elsewhere.
+  double (*emit)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
+                 const EmitterView<Real>& emitter, std::uint64_t id, const double (&towards)[3], Origin& origin);
   void (*coordinates)(const LaneArrays<Real>& lanes, int lane, const void* dataset, double (&position)[3]);
   double (*end_of_ray)(const RayRules& rules, const RayKey& key);
   double (*left_of_ray)(const RayRules& rules, double optical_depth);

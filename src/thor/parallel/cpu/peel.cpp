@@ -66,26 +66,28 @@ void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
   for (int o = 0; o < int(observers_.towards.size()); ++o) {
     const auto& n = observers_.towards[std::size_t(o)];
     Origin birth;
-    if (!history_.emit(pack_, 0, dataset, problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth)) {
-      return;
-    }
+    const double sent =
+        history_.emit(pack_, 0, dataset, problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth);
+    if (!(sent > 0)) continue;
     tally_.accept(Seen{origin.id,
                        o,
                        true,
-                       origin.weight_initial,
+                       origin.weight_initial * sent,
                        double(pack_.frequency[0]),
-                       {birth.position[0], birth.position[1], birth.position[2]}});
+                       {birth.position[0], birth.position[1], birth.position[2]},
+                       origin.generator});
     if (part_) set_cell(pack_, 0, part_->frame.to_part(cell_of(pack_, 0)));
     if (pack_.phase[0] == Phase::fly) {
-      wait(pack_, 0, origin, o, 1, end_of({emitter_.seed, origin.id, at_birth, o}));
+      wait(pack_, 0, origin, o, sent, end_of({emitter_.seed, origin.id, at_birth, o}));
     } else {  // it passes the medium by
       see({origin.id,
-           origin.weight,
+           origin.weight * sent,
            observers_.rules.cut,
            {birth.position[0], birth.position[1], birth.position[2]},
            pack_.frequency[0],
            0,
-           o},
+           o,
+           origin.generator},
           0, Phase::escaped);
     }
   }
@@ -177,19 +179,28 @@ template <class Real>
 void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight,
                         double end) {
   // The sum of the ray starts so that it ends at the cut of all rays.
-  RayBurden<Real> ray{
-      origin.id, origin.weight * weight, end, {}, from.frequency[lane], Real(observers_.rules.cut - end), observer};
+  RayBurden<Real> ray{origin.id, origin.weight * weight, end,
+                      {},        from.frequency[lane],   Real(observers_.rules.cut - end),
+                      observer,  origin.generator};
+  CellIndex cell{};  // in the whole grid
   if (part_) {
-    const CellIndex cell = cell_of(from, lane);
-    set_cell(from, lane, part_->frame.to_whole(cell));
-    history_.coordinates(from, lane, &border_->whole(), ray.position);
+    const CellIndex here = cell_of(from, lane);
+    cell = part_->frame.to_whole(here);
     set_cell(from, lane, cell);
+    history_.coordinates(from, lane, &border_->whole(), ray.position);
+    set_cell(from, lane, here);
   } else {
     history_.coordinates(from, lane, problem_->dataset(), ray.position);
   }
-  copy_lane(from, std::size_t(lane), queue_, waiting_.size());
-  queue_.column[waiting_.size()] = ray.before;
-  queue_.tabulated[waiting_.size()] = Real(observers_.rules.depth);
+  const std::size_t place = waiting_.size();
+  copy_lane(from, std::size_t(lane), queue_, place);
+  queue_.column[place] = ray.before;
+  queue_.tabulated[place] = Real(observers_.rules.depth);
+  if (part_ && !part_->frame.holds(cell)) {  // of a beam: its light towards the observer enters the grid elsewhere
+    set_cell(queue_, int(place), cell);
+    border_->post({Traveller<Real>::ray, 0, load_lane<Real>(queue_, int(place)), {}, ray});
+    return;
+  }
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace();
 }
@@ -269,7 +280,8 @@ void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, Phase e
                      false,
                      ray.light * history_.left_of_ray(observers_.rules, optical_depth),
                      double(ray.frequency),
-                     {ray.position[0], ray.position[1], ray.position[2]}});
+                     {ray.position[0], ray.position[1], ray.position[2]},
+                     ray.generator});
 }
 
 template class Peeler<float>;

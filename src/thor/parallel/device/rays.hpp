@@ -46,7 +46,8 @@ THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth
                   false,
                   ray.light * left_of_ray(rules, optical_depth),
                   ray.frequency,
-                  {ray.position[0], ray.position[1], ray.position[2]}},
+                  {ray.position[0], ray.position[1], ray.position[2]},
+                  number_of(program.emitter, ray.id).generator},
              cells);
 }
 
@@ -85,8 +86,9 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
     RayKey key{program.emitter.seed, waiting.id, std::uint64_t(event.steps), observer};
     if (kind == EventKind::by_birth) {
-      if (program.emitter.sources[place_of(program.emitter, waiting.id).generator].shape == SourceShape::beam) continue;
-      ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight;
+      const double sent = sent_towards(program.emitter.sources[number_of(program.emitter, waiting.id).generator], n);
+      if (!(sent > 0)) continue;
+      ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight * sent;
       Origin birth;
       lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
       ray.frequency = double(lane.frequency);
@@ -94,9 +96,10 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
                  Seen{waiting.id,
                       observer,
                       true,
-                      birth.weight_initial,
+                      birth.weight_initial * sent,
                       ray.frequency,
-                      {birth.position[0], birth.position[1], birth.position[2]}},
+                      {birth.position[0], birth.position[1], birth.position[2]},
+                      birth.generator},
                  cells);
       if (lane.phase != Phase::fly) {  // it passes the medium by
         ray.end = rays.rules.cut;
