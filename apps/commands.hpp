@@ -101,7 +101,9 @@ inline const CLI::Validator& file_name() {
   return validator;
 }
 
-/// Prints data to stdout; an error if it cannot be written.
+/// Prints data to stdout, without what a terminal would take for a command; an error if it cannot be written.
 void print(const std::string& text);
+/// The same, where no error can be thrown.
+ExitCode try_to_print(const std::string& text);
 
 }  // namespace thor::command

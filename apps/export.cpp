@@ -41,8 +41,14 @@ std::vector<std::string> formats_of(const ExportArguments& a, ProductKind kind) 
   return formats;
 }
 
-/// A directory, or the beginning of names.
+/// A directory, or the beginning of names. thor itself gives no name that a terminal would take for a command.
 std::string path_of(const ExportArguments& a, const std::string& name) {
+  if (printable_line(name) != name) {
+    throw Error(ExitCode::input,
+                fmt::format("{}: a file cannot be named after the product \"{}\", which has control characters: rename "
+                            "it, or give another by --name",
+                            a.file, printable_line(name)));
+  }
   std::error_code ignored;
   if (!a.output.empty() && std::filesystem::is_directory(a.output, ignored)) {
     return (std::filesystem::path(a.output) / name).string();
@@ -112,6 +118,7 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
 }
 
 ExitCode run_export(const ExportArguments& a) {
+  if (a.quiet) say_no_messages();
   if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "give a format: --fits, --png or --txt");
   const std::optional<io::Result> result = io::open_result(a.file);
   if (!result) throw Error(ExitCode::input, a.file + ": not a result of thor");

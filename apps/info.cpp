@@ -89,15 +89,18 @@ std::string to_json(const std::string& path, const io::Result& info) {
     out["parts"] = Json::array();
     for (int rank = 0; rank < parts->count; ++rank) out["parts"].push_back(io::part_name(path, rank));
   }
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 std::string to_text(const std::string& path, const io::Result& info) {
   const Attributes &root = info.root(), &summary = info.summary();
   const bool rays = io::text(root, "driver") == "raytrace";
-  std::string out = fmt::format("{}: {} by thor {} ({})\n", path, rays ? "rays" : show(root, "line"),
-                                show(root, "thor_version"), show(root, "git_commit"));
-  const auto row = [&](const char* name, const std::string& text) { out += fmt::format("  {:<11} {}\n", name, text); };
+  std::string out = printable_line(fmt::format("{}: {} by thor {} ({})", path, rays ? "rays" : show(root, "line"),
+                                               show(root, "thor_version"), show(root, "git_commit"))) +
+                    "\n";
+  const auto row = [&](const char* name, const std::string& text) {
+    out += fmt::format("  {:<11} {}\n", name, printable_line(text));
+  };
   row("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
                           show(root, "precision"), show(root, "seed")));
   if (rays) {
@@ -176,8 +179,9 @@ std::string to_text(const std::string& path, const io::Result& info) {
   for (const io::Object& object : info.objects) {
     if (!object.is_dataset) continue;
     const std::string units = show(object.attributes, "units");
-    out += fmt::format("  {:<36} {:<20} {}{}{}\n", object.path, shape_of(object), units, units.empty() ? "" : "; ",
-                       show(object.attributes, "description"));
+    out += printable_line(fmt::format("  {:<36} {:<20} {}{}{}", object.path, shape_of(object), units,
+                                      units.empty() ? "" : "; ", show(object.attributes, "description"))) +
+           "\n";
   }
   return out;
 }

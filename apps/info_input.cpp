@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/message.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/snapshot/snapshot.hpp"
 
@@ -149,11 +150,12 @@ Facts facts_of_unread(const io::Input& input, const Error& error) {
 
 std::string to_text(const std::string& path, const Facts& facts) {
   std::string out = fmt::format("{}: {}\n", path, facts.title);
-  for (const auto& [name, text] : facts.rows) out += fmt::format("  {:<22}{}\n", name, text);
+  const auto line = [&](const std::string& text) { out += printable_line(text) + "\n"; };
+  for (const auto& [name, text] : facts.rows) line(fmt::format("  {:<22}{}", name, text));
   for (const ArrayFact& array : facts.arrays) {
-    out += fmt::format("  {:<36} {:<24} {}{}{}\n", array.path,
-                       fmt::format("{} [{}]", array.info.type, fmt::join(array.info.shape, ", ")), array.units,
-                       array.units.empty() || array.description.empty() ? "" : "; ", array.description);
+    line(fmt::format("  {:<36} {:<24} {}{}{}", array.path,
+                     fmt::format("{} [{}]", array.info.type, fmt::join(array.info.shape, ", ")), array.units,
+                     array.units.empty() || array.description.empty() ? "" : "; ", array.description));
   }
   return out;
 }
@@ -167,7 +169,7 @@ std::string to_json(const std::string& path, const char* kind, const Facts& fact
                                {"units", array.units},
                                {"description", array.description}});
   }
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

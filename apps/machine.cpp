@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "thor/comm/world.hpp"
+#include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/core/version.hpp"
 #include "thor/io/hdf5/hdf5.hpp"
@@ -140,12 +141,22 @@ std::string version_text() {
 }
 
 void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+  const std::string shown = printable(text);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) {  // as with `thor lines | head -1`: the reader has closed the pipe
       std::signal(SIGPIPE, SIG_DFL);
       std::raise(SIGPIPE);
     }
     throw Error(ExitCode::output, "cannot write to the standard output");
+  }
+}
+
+ExitCode try_to_print(const std::string& text) {
+  try {
+    print(text);
+    return ExitCode::done;
+  } catch (...) {
+    return report_failure();
   }
 }
 

@@ -19,6 +19,7 @@ ExitCode run(MergeArguments arguments) {
   io::Merge& merge = arguments.merge;
   while (merge.result.size() > 1 && merge.result.ends_with('/')) merge.result.pop_back();  // of a directory
   merge.output = result_name(merge.output);
+  if (arguments.quiet) say_no_messages();
   const SignalGuard guard;
   Progress progress(arguments.quiet ? ProgressMode::never : progress_mode(arguments.progress), 0, "values");
   const auto parts = io::merge_parts(merge, [&](std::uint64_t rows, std::uint64_t all) {

@@ -91,6 +91,7 @@ ExitCode report_failure() {
 ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<ExitCode(RunOptions options)>& work) {
   return on_ranks([&](const comm::World& world) {
     RunOptions options = arguments.resolved();
+    if (options.quiet) say_no_messages();
     if (world.is_alone()) return work(options);
     options.world = options.domains.world = &world;
     if (arguments.threads == 0) options.cpu.threads = threads_of_rank(world);

@@ -2,22 +2,33 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Messages to the user, on stderr. Nothing here throws: a message that cannot be written must not end a run.
 namespace thor {
 
+/// Text of a file or a user, safe for a terminal: control characters, those that turn the direction of writing and
+/// bytes that are not UTF-8 become \\xNN. Tabs and the ends of lines stay.
+std::string printable(std::string_view text);
+/// The same on one line: its ends become \\n.
+std::string printable_line(std::string_view text);
+
+/// As it is, escape codes included.
 void say(const std::string& text);
 
-/// Prints "thor: warning: ...", each text only once; repeat_warnings() prints them again.
+/// Unless messages are not wanted.
+void say_message(const std::string& text);
+
+/// Prints "thor: warning: ...", each text only once.
 void say_warning(const std::string& text);
 
-/// The warnings since the last repeat_warnings(), to be stored in a file.
+/// The warnings since the last forget_warnings(), to be stored in a file.
 std::vector<std::string> warnings_said();
+void forget_warnings();
 
-/// Prints the warnings again at the end of a run, when those of its start have scrolled away, and forgets them.
-void repeat_warnings();
-
+/// From here on messages are not printed, but warnings and errors are (--quiet).
+void say_no_messages();
 /// From here on nothing but errors is printed: of many processes one speaks.
 void say_errors_only();
 
@@ -29,7 +40,7 @@ bool has_colors();
 
 template <class... T>
 void message(fmt::format_string<T...> format, T&&... arguments) {
-  say(fmt::format(format, std::forward<T>(arguments)...));
+  say_message(fmt::format(format, std::forward<T>(arguments)...));
 }
 template <class... T>
 void warning(fmt::format_string<T...> format, T&&... arguments) {

@@ -58,12 +58,12 @@ void Progress::update(std::uint64_t done, const std::vector<ProgressPart>& more)
   // The last column stays free: some terminals go on to the next line when it is filled.
   const std::size_t width = live_ ? columns() : 0;
   const std::string line = fit(std::move(parts), width > 1 ? width - 1 : width);
-  message("{}{}{}", live_ ? "\r" : "", line, live_ ? "\x1b[K" : "\n");
+  say(fmt::format("{}{}{}", live_ ? "\r" : "", line, live_ ? "\x1b[K" : "\n"));
   shown_ = live_;
 }
 
 void Progress::finish() {
-  if (shown_) message("\r\x1b[K");
+  if (shown_) say("\r\x1b[K");
   shown_ = false;
 }
 

@@ -43,7 +43,7 @@ TEST(SupportedCoreSkip, TemplatesAskForNoMore) {
       continue;
     }
     const config::Config config = config::parse(t.yaml, "f.yaml");
-    repeat_warnings();
+    forget_warnings();
     warn_of_core_skip(config, build_setup(config), comm::World(comm::World::Alone{}), 1);
     EXPECT_TRUE(warnings_said().empty()) << t.name;
   }

@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "thor/core/message.hpp"
 #include "thor/io/file_output.hpp"
 
 namespace thor::io {
 namespace {
-
-/// In one line, whatever a name contains.
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  std::ranges::replace(text, '\r', ' ');
-  return text;
-}
 
 std::string bracketed(const Unit& unit) { return unit.text().empty() ? "" : " [" + unit.text() + "]"; }
 
@@ -38,7 +32,7 @@ std::string value_name(const Product& product) {
 std::string heading(const Result& result, const Input& input, const Product& product) {
   const Attributes &root = result.root(), &own = product.attributes;
   std::string text, columns, shape;
-  const auto line = [&](const std::string& what) { text += "# " + one_line(what) + "\n"; };
+  const auto line = [&](const std::string& what) { text += "# " + printable_line(what) + "\n"; };
   line(fmt::format("{} {} of {}, by thor {} ({}), seed {}", kind_name(product.kind), product.name, show(root, "line"),
                    show(root, "thor_version"), show(root, "git_commit"), show(root, "seed")));
   for (std::size_t i = 0; i < product.axes.size(); ++i) {
