@@ -217,10 +217,35 @@ class Written(MergeCase):
                 self.assertRegex(said, rf"cannot write '\S*/{name}': the file exists: use --overwrite")
                 self.assertEqual(self.names(), [name])
                 self.assertEqual((self.folder / name).read_text(), "mine")
+                if name != "out.h5":  # what is no part of a run stays
+                    said = self.on_ranks(3, None, "--overwrite", expect=OUTPUT)
+                    self.assertRegex(said, rf"{name}': it does not hold the raw photons of rank \d of another run: move or remove it")
+                    self.assertEqual((self.folder / name).read_text(), "mine")
+                    (self.folder / name).unlink()
                 self.on_ranks(3, None, "--overwrite")
                 self.assertEqual(self.names(), ["out.0.h5", "out.1.h5", "out.2.h5", "out.h5"])
                 self.merge("--remove")
                 self.out.unlink()
+
+    def test_a_result_with_the_name_of_a_part_stays(self):
+        """As of a run on one rank whose result is called so."""
+        other = self.run_thor(sphere(1, 10)).rename(self.part(0))
+        before = other.read_bytes()
+        self.on_ranks(2, None, "--overwrite", expect=OUTPUT)
+        self.assertEqual((self.names(), other.read_bytes()), (["out.0.h5"], before))
+
+    def test_permissions(self):
+        """Of the result that is joined, and of the parts that are replaced."""
+        self.on_ranks(2)
+        for path in (self.out, self.part(0), self.part(1)):
+            path.chmod(0o600)
+        self.on_ranks(2, None, "--overwrite")
+        self.assertEqual({path.stat().st_mode & 0o777 for path in (self.out, self.part(0), self.part(1))}, {0o600})
+        self.out.chmod(0o400)
+        self.assertIn("it is read-only", self.merge(expect=OUTPUT))
+        self.out.chmod(0o600)
+        self.merge()
+        self.assertEqual(self.out.stat().st_mode & 0o777, 0o600)
 
     def test_an_input_is_not_replaced(self):
         grid = self.part(1)

@@ -47,6 +47,7 @@ RankFile::RankFile(const comm::World& world, const config::Config& config, const
     : world_(world), options_(options), run_(std::move(run)) {
   const std::string name = io::part_name(options.output, world.rank());
   for (const std::string& input : input_paths(config)) io::detail::require_apart(name, input);
+  if (options.overwrite) io::require_part(name, world.rank());
   file_.emplace(name, options.overwrite, false);
   photons_.emplace(config, setup, sharing, *file_, [this](const Error& why, const std::string& text) {
     forget(why.what());

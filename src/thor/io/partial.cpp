@@ -59,11 +59,28 @@ fs::path target_of(const fs::path& path) {
   return target_of(next.is_absolute() ? next : folder_of(target) / next);
 }
 
+std::optional<mode_t> mode_of(const fs::path& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? std::optional<mode_t>(status.st_mode & 0777) : std::nullopt;
+}
+
+bool is_read_only(const fs::path& path) {
+  const std::optional<mode_t> mode = mode_of(path);
+  return mode && ((*mode & S_IWUSR) == 0 || access(path.c_str(), W_OK) != 0);
+}
+
+void require_writable(const fs::path& path) {
+  if (is_read_only(path)) {
+    fail(path, "it is read-only", "make it writable (chmod u+w) if it is to be replaced, or give another name");
+  }
+}
+
 void require_free(const fs::path& path, bool overwrite) {
   std::error_code ignored;
   if (!overwrite && fs::exists(path, ignored)) {
     fail(path, "the file exists", "use --overwrite to replace it, or another name");
   }
+  require_writable(path);
   const fs::path folder = folder_of(path);
   if (!fs::is_directory(folder, ignored)) {
     fail(path, "there is no directory '" + folder.string() + "'", "create it, or write elsewhere");
@@ -109,7 +126,10 @@ int create_partial(const fs::path& path, const fs::path& partial, bool overwrite
   }
   require_free(path, overwrite);
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const int descriptor = open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const std::optional<mode_t> mode = mode_of(path);
+    const int descriptor =
+        open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode.value_or(0666));
+    if (descriptor >= 0 && mode) static_cast<void>(!fchmod(descriptor, *mode));  // some disks have none
     if (descriptor >= 0) return descriptor;
     if (errno != EEXIST) cannot_create(path, errno);
     remove_leftover(path, partial);
@@ -160,6 +180,12 @@ void give_name(const fs::path& path, const fs::path& partial, bool overwrite) {
     fail(path, "the file appeared during the run",
          "the result is complete and kept as '" + partial.string() + "'; rename it");
   }
+  if (is_read_only(path)) {
+    keep();
+    fail(path, "it became read-only during the run",
+         "the result is complete and kept as '" + partial.string() + "'; rename it");
+  }
+  if (const auto mode = mode_of(path)) fs::permissions(partial, fs::perms(*mode), none);
   fs::rename(partial, path, error);
   if (!error) return;
   keep();

@@ -1,6 +1,9 @@
 #pragma once
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 /// A result is called NAME.partial until it is complete: a reader never sees half of it, and the file it replaces stays
@@ -15,6 +18,14 @@ std::filesystem::path partial_of(const std::filesystem::path& path);
 
 /// Destination of a result with this name: the target of a link of that name, so that the link stays a link.
 std::filesystem::path target_of(const std::filesystem::path& path);
+
+/// Whether what has this name is not to be replaced: a rename needs permissions of the directory only, and the
+/// superuser none, so that this is looked at.
+bool is_read_only(const std::filesystem::path& path);
+void require_writable(const std::filesystem::path& path);
+
+/// The permissions of what has this name, or none: what replaces it has the same.
+std::optional<mode_t> mode_of(const std::filesystem::path& path);
 
 /// Checks that the name is free (or may be replaced) and that the directory exists.
 void require_free(const std::filesystem::path& path, bool overwrite);
@@ -45,7 +56,8 @@ double free_space(const std::filesystem::path& path);
 /// Flushes data to the disk, not only to the page cache: some file systems report only now that they are full.
 void sync(const std::filesystem::path& path, const std::filesystem::path& partial);
 
-/// Renames the partial file. If the name has been taken meanwhile, it is kept and the error says so.
+/// Renames the partial file, which gets the permissions of what it replaces. If the name has been taken meanwhile, or
+/// what has it is read-only now, it is kept and the error says so.
 void give_name(const std::filesystem::path& path, const std::filesystem::path& partial, bool overwrite);
 
 /// The file before the one in this place, which is kept where it is about to be replaced by a checkpoint, for the case

@@ -7,6 +7,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/io/array/input.hpp"
+#include "thor/io/partial.hpp"
 
 namespace thor::io {
 namespace {
@@ -67,6 +68,22 @@ std::optional<Part> part_of(const std::vector<Object>& objects) {
   const auto found = std::ranges::find(objects, group_of_part, &Object::path);
   if (found == objects.end()) return std::nullopt;
   return Part{whole(found->attributes, "rank"), whole(found->attributes, "ranks"), text(found->attributes, "run")};
+}
+
+void require_part(const std::string& name, int rank) {
+  std::error_code none;
+  const auto type = std::filesystem::status(name, none).type();
+  if (type == std::filesystem::file_type::not_found) return;
+  try {
+    // A pipe would wait for somebody to write to it.
+    if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::directory) {
+      const auto part = part_of(contents(name));
+      if (part && part->rank == rank) return;
+    }
+  } catch (const Error&) {  // whatever it is
+  }
+  detail::fail(name, fmt::format("it does not hold the raw photons of rank {} of another run", rank),
+               "move or remove it, or give another name (-o)");
 }
 
 std::map<int, std::string> parts_beside(const std::string& result) {

@@ -33,6 +33,9 @@ void write_part(ArrayOutput& file, const Part& part);
 /// None where a file is no part.
 std::optional<Part> part_of(const std::vector<Object>& objects);
 
+/// Refuses to replace a file with the name of a part that is something else.
+void require_part(const std::string& name, int rank);
+
 /// The files of ranks beside a result that belong to it, by rank; of others nothing is known, nor where there is no
 /// result that can be read.
 std::map<int, std::string> parts_beside(const std::string& result);

@@ -33,7 +33,9 @@ Store::Store(const fs::path& name, bool overwrite) : path_(target_of(name)), par
     if (const std::string why = why_kept(path_, false); !why.empty())
       fail(path_, why, "move or remove it, or give another name");
   }
-  const bool there = mkdir(partial_.c_str(), 0777) != 0;
+  directory_mode_ = mode_of(path_);
+  file_mode_ = mode_of(path_ / (is_array(path_) ? ".zarray" : ".zgroup"));
+  const bool there = mkdir(partial_.c_str(), directory_mode_.value_or(0777)) != 0;
   if (there && errno != EEXIST) cannot_create(path_, errno);
   lock_.id = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (lock_.id < 0 && there) fail(path_, "'" + partial_.string() + "' is in the way", "look at it and remove it");
@@ -47,6 +49,7 @@ Store::Store(const fs::path& name, bool overwrite) : path_(target_of(name)), par
   }
   if (!lock_partial(lock_.id, partial_)) fail_taken(path_, partial_);
   if (there) clear_leftovers();
+  if (directory_mode_) static_cast<void>(!fchmod(lock_.id, *directory_mode_));
   ours_ = true;
 }
 
@@ -101,13 +104,16 @@ void Store::require_there() const {
 }
 
 void Store::make_directory(const std::string& object) const {
-  if (mkdirat(lock_.id, object.c_str(), 0777) != 0) fail_at(object, errno);
+  if (mkdirat(lock_.id, object.c_str(), directory_mode_.value_or(0777)) != 0) fail_at(object, errno);
+  if (directory_mode_) static_cast<void>(!fchmodat(lock_.id, object.c_str(), *directory_mode_, 0));
 }
 
 void Store::put(const std::string& object, const std::string& name, std::span<const std::byte> bytes) {
   if (std::exchange(reserved_, false)) unlinkat(lock_.id, of_reserve, 0);  // for this
   const std::string file = (object.empty() ? "" : object + "/") + name;
-  const int descriptor = openat(lock_.id, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int descriptor =
+      openat(lock_.id, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, file_mode_.value_or(0666));
+  if (descriptor >= 0 && file_mode_) static_cast<void>(!fchmod(descriptor, *file_mode_));
   int code = descriptor < 0 ? errno : 0;
   while (code == 0 && !bytes.empty()) {
     const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
@@ -140,6 +146,7 @@ void Store::commit(bool overwrite) {
     const auto keep = [&](const std::string& reason) {
       fail(path_, "the result is complete and kept as '" + partial_.string() + "'", reason);
     };
+    if (is_read_only(path_)) keep("the directory of that name became read-only during the run; rename it");
     if (const std::string reason = why_kept(path_, false); !reason.empty())
       keep(reason + "; move or remove it, and rename the result");
     for (int i = 1; fs::exists(fs::symlink_status(old, error)); ++i) {

@@ -1,6 +1,9 @@
 #pragma once
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -36,6 +39,7 @@ class Store {
   [[noreturn]] void fail_at(const std::string& object, int code) const;
 
   std::filesystem::path path_, partial_;
+  std::optional<mode_t> directory_mode_, file_mode_;  ///< of what is replaced
   bool reserved_ = false;
   Descriptor lock_{-1};  ///< held while it is written; a process that dies lets go of it
   bool ours_ = false;
