@@ -69,18 +69,19 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
                                         "`thor continue`; it stays as it is: run the command again");
     };
   }
-  const Earlier earlier = open_earlier(path);
-  if (replace) options.replaces = earlier.path == path ? Replaces::this_run : Replaces::spoilt;
-  config::Config then = earlier.config;
+  std::optional<config::Config> wanted;
   if (asked) {
     const std::string text = config::read_source(asked->path), name = asked->path == "-" ? "<stdin>" : asked->path;
     if (config::asks_for_rays(text, name, asked->set)) {
       throw Error(ExitCode::usage,
                   "--restart: rays cannot be continued, as they have no checkpoints: run " + name + " without it");
     }
-    then = config::check(text, name, asked->set).config;
-    require_same_config(earlier, then);
+    wanted = config::check(text, name, asked->set).config;
   }
+  const Earlier earlier = open_earlier(path, wanted ? &*wanted : nullptr);
+  if (wanted) require_same_config(earlier, *wanted);
+  if (replace) options.replaces = earlier.path == path ? Replaces::this_run : Replaces::spoilt;
+  const config::Config& then = earlier.config;
   std::vector<std::string> set;
   if (!arguments.error.empty()) set.push_back("until.error=" + arguments.error);
   if (!arguments.of.empty()) set.push_back("until.of=" + arguments.of);

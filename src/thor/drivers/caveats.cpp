@@ -82,16 +82,26 @@ class Named {
   std::string names_;
 };
 
-void add_untrusted(const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+void add_untrusted(const std::vector<OutputLight>& outputs, const Ending& ending, std::vector<std::string>& list) {
   Named few;
   for (const OutputLight& s : outputs) {
-    if (s.knows_vov && s.trusted < least_trusted && s.within > 0) few.add(s, fmt::format("{:.3g} %", 100 * s.trusted));
+    if (!(s.trusted < least_trusted && s.within > 0)) continue;
+    if (s.name == ending.met_in_all) {
+      list.push_back(fmt::format(
+          "until: the error of all light of {0} {1} is reached, but {2:.3g} % of that light is in bins whose own "
+          "errors "
+          "cannot be trusted (more than {3:.0f} %). `of: bin-median` asks for the error of a typical bin; larger bins "
+          "need fewer photons.",
+          s.type, s.name, 100 * (1 - s.trusted), 100 * most_relative_error));
+    } else if (s.knows_vov) {
+      few.add(s, fmt::format("{:.3g} %", 100 * s.trusted));
+    }
   }
   if (few.empty()) return;
   list.push_back(fmt::format(
-      "less than half of the light of {} is in bins whose errors can be trusted (at most {:.0f} % of the light, with a "
-      "VOV of at most {}): few photons make the others. More photons or larger bins help.",
-      few.text(), 100 * most_relative_error, most_vov));
+      "less than half of the light of {} is in bins whose errors can be trusted (at most {:.0f} %). Add photons (thor "
+      "continue), or use larger bins.",
+      few.text(), 100 * most_relative_error));
 }
 
 /// Outputs that have none of the light that leaves the gas, and those that have only part of it in their range.
@@ -147,7 +157,7 @@ std::vector<std::string> caveats_of(const Tally& t, const std::vector<OutputLigh
   add_stopped(t, outputs, list);
   add_lost_rays(t, list);
   add_low_cut(t, ending, list);
-  add_untrusted(outputs, list);
+  add_untrusted(outputs, ending, list);
   add_empty_and_beyond(t, outputs, list);
   if (!ending.dropped_photons.empty()) {
     list.push_back("the raw photons are not in the file, since the disk did not take them (" + ending.dropped_photons +

@@ -15,6 +15,7 @@ struct Ending {
   bool checkpoint = false;        ///< whether the run goes on
   bool all_light = false;         ///< whether the photons that were run share all light, in spite of a cut
   double depth_of_rays = 30;      ///< optical depth at which rays to observers end
+  std::string met_in_all{};       ///< the output whose light in all has the error that was to be reached; "" if none
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally.unfinished() == 0; }
 };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "thor/config/tree.hpp"
 #include "thor/core/message.hpp"
@@ -49,7 +51,42 @@ std::string hash_of_cells(const std::vector<std::uint64_t>& cells) {
   return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size() * sizeof(cells[0])}));
 }
 
-Earlier open_this(const std::string& path) {
+/// Whether the files that a configuration reads are there, of the size that the result knows.
+bool has_inputs(const config::Config& config, const io::Input& result) {
+  const std::vector<std::string> paths = input_paths(config);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    std::error_code error;
+    if (std::filesystem::is_directory(paths[i], error)) continue;
+    const auto bytes = std::filesystem::file_size(paths[i], error);
+    if (error || result.number(fmt::format("/inputs/{}", i), "bytes") != double(bytes)) return false;
+  }
+  return true;
+}
+
+/// The configuration of a result. Relative paths in it are looked for from the result, as it was from there when the
+/// result was written, then beside the result, then where the configuration was: a folder may be moved or copied.
+config::Config find_config(const std::string& path, const io::Input& file, const std::string& text) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const std::filesystem::path then = file.text("/", "config_path").value_or("");
+  const std::filesystem::path from = file.text("/", "config_from_result").value_or(then.filename().string());
+  for (const auto& place : {folder / from, folder / then.filename()}) {
+    try {
+      config::Config config = config::parse(text, place.lexically_normal().string());
+      if (has_inputs(config, file)) return config;
+    } catch (const Error&) {  // a file is missing, or is another one
+    }
+  }
+  try {
+    return config::parse(text, then.string());
+  } catch (const Error& e) {
+    throw Error(e.code(),
+                fmt::format("{}\n{}: its input is neither beside it nor where it was: put it beside the result, "
+                            "or give a configuration that knows where it is (thor run CONFIG --restart {})",
+                            e.what(), path, path));
+  }
+}
+
+Earlier open_this(const std::string& path, const config::Config* asked) {
   io::require_whole(path, io::contents(path));
   const io::Input file(path);
   const auto made_by = file.text("/", "thor_version");
@@ -57,9 +94,13 @@ Earlier open_this(const std::string& path) {
   const auto config = file.text("/", "config"), name = file.text("/", "config_path");
   if (!made_by || !format || !config) refuse(path, "it is not a result of thor");
   if (*made_by != version || *format != double(io::result_format_version)) {
-    refuse(path, fmt::format("it was made by thor {}, and this is {}: photons may differ. Use that version, or run its "
-                             "configuration again with more photons (thor info --config)",
-                             *made_by, version));
+    const std::string why =
+        *made_by != version
+            ? fmt::format("it was made by thor {}, and this is {}", *made_by, version)
+            : fmt::format("it is of format {:g}, and this thor writes format {}", *format, io::result_format_version);
+    refuse(path, why +
+                     ": photons may differ. Use the thor that made it, or run its configuration again with more "
+                     "photons (thor info --config)");
   }
   if (file.text("/", "driver") == "raytrace") {
     refuse(path,
@@ -85,52 +126,129 @@ Earlier open_this(const std::string& path) {
   if (const auto commit = file.text("/", "git_commit"); commit && *commit != git_commit) {
     warning("{} was made by commit {}, and this is {}: photons may differ", path, *commit, git_commit);
   }
-  Earlier earlier{path, config::parse(*config, *name)};
-  if (earlier.config.resolved != *config) {
-    refuse(path, "its configuration does not mean the same to this program; use the one that made it");
-  }
   if (file.text(group, "config_hash") != fmt::format("{:016x}", io::hash_of(*config))) {
     refuse(path, "its configuration is not the one that it was made with");
   }
   if (file.text(group, "cells_hash") != hash_of_cells(file.read_all<std::uint64_t>(std::string(group) + "/cells"))) {
     refuse(path, "its tally is damaged: the cells");
   }
+  Earlier earlier{path, *config, asked ? *asked : find_config(path, file, *config)};
+  if (!asked && earlier.config.resolved != *config) {
+    refuse(path, "its configuration does not mean the same to this program; use the one that made it");
+  }
   return earlier;
+}
+
+/// The keys in which two configurations differ, but for where results go and where files are: what is in these is
+/// compared by itself (require_same_inputs).
+std::vector<std::string> keys_that_differ(const std::string& one, const std::string& of_one, const std::string& other,
+                                          const std::string& of_other) {
+  std::vector<std::string> keys =
+      config::differing_keys(config::read_tree(one, of_one), config::read_tree(other, of_other));
+  std::erase_if(keys, [](const std::string& key) {
+    return key == "output.path" || key == "dataset.path" || key == "line_list" || key == "acceleration.jump_tables" ||
+           (key.starts_with("generators.") && key.ends_with(".path"));
+  });
+  return keys;
+}
+
+/// Whether two configurations are of the same photons, whenever their runs end.
+bool same_model(const std::string& one, const std::string& other) {
+  std::vector<std::string> keys = keys_that_differ(one, "", other, "");
+  std::erase_if(keys, [](const std::string& key) { return key == "until" || key.starts_with("until."); });
+  return keys.empty();
+}
+
+/// Refuses a result that a killed run of another model was to replace.
+void require_no_other(const std::string& path) {
+  std::error_code none;
+  const std::string partial = io::detail::partial_of(io::detail::target_of(path)).string();
+  if (!std::filesystem::is_regular_file(partial, none) || !std::filesystem::is_regular_file(path, none)) return;
+  std::optional<std::string> left, there;
+  try {
+    left = io::Input(partial).text("/", "config"), there = io::Input(path).text("/", "config");
+    if (!left || !there || same_model(*left, *there)) return;
+  } catch (const Error&) {  // it says nothing, or is being written
+    return;
+  }
+  refuse(path, fmt::format("a run of another configuration was to replace it, and was killed before it had written "
+                           "anything. Run that one again, or remove {} to go on with this result",
+                           partial));
+}
+
+/// Whether a damaged result is of a model, as far as what is left of it says so.
+bool is_left_of(const std::string& path, const std::string& model) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return true;  // nothing has that name
+  try {
+    if (const auto config = io::Input(path).text("/", "config")) return same_model(*config, model);
+  } catch (const Error&) {  // it cannot be opened: its bytes may have the text
+  }
+  constexpr std::size_t beginning = 16 << 20;  // attributes are written first
+  std::string bytes(beginning, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), std::streamsize(bytes.size()));
+  return bytes.find(model) != std::string::npos;
 }
 
 }  // namespace
 
-bool is_checkpoint(const std::string& path, const config::Config& config) {
+Previous previous_beside(const std::string& result, const config::Config* config) {
+  const std::string path = io::detail::previous_of(result).string();
   std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) return false;
+  if (!std::filesystem::exists(path, none)) return Previous::none;
   try {
+    if (!std::filesystem::is_regular_file(path, none)) return Previous::other;
     const io::Input file(path);
-    const bool unfinished = file.number("/summary", "complete").value_or(1) == 0;
-    return file.number("/summary", "checkpoint").value_or(0) != 0 ||
-           (unfinished && file.text(group, "config_hash") == fmt::format("{:016x}", io::hash_of(config.resolved)));
+    const auto complete = file.number("/summary", "complete");
+    const auto model = file.text("/", "config");
+    if (!complete || !model || !file.text("/", "thor_version")) return Previous::other;
+    if (config && same_model(*model, config->resolved)) return Previous::same_model;
+    return *complete == 0 ? Previous::unfinished : Previous::finished;
   } catch (const Error&) {
-    return false;
+    return Previous::other;
   }
 }
 
-Earlier open_earlier(const std::string& path) {
+void require_no_previous(const std::string& result, bool overwrite) {
+  const std::string path = io::detail::previous_of(result).string();
+  const Previous previous = previous_beside(result);
+  if (previous == Previous::unfinished && overwrite) {
+    io::detail::remove_previous(result);
+    message("thor: removed {}, a checkpoint of the result that is replaced\n", path);
+  } else if (previous == Previous::unfinished) {
+    io::detail::fail(
+        result, "'" + path + "' is a checkpoint of another run",
+        "complete that one (`thor continue " + result + "`), remove it (--overwrite), or use another name");
+  } else if (previous == Previous::finished) {
+    io::detail::fail(result, "'" + path + "' is a result, in the place of checkpoints", "move it, or use another name");
+  }
+}
+
+Earlier open_earlier(const std::string& path, const config::Config* asked) {
   const std::string previous = io::detail::previous_of(path).string();
   std::error_code none;
-  if (!std::filesystem::exists(previous, none)) return open_this(path);
+  if (!asked) require_no_other(path);
+  if (!std::filesystem::exists(previous, none)) return open_this(path, asked);
   try {
-    return open_this(path);
+    return open_this(path, asked);
   } catch (const Error& e) {
     if (e.code() != ExitCode::input) throw;
-    Earlier earlier = open_this(previous);
+    Earlier earlier = open_this(previous, asked);
+    if (!asked && !is_left_of(path, earlier.stored)) {
+      throw Error(
+          ExitCode::input,
+          fmt::format("{}; {} may be of another model: `thor run CONFIG --restart {}` compares the configuration "
+                      "and goes on from it",
+                      e.what(), previous, path));
+    }
     warning("{}; going on from the checkpoint before it, {}", e.what(), previous);
     return earlier;
   }
 }
 
 void require_same_config(const Earlier& earlier, const config::Config& config) {
-  std::vector<std::string> keys = config::differing_keys(config::read_tree(earlier.config.resolved, earlier.path),
-                                                         config::read_tree(config.resolved, config.path));
-  std::erase(keys, "output.path");
+  const std::vector<std::string> keys = keys_that_differ(earlier.stored, earlier.path, config.resolved, config.path);
   if (keys.empty()) return;
   throw Error(ExitCode::usage,
               fmt::format("{}: is not the configuration of {} (thor info --config), which differs in {}", config.path,
@@ -146,6 +264,9 @@ void require_same_inputs(const Earlier& earlier, const config::Config& config) {
     if (file.number(of, "bytes") != double(now.bytes) || file.text(of, "hash") != fmt::format("{:016x}", now.hash)) {
       refuse(earlier.path, inputs[i].path + " has changed since it was made. Run the configuration again");
     }
+  }
+  if (file.number(fmt::format("/inputs/{}", inputs.size()), "bytes")) {
+    refuse(earlier.path, config.path + " reads fewer files than it did. Run the configuration again");
   }
 }
 
@@ -182,8 +303,11 @@ double tally_size(const config::Config& config) {
 }
 
 void write_sample(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
-                  const Sample& sample) {
-  file.attribute("/", "config_path", std::filesystem::absolute(config.path).string());
+                  const Sample& sample, const std::string& result) {
+  const std::filesystem::path path = std::filesystem::absolute(config.path).lexically_normal();
+  const std::filesystem::path folder = std::filesystem::absolute(result).lexically_normal().parent_path();
+  file.attribute("/", "config_path", path.string());
+  file.attribute("/", "config_from_result", path.lexically_relative(folder).string());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string of = fmt::format("/inputs/{}", i);
     file.attribute(of, "path", inputs[i].path);

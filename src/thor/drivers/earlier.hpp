@@ -7,18 +7,34 @@ namespace thor {
 
 /// What a result says of the run that made it.
 struct Earlier {
-  std::string path;       ///< of the result
-  config::Config config;  ///< whose path is that of the file beside which its input is
+  std::string path;    ///< of the result
+  std::string stored;  ///< configuration in it
+  config::Config
+      config;  ///< the same, with the path of the file beside which its input is; or the one that was asked for
 };
 
-/// Whether a file is a checkpoint, or another unfinished result of this configuration.
-bool is_checkpoint(const std::string& path, const config::Config& config);
+/// What is called NAME.previous beside a result NAME.
+enum class Previous {
+  none,
+  other,       ///< no result of thor, which stays as it is
+  same_model,  ///< a result of the configuration, whatever its `until`
+  unfinished,  ///< a checkpoint, or a run that was cut
+  finished
+};
+/// Without a configuration nothing is of its model.
+Previous previous_beside(const std::string& result, const config::Config* config = nullptr);
 
-/// A result that this program can continue; another is refused with what to do.
-Earlier open_earlier(const std::string& path);
+/// For a new run: its result must not have a checkpoint of another one beside it, which `thor continue` would take for
+/// its own. An unfinished one goes with the result that is replaced.
+void require_no_previous(const std::string& result, bool overwrite);
 
-/// Refuses a configuration that is not the one of the result, with the keys that differ; where the result goes is no
-/// part of it.
+/// A result that this program can continue; another is refused with what to do. Where it is damaged, the checkpoint
+/// before it is taken, if what is left says that both are of one model, or if a configuration is asked for, which the
+/// caller compares.
+Earlier open_earlier(const std::string& path, const config::Config* asked);
+
+/// Refuses a configuration that is not the one of the result, with the keys that differ; where the result goes and
+/// where input files are is no part of it.
 void require_same_config(const Earlier& earlier, const config::Config& config);
 
 /// The sample of photons of a result, for the configuration that was built from it.
@@ -37,7 +53,7 @@ void require_same_inputs(const Earlier& earlier, const config::Config& config);
 /// What the two above need, as far as the result can be continued: /inputs, and /tally with the cells, unless they are
 /// too many for the configuration.
 void write_sample(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
-                  const Sample& sample);
+                  const Sample& sample, const std::string& result);
 
 /// Size of the cells before compression [bytes]; 0 if they are not kept.
 double tally_size(const config::Config& config);

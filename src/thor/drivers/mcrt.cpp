@@ -118,11 +118,17 @@ void write_traffic(io::ArrayOutput& file, int domains, const BorderTimes& traffi
 /// The result file of a run, on a disk that has room for it.
 class Result {
  public:
+  using Head = std::function<void(io::ArrayOutput&)>;
   /// Raw photons are in it, or in files of the ranks beside it.
-  Result(const config::Config& config, const Setup& setup, const RunOptions& options, bool in_parts)
-      : config_(config), options_(options), overwrite_(options.overwrite), size_(result_size(config, setup)) {
+  Result(const config::Config& config, const Setup& setup, const RunOptions& options, Head head, bool in_parts)
+      : config_(config),
+        options_(options),
+        head_(std::move(head)),
+        overwrite_(options.overwrite),
+        size_(result_size(config, setup)) {
     if (overwrite_) old_parts_ = io::parts_beside(options.output);
-    file_.emplace(options.output, overwrite_, false);
+    create();
+    if (options.replaces == Replaces::another) require_no_previous(options.output, overwrite_);
     const double free = io::detail::free_space(file_->path());
     if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
     if (config.has_raw_photons() && free < size_.photons + size_.rest) {
@@ -136,7 +142,7 @@ class Result {
   }
 
   io::ArrayOutput& operator*() {
-    if (!file_) file_.emplace(options_.output, overwrite_, false);
+    if (!file_) create();
     return *file_;
   }
   io::ArrayOutput* operator->() { return &**this; }
@@ -147,6 +153,7 @@ class Result {
   /// Puts it in its place, where a later one may replace it. A checkpoint leaves the one before it beside it.
   void commit(bool is_checkpoint) {
     require_mine();
+    if (is_checkpoint) io::detail::require_writable(io::detail::target_of(options_.output));
     const bool same_run = committed_ || options_.replaces == Replaces::this_run;
     if (is_checkpoint && (same_run || options_.replaces == Replaces::another)) forget_previous();
     if (is_checkpoint && same_run) keep_previous();
@@ -166,17 +173,26 @@ class Result {
   void start_again() {
     file_.reset();
     try {
-      file_.emplace(options_.output, overwrite_, false);
+      create();
       file_->reserve(std::uint64_t(size_.rest));
     } catch (const Error&) {  // there may be room in the end
+      file_.reset();
     }
   }
 
  private:
+  /// The head goes to the disk first: what is left of a file that was damaged, or of a run that was killed, says of
+  /// which model it is.
+  void create() {
+    file_.emplace(options_.output, overwrite_, false);
+    head_(*file_);
+    file_->flush();
+  }
   /// Removes the checkpoint before the last, of this run or of one that this one replaces; a file of that name that is
   /// something else stays.
   void forget_previous() {
-    if (kept_ || is_checkpoint(io::detail::previous_of(options_.output).string(), config_)) {
+    const Previous previous = previous_beside(options_.output, &config_);
+    if (kept_ || previous == Previous::same_model || previous == Previous::unfinished) {
       io::detail::remove_previous(options_.output);
     }
     kept_ = false;
@@ -193,6 +209,7 @@ class Result {
 
   const config::Config& config_;
   const RunOptions& options_;
+  Head head_;
   bool overwrite_, committed_ = false, kept_ = false, told_ = false;
   ResultSize size_;
   std::map<int, std::string> old_parts_;
@@ -205,6 +222,12 @@ std::size_t index_of(const config::Config& config, const std::string& name) {
     return std::visit([&](const auto& output) { return output.name == name; }, any);
   };
   return std::size_t(std::ranges::find_if(config.outputs, is_it) - config.outputs.begin());
+}
+
+/// A share in per cent: 100 only if it is all.
+std::string share_text(double share) {
+  std::string text = fmt::format("{:.4g}", 100 * share);
+  return text == "100" && share < 1 ? "more than 99.99" : text;
 }
 
 const char* name_of(Watch::Stop stop) {
@@ -302,7 +325,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   std::optional<Result> opened;
   std::optional<RankFile> part;
   const auto open = [&] {
-    if (world.is_first()) opened.emplace(config, setup, options, in_parts);
+    if (world.is_first()) opened.emplace(config, setup, options, write_head, in_parts);
     if (in_parts) part.emplace(world, config, setup, options, goal.photons, run);
   };
   comm::do_together(world, open, [&] { opened.reset(), part.reset(); });
@@ -334,7 +357,6 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   std::vector<std::string> caveats;
   const auto write = [&](const Ending& how, double seconds) {
     check_conservation(sample.tally);
-    write_head(*file);
     if (photons) photons->finish();
     if (part && how.dropped_photons.empty()) io::write_parts(*file, part->parts());
     light = sample.tally.write(*file);
@@ -347,7 +369,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
       file->attribute(group, "escape_fraction", config.generators[i].escape_fraction);
     }
     if (reached) write_reached(*file, *config.until, *reached);
-    write_sample(*file, config, inputs, sample);
+    write_sample(*file, config, inputs, sample, options.output);
     file->attribute("/summary", "transport_seconds", seconds);
     file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
     file->attribute("/summary", "ranks", std::int64_t(world.ranks()));
@@ -397,6 +419,9 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (whole && (goal.until || !ending.cut)) ending.requested = total.photons();
   ending.all_light = whole;
   if (goal.until && !reached->met(*config.until)) ending.unmet = describe(*config.until, *reached);
+  if (goal.until && reached->met(*config.until) && config.until->of == ErrorOf::total) {
+    ending.met_in_all = config.until->output;
+  }
   total.share_light(std::max<std::uint64_t>(whole ? total.photons() : ending.requested, 1));
 
   constexpr double many_cells = 4e6;  // a second or so
@@ -433,8 +458,11 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     if (setup.jumps) {
       const auto photons = double(std::max<std::uint64_t>(total.photons(), 1));
       const auto jumps = double(total[Counter::jumps]), followed = double(total[Counter::followed]);
-      message("thor:   {:.3g} jumps and {:.3g} followed scatterings each: {:.3g} % of the collisions jumped\n",
-              jumps / photons, followed / photons, 100 * jumps / std::max(jumps + followed, 1.));
+      const double all = std::max(double(total[Counter::scatterings]), 1.);
+      message(
+          "thor:   {} % of the scatterings are inside sphere jumps ({:.3g} a photon), and {:.3g} a photon are "
+          "followed\n",
+          share_text(1 - followed / all), jumps / photons, followed / photons);
     }
     if (setup.medium.spread) {
       const double threads = double(options.cpu.threads) * world.ranks() * std::max(seconds, 1e-9);
@@ -464,8 +492,8 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (reached && reached->met(*config.until) && !options.quiet) {
     message("thor: {}\n", describe(*config.until, *reached));
   }
-  repeat_warnings();
   for (const std::string& caveat : caveats) warning("{}", caveat);
+  forget_warnings();
   if (!ending.dropped_photons.empty() || !parts_in_place) return ExitCode::output;
   const bool met = goal.until ? reached->met(*config.until) : !ending.cut;
   if (!ending.complete(total) || !met) return ExitCode::stopped;

@@ -8,6 +8,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
+#include "thor/drivers/earlier.hpp"
 #include "thor/drivers/provenance.hpp"
 #include "thor/drivers/ray_products.hpp"
 #include "thor/io/fingerprint.hpp"
@@ -107,7 +108,10 @@ ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options)
     if (!input.empty()) io::detail::require_apart(options.output, input);
   }
   RayWork work(config, options);
-  if (work.world.is_first()) io::ArrayOutput(options.output, options.overwrite);  // says so early where it cannot be
+  if (work.world.is_first()) {  // says so early where it cannot be
+    const io::ArrayOutput trial(options.output, options.overwrite);
+    require_no_previous(options.output, options.overwrite);
+  }
   if (!options.quiet && !config.dataset.path.empty()) message("thor: reading {}\n", config.dataset.path);
   const Products products = make_products(work);
   work.parts.prepare();
@@ -147,7 +151,7 @@ ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options)
     message("thor: {:.4g} rays, {:.3g} a second in {:.3g} s on {}; wrote {}\n", rays, rays / std::max(seconds, 1e-9),
             seconds, work.parts.device(), options.output);
   }
-  repeat_warnings();
+  forget_warnings();
   return ExitCode::done;
 }
 

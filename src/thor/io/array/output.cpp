@@ -216,6 +216,7 @@ Column<T> ArrayOutput::column(const std::string& path, std::size_t width, std::s
 
 void ArrayOutput::add_checksums() { impl_->sink->add_checksums(); }
 void ArrayOutput::reserve(std::uint64_t bytes) { impl_->sink->reserve(bytes); }
+void ArrayOutput::flush() { impl_->sink->flush(); }
 void ArrayOutput::finish() {
   impl_->require_whole();
   impl_->sink->finish();

@@ -117,6 +117,9 @@ class ArrayOutput {
   /// as much, an error says so now.
   void reserve(std::uint64_t bytes);
 
+  /// Writes out what there is so far, which an HDF5 file then has at its beginning.
+  void flush();
+
   /// Writes out all that is left to be written; nothing can be added after that. commit() does it too.
   void finish();
 

@@ -152,6 +152,11 @@ class Hdf5Sink final : public ArraySink {
   void add_checksums() override { file_.checksums = true; }
   void reserve(std::uint64_t bytes) override { file_.reserve(bytes); }
 
+  void flush() override {
+    file_.enter();
+    file_.check(H5Fflush(file_.id, H5F_SCOPE_LOCAL), file_.partial.string());
+  }
+
   void finish() override {
     if (file_.id < 0) return;
     file_.enter();

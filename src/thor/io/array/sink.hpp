@@ -72,6 +72,7 @@ class ArraySink {
                                              const std::string& description) = 0;
   virtual void add_checksums() = 0;
   virtual void reserve(std::uint64_t bytes) = 0;
+  virtual void flush() {}
   virtual void finish() = 0;
   virtual void commit(bool overwrite) = 0;
   virtual const std::filesystem::path& path() const = 0;
