@@ -24,6 +24,20 @@ from support import (  # noqa: E402
     Case, DONE, OUTPUT, ROOT, USAGE, best_of, command_line, commands, good_texts, main, mounted, skip_loudly, thor)
 
 
+class StandardOutput(Case):
+    def test_it_is_closed(self):
+        """What cannot be printed is an error; what prints nothing is none."""
+        path = self.write(sphere(1, 10))
+        out = self.run_thor(sphere(1, 10, outputs=[]))
+        for words, code in ((("info", out), OUTPUT), (("info", out, "--json"), OUTPUT), (("--version",), OUTPUT), (("run", "--help"), OUTPUT),
+                            (("lines",), OUTPUT), (("run", path, "-o", self.folder / "new.h5"), DONE)):
+            done = subprocess.run(command_line(*words), stderr=subprocess.PIPE, text=True, timeout=60, preexec_fn=lambda: os.close(1))
+            self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
+            self.assertEqual("cannot write to the standard output" in done.stderr, code == OUTPUT)
+        with open("/dev/full", "w") as full:
+            self.assertEqual(subprocess.run(command_line("--help"), stdout=full, stderr=subprocess.PIPE).returncode, OUTPUT)
+
+
 class Check(Case):
     # CODATA 2018, cgs; the line as `thor lines` gives it.
     K_B, M_U, M_E, E = 1.380649e-16, 1.66053906660e-24, 9.1093837015e-28, 4.80320471257e-10

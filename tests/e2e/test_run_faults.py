@@ -200,6 +200,16 @@ class RunFaults(Case):
                 self.assertIn(done.returncode, (DONE, DEVICE), f"{command}, {megabytes} MB: {done.stderr}")
         self.assertEqual(codes, {DONE, DEVICE})
 
+    def test_a_small_stack(self):
+        """Limit as set by `ulimit -s`: a message, or a run, but no crash. Arguments and environment share the stack."""
+        path = self.write(sphere(1, 100))
+        for kilobytes, codes in ((64, (DEVICE,)), (1024, (DONE,)), (4096, (DONE,))):
+            for words in (("run", path, "--threads", 2, "--overwrite"), ("--version",)):
+                done = subprocess.run(command_line(*words), capture_output=True, text=True, timeout=60, env={},
+                                      **limited(resource.RLIMIT_STACK, kilobytes << 10))
+                self.assertIn(done.returncode, codes, f"{kilobytes} kB: {done.stderr}")
+                self.assertEqual("ulimit -s 8192" in done.stderr, done.returncode == DEVICE)
+
     def test_limit_on_the_size_of_files(self):
         """Limit as set by `ulimit -f`: its signal does not end the process."""
         self.refuse(OUTPUT, sphere(1e-3, 5000), says="out.h5.*free some space",

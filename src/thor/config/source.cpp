@@ -1,6 +1,7 @@
 #include "thor/config/source.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,10 @@ namespace {
 
 constexpr std::size_t longest = 16 << 20;
 constexpr auto patience = std::chrono::seconds(2);  ///< time for a writer to open the other end of a pipe
+
+std::string described(const std::string& path) {
+  return fmt::format(": `thor info {}` says what it holds; `thor continue` adds photons to a result", path);
+}
 
 /// Reads a descriptor to its end. For a non-blocking pipe, the first empty read is not the end.
 class Text {
@@ -34,6 +39,7 @@ class Text {
       const ssize_t size = ::read(descriptor_, block, sizeof(block));
       if (size > 0) {
         text.append(block, std::size_t(size));
+        if (text.starts_with("\x89HDF\r\n")) fail("is an HDF5 file, not a configuration" + described(name_));
         if (text.size() > longest) fail("more than 16 MB: this is not a configuration");
       } else if (size == 0) {
         const bool never_opened = text.empty() && is_pipe() && !written_to_;
@@ -71,7 +77,8 @@ std::string read_source(const std::string& path) {
   struct stat status {};
   if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     close(descriptor);
-    throw Error(ExitCode::usage, path + ": is a directory, not a configuration file");
+    throw Error(ExitCode::usage, path + ": is a directory, not a configuration file" +
+                                     (path.find(".zarr") != std::string::npos ? described(path) : ""));
   }
   if (descriptor < 0) {
     throw Error(ExitCode::usage, path + ": configuration file missing or not readable (`thor init` writes one)");
