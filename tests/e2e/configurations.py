@@ -17,7 +17,7 @@ def sphere(tau0, photons, *, outputs=None, spectrum=None, source=None, **dataset
                 "spectrum": spectrum or {"type": "delta"},
             }
         ],
-        "acceleration": {"core_skip": "none"},
+        "acceleration": {"core_skip": "none", "jumps": False},
         "outputs": outputs if outputs is not None else [{"type": "photons"}],
         "output": {"path": "out.h5"},
     }

@@ -233,7 +233,7 @@ def on_grid(path, photons, size, **keys):
     centre = f"{0.5 * size / KPC!r} kpc"
     return {"line": "Lya", "dataset": {"type": "uniform_grid", "path": str(path), **keys.pop("dataset", {})},
             "generators": [{"type": "point", "position": [centre] * 3, "photons": photons, "luminosity": "1e42 erg/s"}],
-            "acceleration": {"core_skip": "none"}, "outputs": keys.pop("outputs", []), "output": {"path": "out.h5"}, **keys}
+            "acceleration": {"core_skip": "none", "jumps": False}, "outputs": keys.pop("outputs", []), "output": {"path": "out.h5"}, **keys}
 
 
 class Terminal:

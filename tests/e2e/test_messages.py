@@ -15,10 +15,12 @@ import tempfile
 import threading
 from pathlib import Path
 
+import h5py
+
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import sphere, wide_spectra  # noqa: E402
-from support import Case, STOPPED, Terminal, main, thor  # noqa: E402
+from support import Case, STOPPED, Terminal, UNRELIABLE, USAGE, main, on_grid, text, thor, write_grid  # noqa: E402
 
 
 plain_timers = []
@@ -59,17 +61,98 @@ class Messages(Case):
         config["generators"].append({"type": "point", "photons": 100, "luminosity": "1e32 erg/s"})
         return config
 
-    def test_warnings_come_again_after_the_summary(self):
-        self.run_thor(self.unequal())
-        lines = self.done.stderr.splitlines()
-        warned = [i for i, line in enumerate(lines) if "faintest source" in line]
-        summary = [i for i, line in enumerate(lines) if "scatterings/s in" in line]
-        self.assertEqual((len(warned), len(summary)), (2, 1), self.done.stderr)
-        self.assertLess(warned[0], summary[0])
-        self.assertGreater(warned[1], summary[0])
-        self.assertEqual(lines[warned[0]], lines[warned[1]])
+    def test_warnings_come_once(self):
+        """Before the photons are run, so that a run can be stopped; the file and thor info have them, too."""
+        for quiet in ((), ("--quiet",)):
+            out = self.run_thor(self.unequal(), *quiet)
+            lines = self.done.stderr.splitlines()
+            self.assertEqual(sum("faintest source" in line for line in lines), 1, self.done.stderr)
+            self.assertIn("faintest source", lines[0])
+            self.assertIn("faintest source", thor("info", out).stdout)
         self.run_thor(sphere(1, 100, outputs=[]))
         self.assertNotIn("warning", self.done.stderr)
+
+    def test_a_velocity_that_jumps(self):
+        """The warning is short, and says what to do."""
+        grid = self.folder / "grid.h5"
+        write_grid(grid, 4)
+        with h5py.File(grid, "r+") as file:
+            file["velocity_x"][::2] = 100
+        for quiet in ((), ("--quiet",)):
+            self.run_thor(on_grid(grid, 10, 4e20), *quiet)
+            warned = [line for line in self.done.stderr.splitlines() if "warning: the velocity differs" in line]
+            self.assertEqual(len(warned), 1, self.done.stderr)
+            self.assertLess(len(warned[0]), 240)
+            self.assertIn("Use a finer grid", warned[0])
+
+    def test_jumps_that_are_off(self):
+        """core_skip: none is about something else, for whoever knows other codes."""
+        note = "thor: acceleration.core_skip: none turns sphere jumps off"
+        config = sphere(1, 10, outputs=[])
+        for keys, said in (({"core_skip": "none"}, 1), ({"core_skip": "none", "jumps": False}, 0), ({"jumps": False}, 0), ({}, 0)):
+            self.run_thor({**config, "acceleration": keys})
+            self.assertEqual(self.done.stderr.count(note), said, keys)
+        self.run_thor({**config, "acceleration": {"core_skip": "none"}}, "--quiet")
+        self.assertEqual(self.done.stderr, "")
+
+    def test_a_cap_on_scatterings_counts_them_all(self):
+        """Sphere jumps are off with it: nobody would know which of their scatterings is one too many."""
+        config = {**sphere(1e5, 20, outputs=[]), "acceleration": {}, "limits": {"max_scatterings": 1000}}
+        out = self.run_thor(config, expect=UNRELIABLE)
+        self.assertIn("acceleration.jumps: limits.max_scatterings counts every scattering, so every scattering is followed",
+                      self.done.stderr)
+        self.assertEqual((self.summary(out)["jumps"], self.summary(out)["longest"]), (0, 1000))
+        out = self.run_thor({**config, "limits": {}})
+        self.assertGreater(self.summary(out)["jumps"], 0)
+
+    def test_scatterings_inside_jumps(self):
+        """Which share they are; not that of the collisions, which few of are jumps."""
+        out = self.run_thor({**sphere(1e5, 100, outputs=[]), "acceleration": {}})
+        share, jumps, followed = map(float, re.search(
+            r"([\d.]+) % of the scatterings are inside sphere jumps \(([\d.]+) a photon\), and ([\d.]+) a photon are followed",
+            self.done.stderr).groups())
+        s = self.summary(out)
+        self.assertAlmostEqual(share, 100 * (1 - s["scatterings_followed"] / s["scatterings"]), delta=0.01)
+        self.assertGreater(share, 99)
+        self.assertLess(share, 100)
+        self.assertAlmostEqual(jumps / (s["jumps"] / 100), 1, delta=0.01)
+        self.assertAlmostEqual(followed / (s["scatterings_followed"] / 100), 1, delta=0.01)
+
+    def test_an_error_of_all_light_that_says_little_of_the_pixels(self):
+        image = {"type": "image", "name": "sb", "observer": "face", "width": "2 kpc", "pixels": 200}
+        config = {**sphere(1, 1000, outputs=[image]), "observers": [{"name": "face", "direction": [0, 0, 1]}],
+                  "until": {"output": "sb", "error": "20%", "of": "total", "max_photons": 100_000}}
+        out = self.run_thor(config)
+        self.assertEqual(text(self.summary(out)["until_ended"]), "met")
+        said = r"until: the error of all light of image sb is reached, but [\d.]+ % of that light is in bins .*`of: bin-median`"
+        self.assertRegex(self.done.stderr, said)
+        self.assertRegex(text(self.summary(out)["caveats"]), said)
+        self.assertNotIn("less than half of the light", self.done.stderr)
+        config["outputs"] = [{**image, "pixels": 1}]
+        self.run_thor(config)
+        self.assertNotIn("bin-median", self.done.stderr)
+
+    def test_what_was_meant(self):
+        """A result in the place of a configuration, and a key in that of an option."""
+        out = self.run_thor(sphere(1, 10, outputs=[]))
+        done = thor("run", out)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertRegex(done.stderr, r"is an HDF5 file, not a configuration: `thor info .*`.*`thor continue`")
+        (self.folder / "large.h5").write_bytes(out.read_bytes() + bytes(17 << 20))
+        self.assertIn("is an HDF5 file", thor("run", self.folder / "large.h5").stderr)
+        done = thor("run", "--photons", 100, self.write(sphere(1, 10)))
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("; the key generators.0.photons is set by --set generators.0.photons=VALUE", done.stderr)
+        self.assertIn("--set dataset.tau0=3", thor("check", self.write(sphere(1, 10)), "--tau0=3").stderr)
+        self.assertIn('did you mean "--threads"', thor("run", "--thread", 3, "x.yaml").stderr)
+
+    def test_versions_that_are_the_same(self):
+        out = self.run_thor(sphere(1, 10, outputs=wide_spectra(1, bins=50)))
+        with h5py.File(out, "r+") as file:
+            file.attrs.modify("format_version", file.attrs["format_version"] + 1)
+        said = thor("continue", out, "--photons", 10).stderr
+        self.assertRegex(said, r"it is of format \d+, and this thor writes format \d+")
+        self.assertNotIn("made by thor", said)
 
     def test_a_check_warns_once(self):
         done = thor("check", self.write(self.unequal()), "--no-trial")

@@ -115,6 +115,9 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
   };
   if (config.physics.recoil) return follow("the tables of sphere jumps are without recoil");
   if (config.physics.deuterium > 0) return follow("the tables of sphere jumps are without deuterium");
+  if (config.limits.max_scatterings < config::Limits::most) {
+    return follow("limits.max_scatterings counts every scattering");
+  }
   auto tables = std::make_shared<const JumpTables>(config.acceleration.jump_tables.empty()
                                                        ? JumpTables::built_in()
                                                        : JumpTables::read(config.acceleration.jump_tables));

@@ -18,9 +18,7 @@ void warn_of_grid(const Setup& setup) {
   if (s.share_of_jumps() > 0.01) {
     warning(
         "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
-        "up to {:.0f} times): a line photon can slip through where real gas would have caught it. In an ordered flow "
-        "whose every face jumps by 1 (2.4) thermal speeds the spectrum is off by a KS distance of 0.05 (0.23), with "
-        "11 to 25 % (27 to 84 %) fewer scatterings; in turbulence by 0.02 (docs/physics.md). A finer grid does better.",
+        "up to {:.0f} times): line photons slip through. Use a finer grid (docs/physics.md#a-grid-of-cells).",
         100 * s.share_of_jumps(), s.largest_jump);
   }
   if (s.velocity_step > 0.1) {
@@ -65,6 +63,7 @@ Prepared prepare(const std::string& path, const PrepareOptions& options) {
   const std::string& output = options.output.empty() ? config.output_path : options.output;
   io::detail::require_apart(output, config.path);
   for (const std::string& input : input_paths(config)) io::detail::require_apart(output, input);
+  if (const std::string& note = config.acceleration.note.text; !note.empty()) message("thor: acceleration.{}\n", note);
   const comm::World& world = world_of(options.domains);
   require_memory(config, world);
   if (!options.quiet && !config.dataset.path.empty()) {

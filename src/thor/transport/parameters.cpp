@@ -1,7 +1,6 @@
 #include "thor/transport/parameters.hpp"
 
 #include "thor/config/section.hpp"
-#include "thor/core/message.hpp"
 
 namespace thor::config {
 namespace {
@@ -57,13 +56,16 @@ const Section<Acceleration>& acceleration_section() {
     s.text("jump_tables", &Acceleration::jump_tables, "a file name", [](const std::string&) { return true; },
            {.meaning = "file of tables in place of the program's own, relative to the configuration", .fallback = ""});
     s.check([](Reader& reader, Acceleration& a) {
+      if (!a.jumps && a.core_skip.mode == CoreSkipMode::none && reader.has("core_skip") && !reader.has("jumps")) {
+        a.note.text =
+            "core_skip: none turns sphere jumps off, and every scattering is followed: take it out for jumps, or "
+            "set jumps: false";
+      }
       if (!a.jumps) return;
       if (a.core_skip.mode != CoreSkipMode::none) {
         reader.report("jumps", "sphere jumps and core skipping exclude each other: take either out");
       } else if (reader.has("core_skip")) {
-        message(
-            "thor: acceleration.core_skip: none changes nothing beside jumps: true; jumps: false follows every "
-            "scattering\n");
+        a.note.text = "core_skip: none changes nothing beside jumps: true; jumps: false follows every scattering";
       }
       reader.omit("core_skip");
     });
@@ -75,9 +77,10 @@ const Section<Acceleration>& acceleration_section() {
 const Section<Limits>& limits_section() {
   static const Section<Limits> section = [] {
     Section<Limits> s("A photon beyond these is lost: counted, and reported at the end.");
-    s.integer("max_scatterings", &Limits::max_scatterings, 1, 2'000'000'000,
-              {.meaning = "of one photon", .fallback = "2000000000"});
-    s.integer("max_steps", &Limits::max_steps, 1, 2'000'000'000,
+    s.integer("max_scatterings", &Limits::max_scatterings, 1, Limits::most,
+              {.meaning = "of one photon; a smaller value turns sphere jumps off, so that every one is counted",
+               .fallback = "2000000000"});
+    s.integer("max_steps", &Limits::max_steps, 1, Limits::most,
               {.meaning = "calls of the step for one photon, flights without a scattering included",
                .fallback = "2000000000"});
     return s;

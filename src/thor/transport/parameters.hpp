@@ -19,6 +19,10 @@ struct CoreSkip {
 struct Acceleration {
   CoreSkip core_skip;
   bool jumps = false;
+  struct Note {
+    std::string text;
+    bool operator==(const Note&) const { return true; }
+  } note;                    ///< on what the two mean together as they are written, for the user
   double jump_depth = 0;     ///< largest line-centre optical depth of a sphere
   double jump_shear = 0;     ///< largest change of velocity over its radius, in thermal speeds
   double jump_gradient = 0;  ///< largest relative change of density
@@ -29,6 +33,8 @@ struct Acceleration {
 
 /// A photon beyond these is counted as lost.
 struct Limits {
+  static constexpr std::uint64_t most = 2'000'000'000;  ///< and the default
+
   std::uint64_t max_scatterings = 0;
   std::uint64_t max_steps = 0;
 
