@@ -79,7 +79,7 @@ MUTATIONS = [
            "lane.frequency < V(-data.stop)", "lane.frequency < V(Real(-0.5) * data.stop)", CELLS, GRID,
            "PeriodicBox.*"),
     kernel("dust_everywhere", GRID_HPP, "the dust of a periodic box has no end",
-           "here.dust_ratio = select(left > zero, here.dust_ratio, zero);", "", CELLS, STOP,
+           "select(left > zero, here.dust_ratio, zero);", "here.dust_ratio;", CELLS, STOP,
            "StoppedLight.MeetsDustAlongTheDepthOfAPeriodicBox"),
     source("stop_in_the_frame_of_the_box", "src/thor/datasets/uniform_grid.cpp", "stop_shift ignores the speed of the gas",
            "g.stop = shift + fastest -", "g.stop = shift -", STOP, "StoppedLight.MeetsFastGas"),
