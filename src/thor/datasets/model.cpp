@@ -122,25 +122,20 @@ Model build_model(const config::Dataset& dataset, const Line& line, double size,
     const double width = t->thermal_speed(m.temperature, m.b_turb) / m.thermal_speed;
     p.step_limiter = std::min(p.step_limiter, dataset.step_limiter * width);
   }
-  p.velocity_exponent = dataset.velocity.profile == config::VelocityProfile::power_law  ? dataset.velocity.exponent
-                        : dataset.velocity.profile == config::VelocityProfile::constant ? 0
-                                                                                        : 1;
-  p.linear = p.velocity_exponent == 1;
-  if (dataset.velocity.profile != config::VelocityProfile::static_) {
-    p.speed = outer_speed(refuse, dataset.velocity, inner, p.velocity_exponent) / m.thermal_speed;
-  }
-  p.moving = p.speed != 0;
-  const double fall = std::pow(std::max(inner, profile_floor<double>), std::min(p.velocity_exponent, 0.));
-  if (!spans_too_much(inner, p.velocity_exponent) &&
-      std::abs(p.speed) * fall * m.thermal_speed > (1 + 1e-9) * fastest_gas) {
+  const double beta = dataset.velocity.profile == config::VelocityProfile::power_law  ? dataset.velocity.exponent
+                      : dataset.velocity.profile == config::VelocityProfile::constant ? 0
+                                                                                      : 1;
+  const bool flows = dataset.velocity.profile != config::VelocityProfile::static_;
+  set_velocity(p, flows ? outer_speed(refuse, dataset.velocity, inner, beta) / m.thermal_speed : 0, beta);
+  const double fall = std::pow(std::max(inner, profile_floor<double>), std::min(beta, 0.));
+  if (!spans_too_much(inner, beta) && std::abs(p.speed) * fall * m.thermal_speed > (1 + 1e-9) * fastest_gas) {
     refuse(
         dataset.velocity.max ? "dataset.velocity.max" : "dataset.velocity.average",
         fmt::format("the largest speed comes to {:.4g} km/s, more than a tenth of that of light; the formulas are not "
                     "relativistic",
                     std::abs(p.speed) * fall * m.thermal_speed / constants::km));
   }
-  if (p.moving && !p.linear && std::isfinite(p.speed))
-    check_resolvable(refuse, "velocity.exponent", inner, p.velocity_exponent, 0);
+  if (p.moving && !p.linear && std::isfinite(p.speed)) check_resolvable(refuse, "velocity.exponent", inner, beta, 0);
   return {m, p};
 }
 

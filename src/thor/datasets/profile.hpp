@@ -11,16 +11,29 @@ struct Profile {
   Real density_exponent;   ///< n ~ r^alpha
   Real speed;              ///< at r = 1, in thermal units; negative is inflow
   Real velocity_exponent;  ///< v ~ r^beta
+  Real reach_exponent;     ///< 1/beta, but 1 for 0 <= beta <= 1 and at least -1: farthest_reach()
+  Real straightness;       ///< 2/|beta (beta - 1)|, at most 1: limited_step()
   Real step_limiter;       ///< f
   bool graded;             ///< alpha != 0
   bool moving;             ///< speed != 0
   bool linear;             ///< beta == 1
 
   static void for_each_field(auto f, auto&... p) {
-    f(p.opacity...), f(p.density_exponent...), f(p.speed...), f(p.velocity_exponent...), f(p.step_limiter...);
+    f(p.opacity...), f(p.density_exponent...), f(p.speed...), f(p.velocity_exponent...), f(p.reach_exponent...),
+        f(p.straightness...), f(p.step_limiter...);
     f(p.graded...), f(p.moving...), f(p.linear...);
   }
 };
+
+/// v = speed r^exponent, in thermal units.
+template <class Real>
+void set_velocity(Profile<Real>& p, Real speed, Real exponent) {
+  p.speed = speed, p.velocity_exponent = exponent;
+  p.reach_exponent = exponent > 1 ? 1 / exponent : exponent < -1 ? 1 / exponent : exponent < 0 ? Real(-1) : Real(1);
+  const Real bend = exponent * (exponent - 1) / 2;
+  p.straightness = bend > 1 ? 1 / bend : Real(1);
+  p.moving = speed != 0, p.linear = exponent == 1;
+}
 
 inline namespace THOR_ISA {
 
@@ -53,13 +66,8 @@ THOR_FN V speed_over_radius(const Profile<RealOf<V>>& p, V r) {
 /// |v| ~ r^beta grows outward, (1 + l/r)^beta = 1 + q, and inward where it falls.
 template <class V>
 THOR_FN V farthest_reach(const Profile<RealOf<V>>& p, V r, V q) {
-  using Real = RealOf<V>;
-  const V one(Real(1));
-  const Real beta = p.velocity_exponent;
-  V reach = q;
-  if (beta > Real(1)) reach = power(one + q, Real(1) / beta) - one;
-  if (beta < Real(0)) reach = one - power(one + q, Real(1) / min(beta, Real(-1)));
-  return r * reach;
+  const V one(RealOf<V>(1));
+  return r * abs(power(one + q, p.reach_exponent) - one);
 }
 
 /// The step limiter (DESIGN section 1): l <= f r/|alpha|, and the velocity along the ray changes by at most
@@ -80,10 +88,9 @@ THOR_FN V limited_step(const Profile<RealOf<V>>& p, V r, V gradient, V speed, V 
     const V allowed = f * profile_scale(x);
     V way = divide(allowed, max(abs(gradient), tiny));
     if (!p.linear) {
-      const Real beta = p.velocity_exponent, bend = Real(0.5) * abs(beta * (beta - Real(1)));
       const V q = divide(allowed, max(abs(speed), tiny));
       const auto slow = q > one;
-      way = min(way, r * sqrt(q * V(Real(1) / max(bend, Real(1)))));
+      way = min(way, r * sqrt(q * V(p.straightness)));
       if (any(slow)) way = select(slow, farthest_reach(p, r, q), way);
     }
     limit = min(limit, way);

@@ -286,7 +286,7 @@ const Section<File>& root_section() {
     s.list("observers", of_config(&Config::observers), observer_section(),
            {.meaning = "who looks at the gas from far away", .fallback = "[]"});
     s.map("sky", of_config(&Config::sky), sky_section(),
-          {.meaning = "where the object is on the sky; by default lengths are in kpc and light is luminosity"});
+          {.meaning = "place on the sky; without it lengths are in kpc and light is luminosity"});
     s.map("peel", of_config(&Config::peel), peel_section(), {.meaning = "light towards observers", .fallback = "{}"});
     s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
     s.map("until", of_config(&Config::until), until_section(), {.meaning = "error at which the run ends"});

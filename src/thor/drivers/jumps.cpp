@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <type_traits>
 
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
@@ -43,7 +42,8 @@ struct Rooms {
   double inverse_width = 1;  ///< of the coldest gas
 };
 
-Rooms rooms_of_cells(const Cells& cells, const UniformGrid<double>& grid, const Jumps<double>& limits, int threads) {
+template <class D>
+Rooms rooms_of_cells(const Cells& cells, const D& grid, const Jumps<double>& limits, int threads) {
   Rooms rooms;
   std::mutex mutex;
   parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
@@ -85,7 +85,7 @@ bool jumps_can_happen(const config::Config& config, const Line& line, const Medi
   limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
   const Rooms rooms = std::visit(
       [&]<class D>(const D& dataset) {
-        if constexpr (std::is_same_v<D, UniformGrid<double>>)
+        if constexpr (decltype(view<double>(dataset))::cell_indices > 1)
           return rooms_of_cells(*medium.cells, dataset, limits, threads);
         else
           return rooms_of_model(dataset, limits);

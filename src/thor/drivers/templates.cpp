@@ -131,7 +131,7 @@ operators:
   - {type: projection, name: warmth, camera: face, field: HI_temperature, weight: HI_density}
   - {type: slice, name: cut, camera: face, field: HI_temperature}
   - {type: render, name: view, camera: aslant, field: density, transfer: {range: [1e-27, 3e-24], map: inferno, opacity: 100}}
-  - {type: absorption, name: spectra, line: Lya, sightlines: {random: 100, direction: [0, 0, 1]}, range: [-600 km/s, 600 km/s], bins: 600}
+  - {type: absorption, name: spectra, line: Lya, sightlines: {random: 100, direction: [0, 0, 1]}, range: [-600 km/s, 600 km/s], bins: 600, beyond: empty}
 output: {path: rays.h5}
 )"},
   };

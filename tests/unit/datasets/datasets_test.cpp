@@ -232,7 +232,7 @@ TEST(StepLimiter, BoundsTheChangeOfVelocity) {
   // Steep flows too, wherever a step begins and whatever its gradient there.
   for (const double beta : {-2., -0.5, 0.5, 2., 3., 6.}) {
     Profile<double> profile = std::get<Shell<double>>(m.dataset).profile;
-    profile.velocity_exponent = beta, profile.linear = false;
+    set_velocity(profile, profile.speed, beta);
     const Shell<double> steep{beta < 0 ? 0.01 : 0, profile};
     const auto flow = view<double>(steep);
     for (const double r : {1e-5, 1e-3, 0.02, 0.1, 0.3, 0.8}) {

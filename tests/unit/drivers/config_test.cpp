@@ -433,9 +433,9 @@ TEST(Config, AnOverrideLeavesAliasesAlone) {
 
 TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   EXPECT_EQ(failure(minimal + "sed: 3\n"),
-            "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: driver, line, "
+            "f.yaml:10:1: sed: unknown key; did you mean \"seed\"? (known keys: sky, driver, line, "
             "line_list, seed, precision, dataset, generators, acceleration, physics, numerics, limits, observers, "
-            "sky, peel, outputs, until, output)");
+            "peel, outputs, until, output)");
   expect_failure("f.yaml:7:3: dataset.velocty: unknown key; did you mean \"velocity\"?",
                  edited("tau0: 1e6", "tau0: 1e6\n  velocty: {profile: static}"));
   expect_failure("f.yaml:8:19: generators.0.photon: unknown key; did you mean \"photons\"?",

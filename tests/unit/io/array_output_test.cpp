@@ -217,7 +217,7 @@ TEST_P(ArrayOutputTest, OldResultStaysUntilTheNewOneIsWhole) {
     if (commit) output.commit(true);
   };
   write(1, true);
-  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "--overwrite"));
+  EXPECT_TRUE(mentions(message([&] { ArrayOutput output(path); }, ExitCode::output), "--overwrite"));
   write(2, false);
   EXPECT_EQ(Input(path).read_all<float>("values")[0], 1.0F);
   write(3, true);
@@ -230,7 +230,7 @@ TEST_P(ArrayOutputTest, ResultThatAppearsMeanwhileIsKeptAndSoIsOurs) {
     ArrayOutput output(path);
     output.write<float>("values", std::vector<float>{1}, {1}, "", "");
     std::ofstream(path) << "precious";
-    EXPECT_TRUE(contains(message([&] { output.commit(); }, ExitCode::output), partial.string()));
+    EXPECT_TRUE(mentions(message([&] { output.commit(); }, ExitCode::output), partial.string()));
   }
   EXPECT_EQ(fs::file_size(path), 8u);
   EXPECT_EQ(Input(partial).read_all<float>("values")[0], 1.0F);
@@ -239,7 +239,7 @@ TEST_P(ArrayOutputTest, ResultThatAppearsMeanwhileIsKeptAndSoIsOurs) {
 TEST_P(ArrayOutputTest, WhatIsNoResultOfThisKindIsNotReplaced) {
   fs::create_directory(path);
   std::ofstream(path / "precious") << "data";
-  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path, true); }, ExitCode::output), "is a directory"));
+  EXPECT_TRUE(mentions(message([&] { ArrayOutput output(path, true); }, ExitCode::output), "is a directory"));
   EXPECT_TRUE(fs::exists(path / "precious"));
 }
 
@@ -256,25 +256,25 @@ TEST_P(ArrayOutputTest, FilesOfOthersInADirectoryAreNotReplaced) {
        {"notes", "group/notes", "group/values/plot.png", "mine/.zgroup", "mine/0", "group/values/.z"}) {
     fs::create_directories((path / name).parent_path());
     std::ofstream(path / name) << "precious";
-    EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write '" + (path / name).string())) << name;
+    EXPECT_TRUE(mentions(message(write, ExitCode::output), "thor did not write '" + (path / name).string())) << name;
     EXPECT_EQ(fs::file_size(path / name), 8u) << name;
     EXPECT_FALSE(fs::exists(partial));
     fs::remove(path / name);
   }
   fs::create_symlink(folder, path / "link");
-  EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write"));
+  EXPECT_TRUE(mentions(message(write, ExitCode::output), "thor did not write"));
   fs::remove(path / "link");
   {
     ArrayOutput output(path, true);  // one that comes during the run
     std::ofstream(path / "notes") << "precious";
-    EXPECT_TRUE(contains(message([&] { output.commit(true); }, ExitCode::output), "kept as '" + partial.string()));
+    EXPECT_TRUE(mentions(message([&] { output.commit(true); }, ExitCode::output), "kept as '" + partial.string()));
   }
-  EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write"));
+  EXPECT_TRUE(mentions(message(write, ExitCode::output), "thor did not write"));
   fs::remove(path / "notes");
-  EXPECT_TRUE(contains(message(write, ExitCode::output), "is a complete result")) << "which the message has promised";
+  EXPECT_TRUE(mentions(message(write, ExitCode::output), "is a complete result")) << "which the message has promised";
   fs::remove_all(partial);
   fs::remove(path / ".zmetadata");  // as another program would write it
-  EXPECT_TRUE(contains(message(write, ExitCode::output), "thor did not write this directory"));
+  EXPECT_TRUE(mentions(message(write, ExitCode::output), "thor did not write this directory"));
   EXPECT_TRUE(fs::exists(path / "group/values/0"));
 }
 
@@ -283,7 +283,7 @@ TEST_P(ArrayOutputTest, FilesOfOthersAmongLeftoversAreNotRemoved) {
   fs::create_directories(partial / "photons/id");
   for (const char* name : {".zgroup", ".reserved", "photons/.zgroup", "photons/id/0"}) std::ofstream(partial / name);
   std::ofstream(partial / "notes") << "precious";
-  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "is in the way"));
+  EXPECT_TRUE(mentions(message([&] { ArrayOutput output(path); }, ExitCode::output), "is in the way"));
   EXPECT_EQ(fs::file_size(partial / "notes"), 8u);
   fs::remove(partial / "notes");
   ArrayOutput output(path);
@@ -311,8 +311,8 @@ TEST_P(ArrayOutputTest, PartialThatAnotherRunHasMadeAnewIsNotTouched) {
     fs::create_directory(partial);
     std::ofstream(partial / ".zgroup") << "another";
     const auto write = [&] { output.write<float>("values", std::vector<float>{1}, {1}, "", ""); };
-    EXPECT_TRUE(contains(message(write, ExitCode::output), "removed or replaced"));
-    EXPECT_TRUE(contains(message([&] { output.commit(); }, ExitCode::output), "removed or replaced"));
+    EXPECT_TRUE(mentions(message(write, ExitCode::output), "removed or replaced"));
+    EXPECT_TRUE(mentions(message([&] { output.commit(); }, ExitCode::output), "removed or replaced"));
   }
   EXPECT_EQ(fs::file_size(partial / ".zgroup"), 7u);
   EXPECT_FALSE(fs::exists(path));
@@ -327,7 +327,7 @@ TEST_P(ArrayOutputTest, WhatAnotherRunWritesIsNotTouched) {
   }
   const int descriptor = open(partial.c_str(), O_RDONLY);
   ASSERT_EQ(flock(descriptor, LOCK_EX), 0);
-  EXPECT_TRUE(contains(message([&] { ArrayOutput output(path); }, ExitCode::output), "another run"));
+  EXPECT_TRUE(mentions(message([&] { ArrayOutput output(path); }, ExitCode::output), "another run"));
   close(descriptor);
   ArrayOutput output(path);  // the leftover of a killed run is replaced
   output.commit();
@@ -338,21 +338,21 @@ TEST_P(ArrayOutputTest, UnusableNamesAreRefused) {
   const auto refused = [](const fs::path& name) {
     return message([&] { ArrayOutput output(name); }, ExitCode::output);
   };
-  EXPECT_TRUE(contains(refused(folder / "no" / path.filename()), "no directory"));
-  EXPECT_TRUE(contains(refused("/proc" / path.filename()), "no file can be created"));
+  EXPECT_TRUE(mentions(refused(folder / "no" / path.filename()), "no directory"));
+  EXPECT_TRUE(mentions(refused("/proc" / path.filename()), "no file can be created"));
   const bool root = geteuid() == 0;  // root may write everywhere: become "nobody" for a moment
   fs::permissions(folder, fs::perms(0555));
   if (root && seteuid(65534) != 0) GTEST_SKIP() << "running as root, and cannot change the user";
   const std::string text = refused(path);
   ASSERT_TRUE(!root || seteuid(0) == 0);
-  EXPECT_TRUE(contains(text, "Permission denied")) << text;
+  EXPECT_TRUE(mentions(text, "Permission denied")) << text;
 }
 
 TEST_P(ArrayOutputTest, MisuseIsAnError) {
   ArrayOutput output(path);
   const std::vector<float> two{1, 2};
   output.write<float>("values", two, {2}, "", "");
-  EXPECT_TRUE(contains(message([&] { output.write<float>("/values", two, {2}, "", ""); }, ExitCode::output), "twice"));
+  EXPECT_TRUE(mentions(message([&] { output.write<float>("/values", two, {2}, "", ""); }, ExitCode::output), "twice"));
   message([&] { output.write<float>("other", two, {3}, "", ""); }, ExitCode::internal);
   message([&] { output.write<float>("other", two, {}, "", ""); }, ExitCode::internal);
   message([&] { output.write<float>("other", two, {2}, "", "", 10); }, ExitCode::internal);
@@ -377,8 +377,8 @@ TEST_P(ArrayOutputTest, FullDisk) {
         output.write<float>("values", many<float>(3 << 20), {3 << 20}, "", "", level);
         output.commit();
       } catch (const Error& error) {
-        const bool good = error.code() == ExitCode::output && contains(error.what(), path.string()) &&
-                          contains(error.what(), "File too large; free some space");
+        const bool good = error.code() == ExitCode::output && mentions(error.what(), path.string()) &&
+                          mentions(error.what(), "File too large; free some space");
         status = good ? 42 : 2;
         if (!good) std::fprintf(stderr, "%s\n", error.what());
       }
@@ -411,7 +411,7 @@ TEST_P(ArrayOutputTest, ColumnsOfManyLengths) {
       EXPECT_EQ(ids.rows(), rows);
       EXPECT_EQ(positions.rows(), rows);
       output.finish();
-      EXPECT_TRUE(contains(message(
+      EXPECT_TRUE(mentions(message(
                                [&] {
                                  ids.append(id);
                                  ids.append(std::vector<std::uint64_t>(1));
@@ -443,7 +443,7 @@ TEST_P(ArrayOutputTest, RoomThatIsKeptIsGivenBack) {
   EXPECT_LT(size, 20'000u);
   EXPECT_GT(size, 16u);
   ArrayOutput greedy(folder / (std::string("other") + GetParam()));
-  EXPECT_TRUE(contains(message([&] { greedy.reserve(std::uint64_t(1) << 61); }, ExitCode::output), "free"));
+  EXPECT_TRUE(mentions(message([&] { greedy.reserve(std::uint64_t(1) << 61); }, ExitCode::output), "free"));
 }
 
 const Object& find(const std::vector<Object>& objects, const std::string& path) {
@@ -502,14 +502,14 @@ TEST(ZarrOutput, WhatIsNotWholeIsAnError) {
   };
   require_whole(good.string(), contents(good.string()));
   const fs::path column = bad / "photons/weight";
-  EXPECT_TRUE(contains(says([&] { fs::resize_file(column / "1", 100); }), "chunk 1 is truncated"));
-  EXPECT_TRUE(contains(says([&] { fs::remove(column / "0"); }), "chunk 0 is missing"));
-  EXPECT_TRUE(contains(says([&] { fs::remove(column / ".zarray"); }), "photons/weight/.zarray is missing"));
-  EXPECT_TRUE(contains(says([&] { fs::remove_all(bad / "summary"); }), "summary/.zattrs is missing"));
-  EXPECT_TRUE(contains(says([&] { fs::remove(bad / ".zmetadata"); }), ".zmetadata"));
-  EXPECT_TRUE(contains(says([&] { fs::resize_file(column / ".zarray", 30); }), "not a JSON object"));
-  EXPECT_TRUE(contains(says([&] { fs::resize_file(bad / "summary/.zattrs", 5); }), "not a JSON object"));
-  EXPECT_TRUE(contains(says([&] { fs::remove(bad / ".zgroup"); }), "no zarr store"));
+  EXPECT_TRUE(mentions(says([&] { fs::resize_file(column / "1", 100); }), "chunk 1 is truncated"));
+  EXPECT_TRUE(mentions(says([&] { fs::remove(column / "0"); }), "chunk 0 is missing"));
+  EXPECT_TRUE(mentions(says([&] { fs::remove(column / ".zarray"); }), "photons/weight/.zarray is missing"));
+  EXPECT_TRUE(mentions(says([&] { fs::remove_all(bad / "summary"); }), "summary/.zattrs is missing"));
+  EXPECT_TRUE(mentions(says([&] { fs::remove(bad / ".zmetadata"); }), ".zmetadata"));
+  EXPECT_TRUE(mentions(says([&] { fs::resize_file(column / ".zarray", 30); }), "not a JSON object"));
+  EXPECT_TRUE(mentions(says([&] { fs::resize_file(bad / "summary/.zattrs", 5); }), "not a JSON object"));
+  EXPECT_TRUE(mentions(says([&] { fs::remove(bad / ".zgroup"); }), "no zarr store"));
   fs::remove_all(folder);
 }
 

@@ -15,7 +15,7 @@ namespace thor::io {
 namespace fs = std::filesystem;
 using Shape = std::vector<std::uint64_t>;
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Runs `f`, which must throw a thor::Error, and returns its text.
 template <class F>
