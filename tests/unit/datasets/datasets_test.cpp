@@ -12,7 +12,12 @@ namespace {
 
 using namespace thor;
 
-Profile<double> still() { return {100, 0, 0, 1, 0.1, false, false, true}; }
+Profile<double> still() {
+  Profile<double> p{};
+  p.opacity = 100, p.step_limiter = 0.1;
+  set_velocity(p, 0., 1.);
+  return p;
+}
 
 template <class D>
 Region<double> region(const D& dataset, int cell, Vec3<double> p) {
