@@ -65,8 +65,8 @@ class SlabCase(grid.GridCase):
         return "--memory", f"{(len(self.gas['Masses']) * BLOCK + (layers + 0.5) * cells**2 * per_cell) / 1e6!r} MB"
 
     def table(self):
-        """What is printed after the plan."""
-        return self.done.stdout[self.done.stdout.index("\ngas elements "):]
+        """What is printed after the plan, but for the name of the file."""
+        return re.sub(r"\S+\.(h5|zarr)\b", "FILE", self.done.stdout[self.done.stdout.index("\ngas elements "):])
 
     def assert_same(self, cells, thicknesses, *options, per_cell=132, snapshot=None, extra=0):
         snapshot = snapshot or self.folder / "snap.hdf5"

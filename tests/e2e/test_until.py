@@ -422,9 +422,9 @@ class Continue(UntilCase):
             self.assertRegex(self.grow(out, "--photons", 10, expect=INPUT), "truncated|HDF5")
         changes = {
             "thor 9.9": lambda file: file.attrs.__setitem__("thor_version", "9.9"),
-            "made by thor": lambda file: file.attrs.__setitem__("format_version", 2),
-            "does not mean the same": lambda file: file.attrs.__setitem__("config", text(file.attrs["config"]) + "# more\n"),
-            "not the one that it was made with": lambda file: file.attrs.__setitem__(
+            "it is of format 2": lambda file: file.attrs.__setitem__("format_version", 2),
+            "not the one that it was made with": lambda file: file.attrs.__setitem__("config", text(file.attrs["config"]) + "# more\n"),
+            "configuration is not the one": lambda file: file.attrs.__setitem__(
                 "config", text(file.attrs["config"]).replace("seed: 1\n", "seed: 2\n")),
             "quanta": lambda file: file["tally"].attrs.__setitem__("quantum", 1.0),
             "damaged: the cells": lambda file: file["tally/cells"].__setitem__(0, 7),

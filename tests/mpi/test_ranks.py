@@ -247,7 +247,12 @@ class Ends(RankCase):
         with h5py.File(self.folder / "grid.h5", "w") as file:
             file.attrs.update({"cell_size": KPC, "origin_x": 0., "origin_y": 0., "origin_z": 0.})
             for name in ("HI_density", "HI_temperature", "HI_velocity_x", "HI_velocity_y", "HI_velocity_z"):
-                file.create_dataset(name, (n, n, n), "f4", chunks=(64, 64, 64)).attrs["units"] = "km s-1" if "velocity" in name else ""
+                # Room in the file, but nothing in it: unwritten chunks would be refused first.
+                plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                plan.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+                plan.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+                made = h5py.h5d.create(file.id, name.encode(), h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((n, n, n)), plan)
+                h5py.Dataset(made).attrs["units"] = "km s-1" if "velocity" in name else ""
         config = {"line": "Lya", "dataset": {"type": "uniform_grid", "path": "grid.h5"}, "outputs": [SPECTRUM], "output": {"path": "o.h5"},
                   "generators": [{"type": "point", "photons": 10, "luminosity": "1e40 erg/s"}]}
         done = self.launch(2, "run", self.write(config), "-o", self.folder / "out.h5", expect=INPUT)

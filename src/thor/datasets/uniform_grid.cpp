@@ -44,9 +44,8 @@ void add_grid_keys(Section<Dataset>& s) {
              .when = grid});
   s.optional_quantity(
       "stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-      {.meaning = "line absorption is neglected this far to the red of what the fastest gas absorbs: photons "
-                  "are stopped there; with dust they fly on ([how](physics.md#stopped-light)); needed with "
-                  "periodic boundaries",
+      {.meaning = "line absorption ends this far redward of the fastest gas: photons stop, with dust they fly on; "
+                  "needed if periodic",
        .example = "5 Angstrom",
        .when = grid});
   s.boolean("packed", &Dataset::packed,

@@ -98,14 +98,16 @@ void check_observers(Reader& reader, File& file) {
 /// Outputs belong to generators that exist; generators without a name have that of their place.
 void check_generator_names(Reader& reader, File& file) {
   std::vector<std::string> names;
+  std::map<std::string, std::size_t> first;
   for (std::size_t i = 0; i < file.config.generators.size(); ++i) {
     std::string& name = file.config.generators[i].name;
     if (name.empty()) name = std::to_string(i);
-    if (std::ranges::count(names, name) > 0 && names.back() != name) {
+    const auto [found, is_new] = first.emplace(name, i);
+    if (!is_new && names.back() != name) {
       reader.report(fmt::format("generators.{}.name", i),
                     fmt::format("generators of one name stand side by side: move it next to generators.{}, or give it "
                                 "another name",
-                                std::ranges::find(names, name) - names.begin()));
+                                found->second));
     }
     names.push_back(name);
   }
@@ -113,7 +115,7 @@ void check_generator_names(Reader& reader, File& file) {
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
     const auto check = [&](const auto& output) {
       if constexpr (requires { output.generator; }) {
-        if (output.generator.empty() || std::ranges::count(names, output.generator) > 0) return;
+        if (output.generator.empty() || first.contains(output.generator)) return;
         std::string hint = suggestion(output.generator, names);
         if (hint.empty()) hint = fmt::format("; the first is called \"{}\"", names.front());
         reader.report(fmt::format("outputs.{}.generator", i),

@@ -124,13 +124,13 @@ const Section<Generator>& generator_section() {
              {.meaning = "axis of the cone; the length of the vector does not matter",
               .fallback = "[0, 0, 1]",
               .when = point});
-    s.quantity(
-        "opening_angle", &Generator::opening_angle, Dimension::angle, {.low = narrowest_cone, .high = constants::pi},
-        {.meaning = "angle between the axis and the edge of the cone that the point shines into, evenly over its "
-                    "solid angle; by default into all directions",
-         .fallback = "180 deg",
-         .example = "30 deg",
-         .when = point});
+    s.quantity("opening_angle", &Generator::opening_angle, Dimension::angle,
+               {.low = narrowest_cone, .high = constants::pi},
+               {.meaning = "from the axis to the edge of the cone that the point shines into; by default all "
+                           "directions",
+                .fallback = "180 deg",
+                .example = "30 deg",
+                .when = point});
     s.vector("direction", &Generator::direction, Dimension::none, anything,
              {.meaning = "direction of the beam; the length of the vector does not matter",
               .fallback = "[0, 0, 1]",
@@ -224,7 +224,7 @@ const Section<Generator>& generator_section() {
           {.meaning = "spectrum of the source", .fallback = "{}"});
     s.check([](Reader& reader, Generator& g) {
       const bool beam = g.type == GeneratorType::extended && g.shape == SourceShape::beam;
-      if (beam || g.type == GeneratorType::point) normalize(reader, g.direction);
+      if ((beam || g.type == GeneratorType::point) && reader.clean("type")) normalize(reader, g.direction);
       if (beam && g.opening_angle > 0 && g.opening_angle < narrowest_cone) {
         reader.report("opening_angle", "must be at least 0.1 deg, or 0 deg for parallel light");
       }

@@ -128,6 +128,7 @@ TEST(Config, Defaults) {
   Generator point;
   point.photons = 1000;
   point.luminosity = 1;
+  point.name = "0", point.direction = {0, 0, 1}, point.opening_angle = constants::pi;
   EXPECT_EQ(config.generators[0], point);
   EXPECT_EQ(config.acceleration.core_skip, CoreSkip{});
   EXPECT_EQ(config.physics, Physics{});
@@ -371,7 +372,10 @@ dataset:
   step_limiter: 0.05
 generators:
   - type: point
+    name: ""
     position: [0 kpc, 0 kpc, 0 kpc]
+    direction: [0, 0, 1]
+    opening_angle: 180 deg
     velocity: [0 km/s, 0 km/s, 0 km/s]
     photons: 1000
     luminosity: 1 erg/s
