@@ -88,7 +88,8 @@ class Result(ResultFile):
         self.cubes: dict[str, Cube] = Named("cube", {name: self._cube(name, groups[name]) for name in groups})
         groups = self._group("profiles") or {}
         self.profiles: dict[str, Profile] = Named("profile", {name: self._profile(name, groups[name]) for name in groups})
-        seen = {o.of for o in (*self.spectra.values(), *self.histograms.values()) if o.generator is None}
+        counted: list[Spectrum | Histogram] = [*self.spectra.values(), *self.histograms.values()]
+        seen = {o.of for o in counted if o.generator is None}
         self._caveats = [caveat for caveat in self._caveats if caveat.fate not in seen]
         parts = self._group("parts")
         self.parts = 0 if parts is None else int(reading.attribute(parts, "count", 0))
