@@ -67,12 +67,14 @@ Rooms rooms_of_model(const D& dataset, const Jumps<double>& limits) {
   const auto gas_at = view<double>(dataset);
   Rooms rooms;
   constexpr int count = 4096;
-  for (int i = 0; i < 2 * count; ++i) {
-    const double u = (i / 2 + 0.5) / count, r = i % 2 == 0 ? u : std::pow(10., 6 * (u - 1));
-    const Vec3<double> p{0, 0, r};
-    if (gas_at.locate(p) != gas) continue;
-    const Region<double> here{gas, gas_at.depth_at(gas, p)};
-    rooms.depth = std::max(rooms.depth, gas_at.opacity(here, p) * gas_at.room(here, p, limits));
+  for (int i = 0; i < count; ++i) {
+    const double u = (i + 0.5) / count;
+    for (const double r : {u, std::pow(10., 6 * (u - 1))}) {
+      const Vec3<double> p{0, 0, r};
+      if (gas_at.locate(p) != gas) continue;
+      const Region<double> here{gas, gas_at.depth_at(gas, p)};
+      rooms.depth = std::max(rooms.depth, gas_at.opacity(here, p) * gas_at.room(here, p, limits));
+    }
   }
   return rooms;
 }

@@ -8,7 +8,7 @@ namespace thor {
 struct Template {
   std::string name;
   std::string title;  ///< the first line is a sentence, which `thor init` lists
-  std::string yaml;  ///< the values; comments come from the declarations of the keys
+  std::string yaml;   ///< the values; comments come from the declarations of the keys
 };
 
 std::span<const Template> templates();

@@ -210,10 +210,9 @@ std::optional<std::vector<Filter>> known_filters(hid_t properties) {
     const H5Z_filter_t id = H5Pget_filter2(properties, unsigned(i), &flags, &size, values, 0, nullptr, nullptr);
     if (id == H5Z_FILTER_SHUFFLE && size > 0 && values[0] > 0) {
       filters.push_back({id, values[0]});
-    } else if (id == H5Z_FILTER_DEFLATE &&
-               !std::exchange(deflated, true)) {  // twice: the intermediate length is unknown
-      filters.push_back({id, 0});
-    } else if (id == H5Z_FILTER_FLETCHER32) {
+    } else if (id == H5Z_FILTER_FLETCHER32 ||
+               // Twice: the intermediate length is unknown.
+               (id == H5Z_FILTER_DEFLATE && !std::exchange(deflated, true))) {
       filters.push_back({id, 0});
     } else {
       return std::nullopt;

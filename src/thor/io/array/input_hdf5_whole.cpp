@@ -101,7 +101,8 @@ std::string name_in(hid_t properties, std::size_t i, Get get) {
   const ssize_t size = get(properties, i, nullptr, 0);
   std::string text(std::size_t(std::max<ssize_t>(size, 0)) + 1, '\0');
   get(properties, i, text.data(), text.size());
-  return text.c_str();
+  text.resize(text.find('\0'));
+  return text;
 }
 
 /// Adds the box or boxes of one space to those of another of the same rank.

@@ -63,12 +63,9 @@ void Connection::read_head(const Gate& gate, const std::function<std::shared_ptr
     if (count > 0) {
       bytes_.append(buffer, std::size_t(count));
       head_end = bytes_.find("\r\n\r\n");
-    } else if (count == 0 || !is_for_later()) {
-      state_ = State::over;
+    } else if (count != 0 && is_for_later() && !is_late()) {
       return;
-    } else if (!is_late()) {
-      return;
-    } else if (bytes_.empty()) {  // a browser has connected in advance
+    } else if (count == 0 || !is_for_later() || bytes_.empty()) {  // empty: a browser has connected in advance
       state_ = State::over;
       return;
     } else {
