@@ -199,6 +199,23 @@ class Observers(Case):
                 self.assertEqual((large.error.shape, large.vov.shape), ((1000, 1000), (1000, 1000)))
         self.assertNotIn("writing", thor("run", self.write(seen(IMAGE)), "-o", self.folder / "s.h5", "--device", "cpu").stderr)
 
+    def test_images_that_are_not_square(self):
+        """Rows from the middle of a square: the same light in the same pixels, in files for other tools too."""
+        cube = {**IMAGE, "type": "cube", "name": "ifu", "range": ["-500 km/s", "500 km/s"], "bins": 5}
+        out = self.run_thor(seen({**IMAGE, "pixels": 20}, {**IMAGE, "name": "flat", "pixels": 20, "rows": 6},
+                                 {**cube, "pixels": 10}, {**cube, "name": "long", "pixels": 10, "rows": 30}, photons=300))
+        with package.open(out) as result:
+            square, flat = result.images["sb"], result.images["flat"]
+            self.assertEqual(flat.brightness.shape, (6, 20))
+            np.testing.assert_allclose(flat.brightness, square.brightness[7:13], rtol=1e-6)
+            self.assertGreater(np.max(flat.brightness), 0)
+            np.testing.assert_allclose(flat.up, square.up[7:14], rtol=1e-12, atol=1e-12 * np.max(square.up))
+            whole, long = result.cubes["ifu"], result.cubes["long"]
+            self.assertEqual(long.intensity.shape, (5, 30, 10))
+            np.testing.assert_allclose(long.intensity[:, 10:20], whole.intensity, rtol=1e-6)
+        done = thor("export", out, "--fits", "--png", "-o", self.folder / "files")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
     def test_mistakes(self):
         for outputs, observers, says in (
             ([{**IMAGE, "observer": "fase"}], OBSERVERS, 'outputs.0.observer: there is no observer of this name; did you mean "face"'),

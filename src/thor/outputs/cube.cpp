@@ -20,7 +20,7 @@ const config::Section<CubeOutput>& CubeOutput::section() {
     declare_reference(s, {"axis", {"x", "velocity"}});
     s.check([](Reader& reader, const CubeOutput& o) {
       check_edges(reader, o.low, o.high, o.bins);
-      const double bins = double(o.pixels) * double(o.pixels) * double(o.bins);
+      const double bins = double(o.pixels) * double(o.height()) * double(o.bins);
       if (bins > 5e7) reader.report("bins", fmt::format("{:.3g} bins in all; at most 5e7 are possible", bins));
     });
     return s;

@@ -124,9 +124,11 @@ void declare_sky(Section<Output>& s, bool spectral) {
   declare_binned(s);
   declare_sight(s, false, spectral);
   s.sky_length("width", [](Output& o) -> double& { return o.width; }, sky_bounds,
-               {.meaning = "side of the image, which is a square", .example = "60 kpc"});
+               {.meaning = "width of the image", .example = "60 kpc"});
   s.integer("pixels", [](Output& o) -> std::uint64_t& { return o.pixels; }, 1, 16384,
-            {.meaning = "pixels along a side", .example = "256"});
+            {.meaning = "columns of the image; pixels are squares", .example = "256"});
+  s.integer("rows", [](Output& o) -> std::uint64_t& { return o.rows; }, 0, 16384,
+            {.meaning = "rows of the image; 0: as many as columns", .fallback = "0"});
 }
 
 /// Edges must be numbers, each above the one before; those of a logarithmic axis are found from high/low.

@@ -10,8 +10,9 @@ SkyPlan plan_sky(const SkyOutput& o, const OutputContext& context) {
   plan.of = o.of;
   plan.sky = context.sky(o.sight);
   plan.half_width = o.width / 2;
-  plan.pixels = std::int64_t(o.pixels);
-  plan.bins.count = plan.pixels * plan.pixels;
+  plan.pixels = std::int64_t(o.pixels), plan.rows = std::int64_t(o.height());
+  plan.half_height = o.rows > 0 ? plan.half_width * double(plan.rows) / double(plan.pixels) : plan.half_width;
+  plan.bins.count = plan.pixels * plan.rows;
   return plan;
 }
 
@@ -19,16 +20,20 @@ void write_sky(io::ArrayOutput& file, const std::string& group, const std::strin
                const SkyPlan& plan, const BinnedLight& light, double channel, const std::string& unit) {
   const SkyUnits units = units_of(plan.sky.distances);
   const double side = o.width / units.in_cm / double(o.pixels), per = side * side * channel * units.light;
-  std::vector<std::uint64_t> shape{o.pixels, o.pixels};
+  std::vector<std::uint64_t> shape{o.height(), o.pixels};
   if (plan.channels > 0) shape.insert(shape.begin(), std::uint64_t(plan.channels));
-  std::vector<double> edges(o.pixels + 1), value(light.light), error(light.error);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    edges[i] = (double(i) / double(o.pixels) - 0.5) * o.width / units.in_cm;
-  }
+  std::vector<double> value(light.light), error(light.error);
+  const auto edges = [&](std::uint64_t count) {
+    std::vector<double> places(count + 1);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      places[i] = (double(i) - 0.5 * double(count)) / double(o.pixels) * o.width / units.in_cm;
+    }
+    return places;
+  };
   for (double& v : value) v /= per;
   for (double& v : error) v /= per;
-  file.write(group + "/edges_right", edges, units.length, "edges of the pixels, to the right of the centre");
-  file.write(group + "/edges_up", edges, units.length, "edges of the pixels, above the centre");
+  file.write(group + "/edges_right", edges(o.pixels), units.length, "edges of the pixels, to the right of the centre");
+  file.write(group + "/edges_up", edges(o.height()), units.length, "edges of the pixels, above the centre");
   file.write<double>(group + "/" + array, value, shape, unit, "surface brightness: rows upward, columns to the right");
   write_errors(file, group, error, shape, unit, light);
   write_attributes(file, group, o.of, o.generator, plan.frequency, light, plan.sky.distances);

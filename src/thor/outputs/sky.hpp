@@ -10,8 +10,8 @@ struct SkyPlan {
   FrequencyAxis frequency;
   config::Fate of;
   SkyFrame sky;
-  double half_width;  ///< [cm]
-  std::int64_t pixels;
+  double half_width, half_height;  ///< [cm]
+  std::int64_t pixels, rows;       ///< columns and rows of square pixels
   config::Axis axis;
   double low, high;
   std::int64_t channels;  ///< of a cube; 0: an image
@@ -24,11 +24,13 @@ struct SkyOutput {
   std::string name;
   config::Fate of = config::Fate::escaped;
   double width = 0;          ///< [cm]
-  std::uint64_t pixels = 0;  ///< along a side
+  std::uint64_t pixels = 0;  ///< columns
+  std::uint64_t rows = 0;    ///< 0: as many as columns
   config::Sight sight{};
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
   std::string generator{};  ///< those whose photons it counts; "" are all
 
+  std::uint64_t height() const { return rows > 0 ? rows : pixels; }
   bool operator==(const SkyOutput&) const = default;
 };
 
@@ -47,14 +49,14 @@ THOR_FN void count(const SkyPlan& s, const Seen& seen, Contributions& bins) {
   const auto [place, frequency] = record(s.sky, seen);
   const double per_length = double(s.pixels) / (2 * s.half_width);
   const std::int64_t column = bin_at((place.right + s.half_width) * per_length, s.pixels);
-  const std::int64_t row = bin_at((place.up + s.half_width) * per_length, s.pixels);
+  const std::int64_t row = bin_at((place.up + s.half_height) * per_length, s.rows);
   std::int64_t channel = 0;
   if (s.channels > 0) {
     const double value = axis_value(s.frequency, s.axis, frequency);
     channel = bin_at((value - s.low) / (s.high - s.low) * double(s.channels), s.channels);
   }
   const bool inside = column >= 0 && row >= 0 && channel >= 0;
-  bins.add(inside ? (channel * s.pixels + row) * s.pixels + column : -1, seen.light);
+  bins.add(inside ? (channel * s.rows + row) * s.pixels + column : -1, seen.light);
 }
 
 template <class Contributions>

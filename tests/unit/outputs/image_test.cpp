@@ -40,6 +40,22 @@ TEST(ImageOutput, HasRowsUpwardAndColumnsToTheRight) {
   EXPECT_EQ(light.error_method, "groups");
 }
 
+// Two rows of four: the middle half of the square.
+TEST(ImageOutput, NeedNotBeSquare) {
+  ImageOutput output = image();
+  output.rows = 2;
+  Tally tally({output}, context(), 100, 100);
+  TallyPart part(tally);
+  part.accept(seen(1 - 3.9, -1.9));    // the lower left corner
+  part.accept(seen(1 + 3.9, 1.9, 2));  // the upper right one
+  part.accept(seen(1, 2.1, 5));        // above the image, though within the square
+  tally.merge(part);
+  const BinnedLight light = tally.binned(0);
+  ASSERT_EQ(light.light.size(), 8u);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(light.light[i], i == 0 ? 1 : i == 7 ? 2 : 0, 1e-12) << i;
+  EXPECT_NEAR(light.beyond, 5, 1e-12);
+}
+
 TEST(ImageOutput, HoldsMoreThanAllLight) {
   Tally tally({image()}, context(), 1, 1);
   TallyPart part(tally);
