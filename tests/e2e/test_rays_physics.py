@@ -361,6 +361,21 @@ class BeyondTheEnds(OfRays):
         self.assertGreater(np.max(np.abs(forest.flux[1] - forest.flux[0])), 0.2, "the twin: not shifted")
         self.assertLess(np.max(np.min(forest.flux[0].reshape(-1, 500), axis=1)), 0.9, "gas everywhere")
 
+    def test_what_absorbs_does_not_depend_on_the_length(self):
+        """Damping wings and broad gas that only images of a short sightline meet."""
+        n, cell = self.N, self.CELL
+        density = np.full((n, n, n), 5e-11)
+        density[6] = 1e21 / cell
+        hot = np.full((n, n, n), 1e4)
+        hot[6] = 1e8
+        for fields in ({"HI_density": density}, {"HI_density": np.where(density > 1e-9, 1e-9, density), "temperature": hot}):
+            gas = self.grid(n=n, cell=cell, hubble=self.FLOW * 1e5 / (n * cell), periodic=True, **fields)
+            begin = along((0.1 * cell, 1.5 * cell, 1.5 * cell), (1, 0, 0))
+            short, whole = (self.result(rays(gas, absorption(low=0, high=100, bins=50, sightlines={"list": [begin], "length": f"{length * cell!r} cm"})))
+                            .absorption["forest"] for length in (1, n))
+            np.testing.assert_allclose(short.tau, whole.tau, rtol=1e-3)
+            self.assertGreater(whole.column_density[0] / short.column_density[0], 10, "the column is that of the sightline")
+
     def test_wings_of_images(self):
         """Damping wings of a cell with 1e19 cm^-2 reach over several images of the box."""
         n, cell = 8, 100 * KPC

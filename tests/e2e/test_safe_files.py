@@ -132,6 +132,35 @@ class Models(FileCase):
                     self.assertFalse(self.previous.exists())
                     self.assertEqual(self.summary(self.out)["photons"], 1010)
 
+    def test_another_grid_is_another_model(self):
+        """Configurations that differ in nothing but the file that they read."""
+        for name, density in (("one", 1e-7), ("two", 1e-5)):
+            write_grid(self.folder / f"{name}.h5", n=4, density=density)
+        thin, thick = (on_grid(self.folder / f"{name}.h5", 500, 4e20, outputs=[SPECTRUM]) for name in ("one", "two"))
+        self.run_to(self.out, thin)
+        with h5py.File(self.out, "r+") as file:
+            file["tally/cells"][-1] += np.uint64(1)
+        damaged = self.out.read_bytes()
+        self.run_to(self.folder / "other.h5", thick)
+        shutil.copy(self.folder / "other.h5", self.previous)
+        self.assertIn("may be of another model", self.run_to(self.out, None, "--photons", 10, command="continue", expect=INPUT))
+        self.assertEqual(self.out.read_bytes(), damaged)
+        # A result of another grid stays where a whole one is added to; one of the same does not.
+        self.run_to(self.out, thin, "--overwrite", expect=OUTPUT)
+        self.previous.unlink()
+        self.run_to(self.out, thin, "--overwrite")
+        shutil.copy(self.folder / "other.h5", self.previous)
+        self.run_to(self.out, None, "--photons", 10, command="continue")
+        self.assertTrue(self.previous.exists())
+        shutil.copy(self.out, self.previous)
+        self.assertIn("an earlier state of this result", self.run_to(self.out, None, "--photons", 10, command="continue"))
+        self.assertFalse(self.previous.exists())
+        # A killed run of another grid was to replace it.
+        endless = on_grid(self.folder / "two.h5", 10**9, 4e20, outputs=[SPECTRUM])
+        self.killed(lambda: self.partial.exists() and self.partial.stat().st_size > 2000, "run", self.write(endless, "endless.yaml"), "-o", self.out, "--overwrite")
+        said = self.run_to(self.out, None, "--photons", 10, command="continue", expect=INPUT)
+        self.assertIn("a run of another configuration was to replace it", said)
+
     def test_a_result_called_previous_is_not_lost(self):
         self.run_to(self.previous.with_name("a.h5"), model(1)), self.previous.with_name("a.h5").rename(self.previous)
         kept = self.previous.read_bytes()

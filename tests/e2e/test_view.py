@@ -45,6 +45,8 @@ class Pictures(ViewCase):
                 self.assertEqual(headers["Content-Type"], "application/json")
                 self.assertEqual(body.count(b"\n"), 1)
                 self.assertIn(words, json.loads(body)["error"])
+        # Limits whose ratio is no number.
+        self.assertEqual(self.get("frame", kind="projection", scale="log", low=1e-300, high=1e300)[0], 200)
         self.assert_alive()
 
     def test_sizes_and_turns(self):

@@ -158,6 +158,26 @@ TEST(StoppedLight, MeetsFastGas) {
   }
 }
 
+/// Gas of 2e7 K, with a width of 570 km/s, absorbs light 900 km/s to the red, far beyond a stop_shift of 0.5 Angstrom.
+TEST(StoppedLight, MeetsBroadGas) {
+  GridOptions o;
+  o.shape = {8, 4, 4};
+  o.gas = [](int, int, int) { return GridCell{1e-5, 2e7, {}, 0, 0}; };
+  const GridFile file(o);
+  const auto scatterings = [&](double velocity, const std::string& dataset) {
+    double sum = 0;
+    const std::string yaml = fmt::format(
+        "line: Lya\ndataset: {{type: uniform_grid, path: {}{}}}\ngenerators: [{{type: point, photons: 400, spectrum: "
+        "{{type: delta, offset: {} km/s}}}}]\noutput: {{path: x.h5}}\n",
+        file.path(), dataset, velocity);
+    for (const auto& p : run(yaml)) sum += double(p.scatterings);
+    return sum;
+  };
+  EXPECT_GT(scatterings(900, ""), 1000);
+  EXPECT_EQ(scatterings(900, ", stop_shift: 0.5 Angstrom"), scatterings(900, ""));
+  EXPECT_EQ(scatterings(4000, ", stop_shift: 0.5 Angstrom"), 0) << "the twin: redward of all gas";
+}
+
 /// A continuum is seen as it was emitted, whether rays are stopped, leave the box, or both; by rays and by photons.
 TEST(OneFrame, HasAllTheLightOfASpectrum) {
   for (const char* direction : {"[0, 0, 1]", "[0.48, -0.6, 0.64]"}) {

@@ -153,7 +153,8 @@ void Cells::survey(int threads, const CellBox& counted) {
                      p.largest_opacity = std::max(p.largest_opacity, g.opacity);
                      p.largest_a = std::max(p.largest_a, g.inverse_width);
                      if (g.opacity > 1e-12) {  // less is nothing along any path
-                       p.fastest = std::max(p.fastest, std::hypot(g.velocity.x, g.velocity.y, g.velocity.z));
+                       const double speed = std::hypot(g.velocity.x, g.velocity.y, g.velocity.z);
+                       p.fastest = std::max(p.fastest, speed + 4 / g.inverse_width);
                      }
                      const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
                      const double a_tau = units_.a * g.inverse_width * g.opacity * scale;

@@ -59,7 +59,7 @@ struct CellStatistics {
   double largest_jump = 0;     ///< in units of v_th
   double largest_x_crit = 0;
   double velocity_step = 0;  ///< of a packed grid, in units of the smallest v_th
-  double fastest = 0;        ///< speed of gas, in units of the thermal speed of the run
+  double fastest = 0;        ///< speed of gas, and 4 of its widths, in units of the thermal speed of the run
 
   /// In single precision: the same in whatever order cells were summed.
   double mean_density() const { return double(float(density / cells)); }

@@ -102,7 +102,7 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
   return m;
 }
 
-/// What the physics of a run makes of a grid. `fastest`: the speed of its gas, in thermal speeds.
+/// What the physics of a run makes of a grid. `fastest`: as in the statistics of its cells.
 void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::Dataset& dataset, const Line& line,
                  double fastest, double dust_depth) {
   const AtomicTransition& first = line.first();
@@ -127,6 +127,21 @@ void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::D
     const double flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
     if (beyond) g.stop_flight = std::max(g.stop_flight, flight);
   }
+}
+
+/// Where stop_shift is so short that the damping wings of a cell absorb beyond it.
+void warn_of_wings(const Medium& m, const config::Dataset& dataset, const Line& line) {
+  const double stop = std::get<UniformGrid<double>>(m.dataset).stop;
+  if (!(stop > 0)) return;
+  const double wavelength = line.first().wavelength;
+  const double shift = constants::c * std::log1p(*dataset.stop_shift / wavelength) / m.thermal_speed;
+  const double depth =
+      m.statistics.largest_opacity * m.statistics.largest_a / (std::sqrt(constants::pi) * std::pow(shift + 4, 2));
+  if (depth < 1) return;
+  warning(
+      "dataset.stop_shift: the thickest cell has an optical depth of {:.2g} for light that is stopped; give at least "
+      "{:.2g} Angstrom",
+      depth, *dataset.stop_shift * std::sqrt(depth) / constants::angstrom);
 }
 
 /// Collective: the statistics of all ranks, of which each gives those of its own cells.
@@ -285,6 +300,7 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   m.column_density = m.number_density * m.size * double(m.grid.count[2]);
   m.tau0 = m.column_density * m.cross_section;
   set_physics(std::get<UniformGrid<double>>(m.dataset), m, dataset, line, m.statistics.fastest, options.dust_depth);
+  warn_of_wings(m, dataset, line);
 }
 
 }  // namespace

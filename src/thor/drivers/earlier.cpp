@@ -159,15 +159,42 @@ bool same_model(const std::string& one, const std::string& other) {
   return keys.empty();
 }
 
+/// What a result, or what is left of one, says of its model. It knows the files that it was made from as soon as its
+/// configuration.
+struct Model {
+  std::string config;
+  std::vector<std::string> inputs{};  ///< size and hash of each
+  bool operator==(const Model& other) const { return same_model(config, other.config) && inputs == other.inputs; }
+};
+std::string said_of(double bytes, const std::string& hash) { return fmt::format("{:.0f} {}", bytes, hash); }
+std::optional<Model> model_of(const std::string& path) {
+  const io::Input file(path);
+  const auto config = file.text("/", "config");
+  if (!config) return std::nullopt;
+  Model model{*config};
+  for (int i = 0;; ++i) {
+    const std::string of = fmt::format("/inputs/{}", i);
+    const auto bytes = file.has(of) ? file.number(of, "bytes") : std::nullopt;
+    if (!bytes) return model;
+    model.inputs.push_back(said_of(*bytes, file.text(of, "hash").value_or("")));
+  }
+}
+Model model_of(const config::Config& config) {
+  Model model{config.resolved};
+  for (const InputFile& input : inputs_of(config)) {
+    model.inputs.push_back(said_of(double(input.print.bytes), fmt::format("{:016x}", input.print.hash)));
+  }
+  return model;
+}
+
 /// Refuses a result that a killed run of another model was to replace.
 void require_no_other(const std::string& path) {
   std::error_code none;
   const std::string partial = io::detail::partial_of(io::detail::target_of(path)).string();
   if (!std::filesystem::is_regular_file(partial, none) || !std::filesystem::is_regular_file(path, none)) return;
-  std::optional<std::string> left, there;
   try {
-    left = io::Input(partial).text("/", "config"), there = io::Input(path).text("/", "config");
-    if (!left || !there || same_model(*left, *there)) return;
+    const auto left = model_of(partial), there = model_of(path);
+    if (!left || !there || *left == *there) return;
   } catch (const Error&) {  // it says nothing, or is being written
     return;
   }
@@ -176,19 +203,24 @@ void require_no_other(const std::string& path) {
                            partial));
 }
 
-/// Whether a damaged result is of a model, as far as what is left of it says so.
-bool is_left_of(const std::string& path, const std::string& model) {
+/// Whether a damaged result is of the model of another, as far as what is left of it says so.
+bool is_left_of(const std::string& path, const std::string& another) {
   std::error_code none;
   if (!std::filesystem::exists(path, none)) return true;  // nothing has that name
+  const auto model = model_of(another);
+  if (!model) return false;
   try {
-    if (const auto config = io::Input(path).text("/", "config")) return same_model(*config, model);
+    if (const auto left = model_of(path)) return *left == *model;
   } catch (const Error&) {  // it cannot be opened: its bytes may have the text
   }
   constexpr std::size_t beginning = 16 << 20;  // attributes are written first
   std::string bytes(beginning, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(bytes.data(), std::streamsize(bytes.size()));
-  return bytes.find(model) != std::string::npos;
+  const auto has = [&](const std::string& text) { return bytes.find(text) != std::string::npos; };
+  return has(model->config) && std::ranges::all_of(model->inputs, [&](const std::string& input) {
+           return has(input.substr(input.find(' ') + 1));  // its hash
+         });
 }
 
 }  // namespace
@@ -203,7 +235,7 @@ Previous previous_beside(const std::string& result, const config::Config* config
     const auto complete = file.number("/summary", "complete");
     const auto model = file.text("/", "config");
     if (!complete || !model || !file.text("/", "thor_version")) return Previous::other;
-    if (config && same_model(*model, config->resolved)) return Previous::same_model;
+    if (config && model_of(path) == model_of(*config)) return Previous::same_model;
     return *complete == 0 ? Previous::unfinished : Previous::finished;
   } catch (const Error&) {
     return Previous::other;
@@ -235,7 +267,7 @@ Earlier open_earlier(const std::string& path, const config::Config* asked) {
   } catch (const Error& e) {
     if (e.code() != ExitCode::input) throw;
     Earlier earlier = open_this(previous, asked);
-    if (!asked && !is_left_of(path, earlier.stored)) {
+    if (!asked && !is_left_of(path, previous)) {
       throw Error(
           ExitCode::input,
           fmt::format("{}; {} may be of another model: `thor run CONFIG --restart {}` compares the configuration "
@@ -302,8 +334,8 @@ double tally_size(const config::Config& config) {
   return kept && !config.has_raw_photons() ? 8 * cells : 0;
 }
 
-void write_sample(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
-                  const Sample& sample, const std::string& result) {
+void write_inputs(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
+                  const std::string& result) {
   const std::filesystem::path path = std::filesystem::absolute(config.path).lexically_normal();
   const std::filesystem::path folder = std::filesystem::absolute(result).lexically_normal().parent_path();
   file.attribute("/", "config_path", path.string());
@@ -314,6 +346,9 @@ void write_sample(io::ArrayOutput& file, const config::Config& config, const std
     file.attribute(of, "bytes", inputs[i].print.bytes);
     file.attribute(of, "hash", fmt::format("{:016x}", inputs[i].print.hash));
   }
+}
+
+void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample) {
   if (config.has_raw_photons() || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
   file.attribute(group, "cells_hash", hash_of_cells(sample.tally.write_cells(file, group)));
   file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));

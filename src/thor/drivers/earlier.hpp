@@ -50,10 +50,14 @@ std::vector<InputFile> inputs_of(const config::Config& config);
 /// Refuses files that have changed since the result was made.
 void require_same_inputs(const Earlier& earlier, const config::Config& config);
 
+/// Where the configuration of a result is, and the files that it was made from: part of its head, so that what is left
+/// of a run that was killed says of which model it is.
+void write_inputs(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
+                  const std::string& result);
+
 /// What the two above need, as far as the result can be continued: /inputs, and /tally with the cells, unless they are
 /// too many for the configuration.
-void write_sample(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
-                  const Sample& sample, const std::string& result);
+void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample);
 
 /// Size of the cells before compression [bytes]; 0 if they are not kept.
 double tally_size(const config::Config& config);

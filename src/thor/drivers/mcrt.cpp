@@ -191,9 +191,12 @@ class Result {
   /// Removes the checkpoint before the last, of this run or of one that this one replaces; a file of that name that is
   /// something else stays.
   void forget_previous() {
-    const Previous previous = previous_beside(options_.output, &config_);
+    const Previous previous = kept_ ? Previous::none : previous_beside(options_.output, &config_);
     if (kept_ || previous == Previous::same_model || previous == Previous::unfinished) {
       io::detail::remove_previous(options_.output);
+    }
+    if (previous == Previous::same_model) {
+      message("thor: removed {}, an earlier state of this result\n", io::detail::previous_of(options_.output).string());
     }
     kept_ = false;
   }
@@ -325,7 +328,11 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   std::optional<Result> opened;
   std::optional<RankFile> part;
   const auto open = [&] {
-    if (world.is_first()) opened.emplace(config, setup, options, write_head, in_parts);
+    const auto write_all = [&](io::ArrayOutput& out) {
+      write_head(out);
+      write_inputs(out, config, inputs, options.output);
+    };
+    if (world.is_first()) opened.emplace(config, setup, options, write_all, in_parts);
     if (in_parts) part.emplace(world, config, setup, options, goal.photons, run);
   };
   comm::do_together(world, open, [&] { opened.reset(), part.reset(); });
@@ -369,7 +376,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
       file->attribute(group, "escape_fraction", config.generators[i].escape_fraction);
     }
     if (reached) write_reached(*file, *config.until, *reached);
-    write_sample(*file, config, inputs, sample, options.output);
+    write_sample(*file, config, sample);
     file->attribute("/summary", "transport_seconds", seconds);
     file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
     file->attribute("/summary", "ranks", std::int64_t(world.ranks()));

@@ -124,9 +124,9 @@ SightlineRays with_images(const RayScene& scene, const SightlineList& list, std:
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::size_t line = first + i;
     if (list.rays.first[line + 1] > list.rays.first[line]) {
-      // Wings fade at an optical depth of 1e-4; 500 km/s is 4 b of hydrogen at 1e6 K.
+      // Wings fade at an optical depth of 1e-4.
       const double wing = std::sqrt(wings / std::sqrt(std::numbers::pi) * columns[i] / 1e-4);
-      const double margin = fastest + 500 * km + 5 * std::sqrt(a.b_turb2) + std::min(wing, 2e4 * km);
+      const double margin = fastest + std::min(wing, 2e4 * km);
       add_images(scene, list.begins[line], list.directions[line], (plan.edges.front() - plan.reddest - margin) / hubble,
                  (plan.edges.back() - plan.bluest + margin) / hubble, rays);
     }

@@ -24,7 +24,8 @@ std::vector<Covered> covered_by(RayWork& work, const SightlineList& list, const 
 void tell_coverage(const std::vector<Covered>& covered, const AbsorptionPlan& plan, const std::string& key);
 
 /// Sightlines `first` to `first + columns.size()` through all images of a periodic box whose gas absorbs in the range
-/// of the plan, given the largest speed of the gas [cm/s] and their column densities [cm^-2], for damping wings.
+/// of the plan, given how far from its place the gas absorbs in the core of the line [cm/s] and column densities
+/// [cm^-2], for damping wings.
 SightlineRays with_images(const RayScene& scene, const SightlineList& list, std::size_t first,
                           const AbsorptionPlan& plan, double fastest, const std::vector<double>& columns);
 

@@ -492,6 +492,14 @@ double RayScene::coldest(const FieldUse& temperature) const {
   return double(least) * temperature.unit;
 }
 
+double RayScene::hottest(const FieldUse& temperature) const {
+  if (!is_grid_) return medium_.temperature;
+  const FieldArray& field = fields_[std::size_t(temperature.quantity.field)];
+  float most = 0;
+  for (std::size_t i = 0; i < field.count; ++i) most = std::max(most, field.numbers.get()[i]);
+  return double(most) * temperature.unit;
+}
+
 double RayScene::fastest(const FieldUse& velocity) const {
   if (!is_grid_ || velocity.quantity.velocity < 0) return 0;
   const FieldArray* const of = &fields_[std::size_t(velocity.quantity.velocity)];

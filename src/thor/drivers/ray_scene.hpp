@@ -31,7 +31,8 @@ class RayScene final : public FieldSource {
 
   Absorber absorber(const Line& line, const std::string& density_field) override;
   double coldest(const FieldUse& temperature) const;  ///< lowest temperature of this part [K]
-  double fastest(const FieldUse& velocity) const;     ///< largest speed in this part of a grid [cm/s]
+  double hottest(const FieldUse& temperature) const;
+  double fastest(const FieldUse& velocity) const;  ///< largest speed in this part of a grid [cm/s]
 
   /// How the values of a product are spread over the cells of a grid, in its units. Between `low` and `high` is what a
   /// picture should show of it.

@@ -73,19 +73,27 @@ class RaySpectra final : public RayProduct {
         keys_(std::get<config::AbsorptionOperator>(work.config.operators[op])),
         line_(line_of_rays(work.config, keys_.line, work.key(op) + ".line")),
         sightlines_((work.require_memory(work.key(op), bytes_of_result()), work.sightlines(op, keys_.sightlines))) {
-    double coldest = HUGE_VAL;
+    double coldest = HUGE_VAL, hottest = 0;
     for (auto& part : work.parts.parts()) {
       const Absorber ion = part.scene.absorber(line_, keys_.density_field);
       coldest = std::min(coldest, part.scene.coldest(ion.temperature));
-      if (part.scene.repeats()) fastest_ = std::max(fastest_, part.scene.fastest(ion.velocity));
+      if (!part.scene.repeats()) continue;
+      fastest_ = std::max(fastest_, part.scene.fastest(ion.velocity));
+      hottest = std::max(hottest, part.scene.hottest(ion.temperature));
     }
     if (work.parts.is_cut()) {
       coldest = std::ranges::min(everywhere(work.world, {coldest}));
       fastest_ = std::ranges::max(everywhere(work.world, {fastest_}));
+      hottest = std::ranges::max(everywhere(work.world, {hottest}));
     }
     for (auto& part : work.parts.parts()) {
       plans_.push_back(keys_.plan(line_, part.scene, coldest, sightlines_.longest, work.key(op)));
     }
+    double widest = 0;
+    for (const AtomicTransition* t : line_.absorbing()) {
+      widest = std::max(widest, t->thermal_speed(hottest, work.parts.scene().b_turb()));
+    }
+    if (hottest > 0) fastest_ += 5 * widest;
     require_images();
     work.require_memory(work.key(op), bytes());
   }
@@ -114,7 +122,7 @@ class RaySpectra final : public RayProduct {
   const Line line_;
   const SightlineList sightlines_;
   std::vector<AbsorptionPlan> plans_;  ///< of each part
-  double fastest_ = 0;                 ///< speed of the gas of a box that repeats [cm/s]
+  double fastest_ = 0;                 ///< speed of the gas of a box that repeats, and 5 b of the hottest [cm/s]
 };
 
 /// Lengths of the box that a sightline goes through for all images that absorb in the range, but for damping wings.
@@ -138,16 +146,25 @@ void RaySpectra::require_images() const {
 /// sightlines themselves.
 SightlineRays RaySpectra::images_of(std::size_t first, std::span<double> columns) const {
   const SightlineList& all = sightlines_;
-  const SightlineRays rays = part_of(all.rays, first, first + columns.size());
-  std::vector<float> depth(columns.size());
-  std::vector<double> more(columns.size());
-  for (std::size_t p = 0; p < plans_.size(); ++p) {
-    Absorption one = plans_[p].absorption;
-    one.bins = 1;
-    work_.parts.parts()[p].tracer->absorb(rays, one, depth, more);
-    for (std::size_t i = 0; i < more.size(); ++i) columns[i] += more[i];
+  const auto add_columns = [&](const SightlineRays& rays, std::span<double> sums) {
+    std::vector<float> depth(sums.size());
+    std::vector<double> more(sums.size());
+    for (std::size_t p = 0; p < plans_.size(); ++p) {
+      Absorption one = plans_[p].absorption;
+      one.bins = 1;
+      work_.parts.parts()[p].tracer->absorb(rays, one, depth, more);
+      for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+    }
+  };
+  add_columns(part_of(all.rays, first, first + columns.size()), columns);
+  // A damped line that only an image of the sightline meets may reach into the range.
+  std::vector<double> whole(columns.size());
+  constexpr std::size_t piece = 64;
+  for (std::size_t begin = 0; begin < whole.size(); begin += piece) {
+    const std::vector<double> any(std::min(piece, whole.size() - begin), HUGE_VAL);
+    add_columns(with_images(work_.parts.scene(), all, first + begin, plans_.front(), fastest_, any),
+                std::span(whole).subspan(begin, any.size()));
   }
-  std::vector<double> whole(columns.begin(), columns.end());
   if (work_.parts.is_cut()) {
     const std::vector<double> of_ranks = everywhere(work_.world, whole);
     for (std::size_t i = 0; i < whole.size(); ++i) {

@@ -18,8 +18,11 @@ struct ColourRange {
   bool log = true;
   double low = 0, high = 0;
 
+  /// Between 0 and 1; 0 for what has no place.
   double place(double value) const {
-    return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    const double at = log ? (std::log(value) - std::log(low)) / (std::log(high) - std::log(low))
+                          : (value / 2 - low / 2) / (high / 2 - low / 2);
+    return std::isnan(at) ? 0 : std::clamp(at, 0., 1.);
   }
 };
 
@@ -112,7 +115,7 @@ std::string paint(const Camera& camera, std::span<const double> values, const Co
     for (std::size_t column = 0; column < columns; ++column) {
       const double value = values[(rows - 1 - row) * columns + column];
       if (std::isnan(value)) continue;
-      const double at = range.log && !(value > 0) ? 0 : std::clamp(range.place(value), 0., 1.);
+      const double at = range.log && !(value > 0) ? 0 : range.place(value);
       raster.pixels[row * columns + column] = palette[std::size_t(std::lround(at * (shades - 1)))];
     }
   }
@@ -127,7 +130,7 @@ std::vector<float> widen(const std::vector<float>& table, const ColourRange& par
     const double at = double(i) / (colours - 1);
     const double value =
         whole.log ? whole.low * std::pow(whole.high / whole.low, at) : std::lerp(whole.low, whole.high, at);
-    const auto entry = 4 * std::size_t(std::lround(std::clamp(part.place(value), 0., 1.) * (colours - 1)));
+    const auto entry = 4 * std::size_t(std::lround(part.place(value) * (colours - 1)));
     for (std::size_t k = 0; k < 4; ++k) out.push_back(table[entry + k]);
   }
   return out;
