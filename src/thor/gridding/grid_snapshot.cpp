@@ -170,7 +170,7 @@ std::string run(const Job& job, const comm::World& world, const MemoryPlan& memo
   std::vector<std::string> written;
   for (const CellArray& array : cell_arrays(fields)) written.push_back(array.name);
   if (o.sources != SourceKind::none && sources.count() > 0) written.push_back("sources");
-  const std::string wrote = describe_file(o.output, lattice, written);
+  std::string wrote = describe_file(o.output, lattice, written);
   if (o.quiet) return wrote;
   return describe_gas_found(job, census, empty) + filler.clamped() + describe_sources(o, sources) + budget.to_text() +
          wrote;
