@@ -41,15 +41,19 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
   std::string path = arguments.result;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
   options.output = result_name(options.output);
-  std::error_code other;
-  const bool replace = options.output.empty() || std::filesystem::equivalent(options.output, path, other);
+  // By name: a run that is killed may leave a result and its .previous as one file.
+  const auto is_input = [&](const std::filesystem::path& name) {
+    std::error_code none;
+    return std::filesystem::weakly_canonical(name, none) == std::filesystem::weakly_canonical(path, none);
+  };
+  const bool replace = options.output.empty() || is_input(options.output);
   if (replace) options.output = path;
   options.overwrite = options.overwrite || replace;
   if (std::floor(arguments.photons) != arguments.photons) {
     throw Error(ExitCode::usage, "--photons: expected a whole number");
   }
 
-  if (std::filesystem::equivalent(io::detail::previous_of(options.output), path, other)) {
+  if (is_input(io::detail::previous_of(options.output))) {
     throw Error(ExitCode::usage, path + ": checkpoints of " + options.output +
                                      " would replace it: give another -o, or `thor continue` that file, which goes on "
                                      "from this one if it is damaged");

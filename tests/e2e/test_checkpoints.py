@@ -174,13 +174,26 @@ class Checkpoints(Case):
         for name, kept in ((out, previous), (link, self.folder / "scratch" / "real.h5.previous")):
             self.killed(name, "continue", name)
             self.assertFalse(kept.is_symlink())
-            self.assertNotEqual(kept.stat().st_ino, name.resolve().stat().st_ino)
+            self.assertTrue(kept.exists())
             name.resolve().unlink()  # the last one is lost
             done = thor("continue", name, *OFTEN)
             self.assertEqual(done.returncode, DONE, done.stderr)
             one, other = (numbers(path, ("ranks", "warnings")) for path in (whole, name))
             self.assertEqual([key for key in one if one[key] != other.get(key)], [])
             self.assertFalse(kept.exists())
+
+    def test_killed_before_the_next_one_has_its_name(self):
+        """The last one is then also called .previous, and is continued all the same."""
+        out, previous = self.folder / "out.h5", self.folder / "out.h5.previous"
+        self.killed(out)
+        previous.unlink(missing_ok=True)
+        previous.hardlink_to(out)
+        self.folder.joinpath("out.h5.previous.partial").hardlink_to(out)
+        refused = thor("continue", previous, "-o", out)
+        self.assertEqual((refused.returncode, previous.exists()), (USAGE, True), refused.stderr)
+        done = thor("continue", out, *SELDOM)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertEqual([path.name for path in self.folder.glob("out*")], ["out.h5"])
 
     def test_stopped_in_the_first_batch(self):
         """There is nothing that could be continued: a job script begins again."""

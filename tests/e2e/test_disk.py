@@ -7,6 +7,7 @@ tests that need one are skipped loudly if that is impossible.
 """
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -79,12 +80,16 @@ class FullDisks(Case):
 
     def test_a_disk_that_fills_up_later_keeps_the_spectra(self):
         """Their space is reserved from the start."""
+        config = self.write(ENDLESS | {"outputs": wide_spectra(4, 1000)})
+        with mounted(self, self.folder / "small", "size=40k") as disk:
+            done = run("run", config, "-o", disk / "out.h5")
+            needed = float(re.search(r"it needs (\S+) kB", done.stderr)[1]) * 1000
         with mounted(self, self.folder / "disk", "size=1M") as disk:
-            out = disk / "out.h5"
-            job = subprocess.Popen(command_line("run", self.write(ENDLESS | {"outputs": wide_spectra(4, 1000)}), "-o", out,
+            out, partial = disk / "out.h5", disk / "out.h5.partial"
+            job = subprocess.Popen(command_line("run", config, "-o", out,
                                                 "--drain", 0, "--threads", 1), stderr=subprocess.PIPE, text=True)
             self.addCleanup(lambda: job.poll() is None and job.kill())
-            self.assertTrue(wait_for(out.with_name("out.h5.partial").exists))
+            self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_blocks * 512 >= needed))
             with open(disk / "other", "wb", buffering=0) as other:
                 try:
                     while True:

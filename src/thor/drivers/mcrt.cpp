@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "thor/comm/together.hpp"
 #include "thor/core/memory.hpp"
@@ -155,8 +156,11 @@ class Result {
     require_mine();
     if (is_checkpoint) io::detail::require_writable(io::detail::target_of(options_.output));
     const bool same_run = committed_ || options_.replaces == Replaces::this_run;
-    if (is_checkpoint && (same_run || options_.replaces == Replaces::another)) forget_previous();
-    if (is_checkpoint && same_run) keep_previous();
+    if (is_checkpoint && same_run) {
+      keep_previous();
+    } else if (is_checkpoint && options_.replaces == Replaces::another) {
+      forget_previous();
+    }
     file_->commit(overwrite_);
     if (!is_checkpoint) forget_previous();
     overwrite_ = committed_ = true;
@@ -188,26 +192,26 @@ class Result {
     head_(*file_);
     file_->flush();
   }
-  /// Removes the checkpoint before the last, of this run or of one that this one replaces; a file of that name that is
-  /// something else stays.
+  /// Whether there is a checkpoint before the last, of this run or of one that this one replaces.
+  Previous previous() const { return kept_ ? Previous::unfinished : previous_beside(options_.output, &config_); }
+  /// Removes it; a file of that name that is something else stays.
   void forget_previous() {
-    const Previous previous = kept_ ? Previous::none : previous_beside(options_.output, &config_);
-    if (kept_ || previous == Previous::same_model || previous == Previous::unfinished) {
-      io::detail::remove_previous(options_.output);
-    }
-    if (previous == Previous::same_model) {
+    const Previous found = previous();
+    if (found == Previous::same_model || found == Previous::unfinished) io::detail::remove_previous(options_.output);
+    if (found == Previous::same_model) {
       message("thor: removed {}, an earlier state of this result\n", io::detail::previous_of(options_.output).string());
     }
     kept_ = false;
   }
+  /// Puts the last one in its place.
   void keep_previous() {
-    kept_ = io::detail::keep_previous(options_.output);
-    std::error_code none;
-    const std::filesystem::path previous = io::detail::previous_of(options_.output);
-    if (kept_ || told_ || !std::filesystem::exists(previous, none)) return;
-    warning("{} is no checkpoint of this run and stays: the checkpoint before the last one is not kept",
-            previous.string());
-    told_ = true;
+    const Previous found = previous();
+    if (found == Previous::none || found == Previous::same_model || found == Previous::unfinished) {
+      kept_ = io::detail::keep_previous(options_.output);
+    } else if (!std::exchange(told_, true)) {
+      warning("{} is no checkpoint of this run and stays: the checkpoint before the last one is not kept",
+              io::detail::previous_of(options_.output).string());
+    }
   }
 
   const config::Config& config_;

@@ -195,14 +195,19 @@ void give_name(const fs::path& path, const fs::path& partial, bool overwrite) {
 fs::path previous_of(const fs::path& path) { return target_of(path).string() + ".previous"; }
 
 bool keep_previous(const fs::path& path) {
+  const fs::path previous = previous_of(path), next = previous.string() + ".partial";
   std::error_code error;
-  fs::create_hard_link(target_of(path), previous_of(path), error);  // a disk may have no links
+  fs::remove(next, error);  // of a run that was killed
+  fs::create_hard_link(target_of(path), next, error);
+  if (!error) fs::rename(next, previous, error);
   return !error;
 }
 
 void remove_previous(const fs::path& path) {
+  const fs::path previous = previous_of(path);
   std::error_code none;
-  fs::remove(previous_of(path), none);
+  fs::remove(previous, none);
+  fs::remove(previous.string() + ".partial", none);
 }
 
 }  // namespace thor::io::detail
