@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the figures and tables of docs/performance-critical-functions.md from the output of the benchmarks.
+"""Remakes the figures and tables of docs/contributing/critical-functions.md from the output of the benchmarks.
 
     PYTHONPATH=python python3 docs/performance_critical_functions.py --accuracy FILE --cpu LABEL=FILE[,FILE...] ... [--gpu ...]
 
@@ -27,7 +27,7 @@ from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter, S
 from thor.plot import COLORS, PAPER
 
 HERE = pathlib.Path(__file__).parent
-PAGE = HERE / "performance-critical-functions.md"
+PAGE = HERE / "contributing/critical-functions.md"
 VOIGT = ("H82", "T06", "S15", "S18", "thor4", "thor")
 NAME = {"thor4": "thor 4", "thor": "thor 2"}  # order in a of the schemes of the Voigt profile
 LARGEST_A = {"thor4": 0.1, "thor": 0.02}

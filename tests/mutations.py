@@ -8,7 +8,7 @@ Run it by hand, or weekly, after `cmake --build --preset dev`. Only what an erro
 or the one kernel (at -O1) or test file that includes the changed header. The new object comes before the library of the
 build folder on the linker's command line and replaces the old one. Results are kept in DIR/results.json (default: in the
 system's folder for temporary files), so that an interrupted run resumes; --again discards them. --table prints them as in
-docs/mutations.md; --check only checks whether the list matches the code and the page.
+docs/contributing/mutations.md; --check only checks whether the list matches the code and the page.
 
 mutation_list.py lists what is changed, what is compiled, and which tests are run (a first run checks that they pass with the
 unchanged code). A text that is no longer in its file is STALE: the list must follow the code.
@@ -158,10 +158,10 @@ def table(mutations, results):
 
 
 def check(mutations):
-    page, bad = (ROOT / "docs/mutations.md").read_text(), 0
+    page, bad = (ROOT / "docs/contributing/mutations.md").read_text(), 0
     for m in mutations:
         faults = [] if (ROOT / m["file"]).read_text().count(m["old"]) == 1 else [f"its text is not once in {m['file']}"]
-        faults += [] if f"| {m['what']} |" in page else ["it is not in docs/mutations.md"]
+        faults += [] if f"| {m['what']} |" in page else ["it is not in docs/contributing/mutations.md"]
         faults += [f"there is no {t}" for t in m["tests"] if not (ROOT / t).exists()]
         bad += bool(faults)
         for fault in faults:

@@ -98,7 +98,7 @@ Multiplet<Real, Pair> build_multiplet(const Line& line, const Medium& m, const c
 
 namespace {
 
-/// The largest relative error of a scheme at a Voigt parameter: docs/performance-critical-functions.md.
+/// The largest relative error of a scheme at a Voigt parameter: docs/contributing/critical-functions.md.
 double voigt_error(config::VoigtScheme scheme, double a) {
   switch (scheme) {
     case config::VoigtScheme::default_:

@@ -30,8 +30,8 @@ const Section<Numerics>& numerics_section() {
   static const Section<Numerics> section = [] {
     Section<Numerics> s(
         "Schemes of the functions that decide the speed ([what they are, and what they "
-        "cost](performance-critical-functions.md)). Any choice but the defaults runs a kernel that can do all of them, "
-        "slower than the default one. Such kernels exist for `shell` and `slab` only.");
+        "cost](contributing/critical-functions.md)). Any choice but the defaults runs a kernel that can do all of "
+        "them, slower than the default one. Such kernels exist for `shell` and `slab` only.");
     s.choice("voigt", &Numerics::voigt,
              std::vector<Option<VoigtScheme>>{
                  {"default", VoigtScheme::default_,

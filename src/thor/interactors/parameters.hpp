@@ -15,7 +15,7 @@ struct Physics {
   bool operator==(const Physics&) const = default;
 };
 
-/// The schemes of the functions that decide the speed (docs/performance-critical-functions.md).
+/// The schemes of the functions that decide the speed (docs/contributing/critical-functions.md).
 enum class VoigtScheme { default_, thor, h82, t06, s15, s18 };
 enum class ParallelScheme { thor, s07, l09, s15, d20, sk20 };
 enum class CoreWingScheme { exact, s15, b25, b25_fast };
