@@ -25,7 +25,7 @@ const Section<Until>& until_section() {
     Section<Until> s(
         "The run goes on until an output is as exact as this, or to a limit. The `photons` of the generators are then "
         "the number after which it looks first, and the shares of the generators "
-        "([how it works](formats.md#runs-that-end-at-an-error)).");
+        "([how it works](long-runs.md#stop-at-an-error)).");
     s.text("output", &Until::output, "the name of an output", [](const std::string& name) { return !name.empty(); },
            {.meaning = "name of a spectrum, histogram, image, cube or profile", .example = "emergent"});
     s.choice("of", &Until::of, errors(), {.meaning = "which error of it", .fallback = "peak"});
