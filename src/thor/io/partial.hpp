@@ -61,8 +61,8 @@ void sync(const std::filesystem::path& path, const std::filesystem::path& partia
 void give_name(const std::filesystem::path& path, const std::filesystem::path& partial, bool overwrite);
 
 /// The file before the one in this place, which is kept where it is about to be replaced by a checkpoint, for the case
-/// that the disk spoils that one; none after the last. keep_previous() replaces it at once: at every moment there is one.
-/// False where the disk has no links.
+/// that the disk spoils that one; none after the last. keep_previous() replaces it at once: at every moment there is
+/// one. False where the disk has no links.
 std::filesystem::path previous_of(const std::filesystem::path& path);
 bool keep_previous(const std::filesystem::path& path);
 void remove_previous(const std::filesystem::path& path);
