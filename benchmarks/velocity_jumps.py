@@ -5,7 +5,7 @@ Effect of velocity jumps between cells on a result: one turbulent field, sampled
 against the finest. The field is a sum of Fourier modes of 4 to 8 waves in the box with random phases and directions, of
 a given rms speed along an axis; the gas is homogeneous, 1e4 K, of a given line-centre depth from the centre to a face,
 with dust of a depth of 0.3; a point source in the centre, every scattering followed. Prints a table as in
-docs/physics.md; 256^3 cells take 2 GB of memory.
+docs/notes/velocity-jumps.md; 256^3 cells take 2 GB of memory.
 
 --outflow: a sphere whose speed grows linearly to V at its surface, in cells, against the sphere without cells; every face has the
 jump 2 V/cells.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # views.sh [FOLDER [PHOTONS]]: the synthetic galaxy as six observers see it: without transfer, without dust and with it. The
-# picture of the documentation has a million photons (docs/physics.md#observers says how long that takes); the default is
-# 40,000. Without dust a photon lives some thirty times as long, and a tenth of the photons are run.
+# picture of the documentation has a million photons; the default is 40,000. Without dust a photon lives some thirty times as
+# long, and a tenth of the photons are run.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-out/galaxy}

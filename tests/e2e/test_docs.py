@@ -191,7 +191,7 @@ class Statements(unittest.TestCase):
         return found.pop()
 
     def test_defaults(self):
-        physics = self.text("docs/physics.md")
+        pages = self.text("docs/physics.md") + self.text("docs/paper.md")
         said = {
             "step_limiter": [r"\$f\$ is `step_limiter`,\s+([\d.]+) if\s+not\s+given", r"relaxed off resonance, \$f = ([\d.]+)\$"],
             "albedo": [r"Defaults are albedo ([\d.]+)"],
@@ -199,14 +199,14 @@ class Statements(unittest.TestCase):
         }
         for key, patterns in said.items():
             for pattern in patterns:
-                self.assertEqual(re.findall(pattern, physics), [self.default(key)], pattern)
+                self.assertEqual(re.findall(pattern, pages), [self.default(key)], pattern)
         (f_ion,) = re.findall(r"f_\\mathrm\{ion\} = ([\d.]+)\$ is the\s+default", self.text("docs/lines.md"))
         self.assertEqual(f_ion, self.default("f_ion"))
 
     def test_random_generators(self):
-        """Every generator that a run can choose is on the physics page."""
+        """Every generator that a run can choose is on the page about statistics."""
         options = self.text("docs/configuration.md").split("\n`generator`:\n\n")[1].split("\n\n")[0]
-        section = self.text("docs/physics.md").split("\n## Random numbers")[1].split("\n## ")[0]
+        section = self.text("docs/statistics.md").split("\n## Random numbers")[1].split("\n## ")[0]
         names = re.findall(r"^- `([a-z]+\d*)", options, re.MULTILINE)
         self.assertEqual(len(names), 3)
         for name in names:

@@ -14,7 +14,7 @@ double dust_cross_section(DustLaw law, double wavelength);
 /// Z_0: metallicity of the cloud in units of the solar one, -0.6 (SMC) and -0.3 dex (LMC) (Welty et al. 1997, 1999, in
 /// Laursen et al. 2009, section 2.2.1). The Sun is that of `thor grid --solar-metallicity`, 0.0127 by mass (Wiersma et
 /// al. 2009, MNRAS 393, 99, table 1), whose 12 + log(O/H) = 8.69 puts the oxygen of the clouds (8.03 and 8.35; Russell
-/// & Dopita 1992, ApJ 384, 508) at -0.66 and -0.34 dex. See docs/physics.md#dust.
+/// & Dopita 1992, ApJ 384, 508) at -0.66 and -0.34 dex. See docs/lines.md#dust-by-a-law.
 double dust_metallicity(DustLaw law);
 
 }  // namespace thor

@@ -13,7 +13,7 @@
 namespace thor {
 namespace {
 
-/// Limits of a sphere: docs/physics.md#sphere-jumps has the errors that they stand for.
+/// Limits of a sphere: docs/acceleration.md#sphere-jumps has the errors that they stand for.
 constexpr double largest_dust_depth = 0.05;
 
 /// The share of a grid's absorbers in cells whose Voigt parameter lies outside.

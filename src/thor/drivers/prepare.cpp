@@ -18,7 +18,7 @@ void warn_of_grid(const Setup& setup) {
   if (s.share_of_jumps() > 0.01) {
     warning(
         "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
-        "up to {:.0f} times): line photons slip through. Use a finer grid (docs/physics.md#a-grid-of-cells).",
+        "up to {:.0f} times): line photons slip through. Use a finer grid (docs/gas.md#a-grid-of-cells).",
         100 * s.share_of_jumps(), s.largest_jump);
   }
   if (s.velocity_step > 0.1) {

@@ -6,7 +6,7 @@
 /// Sphere jumps. A photon that is absorbed in the line core, in the centre of a sphere of homogeneous gas, leaves that
 /// sphere at a random point with a frequency, an angle and a path that depend on its line-centre optical depth and on
 /// the Voigt parameter alone. One draw from tables of exact histories replaces all scatterings inside
-/// (docs/physics.md#sphere-jumps).
+/// (docs/acceleration.md#sphere-jumps).
 namespace thor {
 
 /// A record of a table.

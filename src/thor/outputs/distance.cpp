@@ -13,7 +13,7 @@ const Section<Sky>& sky_section() {
     Section<Sky> s(
         "Where the object is on the sky. With it, lengths across the line of sight may be angles, and spectra, images, "
         "cubes and profiles are what an observer measures: fluxes, and wavelengths that are (1 + z) times as long "
-        "([how](physics.md#the-sky)).");
+        "([how](observers.md#the-sky)).");
     s.number("redshift", &Sky::redshift, {.low = 1e-6, .high = 1000},
              {.meaning = "distances follow from it", .example = "2.0"});
     s.quantity("distance", &Sky::distance, Dimension::length, {.low = 1e15, .high = 1e32},

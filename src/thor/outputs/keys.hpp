@@ -78,7 +78,7 @@ void declare_sight(Section<Output>& s, bool optional, bool spectral) {
   const auto of_sight = [](auto member) {
     return [member](Output & o) -> auto& { return o.sight.*member; };
   };
-  Spec spec{.meaning = "observer, or set of them, whose light is counted ([how](physics.md#observers))"};
+  Spec spec{.meaning = "observer, or set of them, whose light is counted ([how](observers.md))"};
   if (optional) {
     spec.meaning += "; by default light of all directions";
     spec.fallback = "";

@@ -62,7 +62,7 @@ const Section<Rest>& rest_section() {
   static const Section<Rest> section = [] {
     Section<Rest> s(
         "An object: velocity 0 is light of the line that leaves it at rest "
-        "([how](physics.md#the-zero-point-of-velocities)).");
+        "([how](observers.md#the-zero-point-of-velocities)).");
     s.vector("position", &Rest::position, Dimension::length, anything,
              {.meaning = "place of the object", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
     s.vector("velocity", &Rest::velocity, Dimension::velocity, {.low = -fastest_gas, .high = fastest_gas},

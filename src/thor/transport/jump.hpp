@@ -78,7 +78,7 @@ THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> 
 }
 
 /// How far from the centre a photon leaves along a normal, and the redshift since it was in the core [thermal speeds of
-/// the gas], to first order in the gradients (docs/physics.md#sphere-jumps): the same optical depth in every direction,
+/// the gas], to first order in the gradients (docs/acceleration.md#sphere-jumps): the same optical depth in every direction,
 /// and a fit for a tau < 100.
 template <class V>
 struct JumpReach {
@@ -155,7 +155,7 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
       const V share = divide(passes, max(site.dust_absorption * path, V(Real(1e-30))));
       absorbed = jumps && share < one;
       // Where on its path a photon is absorbed is exact; how far it has come by then, after how many scatterings and at
-      // which frequency are fits to exact histories (docs/physics.md#sphere-jumps).
+      // which frequency are fits to exact histories (docs/acceleration.md#sphere-jumps).
       const V left = log(max(one - share, V(Real(1e-30))));
       const V before_last = max(path - exit.last * site.depth, V(Real(1e-30)));
       const V so_far = scattered_by_then(min(divide(share * path, before_last), one), site.depth, site.target.a);
