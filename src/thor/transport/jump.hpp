@@ -78,7 +78,7 @@ THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> 
 }
 
 /// How far from the centre a photon leaves along a normal, and the redshift since it was in the core [thermal speeds of
-/// the gas], to first order in the gradients (docs/acceleration.md#sphere-jumps): the same optical depth in every direction,
+/// the gas], to first order in the gradients (docs/acceleration.md): the same optical depth in every direction,
 /// and a fit for a tau < 100.
 template <class V>
 struct JumpReach {

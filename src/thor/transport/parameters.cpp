@@ -27,7 +27,7 @@ const Section<Acceleration>& acceleration_section() {
         "([validation](validation.md#core-skipping-and-precision)); "
         "`run` and `check` warn where that is so, and with dust above 2.\n\n"
         "Sphere jumps replace all scatterings inside the largest sphere of homogeneous gas around a photon by one draw "
-        "from tables of exact histories ([physics](acceleration.md#sphere-jumps)); the `column` of a photon and its number "
+        "from tables of exact histories ([acceleration](acceleration.md)); the `column` of a photon and its number "
         "of scatterings are those of the whole history.");
     using enum CoreSkipMode;
     s.choice_or_map("core_skip", &Acceleration::core_skip,
