@@ -42,7 +42,7 @@ def main():
             if not (root / path).exists():
                 wrong.append(f"{name} has no {path}")
         group = re.search(r'"/(\w+)/" \+ name', files[f"outputs/{word}.cpp"]).group(1)
-        if f"`/{group}/NAME/" not in (root / "docs/formats.md").read_text():
+        if f"\n/{group}/NAME " not in (root / "docs/formats.md").read_text():
             wrong.append(f"docs/formats.md has no row of /{group}/NAME")
     if len(types) < 2:
         wrong.append("the list was not read")

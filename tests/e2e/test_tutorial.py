@@ -214,24 +214,82 @@ class Readme(Shell):
 
 
 class Files(Case):
-    def test_all_of_a_result_is_documented(self):
-        """Every attribute and every dataset of a result is on docs/formats.md."""
-        page = (ROOT / "docs/formats.md").read_text(encoding="utf-8").split("\n## Grids")[0]
-        rows = {words[0]: " ".join(words) for words in re.findall(r"^\| (`/.*?) \| (.*) \|$", page, re.MULTILINE)}
-        names = {"/": "`/` attributes", "/summary": "`/summary` attributes", "/generators/0": "`/generators/N` attributes",
-                 "/line": "`/line` attributes, `/line/TRANSITION` attributes", "/line/Lya": None,
-                 "/spectra/s": "`/spectra/NAME/edges, flux, error`", "/photons/original": "`/photons/original/...`"}
-        names["/line/Lya"] = names["/line"]
-        config = sphere(10, 20, dust={"tau": 0.1}, outputs=[
-            {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 4}, {"type": "photons"}])
-        with h5py.File(self.run_thor(config)) as file:
-            for group, row in names.items():
+    RANGE = ["-100 km/s", "100 km/s"]
+
+    def documented(self):
+        """The words of the trees of docs/formats.md, {"/summary": {"photons", ...}, ...}, of both drivers."""
+        page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+        section = page[page.index("## What a result holds") :].split("\n## ")[0]
+        found, names = {}, []
+        for line in (line for _, text in blocks(section) for line in text.splitlines()):
+            if not line.startswith(" "):
+                names = re.findall(r"(?:^|(?<=; ))/[\w/]*|^[A-Z]+(?=:)", line)
+            for name in names:
+                whole = ""
+                for word in re.findall(r"\w+", line):  # `luminosity_escaped _lost`: also luminosity_lost
+                    short = word.startswith("_")
+                    whole = whole if short else word
+                    found.setdefault(name, set()).update({whole + word, whole.split("_")[0] + word} if short else {word})
+        for words in found.values():
+            for more in ("BINNED", "OBSERVER"):
+                words |= found[more] if more in words else set()
+        found["/generators/N"] |= found["/summary"]
+        return found
+
+    def check(self, path, names):
+        """Every attribute and dataset of these groups of a result is in the tree."""
+        documented = self.documented()
+        with h5py.File(path) as file:
+            for group, place in names.items():
                 members = list(file[group].attrs) + [name for name, data in file[group].items() if hasattr(data, "shape")]
                 self.assertGreater(len(members), 1, group)
-                documented = set(re.findall(r"\w+", rows[row]))
                 for name in members:
-                    short = re.sub(r"^luminosity(?=_)", "", name)  # `luminosity_emitted`, `_escaped`, ...
-                    self.assertTrue({name, short} & documented, f"docs/formats.md: {group} has {name}, which is not there")
+                    kind = {re.sub(r"^edges_(?!right|up).*", "edges_QUANTITY", name), re.sub("^until_.*", "until_", name)}
+                    self.assertTrue(kind & documented[place], f"docs/formats.md: {group} has {name}, which is not at {place}")
+
+    def test_all_of_a_result_is_documented(self):
+        """Every attribute and every dataset of a result is on docs/formats.md."""
+        seen = {"observer": "o", "width": "2 kpc", "pixels": 2}
+        outputs = [
+            {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 4},
+            {"type": "spectrum", "name": "a", "observer": "o", "range": self.RANGE, "bins": 4,
+             "aperture": {"radius": "0.5 kpc", "inner": "0.1 kpc"}, "psf": {"fwhm": "0.1 kpc"}, "lsf": {"fwhm": "10 km/s"}},
+            {"type": "image", "name": "i", "estimator": "escaped", **seen},
+            {"type": "cube", "name": "c", "range": self.RANGE, "bins": 2, **seen},
+            {"type": "profile", "name": "p", "observer": "o", "radius": "1 kpc", "bins": 3},
+            {"type": "histogram", "name": "h", "axes": [{"quantity": "impact", "range": ["0 kpc", "1 kpc"], "bins": 3}]},
+        ]
+        config = {**sphere(10, 20, dust={"tau": 0.1}, outputs=outputs), "observers": [{"name": "o", "direction": [0, 0, 1]}],
+                  "sky": {"redshift": 2}}
+        binned = {"/spectra/s": "/spectra/NAME", "/spectra/a": "/spectra/NAME", "/images/i": "/images/NAME",
+                  "/cubes/c": "/cubes/NAME", "/profiles/p": "/profiles/NAME", "/histograms/h": "/histograms/NAME"}
+        until = {**config, "until": {"output": "s", "error": "50%", "max_photons": 20}}
+        self.check(self.run_thor(until), {"/": "/", "/summary": "/summary", "/generators/0": "/generators/N", "/line": "/line",
+                                          "/line/Lya": "/line/TRANSITION", "/sky": "/sky", "/tally": "/tally", **binned})
+        for of, more in (("original", {}), ("peel", {"observer": "o"})):
+            raw = {**config, "outputs": [{"type": "photons", "of": of, **more}]}
+            self.check(self.run_thor(raw), {f"/photons/{of}": f"/photons/{of}"})
+
+    def test_all_of_a_result_of_rays_is_documented(self):
+        lines = {"sightlines": {"grid": 2}}
+        config = {
+            "driver": "raytrace",
+            "dataset": {"type": "shell", "outer_radius": "1 kpc", "temperature": "1e4 K", "column_density": "1e14 cm^-2"},
+            "cameras": [{"name": "face", "direction": [0, 0, 1], "width": "2 kpc", "pixels": 4}],
+            "operators": [
+                {"type": "projection", "name": "n", "camera": "face", "field": "HI_density"},
+                {"type": "absorption", "name": "l", "line": "Lya", "range": self.RANGE, "bins": 4, "lsf": "9 km/s",
+                 "signal_to_noise": 9, **lines},
+                {"type": "tracer", "name": "t", "fields": "HI_density", **lines}],
+            "output": {"path": "out.h5"},
+        }
+        documented = self.documented()
+        with h5py.File(self.run_thor(config)) as file:
+            self.assertLessEqual(set(file["traces/t"]) - {"HI_density"}, documented["/traces/NAME"])
+            for group in ("absorption/l", "images/n"):
+                place = f"/{group.split('/')[0]}/NAME"
+                vectors = {"direction", "right", "up", "centre"} if "camera_type" in file[group].attrs else set()
+                self.assertLessEqual({*file[group], *file[group].attrs} - vectors, documented[place])
 
 
 if __name__ == "__main__":

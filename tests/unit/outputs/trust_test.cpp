@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-/// Errors that can be trusted, and those that cannot: what is claimed in docs/formats.md.
+/// Errors that can be trusted, and those that cannot: the table in docs/notes/errors.md.
 namespace {
 
 using namespace thor;
