@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the table of docs/validation.md#sphere-jumps.
+"""Remakes the table of docs/notes/validation-jumps.md.
 
     PYTHONPATH=python python3 docs/validation_jumps.py --thor build/release/thor --device cuda [--scale 1] [--only spheres,flow]
 
