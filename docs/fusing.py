@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fusing, thinning and roulette of peel-off rays: makes the tables of docs/performance.md#fusing-roulette-and-thinning.
+"""Fusing, thinning and roulette of peel-off rays: makes the tables of docs/notes/observers.md.
 
     python3 docs/fusing.py [--tau0 1e3,1e4] [--photons 2000,400] [--seed 1]
     python3 docs/fusing.py --thor build/release/thor [--tau0 1e4,1e6] [--photons 6000,100]    thor itself; needs h5py

@@ -18,7 +18,7 @@ namespace thor {
 /// w is the thermal speed, the dust ratio the extinction over n sigma_0, the core scale the length of core skipping at
 /// a face (neighbourhood.hpp). Packed they are 12 bytes (packed_cell.hpp), 16 with the core scale. Cells lie in memory
 /// by tiles of 4 x 4 x 4, so that three of four steps to a neighbour stay within some lines of the cache; in thin gas
-/// that is 9 % faster (docs/performance.md).
+/// that is 9 % faster (docs/contributing/kernel-performance.md).
 template <class R>
 struct UniformGrid {
   using Real = R;

@@ -186,7 +186,7 @@ THOR_FN To mask_cast(stdx::simd_mask<T, Abi> m) {
 }
 
 // Not stdx::where, which calls a lambda for every lane to ask whether its mask is a constant: that takes as long to
-// compile as the rest of a kernel. The same change to Pack(T) makes a static sphere 4 % slower (docs/performance.md).
+// compile as the rest of a kernel. The same change to Pack(T) makes a static sphere 4 % slower (docs/notes/kernels.md).
 template <class M, class T, class Abi>
 THOR_FN Pack<T, Abi> select(M m, Pack<T, Abi> a, Pack<T, Abi> b) {
   const auto mask = mask_cast<typename Pack<T, Abi>::Mask>(m);

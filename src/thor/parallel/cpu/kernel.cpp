@@ -12,7 +12,7 @@ using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 using ThisPack = NativePack<THOR_REAL>;
 
 /// The jumps of lanes that stand before one; true if some lane has ended. Apart from the steps: a call among them, and
-/// as much code again inlined, both take registers from them (docs/performance.md).
+/// as much code again inlined, both take registers from them (docs/contributing/kernel-performance.md).
 template <class V>
 THOR_FN bool jump(const LaneArrays<THOR_REAL>& lanes, const void* bytes, EventLog<THOR_REAL>* log) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
@@ -32,7 +32,7 @@ THOR_NOINLINE bool jump_one(const LaneArrays<THOR_REAL>& lanes, const void* prob
 }
 
 /// The lanes stay in registers for a slice of steps, which ends early where a lane has ended. One pack at a time: two
-/// side by side gave nothing (docs/performance.md).
+/// side by side gave nothing (docs/notes/kernels.md).
 template <class V>
 THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int steps, EventLog<THOR_REAL>* log,
                      auto jump) {
