@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Builds a static site from the documentation: python3 docs/build_site.py OUTPUT_FOLDER [--repository URL]
 
-One page from each of README.md, docs/*.md, python/README.md, CONTRIBUTING.md and CHANGELOG.md that exists, with
-Debian's pandoc (one process per page, mathematics as MathML). The pages need no script and no network. Links between the
-Markdown files become links between pages; figures are copied; a link to any other file of the repository becomes its path as
-text, or with --repository URL a link to URL/path (for example https://HOST/OWNER/thor/blob/main).
+One page from each Markdown file in GROUPS, with Debian's pandoc (one process per page, mathematics as MathML). The pages need no
+network and no server; search (site.js) needs JavaScript, nothing else does. Links between the Markdown files become links
+between pages; figures are copied; a link to any other file of the repository becomes its path as text, or with --repository
+URL a link to URL/path (for example https://HOST/OWNER/thor/blob/main).
 """
 from __future__ import annotations
 
 import argparse
 import concurrent.futures
 import html
+import itertools
+import json
 import os
 import posixpath
 import re
@@ -24,31 +26,54 @@ from urllib.parse import quote, unquote
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "thor-documentation"  # marks a folder as ours to replace
 
-# Source, page, name in the navigation; missing ones are skipped, other docs/*.md come before the architecture.
-PAGES = (
-    ("README.md", "index.html", "thor"),
-    ("docs/tutorial.md", "tutorial.html", "Tutorial"),
-    ("docs/configuration.md", "configuration.html", "Configuration"),
-    ("docs/command-line.md", "command-line.html", "Command line"),
-    ("docs/lines.md", "lines.html", "Lines"),
-    ("docs/physics.md", "physics.html", "Physics"),
-    ("docs/validation.md", "validation.html", "Validation"),
-    ("docs/performance.md", "performance.html", "Performance"),
-    ("docs/snapshots.md", "snapshots.html", "Snapshots"),
-    ("docs/gridding.md", "gridding.html", "Gridding"),
-    ("docs/emission.md", "emission.html", "Emission"),
-    ("docs/raytracing.md", "raytracing.html", "Rays"),
-    ("docs/mock.md", "mock.html", "Mock snapshots"),
-    ("docs/view.md", "view.html", "View"),
-    ("docs/formats.md", "formats.html", "Files"),
-    ("python/README.md", "python.html", "Python"),
-    ("docs/architecture.md", "architecture.html", "Architecture"),
-    ("CONTRIBUTING.md", "contributing.html", "Contributing"),
-    ("docs/contributing/line.md", "contributing-line.html", "Add a line"),
-    ("docs/contributing/dataset.md", "contributing-dataset.html", "Add a dataset"),
-    ("docs/contributing/output.md", "contributing-output.html", "Add an output"),
-    ("CHANGELOG.md", "changelog.html", "Changelog"),
-)
+# The navigation: source and name. Missing files are skipped; a page of docs/ that is not here is not built (unlisted()).
+GROUPS = {
+    "Start": (
+        ("README.md", "Overview"),
+        ("docs/tutorial.md", "Tutorial"),
+    ),
+    "Use": (
+        ("docs/snapshots.md", "Snapshots"),
+        ("docs/gridding.md", "Gridding"),
+        ("docs/emission.md", "Emission"),
+        ("docs/mock.md", "Mock snapshots"),
+        ("docs/observers.md", "Observers"),
+        ("docs/raytracing.md", "Rays"),
+        ("docs/view.md", "View"),
+        ("docs/long-runs.md", "Long runs"),
+        ("docs/ranks.md", "Clusters and GPUs"),
+        ("docs/performance.md", "Performance"),
+        ("python/README.md", "Python"),
+    ),
+    "Physics": (
+        ("docs/physics.md", "Line transfer"),
+        ("docs/gas.md", "Gas and sources"),
+        ("docs/acceleration.md", "Acceleration"),
+        ("docs/statistics.md", "Statistics"),
+        ("docs/lines.md", "Lines"),
+        ("docs/validation.md", "Validation"),
+        ("docs/paper.md", "The paper"),
+    ),
+    "Reference": (
+        ("docs/configuration.md", "Configuration"),
+        ("docs/command-line.md", "Command line"),
+        ("docs/formats.md", "Files"),
+        ("docs/glossary.md", "Glossary"),
+    ),
+    "Contribute": (
+        ("CONTRIBUTING.md", "Contributing"),
+        ("docs/architecture.md", "Architecture"),
+        ("docs/contributing/line.md", "Add a line"),
+        ("docs/contributing/dataset.md", "Add a dataset"),
+        ("docs/contributing/output.md", "Add an output"),
+        ("docs/contributing/operator.md", "Add an operator"),
+        ("docs/contributing/mutations.md", "Mutations"),
+        ("docs/contributing/critical-functions.md", "Critical functions"),
+        ("docs/contributing/kernel-performance.md", "Kernel performance"),
+        ("CHANGELOG.md", "Changelog"),
+    ),
+}
+TARGETS = {"README.md": "index.html", "python/README.md": "python.html"}  # others: docs/contributing/line.md is contributing-line.html
 
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
@@ -59,18 +84,26 @@ TEMPLATE = """<!DOCTYPE html>
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <link rel="stylesheet" href="site.css">
+<script src="site.js" defer></script>
 </head>
-<body>
+<body class="{kind}">
 <a class="skip" href="#content">To the text</a>
 <header>
+<a class="brand" href="index.html">thor</a>
 <details class="menu">
-<summary><span class="brand">thor</span> <span class="here">{here}</span></summary>
+<summary>Pages</summary>
+<nav aria-label="Pages">
 {menu}
+</nav>
 </details>
+<form class="search" role="search" hidden>
+<input type="search" placeholder="Search ( / )" aria-label="Search the manual" autocomplete="off" spellcheck="false">
+<div class="results" hidden><p role="status"></p><ul></ul></div>
+</form>
 </header>
 <div class="page">
 <nav class="side" aria-label="Pages">
-{side}
+{menu}
 </nav>
 <main id="content">
 {body}
@@ -78,6 +111,7 @@ TEMPLATE = """<!DOCTYPE html>
 {turn}
 </nav>
 </main>
+{contents}
 </div>
 </body>
 </html>
@@ -89,23 +123,36 @@ class Page:
     source: str  # in the repository
     target: str  # in the site
     name: str
+    group: str
+    title: str = ""
     body: str = ""
 
     def headings(self) -> list[tuple[str, str]]:
         """Id and text of the sections."""
-        return re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', self.body, flags=re.S)
+        return [(anchor, plain(text)) for anchor, text in re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', self.body, flags=re.S)]
 
 
 def choose_pages(root: Path) -> list[Page]:
-    pages = [Page(*entry) for entry in PAGES if (root / entry[0]).is_file()]
-    known = {entry[0] for entry in PAGES}
-    place = next((i for i, page in enumerate(pages) if page.target in ("architecture.html", "contributing.html", "changelog.html")),
-                 len(pages))
-    for path in sorted((root / "docs").glob("*.md"), reverse=True):
-        source = path.relative_to(root).as_posix()
-        if source not in known:
-            pages.insert(place, Page(source, path.stem + ".html", path.stem.replace("-", " ").replace("_", " ").capitalize()))
+    pages = []
+    for group, entries in GROUPS.items():
+        for source, name in entries:
+            if (root / source).is_file():
+                target = source.removeprefix("docs/").removesuffix(".md").replace("/", "-").lower() + ".html"
+                pages.append(Page(source, TARGETS.get(source, target), name, group))
     return pages
+
+
+def unlisted(root: Path) -> list[str]:
+    """Pages that no group has; notes are not part of the manual."""
+    known = {source for entries in GROUPS.values() for source, _ in entries}
+    found = {path.relative_to(root).as_posix() for folder in ("docs", "docs/contributing") for path in (root / folder).glob("*.md")}
+    return sorted(found - known)
+
+
+def plain(text: str) -> str:
+    """HTML without tags, as HTML."""
+    text = re.sub(r'<a class="mark".*?</a>|<annotation.*?</annotation>', "", text, flags=re.S)
+    return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
 def pandoc(path: Path) -> str:
@@ -121,6 +168,45 @@ def upright(match: re.Match) -> str:
     """Browsers ignore mathvariant in <mstyle>: each run of upright letters becomes one <mi>."""
     letters = re.sub(r"(?:<mi>[^<]</mi>)+", lambda m: f'<mi mathvariant="normal">{re.sub("<.*?>", "", m[0])}</mi>', match[1])
     return f"<mrow>{letters}</mrow>"
+
+
+def code(match: re.Match) -> str:
+    """A block of code whose lines wrap with an indent, and whose comments at the end of lines stand apart (site.css)."""
+    lines = []
+    for line in match[2].split("\n"):
+        indent = len(line) - len(line.lstrip())
+        style = f' style="--indent: {indent}"' if indent else ""
+        line = re.sub(r"^(.*?\S)( {2,})(#.*)$", r'\1<span class="gap">\2</span><span class="note">\3</span>', line)
+        line = re.sub(r"(?<= )--?\w[\w.-]*", r'<span class="word">\g<0></span>', line)
+        lines.append(f'<span class="line"{style}>{line}\n</span>')
+    return f"<pre{match[1]}><code>{''.join(lines)}</code></pre>"
+
+
+def table(match: re.Match) -> str:
+    """A table in a box that scrolls. With three columns or more and much text it is a list on a phone (stack); a table of keys is
+    a list everywhere (entries)."""
+    text = re.sub(r"<thead>\s*<tr[^>]*>(\s*<th[^>]*></th>)+\s*</tr>\s*</thead>", "", match[0])  # without titles
+    text = re.sub(r"<code>(?=[^<]*[^<\s]{20})", '<code class="long">', text)  # may break anywhere
+    titles = [plain(title) for title in re.findall(r"<th\b[^>]*>(.*?)</th>", text, flags=re.S)]
+    rows = [re.findall(r"<td\b[^>]*>(.*?)</td>", row, flags=re.S) for row in re.findall(r"<tr\b.*?</tr>", text, flags=re.S)]
+
+    widest = max((len(html.unescape(plain("".join(row)))) for row in rows), default=0)
+    kind = " entries" if titles[:1] == ["key"] and len(titles) > 3 else " stack" if len(titles) > 2 and widest > 50 else ""
+    if kind:
+        labels = itertools.cycle(titles)
+        text = re.sub(r"<td\b", lambda _: f'<td data-title="{next(labels)}"', text)
+    return f'<div class="wide{kind}" tabindex="0">{text}</div>'
+
+
+def home(body: str) -> str:
+    """The first page: the first picture is large, and sections of one section are cards."""
+    body = re.sub(r"<p>(<img\b[^>]*>)</p>", r'<p class="hero">\1</p>', body, count=1)
+    parts = re.split(r"(?=<h2\b)", body)
+    for i, part in enumerate(parts):
+        head, *cards = re.split(r"(?=<h3\b)", part)
+        if len(cards) > 1:
+            parts[i] = head + '<div class="cards">' + "".join(f'<section class="card">{card}</section>' for card in cards) + "</div>"
+    return "".join(parts)
 
 
 class Site:
@@ -167,31 +253,50 @@ class Site:
                       flags=re.S)
         body = re.sub(r'<img((?:\s+(?!src)[\w-]+="[^"]*")*)\s+src="([^"]*)"((?:\s+[\w-]+="[^"]*")*)\s*/?>',
                       lambda m: self.image(page, m), body)
-        # Wide elements scroll separately, also with the keyboard.
-        body = body.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
-        body = body.replace("<pre>", '<pre tabindex="0">')
+        body = re.sub(r"<table\b.*?</table>", table, body, flags=re.S)
+        body = re.sub(r"<pre([^>]*)><code>(.*?)\n?</code></pre>", code, body, flags=re.S)
+        # Wide formulas scroll separately, also with the keyboard.
         body = re.sub(r'(<math display="block".*?</math>)', r'<span class="wide formula" tabindex="0">\1</span>', body, flags=re.S)
+        body = re.sub(r'(<math display="inline"(?:(?!</math>).)*<annotation[^>]*>[^<]{40,}</annotation></semantics></math>)',
+                      r'<span class="wide inline" tabindex="0">\1</span>', body, flags=re.S)
         body = re.sub(r'<mstyle mathvariant="normal">(.*?)</mstyle>', upright, body, flags=re.S)
-        body = re.sub(r"<thead>\s*<tr[^>]*>(\s*<th[^>]*></th>)+\s*</tr>\s*</thead>", "", body)  # a table without titles
         body = re.sub(r'<h([234]) id="([^"]+)">(.*?)</h\1>',
                       r'<h\1 id="\2">\3 <a class="mark" href="#\2" aria-label="Link to this section">#</a></h\1>', body, flags=re.S)
-        page.body = body
+        heading = re.search(r"<h1[^>]*>(.*?)</h1>", body, flags=re.S)
+        page.title = html.unescape(plain(heading[1])) if heading else page.name
+        page.body = home(body) if page.target == "index.html" else body
 
-    def menu(self, here: Page, sections: bool) -> str:
-        lines = ["<ul>"]
-        for page in self.pages:
-            current = ' aria-current="page"' if page is here else ""
-            lines.append(f'<li><a href="{page.target}"{current}>{html.escape(page.name)}</a>')
-            if sections and page is here and len(page.headings()) > 1:
-                lines.append("<ul>")
-                for anchor, text in page.headings():
-                    plain = re.sub(r' <a class="mark".*?</a>', "", text, flags=re.S)
-                    plain = re.sub(r"</?(a|span)\b[^>]*>", "", plain)
-                    lines.append(f'<li><a href="#{anchor}">{plain}</a></li>')
-                lines.append("</ul>")
-            lines.append("</li>")
-        lines.append("</ul>")
+    def menu(self, here: Page) -> str:
+        lines = []
+        for group, pages in itertools.groupby(self.pages, lambda page: page.group):
+            is_open = " open" if group != "Contribute" or here.group == group else ""
+            lines.append(f"<details{is_open}><summary>{group}</summary>\n<ul>")
+            for page in pages:
+                current = ' aria-current="page"' if page is here else ""
+                lines.append(f'<li><a href="{page.target}"{current}>{html.escape(page.name)}</a></li>')
+            lines.append("</ul></details>")
         return "\n".join(lines)
+
+    def contents(self, page: Page) -> str:
+        headings = page.headings()
+        if len(headings) < 2 or page.target == "index.html":
+            return ""
+        lines = [f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in headings]
+        return "\n".join(['<aside class="contents"><nav aria-label="On this page">', "<p>On this page</p>", "<ul>", *lines, "</ul></nav></aside>"])
+
+    def index(self) -> str:
+        """The sections of all pages, for site.js: page, anchor, titles of page and section, text."""
+        entries = []
+        for page in self.pages:
+            anchor, title = "", ""
+            for part in re.split(r"(?=<h[234] id=)", page.body):
+                if heading := re.match(r'<h[234] id="([^"]+)">(.*?)</h\d>', part, flags=re.S):
+                    anchor, title = heading[1], html.unescape(plain(heading[2]))
+                    part = part[heading.end():]
+                part = re.sub(r"<h1.*?</h1>", "", part, flags=re.S)
+                part = re.sub(r"</?(?:p|li|td|th|tr|h\d|pre|div|span|code)\b[^>]*>", lambda m: m[0] if "code" in m[0] else " " + m[0], part)
+                entries.append([page.target, anchor, page.name, title, html.unescape(plain(part))])
+        return "window.thorIndex = " + json.dumps(entries, ensure_ascii=False, separators=(",", ":")).replace("],[", "],\n[") + ";\n"
 
     def turn(self, index: int) -> str:
         parts = []
@@ -205,14 +310,13 @@ class Site:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(self.convert, self.pages))
         for index, page in enumerate(self.pages):
-            heading = re.search(r"<h1[^>]*>(.*?)</h1>", page.body, flags=re.S)
-            title = html.unescape(re.sub(r"<[^>]+>", "", heading[1])).strip() if heading else page.name
-            title = title if title == "thor" else f"{title} · thor"
-            text = TEMPLATE.format(mark=MARK, title=html.escape(title), here=html.escape(page.name if index else ""),
-                                   menu=self.menu(page, False), side=self.menu(page, True), body=page.body,
-                                   turn=self.turn(index))
+            title = page.title if page.title == "thor" else f"{page.title} · thor"
+            text = TEMPLATE.format(mark=MARK, title=html.escape(title), kind="home" if page.target == "index.html" else "text",
+                                   menu=self.menu(page), body=page.body, turn=self.turn(index), contents=self.contents(page))
             (self.output / page.target).write_text(text, encoding="utf-8")
-        shutil.copyfile(self.root / "docs/site.css", self.output / "site.css")
+        (self.output / "search-index.js").write_text(self.index(), encoding="utf-8")
+        for name in ("site.css", "site.js"):
+            shutil.copyfile(Path(__file__).with_name(name), self.output / name)
         for source, target in self.files.items():
             if not (self.root / source).is_file():
                 raise SystemExit(f"build_site: there is no {source}; docs/check_links.py says where it is needed")
@@ -239,6 +343,8 @@ def main() -> int:
     output.mkdir(parents=True, exist_ok=True)
     site = Site(arguments.root.resolve(), output, arguments.repository)
     site.build()
+    for source in unlisted(site.root):
+        print(f"build_site: {source} is in no group of the navigation: not built", file=sys.stderr)
     print(f"build_site: {len(site.pages)} pages and {len(site.files)} figures in {output}", file=sys.stderr)
     return 0
 

@@ -6,6 +6,8 @@ Needs no build. The site is built with pandoc; without it those tests are skippe
 """
 
 import ast
+import html
+import json
 import re
 import shutil
 import subprocess
@@ -18,8 +20,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 sys.dont_write_bytecode = True
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import build_site  # noqa: E402
 import check_links  # noqa: E402
+from browser import Browser, find_browser  # noqa: E402
 
+SCRIPT = '<script src="site.js" defer></script>'
+NO_BROWSER = "*** SKIPPED: there is no chromium: THE SITE IS NOT LOOKED AT ***"
 NO_PANDOC = "*** SKIPPED: pandoc is not installed (Debian: pandoc): THE SITE IS NOT TESTED ***"
 
 
@@ -123,6 +130,33 @@ class Site(unittest.TestCase):
         expected = {"index.html", "changelog.html"} | {path.stem + ".html" for path in (ROOT / "docs").glob("*.md")}
         self.assertLessEqual(expected, pages)
 
+    def test_every_page_is_in_the_navigation(self):
+        self.assertEqual(build_site.unlisted(ROOT), [], "add them to GROUPS of docs/build_site.py")
+        text = (self.site / "index.html").read_text(encoding="utf-8")
+        menu = re.search(r'<nav class="side".*?</nav>', text, flags=re.S)[0]
+        self.assertEqual(re.findall(r"<summary>(.*?)</summary>", menu), ["Start", "Use", "Physics", "Reference", "Contribute"])
+        linked = re.findall(r'href="([^"]+)"', menu)
+        self.assertEqual(sorted(linked), sorted(path.name for path in self.site.glob("*.html")))
+
+    def test_an_unlisted_page_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("docs/tutorial.md", "docs/planted.md", "docs/contributing/planted.md", "docs/notes/a.md"):
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            self.assertEqual(build_site.unlisted(Path(folder)), ["docs/contributing/planted.md", "docs/planted.md"])
+
+    def test_search_knows_every_section(self):
+        text = (self.site / "search-index.js").read_text(encoding="utf-8")
+        entries = json.loads(text.removeprefix("window.thorIndex = ").removesuffix(";\n"))
+        for path in self.site.glob("*.html"):
+            body = path.read_text(encoding="utf-8")
+            anchors = {html.unescape(anchor) for anchor in re.findall(r'<h[234] id="([^"]+)"', body)}
+            self.assertEqual({anchor for page, anchor, *_ in entries if page == path.name} - {""}, anchors, path.name)
+        for page, anchor, name, title, words in entries:
+            self.assertNotRegex(name + title, r"[<>]|&\w+;")
+            self.assertNotIn("<span", words)
+
     def test_its_links_lead_somewhere(self):
         run = call(ROOT / "docs/check_links.py", self.site)
         broken = [line for line in run.stdout.splitlines()]
@@ -132,11 +166,15 @@ class Site(unittest.TestCase):
     def test_it_stands_alone(self):
         for path in self.site.glob("*.html"):
             text = path.read_text(encoding="utf-8")
-            self.assertNotIn("<script", text, path.name)
+            self.assertEqual(re.findall(r"<script.*?</script>", text), [SCRIPT], path.name)
+            self.assertEqual(text.count("<script"), 1, path.name)
+            self.assertNotRegex(text, r'<[^>]*\son\w+="|href="javascript:', path.name)
+            self.assertIn('role="search" hidden>', text)  # shown by the script
             self.assertNotRegex(text, r'href="[^":#]*\.md[#"]', path.name)
             self.assertIn('name="viewport"', text)
             self.assertIn('aria-current="page"', text)
         self.assertNotRegex((self.site / "site.css").read_text(encoding="utf-8"), r"@import|url\(")
+        self.assertNotRegex((self.site / "site.js").read_text(encoding="utf-8"), r"https?:|fetch\(|XMLHttpRequest|innerHTML")
 
     def test_formulas_are_mathml(self):
         text = (self.site / "physics.html").read_text(encoding="utf-8")
@@ -162,6 +200,55 @@ class Site(unittest.TestCase):
             run = call(ROOT / "docs/build_site.py", folder)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertTrue(mine.exists())
+
+
+@unittest.skipUnless(shutil.which("pandoc"), NO_PANDOC)
+@unittest.skipUnless(find_browser(), NO_BROWSER)
+class Looks(unittest.TestCase):
+    """The site in a browser, from file://."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.site = Path(folder.name) / "site"
+        self.assertEqual(call(ROOT / "docs/build_site.py", self.site).returncode, 0)
+        self.browser = self.enterContext(Browser(Path(folder.name)))
+
+    def open(self, name):
+        self.browser.open((self.site / name).as_uri())
+        self.assertTrue(self.browser.wait(f"document.readyState == 'complete' && location.pathname.endsWith('{name}')"))
+
+    def test_pages_fit_on_a_screen(self):
+        """No page and no code has to be scrolled sideways, not even on a phone."""
+        for width in (390, 1280):
+            self.browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+            for path in sorted(self.site.glob("*.html")):
+                self.open(path.name)
+                self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width, path.name)
+                wide = "[...document.querySelectorAll('pre')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)"
+                self.assertEqual(self.browser.evaluate(wide), [], path.name)
+
+    def test_search_with_the_keyboard(self):
+        self.open("index.html")
+        self.browser.key("/")
+        self.assertEqual(self.browser.evaluate("document.activeElement.type"), "search")
+        self.browser.call("Input.insertText", text="voigt profile")
+        self.assertTrue(self.browser.wait("document.querySelectorAll('.results a').length > 0"))
+        self.browser.key("ArrowDown")
+        self.assertEqual(self.browser.evaluate("document.activeElement.getAttribute('href')"), "physics.html#voigt-profile")
+        self.browser.key("Escape")
+        self.assertTrue(self.browser.evaluate("document.querySelector('.results').hidden"))
+        self.browser.call("Input.insertText", text="xyzzy")
+        self.assertTrue(self.browser.wait("document.querySelector('.results p').textContent == 'Nothing found'"))
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertTrue(all(address.startswith("file:") for address in self.browser.requests()))
+
+    def test_it_works_without_scripts(self):
+        self.browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        self.open("physics.html")
+        seen = "e => e.checkVisibility()"
+        self.assertFalse(self.browser.evaluate(f"({seen})(document.querySelector('.search'))"))
+        self.assertTrue(self.browser.evaluate(f"[...document.querySelectorAll('.side a')].some({seen})"))
 
 
 class Layers(unittest.TestCase):
