@@ -110,7 +110,7 @@ class Lists(Case):
 class Documented(Case):
     def test_the_list_on_the_page(self):
         """docs/lines.md: the list, and the configuration that uses it."""
-        listed, config, *_ = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "docs/lines.md").read_text(), re.M | re.S)
+        listed, config, *_ = re.findall(r"^```yaml[^\n]*\n(.*?)^```$", (ROOT / "docs/lines.md").read_text(), re.M | re.S)
         self.assertEqual(thor("lines", self.write(listed, "zinc.yaml")).returncode, DONE)
         done = thor("run", self.write(config))
         self.assertEqual(done.returncode, DONE, done.stderr)

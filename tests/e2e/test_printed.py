@@ -298,18 +298,19 @@ class GeneratedDocuments(unittest.TestCase):
         self.check("docs/command-line.md", "manual", "--format", "markdown")
 
     def test_lines(self):
-        """The table of docs/lines.md."""
+        """The list of docs/lines.md."""
         def wavelengths(transitions):
             return ", ".join(f"{t['wavelength_angstrom']:.2f}" + " (D)" * (t["ion"] == "D I") for t in transitions)
         expected = []
         for line in json.loads(thor("lines", "--json").stdout):
             absorbing = [t for t in line["transitions"] if t["absorbs"] or t["ion"] == "D I"]
             others = [t for t in line["transitions"] if t not in absorbing]
-            expected.append(f"| `{line['name']}` | {line['description']} | {wavelengths(absorbing)} | {wavelengths(others)} |")
+            expected.append(f"- `{line['name']}`: {line['description']}; absorbs at {wavelengths(absorbing)}"
+                            + (f"; emits only at {wavelengths(others)}" if others else ""))
         page = (ROOT / "docs/lines.md").read_text()
-        rows = page.partition("## The lines that thor knows\n")[2].partition("\n##")[0].splitlines()
-        self.assertEqual([row for row in rows if row.startswith("| `")], expected,
-                         "docs/lines.md: the table is not what thor says; it should be\n" + "\n".join(expected))
+        section = page.partition("## The lines that thor knows\n")[2].partition("\n##")[0]
+        items = [" ".join(item.split()) for item in re.findall(r"^- `.*?(?=^- |^$)", section, re.MULTILINE | re.DOTALL)]
+        self.assertEqual(items, expected, "docs/lines.md: the list is not what thor says; it should be\n" + "\n".join(expected))
 
     def test_every_key_is_in_the_reference(self):
         reference = (ROOT / "docs/configuration.md").read_text()
