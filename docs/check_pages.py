@@ -5,9 +5,10 @@
     python3 docs/check_pages.py --fill FILE ...               fills paragraphs and list items to 120 characters
 
 Every page: lines of at most 120 characters, and paragraphs that fill them (a line is short if the next word would end within
-100). User pages also: at most 300 lines, table cells of at most 60 characters, and no word of earlier versions. Not checked:
-code, formulas, tables' width, lines with links, and the wrapping and length of the generated reference. Exit status 1 and one
-line FILE:LINE: what is wrong, for each fault.
+100); no words about earlier versions, except in the changelog and in notes; commands of thor in code with options that
+docs/command-line.md has. User pages also: at most 300 lines, table cells of at most 60 characters. Not checked: formulas, lines
+with links, the width of tables, and the wrapping and length of the generated reference. Exit status 1 and one line FILE:LINE:
+what is wrong, for each fault.
 """
 from __future__ import annotations
 
@@ -141,12 +142,42 @@ def fill(text: str) -> str:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row of a table, without markup: links are their text, formulas and code what they are."""
-    row = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", row.strip().strip("|"))
+    """The cells of a row of a table, without markup: links are their text."""
+    row = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", row.strip().strip("|")).replace("`", "").replace("**", "")
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)]
 
 
-def check(name: str, text: str) -> list[tuple[int, str]]:
+def options_of(reference: str) -> dict[str, set[str]]:
+    """The options of each command, from docs/command-line.md."""
+    sections = re.findall(r"^## ([a-z]+)\n(.*?)(?=^## |\Z)", reference, flags=re.M | re.S)
+    return {command: set(re.findall(r"(?<=[`\s])--?[\w-]+(?=[^|]*`[^|]*\|)", text)) for command, text in sections}
+
+
+def commands(text: str) -> list[tuple[int, str, list[str]]]:
+    """Line, command and options of each `thor COMMAND ...` in blocks of code and in code within a line."""
+    found = []
+    for block in blocks(text):
+        code = block.kind == "code"
+        first = block.lines[0].strip()
+        language = re.match(r"(?:`{3,}|~{3,})\s*(\w*)", first)
+        joined = ""
+        for number, line in enumerate(block.lines, block.line):
+            joined += line.removesuffix("\\")
+            if line.endswith("\\"):
+                continue
+            parts = [joined] if code or language and language[1] in ("sh", "bash") else []
+            if language and language[1] == "console" and joined.lstrip().startswith("$ "):
+                parts = [joined]
+            elif not code and not language:
+                parts = re.findall(r"(?<!`)`(thor [^`]*)`", joined)
+            for part in parts:
+                for command, rest in re.findall(r"(?:^|[\s;&|(/])(?<!-m )thor ([a-z]+)\b([^|;&#)]*)", part):
+                    found.append((number, command, re.findall(r"(?<!\S)--?[a-z][\w-]*", re.sub(r'"[^"]*"', "", rest))))
+            joined = ""
+    return found
+
+
+def check(name: str, text: str, options: dict[str, set[str]] | None = None) -> list[tuple[int, str]]:
     """Line and fault, for each fault of a page."""
     user = not name.startswith(CONTRIBUTOR) and name not in GENERATED
     faults = []
@@ -159,7 +190,7 @@ def check(name: str, text: str) -> list[tuple[int, str]]:
             number = block.line + i
             if block.kind == "table" and user:
                 for cell in cells(line):
-                    if len(cell) > CELL and "$" not in cell and not re.fullmatch(r"`[^`]*`", cell):
+                    if len(cell) > CELL and "$" not in cell:
                         faults.append((number, f"a table cell of {len(cell)} characters, more than {CELL}: make it a list: {cell[:30]}..."))
             if block.kind != "text":
                 continue
@@ -171,6 +202,10 @@ def check(name: str, text: str) -> list[tuple[int, str]]:
     if not name.startswith(("CHANGELOG.md", "docs/notes/")):
         for number, line in enumerate(check_links.blank_code(text).split("\n"), 1):
             faults += [(number, f'"{match[0]}" tells of earlier versions: say what is') for match in HISTORY.finditer(line)]
+    for number, command, given in commands(text) if options and user else []:
+        if command not in options:
+            faults.append((number, f"thor has no command {command}"))
+        faults += [(number, f"thor {command} has no option {option}") for option in given if option not in options.get(command, {option})]
     return sorted(faults)
 
 
@@ -184,6 +219,8 @@ def main() -> int:
         parser.error("--fill needs files")
     root = arguments.root.resolve()
     pages = [path.resolve() for path in arguments.files] or check_links.markdown_files(root)
+    reference = root / "docs/command-line.md"
+    options = options_of(reference.read_text(encoding="utf-8")) if reference.is_file() else None
     count = 0
     for path in pages:
         text = path.read_text(encoding="utf-8")
@@ -195,7 +232,7 @@ def main() -> int:
                 path.write_text(new, encoding="utf-8")
                 print(f"check_pages: filled {name}", file=sys.stderr)
             continue
-        for line, fault in check(name, text):
+        for line, fault in check(name, text, options):
             print(f"{name}:{line}: {fault}")
             count += 1
     if not arguments.fill:

@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import build_site  # noqa: E402
 import check_links  # noqa: E402
+import check_pages  # noqa: E402
 from browser import Browser, find_browser  # noqa: E402
 
 SCRIPT = '<script src="site.js" defer></script>'
@@ -110,6 +111,79 @@ class Links(unittest.TestCase):
             self.assertEqual(check_links.slug(heading), anchor)
         page = check_links.read_markdown("# Same\n\n## Same\n\nSetext\n------\n\n<a id=\"mine\"></a>\n")
         self.assertEqual(page.anchors, {"same", "same-1", "setext", "mine"})
+
+
+class Writing(unittest.TestCase):
+    """docs/check_pages.py: how pages are written."""
+
+    LONG = " ".join(["word"] * 26)  # 129 characters
+
+    def faults(self, text, name="docs/planted.md"):
+        options = {"run": {"--set", "-o"}}
+        return check_pages.check(name, text, options)
+
+    def test_planted_faults_are_found(self):
+        cell = "x" * 61
+        for what, (text, line, clue) in {
+            "a long line": (f"# A\n\n{self.LONG}\n", 3, "129 characters"),
+            "a long line of a list": (f"# A\n\n- one\n- {self.LONG}\n", 4, "131 characters"),
+            "a short line": (f"# A\n\n{self.LONG[:99]}\nmore words of it\nand the end\n", 4, "short line"),
+            "a short line of a list": ("- one\n  two\n", 1, "short line"),
+            "a cell": (f"# A\n\n| a | b |\n|---|---|\n| 1 | {cell} |\n", 5, "cell of 61"),
+            "a long page": ("# A\n" + "\nText.\n" * 150, 301, "301 lines"),
+            "a command": ("# A\n\n```sh\nthor runs a.yaml\n```\n", 4, "no command runs"),
+            "an option": ("# A\n\n```sh run\nthor run a.yaml \\\n  --sets a=1\n```\n", 5, "thor run has no option --sets"),
+            "an option in a line": ("# A\n\nUse `thor run a.yaml --sets a=1`.\n", 3, "no option --sets"),
+            "an option in a terminal": ("# A\n\n```console\n$ thor run -p\n```\n", 4, "no option -p"),
+            **{f"history: {words}": (f"# A\n\nThis {words} here.\n", 3, "earlier versions") for words in (
+                "is now", "no longer is", "used to be", "predates that", "was previously", "is new in the last version", "was formerly")},
+        }.items():
+            with self.subTest(what):
+                found = self.faults(text)
+                self.assertEqual([number for number, _ in found], [line], found)
+                self.assertIn(clue, found[0][1])
+
+    def test_exceptions(self):
+        history = "# A\n\nThis is now new.\n"
+        for what, (text, name) in {
+            "code": (f"# A\n\n    {self.LONG}\n\n```\nnow {self.LONG}\nnow\n```\n", "docs/a.md"),
+            "a table": (f"# A\n\n| a | b | c |\n|---|---|---|\n| {self.LONG[:50]} | {self.LONG[:50]} | {self.LONG[:50]} |\n", "docs/a.md"),
+            "a formula": (f"# A\n\n$$ {self.LONG} $$\n\nof ${self.LONG}$ and\n", "docs/a.md"),
+            "a link": (f"# A\n\n[{self.LONG}](a.md)\n", "docs/a.md"),
+            "the generated reference": (f"# A\n\n{self.LONG}\n" * 200, "docs/configuration.md"),
+            "a cell of a contributor's page": (f"| a |\n|---|\n| {self.LONG} |\n", "docs/contributing/a.md"),
+            "a long note": (history + "\nText.\n" * 200, "docs/notes/a.md"),
+            "the changelog": (history, "CHANGELOG.md"),
+            "other senses": ("It is used to weigh. Now and then.\n", "docs/a.md"),
+            "a command of Python": ("    python3 -m thor plot a.h5 -q\n    thor run a -o b | tail -n 3  # --so\n", "docs/a.md"),
+        }.items():
+            self.assertEqual(self.faults(text, name), [], what)
+
+    def test_filling(self):
+        kept = (f"# A\n\nTitle\n-----\n\n| a |\n|---|\n| {self.LONG} |\n\n```\na\nb\n```\n\n    c\n    d\n\n$$ a\n   b $$\n\n"
+                "<p>\na\n</p>\n\n- one\n- two\n\n  ```\n  a\n  b\n  ```\n\n1. x\n2. y\n\n[a]: b.md\n[c]: d.md\n\n> a\n> b\n\nend  \nof it\n")
+        self.assertEqual(check_pages.fill(kept), kept)
+        text = "A text\nof lines\n- and an\n  item\n  1. of\n     two\n\n  and more\n  of it\n" + f"\n{self.LONG[:119]} - 3 `a b`\nand $x\n= 3$\n"
+        filled = ("A text of lines\n- and an item\n  1. of two\n\n  and more of it\n" +
+                  f"\n{self.LONG[:114]}\nword - 3 `a b` and $x = 3$\n")
+        self.assertEqual(check_pages.fill(text), filled)
+
+    @unittest.skipUnless(shutil.which("pandoc"), NO_PANDOC)
+    def test_filling_changes_no_page(self):
+        """Each page has the same HTML after it, and a second time changes nothing."""
+        def converted(texts):
+            done = subprocess.run(["pandoc", "--from=gfm+tex_math_dollars", "--to=html5", "--wrap=none"], capture_output=True, text=True,
+                                  input="\n\n".join(f"{text}\n\nNEXT\n" for text in texts), check=True)
+            return re.sub(r"\s+", " ", done.stdout).split("NEXT")
+
+        pages = check_links.markdown_files(ROOT)
+        texts = [path.read_text(encoding="utf-8") for path in pages]
+        filled = [check_pages.fill(text) for text in texts]
+        for path, text, new, was, is_ in zip(pages, texts, filled, converted(texts), converted(filled)):
+            self.assertEqual("\n".join(line for block in check_pages.blocks(text) for line in block.lines), text, path.name)
+            self.assertEqual(check_pages.fill(new), new, path.name)
+            self.assertEqual(is_, was, path.name)
+            self.assertEqual([fault for _, fault in check_pages.check("docs/notes/a.md", new) if "--fill" in fault], [], path.name)
 
 
 @unittest.skipUnless(shutil.which("pandoc"), NO_PANDOC)
