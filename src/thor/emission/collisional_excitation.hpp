@@ -5,7 +5,8 @@
 namespace thor::emission {
 
 /// Scholz & Walters (1991): exp(sum_i c_i (ln T)^i) exp(-E_Lya/kT), three sets of coefficients from 2e3 to 1e8 K
-/// [cm^3/s]. Other calculations are up to 24 % higher: docs/emission.md. NaN for a temperature that is not positive.
+/// [cm^3/s]. Other calculations are up to 24 % higher: docs/notes/emission.md. NaN for a temperature that is not
+/// positive.
 double gamma_1s2p(double temperature);
 
 /// [erg/s/cm^3]
