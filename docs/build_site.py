@@ -2,7 +2,7 @@
 """Builds a static site from the documentation: python3 docs/build_site.py OUTPUT_FOLDER [--repository URL]
 
 One page from each Markdown file in GROUPS, with Debian's pandoc (one process per page, mathematics as MathML). The pages need no
-network and no server; search (site.js) needs JavaScript, nothing else does. Links between the Markdown files become links
+network and no server; search (docs/site/site.js) needs JavaScript, nothing else does. Links between the Markdown files become links
 between pages; figures are copied; a link to any other file of the repository becomes its path as text, or with --repository
 URL a link to URL/path (for example https://HOST/OWNER/thor/blob/main).
 """
@@ -24,6 +24,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 ROOT = Path(__file__).resolve().parents[1]
+SITE = Path(__file__).with_name("site")  # template.html, site.css, site.js
 MARK = "thor-documentation"  # marks a folder as ours to replace
 
 # The navigation: source and name. Missing files are skipped; a page of docs/ that is not here is not built (unlisted()).
@@ -74,48 +75,6 @@ GROUPS = {
     ),
 }
 TARGETS = {"README.md": "index.html", "python/README.md": "python.html"}  # others: docs/contributing/line.md is contributing-line.html
-
-TEMPLATE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="{mark}">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<link rel="stylesheet" href="site.css">
-<script src="site.js" defer></script>
-</head>
-<body class="{kind}">
-<a class="skip" href="#content">To the text</a>
-<header>
-<a class="brand" href="index.html">thor</a>
-<details class="menu">
-<summary>Pages</summary>
-<nav aria-label="Pages">
-{menu}
-</nav>
-</details>
-<form class="search" role="search" hidden>
-<input type="search" placeholder="Search ( / )" aria-label="Search the manual" autocomplete="off" spellcheck="false">
-<div class="results" hidden><p role="status"></p><ul></ul></div>
-</form>
-</header>
-<div class="page">
-<nav class="side" aria-label="Pages">
-{menu}
-</nav>
-<main id="content">
-{body}
-<nav class="turn" aria-label="Next page">
-{turn}
-</nav>
-</main>
-{contents}
-</div>
-</body>
-</html>
-"""
 
 
 @dataclass
@@ -309,14 +268,15 @@ class Site:
     def build(self) -> None:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(self.convert, self.pages))
+        template = (SITE / "template.html").read_text(encoding="utf-8")
         for index, page in enumerate(self.pages):
             title = page.title if page.title == "thor" else f"{page.title} · thor"
-            text = TEMPLATE.format(mark=MARK, title=html.escape(title), kind="home" if page.target == "index.html" else "text",
+            text = template.format(mark=MARK, title=html.escape(title), kind="home" if page.target == "index.html" else "text",
                                    menu=self.menu(page), body=page.body, turn=self.turn(index), contents=self.contents(page))
             (self.output / page.target).write_text(text, encoding="utf-8")
         (self.output / "search-index.js").write_text(self.index(), encoding="utf-8")
         for name in ("site.css", "site.js"):
-            shutil.copyfile(Path(__file__).with_name(name), self.output / name)
+            shutil.copyfile(SITE / name, self.output / name)
         for source, target in self.files.items():
             if not (self.root / source).is_file():
                 raise SystemExit(f"build_site: there is no {source}; docs/check_links.py says where it is needed")

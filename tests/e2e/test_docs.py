@@ -53,7 +53,6 @@ def copy_documentation(folder):
             elif there.is_file():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.touch()
-    shutil.copyfile(ROOT / "docs/site.css", root / "docs/site.css")
     return root
 
 
