@@ -50,7 +50,7 @@ void add_merge(CLI::App& app, Action& action) {
       "  mpirun -n 4 thor run galaxy.yaml -o galaxy.h5   galaxy.h5, and photons in galaxy.0.h5 to galaxy.3.h5\n"
       "  thor merge galaxy.h5 --remove                   all in galaxy.h5\n"
       "  thor merge galaxy.h5 -o all.h5                  all in another file\n"
-      "docs/ranks.md describes the files.");
+      "docs/long-runs.md describes the files.");
   command->add_option("RESULT", arguments->merge.result, "result of thor run on several ranks (.h5 or .zarr)")
       ->required();
   CLI::Option* output =
