@@ -28,7 +28,7 @@ class SnippetsTest(WithFiles):
         self.addCleanup(os.chdir, back)
         os.chdir(self.folder)
         text = (PYTHON / "README.md").read_text(encoding="utf-8")
-        snippets = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        snippets = re.findall(r"^```python(?: run)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         self.assertGreater(len(snippets), 5)
         names = {}
         said = io.StringIO()
