@@ -129,6 +129,11 @@ def upright(match: re.Match) -> str:
     return f"<mrow>{letters}</mrow>"
 
 
+def option(match: re.Match) -> str:
+    """Code in which no option breaks at a hyphen."""
+    return re.sub(r"(?<!\S)--?\w[\w.-]*", r'<span class="word">\g<0></span>', match[0])
+
+
 def code(match: re.Match) -> str:
     """A block of code whose lines wrap with an indent, and whose comments at the end of lines stand apart (site.css)."""
     lines = []
@@ -136,7 +141,6 @@ def code(match: re.Match) -> str:
         indent = len(line) - len(line.lstrip())
         style = f' style="--indent: {indent}"' if indent else ""
         line = re.sub(r"^(.*?\S)( {2,})(#.*)$", r'\1<span class="gap">\2</span><span class="note">\3</span>', line)
-        line = re.sub(r"(?<= )--?\w[\w.-]*", r'<span class="word">\g<0></span>', line)
         lines.append(f'<span class="line"{style}>{line}\n</span>')
     return f"<pre{match[1]}><code>{''.join(lines)}</code></pre>"
 
@@ -159,7 +163,7 @@ def table(match: re.Match) -> str:
 
 def home(body: str) -> str:
     """The first page: the first picture is large, and sections of one section are cards."""
-    body = re.sub(r"<p>(<img\b[^>]*>)</p>", r'<p class="hero">\1</p>', body, count=1)
+    body = re.sub(r"<p>(<a [^>]*><img\b[^>]*></a>)</p>", r'<p class="hero">\1</p>', body, count=1)
     parts = re.split(r"(?=<h2\b)", body)
     for i, part in enumerate(parts):
         head, *cards = re.split(r"(?=<h3\b)", part)
@@ -212,6 +216,8 @@ class Site:
                       flags=re.S)
         body = re.sub(r'<img((?:\s+(?!src)[\w-]+="[^"]*")*)\s+src="([^"]*)"((?:\s+[\w-]+="[^"]*")*)\s*/?>',
                       lambda m: self.image(page, m), body)
+        body = re.sub(r"<p>(<img\b[^>]* src=\"([^\"]*)\"[^>]*>)</p>", r'<p><a href="\2">\1</a></p>', body)  # larger by itself
+        body = re.sub(r"(?<=<code>)[^<]*", option, body)
         body = re.sub(r"<table\b.*?</table>", table, body, flags=re.S)
         body = re.sub(r"<pre([^>]*)><code>(.*?)\n?</code></pre>", code, body, flags=re.S)
         # Wide formulas scroll separately, also with the keyboard.

@@ -134,6 +134,7 @@ class Pages(Case):
             import matplotlib  # noqa: F401
         except ImportError as error:
             skip_loudly(self, str(error))
+        examples = 0
         files = [Path(name).resolve() for name in CHOSEN] or check_links.markdown_files(ROOT)
         for path in files:
             name = path.relative_to(ROOT).as_posix()
@@ -143,8 +144,10 @@ class Pages(Case):
                     ran = self.page(name, path.read_text(encoding="utf-8"))
                 except Fault as fault:
                     self.fail(str(fault))
+                examples += ran
                 if "-v" in sys.argv and ran:
                     print(f"{name}: {ran} blocks, {time.monotonic() - started:.1f} s", file=sys.stderr)
+        self.assertGreater(examples, 0 if CHOSEN else 15, "hardly anything has been run")
 
     def test_planted_faults_are_found(self):
         """A fault is reported with the page and the line of the command."""
