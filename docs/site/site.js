@@ -34,7 +34,7 @@
       sum += points;
     }
     const phrase = words.join(" ");
-    sum += (entry.inTitle.includes(phrase) ? 8 : 0) + (entry.inText.includes(phrase) ? 4 : 0);
+    sum += (entry.inTitle === phrase ? 10 : 0) + (entry.inTitle.includes(phrase) ? 8 : 0) + (entry.inText.includes(phrase) ? 4 : 0);
     return /^(changelog|contributing)/.test(entry.page) ? sum / 2 : sum;
   }
 
