@@ -9,7 +9,7 @@ namespace thor::io {
 namespace {
 
 constexpr std::size_t card_length = 80;
-constexpr std::size_t longest_text = 68;  ///< between the quotes of one card
+constexpr std::size_t longest_value = 68;  ///< between the quotes of one card
 
 /// Characters of a header are those of ASCII from 32 to 126; a quote in text is written twice.
 std::string printable(std::string_view text, bool quoted) {
@@ -44,11 +44,11 @@ void FitsHeader::add_fixed(std::string_view key, std::string_view value, std::st
 void FitsHeader::add_text(std::string_view key, std::string_view value, std::string_view comment) {
   std::string rest = printable(value, true);
   std::string start = fmt::format("{:<8}= ", key);
-  if (rest.size() > longest_text && cards_.find("LONGSTRN= ") == std::string::npos) {
+  if (rest.size() > longest_value && cards_.find("LONGSTRN= ") == std::string::npos) {
     add_text("LONGSTRN", "OGIP 1.0", "text may be continued");  // the standard has no need of it, fitsverify has
   }
-  while (rest.size() > longest_text) {
-    std::size_t part = longest_text - 1;                                                       // and an "&"
+  while (rest.size() > longest_value) {
+    std::size_t part = longest_value - 1;                                                      // and an "&"
     if (std::count(rest.begin(), rest.begin() + std::ptrdiff_t(part), '\'') % 2 == 1) --part;  // not between two quotes
     add_card(start + "'" + rest.substr(0, part) + "&'");
     rest.erase(0, part);

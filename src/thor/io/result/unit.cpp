@@ -17,7 +17,7 @@ auto rank(const std::string& name) {
   return std::pair(std::find(order.begin(), order.end(), name) - order.begin(), name);
 }
 
-bool is_power(char c) { return c == '-' || (c >= '0' && c <= '9'); }
+bool is_exponent(char c) { return c == '-' || (c >= '0' && c <= '9'); }
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Unit::Unit(std::string_view text) {
       const std::string_view word = text.substr(0, std::min(text.find_first_of(" /()"), text.size()));
       text.remove_prefix(word.size());
       std::size_t end = word.size();
-      while (end > 0 && is_power(word[end - 1])) --end;
+      while (end > 0 && is_exponent(word[end - 1])) --end;
       int power = 1;
       std::from_chars(word.data() + end, word.data() + word.size(), power);
       const std::size_t last = word.find_last_not_of("^*", end == 0 ? 0 : end - 1);
