@@ -29,6 +29,7 @@ void add_grid(CLI::App& app, Action& action);
 void add_mock(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_view(CLI::App& app, Action& action);
+void add_help(CLI::App& app, Action& action);
 /// `manual` and `completion`, which are generated from the application itself.
 void add_manual(CLI::App& app, Action& action);
 

@@ -24,14 +24,14 @@ const Row exit_codes[] = {
     {"3", "input data missing or bad"},
     {"4", "device: no such GPU, out of memory, or a fault on it"},
     {"5",
-     "stopped early by signal or limit; what was done is written and marked complete = false, or the error of `until` "
-     "was not reached (thor grid, thor mock and rays write nothing then)"},
+     "stopped early by a signal or limit; the partial result is written with complete = false (thor grid, thor mock "
+     "and rays write nothing); or the error of `until` was not reached"},
     {"6",
      "output cannot be written (exists, unwritable, disk full); if only the raw photons did not fit on the disk, "
-     "everything else is written and marked"},
+     "everything else is written"},
     {"7",
-     "finished and written, but unreliable: more than 1 % of the photons, or of their light, is lost at a cap on "
-     "scatterings or steps"},
+     "finished and written, but unreliable: more than 1 % of the photons or of their light was lost at "
+     "limits.max_scatterings or max_steps"},
 };
 
 const Row notes[] = {
@@ -45,11 +45,11 @@ const Row notes[] = {
      "flight, thor continue completes the run. A run with `until`, or one that was continued, keeps whole batches of "
      "photons instead."},
     {"Caveats",
-     "Whatever limits the use of a result is printed after the summary, stored in the file and repeated by thor info: "
-     "a "
-     "run that was cut short, photons that are lost or stopped, light beyond the range of a spectrum (more than 0.1 % "
-     "of "
-     "it), raw photons for which the disk had no space. So are all warnings."},
+     "A caveat is a reason not to rely on a result as it is: a run that was cut, lost or stopped photons, noisy "
+     "outputs, more than 0.1 % of the light beyond the range of an output, raw photons that did not fit on the disk. "
+     "Caveats and warnings are printed after the summary (outputs with the same caveat in one line), stored in the "
+     "file (one line for each output) and repeated by thor info; thor export writes those of the run and of the "
+     "exported output."},
     {"Devices",
      "--device auto is the first GPU, or the processor if there is none. Photons are the same on both (on processors "
      "with "
@@ -150,7 +150,9 @@ std::string markdown(CLI::App& app) {
       "# Command line\n\n<!-- Made by `thor manual --format markdown`; do not edit. -->\n\n"
       "`thor COMMAND --help` prints the same, as does `man thor` after installation; `thor completion bash` (or `zsh`) "
       "prints a "
-      "script that completes commands, options and the keys of `--set`: `source <(thor completion bash)`.\n";
+      "script that completes commands, options and the keys of `--set`: `source <(thor completion bash)`. `thor help "
+      "KEY` "
+      "prints the entry of a [configuration key](configuration.md).\n";
   for (const CLI::App* command : commands_of(app)) {
     out += fmt::format("\n## {}\n\n    {}\n\n{}.\n\n| option | meaning |\n|---|---|\n", command->get_name(),
                        synopsis(*command), command->get_description());
@@ -189,7 +191,9 @@ std::string completion_script(CLI::App& app) {
     options += fmt::format("      {}) words=\"{}\" ;;\n", name, joined_names(*command));
     for (const CLI::Option* option : command->get_options()) {
       const std::string words = words_after(*option);
-      if (option->get_positional()) {
+      if (option->get_positional() && name == "help") {
+        positionals += fmt::format("      {}) words=\"$keys $commands\" ;;\n", name);
+      } else if (option->get_positional()) {
         positionals += words.empty() ? fmt::format("      {}) files=1 ;;\n", name)
                                      : fmt::format("      {}) words=\"{}\" ;;\n", name, words);
       } else if (!words.empty()) {
@@ -199,11 +203,13 @@ std::string completion_script(CLI::App& app) {
   }
   return fmt::format(R"(_thor_words() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}} words="" files=""
+  local commands="{}"
+  local keys="{}"
   if [ "$COMP_CWORD" -le 1 ]; then
-    words="{} --help --version"
+    words="$commands --help --version"
   elif [ "$previous" = --set ]; then
     compopt -o nospace 2> /dev/null
-    COMPREPLY=($(compgen -S = -W "{}" -- "$current"))
+    COMPREPLY=($(compgen -S = -W "$keys" -- "$current"))
     return
   elif [ "$previous" = -o ] || [ "$previous" = --output ]; then
     files=1

@@ -17,8 +17,8 @@
 
 namespace {
 
-/// A process may be started without the standard streams; a result file must not get their descriptors. What is printed
-/// to a standard output that is closed fails.
+/// A process may be started without the standard streams; a result file must not get their descriptors. Writing to a
+/// closed standard output fails.
 void keep_standard_streams() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     const int how = descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR;
@@ -60,7 +60,7 @@ std::string key_hint(const std::string& option, const std::string& value) {
   return "";
 }
 
-/// Error in the command line, what may have been meant, and where to find help.
+/// Error in the command line, a suggestion, and where to find help.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto called = app.get_subcommands();
   const CLI::App& command = called.empty() ? app : *called.front();
@@ -105,6 +105,7 @@ int run(int argc, char** argv) {
       "  thor run shell.yaml --set dataset.dust.tau=1 --seed 2 -o dusty.h5\n"
       "  thor info dusty.h5                  contents of a result\n"
       "  thor export dusty.h5 --txt          its spectra as text; --fits and --png for images and cubes too\n"
+      "  thor help dataset.dust.tau          a configuration key: unit, range, default, example\n"
       "\n"
       "thor: Monte Carlo radiative transfer of resonant emission lines",
       "thor"};
@@ -114,7 +115,7 @@ int run(int argc, char** argv) {
   for (const auto add :
        {command::add_run, command::add_continue, command::add_merge, command::add_check, command::add_init,
         command::add_grid, command::add_mock, command::add_view, command::add_info, command::add_export,
-        command::add_lines, command::add_devices, command::add_schema, command::add_manual}) {
+        command::add_lines, command::add_devices, command::add_help, command::add_schema, command::add_manual}) {
     add(app, action);
   }
 
@@ -124,7 +125,7 @@ int run(int argc, char** argv) {
     if (name != "merge" && name != "mock" && name != "export" && name != "view") return static_cast<int>(action());
     return static_cast<int>(command::on_ranks([&](const comm::World& world) {
       if (world.is_alone()) return action();
-      throw Error(ExitCode::usage, "thor " + name + " is done by one process: start it without mpirun");
+      throw Error(ExitCode::usage, "thor " + name + " runs on one process: start it without mpirun");
     }));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) {  // --help, --version

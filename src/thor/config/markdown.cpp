@@ -2,7 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
+#include "thor/config/describe.hpp"
 #include "thor/config/schema.hpp"
 
 namespace thor::config {
@@ -14,46 +16,6 @@ std::string in_table(const std::string& text) {
   return out;
 }
 
-std::string code(const std::string& text) { return "`" + text + "`"; }
-
-const char* name_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::none:
-      return "number";
-    case Dimension::length:
-      return "length";
-    case Dimension::velocity:
-      return "velocity";
-    case Dimension::temperature:
-      return "temperature";
-    case Dimension::column_density:
-      return "column density";
-    case Dimension::number_density:
-      return "number density";
-    case Dimension::luminosity:
-      return "luminosity";
-    case Dimension::frequency:
-      return "frequency";
-    case Dimension::rate:
-      return "rate";
-    case Dimension::wavenumber:
-      return "wavenumber";
-    case Dimension::area:
-      return "cross-section";
-    case Dimension::mass:
-      return "mass";
-    case Dimension::angle:
-      return "angle";
-    case Dimension::time:
-      return "time";
-    case Dimension::memory:
-      return "memory";
-    case Dimension::fraction:
-      return "share";
-  }
-  return "";
-}
-
 /// Heading of a section; pandoc and GitHub drop the dots from its anchor.
 std::string anchor(const std::string& path) {
   std::string out;
@@ -63,71 +25,54 @@ std::string anchor(const std::string& path) {
   return out;
 }
 
-std::string value_of(const Parameter& p, const std::string& path) {
-  std::string names;
-  for (const Dimension d : p.dimensions) names += (names.empty() ? "" : " or ") + std::string(name_of(d));
-  const std::string range = p.dimensions.empty() ? "" : shown(p.bounds, p.dimensions.front());
-  std::vector<std::string> words;
-  for (const Word& word : p.words) words.push_back(code(word.name));
-  switch (p.kind) {
-    case Kind::quantity:
-      return names + (range.empty() ? "" : " " + range);
-    case Kind::quantities:
-      return fmt::format("list of {}, each a {}{}{}{}", p.size, names, range.empty() ? "" : " ", range,
-                         p.increasing ? "; increasing" : "");
-    case Kind::integer:
-      return fmt::format("whole number, {} to {}", p.low, p.high);
-    case Kind::text:
-      return p.expected;
-    case Kind::choice:
-      return fmt::format("{}{}", fmt::join(words, ", "), p.section ? ", or a map" : "");
-    case Kind::choices:
-      return fmt::format("list of {}", fmt::join(words, ", "));
-    case Kind::section:
-      return fmt::format("[map](#{})", anchor(path));
-    case Kind::sections:
-      return fmt::format("[list of maps](#{})", anchor(path));
-  }
-  return {};
-}
+/// Writes the tables of sections, each of them once.
+class Tables {
+ public:
+  explicit Tables(std::string& out) : out_(out) {}
 
-std::string default_of(const Parameter& p, const Schema& schema) {
-  if (p.kind == Kind::choices) return "all";
-  if (!p.spec.beside.key.empty()) {
-    return fmt::format("{}; {} beside {}", code(*p.spec.fallback), code(p.spec.beside.fallback),
-                       code(p.spec.beside.key));
-  }
-  if (p.spec.fallback) return p.spec.fallback->empty() ? "none" : code(*p.spec.fallback);
-  for (const auto& group : schema.groups) {
-    for (const auto& key : group) {
-      if (key == p.key) return fmt::format("one of `{}`", fmt::join(group, "`, `"));
+  void add(const Schema& schema, const std::string& path, int level) {
+    if (!path.empty()) {
+      out_ += fmt::format("\n{} {}\n\n{}\n", std::string(std::size_t(level), '#'), path, schema.meaning);
     }
+    std::vector<std::pair<const Schema*, std::string>> below;
+    out_ += "\n| key | value | default | example | meaning |\n|---|---|---|---|---|\n";
+    for (const Parameter& p : schema.parameters) {
+      std::string value = value_of(p);
+      if (p.kind == Kind::section || p.kind == Kind::sections) {
+        const std::string own = path.empty() ? p.key : path + "." + p.key;
+        const auto [first, is_new] = paths_.emplace(signature(*p.section), own);
+        if (is_new) below.emplace_back(p.section, own);
+        value = fmt::format("[{}](#{})", value, anchor(first->second));
+      }
+      const Condition& when = p.spec.when;
+      const std::string with =
+          when.key.empty() ? "" : fmt::format("; with `{}: {}`", when.key, fmt::join(when.values, "`, `"));
+      const std::string example = p.spec.example.empty() ? "" : "`" + p.spec.example + "`";
+      out_ += fmt::format("| `{}` | {} | {} | {} | {}{} |\n", p.key, in_table(value), in_table(default_of(p, schema)),
+                          in_table(example), in_table(p.spec.meaning), with);
+    }
+    for (const Parameter& p : schema.parameters) {
+      if (p.words.empty() || p.words.front().meaning.empty()) continue;
+      out_ += fmt::format("\n`{}`:\n\n", p.key);
+      for (const Word& word : p.words) out_ += fmt::format("- `{}`: {}\n", word.name, word.meaning);
+    }
+    for (const auto& [section, own] : below) add(*section, own, path.empty() ? 2 : 3);
   }
-  return p.required ? "required" : "none";
-}
 
-void add_section(const Schema& schema, const std::string& path, int level, std::string& out) {
-  if (!path.empty()) out += fmt::format("\n{} {}\n\n{}\n", std::string(std::size_t(level), '#'), path, schema.meaning);
-  out += "\n| key | value | default | example | meaning |\n|---|---|---|---|---|\n";
-  for (const Parameter& p : schema.parameters) {
-    const std::string below = path.empty() ? p.key : path + "." + p.key;
-    const Condition& when = p.spec.when;
-    const std::string with =
-        when.key.empty() ? "" : fmt::format("; with `{}: {}`", when.key, fmt::join(when.values, "`, `"));
-    const std::string example = p.spec.example.empty() ? "" : code(p.spec.example);
-    out += fmt::format("| `{}` | {} | {} | {} | {}{} |\n", p.key, in_table(value_of(p, below)),
-                       in_table(default_of(p, schema)), in_table(example), in_table(p.spec.meaning), with);
+ private:
+  /// The same for sections with the same keys.
+  static std::string signature(const Schema& schema) {
+    std::string text = schema.meaning;
+    for (const Parameter& p : schema.parameters) {
+      text += "\n" + p.key + "\t" + p.spec.meaning + "\t" + value_of(p) + "\t" + default_of(p, schema);
+      if (p.section) text += "{" + signature(*p.section) + "}";
+    }
+    return text;
   }
-  for (const Parameter& p : schema.parameters) {
-    if (p.words.empty() || p.words.front().meaning.empty()) continue;
-    out += fmt::format("\n`{}`:\n\n", p.key);
-    for (const Word& word : p.words) out += fmt::format("- `{}`: {}\n", word.name, word.meaning);
-  }
-  for (const Parameter& p : schema.parameters) {
-    const bool is_map = p.kind == Kind::section || p.kind == Kind::sections;
-    if (is_map) add_section(*p.section, path.empty() ? p.key : path + "." + p.key, path.empty() ? 2 : 3, out);
-  }
-}
+
+  std::string& out_;
+  std::map<std::string, std::string> paths_;  ///< first path of each section, by its signature
+};
 
 }  // namespace
 
@@ -143,7 +88,7 @@ std::string to_markdown(const Schema& root, const Schema* rays) {
 <!-- Made by `thor schema --format markdown` from the declarations in src/thor/*/parameters.cpp; do not edit. -->
 
 A run is one YAML file. `thor init` writes examples, `thor check` prints derived quantities, and `thor schema` prints a JSON
-schema for completion and checks in editors. An unknown, repeated or misspelt key, a missing or wrong unit or an
+schema for completion and checks in editors; `thor help KEY` prints the entry of a key. An unknown, repeated or misspelt key, a missing or wrong unit or an
 impossible value is an error that names file, line, column, key and what was expected; all errors of a file are shown at once.
 
 `--set a.b=c` on the command line overrides a key and goes through the same checks; elements of lists are given by index
@@ -157,9 +102,10 @@ Wavelengths are in vacuum.
 ## Top level
 )",
                                 units);
-  add_section(root, "", 2, out);
+  Tables tables(out);
+  tables.add(root, "", 2);
   if (!rays) return out;
-  // What both drivers have is above.
+  // Keys of both drivers are above.
   Schema own = *rays;
   std::erase_if(own.parameters, [&](const Parameter& p) {
     return std::any_of(root.parameters.begin(), root.parameters.end(),
@@ -172,7 +118,7 @@ Wavelengths are in vacuum.
       "\n## Raytracing\n\nWith `driver: raytrace` a file has `dataset`, `seed`, `precision` and `line_list` as above, "
       "and "
       "these keys ([guide](raytracing.md)):\n";
-  add_section(own, "", 2, out);
+  tables.add(own, "", 2);
   return out;
 }
 
