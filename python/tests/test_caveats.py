@@ -172,7 +172,7 @@ class CaveatsTest(WithFiles):
         """A picture does not tell of the noise of others."""
         sky = {"observer": "face", "of": "escaped", "direction": np.array([0.0, 0.0, 1.0]), "centre": np.zeros(3),
                "error_method": "histories", "wavelength0": 1215.67}  # fmt: skip
-        self.change(caveats="less than half of the light of image dim (30 %) is in bins whose errors can be trusted")
+        self.change(caveats="image dim: noisy (70 % of its light is in pixels with errors above 20 %).")
         with h5py.File(self.path, "r+") as file:
             for name, trusted, beyond in (("bright", 0.9, 0.0), ("dim", 0.3, 0.0), ("narrow", 0.8, 16e40)):
                 group = file.create_group(f"images/{name}")

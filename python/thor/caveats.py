@@ -71,8 +71,8 @@ def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
         share = lost_share(summary)
         verdict = "the result is biased" if is_reliable(summary) else "the result is not to be relied on"
         text = (
-            f"{lost:,} photons ({percent(share)}) hit the cap on scatterings or steps and are lost: {verdict}. "
-            "Raise limits.max_scatterings and limits.max_steps, or use core skipping"
+            f"{lost:,} photons ({percent(share)}) reached limits.max_scatterings or max_steps and are lost: {verdict}. "
+            "Raise these limits"
         )
         found.append(Caveat(text, f"{percent(share)} of the photons lost", share))
     stopped = summary.get("stopped", 0)
@@ -96,8 +96,8 @@ def _cut(summary: Mapping[str, Any]) -> Caveat:
     in_flight = summary.get("in_flight", 0)
     if in_flight:
         text = (
-            f"this run was stopped before every photon had finished ({in_flight} in flight). Those are the long "
-            "histories, which leave far from line centre: the spectra and escape fractions are biased, not only noisier"
+            f"this run was cut with {in_flight} photons in flight. These have the longest histories and leave far from line "
+            "centre: spectra and escape fractions are biased, not only noisier"
         )
         return Caveat(text, f"run cut with {in_flight:,} photons in flight: biased")
     # Files with this number have photons dealt over all sources in turn.

@@ -20,13 +20,14 @@ from support import Case, DONE, INPUT, STOPPED, UNRELIABLE, main, on_grid, text,
 
 class Caveats(Case):
     def said(self, out, which="caveats"):
-        """Caveats of a result, which must be those shown by thor info and by the run itself."""
+        """Caveats of a result, which must be those shown by thor info and by the run itself, once and in two lines."""
         stored = text(self.summary(out)[which]).rstrip("\0").splitlines()
         shown = thor("info", out).stdout
         self.assertEqual(json.loads(thor("info", out, "--json").stdout)[which], stored)
         for line in stored:
             self.assertIn(line, shown)
-            self.assertIn(f"warning: {line}", self.done.stderr)
+            self.assertEqual(self.done.stderr.count(f"warning: {line}"), 1, self.done.stderr)
+            self.assertLessEqual(len(f"thor: warning: {line}"), 240)
         return stored
 
     def test_a_good_run_has_none(self):
@@ -45,8 +46,8 @@ class Caveats(Case):
                 self.assertGreater(lost, 0 if code == DONE else 20)
                 self.assertEqual(lost > 20, code == UNRELIABLE)
                 said, = self.said(out)
-                self.assertRegex(said, rf"^{lost} photons hit the cap .*limits\.max_scatterings")
-                self.assertEqual("not to be relied on" in said, code == UNRELIABLE)
+                self.assertRegex(said, rf"^{lost} photons .*limits\.max_scatterings")
+                self.assertEqual("unreliable" in said, code == UNRELIABLE)
                 self.assertEqual(self.summary(out)["reliable"], code == DONE)
                 self.assertTrue(self.summary(out)["complete"])
                 self.assertRegex(self.done.stderr, rf"lost {lost}[,;].*wrote")
@@ -69,10 +70,10 @@ class Caveats(Case):
         with h5py.File(out) as file:
             share = file["spectra/narrow"].attrs["luminosity_beyond"] / file["summary"].attrs["luminosity_escaped"]
         said, = self.said(out)
-        self.assertRegex(said, rf"^light lies beyond the range of spectrum narrow \(.*, {100 * share:.3g} %\)")
-        self.assertRegex(self.done.stderr, rf"beyond the range of spectrum narrow \({100 * share:.3g} %\); wrote")
+        self.assertTrue(said.startswith(f"spectrum narrow: {100 * share:.3g} %"), said)
+        self.assertEqual(self.done.stderr.count("narrow"), 1, "told once")
         told = thor("info", out).stdout
-        self.assertRegex(told, r"beyond +[\d.e+]+ erg/s lie beyond the range of narrow")
+        self.assertRegex(told, r"beyond +[\d.e+]+ erg/s .*narrow")
         self.assertNotIn("range of wide", told)
 
     def test_photons_that_are_stopped(self):
@@ -88,7 +89,7 @@ class Caveats(Case):
             self.assertEqual(len(self.said(out)), count)
             self.assertRegex(self.done.stderr, "stopped 500; wrote")
         config["outputs"] = []
-        self.assertRegex(self.said(self.run_thor(config))[0], "500 photons .*100 % .* were stopped by dataset.stop_shift")
+        self.assertRegex(self.said(self.run_thor(config))[0], "500 photons .*100 % .*dataset.stop_shift")
 
     def test_runs_that_were_cut(self):
         """Biased only if photons were still in flight, and nothing says otherwise."""
@@ -100,7 +101,7 @@ class Caveats(Case):
         out = self.run_thor(sphere(100, 10**9, outputs=[]), "--max-walltime", 0.1, "--drain", 1000, "--device", "cpu", expect=STOPPED)
         self.assertEqual(self.summary(out)["in_flight"], 0)
         said, = self.said(out)
-        self.assertRegex(said, "the run was cut.*all of these have ended.*not a biased one")
+        self.assertRegex(said, "the run was cut.*not biased")
         self.assertEqual(thor("info", out).stdout.count("biased"), 1)
         self.assertRegex(thor("info", out).stdout, r"complete +NO: it was cut\n")
 
@@ -147,24 +148,24 @@ class CoreSkipping(Case):
         for medium in (sphere, slab):
             # a = 4.72e-4: 0.2 (a tau0)^(1/3) is 1.56 for tau0 = 1e6, and the result is fair up to there.
             said, = self.warned(self.with_skip(medium(1e6, 20), {"fixed": 3}))
-            self.assertRegex(said, r"x_crit = 3 is above what the gas supports, .* = 1\.56 where it is largest.*local")
+            self.assertRegex(said, r"x_crit = 3 .* 1\.56 .*local")
             self.assertEqual(self.warned(self.with_skip(medium(1e6, 20), {"fixed": 1.5})), [])
             for skip in ("local", "global", "none"):
                 self.assertEqual(self.warned(self.with_skip(medium(1e5 if skip != "none" else 100, 20), skip)), [])
 
     def test_thin_gas_supports_none(self):
         said, = self.warned(self.with_skip(sphere(100, 20), {"fixed": 1}))
-        self.assertRegex(said, r"= 0 where it is largest: the result is biased\. Take core_skip: local\.$")
+        self.assertRegex(said, r"biased.* 0 here\. .*core_skip: local\.$")
 
     def test_global_in_gas_that_moves(self):
         config = sphere(1e6, 20, velocity={"profile": "linear", "max": "200 km/s"})
         said, = self.warned(self.with_skip(config, "global"))
-        self.assertRegex(said, r"^core_skip global: x_crit = 1\.56 is above .* = 0\.62\d? where it is largest")
+        self.assertRegex(said, r"^core_skip global: .*x_crit = 1\.56 .* 0\.62\d? ")
 
     def test_dust_allows_two(self):
         config = sphere(1e8, 20, dust={"tau": 0.1})
         said, = self.warned(self.with_skip(config, {"fixed": 2.5}))
-        self.assertRegex(said, "with dust an x_crit above 2 loses light")
+        self.assertRegex(said, "^core_skip fixed: 2.5: .*dust.* 2 ")
         self.assertEqual(self.warned(self.with_skip(config, {"fixed": 2})), [])
 
     def test_fixed_on_a_grid(self):
@@ -180,8 +181,9 @@ class CoreSkipping(Case):
         self.assertEqual(self.warned(self.with_skip(config, {"fixed": 2})), [])
         said, = self.warned(self.with_skip(config, {"fixed": 2.5}))
         sides = n * n * n // 2 - 14 * 14 * 6
-        self.assertIn(f"in {100 * (n**3 / 2 + sides) / n**3:.3g} % of the cells with gas, which hold "
-                      f"{100 * sides / (n**3 / 2):.3g} % of the absorbers (median 3.2, largest ", said)
+        self.assertIn(f"{100 * (n**3 / 2 + sides) / n**3:.3g} % of the cells with "
+                      f"{100 * sides / (n**3 / 2):.3g} % of the absorbers", said)
+        self.assertIn("median 3.2", said)
 
 
 if __name__ == "__main__":

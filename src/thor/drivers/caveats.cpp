@@ -14,131 +14,155 @@ double percent(double part, double whole) { return whole > 0 ? 100 * part / whol
 /// The light that photons carry: the emitted light times the escape fractions of the generators.
 double light_sent(const Tally& t) { return t.light(Counter::light_emitted) - t.light(Counter::light_unresolved); }
 
-void add_cut(const Tally& t, const Ending& ending, std::vector<std::string>& list) {
+using Lines = std::vector<std::string>;
+
+void add_cut(const Tally& t, const Ending& ending, Lines& list) {
   if (ending.complete(t)) return;
-  const std::string start =
-      fmt::format("the run was cut: {} of {} photons were started, ", t.photons(), ending.requested);
   if (t[Counter::rays_in_flight] > 0) {
-    list.push_back(fmt::format(
-        "the run was cut: {} of {} rays towards observers were still on their way, and their light is missing from "
-        "images, cubes and spectra of observers; it is marked complete = false.",
-        t[Counter::rays_in_flight], t[Counter::rays]));
+    list.push_back(
+        fmt::format("the run was cut: {} of {} rays towards observers had not ended, so their images, cubes and "
+                    "spectra lack light. "
+                    "Run it again with a longer --drain.",
+                    t[Counter::rays_in_flight], t[Counter::rays]));
     if (t[Counter::in_flight] == 0) return;
   }
-  list.push_back(start +
-                 (t[Counter::in_flight] > 0
-                      ? fmt::format("{} were still in flight ({:.3g} % of the light). Those are the long "
-                                    "histories, so the result is biased; it is marked complete = false.",
-                                    t[Counter::in_flight], percent(t.light(Counter::light_in_flight), light_sent(t)))
-                      : fmt::format("and all of these have ended. It is marked complete = false; it is a smaller "
-                                    "sample, not a biased one, and its luminosities are those of {}.",
-                                    ending.all_light ? "all sources" : "the photons that were started")));
+  const std::string start =
+      fmt::format("the run was cut: {} of {} photons were started, ", t.photons(), ending.requested);
+  if (t[Counter::in_flight] > 0) {
+    list.push_back(
+        fmt::format("{}{} were still in flight ({:.3g} % of the light), so the result is biased. Run it again with a "
+                    "longer --drain "
+                    "or --max-walltime.",
+                    start, t[Counter::in_flight], percent(t.light(Counter::light_in_flight), light_sent(t))));
+  } else {
+    list.push_back(fmt::format(
+        "{}and all of these ended: the sample is smaller, not biased, with the luminosity of {}. Complete it with "
+        "`thor continue`.",
+        start, ending.all_light ? "all sources" : "the photons that were started"));
+  }
 }
 
-void add_lost(const Tally& t, std::vector<std::string>& list) {
+void add_lost(const Tally& t, const Ending& ending, Lines& list) {
   if (t[Counter::lost] == 0) return;
-  list.push_back(fmt::format(
-      "{} photons hit the cap on scatterings or steps and are lost, {:.3g} % of all with {:.3g} % of the light: {}. "
-      "Raise limits.max_scatterings and limits.max_steps, or accelerate the run (acceleration.jumps).",
-      t[Counter::lost], percent(double(t[Counter::lost]), double(t.photons())),
-      percent(t.light(Counter::light_lost), light_sent(t)),
-      is_reliable(t) ? "the result is slightly biased" : "the result is biased and not to be relied on"));
+  const char* remedy = ending.jumps == JumpsUse::off ? "Raise these limits, or set acceleration.jumps: true."
+                       : ending.jumps == JumpsUse::off_by_limit
+                           ? "Raise max_steps and remove max_scatterings, which turns acceleration.jumps off."
+                           : "Raise these limits.";
+  list.push_back(
+      fmt::format("{} photons lost at limits.max_scatterings or max_steps ({:.3g} % of all, {:.3g} % of the light): "
+                  "the result is {}. "
+                  "{}",
+                  t[Counter::lost], percent(double(t[Counter::lost]), double(t.photons())),
+                  percent(t.light(Counter::light_lost), light_sent(t)),
+                  is_reliable(t) ? "slightly biased" : "biased and unreliable", remedy));
 }
 
-void add_lost_rays(const Tally& t, std::vector<std::string>& list) {
+void add_lost_rays(const Tally& t, Lines& list) {
   if (t[Counter::rays_lost] == 0) return;
   list.push_back(
-      fmt::format("{} of {} rays towards observers did not end: they cross more than 4e6 segments (a slab seen "
-                  "edge-on). Their light is missing from images, cubes and spectra of observers.",
+      fmt::format("{} of {} rays towards observers were dropped after 4e6 segments, so images, cubes and spectra of "
+                  "observers lack light. Tilt observers who see a slab edge-on.",
                   t[Counter::rays_lost], t[Counter::rays]));
 }
 
-void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+void add_stopped(const Tally& t, const std::vector<OutputLight>& outputs, Lines& list) {
   const double left = t.light(Counter::light_escaped) + t.light(Counter::light_stopped);
-  const bool seen = std::ranges::any_of(outputs, [&](const OutputLight& s) {  // observers have that light
+  const bool seen = std::ranges::any_of(outputs, [&](const OutputLight& s) {  // observers see stopped photons too
     const bool all = s.leaves >= (1 - 1e-9) * left;                           // of all generators
     return all && (s.of == config::Fate::stopped || (s.observed && s.of == config::Fate::escaped));
   });
   if (t[Counter::stopped] == 0 || seen) return;
-  list.push_back(fmt::format(
-      "{} photons with {:.3g} erg/s ({:.3g} % of the light) were stopped by dataset.stop_shift; no output is `of: "
-      "stopped`, so none has that light.",
-      t[Counter::stopped], t.light(Counter::light_stopped), percent(t.light(Counter::light_stopped), light_sent(t))));
+  list.push_back(
+      fmt::format("{} photons ({:.3g} % of the light) were stopped by dataset.stop_shift and are in no output. Add an "
+                  "output with `of: stopped`.",
+                  t[Counter::stopped], percent(t.light(Counter::light_stopped), light_sent(t))));
 }
 
-/// Names of outputs, the first few of many: a set of observers may have thousands.
-class Named {
+/// Outputs with the same defect. The file has a line for each, the terminal one line for all.
+class Defect {
  public:
-  void add(const OutputLight& output, const std::string& about) {
-    if (++count_ > most) return;
-    names_ += fmt::format("{}{} {} ({})", count_ > 1 ? ", " : "", output.type, output.name, about);
+  /// `about`: the share in per cent, or "". `line` follows "TYPE NAME: " in the file.
+  void add(const OutputLight& output, const std::string& about, const std::string& line) {
+    const std::string name = output.type + " " + output.name;
+    if (++count_ <= most_stored) lines_.push_back(name + ": " + line);
+    if (count_ > 1 && names_.size() + name.size() > most_letters) return;
+    ++named_;
+    names_ += (count_ > 1 ? ", " : "") + name + (about.empty() ? "" : " (" + about + ")");
   }
-  bool empty() const { return count_ == 0; }
-  std::string text() const { return names_ + (count_ > most ? fmt::format(" and {} more", count_ - most) : ""); }
+  /// `head` is printed before the names of several outputs, `tail` after them.
+  void report(const std::string& head, const std::string& tail, Caveats& caveats) const {
+    if (count_ == 0) return;
+    for (const std::string& line : lines_) caveats.stored.push_back(line);
+    const std::string names = names_ + (count_ > named_ ? fmt::format(" and {} more", count_ - named_) : "");
+    if (count_ > most_stored) caveats.stored.push_back(head + names + tail);
+    caveats.printed.push_back(count_ == 1 ? lines_.front() : head + names + tail);
+  }
 
  private:
-  static constexpr int most = 4;
-  int count_ = 0;
+  static constexpr int most_stored =
+      100;  // an attribute of HDF5 has up to 64 kB; a set may have thousands of observers
+  static constexpr std::size_t most_letters = 80;
+  int count_ = 0, named_ = 0;
   std::string names_;
+  Lines lines_;
 };
 
-void add_untrusted(const std::vector<OutputLight>& outputs, const Ending& ending, std::vector<std::string>& list) {
-  Named few;
+const char* bins_of(const OutputLight& output) { return output.type == "image" ? "pixels" : "bins"; }
+
+void add_untrusted(const std::vector<OutputLight>& outputs, const Ending& ending, Caveats& caveats) {
+  Defect noisy;
   for (const OutputLight& s : outputs) {
     if (!(s.trusted < least_trusted && s.within > 0)) continue;
+    const double share = 100 * (1 - s.trusted);
     if (s.name == ending.met_in_all) {
-      list.push_back(fmt::format(
-          "until: the error of all light of {0} {1} is reached, but {2:.3g} % of that light is in bins whose own "
-          "errors "
-          "cannot be trusted (more than {3:.0f} %). `of: bin-median` asks for the error of a typical bin; larger bins "
-          "need fewer photons.",
-          s.type, s.name, 100 * (1 - s.trusted), 100 * most_relative_error));
+      const std::string text = fmt::format(
+          "{} {}: until.error is met in total, but {:.3g} % of the light is in {} with errors above {:.0f} %. Use "
+          "`of: bin-median` or larger {}.",
+          s.type, s.name, share, bins_of(s), 100 * most_relative_error, bins_of(s));
+      caveats.stored.push_back(text), caveats.printed.push_back(text);
     } else if (s.knows_vov) {
-      few.add(s, fmt::format("{:.3g} %", 100 * s.trusted));
+      noisy.add(s, fmt::format("{:.3g} %", share),
+                fmt::format("noisy ({:.3g} % of its light is in {} with errors above {:.0f} %). Use more photons "
+                            "(`thor continue`) or larger {}.",
+                            share, bins_of(s), 100 * most_relative_error, bins_of(s)));
     }
   }
-  if (few.empty()) return;
-  list.push_back(fmt::format(
-      "less than half of the light of {} is in bins whose errors can be trusted (at most {:.0f} %). Add photons (thor "
-      "continue), or use larger bins.",
-      few.text(), 100 * most_relative_error));
+  noisy.report("noisy: ",
+               fmt::format(" of the light is in bins with errors above {:.0f} %. Use more photons (`thor continue`) or "
+                           "larger bins.",
+                           100 * most_relative_error),
+               caveats);
 }
 
-/// Outputs that have none of the light that leaves the gas, and those that have only part of it in their range.
-void add_empty_and_beyond(const Tally& t, const std::vector<OutputLight>& outputs, std::vector<std::string>& list) {
+/// Outputs without any light although some leaves the gas, and outputs with light beyond their range.
+void add_empty_and_beyond(const Tally& t, const std::vector<OutputLight>& outputs, Caveats& caveats) {
   const double left = t.light(Counter::light_escaped) + t.light(Counter::light_stopped);
-  Named empty, missed, narrow;
+  Defect empty, missed, narrow;
+  const std::string none = fmt::format("no light, though {:.3g} erg/s leave the gas", left);
   for (const OutputLight& s : outputs) {
     const double all = s.within + s.beyond;
-    if (s.observed && !(all > 0) && s.leaves > 0) empty.add(s, "empty");
+    if (s.observed && !(all > 0) && s.leaves > 0) {
+      empty.add(s, "", none + ". Check the direction of the observer, the aperture and `within`.");
+    }
     if (s.beyond <= most_beyond * all) continue;
-    const bool misses = s.observed && s.beyond >= all;
-    (misses ? missed : narrow)
-        .add(s, fmt::format("{:.3g} of {:.3g} erg/s, {:.3g} %", s.beyond, all, percent(s.beyond, all)));
+    if (s.observed && s.beyond >= all) {
+      missed.add(s, "", "all of its light is beyond its range. Check its centre, width and range.");
+    } else {
+      const std::string share = fmt::format("{:.3g} %", percent(s.beyond, all));
+      narrow.add(s, share, share + " of its light is beyond its range. Use a wider range.");
+    }
   }
-  if (!empty.empty()) {
-    list.push_back(fmt::format(
-        "no light is in {}, though {:.3g} erg/s leave the gas: none is sent towards the observer (a slab seen edge-on, "
-        "a parallel beam, a cone that points elsewhere), the aperture misses the object, or the cone of `within` is "
-        "too narrow for so few photons.",
-        empty.text(), left));
-  }
-  if (!missed.empty()) {
-    list.push_back(fmt::format(
-        "all light lies beyond the range of {}: it misses the object; check centre, width and range.", missed.text()));
-  }
-  if (!narrow.empty()) {
-    list.push_back(fmt::format("light lies beyond the range of {}. A wider range has it.", narrow.text()));
-  }
+  empty.report("", ": " + none + ". Check the directions of observers, apertures and `within`.", caveats);
+  missed.report("", ": all of their light is beyond their ranges. Check centre, width and range.", caveats);
+  narrow.report("light beyond the range of ", ". Use wider ranges.", caveats);
 }
 
 /// Rays that end where much of their light may be left.
-void add_low_cut(const Tally& t, const Ending& ending, std::vector<std::string>& list) {
+void add_low_cut(const Tally& t, const Ending& ending, Lines& list) {
   if (t[Counter::rays_cut] == 0 || ending.depth_of_rays >= least_depth_of_rays) return;
   list.push_back(fmt::format(
-      "rays towards observers ended at an optical depth of {} (peel.cut), where each may have up to {:.2g} % of its "
-      "light "
-      "left: images, cubes and spectra of observers are too dark. Leave peel.cut at 30; peel.roulette saves the time.",
+      "peel.cut: {}: rays towards observers end with up to {:.2g} % of their light left, so images, cubes and "
+      "spectra are too dark. Use peel.cut: 30.",
       ending.depth_of_rays, 100 * std::exp(-ending.depth_of_rays)));
 }
 
@@ -150,36 +174,36 @@ bool is_reliable(const Tally& t) {
   return lost <= 100 * most_lost * (1 + 1e-9);  // rounding
 }
 
-std::vector<std::string> caveats_of(const Tally& t, const std::vector<OutputLight>& outputs, const Ending& ending) {
-  std::vector<std::string> list;
-  add_cut(t, ending, list);
-  if (!ending.unmet.empty()) list.push_back(ending.unmet);
-  add_stopped(t, outputs, list);
-  add_lost_rays(t, list);
-  add_low_cut(t, ending, list);
-  add_untrusted(outputs, ending, list);
-  add_empty_and_beyond(t, outputs, list);
+Caveats caveats_of(const Tally& t, const std::vector<OutputLight>& outputs, const Ending& ending) {
+  Caveats caveats;
+  Lines run;
+  const auto flush = [&] {
+    for (std::string& line : run) caveats.stored.push_back(line), caveats.printed.push_back(std::move(line));
+    run.clear();
+  };
+  add_cut(t, ending, run);
+  if (!ending.unmet.empty()) run.push_back(ending.unmet);
+  add_stopped(t, outputs, run);
+  add_lost_rays(t, run);
+  add_low_cut(t, ending, run);
+  flush();
+  add_untrusted(outputs, ending, caveats);
+  add_empty_and_beyond(t, outputs, caveats);
   if (!ending.dropped_photons.empty()) {
-    list.push_back("the raw photons are not in the file, since the disk did not take them (" + ending.dropped_photons +
-                   "). All else is whole.");
+    run.push_back("raw photons are not in the file (" + ending.dropped_photons + "); everything else is complete.");
   }
-  add_lost(t, list);
-  return list;
+  add_lost(t, ending, run);
+  flush();
+  return caveats;
 }
 
-std::string ends_text(const Tally& t, const std::vector<OutputLight>& outputs) {
+std::string ends_text(const Tally& t) {
   std::string out;
   for (int i = 0; i < fate_count; ++i) {
     const auto counter = Counter(i);
     const bool always = counter == Counter::escaped || counter == Counter::absorbed;
     if (always || t[counter] > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", fates[i].name, t[counter]);
   }
-  Named beyond;
-  for (const OutputLight& s : outputs) {
-    const double all = s.within + s.beyond;
-    if (s.beyond > most_beyond * all) beyond.add(s, fmt::format("{:.3g} %", percent(s.beyond, all)));
-  }
-  if (!beyond.empty()) out += ", beyond the range of " + beyond.text();
   return out;
 }
 

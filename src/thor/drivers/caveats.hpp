@@ -6,6 +6,13 @@
 
 namespace thor {
 
+/// Whether sphere jumps were used.
+enum class JumpsUse {
+  on,            ///< or not possible
+  off,           ///< acceleration.jumps: false
+  off_by_limit,  ///< limits.max_scatterings is set
+};
+
 /// How a run ended, in addition to its tally.
 struct Ending {
   std::uint64_t requested = 0;    ///< photons of the configuration, or those that were to be there in the end
@@ -15,7 +22,8 @@ struct Ending {
   bool checkpoint = false;        ///< whether the run goes on
   bool all_light = false;         ///< whether the photons that were run share all light, in spite of a cut
   double depth_of_rays = 30;      ///< optical depth at which rays to observers end
-  std::string met_in_all{};       ///< the output whose light in all has the error that was to be reached; "" if none
+  std::string met_in_all{};       ///< the output whose total has the error that was to be reached; "" if none
+  JumpsUse jumps = JumpsUse::on;
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally.unfinished() == 0; }
 };
@@ -33,12 +41,15 @@ inline constexpr double least_trusted = 0.5;
 
 bool is_reliable(const Tally& tally);
 
-/// What a reader must know before using a result, one or two sentences each: a run that was cut short, photons lost or
-/// stopped, light missing from all spectra. This is the only place that turns counts into words. The caveats are stored
-/// in the file, and everything that shows a result shows them.
-std::vector<std::string> caveats_of(const Tally& tally, const std::vector<OutputLight>& outputs, const Ending& ending);
+/// Reasons not to rely on a result as it is, each at most two lines of a terminal, with a remedy. This is the only
+/// place that turns counts into words.
+struct Caveats {
+  std::vector<std::string> stored;   ///< in the file; a line about an output begins with "TYPE NAME: "
+  std::vector<std::string> printed;  ///< as stored, but with one line for all outputs that have the same defect
+};
+Caveats caveats_of(const Tally& tally, const std::vector<OutputLight>& outputs, const Ending& ending);
 
-/// A short version for the summary: "escaped 90, absorbed 0, lost 10, beyond the range of spectrum emergent (3 %)".
-std::string ends_text(const Tally& tally, const std::vector<OutputLight>& outputs);
+/// Fates of photons for the summary: "escaped 90, absorbed 0, lost 10".
+std::string ends_text(const Tally& tally);
 
 }  // namespace thor

@@ -133,12 +133,12 @@ class Result {
     const double free = io::detail::free_space(file_->path());
     if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
     if (config.has_raw_photons() && free < size_.photons + size_.rest) {
-      const std::string few = fmt::format("the result file will have {}, and {} are free on its disk",
+      const std::string few = fmt::format("the result needs {}, but only {} are free on its disk",
                                           size_text(size_.photons + size_.rest), size_text(free));
       if (!(options.max_walltime > 0)) {
         io::detail::fail(file_->path(), few, "free some space, write elsewhere (-o), or leave out the raw photons");
       }
-      warning("{}, unless --max-walltime ends the run before", few);
+      warning("{}. Free some space, or write elsewhere (-o).", few);
     }
   }
 
@@ -170,7 +170,7 @@ class Result {
     for (const auto& [rank, name] : old_parts_) {
       std::error_code error;
       if (rank >= new_ones) std::filesystem::remove_all(name, error);
-      if (error) warning("cannot remove {} of the replaced result: {}; remove it", name, error.message());
+      if (error) warning("cannot remove {} of the replaced result ({}); remove it", name, error.message());
     }
   }
   /// Empty, with room for all but raw photons.
@@ -209,7 +209,7 @@ class Result {
     if (found == Previous::none || found == Previous::same_model || found == Previous::unfinished) {
       kept_ = io::detail::keep_previous(options_.output);
     } else if (!std::exchange(told_, true)) {
-      warning("{} is no checkpoint of this run and stays: the checkpoint before the last one is not kept",
+      warning("{} is not a checkpoint of this run and was kept, so only the last checkpoint is stored. Move it away.",
               io::detail::previous_of(options_.output).string());
     }
   }
@@ -292,25 +292,24 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   const comm::World alone{comm::World::Alone{}}, &world = options.world ? *options.world : alone;
   if (options.checkpoint > 0 && (config.has_raw_photons() || tally_size(config) == 0)) {
     throw Error(ExitCode::usage,
-                "--checkpoint: a run with raw photons, or without its tally (output.tally), cannot be continued from "
-                "what it has written: take the output of type photons out, or set output.tally to always");
+                "--checkpoint: needs a tally (output.tally: always) and no raw photons: remove the output of type "
+                "photons, or set output.tally: always");
   }
   if (options.checkpoint > 0 && options.output.ends_with(".zarr")) {
-    throw Error(ExitCode::usage, "--checkpoint: a directory cannot replace another at one blow: write a result in .h5");
+    throw Error(ExitCode::usage,
+                "--checkpoint: checkpoints need a .h5 result: a .zarr directory cannot be replaced atomically");
   }
   // All have read what the first rank may replace, and have read the same.
   std::uint64_t read = io::hash_of(config.resolved);
   for (const InputFile& input : inputs) read = mix64(read ^ input.print.hash) + input.print.bytes;
   if (world.largest(read) != ~world.largest(~read)) {
-    throw Error(ExitCode::input,
-                "ranks have read different configurations or input files of the same name: see that all machines have "
-                "the same ones");
+    throw Error(
+        ExitCode::input,
+        "ranks read different configurations or input files of the same name: copy the same files to all machines");
   }
   const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium.grid).empty();
   if (rays_travel && options.device != "auto" && options.device != "cpu") {
-    throw Error(ExitCode::usage,
-                "--domains: rays towards observers are sent from one part of a grid to another by processors only: run "
-                "with --device cpu");
+    throw Error(ExitCode::usage, "--domains: observers are possible on CPUs only: use --device cpu");
   }
   const std::unique_ptr<device::Device> device =
       rays_travel ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
@@ -349,6 +348,13 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   Result& file = *opened;
   Ending ending{.requested = goal.photons, .depth_of_rays = config.peel.cut};
+  const bool is_limited = config.limits.max_scatterings < config::Limits::most;
+  if (config.acceleration.jumps && is_limited) {
+    ending.jumps = JumpsUse::off_by_limit;
+  } else if (!config.acceleration.jumps && !is_limited &&
+             config.acceleration.core_skip.mode == config::CoreSkipMode::none) {
+    ending.jumps = JumpsUse::off;
+  }
   std::optional<RawPhotons> photons;  // of one process
   if (!in_parts) {
     photons.emplace(config, setup, goal.photons, *file, [&](const Error& why, const std::string& text) {
@@ -364,15 +370,13 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   const std::uint64_t before = sample.tally.photons();
   std::optional<Reached> reached;
   BorderTimes traffic;
-  std::vector<OutputLight> light;
-  std::vector<std::string> caveats;
+  Caveats caveats;
   const auto write = [&](const Ending& how, double seconds) {
     check_conservation(sample.tally);
     if (photons) photons->finish();
     if (part && how.dropped_photons.empty()) io::write_parts(*file, part->parts());
-    light = sample.tally.write(*file);
-    caveats = caveats_of(sample.tally, light, how);
-    write_ending(*file, sample.tally, caveats, how);
+    caveats = caveats_of(sample.tally, sample.tally.write(*file), how);
+    write_ending(*file, sample.tally, caveats.stored, how);
     file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
     for (std::size_t i = 0; i < config.generators.size(); ++i) {
       const std::string group = "/generators/" + std::to_string(i);
@@ -403,7 +407,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
         file.commit(true);
       } catch (const Error& e) {
         if (e.code() != ExitCode::output) throw;
-        warning("no checkpoint could be written, and the run goes on: {}", e.what());
+        warning("checkpoint not written ({}); the run continues", e.what());
       }
       file.start_again();
       sample.tally.share_light(1);
@@ -422,8 +426,8 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   if (ending.cut && options.checkpoint > 0 && (sample.in_flight() || !sample.known)) {
     throw Error(ExitCode::stopped,
-                "stopped before the first batch of photons had ended, so there is nothing that could be continued; "
-                "nothing was written: give it more time (--max-walltime, --drain)");
+                "stopped before the first batch of photons had ended; nothing was written: allow more time "
+                "(--max-walltime, --drain)");
   }
   const double seconds = sample.seconds;
   const bool whole = open_ended && !sample.in_flight();
@@ -461,7 +465,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (!options.quiet) {
     message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",
             total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
-            double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total, light), options.output);
+            double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total), options.output);
     if (part && ending.dropped_photons.empty()) {
       message("thor:   raw photons are in {}: `thor merge {}` joins them\n",
               io::names_of_parts(options.output, world.ranks()), options.output);
@@ -503,7 +507,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   if (reached && reached->met(*config.until) && !options.quiet) {
     message("thor: {}\n", describe(*config.until, *reached));
   }
-  for (const std::string& caveat : caveats) warning("{}", caveat);
+  for (const std::string& caveat : caveats.printed) warning("{}", caveat);
   forget_warnings();
   if (!ending.dropped_photons.empty() || !parts_in_place) return ExitCode::output;
   const bool met = goal.until ? reached->met(*config.until) : !ending.cut;

@@ -36,22 +36,19 @@ std::string describe(const config::Until& until, const Reached& reached) {
                            : until.of == ErrorOf::peak ? "the brightest bin"
                                                        : "the median bin";
   if (!reached.error) {
-    return fmt::format(
-        "until: {} has no light after {} photons, so its error is not known; the run was ended by {}. Its range or its "
-        "field of view may miss the light.",
-        until.output, reached.photons, by);
+    return fmt::format("until: {} has no light after {} photons (ended by {}). Check its range and its field of view.",
+                       until.output, reached.photons, by);
   }
-  std::string text = fmt::format("until: the error of {} of {} is {:.3g} %, {:.3g} % was asked for", what, until.output,
+  std::string text = fmt::format("until: the error of {} of {} is {:.3g} %, requested {:.3g} %", what, until.output,
                                  100 * *reached.error, 100 * until.error);
   if (reached.met(until)) return text;
   const double times = *reached.times(until);
-  return text + fmt::format(
-                    "; the run was ended by {} after {} photons. It takes about {:.2g} photons in all, {} h:m:s "
-                    "of transport; `thor continue{}` adds those that are missing.",
-                    by, reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times),
-                    reached.ended == "max_photons"
-                        ? fmt::format(" --photons {:.2g}", double(reached.photons) * (times - 1))
-                        : "");
+  return text +
+         fmt::format(
+             " (ended by {} after {} photons). It takes about {:.2g} photons, {} h:m:s in all: `thor continue{}`.", by,
+             reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times),
+             reached.ended == "max_photons" ? fmt::format(" --photons {:.2g}", double(reached.photons) * (times - 1))
+                                            : "");
 }
 
 void write_reached(io::ArrayOutput& file, const config::Until& until, const Reached& reached) {
