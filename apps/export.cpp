@@ -44,10 +44,11 @@ std::vector<std::string> formats_of(const ExportArguments& a, ProductKind kind) 
 /// A directory, or the beginning of names. thor itself gives no name that a terminal would take for a command.
 std::string path_of(const ExportArguments& a, const std::string& name) {
   if (printable_line(name) != name) {
-    throw Error(ExitCode::input,
-                fmt::format("{}: a file cannot be named after the product \"{}\", which has control characters: rename "
-                            "it, or give another by --name",
-                            a.file, printable_line(name)));
+    throw Error(
+        ExitCode::input,
+        fmt::format("{}: the name of product \"{}\" has control characters and cannot name a file: rename it, or "
+                    "choose others with --name",
+                    a.file, printable_line(name)));
   }
   std::error_code ignored;
   if (!a.output.empty() && std::filesystem::is_directory(a.output, ignored)) {
@@ -74,7 +75,8 @@ std::vector<std::string> along_sightlines(const io::Result& result) {
   }
   return names;
 }
-constexpr const char* not_exported = "what is found along sightlines is not exported: read it by thor.open in Python";
+constexpr const char* not_exported =
+    "spectra and fields along sightlines are not exported: read them with thor.open in Python";
 
 /// Those that were named, or all that have a format.
 std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result& result) {
@@ -83,10 +85,12 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
   for (const std::string& name : a.names) {
     const auto found = std::ranges::find(places, name, &io::ProductPlace::name);
     if (found == places.end() && std::ranges::count(along_sightlines(result), name) > 0) {
-      throw Error(ExitCode::usage, fmt::format("--name {}: {}; of the others {}", name, not_exported, list(places)));
+      throw Error(ExitCode::usage,
+                  fmt::format("--name {}: {} ({}); nothing was written", name, not_exported, list(places)));
     }
     if (found == places.end()) {
-      throw Error(ExitCode::usage, fmt::format("--name {}: {} has no such product; {}", name, a.file, list(places)));
+      throw Error(ExitCode::usage, fmt::format("--name {}: {} has no product of this name ({}); nothing was written",
+                                               name, a.file, list(places)));
     }
     if (formats_of(a, found->kind).empty()) {
       const bool histogram = found->kind == ProductKind::histogram;
@@ -97,7 +101,7 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
                       ? fmt::format("--name {}: only spectra, profiles and histograms are written as text: use --fits "
                                     "or --png",
                                     name)
-                      : fmt::format("--name {}: it is a {}, which has no {}: use {}", name, io::kind_name(found->kind),
+                      : fmt::format("--name {}: a {} has no {}: use {}", name, io::kind_name(found->kind),
                                     a.png ? "picture" : "FITS file", histogram ? "--txt" : "--txt or --fits"));
     }
     if (std::ranges::find(chosen, name, &io::ProductPlace::name) == chosen.end()) chosen.push_back(*found);
@@ -111,7 +115,7 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
                                        : "; spectra and profiles are exported by --txt or --fits, histograms by --txt";
     const std::vector<std::string> along = along_sightlines(result);
     throw Error(ExitCode::input,
-                fmt::format("{}: there is nothing to export: {}{}{}", a.file, list(places), other,
+                fmt::format("{}: nothing to export: {}{}{}", a.file, list(places), other,
                             along.empty() ? "" : fmt::format("; {}: {}", fmt::join(along, ", "), not_exported)));
   }
   return chosen;
@@ -119,7 +123,7 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
 
 ExitCode run_export(const ExportArguments& a) {
   if (a.quiet) say_no_messages();
-  if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "give a format: --fits, --png or --txt");
+  if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "no format: give --fits, --png or --txt");
   const std::optional<io::Result> result = io::open_result(a.file);
   if (!result) throw Error(ExitCode::input, a.file + ": not a result of thor");
   const io::Input input(a.file);
@@ -144,7 +148,8 @@ ExitCode run_export(const ExportArguments& a) {
   for (const char* option : {"--ra", "--dec", "--pa"}) {
     if (a.command->count(option) > 0 && !angular) {
       throw Error(ExitCode::usage,
-                  fmt::format("{}: has no meaning for {}, which has no angles on the sky", option, a.file));
+                  fmt::format("{}: {} has no angles on the sky (key sky of the configuration); leave the option out",
+                              option, a.file));
     }
   }
   for (const Task& task : tasks) {
@@ -152,7 +157,7 @@ ExitCode run_export(const ExportArguments& a) {
     io::detail::require_free(task.path, a.overwrite);
     for (const std::string& name : {task.path, task.path + ".partial"}) {
       if (std::filesystem::exists(name) && !std::filesystem::is_regular_file(name)) {
-        io::detail::fail(name, "it is no file", "remove it, or write elsewhere (-o)");
+        io::detail::fail(name, "it is not a regular file", "remove it, or write elsewhere (-o)");
       }
     }
   }
@@ -172,9 +177,8 @@ ExitCode run_export(const ExportArguments& a) {
       write(tasks[i]);
     } catch (const Error& e) {
       if (e.code() != ExitCode::stopped || i == 0) throw;
-      throw Error(e.code(),
-                  fmt::format("stopped by a signal; {} of {} files are written, {} and those after it are not", i,
-                              tasks.size(), tasks[i].path));
+      throw Error(e.code(), fmt::format("stopped by a signal: wrote {} of {} files, not {} and the following", i,
+                                        tasks.size(), tasks[i].path));
     }
     if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
   }
@@ -184,7 +188,11 @@ ExitCode run_export(const ExportArguments& a) {
   if (const std::vector<std::string> along = along_sightlines(*result); a.names.empty() && !a.quiet && !along.empty()) {
     message("thor: left out {}: {}\n", fmt::join(along, ", "), not_exported);
   }
-  for (const std::string& caveat : result->lines("caveats")) warning("{}: {}", a.file, caveat);
+  for (const Task& task : tasks) {  // each is printed once
+    for (const std::string& caveat : io::caveats_of(*result, task.product.kind, task.product.name)) {
+      warning("{}: {}", a.file, caveat);
+    }
+  }
   return ExitCode::done;
 }
 
@@ -205,12 +213,12 @@ void add_export(CLI::App& app, Action& action) {
                     "images, cubes and spectra: NAME.fits with extensions DATA and STAT; profiles as tables");
   command->add_flag("--png", arguments->png, "pictures of images and cubes: NAME.png");
   command->add_flag("--txt", arguments->txt, "spectra, profiles and histograms as columns: NAME.txt");
-  command->add_option("--name", arguments->names, "export this one; may be repeated (default: all)")
+  command->add_option("--name", arguments->names, "product to export; may be repeated (default: all)")
       ->take_all()
       ->allow_extra_args(false);
   command
       ->add_option("-o,--output", arguments->output,
-                   "directory that exists, or the beginning of the names of files (default: this directory)")
+                   "existing directory, or prefix of file names (default: this directory)")
       ->check(file_name());
   command->add_flag("--overwrite", arguments->overwrite, "replace existing files");
   command->add_flag("--quiet", arguments->quiet, "no list of files");
@@ -218,7 +226,7 @@ void add_export(CLI::App& app, Action& action) {
   command
       ->add_option("--ra", position.right_ascension, "right ascension of the middle of images in degrees (default: 0)")
       ->check(number_between(0, 360));
-  command->add_option("--dec", position.declination, "its declination in degrees (default: 0)")
+  command->add_option("--dec", position.declination, "declination of the middle of images in degrees (default: 0)")
       ->check(number_between(-90, 90));
   command
       ->add_option("--pa", position.position_angle,

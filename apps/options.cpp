@@ -1,4 +1,5 @@
 #include <chrono>
+#include <filesystem>
 #include <system_error>
 #include <thread>
 
@@ -32,25 +33,27 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
       ->check(number_between(0, 1e9));
   command
       .add_option("--checkpoint", options.checkpoint,
-                  "seconds after which the result so far is put into its place, for `thor continue`; and so on")
+                  "interval in seconds at which the result so far is written, for `thor continue`")
       ->check(number_between(1e-3, 1e9));
   DomainOptions& domains = options.domains;
   command
       .add_option("--domains", domains.count,
-                  "cut a grid into so many parts, of which each rank holds some (default: 1)")
+                  "number of parts of a grid, which are shared among the ranks (default: 1)")
       ->check(CLI::Range(1, 1 << 20));
   command.add_flag("--by-light", domains.by_light,
-                   "cut a grid such that photons begin in all parts alike (default: parts of equal size)");
+                   "divide a grid into parts that emit equal numbers of photons (default: parts of equal size)");
   command.add_option("--margin", domains.margin, "cells by which parts of a grid overlap on each side (default: 4)")
       ->check(CLI::Range(0, 1 << 20));
   command
       .add_option("--in-flight", domains.border.in_flight,
-                  "photons in flight at once in all parts of a grid, which bounds the memory (default: automatic)")
+                  "photons in flight in all parts of a grid, which limits the memory (default: automatic)")
       ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 40));
-  command.add_option("--message", domains.border.message, "most photons in a message between ranks (default: 512)")
+  command
+      .add_option("--message", domains.border.message,
+                  "maximum number of photons in a message between ranks (default: 512)")
       ->check(CLI::Range(std::size_t(1), std::size_t(1) << 20));
   command.add_flag("--no-relief", domains.border.no_relief,
-                   "no rank takes over from another that has more to do (default: it does)");
+                   "idle ranks do not copy parts of busy ones (default: they do)");
   add_progress(command, arguments.progress);
   command.add_flag("--quiet", options.quiet, "no progress line and no summary");
   command.add_option("--isa", options.cpu.isa, "kernel instruction set (see thor devices)");
@@ -79,6 +82,9 @@ ExitCode report_failure() {
   } catch (const std::bad_alloc&) {
     say_error("out of memory; use fewer bins, fewer threads (--threads) or fewer lanes (--lanes)");
     return ExitCode::device;
+  } catch (const std::filesystem::filesystem_error& e) {
+    say_error(fmt::format("cannot use the file '{}': {}; give another name", e.path1().string(), e.code().message()));
+    return ExitCode::output;
   } catch (const std::system_error& e) {  // a thread could not be started
     say_error(fmt::format("out of memory or threads ({}); use fewer threads (--threads)", e.code().message()));
     return ExitCode::device;
@@ -107,10 +113,10 @@ ExitCode on_ranks(const std::function<ExitCode(const comm::World&)>& work) {
   try {
     return work(world);
   } catch (...) {
-    // What is wrong for all is said by the first rank, which ends the others while they wait.
+    // The first rank reports errors that all ranks have, and ends the others while they wait.
     if (!world.is_first()) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
-      say_error(fmt::format("of rank {} of {}:", world.rank(), world.ranks()));
+      say_error(fmt::format("on rank {} of {}:", world.rank(), world.ranks()));
     }
     world.abort(int(report_failure()));
   }
@@ -119,7 +125,7 @@ ExitCode on_ranks(const std::function<ExitCode(const comm::World&)>& work) {
 std::string result_name(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
   if (!path.empty() && !config::is_result_name(path)) {
-    throw Error(ExitCode::usage, "--output " + path + ": a result ends in .h5 or .zarr");
+    throw Error(ExitCode::usage, "--output " + path + ": expected a name that ends in .h5 or .zarr");
   }
   return path;
 }

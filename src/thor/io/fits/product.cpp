@@ -64,7 +64,9 @@ FitsHeader origin_of(const Result& result, const Product& product) {
   copy(header, "BEYOND", own, "luminosity_beyond", "[erg/s] light outside of the range");
   copy(header, "ERRORS", own, "error_method", "how errors were found");
   copy(header, "TRUSTED", own, "trusted", "share of the light with trusted errors");
-  for (const std::string& caveat : result.lines("caveats")) header.comment("CAVEAT: " + caveat);
+  for (const std::string& caveat : caveats_of(result, product.kind, product.name)) {
+    header.comment("CAVEAT: " + caveat);
+  }
   return header;
 }
 

@@ -89,6 +89,18 @@ std::string kind_name(ProductKind kind) {
   return names[int(kind)];
 }
 
+std::vector<std::string> caveats_of(const Result& result, ProductKind kind, const std::string& name) {
+  const std::vector<ProductPlace> places = find_products(result);
+  std::vector<std::string> lines = result.lines("caveats");
+  std::erase_if(lines, [&](const std::string& line) {
+    return std::ranges::any_of(places, [&](const ProductPlace& place) {
+      const bool is_other = place.kind != kind || place.name != name;
+      return is_other && line.starts_with(kind_name(place.kind) + " " + place.name + ": ");
+    });
+  });
+  return lines;
+}
+
 const BinnedAxis* Product::frequency() const {
   return kind == ProductKind::cube || kind == ProductKind::spectrum ? axes.data() : nullptr;
 }

@@ -60,6 +60,9 @@ struct ProductPlace {
 /// All products of a result, in the order of its groups.
 std::vector<ProductPlace> find_products(const Result& result);
 
+/// Caveats of the run and of one product, without those of other products.
+std::vector<std::string> caveats_of(const Result& result, ProductKind kind, const std::string& name);
+
 /// All of a product but its numbers. Error(input) where it is damaged.
 Product read_product(const Input& input, const ProductPlace& place);
 

@@ -82,7 +82,7 @@ std::string heading(const Result& result, const Input& input, const Product& pro
                                            : "rest frame of the object: luminosities"));
   }
   if (!result.is_complete()) line("INCOMPLETE: the run was cut");
-  for (const std::string& caveat : result.lines("caveats")) line("CAVEAT: " + caveat);
+  for (const std::string& caveat : caveats_of(result, product.kind, product.name)) line("CAVEAT: " + caveat);
   line("to read it: numpy.loadtxt(FILE, unpack=True)");
   line(fmt::format("columns: {}{}{}, standard error{}", columns, value_name(product), bracketed(product.unit),
                    bracketed(product.unit)));
