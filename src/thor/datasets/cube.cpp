@@ -9,7 +9,7 @@ namespace {
 void add_cube_keys(config::Section<config::Dataset>& s) {
   const config::Condition cube{"type", {"cube"}};
   s.quantity("edge", [](config::Dataset& d) -> double& { return d.more["edge"]; }, Dimension::length, config::positive,
-             {.meaning = "of the cube, whose centre is the origin; `tau0` is counted along half of it",
+             {.meaning = "edge length of the cube, which is centred on the origin; `tau0` is measured along half of it",
               .example = "2 kpc",
               .when = cube});
   s.integer("resolution", [](config::Dataset& d) -> double& { return d.more["resolution"]; }, 1, 4096,

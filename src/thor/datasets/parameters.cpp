@@ -25,12 +25,12 @@ const Section<Velocity>& velocity_section() {
              },
              {.meaning = "shape of v(r)", .fallback = "static"});
     s.number("exponent", &Velocity::exponent, anything,
-             {.meaning = "0 is `constant`", .example = "0.5", .when = {"profile", {"power_law"}}});
+             {.meaning = "exponent of v ∝ r^exponent", .example = "0.5", .when = {"profile", {"power_law"}}});
     const Condition moving{"profile", {"linear", "constant", "power_law"}};
     s.quantity("max", &Velocity::max, Dimension::velocity, not_relativistic,
-               {.meaning = "the largest speed", .example = "200 km/s", .when = moving});
+               {.meaning = "largest speed", .example = "200 km/s", .when = moving});
     s.quantity("average", &Velocity::average, Dimension::velocity, not_relativistic,
-               {.meaning = "the speed averaged over the distance from the inner to the outer edge",
+               {.meaning = "speed averaged over the distance from the inner to the outer edge",
                 .example = "100 km/s",
                 .when = moving});
     s.exactly_one({"max", "average"});
@@ -44,37 +44,38 @@ const Section<Dust>& dust_section() {
     Section<Dust> s(
         "Dust that follows the gas: its optical depth, or a `law` that gives σ_d at the line's wavelength and with it "
         "τ_d = σ_d (N_HI + f_ion N_HII) Z/Z₀ (Laursen et al. 2009), or, in a grid, a `cross_section` of your own.");
-    s.number("tau", &Dust::tau, {.low = 0, .high = 1e15},
-             {.meaning = "extinction (absorption and scattering) along the path of `tau0`", .example = "0.1"});
+    s.number(
+        "tau", &Dust::tau, {.low = 0, .high = 1e15},
+        {.meaning = "optical depth of dust (absorption and scattering) along the path of `tau0`", .example = "0.1"});
     s.choice("law", &Dust::law,
              std::vector<Option<DustLaw>>{{"SMC", DustLaw::smc, "Small Magellanic Cloud, Z₀ = 10^-0.6 solar"},
                                           {"LMC", DustLaw::lmc, "Large Magellanic Cloud, Z₀ = 10^-0.3 solar"}},
-             {.meaning = "cross-section per hydrogen atom", .example = "SMC"});
-    s.optional_quantity(
-        "cross_section", &Dust::cross_section, Dimension::area, {.low = 0, .high = 1},
-        {.meaning = "extinction of each particle of the grid's `dust_field`: α = σ n", .example = "1e-21 cm^2"});
+             {.meaning = "extinction law, with a cross-section per hydrogen atom", .example = "SMC"});
+    s.optional_quantity("cross_section", &Dust::cross_section, Dimension::area, {.low = 0, .high = 1},
+                        {.meaning = "extinction cross-section σ per particle of the grid's `dust_field` n: α = σ n",
+                         .example = "1e-21 cm^2"});
     s.exactly_one({"tau", "law", "cross_section"});
     const Condition by_law{"law", {"SMC", "LMC"}};
     s.optional_quantity(
         "metallicity", &Dust::metallicity, Dimension::none, {.low = 0, .high = 1e3},
-        {.meaning = "Z of the gas, in units of the solar one; needed but in a `uniform_grid`, whose file "
-                    "holds it",
+        {.meaning = "metallicity Z of the gas in solar units; required except in a `uniform_grid`, whose file has it",
          .example = "0.3",
          .when = by_law});
-    s.optional_quantity("hydrogen_column", &Dust::hydrogen_column, Dimension::column_density, non_negative,
-                        {.meaning = "N_HI along the path of `tau0`; needed where the line is not one of hydrogen",
-                         .example = "1e20 cm^-2",
-                         .when = by_law});
+    s.optional_quantity(
+        "hydrogen_column", &Dust::hydrogen_column, Dimension::column_density, non_negative,
+        {.meaning = "column density N_HI along the path of `tau0`; required if the line is not of hydrogen",
+         .example = "1e20 cm^-2",
+         .when = by_law});
     s.quantity("ionized_column", &Dust::ionized_column, Dimension::column_density, non_negative,
-               {.meaning = "N_HII along the same path", .fallback = "0 cm^-2", .when = by_law});
+               {.meaning = "column density N_HII along the path of `tau0`", .fallback = "0 cm^-2", .when = by_law});
     s.number("f_ion", &Dust::f_ion, {.low = 0, .high = 1},
-             {.meaning = "share of the dust that survives where hydrogen is ionised",
+             {.meaning = "fraction of the dust that survives where hydrogen is ionised",
               .fallback = "0.01",
               .when = by_law});  // usual_f_ion
     s.number("albedo", &Dust::albedo, {.low = 0, .high = 1},
-             {.meaning = "share of the extinction that is scattering", .fallback = "0.32"});
+             {.meaning = "fraction of the extinction that is scattering", .fallback = "0.32"});
     s.number("g", &Dust::g, {.low = -0.9999, .high = 0.9999},
-             {.meaning = "mean cosine of a scattering (Henyey-Greenstein)", .fallback = "0.73"});
+             {.meaning = "mean cosine of the scattering angle (Henyey-Greenstein)", .fallback = "0.73"});
     return s;
   }();
   return section;
@@ -85,9 +86,8 @@ const Section<Dust>& dust_section() {
 const Section<Dataset>& dataset_section() {
   static const Section<Dataset> section = [] {
     Section<Dataset> s(
-        "Where the gas is. In a shell or slab exactly one of `tau0`, `column_density` and `number_density` says how "
-        "much of it there is; the first two are counted along a radius from the inner edge (centre, mid-plane) to the "
-        "outer.");
+        "The gas. A shell, slab or cube needs exactly one of `tau0`, `column_density` and `number_density`; the first "
+        "two are measured from the inner edge (centre, mid-plane) to the outer edge.");
     std::vector<Option<std::string>> types;
     Condition model{"type", {}}, flows{"type", {}};
     for (const DatasetType* type : dataset_types()) {
@@ -98,23 +98,25 @@ const Section<Dataset>& dataset_section() {
     s.choice("type", &Dataset::type, types, {.meaning = "geometry", .example = "shell"});
     for (const DatasetType* type : dataset_types()) type->add_keys(s);
     s.quantity("temperature", &Dataset::temperature, Dimension::temperature, positive,
-               {.meaning = "of the gas", .example = "1e4 K", .when = model});
+               {.meaning = "temperature of the gas", .example = "1e4 K", .when = model});
     s.quantity("b_turb", &Dataset::b_turb, Dimension::velocity, {.low = 0, .high = fastest_gas},
                {.meaning = "turbulent broadening, added in quadrature to the thermal speed", .fallback = "0 km/s"});
     s.number(
         "tau0", &Dataset::tau0, positive,
-        {.meaning = "line-centre optical depth N σ₀, at the gas's own temperature", .example = "1e6", .when = model});
+        {.meaning = "line-centre optical depth N σ₀ at the temperature of the gas", .example = "1e6", .when = model});
     s.quantity("column_density", &Dataset::column_density, Dimension::column_density, positive,
                {.meaning = "column density N of the absorbing atoms", .example = "2e20 cm^-2", .when = model});
-    s.quantity("number_density", &Dataset::number_density, Dimension::number_density, positive,
-               {.meaning = "density of the absorbing atoms at the outer edge", .example = "1e-2 cm^-3", .when = model});
+    s.quantity(
+        "number_density", &Dataset::number_density, Dimension::number_density, positive,
+        {.meaning = "number density of the absorbing atoms at the outer edge", .example = "1e-2 cm^-3", .when = model});
     s.exactly_one({"tau0", "column_density", "number_density"});
     s.map("velocity", &Dataset::velocity, velocity_section(),
           {.meaning = "bulk velocity", .fallback = "{}", .when = flows});
-    s.map("dust", &Dataset::dust, dust_section(), {.meaning = "none where it is left out"});
-    s.number("step_limiter", &Dataset::step_limiter, {.low = 0, .high = 1, .low_open = true},
-             {.meaning = "f: a sub-step changes velocity by at most f v_th and density by at most a share f",
-              .fallback = "0.05"});
+    s.map("dust", &Dataset::dust, dust_section(), {.meaning = "dust mixed with the gas; by default none"});
+    s.number(
+        "step_limiter", &Dataset::step_limiter, {.low = 0, .high = 1, .low_open = true},
+        {.meaning = "largest change in one sub-step: of the velocity in thermal speeds, of the density as a fraction",
+         .fallback = "0.05"});
     s.check([](Reader& reader, const Dataset& d) {
       const bool grid = !dataset_type(d.type).model;  // whose dust is in its file
       if (d.dust && grid && d.dust->tau) {

@@ -9,7 +9,7 @@ namespace {
 
 void add_slab_keys(config::Section<config::Dataset>& s) {
   s.quantity("half_thickness", &config::Dataset::half_thickness, Dimension::length, config::positive,
-             {.meaning = "from the mid-plane to the surface", .example = "1 kpc", .when = {"type", {"slab"}}});
+             {.meaning = "distance from the mid-plane to the surface", .example = "1 kpc", .when = {"type", {"slab"}}});
 }
 
 MediumOutline outline_slab(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {

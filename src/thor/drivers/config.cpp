@@ -37,17 +37,17 @@ const Section<OutputFile>& output_file_section() {
   static const Section<OutputFile> section = [] {
     Section<OutputFile> s("The result file.");
     s.text("path", &OutputFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
-           {.meaning = "relative to the configuration; .h5 is an HDF5 file, .zarr a directory of the same contents",
+           {.meaning = "result file, relative to the configuration: .h5 (HDF5) or .zarr (a directory)",
             .example = "out.h5"});
     using enum KeepTally;
-    s.choice(
-        "tally", &OutputFile::tally,
-        std::vector<Option<KeepTally>>{
-            {"auto", automatic, "unless there are raw photons, or more than 8 million integers (64 MB)"},
-            {"always", always, "however many there are, unless there are raw photons"},
-            {"never", never, "the result cannot be continued"},
-        },
-        {.meaning = "whether counts are kept for `thor continue` ([tally](formats.md#tally))", .fallback = "auto"});
+    s.choice("tally", &OutputFile::tally,
+             std::vector<Option<KeepTally>>{
+                 {"auto", automatic, "stored up to 8 million integers (64 MB), and not with raw photons"},
+                 {"always", always, "stored whatever its size, but not with raw photons"},
+                 {"never", never, "not stored: the result cannot be continued"},
+             },
+             {.meaning = "whether the tally is stored, which `thor continue` needs ([tally](formats.md#tally))",
+              .fallback = "auto"});
     return s;
   }();
   return section;
@@ -88,7 +88,7 @@ void check_observers(Reader& reader, File& file) {
         reader.report(key, names.empty() ? "there are no observers: list them under the key observers"
                                          : "there is no observer of this name" + suggestion(name, names));
       } else if (std::is_same_v<T, PhotonsOutput> && file.sets.count(name) > 0) {
-        reader.report(key, fmt::format("is a set of observers, and light is kept for one of them: {}.0", name));
+        reader.report(key, fmt::format("is a set of observers; use one of them, such as {}.0", name));
       }
     };
     std::visit(check, file.outputs[i]);
@@ -104,10 +104,10 @@ void check_generator_names(Reader& reader, File& file) {
     if (name.empty()) name = std::to_string(i);
     const auto [found, is_new] = first.emplace(name, i);
     if (!is_new && names.back() != name) {
-      reader.report(fmt::format("generators.{}.name", i),
-                    fmt::format("generators of one name stand side by side: move it next to generators.{}, or give it "
-                                "another name",
-                                found->second));
+      reader.report(
+          fmt::format("generators.{}.name", i),
+          fmt::format("generators of the same name must be neighbours: move it next to generators.{}, or rename it",
+                      found->second));
     }
     names.push_back(name);
   }
@@ -193,13 +193,13 @@ void check_until(Reader& reader, File& file) {
     reader.report("until.output",
                   names.empty() ? "there is no binned output: list one under the key outputs"
                   : of_set
-                      ? fmt::format("is one output for each observer of a set: take one, such as {}.0", until->output)
+                      ? fmt::format("is one output per observer of a set: use one of them, such as {}.0", until->output)
                       : "there is no binned output of this name" + suggestion(until->output, names));
   }
   if (file.config.has_raw_photons()) {
     reader.report("until",
-                  "raw photons carry weights that depend on their final number: take the output of type photons "
-                  "out, or `until`");
+                  "not possible with raw photons, whose weights depend on their final number: remove until, or the "
+                  "output of type photons");
   }
 }
 
@@ -232,24 +232,23 @@ Outline build_outline(Reader& reader, const File& file) {
   if (reader.clean("dataset") && reader.clean("sky")) check_cosmology(config, report);
   if (config.peel.depth && reader.clean("dataset") && reader.clean("peel")) {
     if (!medium.grid.periodic) {
-      report("peel.depth", "is for a periodic box, and rays leave this gas: take it out");
+      report("peel.depth", "only for periodic boxes: remove it");
     } else if (const double diagonal = std::sqrt(3.) / double(std::ranges::max(medium.grid.count));
                *config.peel.depth < diagonal) {
-      report("peel.depth", fmt::format("is shorter than the diagonal of a cell: take at least {:.4g}", diagonal));
+      report("peel.depth", fmt::format("shorter than the diagonal of a cell: use at least {:.4g}", diagonal));
     }
   }
   if (reader.clean("dataset")) build_numerics(config.numerics, line, medium, report);
   if (config.dataset.cells > 0 && config.numerics != Numerics{}) {
-    report("numerics", "a shell on a grid has the default schemes only: take dataset.cells out");
+    report("numerics", "not possible with dataset.cells: remove either");
   }
   const bool model = dataset_type(config.dataset.type).model;
   if (!model && config.acceleration.core_skip.mode == CoreSkipMode::global) {
-    report("acceleration.core_skip", "a grid has no one tau0: take `local`, which knows each cell's surroundings");
+    report("acceleration.core_skip", "`global` needs a single tau0, which a grid does not have: use `local`");
   }
   for (std::size_t i = 0; config.dataset.cells > 0 && i < config.generators.size(); ++i) {
     if (config.generators[i].type == GeneratorType::extended && config.generators[i].shape == SourceShape::medium) {
-      report(fmt::format("generators.{}.shape", i),
-             "a shell on a grid cannot shine as a whole: take dataset.cells out");
+      report(fmt::format("generators.{}.shape", i), "shape: medium is not possible with dataset.cells: remove either");
     }
   }
   if (reader.clean("dataset") && reader.clean("generators")) {
@@ -266,33 +265,42 @@ const Section<File>& root_section() {
     };
     s.choice("driver", of_config(&Config::driver),
              std::vector<Option<Driver>>{{"mcrt", Driver::mcrt, "Monte Carlo radiative transfer"}},
-             {.meaning = "what is done", .fallback = "mcrt"});
+             {.meaning = "kind of run: `mcrt` or `raytrace`", .fallback = "mcrt"});
     s.text("line", of_config(&Config::line), "the name of a line",
            [](const std::string& name) { return !name.empty(); },
-           {.meaning = "one of `thor lines`, or of `line_list`", .example = "Lya"});
+           {.meaning = "spectral line: a name of `thor lines` or of `line_list`", .example = "Lya"});
     s.text("line_list", of_config(&Config::line_list), "a file name", [](const std::string&) { return true; },
-           {.meaning = "a file of more lines ([lines](lines.md)), relative to the configuration", .fallback = ""});
+           {.meaning = "file with further lines ([lines](lines.md)); its path is relative to the configuration",
+            .fallback = ""});
     s.integer("seed", of_config(&Config::seed), 0, std::numeric_limits<std::uint64_t>::max(),
-              {.meaning = "with a photon's id it fixes its history", .fallback = "1"});
+              {.meaning = "seed of the random numbers; the same seed gives the same photons", .fallback = "1"});
     s.choice("precision", of_config(&Config::precision),
              std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
                                             {"double", Precision::double_, "64-bit numbers, about half as fast"}},
-             {.meaning = "of the transport", .fallback = "single"});
-    s.map("dataset", of_config(&Config::dataset), dataset_section(), {.meaning = "the gas"});
-    s.list("generators", of_config(&Config::generators), generator_section(), {.meaning = "the sources of light"});
+             {.meaning = "floating-point precision of the transport", .fallback = "single"});
+    s.map("dataset", of_config(&Config::dataset), dataset_section(),
+          {.meaning = "the gas: geometry, density, temperature, velocity, dust"});
+    s.list("generators", of_config(&Config::generators), generator_section(),
+           {.meaning = "the sources of light: place, spectrum, luminosity, number of photons"});
     s.map("acceleration", of_config(&Config::acceleration), acceleration_section(),
-          {.meaning = "what may be skipped", .fallback = "{}"});
-    s.map("physics", of_config(&Config::physics), physics_section(), {.meaning = "of a scattering", .fallback = "{}"});
-    s.map("numerics", of_config(&Config::numerics), numerics_section(), {.meaning = "schemes", .fallback = "{}"});
-    s.map("limits", of_config(&Config::limits), limits_section(), {.meaning = "caps", .fallback = "{}"});
+          {.meaning = "core skipping and sphere jumps, which save scatterings", .fallback = "{}"});
+    s.map("physics", of_config(&Config::physics), physics_section(),
+          {.meaning = "phase function, recoil, deuterium", .fallback = "{}"});
+    s.map("numerics", of_config(&Config::numerics), numerics_section(),
+          {.meaning = "schemes for the Voigt profile and random draws", .fallback = "{}"});
+    s.map("limits", of_config(&Config::limits), limits_section(),
+          {.meaning = "maximum number of scatterings and steps per photon", .fallback = "{}"});
     s.list("observers", of_config(&Config::observers), observer_section(),
-           {.meaning = "who looks at the gas from far away", .fallback = "[]"});
+           {.meaning = "distant observers, for images, cubes, profiles and spectra", .fallback = "[]"});
     s.map("sky", of_config(&Config::sky), sky_section(),
-          {.meaning = "place on the sky; without it lengths are in kpc and light is luminosity"});
-    s.map("peel", of_config(&Config::peel), peel_section(), {.meaning = "light towards observers", .fallback = "{}"});
-    s.list("outputs", &File::outputs, output_section(), {.meaning = "what is kept", .fallback = "[]"});
-    s.map("until", of_config(&Config::until), until_section(), {.meaning = "error at which the run ends"});
-    s.map("output", &File::output, output_file_section(), {.meaning = "where it goes"});
+          {.meaning = "redshift or distance of the object; without it results are luminosities and lengths in kpc"});
+    s.map("peel", of_config(&Config::peel), peel_section(),
+          {.meaning = "how light towards observers is computed", .fallback = "{}"});
+    s.list("outputs", &File::outputs, output_section(),
+           {.meaning = "spectra, histograms, images, cubes, profiles and photons in the result", .fallback = "[]"});
+    s.map("until", of_config(&Config::until), until_section(),
+          {.meaning = "error at which the run ends, in place of a number of photons"});
+    s.map("output", &File::output, output_file_section(), {.meaning = "the result file"});
     s.check(check_observers);
     s.check(check_generator_names);
     s.check(sort_outputs);

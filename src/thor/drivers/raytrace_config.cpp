@@ -23,7 +23,7 @@ const Section<RaysFile>& rays_file_section() {
   static const Section<RaysFile> section = [] {
     Section<RaysFile> s("The result file.");
     s.text("path", &RaysFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
-           {.meaning = "relative to the configuration; .h5 is an HDF5 file, .zarr a directory of the same contents",
+           {.meaning = "result file, relative to the configuration: .h5 (HDF5) or .zarr (a directory)",
             .example = "rays.h5"});
     s.text("frames", &RaysFile::frames, "a folder", [](const std::string&) { return true; },
            {.meaning = "folder for the pictures of cameras that move; by default the name of the result with _frames",
@@ -61,7 +61,7 @@ void check_names(Reader& reader, RaytraceFile& file) {
                                            : "there is no camera of this name" + suggestion(op.camera, cameras));
         } else if (const Camera& camera = file.config.camera(op.camera);
                    requires { T::needs_parallel_rays; } && camera.type != CameraType::orthographic) {
-          report("camera", fmt::format("a {} is seen by an orthographic camera", T::type));
+          report("camera", fmt::format("a {} needs an orthographic camera", T::type));
         }
       }
     };
@@ -73,9 +73,10 @@ void check_names(Reader& reader, RaytraceFile& file) {
 void check_dataset(Reader& reader, RaytraceFile& file) {
   const Dataset& dataset = file.config.dataset;
   if (!reader.clean("dataset")) return;
-  if (dataset.packed) reader.report("dataset.packed", "has no meaning for rays, which read each field by itself");
-  if (dataset.dust) reader.report("dataset.dust", "has no meaning for rays: project the field dust instead");
-  if (dataset.stop_shift) reader.report("dataset.stop_shift", "is for photons; rays have a length (sightlines.length)");
+  if (dataset.packed) reader.report("dataset.packed", "not possible with driver: raytrace; remove it");
+  if (dataset.dust) reader.report("dataset.dust", "not possible with driver: raytrace; project the field dust instead");
+  if (dataset.stop_shift)
+    reader.report("dataset.stop_shift", "not possible with driver: raytrace; sightlines.length limits rays");
 }
 
 const Section<RaytraceFile>& raytrace_section() {
@@ -86,23 +87,27 @@ const Section<RaytraceFile>& raytrace_section() {
     };
     s.choice("driver", &RaytraceFile::driver,
              std::vector<Option<Driver>>{{"raytrace", Driver::raytrace, "straight rays and operators along them"}},
-             {.meaning = "what is done", .example = "raytrace"});
+             {.meaning = "kind of run: `mcrt` or `raytrace`", .example = "raytrace"});
     s.text("line", of_config(&Raytrace::line), "the name of a line",
            [](const std::string& name) { return !name.empty(); },
-           {.meaning = "line by which tau0 of a model is meant; of no use in a grid", .fallback = "Lya"});
+           {.meaning = "line whose `tau0` a shell, slab or cube has; not used in a grid", .fallback = "Lya"});
     s.text("line_list", of_config(&Raytrace::line_list), "a file name", [](const std::string&) { return true; },
-           {.meaning = "a file of more lines ([lines](lines.md)), relative to the configuration", .fallback = ""});
+           {.meaning = "file with further lines ([lines](lines.md)); its path is relative to the configuration",
+            .fallback = ""});
     s.integer("seed", of_config(&Raytrace::seed), 0, std::numeric_limits<std::uint64_t>::max(),
-              {.meaning = "of random sightlines and of noise", .fallback = "1"});
+              {.meaning = "seed of random sightlines and of noise", .fallback = "1"});
     s.choice("precision", of_config(&Raytrace::precision),
              std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
                                             {"double", Precision::double_, "64-bit numbers, about half as fast"}},
-             {.meaning = "of the rays; fields have 32 bits", .fallback = "single"});
-    s.map("dataset", of_config(&Raytrace::dataset), dataset_section(), {.meaning = "the gas"});
+             {.meaning = "floating-point precision of the rays; fields have 32 bits", .fallback = "single"});
+    s.map("dataset", of_config(&Raytrace::dataset), dataset_section(),
+          {.meaning = "the gas: geometry, density, temperature, velocity, dust"});
     s.list("cameras", of_config(&Raytrace::cameras), camera_section(),
-           {.meaning = "who takes pictures", .fallback = "[]"});
-    s.list("operators", of_config(&Raytrace::operators), operator_section(), {.meaning = "what is found along rays"});
-    s.map("output", &RaytraceFile::output, rays_file_section(), {.meaning = "where it goes"});
+           {.meaning = "cameras for images of the operators", .fallback = "[]"});
+    s.list("operators", of_config(&Raytrace::operators), operator_section(),
+           {.meaning = "images and spectra that are computed along rays"});
+    s.map("output", &RaytraceFile::output, rays_file_section(),
+          {.meaning = "the result file and the frames of moving cameras"});
     s.check(check_names);
     s.check(check_dataset);
     return s;

@@ -6,21 +6,21 @@ namespace thor::config {
 
 const Section<Physics>& physics_section() {
   static const Section<Physics> section = [] {
-    Section<Physics> s("What a scattering does.");
+    Section<Physics> s("Physics of a scattering.");
     using enum PhaseFunction;
-    s.choice(
-        "phase_function", &Physics::phase_function,
-        std::vector<Option<PhaseFunction>>{
-            {"default", default_,
-             "of each transition, as in the line list; Lyα: 11/24 + μ²/8 for |x| < 0.2 in the atom's frame, dipole "
-             "elsewhere"},
-            {"isotropic", isotropic, "at all frequencies"},
-            {"dipole", dipole, "3/8 (1 + μ²) at all frequencies"},
-        },
-        {.meaning = "of the angle between the directions before and after", .fallback = "default"});
-    s.boolean("recoil", &Physics::recoil, {.meaning = "recoil of the atom", .fallback = "false"});
+    s.choice("phase_function", &Physics::phase_function,
+             std::vector<Option<PhaseFunction>>{
+                 {"default", default_,
+                  "that of each transition in the line list; Lyα: 11/24 + μ²/8 for |x| < 0.2 in the atom's frame, "
+                  "dipole elsewhere"},
+                 {"isotropic", isotropic, "isotropic at all frequencies"},
+                 {"dipole", dipole, "3/8 (1 + μ²) at all frequencies"},
+             },
+             {.meaning = "phase function: distribution of the scattering angle, μ = cos θ", .fallback = "default"});
+    s.boolean("recoil", &Physics::recoil,
+              {.meaning = "photons lose energy to the recoil of the atom", .fallback = "false"});
     s.number("deuterium", &Physics::deuterium, {.low = 0, .high = 1},
-             {.meaning = "D/H by number: deuterium's Lyα beside that of hydrogen, e.g. 2.5e-5", .fallback = "0"});
+             {.meaning = "D/H number ratio: adds the Lyα line of deuterium; e.g. 2.5e-5", .fallback = "0"});
     return s;
   }();
   return section;
@@ -29,9 +29,9 @@ const Section<Physics>& physics_section() {
 const Section<Numerics>& numerics_section() {
   static const Section<Numerics> section = [] {
     Section<Numerics> s(
-        "Schemes of the functions that decide the speed ([what they are, and what they "
-        "cost](contributing/critical-functions.md)). Any choice but the defaults runs a kernel that can do all of "
-        "them, slower than the default one. Such kernels exist for `shell` and `slab` only.");
+        "Schemes of the most expensive functions ([what they are, and what they "
+        "cost](contributing/critical-functions.md)). Other choices than the defaults run a slower, general kernel, "
+        "which exists for `shell` and `slab` only.");
     s.choice("voigt", &Numerics::voigt,
              std::vector<Option<VoigtScheme>>{
                  {"default", VoigtScheme::default_,
@@ -68,19 +68,21 @@ const Section<Numerics>& numerics_section() {
                  {"philox4x32", RandomGenerator::philox, "counter-based, ten rounds (Salmon et al. 2011)"},
                  {"sfc32", RandomGenerator::sfc, "small fast counting (Doty-Humphrey)"},
              },
-             {.meaning = "of random words", .fallback = "xoshiro128++"});
+             {.meaning = "random number generator", .fallback = "xoshiro128++"});
     s.choice("uniform", &Numerics::uniform,
              std::vector<Option<Uniforms>>{
                  {"fixed", Uniforms::fixed, "multiples of 2^-32 from one word"},
-                 {"unbiased", Uniforms::unbiased, "multiples of 2^-62 from two words: every number near 0 has its due"},
+                 {"unbiased", Uniforms::unbiased, "multiples of 2^-62 from two words, which resolve numbers near 0"},
              },
-             {.meaning = "numbers in (0, 1] of optical depths and velocities", .fallback = "fixed"});
-    s.choice("rejection", &Numerics::rejection,
-             std::vector<Option<Rejection>>{
-                 {"full", Rejection::full, "exponential in full precision"},
-                 {"squeezed", Rejection::squeezed, "to 1e-4 at first, in full where that cannot decide: same outcome"},
-             },
-             {.meaning = "test of a proposal of u_parallel", .fallback = "full", .when = {"u_parallel", {"thor"}}});
+             {.meaning = "resolution of uniform random numbers in (0, 1]", .fallback = "fixed"});
+    s.choice(
+        "rejection", &Numerics::rejection,
+        std::vector<Option<Rejection>>{
+            {"full", Rejection::full, "exponential in full precision"},
+            {"squeezed", Rejection::squeezed,
+             "precision 1e-4 first, full precision only where needed: the same outcome"},
+        },
+        {.meaning = "acceptance test of u_parallel proposals", .fallback = "full", .when = {"u_parallel", {"thor"}}});
     return s;
   }();
   return section;

@@ -18,18 +18,21 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
     declare_name(s, "forest");
     s.text("line", &AbsorptionOperator::line, "the name of a line",
            [](const std::string& name) { return !name.empty(); },
-           {.meaning = "one of `thor lines`, with all its transitions", .example = "Lya"});
-    s.text("density_field", &AbsorptionOperator::density_field, "the name of an array",
-           [](const std::string&) { return true; },
-           {.meaning = "number density of the absorber; by default that of the line's ion, as in `HI_density`",
-            .fallback = ""});
-    s.map("sightlines", &AbsorptionOperator::sightlines, sightlines_section(), {.meaning = "where it is seen"});
+           {.meaning = "line, as in `thor lines`, with all its transitions", .example = "Lya"});
+    s.text(
+        "density_field", &AbsorptionOperator::density_field, "the name of an array",
+        [](const std::string&) { return true; },
+        {.meaning =
+             "array with the number density of the absorber; by default that of the line's ion, such as `HI_density`",
+         .fallback = ""});
+    s.map("sightlines", &AbsorptionOperator::sightlines, sightlines_section(),
+          {.meaning = "sightlines of the spectra"});
     s.choice(
         "axis", &AbsorptionOperator::axis,
         std::vector<Option<AbsorptionAxis>>{
             {"velocity", AbsorptionAxis::velocity, "c ln(λ/λ₀), in which v + H s adds up; positive to the red"},
             {"wavelength", AbsorptionAxis::wavelength, "in vacuum, in the frame of the box, in bins of equal ln λ"}},
-        {.meaning = "of the spectrum", .fallback = "velocity"});
+        {.meaning = "axis of the spectrum", .fallback = "velocity"});
     const auto set = [](AbsorptionOperator& o, double low, double high, Dimension) { o.low = low, o.high = high; };
     s.interval("range", set, {Dimension::velocity}, anything,
                {.meaning = "lower and upper end of the axis",
@@ -41,24 +44,23 @@ const Section<AbsorptionOperator>& AbsorptionOperator::section() {
                 .when = {"axis", {"wavelength"}}});
     s.integer("bins", &AbsorptionOperator::bins, 1, 10'000'000, {.meaning = "number of bins", .example = "2000"});
     s.integer("oversampling", &AbsorptionOperator::oversampling, 0, 64,
-              {.meaning = "points of a bin, of which the mean is taken; 0: as many as the narrowest line needs",
+              {.meaning = "number of points per bin, which are averaged; 0: as many as the narrowest line needs",
                .fallback = "0"});
-    s.integer(
-        "subsampling", &AbsorptionOperator::subsampling, 0, most_pieces,
-        {.meaning = "parts of the way through a cell, each with the Hubble flow of its middle; 0: the integral over it",
-         .fallback = "0"});
-    s.quantity("lsf", &AbsorptionOperator::lsf, Dimension::velocity, non_negative,
-               {.meaning = "full width at half maximum of a Gaussian line-spread function, for `observed`; 0: none",
-                .fallback = "0 km/s"});
+    s.integer("subsampling", &AbsorptionOperator::subsampling, 0, most_pieces,
+              {.meaning = "number of parts of a cell with constant Hubble flow; 0: exact integral over the cell",
+               .fallback = "0"});
+    s.quantity(
+        "lsf", &AbsorptionOperator::lsf, Dimension::velocity, non_negative,
+        {.meaning = "FWHM of a Gaussian line-spread function, applied to `observed`; 0: none", .fallback = "0 km/s"});
     s.number("signal_to_noise", &AbsorptionOperator::signal_to_noise, {.low = 0, .high = 1e9},
-             {.meaning = "of a bin of the continuum, for `observed`: Gaussian noise by the `seed`; 0: none",
+             {.meaning = "signal-to-noise ratio of a continuum bin: Gaussian noise, drawn with `seed`, added to "
+                         "`observed`; 0: none",
               .fallback = "0"});
     s.choice(
         "beyond", &AbsorptionOperator::beyond,
-        std::vector<Option<GasBeyond>>{{"unknown", GasBeyond::unknown, "NaN where gas outside of the box would absorb"},
-                                       {"empty", GasBeyond::empty, "there is no gas outside of the box: continuum"}},
-        {.meaning = "gas beyond the ends of a sightline through an open box with Hubble flow; a periodic box "
-                    "continues",
+        std::vector<Option<GasBeyond>>{{"unknown", GasBeyond::unknown, "NaN where gas outside the box could absorb"},
+                                       {"empty", GasBeyond::empty, "no gas outside the box: continuum"}},
+        {.meaning = "absorption by gas outside an open box with Hubble flow; a periodic box continues",
          .fallback = "unknown"});
     s.check([](Reader& reader, const AbsorptionOperator& o) {
       if (reader.clean("range") && reader.clean("bins") && o.bins > 0 &&
@@ -95,9 +97,11 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
                                      std::pow(t->thermal_speed(1, 0), 2)};
   }
   if (largest_a > 0.2) {
-    throw Error(ExitCode::input, fmt::format("{}: gas of {:.2g} K has a Voigt parameter of {:.2g} in line {}; the "
-                                             "profile is good up to 0.2: give the gas a dataset.b_turb",
-                                             key, coldest, largest_a, line.name));
+    throw Error(
+        ExitCode::input,
+        fmt::format(
+            "{}: gas of {:.2g} K has a Voigt parameter of {:.2g} in line {}; expected at most 0.2: set dataset.b_turb",
+            key, coldest, largest_a, line.name));
   }
   plan.bluest = bluest, plan.reddest = reddest;
   const bool in_velocity = axis == AbsorptionAxis::velocity;
@@ -123,8 +127,8 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
     plan.oversampling = int(std::clamp(std::ceil(of_flux * width / narrowest), 1., 64.));
     if (of_depth * width / narrowest > 64) {
       warning(
-          "{}: bins of {:.3g} km/s are {:.0f} times as wide as the narrowest line, that of gas with {:.2g} K: 64 "
-          "points of a bin do not resolve it. Take more bins",
+          "{}: bins of {:.3g} km/s are {:.0f} times as wide as the narrowest line (gas of {:.2g} K) and do not resolve "
+          "it. Use more bins.",
           key, width / km, width / narrowest, coldest);
     }
   }

@@ -38,13 +38,14 @@ void declare_name(Section<T>& s, const char* example) {
 template <class T>
 void declare_camera(Section<T>& s) {
   s.text("camera", &T::camera, "the name of a camera", [](const std::string& name) { return !name.empty(); },
-         {.meaning = "one of `cameras`", .example = "face"});
+         {.meaning = "name of one of the `cameras`", .example = "face"});
 }
 
 template <class T, class Field>
 void declare_field(Section<T>& s, Field field, const char* example) {
   s.text("field", field, "a field, or a product such as density * metallicity", is_product,
-         {.meaning = "an array of the grid, `velocity` (along the ray, away from the camera), or a product of these",
+         {.meaning = "field: an array of the grid, `velocity` (along the ray, positive away from the camera), or a "
+                     "product such as density * metallicity",
           .example = example});
 }
 
@@ -57,8 +58,7 @@ void declare_optional_field(Section<T>& s, const char* key, Field field, const c
 template <class T>
 void declare_samples(Section<T>& s) {
   s.integer("samples", &T::samples, 1, 16,
-            {.meaning = "rays along each side of a pixel; of a projection through a grid, along each side of a cell "
-                        "where pixels are larger",
+            {.meaning = "number of rays along each side of a pixel (of a cell, where a grid's cells are smaller)",
              .fallback = "1"});
 }
 

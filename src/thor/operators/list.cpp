@@ -18,7 +18,7 @@ void declare(Section<std::variant<Types...>>& s) {
 
 const Section<Operator>& operator_section() {
   static const Section<Operator> section = [] {
-    Section<Operator> s("What is found along rays: pictures of cameras, and what sightlines show.");
+    Section<Operator> s("Quantities along rays: images of cameras, and spectra or fields along sightlines.");
     declare(s);
     return s;
   }();

@@ -15,7 +15,7 @@ const Section<ProjectionOperator>& ProjectionOperator::section() {
     declare_camera(s);
     declare_field(s, &ProjectionOperator::field, "HI_density");
     declare_optional_field(s, "weight", &ProjectionOperator::weight,
-                           "a field; the result is then the mean ∫q w ds/∫w ds, else ∫q ds");
+                           "weight field w: the result is the mean ∫q w ds/∫w ds; by default ∫q ds");
     declare_samples(s);
     return s;
   }();

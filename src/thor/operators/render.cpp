@@ -8,15 +8,14 @@ namespace {
 
 void declare_layer(auto& s, auto of_layer) {
   declare_field(s, of_layer(&RenderLayerKeys::field), "temperature");
-  declare_optional_field(
-      s, "brightness", of_layer(&RenderLayerKeys::brightness),
-      "colours are multiplied by this field, over its mean; by default they are as the transfer function says");
+  declare_optional_field(s, "brightness", of_layer(&RenderLayerKeys::brightness),
+                         "field whose ratio to its mean multiplies the colours; by default 1");
   s.map("transfer", of_layer(&RenderLayerKeys::transfer), transfer_section(), {.meaning = "colour and opacity"});
 }
 
 const Section<RenderLayerKeys>& layer_section() {
   static const Section<RenderLayerKeys> section = [] {
-    Section<RenderLayerKeys> s("One more field, whose light and opacity are added.");
+    Section<RenderLayerKeys> s("A further field, whose light and opacity are added.");
     declare_layer(s, [](auto member) { return member; });
     return s;
   }();
@@ -33,12 +32,13 @@ const Section<RenderOperator>& RenderOperator::section() {
     declare_layer(s, [](auto member) {
       return [member](RenderOperator & o) -> auto& { return o.layer.*member; };
     });
-    s.list("layers", &RenderOperator::layers, layer_section(), {.meaning = "up to 3 more fields", .fallback = "[]"});
+    s.list("layers", &RenderOperator::layers, layer_section(),
+           {.meaning = "up to 3 further fields, added to the picture", .fallback = "[]"});
     declare_samples(s);
     s.number("stop", &RenderOperator::stop, {.low = 0, .high = 0.5},
-             {.meaning = "a ray ends where less than this of the light behind comes through", .fallback = "0.001"});
+             {.meaning = "transmission below which a ray ends", .fallback = "0.001"});
     s.number("exposure", &RenderOperator::exposure, {.low = 0, .high = 1e6, .low_open = true},
-             {.meaning = "factor of the brightness of the picture", .fallback = "1"});
+             {.meaning = "factor on the brightness of the picture", .fallback = "1"});
     s.check([](Reader& reader, const RenderOperator& o) {
       if (o.layers.size() > most_layers - 1) reader.report("layers", "at most 3 more are possible");
     });

@@ -14,8 +14,7 @@ const Section<SliceOperator>& SliceOperator::section() {
     declare_camera(s);
     declare_field(s, &SliceOperator::field, "temperature");
     s.quantity("offset", &SliceOperator::offset, Dimension::length, anything,
-               {.meaning = "of the plane, which is across the line of sight, from the centre towards the camera",
-                .fallback = "0 kpc"});
+               {.meaning = "distance of the plane from the centre, towards the camera", .fallback = "0 kpc"});
     return s;
   }();
   return section;

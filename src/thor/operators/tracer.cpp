@@ -18,9 +18,9 @@ const Section<TracerOperator>& TracerOperator::section() {
              const auto names = listed(text);
              return !names.empty() && std::ranges::all_of(names, is_product);
            },
-           {.meaning = "what is kept, with commas between: `density, temperature, velocity`",
-            .example = "density, temperature"});
-    s.map("sightlines", &TracerOperator::sightlines, sightlines_section(), {.meaning = "along which"});
+           {.meaning = "fields or products to store, separated by commas", .example = "density, temperature"});
+    s.map("sightlines", &TracerOperator::sightlines, sightlines_section(),
+          {.meaning = "sightlines along which fields are stored"});
     s.check([](Reader& reader, const TracerOperator& o) {
       if (!reader.clean("fields")) return;
       std::set<std::string> taken{"first", "begin", "length"};  // of the result

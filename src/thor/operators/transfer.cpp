@@ -68,24 +68,23 @@ const Section<Transfer>& transfer_section() {
   static const Section<Transfer> section = [] {
     Section<Transfer> s("Colour and opacity as functions of a field: by a colour map, by peaks, or by points.");
     s.choice("scale", &Transfer::scale,
-             std::vector<Option<FieldScale>>{{"log", FieldScale::log, "of its logarithm"},
-                                             {"linear", FieldScale::linear, "of its value"}},
-             {.meaning = "of the field", .fallback = "log"});
-    s.interval(
-        "range", [](Transfer& t, double low, double high, Dimension) { t.low = low, t.high = high; }, {Dimension::none},
-        anything,
-        {.meaning = "of the field, in its unit; what is beyond has the colour of the end", .example = "[1e3, 1e7]"});
+             std::vector<Option<FieldScale>>{{"log", FieldScale::log, "logarithm of the field"},
+                                             {"linear", FieldScale::linear, "value of the field"}},
+             {.meaning = "scale of the field: logarithm or value", .fallback = "log"});
+    s.interval("range", [](Transfer& t, double low, double high, Dimension) { t.low = low, t.high = high; },
+               {Dimension::none}, anything,
+               {.meaning = "range of the field, in its unit; values outside get the colour of the end",
+                .example = "[1e3, 1e7]"});
     s.text(
         "map", &Transfer::map, "a colour map: " + colour_map_names(),
         [](const std::string& name) { return name.empty() || has_colour_map(name); },
-        {.meaning = "colours by name, with an opacity that rises with the square of the place: " + colour_map_names(),
-         .fallback = ""});
-    s.number(
-        "opacity", &Transfer::opacity, {.low = 0, .high = 1e9},
-        {.meaning = "of a colour map at its upper end: optical depth of a path as long as the box", .fallback = "30"});
-    s.list("peaks", &Transfer::peaks, peak_section(), {.meaning = "Gaussian peaks, which add up", .fallback = "[]"});
+        {.meaning = "colour map, with an opacity that rises as the square of the position in `range`", .fallback = ""});
+    s.number("opacity", &Transfer::opacity, {.low = 0, .high = 1e9},
+             {.meaning = "opacity of a colour map at its upper end: optical depth of a path as long as the box",
+              .fallback = "30"});
+    s.list("peaks", &Transfer::peaks, peak_section(), {.meaning = "Gaussian peaks, which are added", .fallback = "[]"});
     s.list("points", &Transfer::points, point_section(),
-           {.meaning = "points between which colour and opacity are on straight lines", .fallback = "[]"});
+           {.meaning = "points between which colour and opacity are interpolated linearly", .fallback = "[]"});
     s.check([](Reader& reader, const Transfer& t) {
       const int ways = int(!t.map.empty()) + int(!t.peaks.empty()) + int(!t.points.empty());
       if (ways != 1 && reader.clean("map")) reader.report("", "give exactly one of map, peaks and points");

@@ -11,26 +11,25 @@ namespace config {
 const Section<Sky>& sky_section() {
   static const Section<Sky> section = [] {
     Section<Sky> s(
-        "Where the object is on the sky. With it, lengths across the line of sight may be angles, and spectra, images, "
-        "cubes and profiles are what an observer measures: fluxes, and wavelengths that are (1 + z) times as long "
+        "Redshift or distance of the object. With this section, lengths on the sky may be given as angles, and "
+        "spectra, images, cubes and profiles are in observed units: fluxes, and wavelengths times (1 + z) "
         "([how](observers.md#the-sky)).");
     s.number("redshift", &Sky::redshift, {.low = 1e-6, .high = 1000},
-             {.meaning = "distances follow from it", .example = "2.0"});
+             {.meaning = "redshift of the object, from which its distances follow", .example = "2.0"});
     s.quantity("distance", &Sky::distance, Dimension::length, {.low = 1e15, .high = 1e32},
-               {.meaning = "of an object nearby, without expansion", .example = "10 Mpc"});
+               {.meaning = "distance of a nearby object, without expansion", .example = "10 Mpc"});
     s.exactly_one({"redshift", "distance"});
     s.number("hubble", &Sky::hubble, positive,
              {.meaning = "h = H0/(100 km/s/Mpc), from 0.3 to 1.2; by default of Planck 2015", .fallback = "0.6774"});
     s.number("omega_m", &Sky::omega_m, {.low = 0, .high = 1, .low_open = true},
-             {.meaning = "density of matter; the universe is flat", .fallback = "0.3089"});
-    s.choice(
-        "frame", &Sky::frame,
-        std::vector<Option<Frame>>{
-            {"observed", Frame::observed, "fluxes, angles, observed wavelengths and frequencies"},
-            {"rest", Frame::rest, "luminosities, kpc, and the rest frame of the object, as without `sky`"}},
-        {.meaning = "what spectra, images, cubes and profiles are, and the ranges of their wavelengths; velocities "
-                    "and x are the same in both",
-         .fallback = "observed"});
+             {.meaning = "density parameter of matter; the universe is flat", .fallback = "0.3089"});
+    s.choice("frame", &Sky::frame,
+             std::vector<Option<Frame>>{
+                 {"observed", Frame::observed, "fluxes, angles, observed wavelengths and frequencies"},
+                 {"rest", Frame::rest, "luminosities, kpc, and the rest frame of the object, as without `sky`"}},
+             {.meaning = "frame of spectra, images, cubes, profiles and of wavelength ranges; velocities and x are the "
+                         "same in both",
+              .fallback = "observed"});
     s.check([](Reader& reader, const Sky& sky) {
       if (reader.clean("hubble") && !is_hubble(sky.hubble)) {
         reader.report("hubble", fmt::format("{}; got {:g}", not_hubble, sky.hubble));

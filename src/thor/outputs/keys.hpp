@@ -92,9 +92,9 @@ void declare_sight(Section<Output>& s, bool optional, bool spectral) {
            {.meaning = "point in the middle of image, aperture or profile", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
   s.choice("estimator", of_sight(&Sight::estimator),
            std::vector<Option<Estimator>>{
-               {"peel", Estimator::peel, "light that every event sends to the observer, by rays"},
-               {"escaped", Estimator::escaped, "photons that escape in its direction, up to an angle `within`"}},
-           {.meaning = "how the light towards the observer is found", .fallback = "peel"});
+               {"peel", Estimator::peel, "rays from every emission and scattering to the observer (peeling off)"},
+               {"escaped", Estimator::escaped, "photons that escape towards the observer, up to an angle `within`"}},
+           {.meaning = "how light towards the observer is counted", .fallback = "peel"});
   s.quantity("within", of_sight(&Sight::within), Dimension::angle, {.low = constants::pi / 1800, .high = constants::pi},
              {.meaning = "largest angle between an escaped photon and the direction to the observer",
               .fallback = "30 deg",

@@ -64,9 +64,9 @@ const Section<Rest>& rest_section() {
         "An object: velocity 0 is light of the line that leaves it at rest "
         "([how](observers.md#the-zero-point-of-velocities)).");
     s.vector("position", &Rest::position, Dimension::length, anything,
-             {.meaning = "place of the object", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
+             {.meaning = "position of the object", .fallback = "[0 kpc, 0 kpc, 0 kpc]"});
     s.vector("velocity", &Rest::velocity, Dimension::velocity, {.low = -fastest_gas, .high = fastest_gas},
-             {.meaning = "its peculiar velocity", .fallback = "[0 km/s, 0 km/s, 0 km/s]"});
+             {.meaning = "peculiar velocity of the object", .fallback = "[0 km/s, 0 km/s, 0 km/s]"});
     return s;
   }();
   return section;
@@ -75,31 +75,30 @@ const Section<Rest>& rest_section() {
 const Section<Observer>& observer_section() {
   static const Section<Observer> section = [] {
     Section<Observer> s(
-        "Observers far away, each in a `direction`; or sets of them (`random`, `healpix`), whose members are called "
-        "NAME.0, NAME.1, ... "
-        "Outputs name the one that they belong to; an output of a set is one for each member, with the same endings.");
+        "Distant observers, each in a `direction`, or sets of observers (`random`, `healpix`) with members NAME.0, "
+        "NAME.1, ... An output for a set is written once per member, with the same endings.");
     s.text("name", &Observer::name, "a name of at most 100 bytes, without / and control characters",
            [](const std::string& name) {
              const auto forbidden = [](unsigned char c) { return c == '/' || c < ' ' || c == 127; };
              return !name.empty() && name.size() <= longest_name && std::ranges::none_of(name, forbidden);
            },
-           {.meaning = "name of the observer, for outputs", .example = "face"});
+           {.meaning = "name that outputs refer to", .example = "face"});
     s.vector("direction", &Observer::direction, Dimension::none, anything,
-             {.meaning = "from the object to the observer; its length does not matter", .example = "[0, 0, 1]"});
+             {.meaning = "direction from the object to the observer; the length of the vector does not matter",
+              .example = "[0, 0, 1]"});
     s.integer("random", &Observer::random, 1, most_observers,
-              {.meaning = "makes a set of as many observers in random directions, by the `seed`", .example = "20"});
-    s.integer("healpix", &Observer::healpix, 1, 16,
-              {.meaning = "N_side: makes a set of 12 N_side² observers, evenly spread (the pixels of HEALPix)",
-               .example = "2"});
+              {.meaning = "number of observers of a set in random directions, drawn with `seed`", .example = "20"});
+    s.integer(
+        "healpix", &Observer::healpix, 1, 16,
+        {.meaning = "N_side of a set of 12 N_side² observers in the directions of HEALPix pixels", .example = "2"});
     s.exactly_one({"direction", "random", "healpix"});
-    s.vector(
-        "up", &Observer::up, Dimension::none, anything,
-        {.meaning = "upward in images, as far as it lies across the line of sight; where it is along that, z takes "
-                    "its place, or y",
-         .fallback = "[0, 1, 0]"});
+    s.vector("up", &Observer::up, Dimension::none, anything,
+             {.meaning =
+                  "upward direction in images, projected on the sky; if parallel to the line of sight, z or y is used",
+              .fallback = "[0, 1, 0]"});
     s.map("rest", &Observer::rest, rest_section(),
-          {.meaning = "object in whose rest frame light is seen; by default that of the gas's coordinates, in the "
-                      "Hubble flow at the `centre` of each output"});
+          {.meaning = "object whose rest frame is velocity 0; by default that of the coordinates, in the Hubble flow "
+                      "at the `centre` of each output"});
     s.check([](Reader& reader, const Observer& o) {
       if (!reader.clean("direction") || !reader.clean("up")) return;
       if (!(length(o.up) > 0)) return reader.report("up", "must not be zero");
@@ -113,32 +112,26 @@ const Section<Observer>& observer_section() {
 
 const Section<Peel>& peel_section() {
   static const Section<Peel> section = [] {
-    Section<Peel> s("How the light towards observers is followed.");
+    Section<Peel> s("How the light towards observers is computed: a ray for every scattering (peeling off).");
     s.number("cut", &Peel::cut, {.low = 1, .high = 80},
-             {.meaning = "optical depth at which a ray ends: its light, less than e^-cut of what it was, is left out",
-              .fallback = "30"});
+             {.meaning = "optical depth at which a ray ends; light below e^-cut is neglected", .fallback = "30"});
     s.number("roulette", &Peel::roulette, {.low = 0, .high = 80},
-             {.meaning = "optical depth from which rays end at random, and those that go on keep the light they have: "
-                         "less work, the same mean; `cut` or more is none",
+             {.meaning = "optical depth beyond which rays end at random (Russian roulette, unbiased, saves work); "
+                         "`cut` or more: off",
               .fallback = "3"});
     s.integer("thin", &Peel::thin, 1, 1024,
-              {.meaning = "of a photon's scatterings in the core of the line, after `thin_after` steps, one in so many "
-                          "is drawn to send rays, with the light of all: less work, the same mean; 1 is none",
+              {.meaning = "after `thin_after` steps, one in this many core scatterings of a photon sends rays, with "
+                          "the light of all (unbiased, saves work); 1: off",
                .fallback = "8"});
     s.integer("thin_after", &Peel::thin_after, 0, 1 << 30,
-              {.meaning = "steps of a photon before its scatterings are thinned", .fallback = "262144"});
+              {.meaning = "number of steps of a photon before its scatterings are thinned", .fallback = "262144"});
     s.quantity(
         "memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
-        {.meaning = "memory of a GPU for scatterings whose rays wait: photons pause where it is full; a processor "
-                    "needs a few MB",
-         .fallback = "2 GB"});
-    s.optional_quantity(
-        "depth", &Peel::depth, Dimension::none, {.low = 0, .high = 1000, .low_open = true},
-        {.meaning =
-             "path at which a ray ends and is seen, and on which dust counts for rays and photons, in lengths of "
-             "the longest side of a periodic box; by default dust counts for 1, and the line absorbs until "
-             "`dataset.stop_shift`",
-         .example = "1.5"});
+        {.meaning = "GPU memory for scatterings whose rays wait; photons pause when it is full", .fallback = "2 GB"});
+    s.optional_quantity("depth", &Peel::depth, Dimension::none, {.low = 0, .high = 1000, .low_open = true},
+                        {.meaning = "length of rays in a periodic box, in units of its longest side; dust absorbs "
+                                    "along this path, by default along 1; the line absorbs until `dataset.stop_shift`",
+                         .example = "1.5"});
     return s;
   }();
   return section;

@@ -58,8 +58,8 @@ double memory_of(const std::vector<AnyOutput>& outputs, bool batches) {
 const Section<Output>& output_section() {
   static const Section<Output> section = [] {
     Section<Output> s(
-        "What is kept: any number of spectra, histograms, images, cubes and profiles, and the photons themselves at "
-        "most once.");
+        "Products of the run: any number of spectra, histograms, images, cubes and profiles, and at most one list of "
+        "photons.");
     declare(s);
     return s;
   }();

@@ -34,7 +34,7 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
             {"peel", PhotonsOf::peel,
              "light that every event sends to the `observer`: id and generator of the photon, luminosity, velocity and "
              "the position of the event; on processors"}},
-        {.meaning = "what has a row", .fallback = "original"});
+        {.meaning = "content of a row", .fallback = "original"});
     s.text("observer", &PhotonsOutput::observer, "the name of an observer",
            [](const std::string& name) { return !name.empty(); },
            {.meaning = "observer whose light is kept", .example = "face", .when = {"of", {"peel"}}});

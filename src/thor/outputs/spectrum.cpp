@@ -10,8 +10,7 @@ const config::Section<Aperture>& Aperture::section() {
   static const Section<Aperture> section = [] {
     Section<Aperture> s("A circle or ring on the sky of an observer.");
     s.sky_length("radius", &Aperture::radius, sky_bounds, {.meaning = "radius of the circle", .example = "5 kpc"});
-    s.sky_length("inner", &Aperture::inner, non_negative,
-                 {.meaning = "radius inside which nothing is counted", .fallback = "0 kpc"});
+    s.sky_length("inner", &Aperture::inner, non_negative, {.meaning = "inner radius of a ring", .fallback = "0 kpc"});
     s.check([](Reader& reader, const Aperture& a) {
       if (reader.clean("radius") && a.inner >= a.radius) reader.report("inner", "must be less than radius");
     });
