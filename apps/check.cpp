@@ -47,7 +47,8 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
   }
   if (!e) return out;
   const bool known = e->finished > 0;
-  out += fmt::format("# Estimated cost, from a trial with {} threads of {}\n", threads, cpu::processor_name());
+  out += fmt::format("# Estimated cost, from a trial with {} thread{} of {}\n", threads, threads == 1 ? "" : "s",
+                     cpu::processor_name());
   row("scatterings", fmt::format("{}{:.2g}", known ? "" : "> ", e->scatterings),
       known ? fmt::format("per photon, mean of {}", e->finished) : "per photon; none has ended in the trial");
   row("steps_per_second", fmt::format("{:.2g}", e->steps_per_second), "sum over all threads");

@@ -90,8 +90,7 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
   if (!arguments.error.empty()) set.push_back("until.error=" + arguments.error);
   if (!arguments.of.empty()) set.push_back("until.of=" + arguments.of);
   if (arguments.error.empty() && !then.until && !(arguments.of.empty() && arguments.name.empty())) {
-    throw Error(ExitCode::usage,
-                "--until-output and --of say whose error is to be reached: give it, too (--until-error 2%)");
+    throw Error(ExitCode::usage, "--until-output and --of need --until-error, such as --until-error 2%");
   }
   std::string name = arguments.name;
   if (name.empty() && !set.empty() && !then.until && !then.outputs.empty()) {
@@ -117,14 +116,13 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
   if (more > 0) {
     const std::uint64_t unit = share_unit(setup.emitter), all = (sample.next + more + unit - 1) / unit * unit;
     if (all != sample.next + more && !options.quiet) {
-      message("thor: adding {} photons, so that every generator has its share\n", all - sample.next);
+      message("thor: adding {} photons to complete the shares of the generators\n", all - sample.next);
     }
     goal = {all, false};
   }
   if (!goal.until && goal.photons == sample.next && sample.missing.empty()) {
-    throw Error(ExitCode::usage, path +
-                                     ": all its photons are there: say how many to add (--photons), or which error to "
-                                     "reach (--until-error)");
+    throw Error(ExitCode::usage,
+                path + ": the run is complete: add photons with --photons N, or give an error with --until-error");
   }
   return run_mcrt(config, setup, options, std::move(sample), goal);
 }
@@ -140,7 +138,7 @@ ExitCode restart(const std::string& result, const ConfigArguments& config, RunOp
 void add_continue(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<ContinueArguments>();
   CLI::App* command = app.add_subcommand(
-      "continue", "add photons to a result: it becomes that of one long run, and a run that was cut is completed");
+      "continue", "add photons to a result, as if it were one long run, or complete a run that was cut");
   command->add_option("RESULT", arguments->result, "result of thor run (.h5 or .zarr)")->required();
   CLI::Option* photons = command->add_option("--photons", arguments->photons, "number of photons to add")
                              ->check(number_between(1, 0x1p52));
@@ -148,10 +146,10 @@ void add_continue(CLI::App& app, Action& action) {
       ->excludes(photons);
   command->add_option("--of", arguments->of, "which error: total, peak or bin-median (default: as in until)");
   command->add_option("--until-output", arguments->name,
-                      "output whose error it is (default: as in until, or the first one)");
+                      "output whose error is to be reached (default: as in until, or the first output)");
   command
       ->add_option("-o,--output", arguments->engine.options.output,
-                   "another result, .h5 or .zarr (default: replace RESULT when the new one is whole)")
+                   "result to write, .h5 or .zarr (default: replace RESULT when the new one is complete)")
       ->check(file_name());
   add_threads(*command, arguments->engine.threads);
   add_engine(*command, arguments->engine);

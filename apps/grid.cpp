@@ -59,7 +59,7 @@ std::vector<std::int64_t> parse_cells(const std::string& text) {
   for (const auto& part : split(text)) {
     const double n = quantity(part, Dimension::none, "--cells");
     if (n < 1 || n > 1e6 || n != std::floor(n)) {
-      throw Error(ExitCode::usage, fmt::format("--cells {}: whole numbers from 1 to 1000000", text));
+      throw Error(ExitCode::usage, fmt::format("--cells {}: expected whole numbers from 1 to 1000000", text));
     }
     cells.push_back(std::int64_t(n));
   }
@@ -100,7 +100,8 @@ void read_region(const GridArguments& a, RegionOptions& region) {
 
 void check_temperature(const char* option, double temperature) {
   if (temperature >= coldest_gas && temperature <= hottest_gas) return;
-  throw Error(ExitCode::usage, fmt::format("{}: must lie between {:g} K and {:g} K", option, coldest_gas, hottest_gas));
+  throw Error(ExitCode::usage,
+              fmt::format("{}: expected a temperature from {:g} K to {:g} K", option, coldest_gas, hottest_gas));
 }
 
 void read_options(GridArguments& a) {
@@ -143,8 +144,7 @@ void read_options(GridArguments& a) {
     check_temperature("--temperature-floor", o.temperature_floor);
   }
   const auto needs = [&](const char* option, bool good, const char* what) {
-    if (a.has(option) && !good)
-      throw Error(ExitCode::usage, fmt::format("{}: has no meaning without {}", option, what));
+    if (a.has(option) && !good) throw Error(ExitCode::usage, fmt::format("{}: needs {}", option, what));
   };
   needs("--uvb", o.neutral == NeutralFraction::equilibrium, "--ionization equilibrium");
   needs("--no-self-shielding", o.neutral == NeutralFraction::equilibrium, "--ionization equilibrium");
@@ -157,7 +157,7 @@ void read_options(GridArguments& a) {
                                       {"--sfr-efficiency", o.sfr_efficiency},
                                       {"--density-floor", o.density_floor.value_or(0)},
                                       {"--metallicity", o.metallicity.value_or(0)}}) {
-    if (std::isnan(value)) throw Error(ExitCode::usage, fmt::format("{}: not a number", option));
+    if (std::isnan(value)) throw Error(ExitCode::usage, fmt::format("{}: expected a number", option));
   }
   o.ions = split(a.ions);
   o.lines = split(a.lines);
@@ -193,7 +193,8 @@ ExitCode cube(const GridArguments& a) {
                              "--comoving",
                              "--precision",
                              "--memory"}) {
-    if (a.has(option)) throw Error(ExitCode::usage, fmt::format("{}: has no meaning for a cube (--fields)", option));
+    if (a.has(option))
+      throw Error(ExitCode::usage, fmt::format("{}: not an option for a cube (--fields); leave it out", option));
   }
   if (o.read.redshift && !(*o.read.redshift > -1)) throw Error(ExitCode::usage, "--redshift: must be above -1");
   CubeOptions c;
@@ -343,15 +344,14 @@ void add_grid(CLI::App& app, Action& action) {
                       "SNAPSHOT is a cube; its fields: density=rho:g/cm3,temperature=T:K,velocity_x=0,...");
   add_choice(*command, "--precision", arguments->precision, {"single", "double"},
              "precision of the sums: double, or single with half the memory (default: double)");
-  command->add_option(
-      "--memory", arguments->memory,
-      "most memory to use, of each rank: \"2 GB\", \"500 MB\"; a grid that needs more is made slab by slab, "
-      "with a pass over the snapshot for each (default: what is free)");
+  command->add_option("--memory", arguments->memory,
+                      "maximum memory per rank: \"2 GB\", \"500 MB\"; a larger grid is made in slabs, with one pass "
+                      "over the snapshot each (default: free memory)");
   command->add_option("--compress", o.compression, "deflate level of the arrays, 0 to 9 (default: 0)")
       ->check(CLI::Range(0, 9));
   command->add_option("--threads", o.threads, "worker threads (default: all)")->check(CLI::Range(1, 4096));
   add_progress(*command, arguments->progress);
-  command->add_flag("--quiet", o.quiet, "print nothing but the name and the arrays of the file");
+  command->add_flag("--quiet", o.quiet, "print only the name and the arrays of the file");
   command->callback([arguments, &action] {
     action = [arguments] { return on_ranks([&](const comm::World& world) { return grid(*arguments, world); }); };
   });

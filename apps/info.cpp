@@ -103,9 +103,10 @@ std::string to_text(const std::string& path, const io::Result& info) {
   };
   row("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
                           show(root, "precision"), show(root, "seed")));
+  const std::string threads = show(summary, "threads") + (show(summary, "threads") == "1" ? " thread" : " threads");
   if (rays) {
-    row("work", fmt::format("{} rays in {} s with {} threads", show(summary, "rays"),
-                            show(summary, "transport_seconds"), show(summary, "threads")));
+    row("work",
+        fmt::format("{} rays in {} s with {}", show(summary, "rays"), show(summary, "transport_seconds"), threads));
     for (const auto& [product, light] : on_the_sky(path, info)) {
       row("image", fmt::format("{}: {} of {}, camera {}, {}{}{}", product.name, show(product.attributes, "operator"),
                                show(product.attributes, "field"), show(product.attributes, "camera"), size_of(product),
@@ -142,9 +143,8 @@ std::string to_text(const std::string& path, const io::Result& info) {
   row("photons", fmt::format("{} of {}: {}", show(summary, "photons"), show(summary, "photons_requested"), fates));
   row("luminosity",
       fmt::format("{} of {} erg/s escaped", show(summary, "luminosity_escaped"), show(summary, "luminosity_emitted")));
-  row("work",
-      fmt::format("{} scatterings, at most {} of one photon; {} s with {} threads", show(summary, "scatterings"),
-                  show(summary, "longest"), show(summary, "transport_seconds"), show(summary, "threads")));
+  row("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {}", show(summary, "scatterings"),
+                          show(summary, "longest"), show(summary, "transport_seconds"), threads));
   if (root.count("acceleration")) row("acceleration", show(root, "acceleration"));
   for (const auto& [product, light] : on_the_sky(path, info)) {
     row(io::kind_name(product.kind).c_str(),
@@ -154,20 +154,20 @@ std::string to_text(const std::string& path, const io::Result& info) {
   }
   row("complete", info.is_complete() ? "yes" : "NO: it was cut");
   if (summary.contains("until_output")) {
-    row("until", fmt::format("relative error of {} ({}): {}, {} was asked for; ended by: {}",
-                             show(summary, "until_output"), show(summary, "until_of"), show(summary, "until_reached"),
-                             show(summary, "until_error"), show(summary, "until_ended")));
+    row("until", fmt::format("relative error of {} ({}): {}, requested {}; ended by: {}", show(summary, "until_output"),
+                             show(summary, "until_of"), show(summary, "until_reached"), show(summary, "until_error"),
+                             show(summary, "until_ended")));
   }
   for (const io::Object& object : info.objects) {  // what a plot of it does not show
     const std::string light = show(object.attributes, "luminosity_beyond");
     if (light == "?" || light == "0") continue;
     row("beyond",
-        fmt::format("{} erg/s lie beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
+        fmt::format("{} erg/s beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
   }
   for (const io::Object& object : info.objects) {
     const auto share = io::number(object.attributes, "trusted");
     if (!share || show(object.attributes, "error_method") != "groups") continue;
-    row("trusted", fmt::format("{:.3g} % of the light of {} is in bins whose errors can be trusted", 100 * *share,
+    row("trusted", fmt::format("{:.3g} % of the light of {} is in bins with errors below 20 %", 100 * *share,
                                object.path.substr(object.path.rfind('/') + 1)));
   }
   if (const auto parts = io::parts_of(info)) {
@@ -194,21 +194,20 @@ ExitCode info(const InfoArguments& arguments) {
   const bool folder = type == std::filesystem::file_type::directory;
   if (type == std::filesystem::file_type::not_found) fail("there is no such file");
   if (!folder && type != std::filesystem::file_type::regular)
-    fail("neither a file nor a directory (a pipe, a device?)");
+    fail("expected a file or a directory, not a pipe or a device");
   const bool snapshot = folder && !std::filesystem::exists(std::filesystem::path(path) / ".zgroup", error);
   const std::optional<io::Result> opened = snapshot ? std::nullopt : io::open_result(path);
   if (!opened && !snapshot) {
     if (const auto part = io::part_of(io::contents(path))) {
-      fail(
-          fmt::format("it has the raw photons of rank {} of {}: `thor merge` with the name of the result, "
-                      "without the number, joins them",
-                      part->rank, part->ranks));
+      fail(fmt::format(
+          "this file has the raw photons of rank {} of {}: join them with `thor merge RESULT`, without the number",
+          part->rank, part->ranks));
     }
   }
   if (!opened) {
     const std::optional<std::string> text = describe_input(path, arguments.json);
-    if (!text) fail("not a result of thor, nor a grid or a snapshot");
-    if (arguments.config) fail("holds no configuration: it is not a result of thor");
+    if (!text) fail("not a result of thor, a grid or a snapshot");
+    if (arguments.config) fail("no configuration in the file: not a result of thor");
     print(*text);
     return ExitCode::done;
   }
@@ -216,7 +215,7 @@ ExitCode info(const InfoArguments& arguments) {
   if (arguments.config) {
     const auto config = result.root().find("config");
     if (config == result.root().end() || !std::holds_alternative<std::string>(config->second)) {
-      throw Error(ExitCode::input, arguments.file + ": holds no configuration; the file is damaged");
+      throw Error(ExitCode::input, arguments.file + ": no configuration in the file: it is damaged");
     }
     print(std::get<std::string>(config->second));
   } else {
@@ -229,10 +228,10 @@ ExitCode info(const InfoArguments& arguments) {
 
 void add_info(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<InfoArguments>();
-  CLI::App* command = app.add_subcommand(
-      "info", "say what a result file, a grid or a snapshot holds, how it was made, and what to mind");
+  CLI::App* command =
+      app.add_subcommand("info", "print the contents, origin and caveats of a result, a grid or a snapshot");
   command->add_option("FILE", arguments->file, "result or grid (.h5, .zarr), or snapshot")->required();
-  command->add_flag("--config", arguments->config, "print the configuration that made it: it can be run again");
+  command->add_flag("--config", arguments->config, "print the configuration of the run, which can be run again");
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &action] { action = [arguments] { return info(*arguments); }; });
 }

@@ -22,7 +22,7 @@ void write_file(const std::string& path, const std::string& text, bool overwrite
     throw Error(ExitCode::output, "cannot write '" + path + "': " + why);
   };
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | (overwrite ? O_TRUNC : O_EXCL), 0666);
-  if (file < 0 && errno == EEXIST) fail("it exists; give another name with -o, or use --overwrite");
+  if (file < 0 && errno == EEXIST) fail("the file exists; use another name (-o) or --overwrite");
   if (file < 0) fail(std::generic_category().message(errno));
   const ssize_t written = write(file, text.data(), text.size());
   const int error = errno;

@@ -93,7 +93,8 @@ ExitCode show_devices(bool json) {
     return ExitCode::done;
   }
   const auto sets = cpu::instruction_sets();
-  print(fmt::format("cpu   {}\n      {} threads\n", cpu::processor_name(), available_threads()));
+  print(fmt::format("cpu   {}\n      {} thread{}\n", cpu::processor_name(), available_threads(),
+                    available_threads() == 1 ? "" : "s"));
   for (const auto name : sets) {
     print(fmt::format("      kernel {:<10} {:2} lanes single, {:2} lanes double{}\n", name, cpu::lanes_of(name, true),
                       cpu::lanes_of(name, false), name == sets.back() ? "  (default)" : ""));
@@ -117,7 +118,7 @@ void add_lines(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("lines", "list the available lines");
   auto* file =
-      command->add_option("FILE", options->file, "a line list: its lines are added, or replace those of the same name");
+      command->add_option("FILE", options->file, "line list, whose lines are added or replace those of the same name");
   auto* json = command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--yaml", options->yaml, "print the built-in list, as a start for your own")
       ->excludes(json)

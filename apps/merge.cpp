@@ -43,8 +43,7 @@ ExitCode run(MergeArguments arguments) {
 
 void add_merge(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<MergeArguments>();
-  CLI::App* command = app.add_subcommand(
-      "merge", "join the raw photons of a run on several ranks: the result becomes that of a single process");
+  CLI::App* command = app.add_subcommand("merge", "join the raw photons of a run on several ranks into one result");
   command->footer(
       "Examples:\n"
       "  mpirun -n 4 thor run galaxy.yaml -o galaxy.h5   galaxy.h5, and photons in galaxy.0.h5 to galaxy.3.h5\n"
@@ -56,10 +55,9 @@ void add_merge(CLI::App& app, Action& action) {
   CLI::Option* output =
       command
           ->add_option("-o,--output", arguments->merge.output,
-                       "another result, .h5 or .zarr (default: replace RESULT when the new one is whole)")
+                       "result to write, .h5 or .zarr (default: replace RESULT when the new one is complete)")
           ->check(file_name());
-  command->add_flag("--remove", arguments->remove, "remove the files of the ranks when all is in RESULT")
-      ->excludes(output);
+  command->add_flag("--remove", arguments->remove, "remove the files of the ranks after joining")->excludes(output);
   command->add_flag("--overwrite", arguments->merge.overwrite, "replace an existing file (-o)");
   add_progress(*command, arguments->progress);
   command->add_flag("--quiet", arguments->quiet, "no progress line and no summary");

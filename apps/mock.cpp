@@ -91,7 +91,7 @@ void add_mock(CLI::App& app, Action& action) {
       ->check(file_name());
   command->add_flag("--overwrite", arguments->overwrite, "replace an existing file");
   command->add_flag("--quiet", arguments->quiet, "no summary");
-  command->add_option("--threads", arguments->threads, "worker threads (default: all); the mock is the same for any")
+  command->add_option("--threads", arguments->threads, "worker threads (default: all); they do not change the result")
       ->check(CLI::Range(1, 4096));
 
   const auto count = [&](const std::string& name, std::uint64_t& target, const std::string& meaning) {

@@ -38,7 +38,7 @@ void print_photon(const Setup& setup, const Photon& p) {
 ExitCode run(const RunArguments& arguments, RunOptions options) {
   options.output = result_name(options.output);
   if (options.world && arguments.config.path == "-") {
-    throw Error(ExitCode::usage, "stdin is that of one rank only: give the name of a configuration");
+    throw Error(ExitCode::usage, "- (stdin) is readable on one rank only: give the name of a configuration file");
   }
   if (!arguments.restart.empty()) return restart(arguments.restart, arguments.config, std::move(options));
   std::optional<SignalGuard> guard;  // until the file is in its place
@@ -46,8 +46,10 @@ ExitCode run(const RunArguments& arguments, RunOptions options) {
   const std::string text = config::read_source(arguments.config.path);
   const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
   if (config::asks_for_rays(text, name, arguments.config.set)) {
-    if (arguments.replay) throw Error(ExitCode::usage, "--replay: rays have no photons");
-    if (options.checkpoint > 0) throw Error(ExitCode::usage, "--checkpoint: rays have no checkpoints: leave it out");
+    if (arguments.replay)
+      throw Error(ExitCode::usage, "--replay: not possible with driver: raytrace, which has no photons");
+    if (options.checkpoint > 0)
+      throw Error(ExitCode::usage, "--checkpoint: not possible with driver: raytrace; leave it out");
     const config::Raytrace rays = config::check_raytrace(text, name, arguments.config.set);
     if (options.output.empty()) options.output = rays.output_path;
     return run_raytrace(rays, options);
@@ -82,10 +84,9 @@ void add_run(CLI::App& app, Action& action) {
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");
   add_engine(*command, arguments->engine);
   command
-      ->add_option(
-          "--restart", arguments->restart,
-          "go on from this result or checkpoint of the configuration, as `thor continue` does (default for -o: "
-          "replace it)")
+      ->add_option("--restart", arguments->restart,
+                   "continue this result or checkpoint of the configuration, as `thor continue` does (default for -o: "
+                   "replace it)")
       ->check(file_name());
   command->add_option("--replay", arguments->replay, "run only the photon with this id and print it")
       ->excludes("--restart");

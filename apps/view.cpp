@@ -35,8 +35,8 @@ ExitCode run(const ViewArguments& arguments) {
                          [&](const auto& request, const auto& exchange) { view.answer(request, exchange); });
   print(server.address() + "\n");
   if (!options.quiet)
-    message("thor: {} on {}: open the address above in a browser of this machine; Ctrl-C ends it\n", arguments.path,
-            view.device());
+    message("thor: showing {} on {}: open the address above in a browser on this machine; stop with Ctrl-C\n",
+            arguments.path, view.device());
   server.serve(is_interrupted);
   return ExitCode::done;
 }
@@ -48,13 +48,13 @@ void add_view(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("view", "turn, zoom and recolour a grid in a browser, and pick sightlines");
   command->add_option("FILE", arguments->path, "a grid (.h5 or .zarr), or a raytrace configuration (.yaml)")
       ->required();
-  command->add_option("--port", arguments->port, "port on 127.0.0.1 (default: any that is free)")
+  command->add_option("--port", arguments->port, "port on 127.0.0.1 (default: any free port)")
       ->check(CLI::Range(0, 65535));
   command->add_option("--field", arguments->field, "field that is shown first (default: density)");
   command->add_option("--device", arguments->engine.options.device,
                       "where rays are traced: auto, cpu, cuda, cuda:1, ... (default: auto)");
   add_threads(*command, arguments->engine.threads);
-  command->add_flag("--quiet", arguments->engine.options.quiet, "print nothing but the address");
+  command->add_flag("--quiet", arguments->engine.options.quiet, "print only the address");
   command->add_option("--isa", arguments->engine.options.cpu.isa, "kernel instruction set (see thor devices)");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

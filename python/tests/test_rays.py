@@ -33,7 +33,7 @@ def write_rays(path):
         put(file, thor_version="0.1.0", format_version=1, driver="raytrace", config="driver: raytrace\n", seed=1, device="cpu",
             precision="single", git_commit="abc1234")  # fmt: skip
         put(file.create_group("summary"), complete=np.bool_(True), rays=1234, transport_seconds=0.5, threads=2, ranks=1,
-            caveats="", warnings="operators.3: 1 of 16 sightlines do not meet the gas, and show none")  # fmt: skip
+            caveats="", warnings="operators.3: 1 of 16 sightlines miss the gas and are empty.")  # fmt: skip
         values = {
             "column": np.geomspace(1e12, 1e21, 60).reshape(6, 10),
             "cut": np.where(np.arange(60) == 7, np.nan, np.arange(60) + 100.0).reshape(6, 10),

@@ -320,7 +320,7 @@ CONFLICTS = [
      "generators.0.direction: .*z component"),
     ("sphere", "generators.0={type: extended, shape: beam, radius: 1 pc, photons: 1, direction: [0, 0, 0]}",
      "generators.0.direction: must not be"),
-    ("sphere", "generators.0.luminosity=1e200 erg/s", "generators: all luminosities together"),
+    ("sphere", "generators.0.luminosity=1e200 erg/s", "generators: expected a total luminosity"),
     ("sphere", "dataset.temperature=1e-3 K", "dataset.temperature: .*raise the temperature"),
     ("shell", "generators.0.spectrum.reference=Ly_D", 'reference: line Lya has no transition "Ly_D"; did you mean "Lya_D"'),
     ("shell", "outputs.0.reference=Lyb", 'outputs.0.reference: line Lya has no .*; did you mean "Lya".*: Lya, Lya_D'),

@@ -159,7 +159,7 @@ class UnreadableFiles(Case):
     def test_standard_input(self):
         done = thor("check", "-", "--no-trial", input="line: Lyb\n")
         self.assertEqual(done.returncode, USAGE)
-        self.assertRegex(done.stderr, r'<stdin>:1:7: line: expected a line of the line list, got "Lyb"; did you mean "Lya"')
+        self.assertRegex(done.stderr, r'<stdin>:1:7: line: expected .*got "Lyb"; did you mean "Lya"')
         self.assertEqual(thor("check", "-", "--no-trial", input="").returncode, USAGE)
         self.assertEqual(thor("check", "-", "--no-trial", input=FULL_SLAB).returncode, DONE)
 

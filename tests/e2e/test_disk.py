@@ -60,7 +60,7 @@ class FullDisks(Case):
                 config = self.config(photons)
                 whole = self.run_thor(config)
                 done = run("run", self.write(config), "-o", disk / "out.h5", "--max-walltime", 100)
-                self.assertRegex(done.stderr, r"warning: the result file will have \d.* MB, and .* are free")
+                self.assertRegex(done.stderr, r"warning: the result needs \d.* MB, .* are free")
                 self.assert_spectra_only(disk / "out.h5", done, whole)
 
     def test_too_little_room_is_found_before_a_run(self):
@@ -68,7 +68,7 @@ class FullDisks(Case):
             path = self.write(sphere(1e7, 10**8))  # which would take days
             done = run("run", path, "-o", disk / "out.h5")
             self.assertEqual(done.returncode, OUTPUT, done.stderr)
-            self.assertRegex(done.stderr, r"the result file will have \d\S* GB, and \d\S* [kM]B are free.*free some space")
+            self.assertRegex(done.stderr, r"needs \d\S* GB, but only \d\S* [kM]B are free")
             self.assertEqual(list(disk.iterdir()), [])
 
     def test_too_little_room_for_spectra_is_found_before_a_run(self):

@@ -80,7 +80,7 @@ class Pipeline(Case):
         self.assertGreater(light[1], 0)
         refused = thor("run", "run.yaml", *more, "--set", "peel.depth=0.01", cwd=self.folder)
         self.assertEqual(refused.returncode, USAGE)
-        self.assertIn("peel.depth: is shorter than the diagonal of a cell: take at least 0.05413", refused.stderr)
+        self.assertIn("peel.depth: shorter than the diagonal of a cell: use at least 0.05413", refused.stderr)
         refused = thor("run", "run.yaml", "--overwrite", "--set", "dataset.hubble_flow=false", cwd=self.folder)
         self.assertEqual(refused.returncode, USAGE)
         self.assertIn("stop_shift", refused.stderr)
@@ -219,7 +219,7 @@ class BadGrids(Case):
         self.refused(r"1 of 512 cells are bad, the first is \[1, 2, 3\] with velocity_y = nan.*bad_cells: drop")
         done = thor("run", "run.yaml", "--set", "dataset.bad_cells=drop", cwd=self.folder)
         self.assertEqual(done.returncode, DONE)
-        self.assertIn("1 cells are dropped", done.stderr)
+        self.assertIn("1 bad cells", done.stderr)
 
     def test_truncated(self):
         size = self.path.stat().st_size

@@ -79,7 +79,7 @@ class Mistakes(grid.GridCase):
             with self.subTest(options):
                 self.grid(cube, "--fields", grid.Cubes.FIELDS, "--size", "6 kpc", "--ionization", "collisional", *options,
                           expect=USAGE)
-                self.assertIn("no meaning for a cube", self.done.stderr)
+                self.assertIn("for a cube", self.done.stderr)
         self.grid(cube, "--fields", grid.Cubes.FIELDS + ",metallicity=T", "--size", "6 kpc", "--ionization", "collisional",
                   expect=INPUT)
         self.assertIn("mass_fraction", self.done.stderr)

@@ -275,7 +275,7 @@ class Faults(SlabCase):
     def test_no_meaning_for_a_cube(self):
         self.grid(grid.Cubes.cube(self), "--fields", grid.Cubes.FIELDS, "--size", "6 kpc", "--ionization", "collisional",
                   "--memory", "1 GB", expect=USAGE)
-        self.assertIn("no meaning for a cube", self.done.stderr)
+        self.assertIn("for a cube", self.done.stderr)
 
 
 if __name__ == "__main__":

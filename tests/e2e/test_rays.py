@@ -210,7 +210,7 @@ class Pictures(RayCase):
         for arguments in (("--fits",), ("--txt",), ("--txt", "--name", "forest"), ("--fits", "--name", "run")):
             done = thor("export", path, *arguments, cwd=self.folder)
             self.assertEqual(done.returncode, USAGE if "--name" in arguments else INPUT, done.stderr)
-            self.assertIn("along sightlines is not exported", done.stderr)
+            self.assertIn("along sightlines are not exported", done.stderr)
         self.assertIn("forest, run", thor("export", path, "--fits", cwd=self.folder).stderr)
         path = self.run_thor(rays(EVERYTHING), "--device", "cpu")
         done = thor("export", path, "--fits", cwd=self.folder)

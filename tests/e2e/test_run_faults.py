@@ -237,7 +237,7 @@ class RunFaults(Case):
             config = {**sphere(1e4, 200, outputs=[]), "limits": {key: 20}}
             self.run_thor(config, expect=UNRELIABLE)
             told = self.done.stderr.splitlines()[-1]
-            self.assertRegex(told, r"warning: \d+ photons hit the cap")
+            self.assertRegex(told, r"warning: \d+ photons lost")
             self.assertIn("limits.max_scatterings", told)
             self.assertIn("limits.max_steps", told)
             self.assertIn("acceleration.jumps", told)

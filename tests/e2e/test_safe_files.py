@@ -82,7 +82,7 @@ class Models(FileCase):
         self.killed(lambda: self.partial.exists() and self.partial.stat().st_size > 2000, "run", self.endless(2), "-o", self.out,
                     "--overwrite")
         said = self.run_to(self.out, None, "--photons", 10, command="continue", expect=INPUT)
-        self.assertRegex(said, r"a run of another configuration was to replace it.*remove .*out\.h5\.partial")
+        self.assertRegex(said, r"another configuration.*remove .*out\.h5\.partial")
         self.assertEqual(self.out.read_bytes(), before)
         # The twin: one of the same model, which may end elsewhere.
         self.partial.unlink()
@@ -128,7 +128,7 @@ class Models(FileCase):
                 shutil.copy(same, self.previous)
                 if spoil != empty:
                     said = self.run_to(self.out, None, "--photons", 10, command="continue")
-                    self.assertIn("going on from the checkpoint before it", said)
+                    self.assertIn(".previous", said)
                     self.assertFalse(self.previous.exists())
                     self.assertEqual(self.summary(self.out)["photons"], 1010)
 
@@ -159,13 +159,13 @@ class Models(FileCase):
         endless = on_grid(self.folder / "two.h5", 10**9, 4e20, outputs=[SPECTRUM])
         self.killed(lambda: self.partial.exists() and self.partial.stat().st_size > 2000, "run", self.write(endless, "endless.yaml"), "-o", self.out, "--overwrite")
         said = self.run_to(self.out, None, "--photons", 10, command="continue", expect=INPUT)
-        self.assertIn("a run of another configuration was to replace it", said)
+        self.assertIn("another configuration", said)
 
     def test_a_result_called_previous_is_not_lost(self):
         self.run_to(self.previous.with_name("a.h5"), model(1)), self.previous.with_name("a.h5").rename(self.previous)
         kept = self.previous.read_bytes()
         for words in ((), ("--overwrite",)):
-            self.assertIn("is a result, in the place of checkpoints", self.run_to(self.out, model(2), *words, expect=OUTPUT))
+            self.assertIn("is a result and has the name of a checkpoint", self.run_to(self.out, model(2), *words, expect=OUTPUT))
             self.assertEqual((self.previous.read_bytes(), self.out.exists()), (kept, False))
         self.previous.write_text("a backup")  # which nothing can go on from
         self.run_to(self.out, model(2))
@@ -239,7 +239,7 @@ class Permissions(FileCase):
         self.assertTrue(wait_for(self.out.exists))
         self.out.chmod(0o400)
         for line in job.stderr:
-            if "no checkpoint could be written, and the run goes on" in line:
+            if "checkpoint not written" in line:
                 break
         before = self.out.read_bytes()
         self.assertIn("read-only", line)
@@ -307,7 +307,7 @@ class Escapes(FileCase):
             file.move("spectra/s", f"spectra/{HOSTILE}")
         before = sorted(self.folder.iterdir())
         said = self.assert_tame("export", out, "--txt", expect=INPUT)
-        self.assertIn("which has control characters", said)
+        self.assertIn("control characters", said)
         self.assertEqual(sorted(self.folder.iterdir()), before)
         self.assert_tame("export", out, "--txt", "--name", HOSTILE, expect=INPUT)
         self.assert_tame("export", out, "--png", "--name", "sb")
@@ -407,7 +407,7 @@ class Moved(FileCase):
         self.grow(there / "out.h5", expect=INPUT)
         done = restart(on_grid("grid.h5", 200, 4e20, outputs=[SPECTRUM]))
         self.assertEqual(done.returncode, USAGE, done.stderr)  # all its photons are there
-        self.assertIn("all its photons are there", done.stderr)
+        self.assertIn("the run is complete", done.stderr)
         write_grid(there / "other.h5", 4, density=2e-8)
         done = restart(on_grid("other.h5", 200, 4e20, outputs=[SPECTRUM]))
         self.assertEqual(done.returncode, INPUT, done.stderr)

@@ -162,20 +162,20 @@ class Distances(SkyCase):
         write(203.574)
         done = thor("check", self.write({**config, "sky": {"redshift": 2}}), "--no-trial")
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertNotIn("is seen as if", done.stderr)
+        self.assertNotIn("warning: sky", done.stderr)
         done = thor("check", self.write({**config, "sky": {"redshift": 3}}), "--no-trial")
-        self.assertIn("the grid is of redshift 2, and is seen as if it were at 3", done.stderr)
+        self.assertIn("sky: the grid has redshift 2 but is observed at 3", done.stderr)
         write(190)
         done = thor("check", self.write({**config, "sky": {"redshift": 2}}), "--no-trial")
         self.assertEqual(done.returncode, USAGE, done.stderr)
-        self.assertIn("has H(z = 2) = 190 km/s/Mpc, and hubble = 0.6774 and omega_m = 0.3089 make it 203.6: give sky.hubble", done.stderr)
+        self.assertIn("has H(z = 2) = 190 km/s/Mpc, but sky.hubble = 0.6774 and sky.omega_m = 0.3089 give 203.6", done.stderr)
 
     def test_light_that_is_missed_is_told(self):
         far = {"centre": ["5 kpc", "0 kpc", "0 kpc"]}
         path = self.run_thor(seen({**IMAGE, **far}, {**SPECTRUM, **far, "aperture": {"radius": "1 kpc"}}), "--device", "cpu")
-        self.assertRegex(self.done.stderr, r"all light lies beyond the range of image sb \(.* erg/s, 100 %\): it misses the object")
-        self.assertRegex(self.done.stderr, r"no light is in spectrum line \(empty\), though 1e\+42 erg/s leave the gas: .*the aperture misses the object")
-        self.assertTrue(any("no light is in" in caveat for caveat in package.open(path).caveats))
+        self.assertRegex(self.done.stderr, r"image sb: all of its light is beyond its range")
+        self.assertRegex(self.done.stderr, r"spectrum line: no light, though 1e\+42 erg/s")
+        self.assertTrue(any("spectrum line: no light" in caveat for caveat in package.open(path).caveats))
 
 
 def luminosity_distance(redshift, h, omega_m):
@@ -443,7 +443,7 @@ class Told(SkyCase):
 
     def test_an_observer_who_looks_down_a_beam(self):
         beam = {"type": "extended", "shape": "beam", "radius": "0.5 kpc", "direction": [0, 0, 1]}
-        warned = r"observer face looks down the parallel beam of generators.0: .* `estimator: escaped`, which has both"
+        warned = r"observer face looks down the parallel beam of generators.0: .* `estimator: escaped`"
         self.assertRegex(self.said(seen(SPECTRUM, source=beam, tau0=1)), warned)
         self.assertNotRegex(self.said(seen({**SPECTRUM, "estimator": "escaped"}, source=beam, tau0=1)), warned)
         aside = [{"name": "face", "direction": [0, 1, 1], "up": [1, 0, 0]}]
@@ -452,7 +452,7 @@ class Told(SkyCase):
     def test_an_observer_without_an_output(self):
         other = {"name": "idle", "direction": [1, 0, 0]}
         self.assertIn("no output shows what observer idle sees", self.said(seen(IMAGE, observers=[*FACE, other], photons=10)))
-        self.assertNotIn("no output shows", self.said(seen(IMAGE, photons=10)))
+        self.assertNotIn("no output uses it", self.said(seen(IMAGE, photons=10)))
 
     def test_any_direction_has_something_upward(self):
         for direction, up, shown in (([0, 2, 0], None, [0, 0, 1]), ([0, 0, -1], [0, 0, 3], [0, 1, 0]), ([1, 1, 1], [1, 1, 1], [-1, -1, 2]),
@@ -474,7 +474,7 @@ class Told(SkyCase):
 
     def test_rays_that_end_too_early(self):
         low = self.said(seen(IMAGE, tau0=10, peel={"cut": 1}))
-        self.assertIn("ended at an optical depth of 1 (peel.cut), where each may have up to 37 % of its light left", low)
+        self.assertIn("peel.cut: 1: rays towards observers end with up to 37 %", low)
         self.assertNotIn("peel.cut", self.said(seen(IMAGE, tau0=10)))
 
     def test_a_set_has_one_sentence(self):

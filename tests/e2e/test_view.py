@@ -34,7 +34,7 @@ class Pictures(ViewCase):
                 ({"width": 1e30}, "width"), ({"cx": 1e300}, "cx"), ({"field": "HI_densty"}, "did you mean"),
                 ({"field": "*"}, "expected a field"), ({"field": "density"}, "there are: HI_density"),
                 ({"kind": "hologram"}, "render, projection, slice"), ({"map": "jet"}, "inferno"), ({"scale": "cubic"}, "scale"),
-                ({"low": 2, "high": 1}, "less than"), ({"low": -1, "scale": "log"}, "greater than 0"), ({"opacity": -1}, "opacity"),
+                ({"low": 2, "high": 1}, "low < high"), ({"low": -1, "scale": "log"}, "above 0"), ({"opacity": -1}, "opacity"),
                 ({"opacity": "1e9"}, "opacity"), ({"low": "nan"}, "low"), ({"high": "inf"}, "high"), ({"low": "-infinity"}, "low"),
                 ({"opacity": ""}, "opacity: expected a number"), ({"exposure": "NaN"}, "exposure"), ({"width": "0x10"}, "width"),
                 ({"pixels": "nan"}, "pixels"), ({"pixels": " 64"}, "pixels"), ({"field": "velocity"}, "velocity"), ({"pixel": 20}, "did you mean"),

@@ -90,7 +90,7 @@ class ZarrResults(Case):
         for name in ("a.hdf5", "a", "a.zarr.zip"):
             done = thor("run", self.config, "-o", self.folder / name)
             self.assertEqual(done.returncode, USAGE)
-            self.assertIn("a result ends in .h5 or .zarr", done.stderr)
+            self.assertIn("ends in .h5 or .zarr", done.stderr)
 
     def test_what_is_there_stays(self):
         out = self.folder / "a.zarr"
@@ -169,7 +169,7 @@ class ZarrResults(Case):
         for name in (".zarr", ".h5"):
             done = thor("run", self.config, "-o", self.folder / name)
             self.assertEqual(done.returncode, USAGE)
-            self.assertIn("a result ends in .h5 or .zarr", done.stderr)
+            self.assertIn("ends in .h5 or .zarr", done.stderr)
 
     def test_a_link_stays_a_link(self):
         target, link = self.folder / "target.zarr", self.folder / "link.zarr"

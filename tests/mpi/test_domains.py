@@ -53,7 +53,7 @@ class Same(RankCase, DomainCase):
         for ranks, domains in ((2, 2), (3, 4), (8, 2)):
             out = self.on_ranks(ranks, config, "--domains", domains, "--margin", 1, "--threads", 1, "--by-light")
             self.assert_same(whole, out)
-            self.assertIn("44 cells are dropped as bad", self.done.stderr)
+            self.assertIn("44 bad cells", self.done.stderr)
 
     def test_cut_by_light(self):
         """Most light is in a corner, which gets more domains than its size would."""

@@ -276,7 +276,7 @@ class Written(MergeCase):
                     self.assertNotIn("parts", file)
                     self.assertTrue(file["summary"].attrs["complete"])
                     self.assertIn("raw photons are not in the file", text(file["summary"].attrs["caveats"]))
-                self.assertIn("its photons are not in parts", self.merge(expect=INPUT))
+                self.assertIn("it has no parts to join", self.merge(expect=INPUT))
                 self.out.unlink()
 
     def test_a_small_disk_that_is_large_enough(self):
@@ -291,7 +291,7 @@ class Written(MergeCase):
     def test_too_little_room_is_found_before_a_run(self):
         with mounted(self, self.folder / "disk", "size=1M") as disk:
             said = self.on_ranks(2, sphere(1e7, 10**8), expect=OUTPUT, out=disk / "out.h5")
-            self.assertRegex(said, r"the result file will have \d\S* GB, and \d\S* [kM]B are free")
+            self.assertRegex(said, r"needs \d\S* GB, but only \d\S* [kM]B are free")
             self.assertEqual(self.names(disk), [])
 
     def test_a_signal(self):
@@ -341,10 +341,10 @@ class Written(MergeCase):
         self.assertIn('"parts"', thor("info", self.out, "--json").stdout)
         done = thor("info", self.part(1))
         self.assertEqual(done.returncode, INPUT)
-        self.assertIn("it has the raw photons of rank 1 of 2: `thor merge`", done.stderr)
+        self.assertIn("the raw photons of rank 1 of 2", done.stderr)
         done = thor("continue", self.out, "--photons", 10)
         self.assertEqual(done.returncode, INPUT)
-        self.assertIn("it holds raw photons", done.stderr)
+        self.assertIn("raw photons", done.stderr)
         package = read_package()
         with package.open(str(self.out)) as result:
             for rows in (result.photons, result.peel):
@@ -374,7 +374,7 @@ class Refused(MergeCase):
 
     def test_a_part_that_is_missing(self):
         self.part(2).rename(self.folder / "kept")
-        self.assert_refused(r"out.2.h5: there is no such file, with the photons of rank 2 of 3: put it beside \S*out.h5")
+        self.assert_refused(r"out.2.h5: .*rank 2 of 3: .*out.h5")
         (self.folder / "kept").rename(self.part(2))
         self.merge()
 
@@ -383,11 +383,11 @@ class Refused(MergeCase):
         other = self.folder / "other.h5"
         self.on_ranks(3, out=other)
         shutil.copy(self.part(1, other), self.part(1))
-        self.assert_refused(r"out.1.h5: it is of another run than \S*out.h5")
+        self.assert_refused(r"out.1.h5: .*another run than \S*out.h5")
 
     def test_a_part_twice(self):
         shutil.copy(self.part(0), self.part(1))
-        self.assert_refused("out.1.h5: it has the photons of rank 0, not of rank 1")
+        self.assert_refused("out.1.h5: .*rank 0; .*rank 1")
 
     def test_a_part_that_was_changed(self):
         for name, value in (("config", "line: Lya\n"), ("seed", np.uint64(7)), ("git_commit", "none")):
@@ -430,7 +430,7 @@ class Refused(MergeCase):
     def test_results_without_parts(self):
         alone = self.run_thor(self.config, "--device", "cpu")
         self.assert_refused("run1.h5: it has its photons already", path=alone)
-        self.assert_refused("run2.h5: its photons are not in parts", path=self.run_thor({**self.config, "outputs": [SPECTRUM]}))
+        self.assert_refused("run2.h5: it has no parts to join", path=self.run_thor({**self.config, "outputs": [SPECTRUM]}))
         self.assert_refused("out.1.h5: it has the photons of rank 1 of 3: give the name of the result", path=self.part(1))
         self.assert_refused("none.h5: there is no such file", path=self.folder / "none.h5")
         self.assert_refused("not an HDF5 file", path=self.folder / "config.yaml")
@@ -451,7 +451,7 @@ class Refused(MergeCase):
     def test_other_names(self):
         self.assert_refused("it is also the input", "-o", self.out, "--overwrite", expect=OUTPUT)
         self.assert_refused("it is also the input", "-o", self.part(2), "--overwrite", expect=OUTPUT)
-        self.assert_refused("a result ends in .h5 or .zarr", "-o", self.folder / "all.fits", expect=USAGE)
+        self.assert_refused("ends in .h5 or .zarr", "-o", self.folder / "all.fits", expect=USAGE)
         self.assert_refused("excludes", "-o", self.folder / "all.h5", "--remove", expect=USAGE)
         self.assert_refused("there is no directory", "-o", self.folder / "no/all.h5", expect=OUTPUT)
         other = self.folder / "all.h5"

@@ -11,8 +11,8 @@ World::World() {
     const char* ranks = std::getenv(size);
     if (ranks && std::atoi(ranks) > 1) {
       throw Error(ExitCode::device,
-                  "this build has no MPI, so that every process of mpirun would do the whole run: configure with "
-                  "-DTHOR_MPI=ON, or run it without mpirun");
+                  "this build has no MPI, so every process of mpirun would do the whole run: configure with "
+                  "-DTHOR_MPI=ON, or run without mpirun");
     }
   }
 }

@@ -81,8 +81,8 @@ World::World() {
   const auto require_all = [&] {
     if (ranks_ > 1 || ranks_expected() == 1) return;
     throw Error(ExitCode::device,
-                "the launcher has started several processes, which this MPI does not know of: each would do the whole "
-                "run. Use the launcher of this MPI, or srun --mpi=pmix");
+                "the launcher started several processes that this MPI does not see, so each would do the whole run: "
+                "use the launcher of this MPI, or srun --mpi=pmix");
   };
   if (!is_launched()) {
     require_all();
@@ -98,8 +98,7 @@ World::World() {
   MPI_Comm_free(&node);
   require_all();
   if (level < MPI_THREAD_SERIALIZED && ranks_ > 1) {
-    throw Error(ExitCode::device,
-                "this MPI serves the first thread only (MPI_THREAD_SERIALIZED is missing): use another");
+    throw Error(ExitCode::device, "this MPI lacks MPI_THREAD_SERIALIZED: use another MPI");
   }
 }
 

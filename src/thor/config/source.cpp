@@ -40,11 +40,11 @@ class Text {
       if (size > 0) {
         text.append(block, std::size_t(size));
         if (text.starts_with("\x89HDF\r\n")) fail("is an HDF5 file, not a configuration" + described(name_));
-        if (text.size() > longest) fail("more than 16 MB: this is not a configuration");
+        if (text.size() > longest) fail("larger than 16 MB: not a configuration");
       } else if (size == 0) {
         const bool never_opened = text.empty() && is_pipe() && !written_to_;
         if (!never_opened) return text;
-        if (std::chrono::steady_clock::now() > start + patience) fail("a pipe without a writer");
+        if (std::chrono::steady_clock::now() > start + patience) fail("the pipe has no writer");
         poll(nullptr, 0, 10);
       } else if (errno == EAGAIN) {
         written_to_ = true;

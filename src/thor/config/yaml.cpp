@@ -89,7 +89,7 @@ class Builder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto target = anchors_.find(anchor);
-    if (target == anchors_.end()) fail(mark, "an alias inside the value it refers to");
+    if (target == anchors_.end()) fail(mark, "alias refers to a value that contains it");
     nodes_ += count(target->second);
     place(mark, target->second, 0);
   }

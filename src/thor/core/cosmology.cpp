@@ -40,7 +40,7 @@ double integrated_age(const Cosmology& c, double redshift) {
   for (int i = 1; i <= steps; ++i) {
     const double x = i * width, x2 = x * x;
     const double square = c.omega_m + k * x2 + c.omega_lambda * x2 * x2 * x2;
-    if (!(square > 0)) refuse(c, fmt::format("it has no beginning from which it expands to redshift {:g}", redshift));
+    if (!(square > 0)) refuse(c, fmt::format("it has no big bang before redshift {:g}", redshift));
     sum += (i == steps ? 1 : i % 2 ? 4 : 2) * 2 * x2 / std::sqrt(square);
   }
   return sum * width / 3;
@@ -67,13 +67,13 @@ double transverse_distance(const Cosmology& c, double redshift) {
 double Cosmology::hubble(double redshift) const {
   const double today = hubble_today(*this, redshift), stretch = 1 + redshift;
   const double square = stretch * stretch * (omega_m * stretch + curvature(*this)) + omega_lambda;
-  if (!(square >= 0)) refuse(*this, fmt::format("it was never as small as at redshift {:g}", redshift));
+  if (!(square >= 0)) refuse(*this, fmt::format("it never had the size of redshift {:g}", redshift));
   return today * std::sqrt(square);
 }
 
 double Cosmology::age(double redshift) const {
   const double today = hubble_today(*this, redshift);
-  if (!(omega_m > 0)) refuse(*this, "it has no matter, hence no age; Omega_m must be positive");
+  if (!(omega_m > 0)) refuse(*this, "its age is infinite; Omega_m must be positive");
   if (curvature(*this) != 0 || omega_lambda < 0) return integrated_age(*this, redshift) / today;
   if (omega_lambda == 0) return 2 / (3 * hubble(redshift));
   const double root = std::sqrt(omega_lambda);

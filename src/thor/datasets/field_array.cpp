@@ -46,8 +46,8 @@ class NotFinite {
         "{}: array {}: {} cells hold no finite number of single precision, the first is [{}, {}, {}]", path, field,
         count_, box.first[0] + first_ / (ny * nz), box.first[1] + first_ / nz % ny, box.first[2] + first_ % nz);
     if (!drop)
-      throw Error(ExitCode::input, what + "; mend the file, or set dataset.bad_cells: drop to take 0 for them");
-    warning("{}; 0 is taken for them", what);
+      throw Error(ExitCode::input, what + "; correct the file, or set dataset.bad_cells: drop to read them as 0");
+    warning("{}; they are read as 0", what);
   }
 
  private:
@@ -79,8 +79,8 @@ FieldArray new_field(const UniformGrid<double>& layout) {
   const double bytes = 4. * double(field.count), available = available_memory();
   if (bytes > available) {
     throw Error(ExitCode::input,
-                fmt::format("a field of {} x {} x {} cells takes {}, and {} are free: take fewer "
-                            "cells or fewer fields, or ranks that each hold a part (--domains)",
+                fmt::format("a field of {} x {} x {} cells needs {} of memory, but {} are free: use fewer cells or "
+                            "fields, or several ranks (--domains)",
                             layout.shape[0], layout.shape[1], layout.shape[2], size_text(bytes), size_text(available)));
   }
   field.numbers = std::make_shared<float[]>(field.count);

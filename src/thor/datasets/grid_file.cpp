@@ -66,12 +66,13 @@ GasArrays arrays_of(const io::Input& file, const config::Dataset& dataset, const
 double attribute(const io::Input& file, const char* name) {
   const auto value = file.number("/", name);
   if (file.numbers("/", name).size() > 1) {
-    fail(file.path().string(), fmt::format("attribute \"{}\" at its root is a list, not a number", name));
+    fail(file.path().string(), fmt::format("attribute \"{}\" of the root group is a list; expected a number", name));
   }
   if (!value) {
     fail(file.path().string(),
-         fmt::format("no attribute \"{}\" at its root: not a grid file (`thor grid` makes one of a snapshot or a cube)",
-                     name));
+         fmt::format(
+             "no attribute \"{}\" in the root group: not a grid file (`thor grid` makes one of a snapshot or a cube)",
+             name));
   }
   if (!std::isfinite(*value)) fail(file.path().string(), fmt::format("attribute \"{}\" is not a number", name));
   return *value;
@@ -81,7 +82,8 @@ double attribute(const io::Input& file, const char* name) {
 double attribute(const io::Input& file, const char* name, double fallback) {
   if (file.number("/", name)) return attribute(file, name);
   if (const auto text = file.text("/", name)) {
-    fail(file.path().string(), fmt::format("attribute \"{}\" at its root is \"{}\", not a number", name, *text));
+    fail(file.path().string(),
+         fmt::format("attribute \"{}\" of the root group is \"{}\"; expected a number", name, *text));
   }
   return fallback;
 }
@@ -118,7 +120,8 @@ class BadCounter {
 
 double velocity_unit(const io::Input& file, const std::string& field) {
   if (io::units_of(file, field).empty()) {
-    fail(file.path().string(), fmt::format("array {} has no attribute units; give it \"km s-1\" or \"cm s-1\"", field));
+    fail(file.path().string(),
+         fmt::format("array {} has no attribute units; set it to \"km s-1\" or \"cm s-1\"", field));
   }
   return io::cgs_unit(file, field, Dimension::velocity);
 }
@@ -167,33 +170,42 @@ GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std:
   shape.cell_size = attribute(file, "cell_size");
   const char* const origins[] = {"origin_x", "origin_y", "origin_z"};
   for (std::size_t k = 0; k < 3; ++k) shape.origin[k] = attribute(file, origins[k]);
-  if (!(shape.cell_size > 0)) fail(dataset.path, fmt::format("cell_size is {}; it must be > 0", shape.cell_size));
+  if (!(shape.cell_size > 0))
+    fail(dataset.path, fmt::format("attribute cell_size is {}; expected a value above 0, in cm", shape.cell_size));
   shape.periodic = attribute(file, "periodic", 0) != 0;
   shape.redshift = attribute(file, "redshift", 0);
   if (!(shape.redshift > -1 && shape.redshift < 1e4)) {
-    fail(dataset.path, fmt::format("redshift is {}; it must be above -1 and below 10000", shape.redshift));
+    fail(dataset.path,
+         fmt::format("attribute redshift is {}; expected a value above -1 and below 10000", shape.redshift));
   }
   shape.hubble = dataset.hubble_flow ? attribute(file, "hubble", 0) : 0;
-  if (!(shape.hubble >= 0 && shape.hubble < 1)) fail(dataset.path, fmt::format("hubble is {} per s", shape.hubble));
+  if (!(shape.hubble >= 0 && shape.hubble < 1))
+    fail(dataset.path,
+         fmt::format("attribute hubble is {}; expected the Hubble rate, from 0 to 1 per s", shape.hubble));
   if (dataset.boundary != config::Boundary::file) shape.periodic = dataset.boundary == config::Boundary::periodic;
 
   const std::vector<std::string> there = file.children("/");
   for (const std::string& field : needed) {
+    if (!file.has(field) && std::ranges::count(there, field) > 0) {
+      fail(dataset.path,
+           fmt::format("array \"{}\" is a link to a file or an array that is missing: copy that file too", field));
+    }
     if (!file.has(field)) {
-      fail(dataset.path, fmt::format("no array \"{}\"{} (there are: {}){}", field, config::suggestion(field, there),
-                                     fmt::join(there, ", "),
-                                     field == "dust" ? "; take dataset.dust out, name another array as "
-                                                       "dataset.dust_field, or grid with a metallicity"
-                                                     : ""));
+      fail(dataset.path,
+           fmt::format(
+               "no array \"{}\"{} (arrays: {}){}", field, config::suggestion(field, there), fmt::join(there, ", "),
+               field == "dust" ? "; remove dataset.dust, set dataset.dust_field, or grid a snapshot with metallicities"
+                               : ""));
     }
     const io::ArrayInfo info = file.array(field);
     if (!info.numeric || info.shape.size() != 3) {
-      fail(dataset.path, fmt::format("array \"{}\" is {} of {} dimensions; expected numbers, [x, y, z]", field,
-                                     info.type, info.shape.size()));
+      fail(dataset.path, fmt::format("array \"{}\" is {} with {} dimensions; expected numbers with dimensions x, y, z",
+                                     field, info.type, info.shape.size()));
     }
     for (std::size_t k = 0; k < 3; ++k) {
       if (info.shape[k] == 0 || info.shape[k] > (1u << 30)) {
-        fail(dataset.path, fmt::format("array \"{}\" has {} cells along one side", field, info.shape[k]));
+        fail(dataset.path,
+             fmt::format("array \"{}\" has {} cells along one side; expected 1 to 2^30", field, info.shape[k]));
       }
       if (shape.count[k] == 0) shape.count[k] = std::int64_t(info.shape[k]);
       if (shape.count[k] != std::int64_t(info.shape[k])) {
@@ -209,19 +221,17 @@ GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std:
     if (shape.count[k] > (1 << 30)) fail(dataset.path, "dataset.tiles: more than 2^30 cells along one side");
   }
   const double side = shape.cell_size * double(std::ranges::max(shape.count));
-  if (!(side < 1e32)) fail(dataset.path, fmt::format("the grid is {:.3g} cm wide: cell_size is to be in cm", side));
+  if (!(side < 1e32)) fail(dataset.path, fmt::format("the grid is {:.3g} cm wide; expected cell_size in cm", side));
   for (const double x : shape.origin) {
     if (!(std::abs(x) < 1e12 * shape.cell_size)) {
-      fail(dataset.path,
-           fmt::format("the origin {:.3g} cm is more than 1e12 cells away, where places of cells cannot be "
-                       "told apart: count coordinates from a point nearer to the gas",
-                       x));
+      fail(dataset.path, fmt::format("the origin {:.3g} cm is more than 1e12 cells away, which exceeds double "
+                                     "precision: use coordinates relative to the gas",
+                                     x));
     }
   }
   if (shape.hubble * side > 3 * constants::c) {  // photons of a periodic box are stopped before they cross it
     fail(dataset.path,
-         fmt::format("hubble = {:.3g} per s makes {:.3g} km/s across the grid: that is no Hubble flow (H is to "
-                     "be in 1/s, and the grid smaller)",
+         fmt::format("hubble = {:.3g} per s gives {:.3g} km/s across the grid; expected H in 1/s and a smaller grid",
                      shape.hubble, shape.hubble * side / constants::km));
   }
   return shape;
@@ -303,9 +313,8 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
   if (!arrays.of_ion && !request.silent) {
     const std::string ion = ion_of(line);
     warning(
-        "{}: no {}_temperature and {}_velocity_x, _y, _z: the line sees the mean temperature and velocity of all gas "
-        "in "
-        "a cell, not those of the {} that absorbs; `thor grid` writes them",
+        "{}: no arrays {}_temperature and {}_velocity_x, _y, _z: the temperature and velocity of all gas are used for "
+        "{}. Write the grid with `thor grid`.",
         path, ion, ion, ion);
   }
   double unit[3];
@@ -364,7 +373,7 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
   }
   if (bad.count() > 0) {
     if (dataset.bad_cells == config::BadCells::error) {
-      fail(path, bad.text(shape, box) + "; mend the file, or set dataset.bad_cells: drop to take them as empty");
+      fail(path, bad.text(shape, box) + "; correct the file, or set dataset.bad_cells: drop to make them empty");
     }
     std::vector<std::int64_t> dropped;
     for (std::int64_t i = 0; i < shape.cells(); ++i) {

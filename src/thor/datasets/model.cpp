@@ -107,8 +107,7 @@ Model build_model(const config::Dataset& dataset, const Line& line, double size,
   m.number_density = m.column_density / (m.size * path);
   if (std::isfinite(path) && !(m.tau0 >= 1e-20 && m.tau0 <= 1e15)) {
     const std::string key = dataset.tau0 ? "tau0" : dataset.column_density ? "column_density" : "number_density";
-    refuse("dataset." + key,
-           fmt::format("the line-centre optical depth comes to {:.3g}; it must lie between 1e-20 and 1e15", m.tau0));
+    refuse("dataset." + key, fmt::format("the line-centre optical depth is {:.3g}; expected 1e-20 to 1e15", m.tau0));
   }
 
   if (dataset.dust) m.dust = {dust_depth(*dataset.dust, line, m, refuse), dataset.dust->albedo, dataset.dust->g};

@@ -11,19 +11,17 @@ namespace {
 
 const Section<Density>& density_section() {
   static const Section<Density> section = [] {
-    Section<Density> s("How the density falls with radius.");
+    Section<Density> s("Density profile of the shell.");
     s.choice("profile", &Density::profile,
              std::vector<Option<DensityProfile>>{
                  {"homogeneous", DensityProfile::homogeneous, "the same everywhere"},
                  {"power_law", DensityProfile::power_law, "n ∝ r^exponent"},
              },
              {.meaning = "shape of n(r)", .fallback = "homogeneous"});
-    s.number(
-        "exponent", &Density::exponent, anything,
-        {.meaning = "negative: the density falls outward; a column that diverges at the centre is refused, give an "
-                    "`inner_radius`",
-         .example = "-2",
-         .when = {"profile", {"power_law"}}});
+    s.number("exponent", &Density::exponent, anything,
+             {.meaning = "exponent of n ∝ r^exponent; -1 or less needs an `inner_radius`",
+              .example = "-2",
+              .when = {"profile", {"power_law"}}});
     return s;
   }();
   return section;
@@ -32,16 +30,15 @@ const Section<Density>& density_section() {
 void add_shell_keys(Section<Dataset>& s) {
   const Condition shell{"type", {"shell"}};
   s.quantity("inner_radius", &Dataset::inner_radius, Dimension::length, non_negative,
-             {.meaning = "inside there is nothing; less than `outer_radius`", .fallback = "0 cm", .when = shell});
+             {.meaning = "radius of the empty cavity; less than `outer_radius`", .fallback = "0 cm", .when = shell});
   s.quantity("outer_radius", &Dataset::outer_radius, Dimension::length, positive,
-             {.meaning = "edge of the gas", .example = "1 kpc", .when = shell});
+             {.meaning = "outer radius of the gas", .example = "1 kpc", .when = shell});
   s.map("density", &Dataset::density, density_section(),
         {.meaning = "density profile", .fallback = "{}", .when = shell});
-  s.integer(
-      "cells", &Dataset::cells, 0, 4096,
-      {.meaning = "realises the shell on a grid of this many cells along its diameter, for comparison; 0 does not",
-       .fallback = "0",
-       .when = shell});
+  s.integer("cells", &Dataset::cells, 0, 4096,
+            {.meaning = "puts the shell on a grid with this many cells along its diameter, for comparison; 0: no grid",
+             .fallback = "0",
+             .when = shell});
   s.check([](Reader& reader, const Dataset& d) {
     if (d.outer_radius > 0 && d.inner_radius >= d.outer_radius) {
       reader.report("inner_radius", "must be less than outer_radius");
@@ -58,9 +55,8 @@ namespace {
 MediumOutline outline_shell(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   const double inner = dataset.inner_radius / dataset.outer_radius;
   if (1 - inner < 1e-6) {
-    refuse(
-        "dataset.inner_radius",
-        "a shell thinner than 1e-6 of its radius is not resolved in single precision; it is a slab for all purposes");
+    refuse("dataset.inner_radius",
+           "a shell thinner than 1e-6 of its radius is not resolved in single precision; use a slab");
   }
   const Model model = build_model(dataset, line, dataset.outer_radius, inner, refuse);
   MediumOutline m = model.medium;

@@ -21,47 +21,46 @@ namespace {
 void add_grid_keys(Section<Dataset>& s) {
   const Condition grid{"type", {"uniform_grid"}};
   s.text("path", &Dataset::path, "a file name", [](const std::string& path) { return !path.empty(); },
-         {.meaning = "a grid file, as `thor grid` writes it; relative to the configuration",
+         {.meaning = "grid file, as `thor grid` writes it; its path is relative to the configuration",
           .example = "galaxy_grid.h5",
           .when = grid});
   s.text("density_field", &Dataset::density_field, "the name of an array", [](const std::string&) { return true; },
-         {.meaning = "number density of the absorber; by default that of the line's ion, as in `HI_density`",
+         {.meaning =
+              "array with the number density of the absorber; by default that of the line's ion, such as `HI_density`",
           .fallback = "",
           .when = grid});
   s.text("dust_field", &Dataset::dust_field, "the name of an array",
          [](const std::string& name) { return !name.empty(); },
-         {.meaning = "number density that the cross-section of `dust` multiplies, with `dust`",
+         {.meaning = "array with the number density of dust absorbers, which `dust.cross_section` multiplies",
           .fallback = "dust",
           .when = grid});
   s.choice("boundary", &Dataset::boundary,
-           std::vector<Option<Boundary>>{{"file", Boundary::file, "as the file says"},
-                                         {"open", Boundary::open, "photons leave at the faces"},
-                                         {"periodic", Boundary::periodic, "they enter again on the other side"}},
-           {.meaning = "of the box", .fallback = "file", .when = grid});
-  s.boolean("hubble_flow", &Dataset::hubble_flow,
-            {.meaning = "redshift along the path by H(z) of the file; a step shifts by at most f v_th",
-             .fallback = "true",
-             .when = grid});
-  s.optional_quantity(
-      "stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-      {.meaning = "line absorption ends this far redward of the fastest gas: photons stop, with dust they fly on; "
-                  "needed if periodic",
-       .example = "5 Angstrom",
-       .when = grid});
+           std::vector<Option<Boundary>>{
+               {"file", Boundary::file, "as given by the file"},
+               {"open", Boundary::open, "photons leave at the faces"},
+               {"periodic", Boundary::periodic, "photons that leave enter again on the opposite side"}},
+           {.meaning = "boundary of the box", .fallback = "file", .when = grid});
+  s.boolean(
+      "hubble_flow", &Dataset::hubble_flow,
+      {.meaning = "redshift along the path by the Hubble rate H(z) of the file", .fallback = "true", .when = grid});
+  s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
+                      {.meaning = "wavelength shift redward of the fastest gas beyond which the line no longer "
+                                  "absorbs: photons stop, or fly on if there is dust; required in a periodic box",
+                       .example = "5 Angstrom",
+                       .when = grid});
   s.boolean("packed", &Dataset::packed,
-            {.meaning = "12 bytes a cell in place of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
+            {.meaning = "12 bytes per cell instead of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
              .fallback = "false",
              .when = grid});
   s.integer("tiles", [](Dataset& d) -> double& { return d.tiles; }, 1, 1024,
-            {.meaning = "copies of the file along each axis that make up the box, with those of its lists of sources",
-             .fallback = "1",
-             .when = grid});
-  s.choice("bad_cells", &Dataset::bad_cells,
-           std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
-                                         {"drop", BadCells::drop, "they are empty, and counted"}},
-           {.meaning = "what becomes of NaN, negative densities and temperatures below 0.1 K",
-            .fallback = "error",
-            .when = grid});
+            {.meaning = "number of copies of the grid and its sources along each axis", .fallback = "1", .when = grid});
+  s.choice(
+      "bad_cells", &Dataset::bad_cells,
+      std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
+                                    {"drop", BadCells::drop, "bad cells become empty, and their number is reported"}},
+      {.meaning = "treatment of cells with NaN, negative densities or temperatures below 0.1 K",
+       .fallback = "error",
+       .when = grid});
 }
 
 }  // namespace
@@ -89,8 +88,7 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
   }
   if (m.grid.periodic && !(dataset.stop_shift && m.grid.hubble > 0)) {
     refuse("dataset.stop_shift",
-           "a periodic box has no way out: give a stop_shift, with the Hubble flow of a cosmological snapshot; or set "
-           "boundary: open");
+           "photons never leave a periodic box: set stop_shift (needs Hubble flow), or boundary: open");
   }
   UniformGrid<double> g{};
   for (int k = 0; k < 3; ++k) {
@@ -139,8 +137,8 @@ void warn_of_wings(const Medium& m, const config::Dataset& dataset, const Line& 
       m.statistics.largest_opacity * m.statistics.largest_a / (std::sqrt(constants::pi) * std::pow(shift + 4, 2));
   if (depth < 1) return;
   warning(
-      "dataset.stop_shift: the thickest cell has an optical depth of {:.2g} for light that is stopped; give at least "
-      "{:.2g} Angstrom",
+      "dataset.stop_shift: too small, the thickest cell has an optical depth of {:.2g} for stopped light. Use at least "
+      "{:.2g} Angstrom.",
       depth, *dataset.stop_shift * std::sqrt(depth) / constants::angstrom);
 }
 
@@ -180,7 +178,8 @@ double fastest_of_all(const comm::World& world, const config::Dataset& dataset, 
 }
 
 void say_dropped(const config::Dataset& dataset, const std::vector<std::int64_t>& dropped) {
-  if (!dropped.empty()) warning("{}: {} cells are dropped as bad, and empty now", dataset.path, dropped.size());
+  if (!dropped.empty())
+    warning("{}: {} bad cells were made empty (dataset.bad_cells: drop)", dataset.path, dropped.size());
 }
 
 /// The domains that a rank holds at first.
@@ -258,9 +257,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
     spread->read = [=, stamp = stamp_of(dataset.path)](int domain) {
       GridPart part = part_of(domain, read(domain));
       if (stamp_of(dataset.path) != stamp) {
-        throw Error(ExitCode::input, dataset.path +
-                                         ": has changed since the run began, and a rank that takes over from another "
-                                         "has to read it again: run once more, or with --no-relief");
+        throw Error(ExitCode::input, dataset.path + ": changed during the run: run again, or use --no-relief");
       }
       return part;
     };
@@ -294,7 +291,8 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     m.dataset = m.cells->dataset();
   }
   if (!(m.statistics.largest_opacity > double(least_opacity))) {
-    warning("{}: the density is 0 in every cell: nothing absorbs or scatters in this line", dataset.path);
+    warning("{}: the density is 0 in every cell, so this line is not absorbed. Check dataset.density_field.",
+            dataset.path);
   }
   m.number_density = m.statistics.mean_density();
   m.column_density = m.number_density * m.size * double(m.grid.count[2]);

@@ -12,7 +12,7 @@ Line choose_line(const config::Config& config, const Refuse& refuse) {
   if (!found) {
     std::vector<std::string> names;
     for (const Line& line : list) names.push_back(line.name);
-    refuse("line", fmt::format("expected a line of the line list, got \"{}\"{} (lines: {})", config.line,
+    refuse("line", fmt::format("expected a line of `thor lines` or of line_list, got \"{}\"{} (lines: {})", config.line,
                                config::suggestion(config.line, names), fmt::join(names, ", ")));
     return list.front();
   }
@@ -23,8 +23,8 @@ Line choose_line(const config::Config& config, const Refuse& refuse) {
   if (config.acceleration.core_skip.mode != config::CoreSkipMode::none) {
     for (const AtomicTransition* t : line.absorbing()) {
       if (line.fluorescence(*t).empty()) continue;
-      refuse("acceleration.core_skip", "leaves out scatterings, each of which could end in fluorescence of " + t->name +
-                                           ": must be none with line " + line.name);
+      refuse("acceleration.core_skip", "skips scatterings, each of which could end in fluorescence of " + t->name +
+                                           ": set it to none for line " + line.name);
       break;
     }
   }

@@ -136,19 +136,19 @@ bool have_room(const comm::World& world, const Medium& m) {
 void warn(const config::CoreSkip& skip, double x_crit, const comm::World& world, const Medium& m, int threads) {
   const std::string name = skip.mode == config::CoreSkipMode::fixed ? fmt::format("fixed: {:g}", x_crit) : "global";
   if (!have_room(world, m)) {
-    return warning("core_skip {}: not enough memory to check whether the gas supports x_crit = {:.3g}", name, x_crit);
+    return warning("acceleration.core_skip {}: x_crit = {:.3g} is unchecked (not enough memory). Use core_skip: local.",
+                   name, x_crit);
   }
   const SupportedCoreSkip gas = supported_core_skip(world, m, x_crit, threads);
   if (m.cells && gas.absorbers > 0.01) {
     warning(
-        "core_skip {}: x_crit = {:.3g} is above what the gas supports, 0.2 (a tau_loc)^(1/3), in {:.3g} % of the cells "
-        "with gas, which hold {:.3g} % of the absorbers (median {:.2g}, largest {:.2g}): the result is biased. Take "
-        "core_skip: local.",
+        "core_skip {}: the result is biased, x_crit = {:.3g} is too large in {:.3g} % of the cells with {:.3g} % of "
+        "the absorbers (0.2 (a tau_loc)^(1/3): median {:.2g}, largest {:.2g}). Use core_skip: local.",
         name, x_crit, 100 * gas.cells, 100 * gas.absorbers, gas.median, gas.largest);
   } else if (!m.cells && x_crit > slack * gas.largest) {
     warning(
-        "core_skip {}: x_crit = {:.3g} is above what the gas supports, 0.2 (a tau_loc)^(1/3) = {:.3g} where it is "
-        "largest: the result is biased. Take core_skip: local{}.",
+        "core_skip {}: the result is biased, x_crit = {:.3g} exceeds 0.2 (a tau_loc)^(1/3), which is at most {:.3g} "
+        "here. Use core_skip: local{}.",
         name, x_crit, gas.largest, gas.largest > 0 ? fmt::format(", or {{fixed: {:.2g}}} or less", gas.largest) : "");
   }
 }
@@ -176,8 +176,7 @@ void warn_of_core_skip(const config::Config& config, const Setup& setup, const c
   warn(skip, x_crit, world, m, threads);
   if (m.dust.tau > 0 && x_crit > most_with_dust) {
     warning(
-        "core_skip fixed: {:g}: with dust an x_crit above {:g} loses light, since absorption on the skipped path "
-        "is added only on average. Take {{fixed: {:g}}} or less, or local.",
+        "core_skip fixed: {:g}: with dust, an x_crit above {:g} loses light. Use {{fixed: {:g}}} or less, or local.",
         x_crit, most_with_dust, most_with_dust);
   }
 }

@@ -92,7 +92,7 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
   const auto made_by = file.text("/", "thor_version");
   const auto format = file.number("/", "format_version");
   const auto config = file.text("/", "config"), name = file.text("/", "config_path");
-  if (!made_by || !format || !config) refuse(path, "it is not a result of thor");
+  if (!made_by || !format || !config) refuse(path, "not a result of thor");
   if (*made_by != version || *format != double(io::result_format_version)) {
     const std::string why =
         *made_by != version
@@ -103,38 +103,36 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
                      "photons (thor info --config)");
   }
   if (file.text("/", "driver") == "raytrace") {
-    refuse(path,
-           "it is of rays, which have neither checkpoints nor photons to add. Run its configuration again (thor "
-           "info --config)");
+    refuse(path, "results of driver: raytrace cannot be continued. Run the configuration again (thor info --config)");
   }
   if (file.has("/photons/original") || file.has("/photons/peel") || file.has("/parts")) {
-    refuse(path,
-           "it holds raw photons, whose weights would change. Run its configuration (thor info --config) with more "
-           "photons");
+    refuse(
+        path,
+        "it has raw photons, whose weights would change. Run its configuration (thor info --config) with more photons");
   }
   if (file.number("/summary", "in_flight").value_or(0) + file.number("/summary", "rays_in_flight").value_or(0) > 0) {
     refuse(path,
-           "the run was cut with photons or rays in flight, whose light is partly counted. Run it again, with a longer "
-           "--drain where it may be cut");
+           "the run was cut with photons or rays in flight, whose light is partly counted. Run it again with a longer "
+           "--drain");
   }
   if (!name || !file.has(std::string(group) + "/cells")) {
     refuse(path,
-           "it does not hold what was counted: an earlier build made it, the run was cut on a device, it has no "
-           "outputs, or its tally is large or not wanted (output.tally: always keeps it). Run its configuration again "
-           "with more photons (thor info --config)");
+           "it has no tally (too large, output.tally: never, no outputs, cut on a device, or an earlier build). Run "
+           "its configuration again with more photons (thor info --config), and output.tally: always to continue it");
   }
   if (const auto commit = file.text("/", "git_commit"); commit && *commit != git_commit) {
-    warning("{} was made by commit {}, and this is {}: photons may differ", path, *commit, git_commit);
+    warning("{} was made by commit {}, this is {}: photons may differ. Continue it with the thor that made it.", path,
+            *commit, git_commit);
   }
   if (file.text(group, "config_hash") != fmt::format("{:016x}", io::hash_of(*config))) {
-    refuse(path, "its configuration is not the one that it was made with");
+    refuse(path, "its configuration was changed after the run");
   }
   if (file.text(group, "cells_hash") != hash_of_cells(file.read_all<std::uint64_t>(std::string(group) + "/cells"))) {
-    refuse(path, "its tally is damaged: the cells");
+    refuse(path, "its tally is damaged (cells)");
   }
   Earlier earlier{path, *config, asked ? *asked : find_config(path, file, *config)};
   if (!asked && earlier.config.resolved != *config) {
-    refuse(path, "its configuration does not mean the same to this program; use the one that made it");
+    refuse(path, "this thor reads its configuration differently; use the thor that made it");
   }
   return earlier;
 }
@@ -198,8 +196,8 @@ void require_no_other(const std::string& path) {
   } catch (const Error&) {  // it says nothing, or is being written
     return;
   }
-  refuse(path, fmt::format("a run of another configuration was to replace it, and was killed before it had written "
-                           "anything. Run that one again, or remove {} to go on with this result",
+  refuse(path, fmt::format("a run of another configuration that was to replace it was killed before it wrote anything. "
+                           "Run that one again, or remove {} to continue this result",
                            partial));
 }
 
@@ -253,7 +251,8 @@ void require_no_previous(const std::string& result, bool overwrite) {
         result, "'" + path + "' is a checkpoint of another run",
         "complete that one (`thor continue " + result + "`), remove it (--overwrite), or use another name");
   } else if (previous == Previous::finished) {
-    io::detail::fail(result, "'" + path + "' is a result, in the place of checkpoints", "move it, or use another name");
+    io::detail::fail(result, "'" + path + "' is a result and has the name of a checkpoint",
+                     "move it, or use another name");
   }
 }
 
@@ -274,7 +273,7 @@ Earlier open_earlier(const std::string& path, const config::Config* asked) {
                       "and goes on from it",
                       e.what(), previous, path));
     }
-    warning("{}; going on from the checkpoint before it, {}", e.what(), previous);
+    warning("{}; continuing from the previous checkpoint, {}", e.what(), previous);
     return earlier;
   }
 }

@@ -112,13 +112,13 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
                                                     const Medium& medium, int threads) {
   if (!config.acceleration.jumps) return nullptr;
   const auto follow = [](const std::string& why) {
-    message("thor: acceleration.jumps: {}, so every scattering is followed\n", why);
+    message("thor: acceleration.jumps is off: {}\n", why);
     return nullptr;
   };
-  if (config.physics.recoil) return follow("the tables of sphere jumps are without recoil");
-  if (config.physics.deuterium > 0) return follow("the tables of sphere jumps are without deuterium");
+  if (config.physics.recoil) return follow("its tables have no physics.recoil");
+  if (config.physics.deuterium > 0) return follow("its tables have no physics.deuterium");
   if (config.limits.max_scatterings < config::Limits::most) {
-    return follow("limits.max_scatterings counts every scattering");
+    return follow("limits.max_scatterings is set");
   }
   auto tables = std::make_shared<const JumpTables>(config.acceleration.jump_tables.empty()
                                                        ? JumpTables::built_in()
@@ -131,8 +131,8 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
     const double outside = share_outside(medium, low, high, threads);
     if (outside > 0) {
       message(
-          "thor: acceleration.jumps: {:.3g} % of the absorbers are in cells whose Voigt parameter is outside the "
-          "tables of sphere jumps ({:.3g} to {:.3g}); every scattering there is followed\n",
+          "thor: acceleration.jumps is off for {:.3g} % of the absorbers, in cells with a Voigt parameter outside "
+          "{:.3g} to {:.3g}\n",
           100 * outside, low, high);
     }
     return tables;
@@ -142,8 +142,8 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
     return a >= low && a <= high;
   };
   if (!std::ranges::any_of(line.absorbing(), inside)) {
-    return follow(fmt::format("the Voigt parameter {:.3g} is outside the tables of sphere jumps ({:.3g} to {:.3g})",
-                              medium.a, low, high));
+    return follow(
+        fmt::format("the Voigt parameter {:.3g} is outside its tables ({:.3g} to {:.3g})", medium.a, low, high));
   }
   return tables;
 }

@@ -17,14 +17,14 @@ void warn_of_grid(const Setup& setup) {
   const CellStatistics& s = setup.medium.statistics;
   if (s.share_of_jumps() > 0.01) {
     warning(
-        "the velocity differs by more than the thermal speed across {:.1f} % of the faces between cells with gas (by "
-        "up to {:.0f} times): line photons slip through. Use a finer grid (docs/gas.md#a-grid-of-cells).",
+        "the grid is too coarse: across {:.1f} % of the cell faces the velocity jumps by more than the thermal speed "
+        "(up to {:.0f} times), so line photons pass through. Use a finer grid (docs/gas.md).",
         100 * s.share_of_jumps(), s.largest_jump);
   }
   if (s.velocity_step > 0.1) {
     warning(
-        "packed velocities are kept in steps of {:.2g} of the smallest thermal speed, since one of them is very large: "
-        "take out the fast cells, or dataset.packed",
+        "dataset.packed: velocities are rounded to {:.2g} of the smallest thermal speed, as one is very large. Remove "
+        "fast cells, or set packed: false.",
         s.velocity_step);
   }
 }

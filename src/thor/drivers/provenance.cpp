@@ -38,8 +38,7 @@ void write_provenance(io::ArrayOutput& file, const Provenance& made) {
 std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light, int rank_on_node) {
   if (options.device == "cpu" || (options.device == "auto" && writes_peeled_light)) return nullptr;
   if (writes_peeled_light) {
-    throw Error(ExitCode::device,
-                "outputs {type: photons, of: peel} are written by processors only: run with --device cpu");
+    throw Error(ExitCode::device, "outputs {type: photons, of: peel} are possible on CPUs only: use --device cpu");
   }
   if (options.device != "auto") return device::open(options.device);
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
@@ -50,7 +49,7 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool wr
   try {
     return device::open(name);
   } catch (const Error& e) {
-    warning("{}; using the processor", e.what());
+    warning("{}; running on the CPU", e.what());
     return nullptr;
   }
 }

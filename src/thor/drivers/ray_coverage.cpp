@@ -105,12 +105,12 @@ void tell_coverage(const std::vector<Covered>& covered, const AbsorptionPlan& pl
                                      common.low / km, common.high / km)
                        : std::string());
   if (known == 0) {
-    throw Error(ExitCode::usage,
-                fmt::format("{}: no bin is covered by a sightline: in the Hubble flow of an open box, gas outside of "
-                            "it, which is not known, would absorb in all of the range; {}",
-                            key, remedy));
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}: every bin would be NaN: unknown gas outside the open box could absorb in all of the range; {}",
+                    key, remedy));
   }
-  warning("{}: {:.3g} % of the bins are NaN: gas outside of the box, which is not known, would absorb there; {}", key,
+  warning("{}: {:.3g} % of the bins are NaN, where unknown gas outside the box could absorb; {}", key,
           100 * double(all - known) / double(all), remedy);
 }
 

@@ -342,8 +342,8 @@ void RayImage::write(io::ArrayOutput* file) {
   if (!work_.world.is_first()) return;
   if (double(empty) == frames()) {
     warning(
-        "{} ({}): camera {} sees nothing: every pixel is empty. Look at its centre, depth, position and direction, at "
-        "an offset, and at the field and its range",
+        "{} ({}): every pixel of camera {} is empty. Check the camera (centre, depth, position, direction), the "
+        "offset, and the field and its range.",
         work_.key(op_), name_, camera_.name);
   }
   if (pictures_) {

@@ -49,13 +49,11 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
   const comm::World& world = options.world ? *options.world : alone;
   const RayScene whole(config.dataset, line, options.cpu.threads);
   if (!whole.is_grid() || config.dataset.path.empty()) {
-    throw Error(ExitCode::usage, "--domains: only a grid in a file can be held in parts");
+    throw Error(ExitCode::usage, "--domains: needs a dataset of type uniform_grid");
   }
   if (options.domains.count < world.ranks()) {  // said by all ranks, before the first one begins a file
-    throw Error(ExitCode::usage,
-                fmt::format("--domains {}: there are {} ranks, and each needs a domain for rays: take as "
-                            "many domains as ranks, or more",
-                            options.domains.count, world.ranks()));
+    throw Error(ExitCode::usage, fmt::format("--domains {}: expected at least one for each of the {} ranks",
+                                             options.domains.count, world.ranks()));
   }
   domains_ = std::make_unique<Domains>(whole.shape().count, false, options.domains.count, 0);
   for (int d = 0; d < domains_->count(); ++d) {

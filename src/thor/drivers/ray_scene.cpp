@@ -40,9 +40,9 @@ std::vector<std::string> required_factors(const std::string& product) {
 }
 
 [[noreturn]] void refuse_velocities() {
-  throw Error(ExitCode::usage,
-              "a product has at most one velocity along the ray: take its components (such as "
-              "HI_velocity_x) for the others");
+  throw Error(
+      ExitCode::usage,
+      "a product has at most one velocity along the ray: use components (such as HI_velocity_x) for the others");
 }
 
 }  // namespace
@@ -53,9 +53,9 @@ RayScene::RayScene(const config::Dataset& dataset, const Line& line, int threads
     is_grid_ = true;
     const std::vector<std::string> names = grid_fields(dataset.path);
     if (names.empty()) {
-      throw Error(ExitCode::input, dataset.path +
-                                       ": no array of three dimensions in it: not a grid file (`thor grid` "
-                                       "makes one of a snapshot or a cube)");
+      throw Error(ExitCode::input,
+                  dataset.path +
+                      ": no three-dimensional array: not a grid file (`thor grid` makes one of a snapshot or a cube)");
     }
     reference_ = names.front();
     shape_ = read_grid_shape(dataset, std::vector{reference_});
@@ -130,7 +130,7 @@ std::vector<std::string> RayScene::names() const {
   } else if (is_grid_) {
     for (const auto& entry : made_) names.push_back(entry.first);
   } else {
-    names = {"density", "temperature", "velocity"};
+    names = {"density", ion_ + "_density", "temperature", "velocity", ion_ + "_velocity"};
   }
   std::vector<std::string> velocities;
   for (const std::string& name : names) {
@@ -145,13 +145,13 @@ void RayScene::refuse(const std::string& field) const {
   const std::vector<std::string> there = names();
   const bool weighted = field == "temperature" || field == "velocity";
   if (from_file_ && io::Input(dataset_.path).has(field)) {
-    throw Error(ExitCode::input, fmt::format("{}: {} is no field: expected an array of numbers with three dimensions "
-                                             "(fields: {})",
-                                             dataset_.path, field, fmt::join(there, ", ")));
+    throw Error(ExitCode::input,
+                fmt::format("{}: {} is not a field: expected a three-dimensional array of numbers (fields: {})",
+                            dataset_.path, field, fmt::join(there, ", ")));
   }
   throw Error(ExitCode::input,
-              fmt::format("{}there is no field \"{}\"{} (there are: {}){}", from_file_ ? dataset_.path + ": " : "",
-                          field, config::suggestion(field, there), fmt::join(there, ", "),
+              fmt::format("{}no field \"{}\"{} (fields: {}){}", from_file_ ? dataset_.path + ": " : "", field,
+                          config::suggestion(field, there), fmt::join(there, ", "),
                           from_file_ && weighted ? "; `thor grid --mass-weighted` writes that of all gas" : ""));
 }
 
@@ -162,7 +162,7 @@ void RayScene::require_shape(std::vector<std::string> fields) const {
 
 int RayScene::add(FieldArray field) {
   if (fields_.size() == most_fields) {
-    throw Error(ExitCode::usage, fmt::format("operators need more than {} fields: run them apart", most_fields));
+    throw Error(ExitCode::usage, fmt::format("operators need more than {} fields: run them separately", most_fields));
   }
   fields_.push_back(std::move(field));
   return int(fields_.size()) - 1;
@@ -182,7 +182,7 @@ int RayScene::velocity_of_file(const std::string& prefix) {
     const std::string name = prefix + axes[k];
     if (from_file_) {
       const io::Input file(dataset_.path);
-      if (!file.has(name)) refuse(name);
+      if (!file.has(name)) refuse(k == 0 ? prefix : name);
       require_shape({name});
       // In km/s, all with one unit.
       const double unit = velocity_unit(file, name) / constants::km;
@@ -275,7 +275,7 @@ FieldUse RayScene::use_of_model(const std::string& key, const std::vector<std::s
   use.unit = std::exp2(std::floor(std::log2(field.scale)));
   field.scale /= use.unit;
   if (model_fields_.size() == most_fields)
-    throw Error(ExitCode::usage, "operators need too many fields: run them apart");
+    throw Error(ExitCode::usage, "operators need too many fields: run them separately");
   model_fields_.push_back(field);
   use.quantity.field = int(model_fields_.size()) - 1;
   use.units = unit.text();
@@ -294,7 +294,7 @@ FieldUse RayScene::place(const std::string& product, config::FieldScale scale, d
   const std::size_t fields_before = fields_.size();
   FieldUse use = is_grid_ ? this->use(product) : use_of_model(key, required_factors(product));
   if (use.quantity.velocity >= 0) {
-    throw Error(ExitCode::usage, "the velocity along a ray has no transfer function: take a field of cells");
+    throw Error(ExitCode::usage, "field: the velocity along a ray has no transfer function; use an array of the grid");
   }
   const bool log = scale == config::FieldScale::log;
   const double zero = log ? std::log(low) : low, width = (log ? std::log(high) : high) - zero;
@@ -334,8 +334,9 @@ FieldUse RayScene::place(const std::string& product, config::FieldScale scale, d
 
 double RayScene::mean_of(const std::string& product) {
   const FieldUse use = this->use(product);
-  if (!is_grid_) throw Error(ExitCode::usage, "brightness is a field of cells, and this model has none");
-  if (use.quantity.velocity >= 0) throw Error(ExitCode::usage, "brightness is a field of cells, not a velocity");
+  if (!is_grid_) throw Error(ExitCode::usage, "brightness: needs a grid (dataset.type uniform_grid, or dataset.cells)");
+  if (use.quantity.velocity >= 0)
+    throw Error(ExitCode::usage, "brightness: expected an array of the grid, not a velocity");
   const FieldArray& field = fields_[std::size_t(use.quantity.field)];
   double sum = 0;  // cells that fill up the last tiles are 0
   for (std::size_t i = 0; i < field.count; ++i) sum += double(field.numbers.get()[i]);
@@ -347,11 +348,12 @@ FieldUse RayScene::over_mean(const std::string& product) {
   const double by = means_[product];
   const std::string key = fmt::format("{} over {}", product, by);
   if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
-  if (!(by > 0)) throw Error(ExitCode::input, fmt::format("the mean of {} is {}: it is no brightness", product, by));
+  if (!(by > 0))
+    throw Error(ExitCode::input, fmt::format("brightness: {} has mean {}; expected a positive value", product, by));
   FieldUse use = this->use(product);
   FieldArray scaled = fields_[std::size_t(use.quantity.field)];
   if (std::any_of(scaled.numbers.get(), scaled.numbers.get() + scaled.count, [](float v) { return v < 0; })) {
-    throw Error(ExitCode::input, fmt::format("{} has negative values: it is no brightness", product));
+    throw Error(ExitCode::input, fmt::format("brightness: {} has negative values; expected none", product));
   }
   const FieldArray raw = scaled;
   scaled.numbers = std::make_shared<float[]>(raw.count);
@@ -364,10 +366,8 @@ FieldUse RayScene::over_mean(const std::string& product) {
 
 Absorber RayScene::absorber(const Line& line, const std::string& density_field) {
   if (!from_file_ && ion_of(line) != ion_) {
-    throw Error(ExitCode::usage,
-                fmt::format("the gas of a model is {}, as its line says, and {} is a line of {}: set the key "
-                            "line to it",
-                            ion_, line.name, ion_of(line)));
+    throw Error(ExitCode::usage, fmt::format("the gas is {} (key line), and {} is a line of {}: set the key line to it",
+                                             ion_, line.name, ion_of(line)));
   }
   if (!is_grid_) {
     Absorber a{use("density"), use("temperature"), {}};
@@ -412,9 +412,10 @@ FieldUse RayScene::broadened(const Absorber& a, const Line& line) {
       fmt::format("{} {} with b_turb of {}", a.density.quantity.field, a.temperature.quantity.field, speed);
   if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
   if (has_isotopes(line)) {
-    throw Error(ExitCode::input,
-                fmt::format("{}: its array b_turb has no meaning in line {}: isotopes would need widths of their own",
-                            dataset_.path, line.name));
+    throw Error(
+        ExitCode::input,
+        fmt::format("{}: array b_turb cannot be used with line {}, whose isotopes have different widths: remove it",
+                    dataset_.path, line.name));
   }
   require_shape({"b_turb"});
   const double unit = velocity_unit(io::Input(dataset_.path), "b_turb");
@@ -437,9 +438,9 @@ FieldUse RayScene::broadened(const Absorber& a, const Line& line) {
         fmt::format("{}: array b_turb: {} cells with absorbing gas have less than 0 or more than {:.0f} km/s",
                     dataset_.path, bad, fastest_gas / constants::km);
     if (!drop) {
-      throw Error(ExitCode::input, what + ": mend the file, or set dataset.bad_cells: drop to take them as empty");
+      throw Error(ExitCode::input, what + ": correct the file, or set dataset.bad_cells: drop to make them empty");
     }
-    warning("{}, and are taken as empty", what);
+    warning("{}; they are read as empty", what);
   }
   FieldUse use{{}, 1, "K"};
   field.unit = 1;
@@ -477,9 +478,9 @@ void RayScene::require_gas(const Absorber& a) {
   const std::string what = fmt::format("{}: {} cells with absorbing gas {}{}", dataset_.path, bad, first,
                                        bad > 1 ? ", or are not allowed in other ways" : "");
   if (dataset_.bad_cells != config::BadCells::drop) {
-    throw Error(ExitCode::input, what + ": mend the file, or set dataset.bad_cells: drop to take them as empty");
+    throw Error(ExitCode::input, what + ": correct the file, or set dataset.bad_cells: drop to make them empty");
   }
-  warning("{}, and are taken as empty", what);
+  warning("{}; they are read as empty", what);
 }
 
 double RayScene::coldest(const FieldUse& temperature) const {

@@ -137,8 +137,8 @@ void RaySpectra::require_images() const {
   if (images() < 1000) return;
   const RayScene& scene = work_.parts.scene();
   throw Error(ExitCode::usage,
-              fmt::format("{}.range: it is {:.3g} times as wide as the Hubble flow across the periodic box, {:.3g} "
-                          "km/s; expected at most 1000: take a narrower range",
+              fmt::format("{}.range: {:.3g} times as wide as the Hubble flow across the periodic box, {:.3g} km/s; "
+                          "expected at most 1000 times: use a narrower range",
                           work_.key(op_), images(), scene.hubble() * std::ranges::min(scene.size()) / km));
 }
 

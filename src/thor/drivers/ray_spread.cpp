@@ -9,9 +9,9 @@ namespace thor {
 
 RayScene::Spread RayScene::spread_of(const std::string& product) {
   const FieldUse use = this->use(product);
-  if (!is_grid_) throw Error(ExitCode::usage, "only the fields of a grid have a spread over its cells");
+  if (!is_grid_) throw Error(ExitCode::usage, "spread: needs a grid (dataset.type uniform_grid, or dataset.cells)");
   if (use.quantity.velocity >= 0) {
-    throw Error(ExitCode::usage, "the velocity along a ray is no field of cells: take one of its components");
+    throw Error(ExitCode::usage, "the velocity along a ray is not an array of the grid: use one of its components");
   }
   const FieldArray& field = fields_[std::size_t(use.quantity.field)];
   const std::span<const float> numbers(field.numbers.get(), field.count);

@@ -140,15 +140,15 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
   if (!parallel) {
     const Vector to_centre = plus(centre, times(-1, position));
     if (!(length(to_centre) > 0)) {
-      throw Error(ExitCode::usage, "camera " + c.name +
-                                       ": it is at its centre, and has no direction to look into: give "
-                                       "another position or centre");
+      throw Error(
+          ExitCode::usage,
+          "camera " + c.name + ": position and centre are equal, so the camera has no direction: change one of them");
     }
     forward = unit(to_centre);
   }
   if (!(length(cross(forward, unit(c.up))) > 1e-6)) {
     throw Error(ExitCode::usage,
-                "camera " + c.name + ": up is parallel to the direction it looks into: choose another");
+                "camera " + c.name + ": up is parallel to the line of sight: choose another direction");
   }
   const Vector right = unit(cross(forward, unit(c.up))), up = cross(right, forward);
   for (std::size_t k = 0; k < 3; ++k) {
@@ -244,9 +244,11 @@ SightlineList build_sightlines(const config::Sightlines& keys, const RayScene& s
   SightlineList out;
   const auto [count, rays] = count_sightlines(keys, scene);
   if (rays > double(std::numeric_limits<std::uint32_t>::max())) {
-    throw Error(ExitCode::usage, fmt::format("{}: the sightlines enter the box {:.3g} times, and {:.3g} are possible: "
-                                             "take fewer, or a shorter length",
-                                             key, rays, double(std::numeric_limits<std::uint32_t>::max())));
+    throw Error(
+        ExitCode::usage,
+        fmt::format(
+            "{}: the sightlines enter the box {:.3g} times; expected at most {:.3g}: use fewer or shorter sightlines",
+            key, rays, double(std::numeric_limits<std::uint32_t>::max())));
   }
   out.begins.reserve(std::size_t(count)), out.directions.reserve(std::size_t(count));
   out.rays.first.reserve(std::size_t(count) + 1), out.rays.rays.reserve(std::size_t(rays));

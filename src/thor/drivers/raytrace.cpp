@@ -52,10 +52,10 @@ RayWork::RayWork(const config::Raytrace& c, const RunOptions& o)
 void RayWork::require_memory(const std::string& key, double bytes) const {
   const double available = available_memory();
   if (bytes <= available) return;
-  throw Error(ExitCode::device,
-              fmt::format("{}: out of memory: it takes {}, and {} are free; take fewer pixels, bins or "
-                          "sightlines, shorter ones, or a machine with more memory",
-                          key, size_text(bytes), size_text(available)));
+  throw Error(
+      ExitCode::device,
+      fmt::format("{}: needs {} of memory, but {} are free: use fewer pixels or bins, or fewer or shorter sightlines",
+                  key, size_text(bytes), size_text(available)));
 }
 
 SightlineList RayWork::sightlines(std::size_t op, const config::Sightlines& keys) {
@@ -63,7 +63,8 @@ SightlineList RayWork::sightlines(std::size_t op, const config::Sightlines& keys
   require_memory(where, bytes_of_sightlines(keys, parts.scene()));
   SightlineList list = build_sightlines(keys, parts.scene(), config.seed, where);
   if (list.missed > 0) {
-    warning("{}: {} of {} sightlines do not meet the gas, and show none", key(op), list.missed, list.begins.size());
+    warning("{}: {} of {} sightlines miss the gas and are empty. Check their positions and directions.", key(op),
+            list.missed, list.begins.size());
   }
   return list;
 }

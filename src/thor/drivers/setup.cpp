@@ -35,9 +35,9 @@ std::array<double, 3> periodic_sides(const GridShape& grid) {
 /// Refuses what domains cannot do.
 void require_domains(const config::Config& config) {
   if (!dataset_type(config.dataset.type).in_parts) {
-    throw Error(ExitCode::usage, fmt::format("--domains: a {} is not read from a file, and cannot be cut; take the "
-                                             "option out",
-                                             config.dataset.type));
+    throw Error(ExitCode::usage,
+                fmt::format("--domains: a {} has no grid file and cannot be divided; leave the option out",
+                            config.dataset.type));
   }
 }
 
@@ -105,9 +105,8 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   }
   if (config.precision == config::Precision::single_ && farthest > 1e5) {
     warning(
-        "the lines of {} are up to {:.1g} thermal widths apart, where single precision resolves only {:.1g} of a "
-        "width; "
-        "set precision: double",
+        "line {}: its transitions are up to {:.1g} thermal widths apart, where single precision resolves {:.1g} of a "
+        "width. Set precision: double.",
         line.name, farthest, farthest * 0x1p-24);
   }
   const config::Numerics numerics = build_numerics(config.numerics, line, medium, refuse);

@@ -20,10 +20,9 @@ void check_cosmology(const config::Config& config, const Refuse& refuse) {
   const double expected = Cosmology{sky.hubble, sky.omega_m, 1 - sky.omega_m}.hubble(redshift);
   if (std::abs(hubble / expected - 1) < 0.01) return;
   const double unit = constants::km / (1e3 * cm_per_kpc);
-  refuse("sky",
-         fmt::format("the grid {} has H(z = {:g}) = {:.4g} km/s/Mpc, and hubble = {:g} and omega_m = {:g} make it "
-                     "{:.4g}: give sky.hubble and sky.omega_m of the simulation",
-                     config.dataset.path, redshift, hubble / unit, sky.hubble, sky.omega_m, expected / unit));
+  refuse("sky", fmt::format("the grid {} has H(z = {:g}) = {:.4g} km/s/Mpc, but sky.hubble = {:g} and sky.omega_m = "
+                            "{:g} give {:.4g}: use the values of the simulation",
+                            config.dataset.path, redshift, hubble / unit, sky.hubble, sky.omega_m, expected / unit));
 }
 
 void check_frame(const config::Config& config, config::Axis axis, double low, double high, const Line& line,
@@ -51,7 +50,10 @@ void warn_of_redshift(const config::Config& config, const Setup& setup) {
   if (!config.sky || !setup.medium.cells) return;
   const double redshift = distances_of(config.sky).redshift, own = setup.medium.grid.redshift;
   if (!(own > 0) || std::abs((1 + redshift) / (1 + own) - 1) < 0.01) return;
-  warning("the grid is of redshift {:g}, and is seen as if it were at {:g} (sky)", own, redshift);
+  warning(
+      "sky: the grid has redshift {:g} but is observed at {:g}. Set sky.redshift to that of the grid if this is not "
+      "intended.",
+      own, redshift);
 }
 
 /// Whether an output shows what an observer sees.
@@ -101,9 +103,9 @@ void warn_of_parallel_beams(const config::Config& config) {
   }
   if (more < 0) return;
   warning(
-      "{}{}: rays have what its light scatters, and not the light that goes straight through. Give the beam an "
-      "`opening_angle`, or the output `estimator: escaped`, which has both",
-      first, more > 0 ? fmt::format(" (and {} more do so)", more) : "");
+      "{}{}: the direct light of the beam is missing. Give the beam an `opening_angle`, or the output `estimator: "
+      "escaped`.",
+      first, more > 0 ? fmt::format(" (and {} more)", more) : "");
 }
 
 }  // namespace
@@ -112,7 +114,8 @@ void warn_of_sky(const config::Config& config, const Setup& setup) {
   warn_of_redshift(config, setup);
   for (const config::Observer& o : config.observers) {
     const bool of_set = o.name.find('.') != std::string::npos;
-    if (!of_set && !is_shown(config, o)) warning("no output shows what observer {} sees", o.name);
+    if (!of_set && !is_shown(config, o))
+      warning("observer {}: no output uses it. Add one with `observer: NAME`, or remove it.", o.name);
   }
   warn_of_parallel_beams(config);
 }

@@ -151,10 +151,10 @@ config::Camera view_camera(const ViewScene& view, const ViewStart& start, ViewQu
   camera.direction = query.vector("d", camera.direction, 1e6);
   camera.up = query.vector("u", camera.up, 1e6);
   if (std::ranges::all_of(camera.direction, [](double d) { return d == 0; })) {
-    throw Error(ExitCode::usage, "dx, dy, dz: a camera that looks nowhere: give a direction that is not 0");
+    throw Error(ExitCode::usage, "dx, dy, dz: expected a direction other than 0");
   }
   if (std::ranges::all_of(camera.up, [](double u) { return u == 0; })) {
-    throw Error(ExitCode::usage, "ux, uy, uz: give a direction that is not 0");
+    throw Error(ExitCode::usage, "ux, uy, uz: expected a direction other than 0");
   }
   std::array<double, 3> centre = *camera.centre;
   for (double& c : centre) c /= kpc_of_view;

@@ -60,11 +60,11 @@ std::string map_of(const Colouring& colouring, const ColourRange& range) {
 ColourRange range_of(const Colouring& colouring, bool log, double low, double high) {
   ColourRange range{log, colouring.low.value_or(low), colouring.high.value_or(high)};
   if (log && ((colouring.low && !(*colouring.low > 0)) || (colouring.high && !(*colouring.high > 0)))) {
-    throw Error(ExitCode::usage, "low, high: those of a logarithmic scale are greater than 0");
+    throw Error(ExitCode::usage, "low, high: expected values above 0 for a logarithmic scale");
   }
   if (colouring.low && colouring.high && !(range.high > range.low)) {
     throw Error(ExitCode::usage,
-                fmt::format("low, high: low = {:g} has to be less than high = {:g}", range.low, range.high));
+                fmt::format("low, high: expected low < high, got {:g} and {:g}", range.low, range.high));
   }
   if (range.high > range.low) return range;
   // All values are the same, or one limit was given beyond all of them.
@@ -165,7 +165,7 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
   const bool log = colouring.scale == "log" ||
                    (colouring.scale == "auto" && spread.least >= 0 && spread.largest > 0 && !colouring.is_signed);
   if (log && !(spread.largest > 0)) {
-    throw Error(ExitCode::usage, fmt::format("scale: {} has no value greater than 0: take a linear one", field));
+    throw Error(ExitCode::usage, fmt::format("scale: {} has no value above 0: use a linear scale", field));
   }
   const double least = log ? std::max(spread.least_positive, 1e-30 * spread.largest) : spread.least;
   const ColourRange whole = range_of({}, log, least, spread.largest);

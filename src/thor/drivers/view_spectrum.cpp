@@ -86,7 +86,7 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
   for (std::size_t k = 0; k < 3; ++k) ray.position[k] += gas.begin * ray.direction[k];  // the Hubble flow begins there
   ray.from = 0, ray.to = gas.length;
   op.low = low ? *low * km : gas.low, op.high = high ? *high * km : gas.high;
-  if (!(op.high > op.low)) throw Error(ExitCode::usage, "low, high: low has to be less than high");
+  if (!(op.high > op.low)) throw Error(ExitCode::usage, "low, high: expected low < high");
   const AbsorptionPlan plan = op.plan(line, scene, gas.coldest, gas.length * scene.length(), "spectrum");
   const std::size_t fine = std::size_t(plan.oversampling);
   std::vector<float> depths(std::size_t(plan.absorption.bins));

@@ -70,7 +70,7 @@ void Watch::stop(Stop why) {
   stop_ = why;
   progress_.finish();
   if (why == Stop::max_time) {
-    message("thor: until.max_time is reached; photons in flight go on to their end\n");
+    message("thor: until.max_time is reached; waiting for photons in flight\n");
     return;
   }
   closed_at_ = seconds();

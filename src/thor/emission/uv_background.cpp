@@ -66,7 +66,7 @@ std::vector<Row> read(const std::string& path) {
     }
     rows.push_back(row);
   }
-  if (rows.size() < 2) refuse(path, fmt::format("{} redshifts; a TREECOOL file has at least 2", rows.size()));
+  if (rows.size() < 2) refuse(path, fmt::format("{} redshifts; expected at least 2", rows.size()));
   return rows;
 }
 

@@ -118,7 +118,7 @@ bool place_point(Source<double>& s, const MediumOutline& medium) {
 /// The smallest |n_z| of the light of a beam onto a slab; refuses what never meets it.
 double least_slope(const Source<double>& s, const config::Generator& g, const Refuse& refuse, const std::string& key) {
   const double slope = std::abs(s.direction[2]);
-  if (slope < 1e-6) refuse(key + ".direction", "a beam along the slab never meets it; give it a z component");
+  if (slope < 1e-6) refuse(key + ".direction", "a beam parallel to the slab never meets it; give it a z component");
   if (!(s.cone > 0)) return slope;
   const double edge = std::acos(std::min(slope, 1.)) + g.opening_angle;
   if (edge > 89.5 * constants::pi / 180) {
@@ -154,14 +154,14 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
     case config::SourceShape::medium:
       s.shape = SourceShape::medium;
       s.in_gas = true;
-      if (grid) refuse(key + ".shape", "a grid shines by a generator of type gas");
+      if (grid) refuse(key + ".shape", "not possible in a grid: use a generator of type gas");
       break;
     case config::SourceShape::surface:
       s.shape = SourceShape::surface;
       if (grid) {
         double room = 1e300;
         for (int k = 0; k < 3; ++k) room = std::min({room, grid->zero[k], grid->shape[k] - grid->zero[k]});
-        if (s.radius > room) refuse(key + ".radius", "the surface reaches beyond the grid");
+        if (s.radius > room) refuse(key + ".radius", "the surface extends beyond the grid; use a smaller radius");
       }
       break;
     case config::SourceShape::beam:
@@ -201,13 +201,13 @@ void check_weights(const Emitter<double>& emitter) {
   }
   if (faintest < least * emitter.luminosity()) {
     warning(
-        "a photon of the faintest source carries {:.1g} of all light, which is too little to be counted: the "
-        "luminosities of such photons are wrong. Give it fewer photons or a larger escape_fraction, or leave it out.",
+        "a photon of the faintest source carries {:.1g} of all light, too little to be counted, so its luminosity is "
+        "wrong. Use fewer photons or a larger escape_fraction for it, or remove it.",
         faintest / emitter.luminosity());
   } else if (faintest * faintest < least * emitter.luminosity_squared()) {
     warning(
-        "a photon of the faintest source is {:.1g} of one of the brightest: the errors of bins that hold such "
-        "photons only are not resolved. Give the faint one fewer photons.",
+        "a photon of the faintest source carries {:.1g} of the light of one of the brightest, so the errors of bins "
+        "with only such photons are not resolved. Use fewer photons for it.",
         faintest / brightest);
   }
 }
@@ -236,11 +236,11 @@ Emitter<double> build_sources(std::span<const config::Generator> generators, std
       s.shape = SourceShape::table;
       s.in_gas = gas || g.frame == config::RestFrame::gas;
       if (gas && (!std::holds_alternative<UniformGrid<double>>(medium.dataset) || g.path.empty())) {
-        refuse(key + ".type", "needs the cells of a uniform_grid");
+        refuse(key + ".type", "needs dataset.type: uniform_grid");
         continue;
       }
       if (!gas && g.path.empty()) {
-        refuse(key + ".path", "missing: a shell or slab has no file that could hold a list of sources");
+        refuse(key + ".path", "missing: give the file with the list of sources");
         continue;
       }
       if (g.spectrum.reference.empty()) set_members(s, medium, line);
@@ -259,7 +259,7 @@ Emitter<double> build_sources(std::span<const config::Generator> generators, std
   set_shares(emitter);
   const double luminosity = emitter.luminosity();
   if (!(luminosity > 1e-100 && luminosity < 1e100)) {
-    refuse("generators", "all luminosities together must lie between 1e-100 and 1e100 erg/s");
+    refuse("generators", "expected a total luminosity from 1e-100 to 1e100 erg/s");
   }
   check_weights(emitter);
   return emitter;

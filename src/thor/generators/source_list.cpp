@@ -77,9 +77,8 @@ std::vector<float> cell_light(const config::Generator& g, const Medium& m, int t
   if (g.emission == config::Emission::field) field = g.field;
   if (recombination && file.has("HI_temperature")) {
     warning(
-        "{}: the recombination light of a cell has the temperature and velocity of its HI. Where ionised gas of "
-        "another "
-        "velocity shares the cell, its light is too narrow and in the wrong place",
+        "{}: recombination light has the temperature and velocity of HI, which is wrong in cells where ionised gas "
+        "moves differently. Use a finer grid.",
         g.path);
   }
   if (!g.from_cells) {
@@ -150,8 +149,8 @@ class ListBuilder {
 
   std::shared_ptr<const SourceList> finish(Light& light, const std::string& what) {
     if (cut_sources_ > 0) {
-      message("thor: {}: {} sources below {:.3g} erg/s are left out, {:.3g} of {:.3g} erg/s in all\n", what,
-              cut_sources_, generator_.minimum_luminosity, cut_, cut_ + sum_);
+      message("thor: {}: left out {} sources below {:.3g} erg/s, with {:.3g} of {:.3g} erg/s\n", what, cut_sources_,
+              generator_.minimum_luminosity, cut_, cut_ + sum_);
     }
     if (count_ == 0)
       refuse_source(generator_.path, fmt::format("{}: nothing shines{}", what, cut_sources_ > 0 ? " so bright" : ""));
@@ -250,7 +249,7 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
     builder.add_luminosity(luminosity);
   }
   if (outside_sources > 0) {
-    warning("{}: {} of {} sources lie outside the {} and are left out, with {:.3g} erg/s", g.path, outside_sources,
+    warning("{}: {} of {} sources are outside the {} and were left out, with {:.3g} erg/s", g.path, outside_sources,
             luminosities.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas",
             outside_light);
   }

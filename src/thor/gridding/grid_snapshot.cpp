@@ -88,7 +88,7 @@ void refuse_bad_sources(const Job& job, const Sources& sources) {
 /// Compares the sums over the grid with the gas of the snapshot.
 Budget settle(const Job& job, const Totals& totals, const std::vector<double>& gridded) {
   const GridOptions& o = job.options;
-  if (gridded[mass] == 0) refuse(job, "there is no gas in the region");
+  if (gridded[mass] == 0) refuse(job, "no gas in the region: check --centre and --size");
   Budget budget = make_budget(totals, gridded, job.gas.fields);
   if (o.method == Method::kernel && !(budget.worst() <= o.tolerance)) {
     refuse(job, fmt::format("the grid does not conserve its input to {:.1e} (--tolerance):\n{}", o.tolerance,

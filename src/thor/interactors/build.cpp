@@ -131,7 +131,7 @@ void warn_of_cold_cells(const Line& line, const Medium& m) {
   const double a = largest_a(line, m) * m.statistics.largest_a / m.a;
   const double error = 8.4e-5 * std::pow(std::max(a / Voigt::largest_a, 1.), 4);
   if (error > 1e-3) {
-    warning("the coldest cells have a Voigt parameter of {:.2g}, where the profile errs by up to {:.1g} %", a,
+    warning("line profile: errors of up to {1:.1g} % in the coldest cells, with a Voigt parameter of {0:.2g}", a,
             100 * error);
   }
 }
@@ -139,7 +139,7 @@ void warn_of_cold_cells(const Line& line, const Medium& m) {
 config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const MediumOutline& m,
                                 const Refuse& refuse) {
   if (std::holds_alternative<UniformGrid<double>>(m.dataset)) {
-    if (numerics != config::Numerics{}) refuse("numerics", "a uniform_grid has the default schemes only");
+    if (numerics != config::Numerics{}) refuse("numerics", "not possible in a uniform_grid: leave the section out");
     return config::Numerics{};
   }
   const double a = largest_a(line, m);
@@ -149,17 +149,16 @@ config::Numerics build_numerics(const config::Numerics& numerics, const Line& li
   }
   const double error = voigt_error(chosen.voigt, a);
   if (a > 1) {
-    refuse("dataset.temperature",
-           fmt::format("the Voigt parameter comes to a = {:.3g}; at most 1 is possible: raise the temperature, or add "
-                       "b_turb",
-                       a));
+    refuse(
+        "dataset.temperature",
+        fmt::format("the Voigt parameter is a = {:.3g}; expected at most 1: raise the temperature, or set b_turb", a));
   } else if (error > 0.04) {
     refuse("numerics.voigt",
-           fmt::format("the Voigt parameter comes to a = {:.3g}, where this profile errs by {:.0f} %; "
-                       "S18 and H82 do not",
+           fmt::format("the Voigt parameter is a = {:.3g}, where this profile has errors of {:.0f} %: use S18 or H82",
                        a, 100 * error));
   } else if (error > 1e-3) {
-    warning("the Voigt parameter is a = {:.2g}: the profile used errs by up to {:.1g} %", a, 100 * error);
+    warning("line profile: errors of up to {1:.1g} % at the Voigt parameter a = {0:.2g}. Use another numerics.voigt.",
+            a, 100 * error);
   }
   return chosen;
 }

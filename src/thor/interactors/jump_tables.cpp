@@ -221,7 +221,7 @@ JumpTables JumpTables::parse(std::string_view bytes, const std::string& path) {
   }
   std::memcpy(&h, bytes.data(), sizeof(h));
   if (h.version > version) {
-    throw refuse(fmt::format("its version is {}, and this thor reads {} at most", h.version, version));
+    throw refuse(fmt::format("its version is {}; this thor reads up to {}", h.version, version));
   }
   if (h.version != version || h.intervals != jump_intervals || h.strata != jump_strata || h.records != jump_records ||
       h.a_count < 2 || h.a_count > 64 || h.depth_count < 1 || h.depth_count > 32) {
@@ -232,7 +232,7 @@ JumpTables JumpTables::parse(std::string_view bytes, const std::string& path) {
   if (bytes.size() != size) throw refuse(fmt::format("it has {} bytes and should have {}", bytes.size(), size));
   std::uint64_t sum = 0;
   std::memcpy(&sum, bytes.data() + size - 8, 8);
-  if (sum != checksum(bytes.data(), size - 8)) throw refuse("it is damaged: its checksum does not fit");
+  if (sum != checksum(bytes.data(), size - 8)) throw refuse("it is damaged (wrong checksum)");
   JumpTables tables({int(h.a_count), int(h.depth_count), h.a_first, h.a_ratio, h.depth_first, h.depth_ratio});
   tables.frequency_.resize(nodes * jump_knots);
   std::memcpy(tables.frequency_.data(), bytes.data() + sizeof(h), 4 * nodes * jump_knots);

@@ -18,13 +18,12 @@ namespace {
 /// Written so that NaN fails. A value converted from another unit may miss its limit by a rounding error.
 void within(const char* option, double value, double low, double high, const char* unit) {
   if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) return;
-  refuse(option, fmt::format("{:g} is not possible; it must be from {:g} to {:g}{}{}", value, low, high,
-                             *unit ? " " : "", unit));
+  refuse(option, fmt::format("expected {1:g} to {2:g}{3}{4}, got {0:g}", value, low, high, *unit ? " " : "", unit));
 }
 
 void within(const char* option, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   if (value >= low && value <= high) return;
-  refuse(option, fmt::format("{} is not possible; it must be from {} to {}", value, low, high));
+  refuse(option, fmt::format("expected {1} to {2}, got {0}", value, low, high));
 }
 
 void check_seed(std::uint64_t seed) { within("--seed", seed, 0, std::uint64_t(1) << 53); }

@@ -154,7 +154,7 @@ TEST(Config, Until) {
   expect_failure("until.output: there is no binned output of this name; did you mean \"emergent\"?", minimal,
                  {spectrum, "until={output: emergnt, error: 2%}"});
   expect_failure("until.output: there is no binned output: list one", minimal, {"until={output: a, error: 2%}"});
-  expect_failure("until: raw photons carry weights", minimal,
+  expect_failure("until: not possible with raw photons", minimal,
                  {"outputs=[{type: photons}, {type: spectrum, name: a, axis: x, range: [0, 1], bins: 1}]",
                   "until={output: a, error: 2%}"});
 }
@@ -470,7 +470,8 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   expect_failure("f.yaml:8:36: generators.0.position.1: expected a length such as",
                  edited("photons: 1000", "position: [0 pc, 1, 2 K], photons: 1000"));
   expect_failure(
-      "f.yaml:1:7: line: expected a line of the line list, got \"MgI\"; did you mean \"MgII\"? (lines: Lya, MgII, ",
+      "f.yaml:1:7: line: expected a line of `thor lines` or of line_list, got \"MgI\"; did you mean \"MgII\"? (lines: "
+      "Lya, MgII, ",
       edited("Lya", "MgI"));
 }
 
@@ -487,10 +488,9 @@ TEST(Config, WhatTheLineRefuses) {
     expect_failure(message, minimal, set);
   };
   expect({"line=MgII", "physics.deuterium=2.5e-5"}, "physics.deuterium: line MgII has no transition of deuterium");
-  expect(
-      {"line=SiII_1190", "acceleration.core_skip=global"},
-      "acceleration.core_skip: leaves out scatterings, each of which could end in fluorescence of SiII_1190: must be "
-      "none with line SiII_1190");
+  expect({"line=SiII_1190", "acceleration.core_skip=global"},
+         "acceleration.core_skip: skips scatterings, each of which could end in fluorescence of SiII_1190: set it to "
+         "none for line SiII_1190");
   EXPECT_NO_THROW(parse(minimal, "f", {"line=MgII", "acceleration.core_skip=global"}));
   expect({"line=MgII", "generators.0.spectrum.reference=MgII_2800"},
          "generators.0.spectrum.reference: line MgII has no transition \"MgII_2800\"; did you mean");
@@ -504,7 +504,7 @@ TEST(Config, WhatTheLineRefuses) {
   // a = 0.015 for Lya at 10 K; 18 for O VII at 1 K, more than any profile here supports.
   EXPECT_NO_THROW(parse(minimal, "f", {"dataset.temperature=10 K", "numerics.voigt=H82"}));
   expect({"line=OVII", "dataset.temperature=1 K"},
-         "dataset.temperature: the Voigt parameter comes to a = 17.7; at most 1");
+         "dataset.temperature: the Voigt parameter is a = 17.7; expected at most 1");
 }
 
 TEST(Config, OverrideErrorsNameTheOverride) {
@@ -536,7 +536,7 @@ TEST(Config, NotYaml) {
   expect_failure("f.yaml:1:3: a key must be a plain word", "? [a, b]\n: c\n");
   expect_failure("f.yaml:1:52: nested too deeply", std::string(60, '[') + std::string(60, ']'));
   expect_failure("is a bracket left open?", std::string(2000, '['));
-  expect_failure("f.yaml:1:8: an alias inside the value it refers to", "a: &a [*a]\n");
+  expect_failure("f.yaml:1:8: alias refers to a value that contains it", "a: &a [*a]\n");
   expect_failure("f.yaml:1:1: not valid YAML", ",");
   expect_failure("not valid YAML", "{:");
   std::string laughs = "a0: &a0 [x, x]\n";

@@ -31,7 +31,7 @@ void NearestSampler::add(const Particles& particles) {
 }
 
 void NearestSampler::plant(const Lattice& lattice, int threads) {
-  if (position_.empty()) throw Error(ExitCode::input, "there is no gas in the region");
+  if (position_.empty()) throw Error(ExitCode::input, "no gas in the region: check --centre and --size");
   Vector period{KdTree::open, KdTree::open, KdTree::open};
   if (lattice.periodic) {
     for (std::size_t a = 0; a < 3; ++a) period[a] = double(lattice.cells[a]);

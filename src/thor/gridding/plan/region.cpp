@@ -179,7 +179,8 @@ GridRegion choose_region(const io::Snapshot& snapshot, const RegionOptions& opti
   const auto& cells = region.lattice.cells;
   const double radius = 0.5 * region.lattice.cell * double(*std::min_element(cells.begin(), cells.end()));
   const Motion motion = motion_within(snapshot, region.frame, radius);
-  if (!(motion.mass > 0)) refuse("there is no gas in the region to define its velocity and orientation");
+  if (!(motion.mass > 0))
+    refuse("no gas in the region to define its velocity and orientation: check --centre and --size");
   if (bulk && *bulk == Bulk::subtract) region.frame.velocity = motion.velocity;
   if (oriented) {
     if (!(dot(motion.angular_momentum, motion.angular_momentum) > 0)) {

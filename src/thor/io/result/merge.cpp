@@ -106,12 +106,12 @@ class Merger {
 
   Parts require_parts() const {
     if (result_.of("/photons")) {
-      refuse(merge_.result, "it has its photons already, so there is nothing to join; parts beside it can be removed");
+      refuse(merge_.result, "it has its photons already; parts beside it can be removed");
     }
     if (std::optional<Parts> parts = parts_of(result_)) return *parts;
     refuse(merge_.result,
-           "its photons are not in parts: it is no result of a run on several ranks with an output of type photons, or "
-           "the disk did not take them (thor info)");
+           "it has no parts to join: not a run on several ranks with an output of type photons, or the disk was full "
+           "(thor info)");
   }
 
   /// Rows of a column in a part, as the result has it.
@@ -124,18 +124,17 @@ class Merger {
     const std::string& name = names_[std::size_t(rank)];
     std::error_code error;
     if (!fs::exists(name, error)) {
-      refuse(name, fmt::format("there is no such file, with the photons of rank {} of {}: put it beside {}", rank,
-                               parts_.count, merge_.result));
+      refuse(name, fmt::format("file missing, with the photons of rank {} of {}: copy it beside {}", rank, parts_.count,
+                               merge_.result));
     }
     const std::vector<Object> objects = contents(name);
     const auto part = part_of(objects);
-    if (!part) refuse(name, fmt::format("it is no part of a run: put that of rank {} in its place", rank));
+    if (!part) refuse(name, fmt::format("not a part of a run: replace it by that of rank {}", rank));
     if (part->run != parts_.run || part->ranks != parts_.count) {
-      refuse(name, fmt::format("it is of another run than {}: put that of the same run in its place", merge_.result));
+      refuse(name, fmt::format("part of another run than {}: replace it by that of the same run", merge_.result));
     }
     if (part->rank != rank) {
-      refuse(name, fmt::format("it has the photons of rank {}, not of rank {}: put the right one in its place",
-                               part->rank, rank));
+      refuse(name, fmt::format("photons of rank {}; expected those of rank {}: replace the file", part->rank, rank));
     }
     for (const char* what : {"config", "seed", "git_commit"}) {
       if (show(objects.front().attributes, what) != show(result_.root(), what)) {

@@ -113,7 +113,7 @@ std::optional<Field> find_field(const Input& input, const ParticleType& particle
     const ArrayInfo info = input.array(field.path);
     field.width = width_of(input, field.path, info);
     if (info.shape[0] > 0 && !input.is_written(field.path)) {
-      warning("{}: {} was never written: taken as missing", input.path().string(), field.path);
+      warning("{}: {} has no values and is treated as missing", input.path().string(), field.path);
       continue;
     }
     if (field.width < wanted.components || (!wanted.first_of_many && field.width != wanted.components)) {

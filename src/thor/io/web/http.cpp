@@ -208,7 +208,7 @@ std::string to_bytes(const Response& response) {
 std::string random_digits(std::size_t bytes) {
   std::array<unsigned char, 64> random{};
   bytes = std::min(bytes, random.size());
-  if (getentropy(random.data(), bytes) != 0) throw Error(ExitCode::internal, "the system gives no random numbers");
+  if (getentropy(random.data(), bytes) != 0) throw Error(ExitCode::internal, "getrandom failed");
   std::string digits;
   for (std::size_t i = 0; i < bytes; ++i) digits += fmt::format("{:02x}", random[i]);
   return digits;

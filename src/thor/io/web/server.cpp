@@ -85,7 +85,7 @@ Server::Server(int port, Handler handler)
     throw Error(ExitCode::usage, fmt::format("--port {}: {} ({}); without it a free one is taken", port, what, why));
   };
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener_ < 0) refuse("there is no socket");
+  if (listener_ < 0) refuse("no socket available");
   const int on = 1;
   setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address{};

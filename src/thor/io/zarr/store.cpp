@@ -38,7 +38,7 @@ Store::Store(const fs::path& name, bool overwrite) : path_(target_of(name)), par
   const bool there = mkdir(partial_.c_str(), directory_mode_.value_or(0777)) != 0;
   if (there && errno != EEXIST) cannot_create(path_, errno);
   lock_.id = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (lock_.id < 0 && there) fail(path_, "'" + partial_.string() + "' is in the way", "look at it and remove it");
+  if (lock_.id < 0 && there) fail(path_, "'" + partial_.string() + "' is in the way", "inspect and remove it");
   if (lock_.id < 0) cannot_create(path_, errno);
   if (flock(lock_.id, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) fail_taken(path_, partial_);
@@ -63,10 +63,10 @@ void Store::require_replaceable() const {
   std::error_code ignored;
   if (fs::is_directory(path_, ignored)) {
     if (!is_group(path_) && !is_array(path_)) {
-      fail(path_, "it is a directory and no zarr store", "give another name");
+      fail(path_, "it is a directory but not a zarr store", "give another name");
     }
   } else if (fs::exists(path_, ignored)) {
-    fail(path_, "it is a file and no zarr store", "remove it, or give another name");
+    fail(path_, "it is a file, not a zarr store", "remove it, or give another name");
   }
 }
 
@@ -84,7 +84,7 @@ void Store::clear_leftovers() const {
     if (!error) fs::remove_all(entry.path(), error);
   }
   if (error) fail(path_, name + " is in the way", error.message() + "; remove it");
-  if (!empty) message("thor: removed what was in {}, left behind by a killed run\n", name);
+  if (!empty) message("thor: removed the contents of {}, left behind by a killed run\n", name);
 }
 
 void Store::abandon() {
@@ -163,7 +163,7 @@ void Store::commit(bool overwrite) {
   }
   if (!replace) return;
   fs::remove_all(old, error);
-  if (error) warning("cannot remove all of the replaced '{}': {}; remove it", old.string(), error.message());
+  if (error) warning("cannot remove all of the replaced '{}' ({}); remove it", old.string(), error.message());
 }
 
 }  // namespace thor::io::detail::zarr

@@ -100,10 +100,9 @@ std::unique_ptr<Tracer> make_tracer(const AnyScene<Real>& scene, const cpu::Opti
   try {
     return std::make_unique<DeviceTracer<Real>>(scene, options, device);
   } catch (const device::OutOfMemory& e) {
-    throw Error(ExitCode::device,
-                fmt::format("the fields do not fit into the memory of the device ({:.3g} bytes asked, "
-                            "{:.3g} free): use fewer fields, --domains, or --device cpu",
-                            double(e.asked), double(e.free)));
+    throw Error(ExitCode::device, fmt::format("the fields need {:.3g} bytes of GPU memory, but {:.3g} are free: use "
+                                              "fewer fields, --domains, or --device cpu",
+                                              double(e.asked), double(e.free)));
   }
 }
 template std::unique_ptr<Tracer> make_tracer(const AnyScene<float>&, const cpu::Options&, device::Device&);
