@@ -27,7 +27,7 @@ from test_until import numbers  # noqa: E402
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
 IMAGE = {"type": "image", "name": "sb", "observer": "face", "width": "2 kpc", "pixels": 12}
 CONFIG = {**sphere(500, 3000, outputs=[SPECTRUM, IMAGE], dust={"tau": 0.1}), "observers": [{"name": "face", "direction": [0, 0, 1]}]}
-OFTEN = ("--checkpoint", 0.01, "--threads", 1, "--device", "cpu", "--quiet")
+OFTEN = ("--checkpoint", 0.02, "--threads", 1, "--device", "cpu", "--quiet")
 #: Of runs that are killed: a checkpoint after every batch, and an end that is never reached.
 ALWAYS = ("--checkpoint", 0.001, *OFTEN[2:])
 KILLED = held("at:150")
