@@ -359,7 +359,7 @@ def override_mutants(documents_, mutants, rng):
         yield Mutant("set", m.document, f"--set {override}", "\n".join(documents_[m.document].lines), [says], (override,))
     for name, override, says in CONFLICTS:
         # Errors that concern all sources together are reported for the list.
-        where = "" if says.startswith("generators: all") else "--set " + re.escape(override)
+        where = "" if says.startswith("generators: expected") else "--set " + re.escape(override)
         yield Mutant("set", name, f"--set {override}", "\n".join(documents_[name].lines), [where, says], (override,))
 
 

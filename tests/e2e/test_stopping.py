@@ -78,7 +78,7 @@ class Stopped(unittest.TestCase):
         self.assertFalse(s["complete"])
         if in_flight:
             self.assertGreater(s["in_flight"], 0)
-        self.assertRegex(self.log(name), "complete = false")
+        self.assertRegex(self.log(name), "warning: the run was cut")
         package = read_package()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -38,9 +38,9 @@ class Configurations(Case):
         huge = self.folder / "huge.yaml"
         with open(huge, "wb") as file:
             file.truncate(1 << 34)
-        self.refuse("huge.yaml: more than 16 MB", huge)
+        self.refuse("huge.yaml: larger than 16 MB", huge)
         with open("/dev/zero") as zero:
-            self.refuse("<stdin>: more than 16 MB", "-", stdin=zero)
+            self.refuse("<stdin>: larger than 16 MB", "-", stdin=zero)
 
     def test_a_pipe_that_nobody_writes_to(self):
         pipe = self.folder / "pipe"
@@ -145,7 +145,7 @@ class OtherFiles(Case):
         os.mkfifo(pipe)
         with h5py.File(other, "w") as file:
             file["x"] = 1
-        for path, says in ((pipe, "neither a file nor a directory"), ("/dev/zero", "neither a file nor a directory"),
+        for path, says in ((pipe, "expected a file or a directory"), ("/dev/zero", "expected a file or a directory"),
                            (other, "not a result of thor, a grid or a snapshot"),
                            (self.folder / "missing.h5", "there is no such file")):
             done = run("info", path)

@@ -32,7 +32,7 @@ class Pictures(ViewCase):
                 ({"dx": 0, "dy": 0, "dz": 0}, "direction"), ({"ux": 0, "uy": 0, "uz": 0}, "ux"), ({"width": 0}, "width"),
                 ({"dx": 0, "dy": 0, "dz": 1, "ux": 0, "uy": 0, "uz": 2}, "parallel"), ({"width": -1}, "width"),
                 ({"width": 1e30}, "width"), ({"cx": 1e300}, "cx"), ({"field": "HI_densty"}, "did you mean"),
-                ({"field": "*"}, "expected a field"), ({"field": "density"}, "there are: HI_density"),
+                ({"field": "*"}, "expected a field"), ({"field": "density"}, "HI_density"),
                 ({"kind": "hologram"}, "render, projection, slice"), ({"map": "jet"}, "inferno"), ({"scale": "cubic"}, "scale"),
                 ({"low": 2, "high": 1}, "low < high"), ({"low": -1, "scale": "log"}, "above 0"), ({"opacity": -1}, "opacity"),
                 ({"opacity": "1e9"}, "opacity"), ({"low": "nan"}, "low"), ({"high": "inf"}, "high"), ({"low": "-infinity"}, "low"),
@@ -223,7 +223,7 @@ class Spectra(ViewCase):
         self.start()
         for parameters, words in (
                 (self.look(12, 12, line="Lyb"), "lines:"), (self.look(12, 12, line="MgII"), "MgII_density"), (self.look(-1, 3), "px"),
-                ({"px": 1}, "py"), (self.look(12, 12, cx=50), "does not meet"), (self.look(12, 12, low=3, high=2), "less than"),
+                ({"px": 1}, "py"), (self.look(12, 12, cx=50), "does not meet"), (self.look(12, 12, low=3, high=2), "low, high"),
                 (self.look(12, 12, low=2e5, high=2.5e5), "beyond"), (self.look(12, 12, bins=3), "bins"), (self.look("x", 12), "px"),
                 (self.look(12, 12, density_field="nope"), "nope"), (self.look(12, 12, opacity=1), "unknown")):
             with self.subTest(parameters):

@@ -103,7 +103,7 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
                      "photons (thor info --config)");
   }
   if (file.text("/", "driver") == "raytrace") {
-    refuse(path, "results of driver: raytrace cannot be continued. Run the configuration again (thor info --config)");
+    refuse(path, "it is a result of driver: raytrace. Run the configuration again (thor info --config)");
   }
   if (file.has("/photons/original") || file.has("/photons/peel") || file.has("/parts")) {
     refuse(

@@ -126,7 +126,7 @@ const Section<Generator>& generator_section() {
               .when = point});
     s.quantity("opening_angle", &Generator::opening_angle, Dimension::angle,
                {.low = narrowest_cone, .high = constants::pi},
-               {.meaning = "from the axis to the edge of the cone that the point shines into; by default all "
+               {.meaning = "angle between the axis and the edge of the cone of emission; by default all "
                            "directions",
                 .fallback = "180 deg",
                 .example = "30 deg",
