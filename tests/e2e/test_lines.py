@@ -175,7 +175,7 @@ class Refused(Case):
     def test_core_skipping_with_fluorescence(self):
         for skip in ("local", "global", {"fixed": 2}):
             self.refuse(of_line(sphere(1, 1), "SiII_1190", acceleration={"core_skip": skip}),
-                        r"acceleration\.core_skip: .*fluorescence of SiII_1190: must be none with line SiII_1190")
+                        r"acceleration\.core_skip: .*fluorescence of SiII_1190")
 
     def test_deuterium_without_hydrogen(self):
         self.refuse(of_line(sphere(1, 1), "MgII", physics={"deuterium": 2.5e-5}),
@@ -187,7 +187,7 @@ class Refused(Case):
 
     def test_a_profile_where_it_errs(self):
         cold = sphere(1, 1, temperature="0.03 K")
-        self.refuse({**cold, "numerics": {"voigt": "T06"}}, r"numerics\.voigt: .* errs by .*S18 and H82 do not")
+        self.refuse({**cold, "numerics": {"voigt": "T06"}}, r"numerics\.voigt: .*.*S18 or H82")
         self.assertEqual(thor("check", self.write(cold), "--no-trial").returncode, DONE, "the default is S18 there")
 
 
