@@ -21,6 +21,12 @@ N = 8
 UNITS = {"HI_density": "cm-3", "dust": "cm-3", "mine": "cm-3", "temperature": "K"}
 
 
+def other_values(values):
+    changed = values.copy()
+    changed[0, 0, 0] *= 2
+    return changed
+
+
 class OnGrids(Case):
     def grid(self, name="grid.h5", **fields):
         """A box of 1 kpc around the origin, of uniform gas at rest but for the given fields; arrays may be None."""
@@ -158,6 +164,7 @@ class Dust(OnGrids):
         path = self.grid()
         free = {"cross_section": "1e-21 cm^2"}
         self.refuse(self.config(path, dust=free), 'no array "dust"', "dust_field")
+        self.refuse(self.config(path, dust_field="HI_density"), "dataset.dust_field", "dataset.dust,", expect=USAGE)
         self.refuse(self.config(path, dust=free, dust_field="HI_dens"), 'no array "HI_dens"', "HI_density")
         self.refuse(self.config(path, dust={**free, "law": "SMC"}), "cross_section", expect=USAGE)
         self.refuse(self.config(path, dust={"cross_section": "1e-21 cm"}), "cross-section", expect=USAGE)
@@ -224,6 +231,40 @@ class Holes(OnGrids):
         self.run_thor(config)
         (self.folder / "part1.h5").unlink()
         self.refuse(config, "'HI_density'", "'part1.h5'", "missing or damaged; copy it beside this one")
+
+    def test_values_that_have_changed_in_another_file(self):
+        """A run is not continued with other gas than that of its beginning, wherever the grid keeps it."""
+        raw, linked = self.folder / "raw.bin", self.folder / "linked.h5"
+        values = np.full((N, N, N), 1e-7, "f4")
+        raw.write_bytes(values.tobytes())
+
+        def virtual(file):
+            layout = h5py.VirtualLayout((N, N, N), "f4")
+            layout[:] = h5py.VirtualSource("linked.h5", "n", shape=(N, N, N))
+            file.create_virtual_dataset("HI_density", layout)
+
+        def external(file):
+            file.create_dataset("HI_density", (N, N, N), "f4", external=[(str(raw), 0, h5py.h5f.UNLIMITED)])
+
+        def link(file):
+            file["HI_density"] = h5py.ExternalLink("linked.h5", "n")
+
+        for make in (virtual, external, link):
+            with self.subTest(make.__name__), h5py.File(linked, "w") as other:
+                other["n"] = values
+                other["n"].attrs["units"] = "cm-3"
+                other.close()
+                raw.write_bytes(values.tobytes())
+                spectrum = {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 9}
+                out = self.run_thor({**self.hole(make), "outputs": [spectrum]})
+                done = thor("continue", out, "--photons", 10)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with h5py.File(linked, "r+") as other:
+                    other["n"][0, 0, 0] = 2e-7
+                raw.write_bytes(other_values(values).tobytes())
+                done = thor("continue", out, "--photons", 10)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("grid.h5", done.stderr)
 
     def test_an_external_file_that_is_too_short(self):
         raw = self.folder / "raw.bin"

@@ -193,9 +193,9 @@ class Readme(Shell):
         (r"&& thor run rays\.yaml", " --set cameras.0.pixels=64 --set cameras.1.pixels=64"),
     )
 
-    def test_your_own_model(self):
+    def test_three_examples(self):
         text = (ROOT / "README.md").read_text(encoding="utf-8")
-        section = text[text.index("## Your own model") :].split("\n## ", 1)[0]
+        section = text[text.index("## Three examples") :].split("\n## ", 1)[0].replace("thor view", "thor info")
         used = set()
         for _, block in blocks(section):
             for command in commands_in(block):

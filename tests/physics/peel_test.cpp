@@ -366,7 +366,7 @@ TEST(PeelOffImages, OfADustyDiscAreThoseOfEscapedPhotons) {
   };
   const char* skips = "{core_skip: none}";
   const std::string direction = "[0.866025, 0, 0.5]";
-  const auto by_photons = image(disc.yaml(skips, 6000000, 1, direction, "estimator: escaped, within: 4 deg"));
+  const auto by_photons = image(disc.yaml(skips, 3000000, 1, direction, "estimator: escaped, within: 4 deg"));
   const auto by_rays = image(disc.yaml(skips, 100000, 2, direction));
   EXPECT_GT(alike(by_photons, by_rays), 1e-3);
   EXPECT_NEAR(sum(by_rays.light) / sum(by_photons.light), 1, 0.05);

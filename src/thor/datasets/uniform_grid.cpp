@@ -82,6 +82,9 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
   m.a = first.voigt_parameter(m.thermal_speed);
   m.cross_section = first.population * first.cross_section(m.thermal_speed);
   if (dataset.dust) m.dust = {1, dataset.dust->albedo, dataset.dust->g};
+  if (!dataset.dust && dataset.dust_field != config::Dataset{}.dust_field) {
+    refuse("dataset.dust_field", "needs dataset.dust, such as {cross_section: 1e-21 cm^2} or {law: SMC}");
+  }
   if (const bool turbulent = has_turbulence(dataset); (turbulent || dataset.b_turb > 0) && has_isotopes(line)) {
     refuse(turbulent ? "dataset.path" : "dataset.b_turb",
            std::string(turbulent ? "its file must have no array b_turb" : "must be 0") +

@@ -10,6 +10,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
+#include "thor/math/vector.hpp"
 #include "thor/operators/colour_maps.hpp"
 #include "thor/operators/keys.hpp"
 #include "thor/random/seed.hpp"
@@ -17,21 +18,14 @@
 namespace thor {
 namespace {
 
-using Vector = std::array<double, 3>;
-using config::unit;
 constexpr double unlimited = 1e9;  ///< in units of the dataset
 
-double inner(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-double length(const Vector& v) { return std::sqrt(inner(v, v)); }
 Vector times(double s, const Vector& v) { return {s * v[0], s * v[1], s * v[2]}; }
 Vector plus(const Vector& a, const Vector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
-Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
 /// Rotates about a unit vector (Rodrigues 1840).
 Vector rotated(const Vector& v, const Vector& axis, double angle) {
   const double c = std::cos(angle), s = std::sin(angle);
-  return plus(plus(times(c, v), times(s, cross(axis, v))), times((1 - c) * inner(axis, v), axis));
+  return plus(plus(times(c, v), times(s, cross(axis, v))), times((1 - c) * dot(axis, v), axis));
 }
 
 /// Directions across one.
@@ -63,7 +57,7 @@ std::optional<Stretch> meeting(const RayScene& scene, const Vector& position, co
   Stretch s{-HUGE_VAL, HUGE_VAL};
   if (scene.is_round()) {
     const Vector r = plus(position, times(-1, scene.centre()));
-    const double b = inner(r, direction), radius = 0.5 * scene.size()[0], root = b * b - inner(r, r) + radius * radius;
+    const double b = dot(r, direction), radius = 0.5 * scene.size()[0], root = b * b - dot(r, r) + radius * radius;
     if (!(root > 0)) return std::nullopt;
     return Stretch{-b - std::sqrt(root), -b + std::sqrt(root)};
   }
@@ -146,11 +140,11 @@ Camera build_camera(const config::Camera& c, const RayScene& scene, double progr
     }
     forward = unit(to_centre);
   }
-  if (!(length(cross(forward, unit(c.up))) > 1e-6)) {
+  if (c.path && !(length(cross(forward, unit(c.up))) > 1e-6)) {
     throw Error(ExitCode::usage,
                 "camera " + c.name + ": up is parallel to the direction it looks into: choose another");
   }
-  const Vector right = unit(cross(forward, unit(c.up))), up = cross(right, forward);
+  const Vector right = unit(cross(forward, unit(upward(forward, c.up)))), up = cross(right, forward);
   for (std::size_t k = 0; k < 3; ++k) {
     out.position[k] = (parallel ? centre : position)[k] / scene.length();
     out.right[k] = right[k], out.up[k] = up[k], out.forward[k] = forward[k];

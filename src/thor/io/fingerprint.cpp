@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
+#include "thor/io/array/other_files.hpp"
 
 namespace thor::io {
 namespace fs = std::filesystem;
@@ -61,6 +62,9 @@ Fingerprint fingerprint(const std::string& path) {
     if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return {};
     if (!fs::is_directory(path)) {
       add_file(path, pieces, print);
+      const std::uint64_t bytes = print.bytes;
+      for (const fs::path& other : detail::other_files(path)) add_file(other, pieces, print);
+      print.bytes = bytes;
       return print;
     }
     std::vector<fs::path> files;

@@ -64,9 +64,6 @@ class Disc {
   double metallicity() const { return metallicity_; }
 
  private:
-  static Vector cross(const Vector& a, const Vector& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-  }
   PeakGalaxy galaxy_;
   double a_, box_, scale_, rotation_, metallicity_;
   Vector axis_, first_, second_, centre_{}, velocity_{};

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "thor/core/constants.hpp"
+#include "thor/math/vector.hpp"
 #include "thor/random/uniform.hpp"
 #include "thor/random/xoshiro.hpp"
 
 /// Random numbers for a mock: every object (a particle, a cloud, a wave) has its own stream, so that it depends only on
 /// the seed and its own number, not on the number of other objects or the order of draws.
 namespace thor::mock {
-
-using Vector = std::array<double, 3>;
 
 /// Purpose of a stream.
 enum class Use : std::uint64_t {

@@ -21,12 +21,6 @@ std::vector<std::string> listed(const std::string& names);
 bool is_name(const std::string& text);
 inline bool is_product(const std::string& text) { return !factors_of(text).empty(); }
 
-inline double length(const std::array<double, 3>& v) { return std::hypot(v[0], v[1], v[2]); }
-/// Of a vector of any length, however large or small.
-inline std::array<double, 3> unit(const std::array<double, 3>& v) {
-  return {v[0] / length(v), v[1] / length(v), v[2] / length(v)};
-}
-
 inline constexpr Bounds lengths_of_space{.low = 1e-10, .high = 1e32};
 
 template <class T>

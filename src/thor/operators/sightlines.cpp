@@ -1,5 +1,6 @@
 #include "thor/operators/sightlines.hpp"
 
+#include "thor/math/vector.hpp"
 #include "thor/operators/keys.hpp"
 
 namespace thor::config {

@@ -5,27 +5,12 @@
 #include <cmath>
 
 #include "thor/core/gas_limits.hpp"
+#include "thor/math/vector.hpp"
 #include "thor/outputs/keys.hpp"
 #include "thor/random/uniform.hpp"
 
 namespace thor {
 namespace {
-
-using Vector = std::array<double, 3>;
-
-double length(const Vector& a) { return std::hypot(a[0], a[1], a[2]); }
-Vector unit(const Vector& a) { return {a[0] / length(a), a[1] / length(a), a[2] / length(a)}; }
-Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-/// Whether `up` is no help to tell what is upwards in a direction.
-bool is_along(const Vector& direction, const Vector& up) { return length(cross(unit(direction), unit(up))) < 1e-3; }
-
-/// What is upwards in a direction: `up`, or where that is along the line of sight z, or y.
-Vector upward(const Vector& direction, const Vector& up) {
-  if (!is_along(direction, up)) return up;
-  return std::abs(direction[2]) > 0.9 * length(direction) ? Vector{0, 1, 0} : Vector{0, 0, 1};
-}
 
 constexpr std::uint64_t most_observers = 3072;
 

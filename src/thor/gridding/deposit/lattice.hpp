@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace thor::gridding {
+#include "thor/math/vector.hpp"
 
-using Vector = std::array<double, 3>;
+namespace thor::gridding {
 
 /// The i-th vector of x0, y0, z0, x1, ...
 inline Vector vector_at(const std::vector<double>& values, std::size_t i) {

@@ -11,10 +11,6 @@ namespace thor::gridding {
 using Matrix = std::array<Vector, 3>;
 inline constexpr Matrix unit_matrix{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 
-inline double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-inline Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
 inline Vector operator-(const Vector& a, const Vector& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 inline Vector operator*(double s, const Vector& a) { return {s * a[0], s * a[1], s * a[2]}; }
 inline Vector operator*(const Matrix& m, const Vector& a) { return {dot(m[0], a), dot(m[1], a), dot(m[2], a)}; }

@@ -159,7 +159,9 @@ class Hdf5 final : public InputSource {
   Id open_attribute(const std::string& object, const std::string& name) const {
     const std::string path = relative(object).empty() ? "/" : relative(object);
     if (!has(path) || H5Aexists_by_name(file_, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {-1, H5Aclose};
-    return {H5Aopen_by_name(file_, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose};
+    // Not H5Aopen_by_name: of an object behind an external link it does not know the file, which has the texts.
+    const Id owner(H5Oopen(file_, path.c_str(), H5P_DEFAULT), H5Oclose);
+    return {H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose};
   }
 
   [[noreturn]] void broken(const std::string& object, const std::string& name) const {

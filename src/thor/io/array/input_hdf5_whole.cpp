@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstdlib>
 
 #include "thor/io/array/input_hdf5.hpp"
+#include "thor/io/array/other_files.hpp"
 
 /// Holes of datasets: chunks, external files and sources of virtual datasets that are missing.
 namespace thor::io::detail {
@@ -13,14 +13,6 @@ constexpr int most_levels = 8;  ///< of virtual datasets that are made of virtua
 constexpr const char* remedy = "copy or make the file again, with zeros written where they are meant";
 
 void require_whole(hid_t dataset, const std::string& name, int level);
-
-/// The folder of the file that an object is in.
-fs::path folder_of(hid_t object) {
-  const ssize_t size = H5Fget_name(object, nullptr, 0);
-  std::string name(std::size_t(std::max<ssize_t>(size, 0)) + 1, '\0');
-  H5Fget_name(object, name.data(), name.size());
-  return fs::path(name.c_str()).parent_path();
-}
 
 void require_chunks(hid_t dataset, hid_t properties, hid_t space, const std::vector<hsize_t>& shape,
                     const std::string& name) {
@@ -39,23 +31,13 @@ void require_chunks(hid_t dataset, hid_t properties, hid_t space, const std::vec
   }
 }
 
-/// HDF5 reads zeros beyond the end of an external file. Names are relative to where thor runs, or to HDF5's variable.
+/// HDF5 reads zeros beyond the end of an external file.
 void require_external(hid_t dataset, hid_t properties, std::uint64_t bytes, const std::string& name) {
-  const char* variable = std::getenv("HDF5_EXTFILE_PREFIX");
-  std::string prefix = variable ? variable : "";
-  if (const std::string origin = "${ORIGIN}"; prefix.starts_with(origin)) {
-    prefix = folder_of(dataset).string() + prefix.substr(origin.size());
-  }
   for (int i = 0, files = H5Pget_external_count(properties); i < files; ++i) {
-    std::string buffer(4096, '\0');
-    off_t offset = 0;
-    hsize_t size = 0;
-    if (H5Pget_external(properties, unsigned(i), buffer.size() - 1, buffer.data(), &offset, &size) < 0) {
-      fail_input(name, innermost_error());
-    }
-    const fs::path path = fs::path(prefix) / buffer.c_str();
-    const std::uint64_t needed = std::min<std::uint64_t>(bytes, size),
-                        before = std::uint64_t(std::max<off_t>(offset, 0));
+    const External external = external_file(dataset, properties, unsigned(i));
+    if (external.path.empty()) fail_input(name, innermost_error());
+    const fs::path& path = external.path;
+    const std::uint64_t needed = std::min(bytes, external.bytes), before = external.offset;
     std::error_code error;
     const std::uint64_t length = fs::file_size(path, error);
     const std::string what = "its values are in '" + path.string() + "', ";
@@ -67,42 +49,6 @@ void require_external(hid_t dataset, hid_t properties, std::uint64_t bytes, cons
     bytes -= needed;
   }
   if (bytes > 0) fail_input(name, "its external files are too short: the file is damaged");
-}
-
-/// Where HDF5 looks for a source of a virtual dataset: as it is named if that is absolute, in the folders of HDF5's
-/// variable, beside the file, where thor runs.
-Id open_source(hid_t dataset, const std::string& name) {
-  if (name == ".") return {H5Iget_file_id(dataset), H5Fclose};
-  const Id access = access_to_read();
-  std::vector<fs::path> places;
-  fs::path file = name;
-  if (file.is_absolute()) {
-    places.push_back(file);
-    file = file.filename();
-  }
-  const char* variable = std::getenv("HDF5_VDS_PREFIX");
-  for (std::string rest = variable ? variable : ""; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    places.push_back(rest.substr(0, end) / file);
-    rest.erase(0, end + 1);
-  }
-  places.push_back(folder_of(dataset) / file);
-  places.push_back(file);
-  for (const fs::path& place : places) {
-    std::error_code none;
-    if (!fs::is_regular_file(place, none)) continue;
-    if (Id found(H5Fopen(place.c_str(), H5F_ACC_RDONLY, access), H5Fclose); found >= 0) return found;
-  }
-  return {-1, H5Fclose};
-}
-
-template <class Get>
-std::string name_in(hid_t properties, std::size_t i, Get get) {
-  const ssize_t size = get(properties, i, nullptr, 0);
-  std::string text(std::size_t(std::max<ssize_t>(size, 0)) + 1, '\0');
-  get(properties, i, text.data(), text.size());
-  text.resize(text.find('\0'));
-  return text;
 }
 
 /// Adds the box or boxes of one space to those of another of the same rank.
@@ -143,8 +89,7 @@ void require_virtual(hid_t dataset, hid_t properties, hid_t space, std::uint64_t
   for (std::size_t i = 0; i < parts; ++i) {
     const Id here(H5Pget_virtual_vspace(properties, i), H5Sclose),
         there(H5Pget_virtual_srcspace(properties, i), H5Sclose);
-    const std::string file_name = name_in(properties, i, H5Pget_virtual_filename);
-    const std::string array = name_in(properties, i, H5Pget_virtual_dsetname);
+    const auto [file_name, array] = virtual_source(properties, i);
     // What such a mapping covers is found by HDF5 when it reads, from the files that there are.
     if (H5Sget_select_npoints(here) < 0 || hsize_t(H5Sget_select_npoints(here)) == H5S_UNLIMITED ||
         file_name.find("%b") != std::string::npos || array.find("%b") != std::string::npos) {

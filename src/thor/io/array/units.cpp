@@ -23,6 +23,9 @@ std::string units_of(const Input& input, const std::string& array) {
   }
   for (const char* name : {"unit", "Units", "Unit", "UNITS"}) {
     const auto other = input.text(array, name);
+    if (!text && !other && input.has_attribute(array, name)) {
+      refuse(fmt::format("its attribute {} is not a text, and is not read: give it units such as \"km s-1\"", name));
+    }
     if (!other || plain_unit(*other) == plain_unit(text.value_or(""))) continue;
     refuse(text ? fmt::format("its attributes units \"{}\" and {} \"{}\" contradict each other: remove one", *text,
                               name, *other)
