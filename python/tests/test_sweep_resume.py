@@ -91,7 +91,7 @@ class ResumeTest(WithSweep):
 
     def test_runs_that_were_cut_are_run_again(self):
         parameters = {"dataset.tau0": [10.0, 1e9], "dataset.temperature": ["10 K"]}
-        limits = {"max_walltime": 1, "drain": 0}
+        limits = {"max_walltime": 0.5, "drain": 0}
         with self.assertWarnsRegex(thor.IncompleteRunWarning, "1 of 2 runs were interrupted.*1e9") as c:
             warnings.filterwarnings("always", category=thor.IncompleteRunWarning)
             done, _ = self.sweep(ENDLESS, parameters, **limits)

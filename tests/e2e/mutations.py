@@ -1,6 +1,7 @@
 """Broken configurations, most of them made from valid ones by one error."""
 
 import functools
+import itertools
 import json
 import random
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import FULL_SLAB  # noqa: E402
-from support import DONE, good_texts, thor  # noqa: E402
+from support import DONE, THOROUGH, good_texts, thor  # noqa: E402
 
 
 @dataclass
@@ -351,7 +352,7 @@ def documents():
 def override_mutants(documents_, mutants, rng):
     """Some of the bad values again, by --set."""
     values = [m for m in mutants if m.kind in ("type", "number", "unit", "choice") and not m.what.endswith(": ~")]
-    for m in rng.sample(values, 60):
+    for m in rng.sample(values, min(15 * THOROUGH, 60)):
         path, value = m.what.split(": ", 1)
         override = f"{path}={value}"
         says = rf"--set {re.escape(override)}: {re.escape(path)}" if r"\d+:\d+: " not in m.says[0][:20] else "--set"
@@ -367,6 +368,12 @@ def structural_mutants():
     """One known error each: many in the two full configurations, which have all keys, some in the others, whose keys are among
     those."""
     rng, mutants = random.Random(5), []
+    number = itertools.count()
+
+    def thinned(some):
+        """A quarter of them unless THOROUGH: keys are misspelt and repeated everywhere in the same way."""
+        return [m for m in some if next(number) % 4 < THOROUGH]
+
     for name, document in documents().items():
         for entry in document.entries:
             keyed = list(key_mutants(document, entry, rng))
@@ -375,9 +382,10 @@ def structural_mutants():
                 mutants += [m for m in keyed if m.kind not in ("typo", "repeated")]
                 kinds = sorted({m.kind for m in valued})
                 kind = rng.choice(kinds) if kinds and rng.randrange(2) else ""
-                mutants += rng.sample([m for m in valued if m.kind == kind] or keyed[:2], 1)
+                drawn = rng.sample([m for m in valued if m.kind == kind] or keyed[:2], 1)
+                mutants += thinned(drawn) if drawn[0].kind in ("typo", "repeated") else drawn
             else:
-                mutants += rng.sample(keyed + valued, rng.randrange(5) == 0)
+                mutants += thinned(rng.sample(keyed + valued, rng.randrange(5) == 0))
     return mutants + list(override_mutants(documents(), mutants, rng))
 
 
@@ -394,7 +402,7 @@ def damaged_texts():
     texts = {name: yaml.encode() for name, yaml in good_texts().items()}
     for name, data in texts.items():
         full = name.startswith("full")
-        for i in range(6 if full else 2):
+        for i in range(min((3 if full else 1) * THOROUGH, 6 if full else 2)):
             yield f"{name} cut {i}", data[:rng.randrange(len(data))]
             yield f"{name} flipped {i}", flipped(rng, data)
         for mark in (b"{", b"}", b"[", b"]", b":", b",", b'"', b"- ") if full else (b":",):

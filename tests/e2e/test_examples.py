@@ -69,7 +69,7 @@ class Galaxy(Example):
             self.assertIn("expected a whole number of at least 40", done.stderr)
 
     def test_profiles(self):
-        said = self.example("galaxy/profiles.sh", 400)
+        said = self.example("galaxy/profiles.sh", 150)
         self.assertLess(float(re.search(r"within (\S+) of it", said)[1]), 1e-6)
         done = self.without_light_beyond(9)  # as of few photons
         self.assertEqual((done.returncode, done.stderr), (DONE, ""))
@@ -104,7 +104,7 @@ class Wind(Example):
         self.example("mgii_halo/run.sh", 60)
 
     def test_halo(self):
-        self.example("mgii_halo/run.sh", 12000)
+        self.example("mgii_halo/run.sh", 8000)
         spectra = package.open(self.folder / "out/halo.h5").spectra
         barrel, halo = spectra["barrel"], spectra["outer"]
         near = lambda s, low, high: s.flux[(s.centers > low) & (s.centers < high)].mean()  # noqa: E731
@@ -124,7 +124,7 @@ class Rays(Example):
         for name, changes in {
             "run.sh": (("mock galaxy", "mock galaxy --gas-particles 8000"), ("mock box", "mock box --particles-per-side 32"), ("--cells 128", "--cells 32")),
             "box.yaml": (("random: 400", "random: 40"), ("grid: 64", "grid: 8")),
-            "growth.py": (("np.logspace(12, 21, 19)", "np.logspace(12, 21, 4)"), ("np.logspace(11.8, 21.2, 80)", "np.logspace(12, 21, 60)")),
+            "growth.py": (("np.logspace(12, 21, 19)", "np.logspace(12, 21, 4)"), ("np.logspace(11.8, 21.2, 80)", "np.logspace(12, 21, 42)")),
         }.items():
             path = self.examples / "rays" / name
             text = path.read_text()

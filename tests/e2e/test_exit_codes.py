@@ -146,7 +146,7 @@ class ExitCodes(Case):
 
         short, cut = MEDIA["static sphere"], {**ENDLESS, "limits": {"max_scatterings": 10**7}}
         for name, config, arguments, code in (("end", short, (), DONE),
-                                              ("cut", cut, ("--max-walltime", "0.5", "--device", "cpu"), STOPPED),
+                                              ("cut", cut, ("--max-walltime", "0.1", "--drain", "0", "--device", "cpu"), STOPPED),
                                               ("warning", {**short, "limits": {"max_scatterings": 10}}, (), UNRELIABLE)):
             path = self.write(config, name + ".yaml")
             for how in ("full", "closed"):

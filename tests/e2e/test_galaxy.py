@@ -46,22 +46,22 @@ class Pipeline(Case):
             stars = file["sources/luminosity"][()].sum()
             self.assertGreater(stars, 1e41)
             cells = file["emissivity_collisional"][()].sum(dtype=float) * file.attrs["cell_size"] ** 3
-        summary = self.run_grid("g.h5", "{type: sources, photons: 40}, {type: gas, emission: collisional, photons: 25}",
+        summary = self.run_grid("g.h5", "{type: sources, photons: 24}, {type: gas, emission: collisional, photons: 12}",
                                 dataset=", dust: {law: SMC}")
-        self.assertEqual(summary["photons"], 65)
+        self.assertEqual(summary["photons"], 36)
         self.assertAlmostEqual(summary["luminosity_emitted"] / (stars + cells), 1, delta=1e-3)
         self.assertGreater(summary["absorbed"], 0)
         with h5py.File(self.folder / "out.h5") as file:
             self.assertAlmostEqual(file["generators/0"].attrs["luminosity_emitted"] / stars, 1, delta=1e-3)
             self.assertAlmostEqual(file["generators/1"].attrs["luminosity_emitted"] / cells, 1, delta=1e-3)
-            self.assertEqual(file["generators/1"].attrs["photons"], 25)
+            self.assertEqual(file["generators/1"].attrs["photons"], 12)
             self.assertEqual(file["grid"].attrs["cells_x"], 32)
 
     def test_mock_box(self):
         self.good("mock", "box", "--particles-per-side", "32", "--seed", "3", "-o", "s.hdf5")
         self.good("grid", "s.hdf5", "--cells", "32", "--sources", "stars", "-o", "g.zarr")
-        summary = self.run_grid("g.zarr", "{type: sources, photons: 80}", dataset=", stop_shift: 5 Angstrom")
-        self.assertEqual(summary["stopped"], 80)
+        summary = self.run_grid("g.zarr", "{type: sources, photons: 30}", dataset=", stop_shift: 5 Angstrom")
+        self.assertEqual(summary["stopped"], 30)
         with h5py.File(self.folder / "out.h5") as file:
             names = file["photons/original/fate"].attrs["names"]
             self.assertEqual(names.decode() if isinstance(names, bytes) else names,
@@ -94,9 +94,9 @@ class Pipeline(Case):
                 self.assertIn("--ionization", refused.stderr)
                 self.assertFalse((self.folder / "no.h5").exists())
                 self.good("grid", snapshot, "--cells", "32", "--ionization", "equilibrium", "--uvb", uvb, "-o", f"{name}.h5")
-                summary = self.run_grid(f"{name}.h5", "{type: gas, emission: recombination, photons: 300}",
+                summary = self.run_grid(f"{name}.h5", "{type: gas, emission: recombination, photons: 100}",
                                         dataset=", stop_shift: 5 Angstrom")
-                self.assertEqual(summary["stopped"], 300)
+                self.assertEqual(summary["stopped"], 100)
 
     def test_yt_projects_the_same(self):
         snapshot, uvb = shared(self, "gadget4_gas32_z3.hdf5"), shared(self, "uvb_treecool_puchwein2018.txt")

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 from configurations import slab, sphere  # noqa: E402
-from support import Case, DONE, KPC, USAGE, main, thor  # noqa: E402
+from support import Case, DONE, KPC, THOROUGH, USAGE, main, thor  # noqa: E402
 from test_domains_in_one import on_random_grid, write_random_grid  # noqa: E402
 from test_until import numbers  # noqa: E402
 
@@ -287,7 +287,7 @@ class Cones(Case):
 
     def test_all_observers_together_see_what_escapes(self):
         """Mean over the pixels of HEALPix, of a cone in gas that scatters: the light that escapes, and more inside the cone."""
-        config = {**in_cone(70, tau0=2, photons=20000), "observers": [{"name": "all", "healpix": 4}]}
+        config = {**in_cone(70, tau0=2, photons=10000 * THOROUGH), "observers": [{"name": "all", "healpix": 4}]}
         config["dataset"]["dust"] = {"tau": 1, "albedo": 0.6, "g": 0.5}
         config["outputs"] = [{"type": "spectrum", "name": "s", "observer": "all", "range": ["-2000 km/s", "2000 km/s"], "bins": 1}]
         with h5py.File(self.run_thor(config, "--device", "cpu")) as file:
@@ -298,7 +298,7 @@ class Cones(Case):
         inside = towards[:, 2] > np.cos(np.radians(70))
         share = (1 - np.cos(np.radians(70))) / 2
         mean = share * np.mean(light[inside]) + (1 - share) * np.mean(light[~inside])
-        self.assertAlmostEqual(mean, 1, delta=0.015)
+        self.assertAlmostEqual(mean, 1, delta=0.02)
         self.assertGreater(np.mean(light[inside]), 1.5 * np.mean(light[~inside]))
 
     def test_a_beam_through_a_disc(self):

@@ -17,7 +17,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import sphere  # noqa: E402
-from support import C, Case, DONE, INPUT, ROOT, USAGE, main, text, thor  # noqa: E402
+from support import C, Case, DONE, INPUT, ROOT, THOROUGH, USAGE, main, text, thor  # noqa: E402
 
 # Zn II, which thor does not provide.
 ZINC = """ions:
@@ -284,7 +284,7 @@ class Numerics(Case):
 
     def test_every_scheme_gives_the_same_gas(self):
         """Other photons, the same light: the mean |v| and the number of scatterings, within the errors."""
-        config = sphere(300, 2000)
+        config = sphere(300, 800 * THOROUGH)
         named = self.run_photons(config, "--set", "numerics.voigt=thor")  # the default, in the kernel with all schemes
 
         def moments(photons):

@@ -137,13 +137,13 @@ class Check(Case):
         self.assertEqual(self.derived(thin)["x_crit"], 0)
 
     def test_the_time_it_takes(self):
-        """Estimate for a run of a few seconds on one thread, while others use the machine: within a factor of five."""
-        config = sphere(1e4, 3000, outputs=wide_spectra(1, bins=100))
+        """Estimate for a run of a second on one thread, while others use the machine: within a factor of five."""
+        config = sphere(1e4, 1000, outputs=wide_spectra(1, bins=100))
         told = self.check(config, "--threads", "1")["estimate"]
         summary = self.summary(self.run_thor(config, "--threads", 1, "--device", "cpu"))  # where the estimate is made
         ratio = told["seconds"] / summary["transport_seconds"]
         print(f"\n  estimate {told['seconds']:.2f} s, run {summary['transport_seconds']:.2f} s", file=sys.stderr)
-        self.assertGreater(summary["transport_seconds"], 0.5, "too short to say anything")
+        self.assertGreater(summary["transport_seconds"], 0.1, "too short to say anything")
         self.assertLess(abs(math.log(ratio)), math.log(5), f"{told['seconds']} s foreseen")
         mean = summary["scatterings"] / summary["photons"]
         self.assertLess(abs(math.log(told["scatterings_per_photon"] / mean)), math.log(1.5))

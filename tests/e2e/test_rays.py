@@ -172,7 +172,7 @@ class Results(RayCase):
         """Also along sightlines that take long."""
         write_grid(self.folder / "grid.h5", periodic=1)
         config = rays([absorption(sightlines={"random": 4096, "direction": [0.2, 0.1, 1], "length": "2 Mpc"}, bins=8000)])
-        limit = ("--device", "cpu", "--max-walltime", 0.5)
+        limit = ("--device", "cpu", "--max-walltime", 0.2)
         self.assertLess(best_of(1, lambda: self.run_thor(config, *limit, expect=STOPPED)), 15)
 
     def test_sets_of_sightlines_by_their_number(self):

@@ -331,12 +331,12 @@ class BeyondTheEnds(OfRays):
         return tau
 
     def test_images_of_a_periodic_box(self):
-        middle = 4.5 * self.CELL
+        middle, truth = 4.5 * self.CELL, None
         for lines in ({"list": [along((0, middle, middle), (1, 0, 0))]},
                       {"list": [along((0, middle, middle), (1, 0, 0))], "length": f"{1.6 * self.N * self.CELL!r} cm"}):
             gas = self.periodic()
             forest = self.result(rays(gas, absorption(low=-750, high=1750, bins=1250, sightlines=lines))).absorption["forest"]
-            truth = self.truth(forest.centers, range(-5, 8))
+            truth = self.truth(forest.centers, range(-5, 8)) if truth is None else truth  # of the same bins
             np.testing.assert_allclose(np.exp(-forest.tau[0]), np.exp(-truth), atol=2e-3)
             self.assertGreater(np.max(np.abs(np.exp(-forest.tau[0]) - np.exp(-self.truth(forest.centers, [0])))), 0.3, "the twin: one box")
             for low in (-750, -333, 600):  # the mean over the length of the box is the same from anywhere
@@ -384,9 +384,9 @@ class BeyondTheEnds(OfRays):
         gas = self.grid(n=n, cell=cell, hubble=self.FLOW * 1e5 / (n * cell), periodic=True, HI_density=density)
         lines = {"list": [along((0, cell, cell), (1, 0, 0))]}
         forest = self.result(rays(gas, absorption(low=0, high=500, bins=250, sightlines=lines))).absorption["forest"]
-        flow, parts = self.FLOW / n, 40
+        flow = self.FLOW / n
         truth = sum(depth(forest.centers - flow * (5 + (k + 0.5) / parts) - image * self.FLOW, 1e19 / parts, 1e4)
-                    for image in range(-200, 201) for k in range(parts))
+                    for image in range(-200, 201) for parts in (40 if abs(image) < 3 else 1,) for k in range(parts))
         self.assertLess(np.max(np.abs(np.exp(-forest.tau[0]) - np.exp(-truth))), 6e-3)
         few = sum(depth(forest.centers - flow * 5.5 - image * self.FLOW, 1e19, 1e4) for image in (-1, 0, 1))
         self.assertGreater(np.max(np.abs(np.exp(-few) - np.exp(-truth))), 2e-2, "the twin: the next images alone")
