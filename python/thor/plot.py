@@ -151,7 +151,7 @@ def plot_spectrum(
             _tell(ax, {label: first} if label is not None and len(spectra) == 1 else spectra, label is not None)
         if len(spectra) > 1 or label or analytic is not None or used:
             # Room for the legend above the line.
-            rows = len(ax.get_legend_handles_labels()[0]) + (legend_title is not None)
+            rows = sum(1 + text.count("\n") for text in ax.get_legend_handles_labels()[1]) + (legend_title is not None)
             ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.08 * rows), auto=None)
             ax.legend(frameon=False, handlelength=1.6, loc="upper right", title=legend_title)
     return ax
