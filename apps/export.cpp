@@ -237,6 +237,8 @@ void add_export(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({8, 16}));
   command->add_flag("--transparent", arguments->picture.transparent,
                     "pictures of volumes with opacity (RGBA; default: on black)");
+  command->add_flag("!--no-caveats", arguments->picture.caveats,
+                    "pictures without the line about noise, a run that was cut and light beyond the sides");
   arguments->command = command;
   command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
 }

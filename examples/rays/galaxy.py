@@ -38,37 +38,43 @@ def transfer_function(ax):
 
 
 def render(result, path):
-    figure, ax = plt.subplots(figsize=(5.8, 5.4), layout="constrained")
+    figure, ax = plt.subplots(figsize=(4.5, 4.35))
     result.images["temperature"].plot(ax, stretch=15)
-    ax.set_title("gas of a synthetic galaxy, coloured by temperature, bright where it is dense", fontsize=9)
+    ax.set_title("gas of a synthetic galaxy, coloured by temperature, bright where it is dense")
     transfer_function(ax.inset_axes((0.11, 0.11, 0.36, 0.2)))
-    figure.savefig(path, dpi=92)
+    figure.savefig(path, dpi=150)
 
 
 def maps(result, path):
-    figure, axes = plt.subplots(2, 3, figsize=(12, 6.8), layout="constrained")
+    figure, axes = plt.subplots(2, 3, figsize=(7, 3.9))
     for ax, name, options in (
         (axes[0, 0], "column_face", {"vmin": 1e14, "label": r"$N_\mathrm{HI}$ [cm$^{-2}$]"}),
         (axes[1, 0], "column_edge", {"vmin": 1e14, "label": r"$N_\mathrm{HI}$ [cm$^{-2}$]"}),
-        (axes[0, 1], "warmth_face", {"cmap": "magma", "vmin": 1e4, "vmax": 2e6, "label": "temperature, mean by density [K]"}),
-        (axes[1, 1], "warmth_edge", {"cmap": "magma", "vmin": 1e4, "vmax": 2e6, "label": "temperature, mean by density [K]"}),
-        (axes[1, 2], "speed_edge", {"vmin": -160, "vmax": 160, "label": r"velocity away, mean by density [km s$^{-1}$]"}),
+        (axes[0, 1], "warmth_face", {"cmap": "magma", "vmin": 1e4, "vmax": 2e6, "label": "temperature [K]"}),
+        (axes[1, 1], "warmth_edge", {"cmap": "magma", "vmin": 1e4, "vmax": 2e6, "label": "temperature [K]"}),
+        (axes[1, 2], "speed_edge", {"vmin": -160, "vmax": 160, "label": r"velocity away [km s$^{-1}$]"}),
     ):
         image = result.images[name]
         image.plot(ax, **options)
         ax.set_title(f"{image.camera}-on")
+        ax.set(xticks=(-20, 0, 20), yticks=(-20, 0, 20))
     columns = axes[0, 2]
     for name, color in (("column_face", thor.plot.COLORS[0]), ("column_edge", thor.plot.COLORS[1])):
         image = result.images[name]
         values = image.values[image.values > 0]
         edges = np.linspace(13, 23, 41)
         area = np.histogram(np.log10(values), edges)[0] * image.pixel_area / np.diff(edges)
-        columns.stairs(area, edges, color=color, lw=1.4, label=f"{image.camera}-on")
+        columns.stairs(area, edges, color=color, lw=1.1, label=f"{image.camera}-on")
     columns.axvline(20.3, color="0.5", ls=":", lw=1)
-    columns.text(20.4, columns.get_ylim()[1] * 0.6, "damped", color="0.4", fontsize=8)
-    columns.set(xlabel=r"$\log_{10} N_\mathrm{HI}$ [cm$^{-2}$]", ylabel=r"area per decade [kpc$^2$]", yscale="log", ylim=(0.3, None))
-    columns.legend(frameon=False, fontsize=8, loc="lower left")
-    figure.savefig(path, dpi=72)
+    columns.text(20.4, 5e3, "damped", color="0.4", fontsize=8, rotation=90, va="top")
+    columns.set_box_aspect(1)
+    columns.set(xlabel=r"$\log_{10} N_\mathrm{HI}$ [cm$^{-2}$]", ylabel=r"area per decade [kpc$^2$]", yscale="log", ylim=(0.3, 6e3))
+    columns.legend(frameon=False, loc="lower left")
+    for ax in axes[:, 1]:
+        ax.set_ylabel("")
+    axes[1, 2].set_ylabel("")
+    figure.set_constrained_layout_pads(w_pad=0.08)
+    figure.savefig(path, dpi=200)
 
 
 def main():
@@ -76,6 +82,7 @@ def main():
     parser.add_argument("result")
     parser.add_argument("-o", "--output", required=True)
     arguments = parser.parse_args()
+    plt.style.use(thor.PAPER)
     result = thor.open(arguments.result)
     render(result, f"{arguments.output}_render.png")
     maps(result, f"{arguments.output}_maps.png")

@@ -120,6 +120,60 @@ class ProductsTest(WithCommand):
                 self.assertGreater(len(set(png_pixels(self.figure))), 50)
                 os.remove(self.figure)
 
+    def test_as_plot_and_savefig(self):
+        """A picture of the command is that of plot() and savefig, whose style is that of a paper, not of the session."""
+        import matplotlib
+        from matplotlib.image import imread
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+
+        result, other = self.open(), os.path.join(self.folder, "other.png")
+        style = dict(matplotlib.rcParams)
+        for name, plot in (
+            ("emergent", lambda: thor.plot_spectrum(result, name="emergent")), ("pic", result.images["pic"].plot),
+            ("ifu", result.cubes["ifu"].plot), ("rings", result.profiles["rings"].plot), ("h0", result.histograms["h0"].plot),
+            ("h3", result.histograms["h3"].plot),
+        ):  # fmt: skip
+            self.run_main("plot", self.path, "-o", self.figure, "--name", name)
+            figure = plot().figure
+            figure.savefig(other)
+            plt.close(figure)
+            self.assertAlmostEqual(figure.get_figwidth(), 3.4)
+            np.testing.assert_array_equal(imread(other), imread(self.figure), name)
+        self.assertEqual(style, dict(matplotlib.rcParams))
+        open_before = plt.get_fignums()
+        with self.assertRaises(thor.ArgumentError):
+            result.histograms["dark"].plot()
+        self.assertEqual(plt.get_fignums(), open_before)
+
+    def test_moments_of_a_cube(self):
+        ax = self.open().cubes["ifu"].plot(self.axes(), moment="mean")
+        norm = ax.images[0].norm
+        self.assertEqual((ax.images[0].cmap.name, norm.vmin), ("RdBu_r", -norm.vmax))
+        self.assertEqual(ax.child_axes[0].get_ylabel(), "mean velocity [km s$^{-1}$]")
+        self.assertEqual(self.open().cubes["ifu"].plot(self.axes(), moment="blue_fraction").images[0].norm.vmax, 1.0)
+        with self.assertRaisesRegex(thor.ArgumentError, "unknown moment"):
+            self.open().cubes["ifu"].plot(self.axes(), moment="third")
+        code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", "ifu", "--moment", "dispersion")
+        self.assertEqual((code, err), (0, ""))
+        code, _, err = self.run_main("plot", self.path, "-o", self.figure, "--name", "pic", "--moment", "mean")
+        self.assertEqual(code, 2)
+
+    def axes(self):
+        from matplotlib.figure import Figure
+
+        return Figure().add_subplot()
+
+    def test_right_ascension_grows_to_the_left(self):
+        with h5py.File(self.path, "r+") as file:
+            for name in ("edges_right", "edges_up"):
+                put(file[f"images/pic/{name}"], units="arcsec")
+            put(file.create_group("sky"), distance_luminosity=1000.0, redshift=0.2)
+        ax = self.open().images["pic"].plot(self.axes())
+        self.assertEqual((ax.get_xlabel(), ax.get_ylabel()), (r"$\Delta$RA [arcsec]", r"$\Delta$Dec [arcsec]"))
+        self.assertEqual((ax.get_xlim(), ax.get_ylim()), ((5, -5), (-5, 5)))
+
     def test_caveats_are_printed_below(self):
         from matplotlib.image import imread
 

@@ -212,7 +212,11 @@ class Figures(WithFiles):
         self.assertEqual(cut.cmap(np.ma.masked_invalid([np.nan]))[0].tolist(), [0.6, 0.6, 0.6, 1])
         speed = self.drawn(self.rays.images["speed"].plot())
         self.assertEqual((speed.images[0].norm.vmin, speed.images[0].norm.vmax), (-200, 200))
-        self.assertIn("mean by density [km s$^{-1}$]", speed.figure.axes[1].get_ylabel())
+        self.assertIn("mean by density [km s$^{-1}$]", speed.child_axes[0].get_ylabel())
+        self.assertEqual((speed.get_xlabel(), speed.get_ylabel()), (r"$\Delta x$ [kpc]", r"$\Delta y$ [kpc]"))
+        away = dataclasses.replace(self.rays.images["speed"], values=np.full((6, 10), 30.0))
+        norm = self.drawn(away.plot()).images[0].norm
+        self.assertEqual((norm.vmin, norm.vmax), (-30, 30), "velocities diverge from 0 even if all have one sign")
         set_by_hand = self.drawn(self.rays.images["column"].plot(vmin=1e15, vmax=1e20)).images[0]
         self.assertEqual((set_by_hand.norm.vmin, set_by_hand.norm.vmax), (1e15, 1e20))
         nothing = self.rays.images["cut"]
@@ -237,6 +241,23 @@ class Figures(WithFiles):
         self.assertEqual((len(run.patches), run.get_yscale(), run.get_xlabel()), (2, "log", "distance along the sightline [kpc]"))
         self.assertEqual(run.get_ylabel(), "density [g cm$^{-3}$]")
         self.assertEqual(self.drawn(self.rays.traces["run"].plot("velocity")).get_yscale(), "linear")
+
+    def test_a_run_that_was_cut_is_said_below(self):
+        with h5py.File(self.path.replace("out", "cut"), "w") as other, h5py.File(self.path) as file:
+            for name in file:
+                file.copy(name, other)
+            for name, value in file.attrs.items():
+                other.attrs[name] = value
+            put(other["summary"], complete=np.bool_(False))
+        cut = thor.open(self.path.replace("out", "cut"))
+        self.addCleanup(cut.close)
+        for plot in (
+            cut.images["column"].plot, cut.images["view"].plot, cut.absorption["forest"].plot,
+            lambda **options: cut.traces["run"].plot("density", **options),
+        ):  # fmt: skip
+            self.assertIn("run cut", self.drawn(plot()).figure._supxlabel.get_text())
+            self.assertIsNone(self.drawn(plot(caveats=False)).figure._supxlabel)
+        self.assertIsNone(self.drawn(self.rays.images["column"].plot()).figure._supxlabel)
 
     def test_command(self):
         figure = os.path.join(self.folder, "out.png")

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .drawing import PAPER, show_caveats_of_all
+from .drawing import ROW, WIDE, finish, paper
 from .errors import ArgumentError, Error, MissingError, ResultError
 from .line import AXIS_UNITS
 from .plot import plot_spectrum
@@ -17,6 +17,7 @@ from .ray_result import RayResult
 from .rays import Absorption, Picture, RayImage, Traces
 from .result import Result
 from .result import open as open_result
+from .sky import Moments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("--field", help="of a trace of rays (default: its first)")
     plot.add_argument("--sightline", type=int, metavar="I", help="of absorption and traces of rays (default: the first ones)")
     plot.add_argument("--along", metavar="AXIS[,AXIS]", help="axes of a histogram; it is summed over the others")
+    plot.add_argument("--moment", choices=Moments._fields, help="of a cube, in place of the sum of its channels")
     plot.add_argument("--no-caveats", dest="caveats", action="store_false", help="leave out the line about noise, lost photons and light beyond the range")
     return parser
 
@@ -49,6 +51,8 @@ def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
     name = arguments.name
     spectra = name is None or name in result.spectra
     _check_options(arguments, spectra, name in result.histograms)
+    if arguments.moment is not None and name not in result.cubes:
+        raise ArgumentError("--moment is for cubes: name one with --name")
     if arguments.field is not None or arguments.sightline is not None:
         raise ArgumentError(f"--{'sightline' if arguments.field is None else 'field'} is for results of rays: leave it out")
     if spectra:
@@ -58,8 +62,10 @@ def _draw(result: Result, arguments: argparse.Namespace, ax: Axes) -> None:
         (histogram.along(*arguments.along.split(",")) if arguments.along else histogram).plot(ax, caveats=arguments.caveats)
     elif name in result.profiles:
         result.profiles[name].plot(ax, caveats=arguments.caveats)
-    elif name in result.images or name in result.cubes:
-        (result.images[name] if name in result.images else result.cubes[name].image()).plot(ax, caveats=arguments.caveats)
+    elif name in result.images:
+        result.images[name].plot(ax, caveats=arguments.caveats)
+    elif name in result.cubes:
+        result.cubes[name].plot(ax, moment=arguments.moment, caveats=arguments.caveats)
     else:
         kinds: dict[str, Iterable[str]] = {
             "spectrum": result.spectra, "histogram": result.histograms, "image": result.images, "cube": result.cubes,
@@ -78,7 +84,7 @@ def _draw_rays(result: RayResult, arguments: argparse.Namespace, figure: Figure)
     if arguments.name is not None and arguments.name not in known:
         listed = ", ".join(f"{name} ({kind})" for kind, products in kinds.items() for name in products)
         raise MissingError(f"--name {arguments.name}: there is no such product; available are {listed or 'none'}")
-    for option, given in (("--axis", arguments.axis), ("--normalize", arguments.normalize), ("--along", arguments.along)):
+    for option, given in (("--axis", arguments.axis), ("--normalize", arguments.normalize), ("--along", arguments.along), ("--moment", arguments.moment)):
         if given:
             raise ArgumentError(f"{option} is not for results of rays: leave it out")
     chosen = list(known.values()) if arguments.name is None else [known[arguments.name]]
@@ -88,21 +94,23 @@ def _draw_rays(result: RayResult, arguments: argparse.Namespace, figure: Figure)
         raise ArgumentError("--sightline is for absorption and traces, and none is drawn: leave it out")
     if not chosen:
         raise MissingError(f"{result.path}: the run kept nothing to draw")
-    columns = min(len(chosen), 3)
+    columns = min(len(chosen), 2)
     rows = -(-len(chosen) // columns)
-    figure.set_size_inches(4.2 * columns, 3.1 * rows)
     for place, product in enumerate(chosen, 1):
         ax = figure.add_subplot(rows, columns, place)
         if isinstance(product, (Absorption, Traces)):
             first = list(range(min(len(product), 2)))
             which = first if arguments.sightline is None else [arguments.sightline]
             if isinstance(product, Absorption):
-                product.plot(which, ax)
+                product.plot(which, ax, caveats=arguments.caveats)
             else:
-                product.plot(arguments.field or next(iter(product[0])), which, ax)
-            ax.set_title(product.name)
+                product.plot(arguments.field or next(iter(product[0])), which, ax, caveats=arguments.caveats)
+            if columns > 1:
+                ax.set_title(product.name)
         else:
-            product.plot(ax)
+            product.plot(ax, caveats=arguments.caveats)
+    if columns > 1:
+        figure.set_size_inches(WIDE, ROW * rows)
 
 
 def _check_options(arguments: argparse.Namespace, spectra: bool, histogram: bool) -> None:
@@ -137,17 +145,14 @@ def _save(figure: Figure, path: str) -> None:
 
 
 def _plot(result: Result | RayResult, arguments: argparse.Namespace) -> None:
-    import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(PAPER):
-        figure = Figure()
+    with paper(Figure) as figure:
         if isinstance(result, RayResult):
             _draw_rays(result, arguments, figure)
-            if arguments.caveats:
-                show_caveats_of_all(figure, result.notes)
         else:
             _draw(result, arguments, figure.add_subplot())
+        finish(figure)
         _save(figure, arguments.output)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 #: A figure mentions light that is stopped or beyond the range from this share on; a result mentions any.
 NOTABLE = 1e-3
+#: and light beyond the sides of an image or the bins of a histogram from this share on.
+NOTABLE_BEYOND = 0.01
 #: A result is unreliable if more than this share of the photons is lost (exit code 7 of thor).
 UNRELIABLE = 0.01
 #: An output is noisy if less than this share of its light is in bins whose errors can be trusted (docs/formats.md).
@@ -62,7 +64,7 @@ def _lines(summary: Mapping[str, Any], name: str) -> list[str]:
 
 
 def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
-    """Caveats that follow from the counts of a run, and one for its warnings."""
+    """Caveats that follow from the counts of a run."""
     found = []
     if not summary["complete"]:
         found.append(_cut(summary))
@@ -81,14 +83,7 @@ def of_run(summary: Mapping[str, Any]) -> list[Caveat]:
         share = share or _share(stopped, summary["photons"])
         text = f"{stopped:,} photons with {percent(share)} of the light were stopped at stop_shift, on their way"
         found.append(Caveat(text, f"{percent(share)} of the light stopped", share, fate="stopped"))
-    return [*found, *of_warnings(summary)]
-
-
-def of_warnings(summary: Mapping[str, Any]) -> list[Caveat]:
-    """One caveat for all warnings of a run."""
-    warnings = [line for line in _lines(summary, "warnings") if line not in _lines(summary, "caveats")]
-    plural = "s" if len(warnings) > 1 else ""
-    return [Caveat("", f"{len(warnings)} warning{plural} of the run: see thor info")] if warnings else []
+    return found
 
 
 def _cut(summary: Mapping[str, Any]) -> Caveat:
@@ -118,10 +113,8 @@ def of_output(inside: float, beyond: float, trusted: float) -> list[Caveat]:
     """The caveats of an output for a figure of it: light beyond its range, and light in bins whose errors are too large to
     be trusted. The words for its description are in the file."""
     share = _share(beyond, beyond + inside)
-    found = [Caveat("", f"{percent(share)} of the light beyond the range", share)] if beyond > 0.0 else []
-    if trusted < TRUSTED:
-        found.append(Caveat("", f"noisy: {percent(1.0 - trusted)} of the light in bins with large errors"))
-    return found
+    noisy = [Caveat("", f"noisy: {percent(1.0 - trusted)} of the light in bins with large errors")] if trusted < TRUSTED else []
+    return [*noisy, *([Caveat("", f"{percent(share)} of the light beyond the range", share)] if share >= NOTABLE_BEYOND else [])]
 
 
 def of_spectrum(name: str, inside: float, beyond: float) -> list[Caveat]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .drawing import COLORS, colour_scale, is_logarithmic, new_axes, show_caveats, ticks_inside
+from .drawing import COLORS, colour_bar, colour_scale, is_logarithmic, panel, show_caveats, ticks_inside
 from .errors import ArgumentError
 from .line import Floats, Line
 from .spectrum import of_generator
@@ -86,37 +86,37 @@ class Histogram:
         if not np.max(self.luminosity) > 0:
             raise ArgumentError(f"histogram '{self.name}' is dark: no light is in its bins")
         colours, norm = colour_scale(self.luminosity, decades, cmap)
-        ax = new_axes() if ax is None else ax
-        edges = [self.edges[axis] / _LABEL.get(axis, ("", 1.0))[1] for axis in self.axes]
-        labels = [self._label(axis) for axis in self.axes]
-        if len(edges) == 1:
-            band = {"fill": True, "color": COLORS[0], "alpha": 0.25, "lw": 0}
-            ax.stairs(self.luminosity + self.error, edges[0], baseline=self.luminosity - self.error, **band)
-            ax.stairs(self.luminosity, edges[0], baseline=None, color=COLORS[0], lw=1.1)
-            ax.set_ylim(bottom=0.0, auto=None)
-            ax.set_ylabel("luminosity of a bin [erg s$^{-1}$]")
-            ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-        else:
-            shown = np.where(self.luminosity > 0, self.luminosity, np.nan).T
-            picture = ax.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=True)
-            ax.set_facecolor(colours(0.0))
-            ax.figure.colorbar(picture, ax=ax, label="luminosity of a bin [erg s$^{-1}$]")
-            ax.set_ylim(edges[1][0], edges[1][-1])
-            ax.set_ylabel(labels[1])
-            if is_logarithmic(edges[1]):
-                ax.set_yscale("log")
-        if is_logarithmic(edges[0]):
-            ax.set_xscale("log")
-        else:
-            ax.ticklabel_format(axis="x", style="plain", useOffset=False)
-            ax.locator_params(axis="x", nbins=6)  # as many as long numbers have room
-        ax.set_xlim(edges[0][0], edges[0][-1])
-        ax.set_xlabel(labels[0])
-        ax.set_title(f"{self.name} ({self.of})")
-        if len(edges) == 1:
-            ticks_inside(ax)
-        if caveats:
-            show_caveats(ax, self.caveats)
+        with panel(ax) as ax:
+            edges = [self.edges[axis] / _LABEL.get(axis, ("", 1.0))[1] for axis in self.axes]
+            labels = [self._label(axis) for axis in self.axes]
+            if len(edges) == 1:
+                band = {"fill": True, "color": COLORS[0], "alpha": 0.25, "lw": 0}
+                ax.stairs(self.luminosity + self.error, edges[0], baseline=self.luminosity - self.error, **band)
+                ax.stairs(self.luminosity, edges[0], baseline=None, color=COLORS[0], lw=1.1)
+                ax.set_ylim(bottom=0.0, auto=None)
+                ax.set_ylabel("luminosity of a bin [erg s$^{-1}$]")
+                ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+            else:
+                shown = np.where(self.luminosity > 0, self.luminosity, np.nan).T
+                picture = ax.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=True)
+                ax.set_facecolor(colours(0.0))
+                colour_bar(ax, picture, "luminosity of a bin [erg s$^{-1}$]")
+                ax.set_ylim(edges[1][0], edges[1][-1])
+                ax.set_ylabel(labels[1])
+                if is_logarithmic(edges[1]):
+                    ax.set_yscale("log")
+            if is_logarithmic(edges[0]):
+                ax.set_xscale("log")
+            else:
+                ax.ticklabel_format(axis="x", style="plain", useOffset=False)
+                ax.locator_params(axis="x", nbins=6)  # as many as long numbers have room
+            ax.set_xlim(edges[0][0], edges[0][-1])
+            ax.set_xlabel(labels[0])
+            ax.set_title(f"{self.name} ({self.of})")
+            if len(edges) == 1:
+                ticks_inside(ax)
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def _label(self, axis: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .drawing import COLORS as COLORS
 from .drawing import PAPER as PAPER
-from .drawing import new_axes, show_caveats, ticks_inside
+from .drawing import panel, show_caveats, ticks_inside
 from .errors import ArgumentError, MissingError
 from .line import AXIS_UNITS, Floats, is_axis
 from .result import Result
@@ -124,36 +124,36 @@ def plot_spectrum(
         raise ArgumentError(f"spectra are of different redshifts, and do not share a {axis} axis: draw them with axis='velocity'")
     if normalize:
         spectra = {key: spectrum.normalised() for key, spectrum in spectra.items()}
-    ax = new_axes() if ax is None else ax
-    unit = _TICK_UNIT[axis]
-    used = len(ax.patches)
+    with panel(ax) as ax:
+        unit = _TICK_UNIT[axis]
+        used = len(ax.patches)
 
-    for i, (key, spectrum) in enumerate(spectra.items()):
-        flux, error, edges = spectrum.flux, spectrum.error, spectrum.edges / unit
-        hue = color or colors[(used // 2 + i) % len(colors)]
-        band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
-        ax.stairs(flux + error, edges, baseline=flux - error, **band)
-        text = label if label is not None and len(spectra) == 1 else key
-        ax.stairs(flux, edges, baseline=None, color=hue, lw=1.1, label=text, gid=_GID + spectrum.line.label)
+        for i, (key, spectrum) in enumerate(spectra.items()):
+            flux, error, edges = spectrum.flux, spectrum.error, spectrum.edges / unit
+            hue = color or colors[(used // 2 + i) % len(colors)]
+            band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
+            ax.stairs(flux + error, edges, baseline=flux - error, **band)
+            text = label if label is not None and len(spectra) == 1 else key
+            ax.stairs(flux, edges, baseline=None, color=hue, lw=1.1, label=text, gid=_GID + spectrum.line.label)
 
-    first = next(iter(spectra.values()))
-    if analytic is not None:
-        fine = np.linspace(first.edges[0], first.edges[-1], 2001)
-        curve = (1.0 if normalize else first_total) * analytic(fine)
-        ax.plot(fine / unit, curve, "--", color="black", lw=1.0, label=analytic_label)
+        first = next(iter(spectra.values()))
+        if analytic is not None:
+            fine = np.linspace(first.edges[0], first.edges[-1], 2001)
+            curve = (1.0 if normalize else first_total) * analytic(fine)
+            ax.plot(fine / unit, curve, "--", color="black", lw=1.0, label=analytic_label)
 
-    low = min(s.edges[0] for s in spectra.values()) / unit
-    high = max(s.edges[-1] for s in spectra.values()) / unit
-    if used:
-        low, high = min(low, ax.get_xlim()[0]), max(high, ax.get_xlim()[1])
-    _dress(ax, axis, (low, high), normalize, first)
-    if caveats:
-        _tell(ax, {label: first} if label is not None and len(spectra) == 1 else spectra, label is not None)
-    if len(spectra) > 1 or label or analytic is not None or used:
-        # Room for the legend above the line.
-        rows = len(ax.get_legend_handles_labels()[0]) + (legend_title is not None)
-        ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.08 * rows), auto=None)
-        ax.legend(frameon=False, handlelength=1.6, loc="upper right", title=legend_title)
+        low = min(s.edges[0] for s in spectra.values()) / unit
+        high = max(s.edges[-1] for s in spectra.values()) / unit
+        if used:
+            low, high = min(low, ax.get_xlim()[0]), max(high, ax.get_xlim()[1])
+        _dress(ax, axis, (low, high), normalize, first)
+        if caveats:
+            _tell(ax, {label: first} if label is not None and len(spectra) == 1 else spectra, label is not None)
+        if len(spectra) > 1 or label or analytic is not None or used:
+            # Room for the legend above the line.
+            rows = sum(1 + text.count("\n") for text in ax.get_legend_handles_labels()[1]) + (legend_title is not None)
+            ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.08 * rows), auto=None)
+            ax.legend(frameon=False, handlelength=1.6, loc="upper right", title=legend_title)
     return ax
 
 
@@ -169,7 +169,7 @@ def _dress(ax: Axes, axis: str, limits: tuple[float, float], normalize: bool, sp
     lines = dict.fromkeys(gid[len(_GID) :] for gid in gids if gid.startswith(_GID))
     label = _X_LABEL[axis].replace("LINE", " and ".join(lines))
     if spectrum.is_flux and axis in ("wavelength", "frequency"):
-        label = f"Observed {label[0].lower()}{label[1:]} at $z = {spectrum.line.redshift:g}$"
+        label = f"Observed {label[0].lower()}{label[1:]}, $z = {spectrum.line.redshift:g}$"
     ax.set_xlabel(label)
     ax.set_xlim(*limits)
     ax.set_ylim(bottom=0.0, auto=None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .drawing import COLORS, in_print, is_logarithmic, middles, new_axes, show_caveats, ticks_inside
+from .drawing import COLORS, in_print, is_logarithmic, middles, panel, show_caveats, ticks_inside, titled
 from .errors import ArgumentError
 from .line import Floats
 from .spectrum import of_generator
@@ -57,22 +57,22 @@ class Profile:
         the axes. Caveats are in a line below it unless ``caveats`` is false."""
         if not np.any(self.brightness > 0):
             raise ArgumentError(f"profile '{self.name}' is dark: no light reached it")
-        ax = new_axes() if ax is None else ax
-        if is_logarithmic(self.edges):
-            ax.set_xscale("log")
-        shown = np.where(self.brightness > 0, self.brightness, np.nan)
-        ax.stairs(shown, self.edges, baseline=None, color=color, lw=1.1, label=label)
-        # An error bar down to zero ends at a tenth of the value.
-        below = np.minimum(self.error, 0.9 * self.brightness)
-        ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=color)
-        ax.set_yscale("log")
-        ax.set_xlim(self.edges[0], self.edges[-1])
-        ax.set_xlabel(f"radius [{self.length}]")
-        ax.set_ylabel(f"surface brightness [{in_print(self.unit)}]")
-        ax.set_title(f"{self.name} ({self.observer})")
-        ticks_inside(ax)
-        if caveats:
-            show_caveats(ax, self.caveats)
+        with panel(ax) as ax:
+            if is_logarithmic(self.edges):
+                ax.set_xscale("log")
+            shown = np.where(self.brightness > 0, self.brightness, np.nan)
+            ax.stairs(shown, self.edges, baseline=None, color=color, lw=1.1, label=label)
+            # An error bar down to zero ends at a tenth of the value.
+            below = np.minimum(self.error, 0.9 * self.brightness)
+            ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=color)
+            ax.set_yscale("log")
+            ax.set_xlim(self.edges[0], self.edges[-1])
+            ax.set_xlabel(f"radius [{self.length}]")
+            ax.set_ylabel(f"surface brightness [{in_print(self.unit)}]")
+            ax.set_title(titled(self.name, self.observer))
+            ticks_inside(ax)
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:

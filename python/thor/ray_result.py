@@ -7,7 +7,6 @@ from typing import Any, Union
 import numpy as np
 
 from . import reading
-from .caveats import of_warnings
 from .errors import ResultError
 from .line import AXIS_UNITS, Floats, Line
 from .rays import Absorption, Picture, RayImage, Trace, Traces
@@ -19,14 +18,14 @@ class RayResult(ResultFile):
 
     ``images`` has the projections and slices (:class:`RayImage`) and volume renderings (:class:`Picture`) by name,
     ``absorption`` the absorption spectra, ``traces`` the fields along sightlines; ``summary`` and ``attributes`` are the
-    file's (docs/raytracing.md), and ``caveats`` the warnings of the run. ``notes`` are these in short form, for a figure.
+    file's (docs/raytracing.md), and ``caveats`` the warnings of the run. ``notes`` has the line that figures show of a run that was cut.
     """
 
     def _load(self) -> None:
         if self.driver != "raytrace":
             raise ResultError(f"{self.path}: it is no result of rays: open it with thor.open or thor.Result")
         self.complete = bool(self.summary["complete"])
-        self.notes = tuple(caveat.short for caveat in of_warnings(self.summary))
+        self.notes = () if self.complete else ("run cut: some rays are missing",)
         groups = self._group("images") or {}
         self.images: dict[str, Union[RayImage, Picture]] = Named("image", {n: self._image(n, groups[n]) for n in groups})
         groups = self._group("absorption") or {}
@@ -53,6 +52,7 @@ class RayResult(ResultFile):
             "direction": direction,
             "centre": centre,
             "axes": np.array([to_right, upward]),
+            "caveats": self.notes,
         }
         if is_picture:
             return Picture(**common, rgba=values)
@@ -85,6 +85,7 @@ class RayResult(ResultFile):
             column_density=columns, **sightlines, hubble=float(attributes.get("hubble", 0.0)),
             oversampling=int(attributes.get("oversampling", 1)), lsf=float(attributes.get("lsf_fwhm", 0.0)),
             signal_to_noise=float(attributes.get("signal_to_noise", 0.0)), beyond=str(attributes.get("beyond", "empty")), covered=covered,
+            caveats=self.notes,
         )  # fmt: skip
 
     def _traces(self, name: str, group: reading.Group) -> Traces:
@@ -96,7 +97,7 @@ class RayResult(ResultFile):
             raise ResultError(f"{self.path}: trace '{name}' is damaged")
         units = {key: str(reading.attribute(group[key], "units", "")) for key in arrays}
         pieces = [slice(int(a), int(b)) for a, b in zip(first[:-1], first[1:])]
-        return Traces(name, [Trace(begin[p], length[p], {key: v[p].astype(float) for key, v in arrays.items()}, units) for p in pieces])
+        return Traces(name, [Trace(begin[p], length[p], {key: v[p].astype(float) for key, v in arrays.items()}, units) for p in pieces], self.notes)
 
     def __repr__(self) -> str:
         attributes, summary = self.attributes, self.summary

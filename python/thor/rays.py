@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .drawing import COLORS, draw_pixels, field_scale, in_print, new_axes, ticks_inside
+from .drawing import COLORS, draw_pixels, field_scale, in_print, panel, show_caveats, ticks_inside, titled
 from .errors import ArgumentError, MissingError
 from .line import AXIS_UNITS, C_KMS, Floats, Line, positive
 from .quantity import in_unit
@@ -20,6 +21,11 @@ KPC = 3.0856775814913673e21  # cm
 
 #: Which sightlines: one by its number, or several.
 Which = Union[int, Sequence[int]]
+
+
+def _is_velocity(field: str) -> bool:
+    """Whether a field is a velocity along an axis or along the rays."""
+    return re.fullmatch(r"(\w+_)?velocity(_[xyz])?", field) is not None
 
 
 def _in_words(field: str) -> str:
@@ -63,6 +69,7 @@ class RayImage(OfCamera):
     values: Floats
     unit: str
     weight: str = ""
+    caveats: tuple[str, ...] = ()
 
     def total(self) -> float:
         """Sum over all pixels times their area [cm^2]: of a projected density the mass or the number in the image."""
@@ -80,18 +87,21 @@ class RayImage(OfCamera):
             what = f"{what}, mean by {_in_words(self.weight)}" if self.weight else rf"$\int$ {what} d$s$"
         return f"{what} [{in_print(self.unit)}]" if self.unit else what
 
-    def plot(self, ax: Axes | None = None, *, decades: float = 8.0, cmap: str | None = None, label: str | None = None, **limits: float) -> Axes:
+    def plot(self, ax: Axes | None = None, *, decades: float = 8.0, cmap: str | None = None, label: str | None = None, caveats: bool = True, **limits: float) -> Axes:
         """Draws the image with a colour bar: on a logarithmic scale of at most so many ``decades`` if its values are positive, in
-        colours that diverge from 0 if they have both signs; nan is grey. ``vmin`` and ``vmax`` set the ends of the scale."""
+        colours that diverge from 0 if they are velocities or have both signs; nan is grey. ``vmin`` and ``vmax`` set the ends of
+        the scale. Caveats are in a line below it unless ``caveats`` is false."""
         unknown = [name for name in limits if name not in ("vmin", "vmax")]
         if unknown:
             raise ArgumentError(f"plot has no argument {unknown[0]!r}: vmin and vmax are the ends of the colours")
-        colours, norm = field_scale(self.values, decades, cmap)
+        colours, norm = field_scale(self.values, decades, cmap, _is_velocity(self.field))
         norm.vmin, norm.vmax = limits.get("vmin", norm.vmin), limits.get("vmax", norm.vmax)
-        ax = new_axes() if ax is None else ax
-        shown = np.where(self.values < norm.vmin, norm.vmin, self.values)  # a logarithm has no colour for 0
-        draw_pixels(ax, shown, self.right, self.up, self.length, self.label if label is None else label, norm=norm, cmap=colours)
-        ax.set_title(f"{self.name} ({self.camera})")
+        with panel(ax) as ax:
+            shown = np.where(self.values < norm.vmin, norm.vmin, self.values)  # a logarithm has no colour for 0
+            draw_pixels(ax, shown, self.right, self.up, self.length, self.label if label is None else label, norm=norm, cmap=colours)
+            ax.set_title(titled(self.name, self.camera))
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:
@@ -107,6 +117,7 @@ class Picture(OfCamera):
     light behind that is held back; rows upward and columns to the right. All else is in OfCamera."""
 
     rgba: Floats
+    caveats: tuple[str, ...] = ()
 
     def over(self, background: Sequence[float] = (0.0, 0.0, 0.0), stretch: float = 0.0) -> Floats:
         """Red, green and blue from 0 to 1, before a background.
@@ -124,11 +135,14 @@ class Picture(OfCamera):
         shown: Floats = np.clip(light + behind, 0.0, 1.0)
         return shown
 
-    def plot(self, ax: Axes | None = None, *, background: Sequence[float] = (0.0, 0.0, 0.0), stretch: float = 0.0) -> Axes:
-        """Draws the picture before a background; ``stretch`` as in :meth:`over`."""
-        ax = new_axes() if ax is None else ax
-        draw_pixels(ax, self.over(background, stretch), self.right, self.up, self.length)
-        ax.set_title(f"{self.name} ({self.camera})")
+    def plot(self, ax: Axes | None = None, *, background: Sequence[float] = (0.0, 0.0, 0.0), stretch: float = 0.0, caveats: bool = True) -> Axes:
+        """Draws the picture before a background; ``stretch`` as in :meth:`over`. Caveats are in a line below it unless ``caveats``
+        is false."""
+        with panel(ax) as ax:
+            draw_pixels(ax, self.over(background, stretch), self.right, self.up, self.length)
+            ax.set_title(titled(self.name, self.camera))
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:
@@ -176,6 +190,7 @@ class Absorption:
     signal_to_noise: float
     beyond: str = "empty"
     covered: Floats | None = None
+    caveats: tuple[str, ...] = ()
 
     @property
     def axis_units(self) -> str:
@@ -257,30 +272,33 @@ class Absorption:
             values=self._within(low, high)[0].reshape(n, n), unit="",
         )  # fmt: skip
 
-    def plot(self, which: Which = 0, ax: Axes | None = None, *, what: str = "flux", colors: Sequence[str] = COLORS, **style: Any) -> Axes:
-        """Draws one or several sightlines as steps: their ``flux``, ``tau`` (on a logarithmic scale) or ``observed``."""
+    def plot(self, which: Which = 0, ax: Axes | None = None, *, what: str = "flux", colors: Sequence[str] = COLORS, caveats: bool = True, **style: Any) -> Axes:
+        """Draws one or several sightlines as steps: their ``flux``, ``tau`` (on a logarithmic scale) or ``observed``. Caveats are in
+        a line below them unless ``caveats`` is false."""
         if what not in ("flux", "tau", "observed"):
             raise ArgumentError(f"what is drawn is flux, tau or observed, not {what!r}")
         values = getattr(self, what)
         if values is None:
             raise MissingError(f"absorption '{self.name}' has neither a line-spread function nor noise: nothing was observed")
         chosen = _chosen(which, len(self), f"absorption '{self.name}'")
-        ax = new_axes() if ax is None else ax
-        for order, number in enumerate(chosen):
-            text = rf"sightline {number}: $N = {_power(self.column_density[number])}$ cm$^{{-2}}$"
-            ax.stairs(values[number], self.edges, baseline=None, **{"color": colors[order % len(colors)], "lw": 0.9, "label": text, **style})
-        ax.set_xlim(self.edges[0], self.edges[-1])
-        if what == "tau":
-            ax.set_yscale("log")
-        else:
-            seen = values[chosen][np.isfinite(values[chosen])]  # and room for the legend above the continuum
-            top, bottom = float(np.max(seen, initial=1.05)), float(np.min(seen, initial=-0.05))
-            ax.set_ylim(bottom, top + 0.1 * len(chosen), auto=None)
-        ax.set_ylabel({"flux": "flux / continuum", "tau": r"optical depth $\tau$", "observed": "observed flux / continuum"}[what])
-        wave = r"vacuum wavelength $\lambda\ [\mathrm{\AA}]$"
-        ax.set_xlabel(rf"$c\,\ln(\lambda/\lambda_0)\ [\mathrm{{km\,s^{{-1}}}}]$, {self.line.label}" if self.axis == "velocity" else wave)
-        ticks_inside(ax)
-        ax.legend(frameon=False, fontsize="small", loc="best" if what == "tau" else "upper right")
+        with panel(ax) as ax:
+            for order, number in enumerate(chosen):
+                text = rf"sightline {number}: $N = {_power(self.column_density[number])}$ cm$^{{-2}}$"
+                ax.stairs(values[number], self.edges, baseline=None, **{"color": colors[order % len(colors)], "lw": 0.9, "label": text, **style})
+            ax.set_xlim(self.edges[0], self.edges[-1])
+            if what == "tau":
+                ax.set_yscale("log")
+            else:
+                seen = values[chosen][np.isfinite(values[chosen])]  # and room for the legend above the continuum
+                top, bottom = float(np.max(seen, initial=1.05)), float(np.min(seen, initial=-0.05))
+                ax.set_ylim(bottom, top + 0.13 * len(chosen), auto=None)
+            ax.set_ylabel({"flux": "flux / continuum", "tau": r"optical depth $\tau$", "observed": "observed flux / continuum"}[what])
+            wave = r"vacuum wavelength $\lambda\ [\mathrm{\AA}]$"
+            ax.set_xlabel(rf"$c\,\ln(\lambda/\lambda_0)\ [\mathrm{{km\,s^{{-1}}}}]$, {self.line.label}" if self.axis == "velocity" else wave)
+            ticks_inside(ax)
+            ax.legend(frameon=False, loc="best" if what == "tau" else "upper right")
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:
@@ -337,40 +355,46 @@ class Trace(Mapping[str, Floats]):
 class Traces(Sequence[Trace]):
     """Fields along sightlines: ``traces[i]`` is the i-th."""
 
-    def __init__(self, name: str, traces: Sequence[Trace]):
+    def __init__(self, name: str, traces: Sequence[Trace], caveats: tuple[str, ...] = ()):
         self.name = name
+        self.caveats = caveats
         self._traces = list(traces)
 
     def __getitem__(self, which: Any) -> Any:
         if isinstance(which, slice):
-            return Traces(self.name, self._traces[which])
+            return Traces(self.name, self._traces[which], self.caveats)
         return self._traces[_chosen(which, len(self), f"trace '{self.name}'")[0]]
 
     def __len__(self) -> int:
         return len(self._traces)
 
-    def plot(self, field: str, which: Which = 0, ax: Axes | None = None, *, colors: Sequence[str] = COLORS) -> Axes:
+    def plot(self, field: str, which: Which = 0, ax: Axes | None = None, *, colors: Sequence[str] = COLORS, caveats: bool = True) -> Axes:
         """Draws a field along one or several sightlines, over the distance along them; on a logarithmic scale if it is positive and
-        differs by more than a factor of 3."""
+        differs by more than a factor of 3. Caveats are in a line below it unless ``caveats`` is false."""
         chosen = _chosen(which, len(self), f"trace '{self.name}'")
         runs = [(number, self._traces[number], self._traces[number][field]) for number in chosen]
-        ax = new_axes() if ax is None else ax
-        far = max((float(t.begin[-1] + t.length[-1]) for _, t, _ in runs if len(t.begin)), default=0.0)
-        unit, size = ("Mpc", 1e3 * KPC) if far > 3e3 * KPC else ("kpc", KPC) if far > 0.3 * KPC else ("pc", 1e-3 * KPC)
-        for order, (number, trace, values) in enumerate(runs):
-            if not len(values):
-                continue
-            edges = np.append(trace.begin, trace.begin[-1] + trace.length[-1]) / size
-            ax.stairs(values, edges, baseline=None, color=colors[order % len(colors)], lw=1.0, label=f"sightline {number}")
-        every = np.concatenate([values for _, _, values in runs])
-        if every.size and np.min(every) > 0.0 and np.max(every) > 3.0 * np.min(every):
-            ax.set_yscale("log")
-        in_unit = runs[0][1].units.get(field, "")
-        ax.set_ylabel(_in_words(field) + (f" [{in_print(in_unit)}]" if in_unit else ""))
-        ax.set_xlabel(f"distance along the sightline [{unit}]")
-        ticks_inside(ax)
-        if len(runs) > 1:
-            ax.legend(frameon=False, fontsize="small")
+        with panel(ax) as ax:
+            far = max((float(t.begin[-1] + t.length[-1]) for _, t, _ in runs if len(t.begin)), default=0.0)
+            unit, size = ("Mpc", 1e3 * KPC) if far > 3e3 * KPC else ("kpc", KPC) if far > 0.3 * KPC else ("pc", 1e-3 * KPC)
+            for order, (number, trace, values) in enumerate(runs):
+                if not len(values):
+                    continue
+                edges = np.append(trace.begin, trace.begin[-1] + trace.length[-1]) / size
+                ax.stairs(values, edges, baseline=None, color=colors[order % len(colors)], lw=1.0, label=f"sightline {number}")
+            every = np.concatenate([values for _, _, values in runs])
+            if every.size and np.min(every) > 0.0 and np.max(every) > 3.0 * np.min(every):
+                ax.set_yscale("log")
+            in_unit = runs[0][1].units.get(field, "")
+            ax.set_ylabel(_in_words(field) + (f" [{in_print(in_unit)}]" if in_unit else ""))
+            ax.set_xlabel(f"distance along the sightline [{unit}]")
+            ticks_inside(ax)
+            if len(runs) > 1:
+                low, high = ax.get_ylim()  # and room for the legend above the curves
+                room = 0.1 * len(runs)
+                ax.set_ylim(top=high * (high / low) ** room if ax.get_yscale() == "log" else high + room * (high - low), auto=None)
+                ax.legend(frameon=False, loc="upper right")
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:

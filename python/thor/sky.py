@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .drawing import colour_scale, draw_pixels, in_print, new_axes, show_caveats
+from .drawing import colour_scale, draw_pixels, field_scale, in_print, panel, show_caveats, titled
 from .errors import ArgumentError
 from .line import AXIS_UNITS, C_KMS, Floats, Line, floats, is_axis, positive
 from .quantity import all_in_unit, in_unit
@@ -194,13 +194,13 @@ class Image(OnSky):
         if not np.max(self.brightness) > 0:
             raise ArgumentError(f"image '{self.name}' is dark: no light reached it")
         colours, norm = colour_scale(self.brightness, decades, cmap)
-        ax = new_axes() if ax is None else ax
-        shown = np.where(self.brightness > 0, self.brightness, np.nan)
-        label = f"surface brightness [{in_print(self.unit)}]"
-        draw_pixels(ax, shown, self.right, self.up, self.length, label, norm=norm, cmap=colours)
-        ax.set_title(f"{self.name} ({self.observer})")
-        if caveats:
-            show_caveats(ax, self.caveats)
+        with panel(ax) as ax:
+            shown = np.where(self.brightness > 0, self.brightness, np.nan)
+            label = f"surface brightness [{in_print(self.unit)}]"
+            draw_pixels(ax, shown, self.right, self.up, self.length, label, norm=norm, cmap=colours)
+            ax.set_title(titled(self.name, self.observer))
+            if caveats:
+                show_caveats(ax, self.caveats)
         return ax
 
     def __repr__(self) -> str:
@@ -271,6 +271,34 @@ class Cube(OnSky):
             mean = np.sum(light * middle, axis=0) / total
             variance = np.sum(light * (middle - mean) ** 2, axis=0) / total
         return Moments(mean, np.sqrt(variance), self.blue_fraction(low, high, axis).ratio)
+
+    def plot(
+        self, ax: Axes | None = None, *, moment: str | None = None, low: float | str = -np.inf, high: float | str = np.inf,
+        axis: str | None = None, least: float = 3.0, decades: float = 4.0, cmap: str | None = None, caveats: bool = True,
+    ) -> Axes:  # fmt: skip
+        """Draws the image of a window as :meth:`image` and :meth:`Image.plot` do, or a ``moment`` of it: "mean", "dispersion" or
+        "blue_fraction". Pixels whose light is less than ``least`` times its error are grey."""
+        image = self.image(low, high, axis)
+        if moment is None:
+            return image.plot(ax, decades=decades, cmap=cmap or "inferno", caveats=caveats)
+        if moment not in Moments._fields:
+            raise ArgumentError(f"unknown moment {moment!r}: choose from {', '.join(Moments._fields)}")
+        known = (image.brightness > 0.0) & (image.brightness >= self._least(least) * image.error)
+        if not np.any(known):
+            raise ArgumentError(f"cube '{self.name}' has no pixel with light of {least:g} times its error: add photons, or set least=0")
+        values = np.where(known, getattr(self.moments(low, high, axis), moment), np.nan)
+        unit = f" [{in_print(AXIS_UNITS[self.axis])}]" if AXIS_UNITS[self.axis] else ""
+        label = "share of the light to the blue" if moment == "blue_fraction" else f"{moment} {self.axis}{unit}".replace("dispersion velocity", "velocity dispersion")
+        about_0 = moment == "mean" and self.axis in ("velocity", "x")
+        colours, norm = field_scale(values, 8.0, cmap or ("RdBu" if moment == "blue_fraction" else None), about_0, linear=True)
+        if moment == "blue_fraction":
+            norm.vmin, norm.vmax = 0.0, 1.0
+        with panel(ax) as ax:
+            draw_pixels(ax, values, self.right, self.up, self.length, label, norm=norm, cmap=colours)
+            ax.set_title(titled(self.name, self.observer))
+            if caveats:
+                show_caveats(ax, self.caveats)
+        return ax
 
     def blue_fraction(
         self, low: float | str = -np.inf, high: float | str = np.inf, axis: str | None = None, *, least: float = 3.0

@@ -73,12 +73,13 @@ def plot_sweep(
     name: str | None = None,
     normalize: bool = False,
     rebin: int = 1,
+    caveats: bool = True,
 ) -> Axes:
     """Draws the spectra of a sweep for each value of the key ``over``, from dark to light.
 
     The other parameters must be the same in all: choose with ``sweep.where``. ``name`` is the
     spectrum to draw (default: the first of escaped photons), ``rebin`` merges that many bins;
-    ``axis`` and ``normalize`` are as for :func:`thor.plot_spectrum`. Returns the axes.
+    ``axis``, ``normalize`` and ``caveats`` are as for :func:`thor.plot_spectrum`. Returns the axes.
     """
     matplotlib = optional("matplotlib")
     optional("matplotlib.colors")
@@ -97,5 +98,5 @@ def plot_sweep(
     steps = max(len(spectra) - 1, 1)
     colors = [matplotlib.colors.to_hex(shades(0.8 * i / steps)) for i in range(len(spectra))]
     return plot_spectrum(
-        spectra, ax, axis=axis, normalize=normalize, colors=colors, legend_title=symbol(over)
+        spectra, ax, axis=axis, normalize=normalize, colors=colors, legend_title=symbol(over), caveats=caveats
     )

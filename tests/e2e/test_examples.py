@@ -90,6 +90,15 @@ class Galaxy(Example):
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=100)
 
 
+class Quickstart(Example):
+    def test_two_pictures(self):
+        self.example("quickstart/run.sh", 3000)
+        self.assertGreater((self.folder / "out/sphere.png").stat().st_size, 30000)
+        result, picture = self.folder / "out/galaxy.h5", self.folder / "out/both.png"
+        subprocess.run([sys.executable, self.examples / "quickstart/galaxy.py", result, "-o", picture, "--spectra"], check=True)
+        self.assertGreater(picture.stat().st_size, 30000)
+
+
 class Wind(Example):
     def test_few_photons(self):
         self.example("mgii_halo/run.sh", 60)

@@ -251,6 +251,9 @@ class Fits(Exported):
         self.assertEqual(ifu["light_units"], "erg s-1 cm-2")
 
 
+LEFT, TOP = 132, 54  # of the image in its picture
+
+
 class Pictures(Exported):
     def read(self, name):
         image = self.need("matplotlib.image")
@@ -262,21 +265,21 @@ class Pictures(Exported):
             for name in ("sb", "ifu"):
                 pixels = self.read(name)
                 size = 26  # pixels of the picture for one of the image
-                frame = pixels[48 : 48 + PIXELS * size, 20 : 20 + PIXELS * size]
+                frame = pixels[TOP : TOP + PIXELS * size, LEFT : LEFT + PIXELS * size]
                 rows, columns = np.nonzero(np.all(frame == (252, 255, 164), axis=2))
                 self.assertEqual(len(rows), size**2)
                 self.assertEqual((rows.min() // size, columns.min() // size), (PIXELS - 1 - ROW, COLUMN))
                 self.assertEqual((rows.max() // size, columns.max() // size), (PIXELS - 1 - ROW, COLUMN))
                 self.assertTrue(np.any(np.all(frame == 255, axis=2)), "the scale bar")
-                self.assertGreater(np.count_nonzero(np.all(pixels[:48] == 0, axis=2)), 500, "the title")
-                beside = pixels[:, 20 + PIXELS * size :]
+                self.assertGreater(np.count_nonzero(np.all(pixels[:TOP] == 0, axis=2)), 500, "the title")
+                beside = pixels[:, LEFT + PIXELS * size :]
                 self.assertGreater(np.count_nonzero(np.all(beside == 0, axis=2)), 1500, "the labels of the colour bar")
 
     def test_the_colours_are_those_of_inferno(self):
         self.export("--png", "--name", "sb", "-o", self.folder)
         matplotlib = self.need("matplotlib")
         pixels = self.read("sb")
-        bar = pixels[48 : 48 + 520, 20 + 520 + 14 + 9]
+        bar = pixels[TOP : TOP + 520, LEFT + 520 + 15 + 9]
         self.assertEqual(len(bar), 520)
         expected = np.array(matplotlib.colormaps["inferno"].colors) * 255
         values = 1 - (np.arange(520) + 0.5) / 520
@@ -287,7 +290,7 @@ class Pictures(Exported):
             image = file["images/sb/surface_brightness"][()]
         low = np.clip(np.min(image[image > 0]), np.max(image) / 1e4, np.max(image) / 10)
         level = np.log(np.maximum(image, low) / low) / np.log(np.max(image) / low)
-        shown = pixels[48 + 13 : 48 + 520 : 26, 20 + 13 : 20 + 520 : 26][::-1]
+        shown = pixels[TOP + 13 : TOP + 520 : 26, LEFT + 13 : LEFT + 520 : 26][::-1]
         expected = np.array(matplotlib.colormaps["inferno"].colors) * 255
         expected = np.stack([np.interp(level * 255, np.arange(256), expected[:, k]) for k in range(3)], axis=2)
         free = np.ones(image.shape, bool)
@@ -297,7 +300,7 @@ class Pictures(Exported):
     def test_a_dark_image_is_drawn(self):
         self.export("--png", "--name", "dark", "-o", self.folder)
         pixels = self.read("dark")
-        self.assertEqual(tuple(pixels[60, 40]), (0, 0, 4))
+        self.assertEqual(tuple(pixels[TOP + 20, LEFT + 20]), (0, 0, 4))
 
 
 class Text(Exported):

@@ -1,5 +1,6 @@
 #include "thor/io/png/preview.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -19,7 +20,8 @@ Preview preview_of(int columns, int rows, const std::vector<double>& values) {
   return {.title = "t",
           .unit = "erg",
           .length_unit = "kpc",
-          .width = 1,
+          .right = {-0.5, 0.5},
+          .up = {-0.5, 0.5},
           .columns = columns,
           .rows = rows,
           .values = values};
@@ -28,20 +30,57 @@ Preview preview_of(int columns, int rows, const std::vector<double>& values) {
 TEST(Preview, RowsAreUpwardAndColoursLogarithmic) {
   const std::vector<double> values{1, 10, 100, 1000};
   const Raster raster = draw(preview_of(2, 2, values));
-  constexpr int left = 20, top = 48, size = 256;
+  const auto [joined, size, left, top, width, height, scale] = layout_of(2, 2);
+  EXPECT_EQ(size, 256);
   EXPECT_EQ(at(raster, left + size - 1, top + 2 * size - 80), colour_of(0));
   EXPECT_EQ(at(raster, left + size, top + 2 * size - 80), colour_of(1. / 3));
   EXPECT_EQ(at(raster, left + size - 1, top), colour_of(2. / 3));
   EXPECT_EQ(at(raster, left + size, top), colour_of(1));
-  EXPECT_EQ(at(raster, left - 1, top), white);
+  EXPECT_EQ(at(raster, left - 1, top), black) << "the frame";
+  EXPECT_EQ(at(raster, left - 8, top - 8), white);
+  EXPECT_NEAR(raster.width / raster.dots_per_inch, 3.4, 1e-9);
+  EXPECT_GE(raster.dots_per_inch, 200);
+}
+
+TEST(Preview, VelocitiesDivergeFromZero) {
+  const std::vector<double> values{-50, 0, 100, NAN};
+  const Raster raster = draw(preview_of(2, 2, values));
+  const PreviewLayout box = layout_of(2, 2);
+  const auto pixel = [&](int column, int row) {
+    return at(raster, box.left + 256 * column + 200, box.top + 256 * row + 60);
+  };
+  EXPECT_EQ(pixel(0, 1), diverging_colour_of(0.25));
+  EXPECT_EQ(pixel(1, 1), (Colour{247, 247, 247}));
+  EXPECT_EQ(pixel(0, 0), diverging_colour_of(1));
+  EXPECT_EQ(pixel(1, 0), (Colour{128, 128, 128}));
+  Preview away = preview_of(1, 1, values);
+  const std::vector<double> one{30};
+  away.values = one, away.diverging = true;
+  EXPECT_EQ(at(draw(away), box.left + 100, box.top + 100), diverging_colour_of(1));
+}
+
+TEST(Preview, TheCaveatIsRedBelow) {
+  const std::vector<double> values{1, 10, 100, 1000};
+  Preview preview = preview_of(2, 2, values);
+  const auto count_red = [](const Raster& raster) {
+    const Colour red{176, 0, 32};
+    return std::count(raster.pixels.begin(), raster.pixels.end(), red);
+  };
+  const Raster without = draw(preview);
+  preview.caveat = "noisy";
+  const Raster with = draw(preview);
+  EXPECT_EQ(count_red(without), 0);
+  EXPECT_GT(count_red(with), 100);
+  EXPECT_GT(with.height, without.height);
 }
 
 TEST(Preview, FaintPixelsAreCutFourDecadesBelowTheBrightest) {
   const std::vector<double> values{1e-20, 1e-4, 1e-2, 1};
   const Raster raster = draw(preview_of(2, 2, values));
-  EXPECT_EQ(at(raster, 20 + 100, 48 + 300), colour_of(0));
-  EXPECT_EQ(at(raster, 20 + 300, 48 + 300), colour_of(0));
-  EXPECT_EQ(at(raster, 20 + 100, 48 + 100), colour_of(0.5));
+  const PreviewLayout box = layout_of(2, 2);
+  EXPECT_EQ(at(raster, box.left + 100, box.top + 300), colour_of(0));
+  EXPECT_EQ(at(raster, box.left + 300, box.top + 300), colour_of(0));
+  EXPECT_EQ(at(raster, box.left + 100, box.top + 100), colour_of(0.5));
 }
 
 TEST(Preview, LargeImagesAreDrawnSmallerWithTheirMeans) {
@@ -49,10 +88,11 @@ TEST(Preview, LargeImagesAreDrawnSmallerWithTheirMeans) {
   std::vector<double> values(std::size_t(side) * side, 1);
   for (int j = 0; j < 3; ++j) values[std::size_t(side - 1 - j) * side] = 1000;  // three of the nine at the top left
   const Raster raster = draw(preview_of(side, side, values));
-  EXPECT_EQ(raster.height, 48 + 700 + 20);
-  EXPECT_EQ(at(raster, 20, 48), colour_of(std::log10(3006. / 9) / 3));
-  EXPECT_EQ(at(raster, 21, 48), colour_of(0));
-  EXPECT_EQ(at(raster, 20, 49), colour_of(0));
+  const PreviewLayout box = layout_of(side, side);
+  EXPECT_EQ(box.height, 700);
+  EXPECT_EQ(at(raster, box.left, box.top), colour_of(std::log10(3006. / 9) / 3));
+  EXPECT_EQ(at(raster, box.left + 1, box.top), colour_of(0));
+  EXPECT_EQ(at(raster, box.left, box.top + 1), colour_of(0));
 }
 
 TEST(Font, LettersDifferAndStayInTheirCells) {
@@ -75,6 +115,7 @@ TEST(Font, LettersDifferAndStayInTheirCells) {
 TEST(Font, PowersAreRaised) {
   EXPECT_EQ(raised_powers("erg s-1 kpc-2 / (km s-1)"), "erg s^-1 kpc^-2 / (km s^-1)");
   EXPECT_EQ(text_width("10^-17", 2), 2 * 12 + 3 * 6);
+  EXPECT_EQ(text_width("\u0394x", 1), 2 * letter_step);
   EXPECT_EQ(text_width("\u03b1", 1), letter_step) << "one character, whatever its bytes";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace thor::io {
 namespace {
@@ -14,16 +15,31 @@ constexpr std::array<Colour, 33> nodes{
      {235, 101, 40}, {241, 113, 30}, {246, 127, 20},  {249, 141, 10},  {251, 156, 6},  {252, 171, 15}, {251, 186, 31},
      {249, 202, 50}, {245, 217, 73}, {242, 232, 101}, {243, 245, 134}, {252, 255, 164}}};
 
-}  // namespace
+constexpr std::array<Colour, 11> diverging{{{5, 48, 97},
+                                            {33, 102, 172},
+                                            {67, 147, 195},
+                                            {146, 197, 222},
+                                            {209, 229, 240},
+                                            {247, 247, 247},
+                                            {253, 219, 199},
+                                            {244, 165, 130},
+                                            {214, 96, 77},
+                                            {178, 24, 43},
+                                            {103, 0, 31}}};
 
-Colour colour_of(double value) {
-  const double place = std::clamp(value, 0., 1.) * double(nodes.size() - 1);
-  const auto i = std::min(std::size_t(place), nodes.size() - 2);
-  const auto between = [t = place - double(i)](std::uint8_t a, std::uint8_t b) {
+Colour between(std::span<const Colour> colours, double value) {
+  const double place = std::clamp(value, 0., 1.) * double(colours.size() - 1);
+  const auto i = std::min(std::size_t(place), colours.size() - 2);
+  const auto mix = [t = place - double(i)](std::uint8_t a, std::uint8_t b) {
     return std::uint8_t(std::lround(double(a) + t * (double(b) - double(a))));
   };
-  const Colour &a = nodes[i], &b = nodes[i + 1];
-  return {between(a.red, b.red), between(a.green, b.green), between(a.blue, b.blue)};
+  const Colour &a = colours[i], &b = colours[i + 1];
+  return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
 }
+
+}  // namespace
+
+Colour colour_of(double value) { return between(nodes, value); }
+Colour diverging_colour_of(double value) { return between(diverging, value); }
 
 }  // namespace thor::io

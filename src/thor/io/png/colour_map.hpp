@@ -8,4 +8,8 @@ namespace thor::io {
 /// between them on straight lines, good to 2 of 255.
 Colour colour_of(double value);
 
+/// Colour of a value from 0 to 1 that diverges from white at 0.5, blue below and red above: "RdBu" of ColorBrewer by
+/// C. Brewer and M. Harrower (Apache License 2.0), reversed.
+Colour diverging_colour_of(double value);
+
 }  // namespace thor::io

@@ -14,7 +14,7 @@ inline constexpr int letter_height = 7;  ///< points above the line
 enum class Direction { right, up };
 
 /// Writes text from the left end of its line; returns the width in pixels. After ^ the digits and signs of a power
-/// stand half as large and raised: "cm^-2". Characters that it does not have are "?".
+/// stand half as large and raised: "cm^-2". Beside ASCII there is a capital delta; other characters are "?".
 int draw_text(Raster& raster, int x, int y, std::string_view text, int scale, Colour colour,
               Direction direction = Direction::right);
 

@@ -27,13 +27,19 @@ std::string chunk(const std::string& type, const std::string& data) {
 }
 
 /// A file of rows, each of which begins with its filter.
-std::string encode(int width, int height, int bits, int colour_type, const std::vector<std::byte>& rows, int level) {
+std::string encode(int width, int height, int bits, int colour_type, const std::vector<std::byte>& rows, int level,
+                   double dots_per_inch = 0) {
   std::string header;
   put_number(header, std::uint32_t(width));
   put_number(header, std::uint32_t(height));
   header += {char(bits), char(colour_type), 0, 0, 0};  // deflate, filters by row, not interlaced
   const std::vector<std::byte> packed = detail::deflate(rows, level ? level : bits == 8 && colour_type == 6 ? 1 : 6);
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) +
+  std::string size;  // pixels per metre (section 11.3.5.3)
+  if (dots_per_inch > 0) {
+    for (int axis = 0; axis < 2; ++axis) put_number(size, std::uint32_t(std::lround(dots_per_inch / 0.0254)));
+    size = chunk("pHYs", size + '\1');
+  }
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + size +
          chunk("IDAT", {reinterpret_cast<const char*>(packed.data()), packed.size()}) + chunk("IEND", "");
 }
 
@@ -54,7 +60,7 @@ std::string encode_png(const Raster& raster, int level) {
       *to++ = std::byte{pixel->red}, *to++ = std::byte{pixel->green}, *to++ = std::byte{pixel->blue};
     }
   }
-  return encode(raster.width, raster.height, 8, 2, rows, level);
+  return encode(raster.width, raster.height, 8, 2, rows, level, raster.dots_per_inch);
 }
 
 std::string encode_png(const Picture& picture, int level) {

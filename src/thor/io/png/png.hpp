@@ -15,6 +15,7 @@ struct Colour {
 /// A picture of colours, row after row from the top.
 struct Raster {
   int width, height;
+  double dots_per_inch = 0;  ///< 0: not said
   std::vector<Colour> pixels;
 
   Raster(int columns, int rows, Colour colour)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "thor/io/png/colour_map.hpp"
 #include "thor/io/png/font.hpp"
@@ -12,10 +13,31 @@
 namespace thor::io {
 namespace {
 
-constexpr Colour white{255, 255, 255}, black{0, 0, 0};
+constexpr Colour white{255, 255, 255}, black{0, 0, 0}, red{176, 0, 32};
 constexpr int largest = 1024, smallest = 512;  ///< sides of the image [pixels]
-constexpr int margin = 20, gap = 14, bar_width = 18, scale = 2;
-constexpr int title_height = 28, tick_space = 62, label_space = 26;
+constexpr double inches = 3.4;                 ///< width of the picture
+
+// In points of letters.
+constexpr int left_space = 44, title_space = 18, tick = 2, gap = 5, bar_width = 6, tick_space = 30, line_space = 11;
+
+/// The largest scale, at most this one, at which a text is no longer than so many pixels.
+int fitting(std::string_view text, int scale, int room) {
+  while (scale > 1 && text_width(text, scale) > room) --scale;
+  return scale;
+}
+
+/// Text in the middle of a horizontal line, moved to stay within the picture.
+void draw_centred(Raster& raster, int middle, int y, std::string_view text, int scale, Colour colour) {
+  const int size = fitting(text, scale, raster.width - 2 * scale), length = text_width(text, size);
+  draw_text(raster, std::clamp(middle - length / 2, size, std::max(raster.width - length - size, size)), y, text, size,
+            colour);
+}
+
+void draw_upward(Raster& raster, int x, int middle, std::string_view text, int scale) {
+  const int size = fitting(text, scale, raster.height - 2 * scale), length = text_width(text, size);
+  draw_text(raster, x, std::clamp(middle + length / 2, length + size, std::max(raster.height - size, length + size)),
+            text, size, black, Direction::up);
+}
 
 /// 1, 2 or 5 times a power of ten, at most so large.
 double round_length(double most) {
@@ -27,89 +49,176 @@ double round_length(double most) {
 }
 
 /// Legible on any colour.
-void draw_outlined(Raster& raster, int x, int y, const std::string& text) {
+void draw_outlined(Raster& raster, int x, int y, const std::string& text, int scale) {
   for (const auto& [dx, dy] : {std::pair(-1, 0), {1, 0}, {0, -1}, {0, 1}}) {
     draw_text(raster, x + dx, y + dy, text, scale, black);
   }
   draw_text(raster, x, y, text, scale, white);
 }
 
-void draw_scale_bar(Raster& raster, const Preview& p, int left, int bottom, int width) {
-  const double length = round_length(p.width / 4);
-  const int pixels = int(std::lround(length / p.width * width));
-  const int x = left + gap, y = bottom - gap;
-  raster.fill(x - 1, y - 5, pixels + 2, 6, black);
-  raster.fill(x, y - 4, pixels, 4, white);
+void draw_scale_bar(Raster& raster, const Preview& p, const PreviewLayout& at) {
+  const double side = p.right.high - p.right.low, length = round_length(side / 4);
+  const int pixels = int(std::lround(length / side * at.width)), s = at.scale;
+  const int x = at.left + gap * s, y = at.top + at.height - gap * s;
+  raster.fill(x - 1, y - 2 * s - 1, pixels + 2, 2 * s + 2, black);
+  raster.fill(x, y - 2 * s, pixels, 2 * s, white);
   std::string text = fmt::format("{:g} {}", length, p.length_unit);
   if (p.kpc_per_unit > 0) text += fmt::format(" = {:.3g} kpc", length * p.kpc_per_unit);
-  draw_outlined(raster, x, y - 11, text);
+  draw_outlined(raster, x, y - 4 * s, text, fitting(text, s, at.width - 2 * gap * s));
 }
 
-void draw_colour_bar(Raster& raster, const Preview& p, const Scale& log, int left, int top, int height) {
+struct SideLabels {
+  std::string right, up;
+  double sign = 1;  ///< of the ticks to the right
+};
+
+SideLabels labels_of(const std::string& unit) {
+  if (unit == "kpc") return {"\u0394x [kpc]", "\u0394y [kpc]"};
+  if (unit == "arcsec") return {"\u0394RA [arcsec]", "\u0394Dec [arcsec]", -1};
+  if (unit == "deg") return {"longitude [deg]", "latitude [deg]"};
+  if (unit.empty()) return {"tan x", "tan y"};
+  return {"right [" + unit + "]", "up [" + unit + "]"};
+}
+
+void draw_axes(Raster& raster, const Preview& p, const PreviewLayout& at) {
+  const SideLabels labels = labels_of(p.length_unit);
+  const int s = at.scale, bottom = at.top + at.height, line = std::max(1, s / 2);
+  const auto ticks = [](const Preview::Side& side, int most, const auto& draw_tick) {
+    const double length = side.high - side.low, step = round_length(length / most * 1.6);
+    const auto last = std::lround(std::floor(side.high / step + 1e-6));
+    for (auto i = std::lround(std::ceil(side.low / step - 1e-6)); i <= last; ++i) {
+      draw_tick((double(i) * step - side.low) / length, double(i) * step);
+    }
+  };
+  raster.fill(at.left - line, at.top - line, line, at.height + 2 * line, black);
+  raster.fill(at.left + at.width, at.top - line, line, at.height + 2 * line, black);
+  raster.fill(at.left, at.top - line, at.width, line, black);
+  raster.fill(at.left, bottom, at.width, line, black);
+  ticks(p.right, 5, [&](double place, double value) {
+    const int x = at.left + int(std::lround(place * at.width));
+    raster.fill(x - line / 2, bottom, line, tick * s, black);
+    draw_centred(raster, x, bottom + (tick + 2 + letter_height) * s, fmt::format("{:g}", labels.sign * value + 0.), s,
+                 black);
+  });
+  ticks(p.up, std::max(2, 5 * at.height / at.width), [&](double place, double value) {
+    const int y = bottom - int(std::lround(place * at.height));
+    raster.fill(at.left - tick * s, y - line / 2, tick * s, line, black);
+    const std::string text = fmt::format("{:g}", value);
+    const int size = fitting(text, s, (left_space - tick - line_space - 4) * s);
+    draw_text(raster, at.left - (tick + 1) * s - text_width(text, size), y + letter_height * size / 2, text, size,
+              black);
+  });
+  draw_centred(raster, at.left + at.width / 2, bottom + (tick + 2 + letter_height + line_space) * s, labels.right, s,
+               black);
+  draw_upward(raster, (3 + letter_height) * s, at.top + at.height / 2, labels.up, s);
+}
+
+void draw_colour_bar(Raster& raster, const Preview& p, const Scale& scale, const PreviewLayout& at) {
+  const int s = at.scale, left = at.left + at.width + gap * s, top = at.top, height = at.height,
+            right = left + bar_width * s;
   for (int j = 0; j < height; ++j) {
-    raster.fill(left, top + j, bar_width, 1, colour_of(1 - (j + 0.5) / height));
+    raster.fill(left, top + j, bar_width * s, 1, scale.colour_at(1 - (j + 0.5) / height));
   }
-  const int label = left + bar_width + tick_space;
-  const std::string text = p.unit.empty() ? p.quantity : p.quantity + " [" + raised_powers(p.unit) + "]";
-  const int length = text_width(text, scale);
-  draw_text(raster, label + letter_height * scale, top + (height + length) / 2, text, scale, black, Direction::up);
-  if (log.dark) return;
-  if (log.linear) {
-    const double step = round_length((log.high - log.low) / 3);
-    const int first = int(std::ceil(log.low / step)), last = int(std::floor(log.high / step));
-    for (int i = first; i <= last; ++i) {
-      const int y = top + int(std::lround((1 - log(i * step)) * (height - 1)));
-      raster.fill(left + bar_width, y - 1, 7, 2, black);
-      draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("{:.3g}", i * step), scale,
-                black);
+  // The unit is in a line of its own where both are longer than the picture is high.
+  const std::string unit = p.unit.empty() ? "" : "[" + raised_powers(p.unit) + "]";
+  const std::string both = p.quantity.empty() || unit.empty() ? p.quantity + unit : p.quantity + " " + unit;
+  const int first = right + (tick_space + letter_height) * s, middle = top + height / 2;
+  if (text_width(both, s) <= raster.height - 2 * s) {
+    draw_upward(raster, first, middle, both, s);
+  } else {
+    draw_upward(raster, first, middle, p.quantity, s);
+    draw_upward(raster, first + line_space * s, middle, unit, s);
+  }
+  if (scale.dark) return;
+  const int line = std::max(1, s / 2);
+  const auto label = [&](int y, const std::string& text) {
+    raster.fill(right, y - line / 2, tick * s, line, black);
+    const int size = fitting(text, s, (tick_space - tick - 2) * s);
+    draw_text(raster, right + (tick + 1) * s, y + letter_height * size / 2, text, size, black);
+  };
+  if (scale.linear) {
+    const double step = round_length((scale.high - scale.low) / 3);
+    const int last = int(std::floor(scale.high / step));
+    for (int i = int(std::ceil(scale.low / step)); i <= last; ++i) {
+      label(top + int(std::lround((1 - scale(i * step)) * (height - 1))), fmt::format("{:.3g}", i * step));
     }
     return;
   }
-  const double low = std::log10(log.low), high = std::log10(log.high);
+  const double low = std::log10(scale.low), high = std::log10(scale.high);
   const auto place = [&](double power) { return top + int(std::lround((high - power) / (high - low) * (height - 1))); };
   for (int power = int(std::floor(low)); power <= high + 1e-9; ++power) {
     for (int digit = 2; digit < 10; ++digit) {
       const double between = power + std::log10(digit);
-      if (between > low && between < high) raster.fill(left + bar_width, place(between), 4, 1, black);
+      if (between > low && between < high) raster.fill(right, place(between), s, std::max(1, s / 3), black);
     }
-    if (power < low - 1e-9) continue;
-    const int y = place(power);
-    raster.fill(left + bar_width, y - 1, 7, 2, black);
-    draw_text(raster, left + bar_width + 10, y + letter_height * scale / 2, fmt::format("10^{}", power), scale, black);
+    if (power >= low - 1e-9) label(place(power), fmt::format("10^{}", power));
   }
+}
+
+/// What to know about a picture of light: a run that was cut, noise, light beyond its sides; as many as a line has room
+/// for.
+std::string caveat_of(const Result& result, const Product& product) {
+  std::vector<std::string> said;
+  if (!result.is_complete()) said.emplace_back("run cut");
+  if (const auto trusted = number(product.attributes, "trusted"); trusted && *trusted < 0.5) {
+    said.push_back(fmt::format("noisy: {:.0f} % of the light in bins with large errors", 100 * (1 - *trusted)));
+  }
+  const double beyond = number(product.attributes, "luminosity_beyond").value_or(0);
+  const double inside = number(product.attributes, "luminosity").value_or(0);
+  if (beyond > 0.01 * (inside + beyond)) {
+    said.push_back(fmt::format("{:.2g} % of the light beyond the range", 100 * beyond / (inside + beyond)));
+  }
+  std::string line;
+  for (const std::string& text : said) {
+    if (line.size() + text.size() < 64) line += (line.empty() ? "" : "; ") + text;
+  }
+  return line;
+}
+
+/// Whether a field is a velocity along an axis or along the rays: HI_velocity, velocity_x.
+bool is_velocity(const std::string& field) {
+  static const std::regex form(R"((\w+_)?velocity(_[xyz])?)");
+  return std::regex_match(field, form);
 }
 
 }  // namespace
 
+PreviewLayout layout_of(int columns, int rows) {
+  const int side = std::max(columns, rows), joined = (side + largest - 1) / largest;
+  const int enlarged = std::max(1, (smallest + side - 1) / side);
+  const auto drawn = [&](int pixels) { return (pixels + joined - 1) / joined * enlarged; };
+  const int scale = std::max(3, int(std::lround(3. * std::max(drawn(columns), drawn(rows)) / smallest)));
+  return {joined, enlarged, left_space * scale, title_space * scale, drawn(columns), drawn(rows), scale};
+}
+
 Raster draw(const Preview& p) {
-  const int side = std::max(p.columns, p.rows);
-  const int joined = (side + largest - 1) / largest;               // pixels of the image drawn as one
-  const int enlarged = std::max(1, (smallest + side - 1) / side);  // and pixels that one is drawn as
-  const int columns = (p.columns + joined - 1) / joined, rows = (p.rows + joined - 1) / joined;
-  const Scale log(p.values, p.decades);
-  const int width = columns * enlarged, height = rows * enlarged, top = margin + title_height;
-  Raster raster(2 * margin + width + gap + bar_width + tick_space + label_space, top + height + margin, white);
-  for (int row = 0; row < rows; ++row) {
-    for (int column = 0; column < columns; ++column) {
+  const PreviewLayout at = layout_of(p.columns, p.rows);
+  const int s = at.scale;
+  const Scale scale(p.values, p.decades, p.diverging);
+  const int below = tick + 4 + letter_height + line_space + (p.caveat.empty() ? 0 : line_space);
+  Raster raster(at.left + at.width + (gap + bar_width + tick_space + 2 * line_space) * s,
+                at.top + at.height + below * s, white);
+  raster.dots_per_inch = raster.width / inches;
+  for (int row = 0; row < at.height / at.enlarged; ++row) {
+    for (int column = 0; column < at.width / at.enlarged; ++column) {
       double sum = 0;
       int count = 0;
-      for (int j = row * joined; j < std::min((row + 1) * joined, p.rows); ++j) {
-        for (int i = column * joined; i < std::min((column + 1) * joined, p.columns); ++i) {
+      for (int j = row * at.joined; j < std::min((row + 1) * at.joined, p.rows); ++j) {
+        for (int i = column * at.joined; i < std::min((column + 1) * at.joined, p.columns); ++i) {
           sum += p.values[std::size_t(j) * std::size_t(p.columns) + std::size_t(i)];
           ++count;
         }
       }
-      raster.fill(margin + column * enlarged, top + (rows - 1 - row) * enlarged, enlarged, enlarged,
-                  log.colour(sum / count));
+      raster.fill(at.left + column * at.enlarged, at.top + at.height - (row + 1) * at.enlarged, at.enlarged,
+                  at.enlarged, scale.colour(sum / count));
     }
   }
-  const int room = raster.width - 2 * margin;
-  const int size = text_width(p.title, scale) <= room ? scale : 1;
-  draw_text(raster, margin, margin + letter_height * scale, p.title.substr(0, std::size_t(room / letter_step)), size,
-            black);
-  draw_scale_bar(raster, p, margin, top + height, width);
-  draw_colour_bar(raster, p, log, margin + width + gap, top, height);
-  if (log.dark) draw_outlined(raster, margin + gap, top + height / 2, "dark: no light reached it");
+  draw_axes(raster, p, at);
+  draw_centred(raster, at.left + at.width / 2, (3 + letter_height) * s, p.title, s, black);
+  draw_scale_bar(raster, p, at);
+  draw_colour_bar(raster, p, scale, at);
+  draw_centred(raster, raster.width / 2, raster.height - 3 * s, p.caveat, s, red);
+  if (scale.dark) draw_outlined(raster, at.left + gap * s, at.top + at.height / 2, "dark: no light reached it", s);
   return raster;
 }
 
@@ -130,14 +239,16 @@ void write_preview(const std::filesystem::path& path, bool overwrite, const Resu
   if (const std::string weight = text(product.attributes, "weight"); !weight.empty())
     title += ", weighted by " + weight;
   if (product.frequency()) title += ", all channels";
-  if (!result.is_complete()) title += ", INCOMPLETE";
   const Preview preview{.title = title,
                         .quantity = light ? "surface brightness" : show(product.attributes, "field"),
                         .unit = unit_of_picture(product).text(),
                         .length_unit = right.unit.text(),
-                        .width = right.high - right.low,
+                        .right = {right.low, right.high},
+                        .up = {up.low, up.high},
                         .kpc_per_unit = angular ? sky_of(result).kpc_per_arcsec.value_or(0) : 0,
                         .decades = light ? 4. : 8.,
+                        .diverging = !light && is_velocity(text(product.attributes, "field")),
+                        .caveat = options.caveats ? caveat_of(result, product) : "",
                         .columns = int(right.bins),
                         .rows = int(up.bins),
                         .values = values};

@@ -7,7 +7,7 @@
 
 namespace thor::io {
 
-Scale::Scale(std::span<const double> values, double decades) {
+Scale::Scale(std::span<const double> values, double decades, bool diverging) {
   double least = HUGE_VAL, smallest = 0, largest = 0;
   for (const double v : values) {
     if (!std::isfinite(v)) continue;
@@ -18,7 +18,10 @@ Scale::Scale(std::span<const double> values, double decades) {
     dark = false;
   }
   if (!dark) low = std::clamp(least, high / std::pow(10, decades), high / 10);
-  if (smallest < 0) linear = true, dark = false, low = smallest, high = std::max(largest, 0.);
+  if (smallest < 0 || (diverging && !dark)) {
+    linear = true, dark = false;
+    high = std::max(-smallest, largest), low = -high;
+  }
 }
 
 double Scale::operator()(double value) const {
@@ -27,7 +30,9 @@ double Scale::operator()(double value) const {
 }
 
 Colour Scale::colour(double value) const {
-  return std::isfinite(value) ? colour_of((*this)(value)) : Colour{128, 128, 128};
+  return std::isfinite(value) ? colour_at((*this)(value)) : Colour{128, 128, 128};
 }
+
+Colour Scale::colour_at(double place) const { return linear ? diverging_colour_of(place) : colour_of(place); }
 
 }  // namespace thor::io

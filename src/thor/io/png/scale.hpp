@@ -6,15 +6,17 @@
 namespace thor::io {
 
 /// The scale on which values are drawn: logarithmic, from the largest down to the least that is not 0, at least one
-/// decade and at most so many; where some are negative, linear from the least to the largest.
+/// decade and at most so many; where some are negative, or where they are to diverge, linear from minus the largest
+/// absolute value to the largest, in colours that diverge from 0.
 struct Scale {
   double low = 1, high = 10;
   bool dark = true;     ///< nothing is above 0
-  bool linear = false;  ///< some are below 0
+  bool linear = false;  ///< and in diverging colours
 
-  Scale(std::span<const double> values, double decades);
+  Scale(std::span<const double> values, double decades, bool diverging = false);
   double operator()(double value) const;  ///< place between the ends, 0 to 1
-  Colour colour(double value) const;      ///< grey for what is no number
+  Colour colour(double value) const;      ///< grey for NaN
+  Colour colour_at(double place) const;   ///< between the ends, 0 to 1
 };
 
 }  // namespace thor::io
