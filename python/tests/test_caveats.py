@@ -58,7 +58,7 @@ class CaveatsTest(WithFiles):
             warnings.simplefilter("error")
             result = self.open()
         (caveat,) = result.caveats
-        self.assertRegex(caveat, r"^20 photons \(0\.1 %\).*lost: the result is biased.*limits\.max_scatterings")
+        self.assertRegex(caveat, r"^20 photons \(0\.1 %\).*limits\.max_scatterings.*lost: the result is biased")
         self.assertIn(caveat, repr(result))
         self.assertEqual(self.drawn(result), "0.1 % of the photons lost")
 

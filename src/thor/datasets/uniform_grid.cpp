@@ -43,11 +43,12 @@ void add_grid_keys(Section<Dataset>& s) {
   s.boolean(
       "hubble_flow", &Dataset::hubble_flow,
       {.meaning = "redshift along the path by the Hubble rate H(z) of the file", .fallback = "true", .when = grid});
-  s.optional_quantity("stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
-                      {.meaning = "wavelength shift redward of the fastest gas beyond which the line no longer "
-                                  "absorbs: photons stop, or fly on if there is dust; required in a periodic box",
-                       .example = "5 Angstrom",
-                       .when = grid});
+  s.optional_quantity(
+      "stop_shift", &Dataset::stop_shift, Dimension::wavelength, positive,
+      {.meaning =
+           "wavelength shift from the fastest gas beyond which photons stop (with dust: fly on); required if periodic",
+       .example = "5 Angstrom",
+       .when = grid});
   s.boolean("packed", &Dataset::packed,
             {.meaning = "12 bytes per cell instead of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
              .fallback = "false",

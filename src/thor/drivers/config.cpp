@@ -283,7 +283,7 @@ const Section<File>& root_section() {
     s.list("generators", of_config(&Config::generators), generator_section(),
            {.meaning = "the sources of light: place, spectrum, luminosity, number of photons"});
     s.map("acceleration", of_config(&Config::acceleration), acceleration_section(),
-          {.meaning = "core skipping and sphere jumps, which save scatterings", .fallback = "{}"});
+          {.meaning = "core skipping and sphere jumps", .fallback = "{}"});
     s.map("physics", of_config(&Config::physics), physics_section(),
           {.meaning = "phase function, recoil, deuterium", .fallback = "{}"});
     s.map("numerics", of_config(&Config::numerics), numerics_section(),
@@ -293,7 +293,7 @@ const Section<File>& root_section() {
     s.list("observers", of_config(&Config::observers), observer_section(),
            {.meaning = "distant observers, for images, cubes, profiles and spectra", .fallback = "[]"});
     s.map("sky", of_config(&Config::sky), sky_section(),
-          {.meaning = "redshift or distance of the object; without it results are luminosities and lengths in kpc"});
+          {.meaning = "redshift or distance of the object; by default luminosities and lengths in kpc"});
     s.map("peel", of_config(&Config::peel), peel_section(),
           {.meaning = "how light towards observers is computed", .fallback = "{}"});
     s.list("outputs", &File::outputs, output_section(),

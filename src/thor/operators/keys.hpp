@@ -38,8 +38,7 @@ void declare_camera(Section<T>& s) {
 template <class T, class Field>
 void declare_field(Section<T>& s, Field field, const char* example) {
   s.text("field", field, "a field, or a product such as density * metallicity", is_product,
-         {.meaning = "field: an array of the grid, `velocity` (along the ray, positive away from the camera), or a "
-                     "product such as density * metallicity",
+         {.meaning = "array of the grid, `velocity` (along the ray, away from the camera), or a product of fields",
           .example = example});
 }
 
