@@ -14,13 +14,13 @@
 #include "thor/line/line.hpp"
 #include "unit/io/input_fixture.hpp"
 
-/// Grid files as written by h5py, with bytes changed or cut off. Their texts of variable length are in a heap that HDF5
-/// itself does not read safely. Each file is read in its own process, which must end by itself, in time, with a result
-/// or an input error.
 /// HDF5 asks for as much memory as a damaged header says, and goes on without: sanitizers end the process by default.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
+/// Grid files as written by h5py, with bytes changed or cut off. Their texts of variable length are in a heap that HDF5
+/// itself does not read safely. Each file is read in its own process, which must end by itself, in time, with a result
+/// or an input error.
 namespace thor {
 namespace {
 
