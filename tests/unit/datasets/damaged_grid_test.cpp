@@ -14,6 +14,10 @@
 #include "thor/line/line.hpp"
 #include "unit/io/input_fixture.hpp"
 
+/// HDF5 asks for as much memory as a damaged header says, and goes on without: sanitizers end the process by default.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+
 /// Grid files as written by h5py, with bytes changed or cut off. Their texts of variable length are in a heap that HDF5
 /// itself does not read safely. Each file is read in its own process, which must end by itself, in time, with a result
 /// or an input error.
@@ -143,6 +147,32 @@ void expect_sound(const fs::path& folder, const fs::path& good, const char* what
   EXPECT_EQ(ends.other, 0) << what << "\n" << ends.what;
   EXPECT_GT(ends.good, count / 20) << what;
   EXPECT_GT(ends.refused, count / 20) << what;
+}
+
+/// HDF5 1.10 reads up to 64 KiB beyond the message of an attribute whose sizes are wrong, and converts a number whose
+/// bits are outside of it.
+TEST(DamagedGrid, SizesOfAttributesAreChecked) {
+  std::string name = (fs::temp_directory_path() / "thor_damaged_XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path good = fs::path(name) / "good.h5", bad = fs::path(name) / "bad.h5";
+  make_grid(good);
+  EXPECT_EQ(read_grid(good), 0);
+  std::ifstream file(good, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::string text("cell_size\0", 10);
+  const std::size_t at = bytes.find(text);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_EQ(bytes[at - 8], 1) << "the version of the message";
+  // High bytes of the sizes of name, type and space; the places of sign and exponent in the type, after 16 bytes of
+  // name.
+  for (const std::ptrdiff_t offset : {-5, -3, -1, 16 + 2, 16 + 12}) {
+    std::string damaged = bytes;
+    damaged[std::size_t(std::ptrdiff_t(at) + offset)] = char(0xff);
+    std::ofstream(bad, std::ios::binary | std::ios::trunc) << damaged;
+    EXPECT_EQ(read_grid(bad), int(ExitCode::input)) << offset;
+  }
+  alarm(0);
+  fs::remove_all(name);
 }
 
 TEST(DamagedGrid, NeverCrashesAndNeverHangs) {

@@ -2,6 +2,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/io/array/contents.hpp"
+#include "thor/io/hdf5/header.hpp"
 #include "thor/io/hdf5/id.hpp"
 #include "thor/io/hdf5/text.hpp"
 
@@ -29,7 +30,7 @@ bool read_list(const Id& attribute, hssize_t count, Attribute& out) {
 /// Whether it is a scalar of a known kind, or a short list of floating-point numbers.
 bool read_attribute(const Id& attribute, Attribute& out) {
   const Id type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-  if (type < 0 || space < 0) return false;
+  if (type < 0 || space < 0 || !is_sound_number(type)) return false;
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   if (count > 1 && count <= longest_list && H5Tget_class(type) == H5T_FLOAT) return read_list(attribute, count, out);
   if (count != 1) return false;
@@ -75,6 +76,7 @@ void visit(const Id& id, const std::string& path, int depth, std::vector<Object>
     if (type < 0 || !read_shape(id, object.shape)) throw std::runtime_error(path);
     object.type = type_name(type);
   }
+  if (!has_sound_attributes(id)) throw std::runtime_error(path);
   // Examines all of them, and fails if one is damaged; H5Aiterate2 then frees memory it never had (seen in 1.10.8).
   if (H5Aexists(id, "\x01") < 0) throw std::runtime_error(path);
   if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take_attribute, &object) < 0)

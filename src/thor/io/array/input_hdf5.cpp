@@ -1,6 +1,7 @@
 #include "thor/io/array/input_hdf5.hpp"
 
 #include "thor/core/error.hpp"
+#include "thor/io/hdf5/header.hpp"
 #include "thor/io/hdf5/text.hpp"
 
 namespace thor::io::detail {
@@ -107,6 +108,7 @@ class Hdf5 final : public InputSource {
       return {double(value)};
     }
     if (H5Tget_class(type) != H5T_INTEGER && H5Tget_class(type) != H5T_FLOAT) return {};
+    if (!is_sound_number(type)) fail_input(name_, "attribute '" + name + "' of '" + object + "' is damaged");
     std::vector<double> values(std::size_t(size), 0.0);
     if (H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0) broken(object, name);
     return values;
@@ -158,9 +160,11 @@ class Hdf5 final : public InputSource {
   /// Negative if there is none.
   Id open_attribute(const std::string& object, const std::string& name) const {
     const std::string path = relative(object).empty() ? "/" : relative(object);
-    if (!has(path) || H5Aexists_by_name(file_, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {-1, H5Aclose};
     // Not H5Aopen_by_name: of an object behind an external link it does not know the file, which has the texts.
-    const Id owner(H5Oopen(file_, path.c_str(), H5P_DEFAULT), H5Oclose);
+    const Id owner(has(path) ? H5Oopen(file_, path.c_str(), H5P_DEFAULT) : -1, H5Oclose);
+    if (owner < 0) return {-1, H5Aclose};
+    if (!has_sound_attributes(owner)) fail_input(name_, "the attributes of '" + path + "' are damaged");
+    if (H5Aexists(owner, name.c_str()) <= 0) return {-1, H5Aclose};
     return {H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose};
   }
 

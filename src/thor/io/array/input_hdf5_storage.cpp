@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "thor/io/array/input_hdf5.hpp"
+#include "thor/io/hdf5/header.hpp"
 #include "thor/io/zarr/codec.hpp"
 
 namespace thor::io::detail {
@@ -256,7 +257,7 @@ namespace {
 /// header that holds them, and reads beyond their end if the type is damaged.
 bool is_plausible(hid_t type) {
   const std::size_t bytes = H5Tget_size(type), bits = H5Tget_precision(type);
-  return bytes <= 16 && bits <= 8 * bytes && bits > 4 * bytes;
+  return bytes <= 16 && bits <= 8 * bytes && bits > 4 * bytes && is_sound_number(type);
 }
 
 }  // namespace

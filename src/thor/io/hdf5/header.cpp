@@ -1,0 +1,114 @@
+#include "thor/io/hdf5/header.hpp"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "thor/io/hdf5/bytes.hpp"
+
+/// Object headers of version 1 and attribute messages (HDF5 file format specification, IV.A.1.a and IV.A.2.m). Headers
+/// of version 2 have a checksum.
+namespace thor::io {
+namespace {
+
+constexpr std::uint64_t longest_block = 1 << 26;
+constexpr std::size_t most_blocks = 1 << 12;
+
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info1_t;
+#else
+using ObjectInfo = H5O_info_t;
+#endif
+
+struct Block {
+  std::uint64_t address, bytes;
+};
+using Span = std::span<const unsigned char>;
+
+/// The number of values of a dataspace message; false: it is cut, or has far too many.
+bool count_values(Span space, std::size_t length, std::uint64_t& count) {
+  count = 1;
+  if (space.size() < 4) return false;
+  const std::size_t rank = space[1], head = space[0] == 1 ? 8 : 4;
+  if (space[0] == 2 && space[3] == 2) count = 0;  // none
+  if (space.size() < head + rank * length) return false;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::uint64_t extent = little_endian(&space[head + d * length], length);
+    if (extent > 0 && count > (std::uint64_t{1} << 40) / extent) return false;
+    count *= extent;
+  }
+  return true;
+}
+
+/// Whether the name, type, space and values of an attribute are inside its message.
+bool is_sound_attribute(Span message, std::size_t length) {
+  const unsigned version = message.empty() ? 0 : message[0];
+  const std::size_t head = version == 3 ? 9 : 8;
+  if (version < 1 || version > 3 || message.size() < head) return false;
+  const auto part = [&](std::size_t at) {
+    const std::uint64_t bytes = little_endian(&message[at], 2);
+    return version == 1 ? padded(bytes) : bytes;
+  };
+  const std::uint64_t name = part(2), type = part(4), space = part(6), before = head + name + type + space;
+  if (before > message.size()) return false;
+  const unsigned shared = version == 1 ? 0 : message[1];  // bit 0: the type is elsewhere; bit 1: the space
+  std::uint64_t values = 0;
+  if ((shared & 2) == 0 && !count_values(message.subspan(head + name + type, space), length, values)) return false;
+  if (shared != 0) return true;
+  if (type < 8) return false;
+  const std::uint64_t size = little_endian(&message[head + name + 4], 4);
+  return size == 0 || values <= (message.size() - before) / size;
+}
+
+/// Reads the messages of a block, and adds the blocks that continue it.
+bool is_sound_block(Span block, const Layout& layout, std::vector<Block>& blocks) {
+  for (std::size_t at = 0; at + 8 <= block.size();) {
+    const std::uint64_t type = little_endian(&block[at], 2), bytes = little_endian(&block[at + 2], 2);
+    const bool shared = (block[at + 4] & 2) != 0;
+    at += 8;
+    if (bytes > block.size() - at) return false;
+    const Span message = block.subspan(at, bytes);
+    constexpr unsigned attribute = 0x0c, continuation = 0x10;
+    if (type == attribute && !shared && !is_sound_attribute(message, layout.length)) return false;
+    if (type == continuation) {
+      if (bytes < layout.address + layout.length) return false;
+      blocks.push_back(
+          {little_endian(&message[0], layout.address), little_endian(&message[layout.address], layout.length)});
+    }
+    at += bytes;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool has_sound_attributes(hid_t object) {
+  ObjectInfo info{};
+  Layout layout;
+  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 || !Layout::of(object, layout)) return false;
+  const Bytes file(object);
+  std::array<unsigned char, 16> prefix{};
+  if (!file.read(layout.base + info.addr, prefix)) return false;
+  if (std::memcmp(prefix.data(), "OHDR", 4) == 0) return true;
+  std::vector<Block> blocks{{info.addr + prefix.size(), little_endian(&prefix[8], 4)}};
+  std::vector<unsigned char> bytes;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block block = blocks[i];
+    if (block.bytes > longest_block || blocks.size() > most_blocks) return false;
+    bytes.resize(block.bytes);
+    if (!file.read(layout.base + block.address, bytes) || !is_sound_block(bytes, layout, blocks)) return false;
+  }
+  return true;
+}
+
+bool is_sound_number(hid_t type) {
+  const std::size_t bits = 8 * H5Tget_size(type);
+  const auto inside = [&](std::size_t at, std::size_t count) { return at < bits && count > 0 && count <= bits - at; };
+  if (H5Tget_class(type) == H5T_INTEGER) return inside(std::size_t(H5Tget_offset(type)), H5Tget_precision(type));
+  if (H5Tget_class(type) != H5T_FLOAT) return true;
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
+  return inside(sign, 1) && inside(exponent, exponent_bits) && inside(mantissa, mantissa_bits);
+}
+
+}  // namespace thor::io
