@@ -47,7 +47,7 @@ void collect(const Schema& schema, const std::string& driver, const std::string&
 }
 
 /// Markdown as plain text: without backticks, and with "text (docs/page.md)" for links.
-std::string plain(const std::string& markdown) {
+std::string without_markup(const std::string& markdown) {
   std::string out;
   for (std::size_t i = 0; i < markdown.size(); ++i) {
     const std::size_t middle = markdown[i] == '[' ? markdown.find("](", i) : std::string::npos;
@@ -87,28 +87,28 @@ std::string value_in_example(const Parameter& p) {
 
 std::string text_of(const Entry& entry) {
   const Parameter& p = *entry.parameter;
-  std::string out = entry.path + "\n  " + plain(p.spec.meaning) + "\n";
+  std::string out = entry.path + "\n  " + without_markup(p.spec.meaning) + "\n";
   const auto row = [&](const char* name, const std::string& text) {
     if (!text.empty()) out += fmt::format("  {:<8} {}\n", name, text);
   };
-  row("value", plain(value_of(p)));
+  row("value", without_markup(value_of(p)));
   std::vector<std::string> units;
   for (const Dimension d : p.dimensions) {
     for (const std::string& unit : unit_names(d)) units.push_back(unit);
   }
   row("units", fmt::format("{}", fmt::join(units, ", ")));
-  row("default", plain(default_of(p, *entry.schema)));
+  row("default", without_markup(default_of(p, *entry.schema)));
   row("with", conditions(entry));
   row("driver", fmt::format("{}", fmt::join(entry.drivers, ", ")));
   for (const Word& word : p.words) {
-    if (!word.meaning.empty()) out += fmt::format("  {:<8} {}\n", word.name + ":", plain(word.meaning));
+    if (!word.meaning.empty()) out += fmt::format("  {:<8} {}\n", word.name + ":", without_markup(word.meaning));
   }
   if (p.section) {
     std::vector<std::string> keys;
     for (const Parameter& below : p.section->parameters) {
       if (std::ranges::count(keys, below.key) == 0) keys.push_back(below.key);
     }
-    row("about", plain(p.section->meaning));
+    row("about", without_markup(p.section->meaning));
     row("keys", fmt::format("{}", fmt::join(keys, ", ")));
   }
   const std::string value = p.kind == Kind::section || p.kind == Kind::sections ? "" : value_in_example(p);
@@ -195,7 +195,7 @@ KeyHelp key_help(const std::vector<DriverKeys>& drivers, const std::string& key)
     for (const std::string& path : paths) width = std::max(width, path.size());
     for (const std::string& path : paths) {
       const auto first = std::ranges::find(found, path, &Entry::path);
-      text += fmt::format("  {:<{}}  {}\n", path, width, plain((*first)->parameter->spec.meaning));
+      text += fmt::format("  {:<{}}  {}\n", path, width, without_markup((*first)->parameter->spec.meaning));
     }
   }
   return {text, {}};

@@ -12,6 +12,7 @@
 #include "thor/drivers/estimate.hpp"
 #include "thor/drivers/provenance.hpp"
 #include "thor/drivers/rank_files.hpp"
+#include "thor/drivers/result_file.hpp"
 #include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/random/seed.hpp"
@@ -115,113 +116,6 @@ void write_traffic(io::ArrayOutput& file, int domains, const BorderTimes& traffi
   set("waiting_seconds", traffic.waiting);
   set("managing_seconds", traffic.managing);
 }
-
-/// The result file of a run, on a disk that has room for it.
-class Result {
- public:
-  using Head = std::function<void(io::ArrayOutput&)>;
-  /// Raw photons are in it, or in files of the ranks beside it.
-  Result(const config::Config& config, const Setup& setup, const RunOptions& options, Head head, bool in_parts)
-      : config_(config),
-        options_(options),
-        head_(std::move(head)),
-        overwrite_(options.overwrite),
-        size_(result_size(config, setup)) {
-    if (overwrite_) old_parts_ = io::parts_beside(options.output);
-    create();
-    if (options.replaces == Replaces::another) require_no_previous(options.output, overwrite_);
-    const double free = io::detail::free_space(file_->path());
-    if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
-    if (config.has_raw_photons() && free < size_.photons + size_.rest) {
-      const std::string few = fmt::format("the result needs {}, but only {} are free on its disk",
-                                          size_text(size_.photons + size_.rest), size_text(free));
-      if (!(options.max_walltime > 0)) {
-        io::detail::fail(file_->path(), few, "free some space, write elsewhere (-o), or leave out the raw photons");
-      }
-      warning("{}. Free some space, or write elsewhere (-o).", few);
-    }
-  }
-
-  io::ArrayOutput& operator*() {
-    if (!file_) create();
-    return *file_;
-  }
-  io::ArrayOutput* operator->() { return &**this; }
-  /// Refuses to replace what another process has put there.
-  void require_mine() const {
-    if (options_.before_commit && !committed_) options_.before_commit();
-  }
-  /// Puts it in its place, where a later one may replace it. A checkpoint leaves the one before it beside it.
-  void commit(bool is_checkpoint) {
-    require_mine();
-    if (is_checkpoint) io::detail::require_writable(io::detail::target_of(options_.output));
-    const bool same_run = committed_ || options_.replaces == Replaces::this_run;
-    if (is_checkpoint && same_run) {
-      keep_previous();
-    } else if (is_checkpoint && options_.replaces == Replaces::another) {
-      forget_previous();
-    }
-    file_->commit(overwrite_);
-    if (!is_checkpoint) forget_previous();
-    overwrite_ = committed_ = true;
-  }
-  /// Removes the files of ranks of the result that was replaced, but for those that new ones have replaced.
-  void remove_old_parts(int new_ones) const {
-    for (const auto& [rank, name] : old_parts_) {
-      std::error_code error;
-      if (rank >= new_ones) std::filesystem::remove_all(name, error);
-      if (error) warning("cannot remove {} of the replaced result ({}); remove it", name, error.message());
-    }
-  }
-  /// Empty, with room for all but raw photons.
-  void start_again() {
-    file_.reset();
-    try {
-      create();
-      file_->reserve(std::uint64_t(size_.rest));
-    } catch (const Error&) {  // there may be room in the end
-      file_.reset();
-    }
-  }
-
- private:
-  /// The head goes to the disk first: what is left of a file that was damaged, or of a run that was killed, says of
-  /// which model it is.
-  void create() {
-    file_.emplace(options_.output, overwrite_, false);
-    head_(*file_);
-    file_->flush();
-  }
-  /// Whether there is a checkpoint before the last, of this run or of one that this one replaces.
-  Previous previous() const { return kept_ ? Previous::unfinished : previous_beside(options_.output, &config_); }
-  /// Removes it; a file of that name that is something else stays.
-  void forget_previous() {
-    const Previous found = previous();
-    if (found == Previous::same_model || found == Previous::unfinished) io::detail::remove_previous(options_.output);
-    if (found == Previous::same_model) {
-      message("thor: removed {}, an earlier state of this result\n", io::detail::previous_of(options_.output).string());
-    }
-    kept_ = false;
-  }
-  /// Puts the last one in its place.
-  void keep_previous() {
-    const Previous found = previous();
-    if (found == Previous::none || found == Previous::same_model || found == Previous::unfinished) {
-      kept_ = io::detail::keep_previous(options_.output);
-    } else if (!std::exchange(told_, true)) {
-      warning("{} is not a checkpoint of this run and was kept, so only the last checkpoint is stored. Move it away.",
-              io::detail::previous_of(options_.output).string());
-    }
-  }
-
-  const config::Config& config_;
-  const RunOptions& options_;
-  Head head_;
-  bool overwrite_, committed_ = false, kept_ = false, told_ = false;
-  ResultSize size_;
-  std::map<int, std::string> old_parts_;
-  std::optional<io::ArrayOutput> file_;
-};
 
 /// Place of an output among those that are binned.
 std::size_t index_of(const config::Config& config, const std::string& name) {
@@ -328,7 +222,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   };
   const bool in_parts = !world.is_alone() && config.has_raw_photons();
   const std::string run = in_parts ? RankFile::identity(world, config) : "";
-  std::optional<Result> opened;
+  std::optional<ResultFile> opened;
   std::optional<RankFile> part;
   const auto open = [&] {
     const auto write_all = [&](io::ArrayOutput& out) {
@@ -346,7 +240,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
     if (part && part->finish(write_head)) part->follow();
     return ExitCode::done;
   }
-  Result& file = *opened;
+  ResultFile& file = *opened;
   Ending ending{.requested = goal.photons, .depth_of_rays = config.peel.cut};
   const bool is_limited = config.limits.max_scatterings < config::Limits::most;
   if (config.acceleration.jumps && is_limited) {

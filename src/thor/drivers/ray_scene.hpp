@@ -12,6 +12,9 @@
 
 namespace thor {
 
+/// The ion of a line as fields spell it, "HI".
+std::string ion_of(const Line& line);
+
 /// The gas that the rays of a run go through: a model, a grid in a file, or a part of one. Fields are read when they
 /// are first used, and stay in memory.
 class RayScene final : public FieldSource {

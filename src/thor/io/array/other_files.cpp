@@ -11,8 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_levels = 32;  ///< of groups, and of virtual datasets that are made of virtual datasets
-constexpr std::size_t most_objects = 100'000;
+constexpr int deepest = 32;  ///< of groups, and of virtual datasets that are made of virtual datasets
+constexpr std::size_t most_visited = 100'000;
 
 /// The file that an object is in.
 fs::path file_of(hid_t object) {
@@ -37,7 +37,7 @@ struct Walk {
 
   void dataset(hid_t id, int level) {
     const Id properties(H5Dget_create_plist(id), H5Pclose);
-    if (properties < 0 || level > most_levels) return;
+    if (properties < 0 || level > deepest) return;
     const H5D_layout_t layout = H5Pget_layout(properties);
     const int externals = layout == H5D_CONTIGUOUS ? H5Pget_external_count(properties) : 0;
     for (int i = 0; i < externals; ++i) files.insert(external_file(id, properties, unsigned(i)).path);
@@ -54,7 +54,7 @@ struct Walk {
   }
 
   void object(const Id& id, int level) {
-    if (id < 0 || level > most_levels || ++objects > most_objects) return;
+    if (id < 0 || level > deepest || ++objects > most_visited) return;
     files.insert(file_of(id));
     const H5I_type_t type = H5Iget_type(id);
     if (type == H5I_DATASET) return dataset(id, 0);
