@@ -7,24 +7,24 @@
 namespace thor::config {
 namespace {
 
-struct Inner {
+struct Innermost {
   double size = 0;
 };
-struct Outer {
-  Inner inner, other;
+struct Outermost {
+  Innermost inner, other;
 };
 
 const Schema& root_of_key_help() {
-  static const Section<Inner> inner = [] {
-    Section<Inner> s("A part.");
-    s.quantity("size", &Inner::size, Dimension::length, {.low = 0},
+  static const Section<Innermost> inner = [] {
+    Section<Innermost> s("A part.");
+    s.quantity("size", &Innermost::size, Dimension::length, {.low = 0},
                {.meaning = "its [size](gas.md)", .example = "1 kpc"});
     return s;
   }();
-  static const Section<Outer> outer = [] {
-    Section<Outer> s("");
-    s.map("inner", &Outer::inner, inner, {.meaning = "a part"});
-    s.map("other", &Outer::other, inner, {.meaning = "another part"});
+  static const Section<Outermost> outer = [] {
+    Section<Outermost> s("");
+    s.map("inner", &Outermost::inner, inner, {.meaning = "a part"});
+    s.map("other", &Outermost::other, inner, {.meaning = "another part"});
     return s;
   }();
   return outer.schema();
