@@ -145,7 +145,7 @@ class ResumeTest(WithSweep):
         end = time.monotonic() + 60
         while time.monotonic() < end:  # until they are gone
             try:
-                done, said = self.sweep(config, values, **options)
+                done, said = self.sweep(config, values, **{**options, "checkpoint": 5})
                 break
             except thor.SweepError as error:
                 self.assertIn("run failed", str(error))

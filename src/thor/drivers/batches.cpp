@@ -134,10 +134,13 @@ void Batches::end() const { world.from_first({}); }
 std::uint64_t Batches::most_in_batch() const {
   const std::uint64_t least = compute.device ? first_on_device : first_batch, done = watch.finished();
   if (!keeps()) return std::max(done, least);
-  if (done == 0) return compute.device ? first_on_device / 16 : 16 * std::uint64_t(compute.cpu.threads);
+  // Each batch waits for its last photon: with fewer than these, short intervals would leave most threads idle.
+  const std::uint64_t fewest =
+      compute.device ? first_on_device / 16 : 16 * std::uint64_t(compute.cpu.threads) * std::uint64_t(world.ranks());
+  if (done == 0) return fewest;
   const double now = watch.seconds(), rate = double(done) / std::max(now, 1e-3);
   const double left = std::max(checkpoints->last + checkpoints->interval - now, 0.1 * checkpoints->interval);
-  return std::clamp<std::uint64_t>(std::uint64_t(rate * left), std::uint64_t(compute.cpu.threads), 4 * done);
+  return std::clamp<std::uint64_t>(std::uint64_t(rate * left), fewest, std::max(4 * done, fewest));
 }
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
