@@ -20,7 +20,7 @@ using ObjectInfo = H5O_info1_t;
 using ObjectInfo = H5O_info_t;
 #endif
 
-struct Block {
+struct HeaderBlock {
   std::uint64_t address, bytes;
 };
 using Span = std::span<const unsigned char>;
@@ -61,7 +61,7 @@ bool is_sound_attribute(Span message, std::size_t length) {
 }
 
 /// Reads the messages of a block, and adds the blocks that continue it.
-bool is_sound_block(Span block, const Layout& layout, std::vector<Block>& blocks) {
+bool is_sound_block(Span block, const Layout& layout, std::vector<HeaderBlock>& blocks) {
   for (std::size_t at = 0; at + 8 <= block.size();) {
     const std::uint64_t type = little_endian(&block[at], 2), bytes = little_endian(&block[at + 2], 2);
     const bool shared = (block[at + 4] & 2) != 0;
@@ -90,10 +90,10 @@ bool has_sound_attributes(hid_t object) {
   std::array<unsigned char, 16> prefix{};
   if (!file.read(layout.base + info.addr, prefix)) return false;
   if (std::memcmp(prefix.data(), "OHDR", 4) == 0) return true;
-  std::vector<Block> blocks{{info.addr + prefix.size(), little_endian(&prefix[8], 4)}};
+  std::vector<HeaderBlock> blocks{{info.addr + prefix.size(), little_endian(&prefix[8], 4)}};
   std::vector<unsigned char> bytes;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const Block block = blocks[i];
+    const HeaderBlock block = blocks[i];
     if (block.bytes > longest_block || blocks.size() > most_blocks) return false;
     bytes.resize(block.bytes);
     if (!file.read(layout.base + block.address, bytes) || !is_sound_block(bytes, layout, blocks)) return false;
