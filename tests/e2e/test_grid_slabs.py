@@ -207,11 +207,18 @@ class Memory(SlabCase):
         snapshot = self.snapshot()
         whole = hdf5(self.grid(snapshot, "--cells", 112, "--threads", 1))
         self.assertNotIn("slabs ", self.done.stdout)
-        done = thor("grid", snapshot, "-o", self.folder / "short.h5", "--cells", 112, "--threads", 1,
-                    **limited(resource.RLIMIT_AS, 200 << 20))
-        self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertRegex(done.stdout, r"slabs +\d+ of \d+ layers")
-        self.assertEqual(hdf5(self.folder / "short.h5"), whole)
+        at_once = []
+        for megabytes in (*range(220, 320, 20), 400, 800):
+            done = thor("grid", snapshot, "-o", self.folder / "short.h5", "--overwrite", "--cells", 112, "--threads", 1,
+                        **limited(resource.RLIMIT_AS, megabytes << 20))
+            if done.returncode == INPUT:  # a larger program: not even a layer fits
+                self.assertIn("are free: use fewer --cells", done.stderr)
+                continue
+            self.assertEqual(done.returncode, DONE, f"{megabytes} MiB: {done.stderr}")
+            at_once.append(not re.search(r"slabs +\d+ of \d+ layers", done.stdout))
+            self.assertEqual(hdf5(self.folder / "short.h5"), whole)
+        self.assertEqual((at_once[0], at_once[-1]), (False, True))
+        self.assertEqual(at_once, sorted(at_once))
 
     def test_the_peak_is_what_was_asked_for(self):
         """Beside what the command takes for a small grid."""

@@ -185,6 +185,8 @@ MemoryPlan share_memory(const comm::World& world, const MemoryPlan& own) {
   return on_ranks(plan, world.ranks());
 }
 
+constexpr double for_files = 64 << 20;  ///< [bytes] caches of HDF5 and stacks of threads, beside the plan
+
 }  // namespace
 
 std::string grid_snapshot(const GridOptions& options) {
@@ -196,7 +198,7 @@ std::string grid_snapshot(const GridOptions& options) {
     for (const auto& line : describe_gas(snapshot, options, gas)) message("thor: {}\n", line);
   }
   const Lattice lattice = choose_lattice(snapshot.header(), options.region);
-  const MemoryRoom room{options.memory, available_memory(world.ranks_on_node())};
+  const MemoryRoom room{options.memory, std::max(available_memory(world.ranks_on_node()) - for_files, 0.)};
   const MemoryPlan memory = share_memory(world, plan_memory(snapshot, options, lattice, gas.fields, room));
   if (!options.dry_run || options.memory) require(memory, room);
   const GridRegion region = choose_region(snapshot, options.region);
