@@ -186,15 +186,18 @@ std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Med
   return builder.finish(light, "gas");
 }
 
-/// Adds the place of a source to a list: a cell and the offset in it, or the position in units of the medium's size.
-/// False if the source is outside the medium.
-bool add_place(const std::array<double, 3>& position, const Medium& m, SourceList& list) {
+/// Adds the place of a source to a list: a cell and the offset in it, or the position in units of the medium's size. In
+/// a grid of tiles this is its copy in one of them. False if the source is outside the medium, or its original outside
+/// the first tile.
+bool add_place(const std::array<double, 3>& position, const CellIndex& tile, const Medium& m, SourceList& list) {
   bool inside = true;
   if (const auto* grid = std::get_if<UniformGrid<double>>(&m.dataset)) {
     for (std::size_t k = 0; k < 3; ++k) {
+      const auto side = double(grid->shape[k] / m.grid.tiles[k]);
       double place = position[k] / m.size + grid->zero[k];
-      if (grid->periodic) place -= grid->shape[k] * std::floor(place / grid->shape[k]);
-      inside = inside && place >= 0 && place <= grid->shape[k];
+      if (grid->periodic) place -= side * std::floor(place / side);
+      inside = inside && place >= 0 && place <= side;
+      place += double(tile[k]) * side;
       const auto cell = std::int32_t(std::clamp(place, 0., grid->shape[k] - 1.));
       list.cell.push_back(cell);
       list.offset.push_back(inside ? float(place - cell) : 0);
@@ -227,17 +230,12 @@ std::shared_ptr<const SourceList> list_points(const config::Generator& g, const 
   for (std::size_t i = 0; i < points.size() * std::size_t(tiles); ++i) {
     const PointSource& p = points[i / std::size_t(tiles)];
     const auto tile = std::int64_t(i) % tiles;
-    const std::int64_t index[] = {tile / (grid.tiles[1] * grid.tiles[2]), tile / grid.tiles[2] % grid.tiles[1],
-                                  tile % grid.tiles[2]};
-    std::array<double, 3> position = p.position;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::int64_t side = grid.count[k] / grid.tiles[k];
-      position[k] += double(index[k] * side) * grid.cell_size;
-    }
+    const CellIndex index{tile / (grid.tiles[1] * grid.tiles[2]), tile / grid.tiles[2] % grid.tiles[1],
+                          tile % grid.tiles[2]};
     double luminosity = p.brightness;
     if (g.brightness == config::Brightness::ionizing_rate) luminosity = emission::lya_of_ionizing_rate(p.brightness);
     if (g.brightness == config::Brightness::sfr) luminosity = emission::lya_of_sfr(p.brightness, g.efficiency);
-    if (!add_place(position, m, list)) {
+    if (!add_place(p.position, index, m, list)) {
       ++outside_sources;
       outside_light += luminosity;
       luminosity = 0;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 
 #include "support/grid.hpp"
 #include "support/run.hpp"
@@ -319,6 +320,38 @@ TEST(SourcesGenerator, OutsideTheGasTheyAreLeftOut) {
     EXPECT_NEAR(out.tally.light(Counter::light_emitted), slab ? 4e42 : 3e42, 1e30);
     for (const Photon& p : out.photons)
       ASSERT_TRUE(p.source == 1 || (slab && p.source == 0)) << "rows keep their number";
+  }
+}
+
+/// A source outside an open grid is outside all of its tiles; in a periodic one it comes back in each tile.
+TEST(SourcesGenerator, OutsideOneTileTheyAreOutsideAll) {
+  const Table table("# x[kpc] y[kpc] z[kpc] luminosity[erg/s]\n0.3 0 0 1e42\n0.7 0 0 5e42\n");
+  for (const bool periodic : {false, true}) {
+    auto o = lamps();
+    o.periodic = periodic, o.shape = {4, 4, 4}, o.hubble = periodic ? 3e-14 : 0;
+    const test::GridFile file(o);
+    testing::internal::CaptureStderr();
+    const auto out =
+        test::run_all("line: Lya\ndataset: {type: uniform_grid, tiles: 2, path: " + file.path() +
+                          (periodic ? ", stop_shift: 1 Angstrom" : "") +
+                          "}\ngenerators: [{type: sources, frame: box, photons: 4800, path: " + table.path() +
+                          "}]\noutput: {path: x.h5}\n",
+                      {}, {});
+    const std::string warning = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(
+        warning.find("8 of 16 sources are outside the grid and were left out, with 4e+43 erg/s") == std::string::npos,
+        periodic)
+        << warning;
+    EXPECT_NEAR(out.tally.light(Counter::light_emitted), periodic ? 4.8e43 : 8e42, 1e31);
+    std::map<std::array<int, 3>, int> photons;  // by tile of [-0.5, 0.5] kpc and its neighbours, and place in it
+    for (const Photon& p : out.photons) {
+      const double x = p.position_initial[0] / 4;
+      ASSERT_NEAR(std::remainder(x, 1), p.source < 8 ? 0.3 : -0.3, 1e-6);
+      photons[{int(std::lround(x - std::remainder(x, 1))), int(std::lround(p.position_initial[1] / 4)),
+               int(std::lround(p.position_initial[2] / 4))}] += 1;
+    }
+    ASSERT_EQ(photons.size(), 8u);
+    for (const auto& [tile, count] : photons) EXPECT_NEAR(count, 600, 8);
   }
 }
 
