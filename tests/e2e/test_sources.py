@@ -57,6 +57,13 @@ class Sources(Case):
         v, share = self.emitted({"type": "thermal", "temperature": "1e5 K"})
         self.assert_moments(v, share, 0, self.thermal * math.sqrt(10 / 2))
 
+    def test_thermal_light_of_turbulent_gas(self):
+        """The motion of the gas widens its own light, with its turbulence; a temperature of the spectrum alone does not."""
+        gas = {"b_turb": "30 km/s", "source": {"type": "extended", "shape": "medium"}}
+        for spectrum, turbulence in (({}, 30), ({"temperature": "1e4 K"}, 0)):
+            v, share = self.emitted({"type": "thermal", **spectrum}, **gas)
+            self.assert_moments(v, share, 0, math.sqrt(12.8452**2 + turbulence**2) / math.sqrt(2))
+
     def test_delta(self):
         v, share = self.emitted({"type": "delta", "offset": "-321.05 km/s"}, photons=1000)
         self.assertAlmostEqual(np.sum(v * share), -321.05, delta=0.1)

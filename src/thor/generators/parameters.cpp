@@ -22,17 +22,20 @@ const Section<Spectrum>& spectrum_section() {
         "Spectrum of the source in its own frame. Velocities are c(λ/λ₀ − 1), positive to the red. A continuum is flat "
         "in λ; with a line, P(line) = EW/(EW + Δλ).");
     using enum SpectrumType;
-    s.choice("type", &Spectrum::type,
-             std::vector<Option<SpectrumType>>{
-                 {"delta", delta, "a single frequency"},
-                 {"gaussian", gaussian, "a Gaussian of standard deviation `sigma`"},
-                 {"lorentzian", lorentzian,
-                  "a Lorentzian of half width `hwhm`, cut off at a tenth of the speed of light on either side"},
-                 {"thermal", thermal, "a Gaussian as wide as the thermal motion of atoms at `temperature`"},
-                 {"continuum", continuum, "a continuum that is flat over `range`"},
-                 {"line_and_continuum", line_and_continuum, "a Gaussian on a flat continuum"},
-             },
-             {.meaning = "shape of the spectrum", .fallback = "delta"});
+    s.choice(
+        "type", &Spectrum::type,
+        std::vector<Option<SpectrumType>>{
+            {"delta", delta, "a single frequency"},
+            {"gaussian", gaussian, "a Gaussian of standard deviation `sigma`"},
+            {"lorentzian", lorentzian,
+             "a Lorentzian of half width `hwhm`, cut off at a tenth of the speed of light on either side"},
+            {"thermal", thermal,
+             "a Gaussian as wide as the thermal motion of atoms at `temperature`, or, without it, as the thermal and "
+             "turbulent (`b_turb`) motion of the gas that shines"},
+            {"continuum", continuum, "a continuum that is flat over `range`"},
+            {"line_and_continuum", line_and_continuum, "a Gaussian on a flat continuum"},
+        },
+        {.meaning = "shape of the spectrum", .fallback = "delta"});
     s.quantity("sigma", &Spectrum::sigma, Dimension::velocity, width,
                {.meaning = "standard deviation of the line",
                 .example = "150 km/s",
@@ -43,11 +46,12 @@ const Section<Spectrum>& spectrum_section() {
                                     "transition, λ₀ Γ/(4π)",
                          .example = "50 km/s",
                          .when = {"type", {"lorentzian"}}});
-    s.optional_quantity("temperature", &Spectrum::temperature, Dimension::temperature, positive,
-                        {.meaning = "temperature of the emitting atoms; may be left out where the gas itself shines, "
-                                    "and is then that of the gas",
-                         .example = "1e4 K",
-                         .when = {"type", {"thermal"}}});
+    s.optional_quantity(
+        "temperature", &Spectrum::temperature, Dimension::temperature, positive,
+        {.meaning = "temperature of the emitting atoms, without `b_turb`; may be left out where the gas "
+                    "itself shines, whose thermal and turbulent motion then give the width",
+         .example = "1e4 K",
+         .when = {"type", {"thermal"}}});
     s.quantity("equivalent_width", &Spectrum::equivalent_width, Dimension::length, positive,
                {.meaning = "equivalent width of the line over the continuum",
                 .example = "2 Angstrom",
