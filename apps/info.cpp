@@ -166,9 +166,11 @@ std::string to_text(const std::string& path, const io::Result& info) {
   }
   for (const io::Object& object : info.objects) {
     const auto share = io::number(object.attributes, "trusted");
-    if (!share || show(object.attributes, "error_method") != "groups") continue;
-    row("trusted", fmt::format("{:.3g} % of the light of {} is in bins with errors below 20 %", 100 * *share,
-                               object.path.substr(object.path.rfind('/') + 1)));
+    if (!share) continue;
+    const bool knows_vov = show(object.attributes, "error_method") == "groups";
+    row("trusted",
+        fmt::format("{:.3g} % of the light of {} is in bins with errors of at most 20 %{}", 100 * *share,
+                    object.path.substr(object.path.rfind('/') + 1), knows_vov ? " and a VOV of at most 0.15" : ""));
   }
   if (const auto parts = io::parts_of(info)) {
     row("parts",

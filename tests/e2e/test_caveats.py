@@ -64,7 +64,7 @@ class Caveats(Case):
         self.assertLess(self.summary(out)["lost"], 0.01 * self.summary(out)["photons"])
 
     def test_light_beyond_a_range(self):
-        outputs = [{"type": "spectrum", "name": "narrow", "axis": "x", "range": [-1, 1], "bins": 10},
+        outputs = [{"type": "spectrum", "name": "narrow", "axis": "x", "range": [-1, 1], "bins": 1},
                    {"type": "spectrum", "name": "wide", "axis": "x", "range": [-50, 50], "bins": 10}]
         out = self.run_thor(sphere(1e3, 1000, outputs=outputs))
         with h5py.File(out) as file:
@@ -75,6 +75,18 @@ class Caveats(Case):
         told = thor("info", out).stdout
         self.assertRegex(told, r"beyond +[\d.e+]+ erg/s .*narrow")
         self.assertNotIn("range of wide", told)
+
+    def test_few_photons_are_noisy(self):
+        """In all directions too, where errors are those of histories; the share is that of thor info."""
+        for photons, bins, noisy in ((1, 10, True), (500, 1000, True), (1000, 10, False)):
+            with self.subTest(photons=photons, bins=bins):
+                out = self.run_thor(sphere(1, photons, outputs=wide_spectra(1, bins)))
+                said = self.said(out)
+                self.assertEqual(len(said), int(noisy))
+                for line in said:
+                    self.assertRegex(line, r"^spectrum s0: noisy \((100|[5-9]\d[.\d]*) % of its light is in bins with errors above 20 %")
+                shown = thor("info", out).stdout
+                self.assertRegex(shown, r"trusted +[\d.]+ % of the light of s0 is in bins with errors of at most 20 %\n")
 
     def test_photons_that_are_stopped(self):
         """They are in no spectrum, unless one counts them."""

@@ -120,7 +120,7 @@ void add_untrusted(const std::vector<OutputLight>& outputs, const Ending& ending
           "`of: bin-median` or larger {}.",
           s.type, s.name, share, bins_of(s), 100 * most_relative_error, bins_of(s));
       caveats.stored.push_back(text), caveats.printed.push_back(text);
-    } else if (s.knows_vov) {
+    } else {
       noisy.add(s, fmt::format("{:.3g} %", share),
                 fmt::format("noisy ({:.3g} % of its light is in {} with errors above {:.0f} %). Use more photons "
                             "(`thor continue`) or larger {}.",

@@ -75,6 +75,16 @@ TEST(Caveats, LightBeyondARangeIsOfThatSpectrum) {
   EXPECT_EQ(some.caveats().size(), 1u);
 }
 
+/// 25 photons in a bin have an error of 20 %.
+TEST(Caveats, AFewPhotonsAreNoisy) {
+  Counted some;
+  some.add(Phase::escaped, 24);
+  ASSERT_EQ(some.caveats().size(), 1u);
+  EXPECT_TRUE(some.caveats()[0].starts_with("spectrum narrow: noisy (100 %")) << some.caveats()[0];
+  some.add(Phase::escaped, 1);
+  EXPECT_TRUE(some.caveats().empty());
+}
+
 /// An aperture that misses the object has no light at all, neither within nor beyond its range; stopped photons are
 /// among what observers see.
 TEST(Caveats, AnObserverWhoSeesNothingIsTold) {
@@ -132,14 +142,14 @@ TEST(Caveats, ErrorsThatCannotBeTrustedAreNamed) {
 
 TEST(Caveats, ARunThatWasCutIsBiasedOnlyByWhatIsInFlight) {
   Counted some;
-  some.add(Phase::escaped, 10);
-  EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
-  const auto first = [&] { return caveats_of(some.tally, some.tally.light_of_outputs(), {11, ""}).stored.at(0); };
+  some.add(Phase::escaped, 30);
+  EXPECT_FALSE((Ending{31, ""}.complete(some.tally)));
+  const auto first = [&] { return caveats_of(some.tally, some.tally.light_of_outputs(), {31, ""}).stored.at(0); };
   EXPECT_NE(first().find("not biased"), std::string::npos);
   some.add(Phase::fly, 1);
-  EXPECT_FALSE((Ending{11, ""}.complete(some.tally)));
+  EXPECT_FALSE((Ending{31, ""}.complete(some.tally)));
   EXPECT_NE(first().find("the result is biased"), std::string::npos);
-  EXPECT_EQ(caveats_of(some.tally, some.tally.light_of_outputs(), {11, "full"}).stored.size(), 2u);
+  EXPECT_EQ(caveats_of(some.tally, some.tally.light_of_outputs(), {31, "full"}).stored.size(), 2u);
 }
 
 }  // namespace
