@@ -238,7 +238,7 @@ void add_export(CLI::App& app, Action& action) {
   command->add_flag("--transparent", arguments->picture.transparent,
                     "pictures of volumes with opacity (RGBA; default: on black)");
   command->add_flag("!--no-caveats", arguments->picture.caveats,
-                    "pictures without the line about noise, a run that was cut and light beyond the sides");
+                    "pictures without the lines about noise, a run that was cut and light beyond the sides");
   arguments->command = command;
   command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
 }

@@ -173,9 +173,9 @@ class CaveatsTest(WithFiles):
                "error_method": "histories", "wavelength0": 1215.67}  # fmt: skip
         self.change(caveats="image dim: noisy (70 % of its light is in pixels with errors above 20 %).")
         with h5py.File(self.path, "r+") as file:
-            for name, trusted, beyond in (("bright", 0.9, 0.0), ("dim", 0.3, 0.0), ("narrow", 0.8, 16e40)):
+            for name, trusted, beyond in (("bright", 0.9, 0.0), ("dim", 0.3, 0.0), ("narrow", 0.8, 16e40), ("both", 0.4, 48e40), ("dark", 0.0, 0.0)):
                 group = file.create_group(f"images/{name}")
-                group["surface_brightness"] = np.full((4, 4), 1e40)
+                group["surface_brightness"] = np.full((4, 4), 0.0 if name == "dark" else 1e40)
                 group["error"] = np.full((4, 4), 1e39)
                 group["edges_right"] = group["edges_up"] = np.linspace(-2.0, 2.0, 5)
                 put(group, **sky, trusted=trusted, luminosity_beyond=beyond)
@@ -184,6 +184,8 @@ class CaveatsTest(WithFiles):
         self.assertEqual(self.line_below(images["dim"].plot(self.axes())), "noisy: 70 % of the light in bins with large errors")
         self.assertEqual(self.line_below(images["narrow"].plot(self.axes())), "50 % of the light beyond the range")
         self.assertEqual(self.line_below(images["dim"].plot(self.axes(), caveats=False)), "")
+        self.assertEqual(images["both"].caveats, ("75 % of the light beyond the range", "noisy: 60 % of the light in bins with large errors"))
+        self.assertEqual(images["dark"].caveats, (), "without light there is no noise")
 
     def test_on_the_command_line(self):
         self.change(warnings="the grid jumps", lost=400)

@@ -111,10 +111,12 @@ def _cut(summary: Mapping[str, Any]) -> Caveat:
 
 def of_output(inside: float, beyond: float, trusted: float) -> list[Caveat]:
     """The caveats of an output for a figure of it: light beyond its range, and light in bins whose errors are too large to
-    be trusted. The words for its description are in the file."""
+    be trusted, the larger share first. The words for its description are in the file."""
     share = _share(beyond, beyond + inside)
-    noisy = [Caveat("", f"noisy: {percent(1.0 - trusted)} of the light in bins with large errors")] if trusted < TRUSTED else []
-    return [*noisy, *([Caveat("", f"{percent(share)} of the light beyond the range", share)] if share >= NOTABLE_BEYOND else [])]
+    found = [Caveat("", f"{percent(share)} of the light beyond the range", share)] if share >= NOTABLE_BEYOND else []
+    if trusted < TRUSTED and inside > 0.0:
+        found.append(Caveat("", f"noisy: {percent(1.0 - trusted)} of the light in bins with large errors", 1.0 - trusted))
+    return sorted(found, key=lambda caveat: -caveat.share)
 
 
 def of_spectrum(name: str, inside: float, beyond: float) -> list[Caveat]:

@@ -131,7 +131,7 @@ class Result(ResultFile):
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
         self._caveats += own
-        noisy = of_output(0.0, 0.0, float(reading.attribute(group, "trusted", np.nan)))
+        noisy = of_output(spectrum.luminosity()[0], 0.0, float(reading.attribute(group, "trusted", np.nan)))
         return replace(spectrum, caveats=self.notes([*own, *noisy], of))
 
     def _histogram(self, name: str, group: reading.Group) -> Histogram:

@@ -301,6 +301,26 @@ class Pictures(Exported):
         self.export("--png", "--name", "dark", "-o", self.folder)
         pixels = self.read("dark")
         self.assertEqual(tuple(pixels[TOP + 20, LEFT + 20]), (0, 0, 4))
+        copy = shutil.copy(self.shared / "out.h5", self.folder / "copy.h5")
+        with h5py.File(copy, "r+") as file:
+            file["images/dark"].attrs["luminosity_beyond"] = 0.0
+        self.export("--png", "--name", "dark", "-o", self.folder, "--overwrite", file=copy)
+        self.assertEqual(self.lines_below(self.read("dark")), 0, "without light there is no noise")
+
+    def lines_below(self, pixels):
+        """Lines of red text."""
+        red = np.any(np.all(pixels == (176, 0, 32), axis=2), axis=1)
+        starts = np.flatnonzero(red[1:] & ~red[:-1])
+        return 0 if len(starts) == 0 else 1 + np.count_nonzero(np.diff(starts) > 25)
+
+    def test_every_caveat_has_room(self):
+        copy = shutil.copy(self.shared / "out.h5", self.folder / "copy.h5")
+        for trusted, beyond, lines in ((0.9, 0.0, 0), (0.4, 0.0, 1), (0.9, 3.0, 1), (0.4, 3.0, 2)):
+            with h5py.File(copy, "r+") as file:
+                image = file["images/sb"].attrs
+                image["trusted"], image["luminosity_beyond"] = trusted, beyond * image["luminosity"]
+            self.export("--png", "--name", "sb", "-o", self.folder, "--overwrite", file=copy)
+            self.assertEqual(self.lines_below(self.read("sb")), lines, (trusted, beyond))
 
 
 class Text(Exported):

@@ -67,11 +67,15 @@ TEST(Preview, TheCaveatIsRedBelow) {
     return std::count(raster.pixels.begin(), raster.pixels.end(), red);
   };
   const Raster without = draw(preview);
-  preview.caveat = "noisy";
+  preview.caveats = {"noisy"};
   const Raster with = draw(preview);
   EXPECT_EQ(count_red(without), 0);
   EXPECT_GT(count_red(with), 100);
   EXPECT_GT(with.height, without.height);
+  preview.caveats = {"noisy", "noisy"};
+  const Raster two = draw(preview);
+  EXPECT_EQ(count_red(two), 2 * count_red(with));
+  EXPECT_EQ(two.height - with.height, with.height - without.height);
 }
 
 TEST(Preview, FaintPixelsAreCutFourDecadesBelowTheBrightest) {

@@ -155,24 +155,49 @@ void draw_colour_bar(Raster& raster, const Preview& p, const Scale& scale, const
   }
 }
 
-/// What to know about a picture of light: a run that was cut, noise, light beyond its sides; as many as a line has room
-/// for.
-std::string caveat_of(const Result& result, const Product& product) {
-  std::vector<std::string> said;
-  if (!result.is_complete()) said.emplace_back("run cut");
-  if (const auto trusted = number(product.attributes, "trusted"); trusted && *trusted < 0.5) {
-    said.push_back(fmt::format("noisy: {:.0f} % of the light in bins with large errors", 100 * (1 - *trusted)));
-  }
+/// A text for a caption, and the share of the light that it concerns.
+struct Remark {
+  double share;
+  std::string text;
+};
+
+/// 3.2, 75, 100
+std::string two_digits(double percent) {
+  return percent < 9.95 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent);
+}
+
+/// Noise and light beyond the sides, the larger share first. An image without light has no noise.
+std::vector<Remark> remarks_of(const Product& product) {
   const double beyond = number(product.attributes, "luminosity_beyond").value_or(0);
   const double inside = number(product.attributes, "luminosity").value_or(0);
+  std::vector<Remark> found;
   if (beyond > 0.01 * (inside + beyond)) {
-    said.push_back(fmt::format("{:.2g} % of the light beyond the range", 100 * beyond / (inside + beyond)));
+    const double share = beyond / (inside + beyond);
+    found.push_back({share, fmt::format("{} % of the light beyond the range", two_digits(100 * share))});
   }
-  std::string line;
-  for (const std::string& text : said) {
-    if (line.size() + text.size() < 64) line += (line.empty() ? "" : "; ") + text;
+  if (const auto trusted = number(product.attributes, "trusted"); trusted && *trusted < 0.5 && inside > 0) {
+    const double share = 1 - *trusted;
+    found.push_back({share, fmt::format("noisy: {:.0f} % of the light in bins with large errors", 100 * share)});
   }
-  return line;
+  std::ranges::stable_sort(found, std::ranges::greater(), &Remark::share);
+  return found;
+}
+
+/// What to know about a picture of light: a run that was cut, light beyond its sides, noise; in lines of at most so
+/// many letters.
+std::vector<std::string> caption_of(const Result& result, const Product& product) {
+  constexpr std::size_t most_letters = 64;
+  std::vector<Remark> all = remarks_of(product);
+  if (!result.is_complete()) all.insert(all.begin(), {1, "run cut"});
+  std::vector<std::string> lines;
+  for (const Remark& remark : all) {
+    if (!lines.empty() && lines.back().size() + 2 + remark.text.size() <= most_letters) {
+      lines.back() += "; " + remark.text;
+    } else {
+      lines.push_back(remark.text);
+    }
+  }
+  return lines;
 }
 
 /// Whether a field is a velocity along an axis or along the rays: HI_velocity, velocity_x.
@@ -195,7 +220,7 @@ Raster draw(const Preview& p) {
   const PreviewLayout at = layout_of(p.columns, p.rows);
   const int s = at.scale;
   const Scale scale(p.values, p.decades, p.diverging);
-  const int below = tick + 4 + letter_height + line_space + (p.caveat.empty() ? 0 : line_space);
+  const int below = tick + 4 + letter_height + line_space * (1 + int(p.caveats.size()));
   Raster raster(at.left + at.width + (gap + bar_width + tick_space + 2 * line_space) * s,
                 at.top + at.height + below * s, white);
   raster.dots_per_inch = raster.width / inches;
@@ -217,7 +242,10 @@ Raster draw(const Preview& p) {
   draw_centred(raster, at.left + at.width / 2, (3 + letter_height) * s, p.title, s, black);
   draw_scale_bar(raster, p, at);
   draw_colour_bar(raster, p, scale, at);
-  draw_centred(raster, raster.width / 2, raster.height - 3 * s, p.caveat, s, red);
+  for (std::size_t i = 0; i < p.caveats.size(); ++i) {
+    const int lines_below = int(p.caveats.size() - 1 - i);
+    draw_centred(raster, raster.width / 2, raster.height - (3 + lines_below * line_space) * s, p.caveats[i], s, red);
+  }
   if (scale.dark) draw_outlined(raster, at.left + gap * s, at.top + at.height / 2, "dark: no light reached it", s);
   return raster;
 }
@@ -248,7 +276,7 @@ void write_preview(const std::filesystem::path& path, bool overwrite, const Resu
                         .kpc_per_unit = angular ? sky_of(result).kpc_per_arcsec.value_or(0) : 0,
                         .decades = light ? 4. : 8.,
                         .diverging = !light && is_velocity(text(product.attributes, "field")),
-                        .caveat = options.caveats ? caveat_of(result, product) : "",
+                        .caveats = options.caveats ? caption_of(result, product) : std::vector<std::string>{},
                         .columns = int(right.bins),
                         .rows = int(up.bins),
                         .values = values};

@@ -16,10 +16,10 @@ struct Preview {
   std::string unit;         ///< of the values
   std::string length_unit;  ///< of the sides: "kpc", "arcsec", "deg", or none of tangents
   Side right, up;
-  double kpc_per_unit = 0;  ///< 0: not known, or the unit is kpc
-  double decades = 4;       ///< at most, on a logarithmic scale
-  bool diverging = false;   ///< colours diverge from 0, even if no value is negative
-  std::string caveat{};     ///< one line below the image
+  double kpc_per_unit = 0;             ///< 0: not known, or the unit is kpc
+  double decades = 4;                  ///< at most, on a logarithmic scale
+  bool diverging = false;              ///< colours diverge from 0, even if no value is negative
+  std::vector<std::string> caveats{};  ///< lines below the image
   int columns, rows;
   std::span<const double> values;  ///< rows upward
 };
@@ -40,7 +40,7 @@ PreviewLayout layout_of(int columns, int rows);
 /// picture is 3.4 in wide, a column of a paper, with type of 8 to 9 pt. Right ascension grows to the left.
 Raster draw(const Preview& preview);
 
-/// How pictures are written: those of volumes with so many bits and with opacity; others with a line of caveats.
+/// How pictures are written: those of volumes with so many bits and with opacity; others with caveats below.
 struct PictureOptions {
   int bits = 8;
   bool transparent = false;
