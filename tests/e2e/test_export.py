@@ -309,9 +309,8 @@ class Pictures(Exported):
 
     def lines_below(self, pixels):
         """Lines of red text."""
-        red = np.any(np.all(pixels == (176, 0, 32), axis=2), axis=1)
-        starts = np.flatnonzero(red[1:] & ~red[:-1])
-        return 0 if len(starts) == 0 else 1 + np.count_nonzero(np.diff(starts) > 25)
+        red = np.flatnonzero(np.any(np.all(pixels == (176, 0, 32), axis=2), axis=1))
+        return len(red) and 1 + np.count_nonzero(np.diff(red) > 9)
 
     def test_every_caveat_has_room(self):
         copy = shutil.copy(self.shared / "out.h5", self.folder / "copy.h5")

@@ -78,6 +78,36 @@ TEST(Preview, TheCaveatIsRedBelow) {
   EXPECT_EQ(two.height - with.height, with.height - without.height);
 }
 
+/// There is room for the title and the colour bar, and the labels of ticks do not touch.
+TEST(Preview, NarrowImages) {
+  for (const auto& [columns, rows] : {std::pair(20, 200), {3, 300}, {200, 3}, {1, 1000}, {1000, 1}}) {
+    const std::vector<double> values(std::size_t(columns * rows), 1);
+    Preview preview = preview_of(columns, rows, values);
+    const double side = std::max(columns, rows);
+    preview.right = {-columns / side, columns / side}, preview.up = {-rows / side, rows / side};
+    const Raster raster = draw(preview);
+    const PreviewLayout box = layout_of(columns, rows);
+    EXPECT_EQ(box.width * rows, box.height * columns) << "pixels are square";
+    EXPECT_GE(raster.width, 200 * box.scale);
+    EXPECT_GE(raster.height, 100 * box.scale);
+    EXPECT_LT(box.left + box.width, raster.width);
+    EXPECT_LT(box.top + box.height, raster.height);
+    EXPECT_EQ(at(raster, box.left, box.top), colour_of(1));
+    EXPECT_EQ(at(raster, box.left + box.width - 1, box.top + box.height - 1), colour_of(1)) << "no scale bar in it";
+    // Labels are lines of ink and of paper in turn: at the left side, from top to bottom.
+    int labels = 0;
+    bool before = false;
+    for (int y = 0; y < raster.height; ++y) {
+      bool ink = false;
+      for (int x = box.left - 10 * box.scale; x < box.left - 3 * box.scale; ++x) ink = ink || at(raster, x, y) == black;
+      if (y < box.top + box.height + 4 * box.scale) labels += ink && !before;
+      before = ink;
+    }
+    EXPECT_GE(labels, 1);
+    EXPECT_LE(labels, 11) << columns << " x " << rows;
+  }
+}
+
 TEST(Preview, FaintPixelsAreCutFourDecadesBelowTheBrightest) {
   const std::vector<double> values{1e-20, 1e-4, 1e-2, 1};
   const Raster raster = draw(preview_of(2, 2, values));

@@ -19,6 +19,7 @@ constexpr double inches = 3.4;                 ///< width of the picture
 
 // In points of letters.
 constexpr int left_space = 44, title_space = 18, tick = 2, gap = 5, bar_width = 6, tick_space = 30, line_space = 11;
+constexpr int least_width = 110, least_height = 80;  ///< room for a narrow image, which is drawn in the middle of it
 
 /// The largest scale, at most this one, at which a text is no longer than so many pixels.
 int fitting(std::string_view text, int scale, int room) {
@@ -33,10 +34,12 @@ void draw_centred(Raster& raster, int middle, int y, std::string_view text, int 
             colour);
 }
 
-void draw_upward(Raster& raster, int x, int middle, std::string_view text, int scale) {
-  const int size = fitting(text, scale, raster.height - 2 * scale), length = text_width(text, size);
-  draw_text(raster, x, std::clamp(middle + length / 2, length + size, std::max(raster.height - size, length + size)),
-            text, size, black, Direction::up);
+/// Text in the middle of a vertical line, moved to stay between two heights.
+void draw_upward(Raster& raster, int x, int middle, std::string_view text, int scale, int top, int bottom) {
+  const int size = fitting(text, scale, bottom - top - 2 * scale), length = text_width(text, size);
+  const int highest = top + length + size;
+  draw_text(raster, x, std::clamp(middle + length / 2, highest, std::max(bottom - size, highest)), text, size, black,
+            Direction::up);
 }
 
 /// 1, 2 or 5 times a power of ten, at most so large.
@@ -48,6 +51,22 @@ double round_length(double most) {
   return power;
 }
 
+double next_round_length(double length) { return round_length(2.5 * length * (1 + 1e-9)); }
+
+/// Distance between ticks, about five on a side of this length, so that labels do not touch: each takes
+/// `room_of(value)` of `pixels`.
+template <class Room>
+double tick_step(const Preview::Side& side, int pixels, const Room& room_of) {
+  const double length = side.high - side.low;
+  double step = round_length(length / 5 * 1.6);
+  const auto touch = [&] {
+    const double last = std::floor(side.high / step + 1e-6) * step, first = std::ceil(side.low / step - 1e-6) * step;
+    return first < last && std::max(room_of(first), room_of(last)) > step / length * pixels;
+  };
+  while (touch()) step = next_round_length(step);
+  return step;
+}
+
 /// Legible on any colour.
 void draw_outlined(Raster& raster, int x, int y, const std::string& text, int scale) {
   for (const auto& [dx, dy] : {std::pair(-1, 0), {1, 0}, {0, -1}, {0, 1}}) {
@@ -56,9 +75,18 @@ void draw_outlined(Raster& raster, int x, int y, const std::string& text, int sc
   draw_text(raster, x, y, text, scale, white);
 }
 
+void draw_dark(Raster& raster, const PreviewLayout& at) {
+  const std::string text = "dark: no light reached it";
+  const int middle = at.left + at.width / 2 - text_width(text, at.scale) / 2;
+  const bool fits = at.width > text_width(text, at.scale) + gap * at.scale;
+  draw_outlined(raster, fits ? at.left + gap * at.scale : std::max(at.scale, middle), at.top + at.height / 2, text,
+                at.scale);
+}
+
 void draw_scale_bar(Raster& raster, const Preview& p, const PreviewLayout& at) {
   const double side = p.right.high - p.right.low, length = round_length(side / 4);
   const int pixels = int(std::lround(length / side * at.width)), s = at.scale;
+  if (at.width < least_width * s || at.height < 4 * line_space * s) return;  // the ticks tell it
   const int x = at.left + gap * s, y = at.top + at.height - gap * s;
   raster.fill(x - 1, y - 2 * s - 1, pixels + 2, 2 * s + 2, black);
   raster.fill(x, y - 2 * s, pixels, 2 * s, white);
@@ -83,24 +111,28 @@ SideLabels labels_of(const std::string& unit) {
 void draw_axes(Raster& raster, const Preview& p, const PreviewLayout& at) {
   const SideLabels labels = labels_of(p.length_unit);
   const int s = at.scale, bottom = at.top + at.height, line = std::max(1, s / 2);
-  const auto ticks = [](const Preview::Side& side, int most, const auto& draw_tick) {
-    const double length = side.high - side.low, step = round_length(length / most * 1.6);
+  const auto ticks = [](const Preview::Side& side, double step, const auto& draw_tick) {
+    const double length = side.high - side.low;
     const auto last = std::lround(std::floor(side.high / step + 1e-6));
     for (auto i = std::lround(std::ceil(side.low / step - 1e-6)); i <= last; ++i) {
       draw_tick((double(i) * step - side.low) / length, double(i) * step);
     }
   };
+  const auto width_of = [&](double value) {
+    return double(text_width(fmt::format("{:g}", labels.sign * value + 0.), s) + letter_step * s);
+  };
+  const auto height_of = [&](double) { return double((letter_height + 4) * s); };
   raster.fill(at.left - line, at.top - line, line, at.height + 2 * line, black);
   raster.fill(at.left + at.width, at.top - line, line, at.height + 2 * line, black);
   raster.fill(at.left, at.top - line, at.width, line, black);
   raster.fill(at.left, bottom, at.width, line, black);
-  ticks(p.right, 5, [&](double place, double value) {
+  ticks(p.right, tick_step(p.right, at.width, width_of), [&](double place, double value) {
     const int x = at.left + int(std::lround(place * at.width));
     raster.fill(x - line / 2, bottom, line, tick * s, black);
     draw_centred(raster, x, bottom + (tick + 2 + letter_height) * s, fmt::format("{:g}", labels.sign * value + 0.), s,
                  black);
   });
-  ticks(p.up, std::max(2, 5 * at.height / at.width), [&](double place, double value) {
+  ticks(p.up, tick_step(p.up, at.height, height_of), [&](double place, double value) {
     const int y = bottom - int(std::lround(place * at.height));
     raster.fill(at.left - tick * s, y - line / 2, tick * s, line, black);
     const std::string text = fmt::format("{:g}", value);
@@ -110,12 +142,13 @@ void draw_axes(Raster& raster, const Preview& p, const PreviewLayout& at) {
   });
   draw_centred(raster, at.left + at.width / 2, bottom + (tick + 2 + letter_height + line_space) * s, labels.right, s,
                black);
-  draw_upward(raster, (3 + letter_height) * s, at.top + at.height / 2, labels.up, s);
+  draw_upward(raster, at.left - (left_space - 3 - letter_height) * s, at.top + at.height / 2, labels.up, s, 0,
+              raster.height);
 }
 
 void draw_colour_bar(Raster& raster, const Preview& p, const Scale& scale, const PreviewLayout& at) {
-  const int s = at.scale, left = at.left + at.width + gap * s, top = at.top, height = at.height,
-            right = left + bar_width * s;
+  const int s = at.scale, left = at.left + at.width + gap * s, right = left + bar_width * s;
+  const int height = std::max(at.height, least_height * s), top = at.top - (height - at.height) / 2;
   for (int j = 0; j < height; ++j) {
     raster.fill(left, top + j, bar_width * s, 1, scale.colour_at(1 - (j + 0.5) / height));
   }
@@ -123,11 +156,14 @@ void draw_colour_bar(Raster& raster, const Preview& p, const Scale& scale, const
   const std::string unit = p.unit.empty() ? "" : "[" + raised_powers(p.unit) + "]";
   const std::string both = p.quantity.empty() || unit.empty() ? p.quantity + unit : p.quantity + " " + unit;
   const int first = right + (tick_space + letter_height) * s, middle = top + height / 2;
-  if (text_width(both, s) <= raster.height - 2 * s) {
-    draw_upward(raster, first, middle, both, s);
+  // Beside a narrow image there is the title above.
+  const int highest = at.width < least_width * s ? title_space * s : 0;
+  const int lowest = raster.height - int(p.caveats.size()) * line_space * s;
+  if (text_width(both, s) <= lowest - highest - 2 * s) {
+    draw_upward(raster, first, middle, both, s, highest, lowest);
   } else {
-    draw_upward(raster, first, middle, p.quantity, s);
-    draw_upward(raster, first + line_space * s, middle, unit, s);
+    draw_upward(raster, first, middle, p.quantity, s, highest, lowest);
+    draw_upward(raster, first + line_space * s, middle, unit, s, highest, lowest);
   }
   if (scale.dark) return;
   const int line = std::max(1, s / 2);
@@ -145,13 +181,23 @@ void draw_colour_bar(Raster& raster, const Preview& p, const Scale& scale, const
     return;
   }
   const double low = std::log10(scale.low), high = std::log10(scale.high);
+  const int every = 1 + int((high - low) * (letter_height + 2) * s / height);  // power of ten has a label
   const auto place = [&](double power) { return top + int(std::lround((high - power) / (high - low) * (height - 1))); };
   for (int power = int(std::floor(low)); power <= high + 1e-9; ++power) {
     for (int digit = 2; digit < 10; ++digit) {
       const double between = power + std::log10(digit);
       if (between > low && between < high) raster.fill(right, place(between), s, std::max(1, s / 3), black);
     }
-    if (power >= low - 1e-9) label(place(power), fmt::format("10^{}", power));
+    if (power >= low - 1e-9 && power % every == 0) label(place(power), fmt::format("10^{}", power));
+  }
+}
+
+/// Lines at the bottom of a picture, in letters of one size.
+void draw_caption(Raster& raster, const std::vector<std::string>& lines, int scale) {
+  int size = scale, y = raster.height - 3 * scale;
+  for (const std::string& line : lines) size = std::min(size, fitting(line, scale, raster.width - 2 * scale));
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line, y -= line_space * scale) {
+    draw_centred(raster, raster.width / 2, y, *line, size, red);
   }
 }
 
@@ -212,8 +258,16 @@ PreviewLayout layout_of(int columns, int rows) {
   const int side = std::max(columns, rows), joined = (side + largest - 1) / largest;
   const int enlarged = std::max(1, (smallest + side - 1) / side);
   const auto drawn = [&](int pixels) { return (pixels + joined - 1) / joined * enlarged; };
-  const int scale = std::max(3, int(std::lround(3. * std::max(drawn(columns), drawn(rows)) / smallest)));
-  return {joined, enlarged, left_space * scale, title_space * scale, drawn(columns), drawn(rows), scale};
+  const int width = drawn(columns), height = drawn(rows);
+  const int scale = std::max(3, int(std::lround(3. * std::max(width, height) / smallest)));
+  const auto beside = [&](int least, int length) { return std::max(0, least * scale - length) / 2; };
+  return {joined,
+          enlarged,
+          left_space * scale + beside(least_width, width),
+          title_space * scale + beside(least_height, height),
+          width,
+          height,
+          scale};
 }
 
 Raster draw(const Preview& p) {
@@ -221,8 +275,8 @@ Raster draw(const Preview& p) {
   const int s = at.scale;
   const Scale scale(p.values, p.decades, p.diverging);
   const int below = tick + 4 + letter_height + line_space * (1 + int(p.caveats.size()));
-  Raster raster(at.left + at.width + (gap + bar_width + tick_space + 2 * line_space) * s,
-                at.top + at.height + below * s, white);
+  Raster raster((left_space + gap + bar_width + tick_space + 2 * line_space) * s + std::max(at.width, least_width * s),
+                (title_space + below) * s + std::max(at.height, least_height * s), white);
   raster.dots_per_inch = raster.width / inches;
   for (int row = 0; row < at.height / at.enlarged; ++row) {
     for (int column = 0; column < at.width / at.enlarged; ++column) {
@@ -242,11 +296,8 @@ Raster draw(const Preview& p) {
   draw_centred(raster, at.left + at.width / 2, (3 + letter_height) * s, p.title, s, black);
   draw_scale_bar(raster, p, at);
   draw_colour_bar(raster, p, scale, at);
-  for (std::size_t i = 0; i < p.caveats.size(); ++i) {
-    const int lines_below = int(p.caveats.size() - 1 - i);
-    draw_centred(raster, raster.width / 2, raster.height - (3 + lines_below * line_space) * s, p.caveats[i], s, red);
-  }
-  if (scale.dark) draw_outlined(raster, at.left + gap * s, at.top + at.height / 2, "dark: no light reached it", s);
+  draw_caption(raster, p.caveats, s);
+  if (scale.dark) draw_dark(raster, at);
   return raster;
 }
 
