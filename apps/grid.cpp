@@ -79,7 +79,7 @@ void read_region(const GridArguments& a, RegionOptions& region) {
   }
   if (!a.size.empty()) region.size = parse_lengths(a.size, "--size");
   region.cells = parse_cells(a.cells);
-  if (!a.rotate.empty()) region.rotation = parse_rotation(a.rotate, "--rotate");
+  if (a.has("--rotate")) region.rotation = parse_rotation(a.rotate, "--rotate");
   region.orientation = choice<Orientation>(
       a.orient, {{"as-is", Orientation::as_is}, {"face-on", Orientation::face_on}, {"edge-on", Orientation::edge_on}});
   if (a.subtract_bulk == "no" || a.subtract_bulk == "gas") {
@@ -151,6 +151,8 @@ void read_options(GridArguments& a) {
   needs("--table", o.neutral == NeutralFraction::table, "--ionization table");
   needs("--ion-table", a.has("--ions") || a.has("--emissivity"), "--ions or --emissivity");
   needs("--sfr-efficiency", o.sources == SourceKind::sfr, "--sources sfr");
+  needs("--density-floor", o.on_bad_cells == OnBadCells::floor, "--on-bad-cells floor");
+  needs("--temperature-floor", o.on_bad_cells == OnBadCells::floor, "--on-bad-cells floor");
   for (const auto& [option, value] : {std::pair("--solar-metallicity", o.solar_metallicity),
                                       {"--f-ion", o.f_ion},
                                       {"--tolerance", o.tolerance},

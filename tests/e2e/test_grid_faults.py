@@ -69,7 +69,8 @@ class Mistakes(grid.GridCase):
         for options in (("--uvb", "x"), ("--table", "x"), ("--no-self-shielding",), ("--ion-table", "x"),
                         ("--sfr-efficiency", "2"), ("--f-ion", "nan"), ("--tolerance", "nan"),
                         ("--subtract-bulk", "1e9,0,0 km/s"), ("--subtract-bulk", "2e4,2e4,2e4 km/s"), ("--eos-temperature", "1e30 K"),
-                        ("--hubble", "67.74"), ("--hubble", "0.1")):
+                        ("--hubble", "67.74"), ("--hubble", "0.1"), ("--omega-m", "5"), ("--rotate", ""), ("--density-floor", "1e-28"),
+                        ("--temperature-floor", "30 K"), ("--metallicity", "0.02")):
             with self.subTest(options):
                 self.grid(snapshot, *options, expect=USAGE)
                 self.assertIn(options[0], self.done.stderr)

@@ -75,6 +75,11 @@ GasOptions plan_gas(const io::Snapshot& snapshot, const GridOptions& options) {
   gas.model.metallicity = options.metallicity;
   gas.model.solar_metallicity = options.solar_metallicity;
   gas.model.f_ion = options.f_ion;
+  if (options.metallicity && snapshot.has("metallicity")) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("--metallicity: the gas of {} has its own metallicity; leave the option out", options.snapshot));
+  }
   const bool metals = snapshot.has("metallicity") || options.metallicity;
   if (!options.ions.empty() || !options.lines.empty()) {
     if (options.ion_table.empty()) {

@@ -139,6 +139,7 @@ std::vector<double> parse_lengths(const std::string& text, const std::string& op
 
 Matrix parse_rotation(const std::string& text, const std::string& option) {
   Matrix out = unit_matrix;
+  if (text.empty()) throw Error(ExitCode::usage, option + ": expected turns such as x:30,z:-90 (degrees)");
   for (const std::string& part : split(text)) {
     const auto axis = std::string("xyz").find(part.empty() ? ' ' : part[0]);
     try {

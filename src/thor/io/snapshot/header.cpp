@@ -12,6 +12,8 @@
 namespace thor::io {
 namespace {
 
+constexpr double most_omega = 2;  ///< of --omega-m and --omega-lambda
+
 constexpr const char* swift_length = "Unit length in cgs (U_L)";
 
 struct Found {
@@ -76,8 +78,8 @@ class Header {
     }
     for (const auto& [flag, value] :
          {std::pair{"--omega-m", options_.omega_m}, std::pair{"--omega-lambda", options_.omega_lambda}}) {
-      if (value && !(*value >= 0 && std::isfinite(*value))) {
-        throw Error(ExitCode::usage, fmt::format("{} must not be negative", flag));
+      if (value && !(*value >= 0 && *value <= most_omega)) {
+        throw Error(ExitCode::usage, fmt::format("{} {:g}: expected 0 to {:g}", flag, *value, most_omega));
       }
     }
     if (options_.h && !is_hubble(*options_.h)) {
