@@ -91,8 +91,8 @@ Budget settle(const Job& job, const Totals& totals, const std::vector<double>& g
   if (gridded[mass] == 0) refuse(job, "no gas in the region: check --centre and --size");
   Budget budget = make_budget(totals, gridded, job.gas.fields);
   if (o.method == Method::kernel && !(budget.worst() <= o.tolerance)) {
-    refuse(job, fmt::format("the grid does not conserve its input to {:.1e} (--tolerance):\n{}", o.tolerance,
-                            budget.to_text()));
+    refuse(job, fmt::format("the grid does not conserve its input to {:.1e} (--tolerance): {} is off by {:.1e}\n{}",
+                            o.tolerance, budget.worst_total(), budget.worst(), budget.to_text()));
   }
   warn_of(job, totals, gridded);
   return budget;

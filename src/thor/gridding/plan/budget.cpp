@@ -19,6 +19,13 @@ double Budget::worst() const {
   return most;
 }
 
+std::string Budget::worst_total() const {
+  for (const BudgetLine& line : lines) {
+    if (std::isnan(line.difference) || std::abs(line.difference) == worst()) return line.name;
+  }
+  return "";
+}
+
 std::string Budget::to_text() const {
   std::string out =
       fmt::format("{:<32} {:>14} {:>14} {:>14} {:>11}\n", "total", "input", "gridded", "cut off", "difference");
@@ -61,9 +68,9 @@ Budget make_budget(const Totals& totals, const std::vector<double>& gridded, con
   for (std::size_t k = 0; k < fields.ions.size(); ++k) add(fields.first_ion + int(k), fields.ions[k] + " ions", "");
   for (int s = 0; s < fields.species(); ++s) {
     const std::string name = fields.species_name(s);
-    add(fields.moment(s, moment_T), name + " temperature", "K");
+    add(fields.moment(s, moment_T), name + " temperature", "atoms K");
     for (int a = 0; a < 3; ++a) {
-      add(fields.moment(s, moment_vx + a), fmt::format("{} velocity {}", name, "xyz"[a]), "km/s", constants::km,
+      add(fields.moment(s, moment_vx + a), fmt::format("{} velocity {}", name, "xyz"[a]), "atoms km/s", constants::km,
           totals.speed[std::size_t(s)]);
     }
   }

@@ -15,8 +15,9 @@ struct BudgetLine {
 
 struct Budget {
   std::vector<BudgetLine> lines;
-  double worst() const;         ///< the largest difference
-  std::string to_text() const;  ///< a table
+  double worst() const;             ///< the largest difference
+  std::string worst_total() const;  ///< its name
+  std::string to_text() const;      ///< a table
 };
 
 Budget make_budget(const Totals& totals, const std::vector<double>& gridded, const FieldList& fields);
