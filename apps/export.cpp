@@ -20,7 +20,7 @@ using io::ProductKind;
 struct ExportArguments {
   std::string file, output;
   std::vector<std::string> names;
-  bool fits = false, png = false, txt = false, overwrite = false, quiet = false;
+  bool fits = false, png = false, txt = false, overwrite = false, quiet = false, no_caveats = false;
   io::SkyPosition position;
   io::PictureOptions picture;
   const CLI::App* command = nullptr;
@@ -121,6 +121,18 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
   return chosen;
 }
 
+/// Says which of several formats nothing was written in.
+void report_unused(const ExportArguments& a, const std::vector<Task>& tasks) {
+  const auto wrote = [&](const char* ending) {
+    return std::ranges::any_of(tasks, [&](const Task& task) { return task.path.ends_with(ending); });
+  };
+  if (a.quiet) return;
+  if (a.png && !wrote(".png")) message("thor: --png: no picture, because no image or cube is exported\n");
+  if (a.txt && !wrote(".txt")) {
+    message("thor: --txt: no text, because no spectrum, profile or histogram is exported\n");
+  }
+}
+
 ExitCode run_export(const ExportArguments& a) {
   if (a.quiet) say_no_messages();
   if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "no format: give --fits, --png or --txt");
@@ -182,6 +194,7 @@ ExitCode run_export(const ExportArguments& a) {
     }
     if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
   }
+  report_unused(a, tasks);
   if (!pictures.empty() && !a.png && !a.quiet) {
     message("thor: left out {}: pictures of volumes are exported by --png\n", fmt::join(pictures, ", "));
   }
@@ -237,10 +250,13 @@ void add_export(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({8, 16}));
   command->add_flag("--transparent", arguments->picture.transparent,
                     "pictures of volumes with opacity (RGBA; default: on black)");
-  command->add_flag("!--no-caveats", arguments->picture.caveats,
+  command->add_flag("--no-caveats", arguments->no_caveats,
                     "pictures without the lines about noise, a run that was cut and light beyond the sides");
   arguments->command = command;
-  command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
+  command->callback([arguments, &action] {
+    arguments->picture.caveats = !arguments->no_caveats;
+    action = [arguments] { return run_export(*arguments); };
+  });
 }
 
 }  // namespace thor::command

@@ -429,6 +429,11 @@ class Commands(Exported):
             self.assertIn("5 photons lost", told)
             self.assertNotIn("image sb", told)
 
+    def test_a_format_without_files_is_named(self):
+        said = self.export("--fits", "--png", "--name", "seen", "-o", self.folder)
+        self.assertIn("thor: --png: no picture, because no image or cube is exported\n", said)
+        self.assertNotIn("{false}", thor("export", "--help").stdout)
+
     def test_mistakes(self):
         (self.folder / "text.h5").write_text("this is text")
         with h5py.File(self.folder / "other.h5", "w") as file:
