@@ -62,6 +62,7 @@ std::vector<PointSource> read_table(const std::string& path, const std::string& 
     return true;
   };
   next_line();
+  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark of some editors
   std::istringstream header(line.starts_with("#") ? line.substr(1) : line);
   std::vector<std::string> names{"x", "y", "z", wanted};
   if (velocities) names.insert(names.end(), {"vx", "vy", "vz"});

@@ -391,6 +391,7 @@ TEST(SourcesGenerator, BadTablesAreNamed) {
   };
   const std::string head = "# x[kpc] y[kpc] z[kpc] luminosity[erg/s]\n";
   EXPECT_EQ(error(head + "1 2 3 4\n"), "none");
+  EXPECT_EQ(error("\xEF\xBB\xBF" + head + "1 2 3 4\n"), "none") << "a byte order mark";
   const auto holds = [&](const std::string& text, const std::string& part) {
     EXPECT_NE(error(text).find(part), std::string::npos) << error(text);
   };
