@@ -95,6 +95,15 @@ inline CLI::Validator number_between(double low, double high) {
       fmt::format("FLOAT in [{:g} - {:g}]", low, high));
 }
 
+/// Check for a number that cannot be negative, and would wrap around.
+inline CLI::Validator not_negative() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        return text.starts_with('-') ? text + " is not a whole number from 0 on" : "";
+      },
+      "");
+}
+
 /// Check for a possible file name.
 inline const CLI::Validator& file_name() {
   static const CLI::Validator validator(

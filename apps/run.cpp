@@ -80,7 +80,7 @@ void add_run(CLI::App& app, Action& action) {
   add_config(*command, arguments->config);
   command->add_option("-o,--output", arguments->engine.options.output, "result: .h5 or .zarr (default: output.path)")
       ->check(file_name());
-  command->add_option("--seed", arguments->seed, "random seed");
+  command->add_option("--seed", arguments->seed, "random seed")->check(not_negative());
   add_choice(*command, "--precision", arguments->precision, {"single", "double"}, "single or double");
   add_engine(*command, arguments->engine);
   command
@@ -89,6 +89,7 @@ void add_run(CLI::App& app, Action& action) {
                    "replace it)")
       ->check(file_name());
   command->add_option("--replay", arguments->replay, "run only the photon with this id and print it")
+      ->check(not_negative())
       ->excludes("--restart");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

@@ -14,7 +14,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from configurations import MEDIA  # noqa: E402
+from configurations import MEDIA, sphere  # noqa: E402
 from support import Case, DONE, INPUT, KPC, OUTPUT, USAGE, main, on_grid, thor, write_grid  # noqa: E402
 from mutations import CONFLICTS, documents, hostile_texts  # noqa: E402
 
@@ -45,6 +45,21 @@ class Refusals(Case):
         for name, text in list(hostile_texts().items())[::4]:
             with self.subTest(name):
                 self.refuse(USAGE, text)
+
+    def test_mistakes_on_the_command_line(self):
+        path = self.write(sphere(1, 10))
+        for words, options in (("--seed: -1 is not a whole number", ("--seed", "-1")),
+                               ("--replay: -1 is not a whole number", ("--replay", "-1")),
+                               ("named by number: outputs.0.bins=3", ("--set", "outputs[0].bins=3")),
+                               ("--by-light: a shell has no grid file", ("--by-light",))):
+            done = thor("run", path, *options)
+            self.assertEqual(done.returncode, USAGE)
+            self.assertIn(words, done.stderr)
+
+    def test_a_tab_is_named(self):
+        path = self.folder / "tab.yaml"
+        path.write_text("line: Lya\ndataset:\n\ttype: shell\n")
+        self.assertIn("line 3 is indented with a tab: use spaces", thor("check", path).stderr)
 
     def test_a_configuration_that_is_not_there(self):
         done = [thor(*command, self.folder / "none.yaml") for command in COMMANDS.values()]

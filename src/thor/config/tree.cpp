@@ -68,6 +68,21 @@ const Tree::Entry* Tree::find(const std::string& key) const {
 
 Tree::Entry* Tree::find(const std::string& key) { return const_cast<Entry*>(std::as_const(*this).find(key)); }
 
+namespace {
+
+/// "outputs[0].width=3" as "outputs.0.width=3".
+std::string with_dots(const std::string& text) {
+  std::string out;
+  const auto equals = std::min(text.find('='), text.size());
+  for (const char c : text.substr(0, equals)) {
+    if (c == '[') out += '.';
+    if (c != '[' && c != ']') out += c;
+  }
+  return out + text.substr(equals);
+}
+
+}  // namespace
+
 void apply_override(Tree& root, const std::string& text, Faults& faults) {
   const std::string where = "--set " + text;
   const auto refuse = [&](const std::string& what) { faults.push_back({where, "", what}); };
@@ -75,6 +90,9 @@ void apply_override(Tree& root, const std::string& text, Faults& faults) {
   const auto path = split(text.substr(0, equals));
   if (equals == std::string::npos || std::find(path.begin(), path.end(), "") != path.end()) {
     return refuse("expected a.b=value");
+  }
+  if (text.substr(0, equals).find('[') != std::string::npos) {
+    return refuse(fmt::format("elements of lists are named by number: {}", with_dots(text)));
   }
   Tree value;
   try {

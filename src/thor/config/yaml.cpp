@@ -53,6 +53,18 @@ std::string hint(const std::string& message) {
                    : "";
 }
 
+/// Names the first line, at most this one from 0 on, that is indented with a tab, which YAML does not allow.
+std::string tab_hint(const std::string& text, int last) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= last && std::getline(lines, line); ++i) {
+    if (line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string::npos) {
+      return fmt::format(" (line {} is indented with a tab: use spaces)", i + 1);
+    }
+  }
+  return "";
+}
+
 /// Builds a Tree from yaml-cpp's events. yaml-cpp's own nodes would do, but YAML::LoadAll never
 /// returns for some broken inputs, such as "," (yaml-cpp issue 1040), and YAML::Load silently reads
 /// only the first of several documents.
@@ -68,7 +80,8 @@ class Builder : public YAML::EventHandler {
       while (parser.HandleNextDocument(*this)) {
       }
     } catch (const YAML::Exception& error) {
-      fail(error.mark, "not valid YAML: " + error.msg + hint(error.msg));
+      const std::string tab = tab_hint(yaml_text, error.mark.line);
+      fail(error.mark, "not valid YAML: " + error.msg + (tab.empty() ? hint(error.msg) : tab));
     }
     return std::move(root_);
   }

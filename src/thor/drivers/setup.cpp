@@ -33,11 +33,10 @@ std::array<double, 3> periodic_sides(const GridShape& grid) {
 }
 
 /// Refuses what domains cannot do.
-void require_domains(const config::Config& config) {
+void require_parts(const config::Config& config, const char* option) {
   if (!dataset_type(config.dataset.type).in_parts) {
-    throw Error(ExitCode::usage,
-                fmt::format("--domains: a {} has no grid file and cannot be divided; leave the option out",
-                            config.dataset.type));
+    throw Error(ExitCode::usage, fmt::format("{}: a {} has no grid file and cannot be divided; leave the option out",
+                                             option, config.dataset.type));
   }
 }
 
@@ -79,8 +78,9 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
     return build_emitter(config.generators, config.seed, gas, line, refuse);
   };
   Emitter<double> emitter{};
+  if (domains.by_light) require_parts(config, "--by-light");
   if (domains.count > 1) {
-    require_domains(config);
+    require_parts(config, "--domains");
     const GridShape& grid = outline.medium.grid;
     Medium gas{outline.medium, nullptr, {}, nullptr};
     gas.dropped = find_dropped(gas, config.dataset, line, world_of(domains), threads);
