@@ -41,6 +41,10 @@ class Help(Case):
         self.assertEqual((rows["default"], rows["with"], rows["driver"]), ("required", "type: shell", "mcrt, raytrace"))
         self.assertEqual(rows["example"], "dataset: {outer_radius: 1 kpc}")
 
+    def test_links_and_groups_of_keys(self):
+        self.assertIn("file with further lines (docs/lines.md); its", thor("help", "line_list").stdout)
+        self.assertIn("default  none: set one of tau, law, cross_section\n", thor("help", "dataset.dust.tau").stdout)
+
     def test_a_choice_has_its_words(self):
         rows = self.entry("dataset.density.profile")[1]
         self.assertEqual(rows["value"], "homogeneous, power_law")

@@ -46,14 +46,17 @@ void collect(const Schema& schema, const std::string& driver, const std::string&
   }
 }
 
-/// Markdown as plain text: without backticks, and with "text (docs/page.md)" for links.
+/// Markdown as plain text: without backticks, and with "text (docs/page.md)" for links, of those in brackets only the
+/// page.
 std::string without_markup(const std::string& markdown) {
   std::string out;
   for (std::size_t i = 0; i < markdown.size(); ++i) {
     const std::size_t middle = markdown[i] == '[' ? markdown.find("](", i) : std::string::npos;
     const std::size_t end = middle == std::string::npos ? middle : markdown.find(')', middle);
     if (end != std::string::npos && markdown.find('[', i + 1) > middle) {
-      out += markdown.substr(i + 1, middle - i - 1) + " (docs/" + markdown.substr(middle + 2, end - middle - 2) + ")";
+      const std::string page = "docs/" + markdown.substr(middle + 2, end - middle - 2);
+      const bool in_brackets = out.ends_with('(') && markdown.substr(end + 1, 1) == ")";
+      out += in_brackets ? page : markdown.substr(i + 1, middle - i - 1) + " (" + page + ")";
       i = end;
     } else if (markdown[i] != '`') {
       out += markdown[i];
@@ -97,7 +100,8 @@ std::string text_of(const Entry& entry) {
     for (const std::string& unit : unit_names(d)) units.push_back(unit);
   }
   row("units", fmt::format("{}", fmt::join(units, ", ")));
-  row("default", without_markup(default_of(p, *entry.schema)));
+  const std::string fallback = without_markup(default_of(p, *entry.schema));
+  row("default", (fallback.starts_with("one of ") ? "none: set " : "") + fallback);
   row("with", conditions(entry));
   row("driver", fmt::format("{}", fmt::join(entry.drivers, ", ")));
   for (const Word& word : p.words) {

@@ -38,7 +38,9 @@ const Section<CameraPath>& path_section() {
 
 const Section<Camera>& camera_section() {
   static const Section<Camera> section = [] {
-    Section<Camera> s("Somebody who takes pictures. Images have x to the right and y upwards as seen from [0, 0, 1].");
+    Section<Camera> s(
+        "A view of the gas for the images of operators: from where, how wide, and with how many pixels. Seen from "
+        "[0, 0, 1], x is to the right and y upwards.");
     declare_name(s, "face");
     s.choice("type", &Camera::type,
              std::vector<Option<CameraType>>{
