@@ -28,6 +28,16 @@ std::uint64_t next_look(const config::Until& until, const Reached& reached, std:
   return wanted < double(most) ? std::min(std::uint64_t(std::ceil(wanted / double(unit))) * unit, most) : most;
 }
 
+namespace {
+
+/// "0.02 s", "12 s", "1:20:05 h:m:s"
+std::string duration_text(double seconds) {
+  return seconds < 60 ? fmt::format("{:.2g} s", seconds)
+                      : format_duration(seconds) + (seconds < 3600 ? " min:s" : " h:m:s");
+}
+
+}  // namespace
+
 std::string describe(const config::Until& until, const Reached& reached) {
   const std::string by = reached.ended == "signal"     ? "a signal"
                          : reached.ended == "walltime" ? "--max-walltime"
@@ -44,11 +54,11 @@ std::string describe(const config::Until& until, const Reached& reached) {
   if (reached.met(until)) return text;
   const double times = *reached.times(until);
   return text +
-         fmt::format(
-             " (ended by {} after {} photons). It takes about {:.2g} photons, {} h:m:s in all: `thor continue{}`.", by,
-             reached.photons, double(reached.photons) * times, format_duration(reached.seconds * times),
-             reached.ended == "max_photons" ? fmt::format(" --photons {:.2g}", double(reached.photons) * (times - 1))
-                                            : "");
+         fmt::format(" (ended by {} after {} photons). It takes about {:.2g} photons, {} in all: `thor continue{}`.",
+                     by, reached.photons, double(reached.photons) * times, duration_text(reached.seconds * times),
+                     reached.ended == "max_photons"
+                         ? fmt::format(" --photons {:.2g}", double(reached.photons) * (times - 1))
+                         : "");
 }
 
 void write_reached(io::ArrayOutput& file, const config::Until& until, const Reached& reached) {
