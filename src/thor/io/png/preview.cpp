@@ -246,6 +246,13 @@ std::vector<std::string> caption_of(const Result& result, const Product& product
   return lines;
 }
 
+/// The field that rays have found, or its column where they have added it up.
+std::string quantity_of(const Product& product) {
+  const bool column =
+      show(product.attributes, "operator") == "projection" && text(product.attributes, "weight").empty();
+  return (column ? "column of " : "") + show(product.attributes, "field");
+}
+
 /// Whether a field is a velocity along an axis or along the rays: HI_velocity, velocity_x.
 bool is_velocity(const std::string& field) {
   static const std::regex form(R"((\w+_)?velocity(_[xyz])?)");
@@ -319,7 +326,7 @@ void write_preview(const std::filesystem::path& path, bool overwrite, const Resu
     title += ", weighted by " + weight;
   if (product.frequency()) title += ", all channels";
   const Preview preview{.title = title,
-                        .quantity = light ? "surface brightness" : show(product.attributes, "field"),
+                        .quantity = light ? "surface brightness" : quantity_of(product),
                         .unit = unit_of_picture(product).text(),
                         .length_unit = right.unit.text(),
                         .right = {right.low, right.high},
