@@ -243,13 +243,20 @@ class Holes(OnGrids):
             layout[:] = h5py.VirtualSource("linked.h5", "n", shape=(N, N, N))
             file.create_virtual_dataset("HI_density", layout)
 
+        def virtual_of_a_link(file):
+            with h5py.File(self.folder / "middle.h5", "w") as middle:
+                middle["n"] = h5py.ExternalLink("linked.h5", "n")
+            layout = h5py.VirtualLayout((N, N, N), "f4")
+            layout[:] = h5py.VirtualSource("middle.h5", "n", shape=(N, N, N))
+            file.create_virtual_dataset("HI_density", layout)
+
         def external(file):
             file.create_dataset("HI_density", (N, N, N), "f4", external=[(str(raw), 0, h5py.h5f.UNLIMITED)])
 
         def link(file):
             file["HI_density"] = h5py.ExternalLink("linked.h5", "n")
 
-        for make in (virtual, external, link):
+        for make in (virtual, virtual_of_a_link, external, link):
             with self.subTest(make.__name__), h5py.File(linked, "w") as other:
                 other["n"] = values
                 other["n"].attrs["units"] = "cm-3"

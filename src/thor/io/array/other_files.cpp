@@ -47,9 +47,11 @@ struct Walk {
       const auto [name, array] = virtual_source(properties, i);
       const Id file = open_source(id, name);
       if (file < 0) continue;
-      if (name != ".") files.insert(file_of(file));
-      if (const Id source(H5Dopen2(file, array.c_str(), H5P_DEFAULT), H5Dclose); source >= 0)
-        dataset(source, level + 1);
+      files.insert(file_of(file));
+      const Id source(H5Dopen2(file, array.c_str(), H5P_DEFAULT), H5Dclose);
+      if (source < 0) continue;
+      files.insert(file_of(source));  // another one, where it is behind a link
+      dataset(source, level + 1);
     }
   }
 
