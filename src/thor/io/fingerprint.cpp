@@ -4,8 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string_view>
-#include <vector>
+#include <system_error>
 
 #include "thor/core/error.hpp"
 #include "thor/io/array/other_files.hpp"
@@ -46,6 +48,21 @@ void add_file(const fs::path& path, std::uint64_t count, Fingerprint& print) {
   }
 }
 
+/// The files of a folder by their names in it, behind symbolic links too: an array of a zarr directory, or a chunk, may
+/// be elsewhere. A folder inside of itself is left out; where a link leads does not count, only what is there.
+void list_files(const fs::path& folder, const fs::path& name, std::set<fs::path>& above,
+                std::map<fs::path, fs::path>& files) {
+  const auto [self, is_new] = above.insert(fs::canonical(folder));
+  if (!is_new) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path below = name / entry.path().filename();
+    std::error_code none;  // a link may lead nowhere
+    if (entry.is_directory(none)) list_files(entry.path(), below, above, files);
+    if (entry.is_regular_file(none)) files[below] = entry.path();
+  }
+  above.erase(self);
+}
+
 constexpr std::uint64_t nothing = 0xcbf29ce484222325ull;  ///< the hash of no bytes
 
 }  // namespace
@@ -67,14 +84,12 @@ Fingerprint fingerprint(const std::string& path) {
       print.bytes = bytes;
       return print;
     }
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(path)) {
-      if (entry.is_regular_file()) files.push_back(entry.path());
-    }
-    std::ranges::sort(files);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      add(print.hash, fs::relative(files[i], path).string());
-      add_file(files[i], std::max<std::uint64_t>(pieces / files.size(), 1), print);
+    std::set<fs::path> above;
+    std::map<fs::path, fs::path> files;
+    list_files(path, {}, above, files);
+    for (const auto& [name, file] : files) {
+      add(print.hash, name.string());
+      add_file(file, std::max<std::uint64_t>(pieces / files.size(), 1), print);
     }
   } catch (const std::exception& e) {
     throw Error(ExitCode::input, path + ": cannot be read: " + e.what());

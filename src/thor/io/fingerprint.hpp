@@ -9,7 +9,7 @@ struct Fingerprint {
   std::uint64_t bytes = 0;  ///< of a directory: of all files in it
   std::uint64_t hash = 0;   ///< FNV-1a of its size and of all bytes, of more than 1 GiB of 16384 pieces of 64 KiB,
                             ///< evenly spread, and of other files that hold values of an HDF5 file; of a directory:
-                            ///< of all files in it, with their names
+                            ///< of all files in it, with their names, behind symbolic links too
 
   bool operator==(const Fingerprint&) const = default;
 };

@@ -62,6 +62,27 @@ TEST_F(FingerprintTest, OfADirectoryHasAllFilesAndTheirNames) {
   EXPECT_NE(fingerprint(path).hash, before.hash);
 }
 
+TEST_F(FingerprintTest, OfADirectoryHasFilesBehindLinks) {
+  const fs::path zarr = folder / "zarr";
+  for (const fs::path& place : {zarr, folder / "array", folder / "other"}) fs::create_directories(place);
+  write(folder / "array" / "0.0", "numbers"), write(folder / "chunk", "chunk"), write(zarr / ".zgroup", "{}");
+  fs::create_directory_symlink(folder / "array", zarr / "a");
+  fs::create_symlink(folder / "chunk", zarr / "0.1");
+  fs::create_directory_symlink(zarr, zarr / "loop");
+  fs::create_symlink("self", zarr / "self");
+  fs::create_symlink("nowhere", zarr / "dangling");
+  const auto before = fingerprint(zarr.string());
+  EXPECT_EQ(before.bytes, 14u);
+  fs::rename(folder / "array", folder / "other" / "array");
+  fs::remove(zarr / "a");
+  fs::create_directory_symlink("../other/array", zarr / "a");
+  EXPECT_EQ(fingerprint(zarr.string()), before) << "what is there counts, not where";
+  write(folder / "other" / "array" / "0.0", "numberz");
+  EXPECT_NE(fingerprint(zarr.string()).hash, before.hash);
+  write(folder / "other" / "array" / "0.0", "numbers"), write(folder / "chunk", "chunc");
+  EXPECT_NE(fingerprint(zarr.string()).hash, before.hash);
+}
+
 TEST_F(FingerprintTest, OfAFileThatIsNotThereIsAnError) {
   EXPECT_THROW(fingerprint((folder / "none").string()), thor::Error);
 }
