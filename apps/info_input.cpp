@@ -7,6 +7,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
 #include "thor/io/array/input.hpp"
+#include "thor/io/result/result.hpp"
 #include "thor/io/snapshot/snapshot.hpp"
 
 namespace thor::command {
@@ -17,8 +18,8 @@ constexpr double kpc = 1e3 * constants::pc;
 
 struct ArrayFact {
   std::string path;
-  io::ArrayInfo info;
-  std::string units, description;
+  std::vector<std::uint64_t> shape;
+  std::string type, units, description;
 };
 
 /// What a file says of itself: rows for a reader, the same for a program, and its arrays.
@@ -31,23 +32,14 @@ struct Facts {
   void row(const std::string& name, const std::string& text) { rows.emplace_back(name, text); }
 };
 
-void list_arrays(const io::Input& input, const std::string& group, int depth, std::vector<ArrayFact>& list) {
-  for (const auto& name : input.children(group)) {
-    const std::string path = (group == "/" ? "" : group) + "/" + name;
-    if (depth > 8 || list.size() > 10'000) return;
-    bool is_array = true;
-    ArrayFact fact{path, {}, input.text(path, "units").value_or(""), input.text(path, "description").value_or("")};
-    try {
-      fact.info = input.array(path);
-    } catch (const Error&) {
-      is_array = false;
-    }
-    if (is_array) {
-      list.push_back(fact);
-    } else {
-      list_arrays(input, path, depth + 1, list);
-    }
+std::vector<ArrayFact> list_arrays(const io::Input& input) {
+  std::vector<ArrayFact> list;
+  for (const io::Object& object : io::contents(input.path().string())) {
+    if (!object.is_dataset) continue;
+    list.push_back({object.path, object.shape, object.type, io::text(object.attributes, "units"),
+                    io::text(object.attributes, "description")});
   }
+  return list;
 }
 
 void add_provenance(const io::Input& input, Facts& facts) {
@@ -71,11 +63,11 @@ void add_provenance(const io::Input& input, Facts& facts) {
 
 Facts facts_of_grid(const io::Input& input) {
   Facts facts;
-  list_arrays(input, "/", 0, facts.arrays);
+  facts.arrays = list_arrays(input);
   const auto number = [&](const char* name) { return input.number("/", name).value_or(0); };
   std::vector<std::uint64_t> cells;
   for (const ArrayFact& array : facts.arrays) {
-    if (array.info.shape.size() == 3 && array.path.rfind('/') == 0 && cells.empty()) cells = array.info.shape;
+    if (array.shape.size() == 3 && array.path.rfind('/') == 0 && cells.empty()) cells = array.shape;
   }
   const double size = number("cell_size");
   facts.title =
@@ -132,7 +124,7 @@ Facts facts_of_snapshot(const std::string& path) {
                 {"omega_lambda", h.omega_lambda},
                 {"notes", h.notes},
                 {"warnings", h.warnings}};
-  list_arrays(first, "/", 0, facts.arrays);
+  facts.arrays = list_arrays(first);
   return facts;
 }
 
@@ -144,7 +136,7 @@ Facts facts_of_unread(const io::Input& input, const Error& error) {
   const std::vector<double> counts = input.numbers("/Header", "NumPart_Total");
   facts.row("particles", fmt::format("{} by type", fmt::join(counts, ", ")));
   facts.json = {{"particles", counts}, {"notes", {error.what()}}};
-  list_arrays(input, "/", 0, facts.arrays);
+  facts.arrays = list_arrays(input);
   return facts;
 }
 
@@ -154,7 +146,7 @@ std::string to_text(const std::string& path, const Facts& facts) {
   for (const auto& [name, text] : facts.rows) line(fmt::format("  {:<22}{}", name, text));
   for (const ArrayFact& array : facts.arrays) {
     line(fmt::format("  {:<36} {:<24} {}{}{}", array.path,
-                     fmt::format("{} [{}]", array.info.type, fmt::join(array.info.shape, ", ")), array.units,
+                     fmt::format("{} [{}]", array.type, fmt::join(array.shape, ", ")), array.units,
                      array.units.empty() || array.description.empty() ? "" : "; ", array.description));
   }
   return out;
@@ -164,8 +156,8 @@ std::string to_json(const std::string& path, const char* kind, const Facts& fact
   Json out{{"file", path}, {"kind", kind}, {kind, facts.json}, {"datasets", Json::array()}};
   for (const ArrayFact& array : facts.arrays) {
     out["datasets"].push_back({{"path", array.path},
-                               {"type", array.info.type},
-                               {"shape", array.info.shape},
+                               {"type", array.type},
+                               {"shape", array.shape},
                                {"units", array.units},
                                {"description", array.description}});
   }

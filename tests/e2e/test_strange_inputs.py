@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -139,6 +140,23 @@ class OtherFiles(Case):
         self.assertEqual(done.returncode, DONE, done.stderr)
         for says in ("a snapshot, which `thor grid` cannot read as it is", "note .*--unit-length", "particles +1000, 0, 0, 0, 20, 0"):
             self.assertRegex(done.stdout, says)
+
+    def test_named_types_and_links(self):
+        """Other programs put them into valid files: groups in each other, types with a name, links that lead nowhere."""
+        with h5py.File(self.snapshot, "a") as file:
+            file["type"] = np.dtype("f8")
+            file["PartType0/parent"] = file["/"]
+            file["again"] = h5py.SoftLink("/PartType0")
+            file["nowhere"], file["no_file"] = h5py.SoftLink("/none"), h5py.ExternalLink("none.h5", "/")
+            groups = [file.create_group(f"group{i}") for i in range(8)]
+            for one in groups:
+                for other in groups:
+                    one[other.name[1:]] = other
+        done = run("info", self.snapshot)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertRegex(done.stdout, r"/PartType0/Density +float\d+ \[1000\]")
+        self.assertRegex(done.stdout, r"/again/Density +float\d+ \[1000\]")
+        self.assertNotIn("parent", done.stdout)
 
     def test_neither(self):
         pipe, other = self.folder / "pipe", self.folder / "other.h5"

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "thor/core/error.hpp"
@@ -10,6 +12,8 @@ namespace thor::io {
 namespace {
 
 constexpr std::size_t most_objects = 100'000;
+constexpr std::size_t deepest_group = 32;
+constexpr int most_names = 4;  ///< of a group; groups that contain each other have more than could be walked through
 constexpr hssize_t longest_list = 1000;
 
 template <class T>
@@ -64,31 +68,67 @@ herr_t take_attribute(hid_t object, const char* name, const H5A_info_t*, void* o
   return 0;
 }
 
-/// Walks depth first; throws std::runtime_error if something cannot be read.
-void visit(const Id& id, const std::string& path, int depth, std::vector<Object>& objects) {
-  if (id < 0 || depth > 32 || objects.size() >= most_objects) throw std::runtime_error(path);
-  const bool is_dataset = H5Iget_type(id) == H5I_DATASET;
-  Object& object = objects.emplace_back();
-  object.path = path;
-  object.is_dataset = is_dataset;
-  if (is_dataset) {
-    const Id type(H5Dget_type(id), H5Tclose);
-    if (type < 0 || !read_shape(id, object.shape)) throw std::runtime_error(path);
-    object.type = type_name(type);
-  }
-  if (!has_sound_attributes(id)) throw std::runtime_error(path);
-  // Examines all of them, and fails if one is damaged; H5Aiterate2 then frees memory it never had (seen in 1.10.8).
-  if (H5Aexists(id, "\x01") < 0) throw std::runtime_error(path);
-  if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take_attribute, &object) < 0)
-    throw std::runtime_error(path);
-  if (is_dataset || (H5Iget_type(id) != H5I_GROUP && H5Iget_type(id) != H5I_FILE)) return;
-  std::vector<std::string> names;
-  if (!names_in(id, names)) throw std::runtime_error(path);
-  for (const auto& name : names) {
-    const std::string below = (path == "/" ? "" : path) + "/" + name;
-    visit(Id(H5Oopen(id, name.c_str(), H5P_DEFAULT), H5Oclose), below, depth + 1, objects);
-  }
+[[noreturn]] void cannot_read(const std::string& path) {
+  throw std::runtime_error("the file is damaged: cannot read " + path);
 }
+
+void read_attributes(const Id& id, Object& object) {
+  if (!has_sound_attributes(id)) cannot_read(object.path);
+  // Examines all of them, and fails if one is damaged; H5Aiterate2 then frees memory it never had (seen in 1.10.8).
+  if (H5Aexists(id, "\x01") < 0) cannot_read(object.path);
+  if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take_attribute, &object) < 0) cannot_read(object.path);
+}
+
+/// A soft or external link, which may lead nowhere.
+bool may_dangle(const Id& group, const std::string& name) {
+  H5L_info_t info{};
+  return H5Lget_info(group, name.c_str(), &info, H5P_DEFAULT) >= 0 && info.type != H5L_TYPE_HARD;
+}
+
+/// Walks depth first; throws std::runtime_error if something cannot be read. A group that contains itself, a named
+/// type and a link that leads nowhere are left out.
+struct Walker {
+  std::vector<Object>& objects;
+  std::vector<ObjectPlace> above{};
+  std::map<ObjectPlace, int> names{};  ///< of each group so far
+
+  void visit(const Id& id, const std::string& path) {
+    const H5I_type_t type = H5Iget_type(id);
+    const auto place = place_of(id);
+    if (type == H5I_DATATYPE || (place && std::ranges::count(above, *place) > 0)) return;
+    if (!place || above.size() > deepest_group) cannot_read(path);
+    if (objects.size() >= most_objects) {
+      throw std::runtime_error("it has more than " + std::to_string(most_objects) + " groups and arrays");
+    }
+    Object& object = objects.emplace_back();
+    object.path = path;
+    object.is_dataset = type == H5I_DATASET;
+    if (object.is_dataset) {
+      const Id of(H5Dget_type(id), H5Tclose);
+      if (of < 0 || !read_shape(id, object.shape)) cannot_read(path);
+      object.type = type_name(of);
+    }
+    read_attributes(id, object);
+    if (type != H5I_GROUP || ++names[*place] > most_names) return;
+    above.push_back(*place);
+    visit_members(id, path);
+    above.pop_back();
+  }
+
+  void visit_members(const Id& group, const std::string& path) {
+    std::vector<std::string> members;
+    if (!names_in(group, members)) cannot_read(path);
+    for (const auto& name : members) {
+      const std::string below = (path == "/" ? "" : path) + "/" + name;
+      const Id id(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose);
+      if (id >= 0) {
+        visit(id, below);
+      } else if (!may_dangle(group, name)) {
+        cannot_read(below);
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -103,9 +143,11 @@ std::vector<Object> detail::contents_of_hdf5(const std::string& path) {
   }
   std::vector<Object> objects;
   try {
-    visit(Id(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose), "/", 0, objects);
+    const Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
+    if (root < 0) cannot_read("/");
+    Walker{objects}.visit(root, "/");
   } catch (const std::runtime_error& e) {
-    fail(std::string("the file is damaged: cannot read ") + e.what());
+    fail(e.what());
   }
   return objects;
 }

@@ -14,12 +14,6 @@ namespace {
 constexpr std::uint64_t longest_block = 1 << 26;
 constexpr std::size_t most_blocks = 1 << 12;
 
-#if H5_VERSION_GE(1, 12, 0)
-using ObjectInfo = H5O_info1_t;
-#else
-using ObjectInfo = H5O_info_t;
-#endif
-
 struct HeaderBlock {
   std::uint64_t address, bytes;
 };
@@ -83,14 +77,14 @@ bool is_sound_block(Span block, const Layout& layout, std::vector<HeaderBlock>& 
 }  // namespace
 
 bool has_sound_attributes(hid_t object) {
-  ObjectInfo info{};
+  const auto place = place_of(object);
   Layout layout;
-  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 || !Layout::of(object, layout)) return false;
+  if (!place || !Layout::of(object, layout)) return false;
   const Bytes file(object);
   std::array<unsigned char, 16> prefix{};
-  if (!file.read(layout.base + info.addr, prefix)) return false;
+  if (!file.read(layout.base + place->address, prefix)) return false;
   if (std::memcmp(prefix.data(), "OHDR", 4) == 0) return true;
-  std::vector<HeaderBlock> blocks{{info.addr + prefix.size(), little_endian(&prefix[8], 4)}};
+  std::vector<HeaderBlock> blocks{{place->address + prefix.size(), little_endian(&prefix[8], 4)}};
   std::vector<unsigned char> bytes;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const HeaderBlock block = blocks[i];

@@ -10,6 +10,12 @@
 namespace thor::io {
 namespace {
 
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info1_t;
+#else
+using ObjectInfo = H5O_info_t;
+#endif
+
 constexpr std::size_t memory_of_hdf5 = 32 << 20;  ///< more than its caches for about ten datasets
 
 herr_t take_first(unsigned n, const H5E_error2_t* entry, void* out) {
@@ -38,6 +44,12 @@ bool has_room(std::size_t more) {
   const std::size_t size = memory_of_hdf5 + more;
   void* room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return room != MAP_FAILED && munmap(room, size) == 0;
+}
+
+std::optional<ObjectPlace> place_of(hid_t object) {
+  ObjectInfo info{};
+  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return std::nullopt;
+  return ObjectPlace{info.fileno, info.addr};
 }
 
 bool names_in(hid_t group, std::vector<std::string>& names) {

@@ -1,7 +1,9 @@
 #pragma once
 #include <hdf5.h>
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,14 @@ inline void quiet() {
 
 /// Innermost entry of HDF5's error stack; for an I/O error only the system's message.
 std::string innermost_error();
+
+/// Where an object is: two names of one object have the same place, as long as its file is open.
+struct ObjectPlace {
+  unsigned long file = 0;
+  haddr_t address = 0;
+  auto operator<=>(const ObjectPlace&) const = default;
+};
+std::optional<ObjectPlace> place_of(hid_t object);
 
 /// Sorted names in a group; false: it is damaged. H5Lget_name_by_idx would read them one by one from a table of all,
 /// which HDF5 1.10.8 frees wrongly if a link is damaged.
