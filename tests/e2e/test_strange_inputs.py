@@ -147,7 +147,7 @@ class OtherFiles(Case):
             file["type"] = np.dtype("f8")
             file["PartType0/parent"] = file["/"]
             file["again"] = h5py.SoftLink("/PartType0")
-            file["nowhere"], file["no_file"] = h5py.SoftLink("/none"), h5py.ExternalLink("none.h5", "/")
+            file["PartType0/nowhere"], file["no_file"] = h5py.SoftLink("/none"), h5py.ExternalLink("none.h5", "/")
             groups = [file.create_group(f"group{i}") for i in range(8)]
             for one in groups:
                 for other in groups:
@@ -157,6 +157,8 @@ class OtherFiles(Case):
         self.assertRegex(done.stdout, r"/PartType0/Density +float\d+ \[1000\]")
         self.assertRegex(done.stdout, r"/again/Density +float\d+ \[1000\]")
         self.assertNotIn("parent", done.stdout)
+        done = run("grid", self.snapshot, "--cells", "8", "--size", "60 kpc", "-o", self.folder / "grid.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
 
     def test_neither(self):
         pipe, other = self.folder / "pipe", self.folder / "other.h5"
