@@ -271,7 +271,36 @@ class Holes(OnGrids):
                 raw.write_bytes(other_values(values).tobytes())
                 done = thor("continue", out, "--photons", 10)
                 self.assertNotEqual(done.returncode, 0)
-                self.assertIn("grid.h5", done.stderr)
+                self.assertIn("grid.h5, or a file that it takes values from (", done.stderr)
+                self.assertIn("raw.bin" if make is external else "linked.h5", done.stderr)
+
+    def test_a_folder_that_was_moved(self):
+        """Where files lie does not count: here one is beside the grid and one in a place of its own."""
+        home, other = self.folder / "m", self.folder / "k"
+        home.mkdir(), other.mkdir()
+        path = self.grid("m/grid.h5", HI_density=None, temperature=None)
+        for name, linked, value, units in (("HI_density", home / "beside.h5", 1e-7, "cm-3"), ("temperature", other / "far.h5", 1e4, "K")):
+            with h5py.File(linked, "w") as file:
+                for array in ("one", "two"):
+                    file[array] = np.full((N, N, N), value * len(array), "f4")
+                    file[array].attrs["units"] = units
+            with h5py.File(path, "r+") as file:
+                file[name] = h5py.ExternalLink("beside.h5" if name == "HI_density" else str(self.folder / "middle.h5"), "one")
+        with h5py.File(self.folder / "middle.h5", "w") as file:
+            file["one"] = h5py.ExternalLink(str(other / "far.h5"), "one")
+        spectrum = {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 9}
+        self.write({**self.config("grid.h5"), "outputs": [spectrum]}, "m/c.yaml")
+        done = thor("run", home / "c.yaml", "-o", home / "out.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for place in ("a", "z"):
+            home = home.rename(self.folder / place)
+            done = thor("continue", home / "out.h5", "--photons", 10)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.folder / "middle.h5", "w") as file:
+            file["one"] = h5py.ExternalLink(str(other / "far.h5"), "two")
+        done = thor("continue", home / "out.h5", "--photons", 10)
+        self.assertEqual(done.returncode, INPUT, done.stderr)
+        self.assertIn("far.h5", done.stderr)
 
     def test_an_external_file_that_is_too_short(self):
         raw = self.folder / "raw.bin"

@@ -221,6 +221,16 @@ bool is_left_of(const std::string& path, const std::string& another) {
          });
 }
 
+/// The name of a file, with those that it takes values from.
+std::string with_others(const InputFile& input) {
+  std::vector<std::string> others = input.print.others;
+  if (others.empty()) return input.path;
+  constexpr std::size_t most = 3;
+  if (others.size() > most) others[most - 1] = fmt::format("{} more", others.size() - most + 1);
+  others.resize(std::min(others.size(), most));
+  return fmt::format("{}, or a file that it takes values from ({}),", input.path, fmt::join(others, ", "));
+}
+
 }  // namespace
 
 Previous previous_beside(const std::string& result, const config::Config* config) {
@@ -293,7 +303,7 @@ void require_same_inputs(const Earlier& earlier, const config::Config& config) {
     const std::string of = fmt::format("/inputs/{}", i);
     const io::Fingerprint& now = inputs[i].print;
     if (file.number(of, "bytes") != double(now.bytes) || file.text(of, "hash") != fmt::format("{:016x}", now.hash)) {
-      refuse(earlier.path, inputs[i].path + " has changed since it was made. Run the configuration again");
+      refuse(earlier.path, with_others(inputs[i]) + " has changed since it was made. Run the configuration again");
     }
   }
   if (file.number(fmt::format("/inputs/{}", inputs.size()), "bytes")) {

@@ -74,13 +74,17 @@ std::uint64_t hash_of(const std::string& text) {
 }
 
 Fingerprint fingerprint(const std::string& path) {
-  Fingerprint print{0, nothing};
+  Fingerprint print{0, nothing, {}};
   try {
     if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return {};
     if (!fs::is_directory(path)) {
       add_file(path, pieces, print);
       const std::uint64_t bytes = print.bytes;
-      for (const fs::path& other : detail::other_files(path)) add_file(other, pieces, print);
+      for (const auto& [other, arrays] : detail::other_files(path)) {
+        add_file(other, pieces, print);
+        for (const auto address : arrays) add(print.hash, std::to_string(address));
+        print.others.push_back(other.string());
+      }
       print.bytes = bytes;
       return print;
     }

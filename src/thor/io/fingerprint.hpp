@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thor::io {
 
@@ -10,8 +11,9 @@ struct Fingerprint {
   std::uint64_t hash = 0;   ///< FNV-1a of its size and of all bytes, of more than 1 GiB of 16384 pieces of 64 KiB,
                             ///< evenly spread, and of other files that hold values of an HDF5 file; of a directory:
                             ///< of all files in it, with their names, behind symbolic links too
+  std::vector<std::string> others{};  ///< those other files, wherever they lie
 
-  bool operator==(const Fingerprint&) const = default;
+  bool operator==(const Fingerprint& print) const { return bytes == print.bytes && hash == print.hash; }
 };
 
 /// Of an HDF5 file, a zarr directory or any other; a pipe has none. Throws thor::Error(ExitCode::input) if it cannot be

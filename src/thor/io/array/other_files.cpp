@@ -1,7 +1,11 @@
 #include "thor/io/array/other_files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "thor/io/array/input_hdf5.hpp"
@@ -31,33 +35,52 @@ std::string name_in(hid_t properties, std::size_t i, Get get) {
   return text;
 }
 
+/// Finds files in the order of sorted names in groups and of the parts of an array, so that it does not matter where
+/// they lie.
 struct Walk {
-  std::set<fs::path> files;
-  std::size_t objects = 0;
+  std::vector<OtherFile> files{};                          ///< the first is the file itself
+  std::map<std::pair<dev_t, ino_t>, std::size_t> known{};  ///< their indices: a file may have several names
+  std::set<std::pair<std::size_t, haddr_t>> seen{};
+
+  /// The index of a file, which is added if it is new; none if there is no such file.
+  std::optional<std::size_t> add(const fs::path& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    const auto [entry, is_new] = known.try_emplace({status.st_dev, status.st_ino}, files.size());
+    if (is_new) files.push_back({path, {}});
+    return entry->second;
+  }
+
+  /// Whether an object is met for the first time.
+  bool enter(hid_t object) {
+    const auto file = add(file_of(object));
+    const auto place = place_of(object);
+    if (!file || !place) return false;
+    if (H5Iget_type(object) == H5I_DATASET) files[*file].arrays.push_back(place->address);
+    return seen.insert({*file, place->address}).second;
+  }
 
   void dataset(hid_t id, int level) {
     const Id properties(H5Dget_create_plist(id), H5Pclose);
     if (properties < 0 || level > deepest) return;
     const H5D_layout_t layout = H5Pget_layout(properties);
     const int externals = layout == H5D_CONTIGUOUS ? H5Pget_external_count(properties) : 0;
-    for (int i = 0; i < externals; ++i) files.insert(external_file(id, properties, unsigned(i)).path);
+    for (int i = 0; i < externals; ++i) add(external_file(id, properties, unsigned(i)).path);
     std::size_t parts = 0;
     if (layout != H5D_VIRTUAL || H5Pget_virtual_count(properties, &parts) < 0) return;
     for (std::size_t i = 0; i < parts; ++i) {
       const auto [name, array] = virtual_source(properties, i);
       const Id file = open_source(id, name);
       if (file < 0) continue;
-      files.insert(file_of(file));
+      add(file_of(file));
+      // In another file, where it is behind a link.
       const Id source(H5Dopen2(file, array.c_str(), H5P_DEFAULT), H5Dclose);
-      if (source < 0) continue;
-      files.insert(file_of(source));  // another one, where it is behind a link
-      dataset(source, level + 1);
+      if (source >= 0 && enter(source)) dataset(source, level + 1);
     }
   }
 
   void object(const Id& id, int level) {
-    if (id < 0 || level > deepest || ++objects > most_visited) return;
-    files.insert(file_of(id));
+    if (id < 0 || level > deepest || seen.size() > most_visited || !enter(id)) return;
     const H5I_type_t type = H5Iget_type(id);
     if (type == H5I_DATASET) return dataset(id, 0);
     std::vector<std::string> names;
@@ -115,20 +138,17 @@ Id open_source(hid_t dataset, const std::string& name) {
   return {-1, H5Fclose};
 }
 
-std::vector<fs::path> other_files(const std::string& path) {
+std::vector<OtherFile> other_files(const std::string& path) {
   quiet();
   const auto lock = enter_hdf5(path, 0);
   if (H5Fis_hdf5(path.c_str()) <= 0) return {};
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_to_read()), H5Fclose);
   if (file < 0) return {};
   Walk walk;
+  if (!walk.add(path)) return {};
   walk.object(Id(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose), 0);
-  std::vector<fs::path> found;
-  for (const fs::path& other : walk.files) {
-    std::error_code none;
-    if (fs::is_regular_file(other, none) && !fs::equivalent(other, path, none)) found.push_back(other);
-  }
-  return found;
+  walk.files.erase(walk.files.begin());
+  return walk.files;
 }
 
 }  // namespace thor::io::detail

@@ -22,7 +22,12 @@ std::pair<std::string, std::string> virtual_source(hid_t properties, std::size_t
 /// Opens the file where HDF5 would find it; negative: it does not.
 Id open_source(hid_t dataset, const std::string& name);
 
-/// All of them that exist, sorted; none of a file that is not HDF5.
-std::vector<std::filesystem::path> other_files(const std::string& path);
+struct OtherFile {
+  std::filesystem::path path;
+  std::vector<haddr_t> arrays;  ///< that are reached through links or virtual datasets, by their addresses in it
+};
+
+/// All of them that exist, in an order that does not depend on where they lie; none of a file that is not HDF5.
+std::vector<OtherFile> other_files(const std::string& path);
 
 }  // namespace thor::io::detail
