@@ -264,7 +264,7 @@ class Faults(SlabCase):
         done = thor("grid", snapshot, "-o", self.folder / "grid.h5", "--cells", 48, "--compress", 1, *self.memory(48, 5),
                     **limited(resource.RLIMIT_FSIZE, 1_000_000))
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
-        self.assertIn("free some space", done.stderr)
+        self.assertIn("ulimit -f", done.stderr)
         self.assertEqual([p.name for p in self.folder.iterdir()], ["snap.hdf5"])
 
     def stopped(self, name, written, *options, **environment):

@@ -66,7 +66,7 @@ class RunFaults(Case):
         old = out.read_bytes()
         self.refuse(OUTPUT, config, "-o", out, says="exists.*--overwrite")
         self.assertEqual(out.read_bytes(), old)
-        self.refuse(OUTPUT, config, "-o", out, "--overwrite", says="[Ff]ile too large.*free some space",
+        self.refuse(OUTPUT, config, "-o", out, "--overwrite", says="[Ff]ile too large.*ulimit -f",
                     **limited(resource.RLIMIT_FSIZE, 2000))
         self.assertEqual(out.read_bytes(), old)
 
@@ -211,9 +211,12 @@ class RunFaults(Case):
                 self.assertEqual("ulimit -s 8192" in done.stderr, done.returncode == DEVICE)
 
     def test_limit_on_the_size_of_files(self):
-        """Limit as set by `ulimit -f`: its signal does not end the process."""
-        self.refuse(OUTPUT, sphere(1e-3, 5000), says="out.h5.*free some space",
-                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+        """Limit as set by `ulimit -f`: its signal does not end the process, and a run that would be lost does not begin."""
+        spectrum = {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 9}
+        for outputs in ([spectrum], [spectrum, {"type": "photons"}]):
+            for limit, says in ((2000, "File too large; raise the limit.*ulimit -f"),
+                                (20_000, r"out.h5.*needs up to \d\S* kB, but `ulimit -f` allows 20 kB per file: raise that limit")):
+                self.refuse(OUTPUT, {**ENDLESS, "outputs": outputs}, says=says, **limited(resource.RLIMIT_FSIZE, limit))
 
     def test_more_bins_than_can_be_counted(self):
         """Cells are numbered by 32-bit integers: 107 spectra of 1e7 bins are too many. 216 wrap around to few."""

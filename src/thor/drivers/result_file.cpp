@@ -23,7 +23,11 @@ ResultFile::ResultFile(const config::Config& config, const Setup& setup, const R
   create();
   if (options.replaces == Replaces::another) require_no_previous(options.output, overwrite_);
   const double free = io::detail::free_space(file_->path());
-  if (!config.has_raw_photons() || in_parts) file_->reserve(std::uint64_t(size_.rest));
+  if (!config.has_raw_photons() || in_parts) {
+    file_->reserve(std::uint64_t(size_.rest));
+  } else if (file_->path().extension() != ".zarr") {  // where each chunk is a file
+    io::detail::require_allowed(file_->path(), std::uint64_t(size_.rest));
+  }
   if (config.has_raw_photons() && free < size_.photons + size_.rest) {
     const std::string few = fmt::format("the result needs {}, but only {} are free on its disk",
                                         size_text(size_.photons + size_.rest), size_text(free));

@@ -26,7 +26,10 @@ FileOutput::~FileOutput() {
   if (unfinished_ && lock_partial(file_.id, partial_)) fs::remove(partial_, ignored);
 }
 
-void FileOutput::reserve(std::uint64_t bytes) { detail::reserve(file_.id, path_, bytes); }
+void FileOutput::reserve(std::uint64_t bytes) {
+  detail::require_allowed(path_, bytes);
+  detail::reserve(file_.id, path_, bytes);
+}
 
 void FileOutput::write(std::string_view bytes) {
   while (!bytes.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -26,8 +27,9 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 std::string system_error(int code) { return std::generic_category().message(code); }
 
 std::string write_error(int code) {
-  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  return system_error(code) + (full ? "; free some space, or write elsewhere" : "");
+  const std::string text = system_error(code);
+  if (code == EFBIG) return text + "; raise the limit on the size of files (ulimit -f), or write elsewhere";
+  return code == ENOSPC || code == EDQUOT ? text + "; free some space, or write elsewhere" : text;
 }
 
 void fail(const fs::path& file, const std::string& what, const std::string& why) {
@@ -154,7 +156,16 @@ void reserve(int descriptor, const fs::path& path, std::uint64_t bytes) {
   if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) return;
   const int code = errno;
   fail(path, fmt::format("it needs {}, but {} are free", size_text(double(bytes)), size_text(free_space(path))),
-       system_error(code) + "; free some space, or write elsewhere");
+       write_error(code));
+}
+
+void require_allowed(const fs::path& path, std::uint64_t bytes) {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes) return;
+  fail(path,
+       fmt::format("it needs up to {}, but `ulimit -f` allows {} per file", size_text(double(bytes)),
+                   size_text(double(limit.rlim_cur))),
+       "raise that limit (ulimit -f unlimited)");
 }
 
 double free_space(const fs::path& path) {

@@ -12,7 +12,7 @@ namespace thor::io::detail {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what, const std::string& why);
 std::string system_error(int code);
-std::string write_error(int code);  ///< also what to do where the disk is full
+std::string write_error(int code);  ///< also what to do where the disk is full, or a limit too small
 
 std::filesystem::path partial_of(const std::filesystem::path& path);
 
@@ -46,6 +46,9 @@ bool lock_partial(int descriptor, const std::filesystem::path& partial);
 /// Reserves disk space for the first `bytes` of a file being written. If there is not enough, the error says how much
 /// is needed; file systems without this feature are accepted.
 void reserve(int descriptor, const std::filesystem::path& path, std::uint64_t bytes);
+
+/// Refuses a file that must not become so long under a limit (`ulimit -f`), which a reservation does not notice.
+void require_allowed(const std::filesystem::path& path, std::uint64_t bytes);
 
 /// Free disk space where a file is [bytes]; a very large number if unknown.
 double free_space(const std::filesystem::path& path);

@@ -378,7 +378,7 @@ TEST_P(ArrayOutputTest, FullDisk) {
         output.commit();
       } catch (const Error& error) {
         const bool good = error.code() == ExitCode::output && mentions(error.what(), path.string()) &&
-                          mentions(error.what(), "File too large; free some space");
+                          mentions(error.what(), "File too large; raise the limit");
         status = good ? 42 : 2;
         if (!good) std::fprintf(stderr, "%s\n", error.what());
       }

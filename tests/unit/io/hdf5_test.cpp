@@ -343,7 +343,7 @@ void expect_full_disk(rlim_t limit, const fs::path& folder, F f) {
     } catch (const Error& error) {
       const std::string text = error.what();
       status = error.code() == ExitCode::output && contains(text, "out.h5") &&
-                       contains(text, "File too large; free some space")
+                       contains(text, "File too large; raise the limit")
                    ? 42
                    : 2;
       if (status != 42) std::fprintf(stderr, "%s\n", text.c_str());

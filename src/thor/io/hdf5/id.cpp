@@ -7,6 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "thor/io/partial.hpp"
+
 namespace thor::io {
 namespace {
 
@@ -35,7 +37,7 @@ std::string innermost_error() {
     text.erase(std::min(text.find('\''), text.size()));
   }
   for (const int full : {ENOSPC, EDQUOT, EFBIG}) {
-    if (text == std::generic_category().message(full)) return text + "; free some space, or write elsewhere";
+    if (text == std::generic_category().message(full)) return detail::write_error(full);
   }
   return text.empty() ? "HDF5 gives no reason" : text;
 }

@@ -142,6 +142,7 @@ int OpenFile::descriptor() const {
 }
 
 void OpenFile::reserve(std::uint64_t bytes) {
+  require_allowed(path, bytes);
   reserved = true;
   detail::reserve(descriptor(), path, bytes);
 }
