@@ -121,6 +121,20 @@ class DamagedResults(Case):
         self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))
         self.refuse(partial, "truncated or damaged|run still in progress|not a result")
 
+    def test_open_in_another_program(self):
+        """A flag in the file says so too, and stays if that program is killed."""
+        config = {**sphere(1, 1), "dataset": {"type": "uniform_grid", "path": "open.h5"}}
+        for mode, libver, says in (("a", "earliest", "open for writing.*wait, or close it there"),
+                                   ("swmr", "latest", "open for writing, or was killed.*h5clear -s .*open.h5")):
+            path = self.folder / "open.h5"
+            with h5py.File(path, "w", libver=libver) as file:
+                if mode == "swmr":
+                    file.swmr_mode = True
+                for done in (thor("info", path), thor("check", self.write(config))):
+                    self.assertEqual(done.returncode, INPUT, done.stderr)
+                    self.assertRegex(done.stderr, says)
+                    self.assertNotIn("damaged", done.stderr)
+
     def damages(self):
         values = {"text": "abc", "number": 1.5, "list": np.arange(3), "bytes": np.bytes_(b"\xff\xfe"), "empty": h5py.Empty("f")}
         with h5py.File(self.good) as file:

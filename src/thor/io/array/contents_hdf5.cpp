@@ -4,6 +4,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/io/array/contents.hpp"
+#include "thor/io/array/input_hdf5.hpp"
 #include "thor/io/hdf5/header.hpp"
 #include "thor/io/hdf5/id.hpp"
 #include "thor/io/hdf5/text.hpp"
@@ -133,10 +134,13 @@ struct Walker {
 }  // namespace
 
 std::vector<Object> detail::contents_of_hdf5(const std::string& path) {
-  quiet();
   const auto fail = [&](const std::string& why) { throw Error(ExitCode::input, path + ": " + why); };
-  const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const auto lock = enter_hdf5(path);
+  const Id access = access_to_read();
+  const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
   if (file < 0) {
+    const std::string in_use = why_in_use(innermost_error(), path);
+    if (!in_use.empty()) fail(in_use);
     const bool is_hdf5 = H5Fis_hdf5(path.c_str()) > 0;
     fail(is_hdf5 ? "the file is truncated or damaged (an incomplete copy, or a run still in progress?)"
                  : "not an HDF5 file, or not readable");

@@ -140,10 +140,9 @@ class Hdf5 final : public InputSource {
     const Id access = access_to_read();
     Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), close_file);
     if (file >= 0) return file;
-    const std::string why = innermost_error();
-    if (H5Fis_hdf5(path.c_str()) <= 0) {
-      fail_input(name_, why.starts_with("unable to lock") ? why : "it is neither an HDF5 file nor a zarr directory");
-    }
+    const std::string why = innermost_error(), in_use = why_in_use(why, path.string());
+    if (!in_use.empty()) fail_input(name_, in_use);
+    if (H5Fis_hdf5(path.c_str()) <= 0) fail_input(name_, "it is neither an HDF5 file nor a zarr directory");
     if (why.find("truncated") != std::string::npos) {
       fail_input(name_, "the file is truncated (an incomplete copy, or a run still in progress?)");
     }

@@ -42,6 +42,18 @@ std::string innermost_error() {
   return text.empty() ? "HDF5 gives no reason" : text;
 }
 
+std::string why_in_use(const std::string& error, const std::string& path) {
+  const auto has = [&](const char* text) { return error.find(text) != std::string::npos; };
+  if (has("unable to lock") || error == std::generic_category().message(EAGAIN)) {
+    return "another program has it open for writing (a run still in progress?); wait, or close it there";
+  }
+  // A flag in the file, which stays if its writer is killed.
+  if (!has("already open for")) return "";
+  return "another program has it open for writing, or was killed before closing it; close it there, or, if none has "
+         "it open, run `h5clear -s " +
+         path + "`";
+}
+
 bool has_room(std::size_t more) {
   const std::size_t size = memory_of_hdf5 + more;
   void* room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -37,6 +37,10 @@ inline void quiet() {
 /// Innermost entry of HDF5's error stack; for an I/O error only the system's message.
 std::string innermost_error();
 
+/// Why a file cannot be opened that another program writes, or did not close, from the error of H5Fopen; "" if it is
+/// something else.
+std::string why_in_use(const std::string& error, const std::string& path);
+
 /// Where an object is: two names of one object have the same place, as long as its file is open.
 struct ObjectPlace {
   unsigned long file = 0;
