@@ -9,6 +9,7 @@
 #include "thor/core/error.hpp"
 #include "thor/core/progress.hpp"
 #include "thor/drivers/mcrt.hpp"
+#include "thor/io/array/contents.hpp"
 
 /// The subcommands of thor, one function each, which adds the subcommand to the application and sets the action to run
 /// when it is called.
@@ -35,8 +36,9 @@ void add_manual(CLI::App& app, Action& action);
 
 std::string version_text();
 
-/// Description of a grid file or a snapshot; empty if the file is neither.
-std::optional<std::string> describe_input(const std::string& path, bool json);
+/// Description of a grid file or a snapshot with its contents, which a folder of snapshots has not; empty if the file
+/// is neither.
+std::optional<std::string> describe_input(const std::string& path, const std::vector<io::Object>& objects, bool json);
 
 /// Allowed words of an option, for the completions.
 std::map<const CLI::Option*, std::vector<std::string>>& choices();

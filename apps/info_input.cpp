@@ -32,9 +32,9 @@ struct Facts {
   void row(const std::string& name, const std::string& text) { rows.emplace_back(name, text); }
 };
 
-std::vector<ArrayFact> list_arrays(const io::Input& input) {
+std::vector<ArrayFact> list_arrays(const std::vector<io::Object>& objects) {
   std::vector<ArrayFact> list;
-  for (const io::Object& object : io::contents(input.path().string())) {
+  for (const io::Object& object : objects) {
     if (!object.is_dataset) continue;
     list.push_back({object.path, object.shape, object.type, io::text(object.attributes, "units"),
                     io::text(object.attributes, "description")});
@@ -61,9 +61,9 @@ void add_provenance(const io::Input& input, Facts& facts) {
   }
 }
 
-Facts facts_of_grid(const io::Input& input) {
+Facts facts_of_grid(const io::Input& input, const std::vector<io::Object>& objects) {
   Facts facts;
-  facts.arrays = list_arrays(input);
+  facts.arrays = list_arrays(objects);
   const auto number = [&](const char* name) { return input.number("/", name).value_or(0); };
   std::vector<std::uint64_t> cells;
   for (const ArrayFact& array : facts.arrays) {
@@ -93,7 +93,7 @@ Facts facts_of_grid(const io::Input& input) {
   return facts;
 }
 
-Facts facts_of_snapshot(const std::string& path) {
+Facts facts_of_snapshot(const std::string& path, const std::vector<io::Object>& objects) {
   const io::Snapshot snapshot(path);
   const io::SnapshotHeader& h = snapshot.header();
   const io::Input first(snapshot.files().front());
@@ -124,19 +124,19 @@ Facts facts_of_snapshot(const std::string& path) {
                 {"omega_lambda", h.omega_lambda},
                 {"notes", h.notes},
                 {"warnings", h.warnings}};
-  facts.arrays = list_arrays(first);
+  facts.arrays = list_arrays(first.path() == path ? objects : io::contents(first.path().string()));
   return facts;
 }
 
 /// One whose units are not known, or that lacks what gas must have: what there is, and what `thor grid` will want.
-Facts facts_of_unread(const io::Input& input, const Error& error) {
+Facts facts_of_unread(const io::Input& input, const std::vector<io::Object>& objects, const Error& error) {
   Facts facts;
   facts.title = "a snapshot, which `thor grid` cannot read as it is";
   facts.row("note", error.what());
   const std::vector<double> counts = input.numbers("/Header", "NumPart_Total");
   facts.row("particles", fmt::format("{} by type", fmt::join(counts, ", ")));
   facts.json = {{"particles", counts}, {"notes", {error.what()}}};
-  facts.arrays = list_arrays(input);
+  facts.arrays = list_arrays(objects);
   return facts;
 }
 
@@ -166,7 +166,7 @@ std::string to_json(const std::string& path, const char* kind, const Facts& fact
 
 }  // namespace
 
-std::optional<std::string> describe_input(const std::string& path, bool json) {
+std::optional<std::string> describe_input(const std::string& path, const std::vector<io::Object>& objects, bool json) {
   const bool folder = std::filesystem::is_directory(path);
   std::optional<io::Input> input;
   try {
@@ -178,13 +178,13 @@ std::optional<std::string> describe_input(const std::string& path, bool json) {
   const auto show = [&](const char* kind, const Facts& facts) {
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
-  if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input));
+  if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input, objects));
   if (input && !input->has("/Header")) return std::nullopt;
   try {
-    return show("snapshot", facts_of_snapshot(path));
+    return show("snapshot", facts_of_snapshot(path, objects));
   } catch (const Error& e) {
     if (!input) throw;
-    return show("snapshot", facts_of_unread(*input, e));
+    return show("snapshot", facts_of_unread(*input, objects, e));
   }
 }
 
