@@ -14,6 +14,7 @@
 #include "thor/config/schema.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/config.hpp"
+#include "thor/io/hdf5/crash.hpp"
 
 namespace {
 
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
   using namespace thor;
   std::signal(SIGXFSZ, SIG_IGN);  // from `ulimit -f`: the write then fails as on a full disk
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe for messages must not end a run
+  io::report_crashes_of_hdf5();
   CLI::App app{
       "Examples:\n"
       "  thor init shell                     write a commented configuration, shell.yaml\n"

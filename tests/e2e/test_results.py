@@ -187,6 +187,21 @@ class DamagedResults(Case):
             done = subprocess.run(command_line("info", path), capture_output=True, timeout=20)
             self.assertIn(done.returncode, (DONE, INPUT), done.stderr)
 
+    def test_damage_that_hdf5_does_not_survive(self):
+        """It aborts at some of these bytes (1.10.8): the message still names the file."""
+        good, bad = self.folder / "virtual.h5", self.folder / "bad.h5"
+        layout = h5py.VirtualLayout((8, 8, 8), "f8")
+        layout[:4] = h5py.VirtualSource("source.h5", "n", shape=(8, 8, 8))[:4]
+        with h5py.File(good, "w", libver="latest") as file:
+            file.create_virtual_dataset("n", layout)
+        data = good.read_bytes()
+        heap = data.index(b"GCOL")
+        for at in (k for k in range(heap, heap + 200) if data[k] == 3):
+            bad.write_bytes(data[:at] + b"\x80" + data[at + 1:])
+            done = thor("info", bad)
+            self.assertEqual(done.returncode, INPUT, done.stderr)
+            self.assertRegex(done.stderr, "thor: error: .*bad.h5")
+
     def test_python_command(self):
         for path in (self.folder / "none.h5", self.write(sphere(1, 1))):
             done = subprocess.run([sys.executable, "-m", "thor", "info", path], capture_output=True, text=True, timeout=30,

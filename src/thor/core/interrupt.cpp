@@ -35,9 +35,7 @@ void handle(int number) {
   // One wish, not two: timeout(1) sends its signal to the process and then to the group that it is in, and two threads
   // may handle them at once.
   if (now - first < 100) return;
-  for (const auto& name : unfinished) {
-    if (const char* path = name.load()) unlink(path);  // does nothing to a directory
-  }
+  remove_unfinished();
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -56,6 +54,12 @@ SignalGuard::SignalGuard() {
 
 SignalGuard::~SignalGuard() {
   for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &old_[i], nullptr);
+}
+
+void remove_unfinished() {
+  for (const auto& name : unfinished) {
+    if (const char* path = name.load()) unlink(path);  // does nothing to a directory
+  }
 }
 
 bool is_interrupted() { return first_time != 0; }

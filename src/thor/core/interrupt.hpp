@@ -40,4 +40,7 @@ class Unfinished {
   std::size_t place_;
 };
 
+/// Removes the files of all such objects that exist. Safe in a signal handler.
+void remove_unfinished();
+
 }  // namespace thor

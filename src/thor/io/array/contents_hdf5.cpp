@@ -135,7 +135,7 @@ struct Walker {
 
 std::vector<Object> detail::contents_of_hdf5(const std::string& path) {
   const auto fail = [&](const std::string& why) { throw Error(ExitCode::input, path + ": " + why); };
-  const auto lock = enter_hdf5(path);
+  const auto lock = enter_hdf5("'" + path + "'");
   const Id access = access_to_read();
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
   if (file < 0) {

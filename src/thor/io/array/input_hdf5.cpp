@@ -16,23 +16,23 @@ std::recursive_mutex& library_mutex() {
 
 herr_t close_file(hid_t id) {
   const std::lock_guard lock(library_mutex());
+  const ReadingHdf5 reading("an HDF5 file");
   return H5Fclose(id);
 }
 
 herr_t close_dataset(hid_t id) {
   const std::lock_guard lock(library_mutex());
+  const ReadingHdf5 reading("an HDF5 file");
   return H5Dclose(id);
 }
 
 }  // namespace
 
-std::unique_lock<std::recursive_mutex> enter_hdf5(const std::string& name, std::size_t more) {
-  std::unique_lock lock(library_mutex());
+Hdf5Lock::Hdf5Lock(const std::string& name, std::size_t more) : lock_(library_mutex()), reading_(name) {
   quiet();
   if (!has_room(more)) {
     throw Error(ExitCode::device, "out of memory: no room to read " + name + "; use fewer threads (--threads)");
   }
-  return lock;
 }
 
 Id access_to_read() {

@@ -2,14 +2,23 @@
 #include <mutex>
 
 #include "thor/io/array/input_source.hpp"
+#include "thor/io/hdf5/crash.hpp"
 #include "thor/io/hdf5/id.hpp"
 
 /// Helpers shared by the files that read HDF5.
 namespace thor::io::detail {
 
-/// Lock that allows one caller of HDF5 at a time, since it need not be thread-safe. Throws if there is not enough
-/// memory for it.
-std::unique_lock<std::recursive_mutex> enter_hdf5(const std::string& name, std::size_t more = 0);
+/// Lock that allows one caller of HDF5 at a time, since it need not be thread-safe.
+class Hdf5Lock {
+ public:
+  /// Throws if there is not enough memory for HDF5.
+  Hdf5Lock(const std::string& name, std::size_t more);
+
+ private:
+  std::lock_guard<std::recursive_mutex> lock_;
+  ReadingHdf5 reading_;
+};
+inline Hdf5Lock enter_hdf5(const std::string& name, std::size_t more = 0) { return {name, more}; }
 
 /// How files are opened that are only read.
 Id access_to_read();

@@ -140,7 +140,7 @@ Id open_source(hid_t dataset, const std::string& name) {
 
 std::vector<OtherFile> other_files(const std::string& path) {
   quiet();
-  const auto lock = enter_hdf5(path, 0);
+  const auto lock = enter_hdf5("'" + path + "'");
   if (H5Fis_hdf5(path.c_str()) <= 0) return {};
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_to_read()), H5Fclose);
   if (file < 0) return {};
