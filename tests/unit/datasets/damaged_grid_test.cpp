@@ -175,6 +175,36 @@ TEST(DamagedGrid, SizesOfAttributesAreChecked) {
   fs::remove_all(name);
 }
 
+/// HDF5 1.10 follows the addresses in the link info of a group wherever they lead, and believes the lengths of a link.
+TEST(DamagedGrid, LinksAreChecked) {
+  std::string name = (fs::temp_directory_path() / "thor_damaged_XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path good = fs::path(name) / "good.h5", bad = fs::path(name) / "bad.h5";
+  make_grid(good);
+  const hid_t open = H5Fopen(good.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Lcreate_external("elsewhere.h5", "/array", open, "linked", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(open);
+  EXPECT_EQ(read_grid(good), 0);
+  std::ifstream file(good, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t link = bytes.find("linked");
+  // Type, size and flags of the message, its version and flags, and two addresses that are not defined.
+  const std::size_t info = bytes.find(std::string("\2\0\x18\0\0\0\0\0\0\0", 10) + std::string(16, '\xff'));
+  ASSERT_TRUE(link != std::string::npos && info != std::string::npos);
+  const auto expect_refused = [&](std::size_t at, char value) {
+    std::string damaged = bytes;
+    damaged[at] = value;
+    std::ofstream(bad, std::ios::binary | std::ios::trunc) << damaged;
+    EXPECT_EQ(read_grid(bad), int(ExitCode::input)) << at - link << ", " << at - info;
+  };
+  for (const std::size_t byte : {0, 7, 8, 15}) expect_refused(info + 10 + byte, char(0x80));
+  expect_refused(link - 1, char(0xff));      // length of the name
+  expect_refused(link + 6 + 1, char(0xff));  // high byte of the length of the value: flags, "elsewhere.h5", "/array"
+  for (const std::size_t end : {13, 20}) expect_refused(link + 6 + 2 + end, 'x');
+  alarm(0);
+  fs::remove_all(name);
+}
+
 TEST(DamagedGrid, NeverCrashesAndNeverHangs) {
   std::string name = (fs::temp_directory_path() / "thor_damaged_XXXXXX").string();
   ASSERT_NE(mkdtemp(name.data()), nullptr);

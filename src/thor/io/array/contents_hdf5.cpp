@@ -74,7 +74,7 @@ herr_t take_attribute(hid_t object, const char* name, const H5A_info_t*, void* o
 }
 
 void read_attributes(const Id& id, Object& object) {
-  if (!has_sound_attributes(id)) cannot_read(object.path);
+  if (!has_sound_header(id)) cannot_read(object.path);
   // Examines all of them, and fails if one is damaged; H5Aiterate2 then frees memory it never had (seen in 1.10.8).
   if (H5Aexists(id, "\x01") < 0) cannot_read(object.path);
   if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, take_attribute, &object) < 0) cannot_read(object.path);

@@ -1,5 +1,7 @@
 #include "thor/io/array/input_hdf5.hpp"
 
+#include <set>
+
 #include "thor/core/error.hpp"
 #include "thor/io/hdf5/header.hpp"
 #include "thor/io/hdf5/text.hpp"
@@ -57,6 +59,7 @@ class Hdf5 final : public InputSource {
     if (path.empty()) return true;
     // H5Lexists requires every link above the last to exist.
     for (std::size_t end = 0; end != std::string::npos;) {
+      require_sound(path.substr(0, end));
       end = path.find('/', end + 1);
       const std::string link = path.substr(0, end);
       if (H5Lexists(file_, link.c_str(), H5P_DEFAULT) <= 0) return false;
@@ -156,13 +159,21 @@ class Hdf5 final : public InputSource {
     return dataset;
   }
 
+  /// Before HDF5 looks for something in a group.
+  void require_sound(const std::string& path) const {
+    if (sound_.contains(path)) return;
+    const Id group(H5Oopen(file_, path.empty() ? "/" : path.c_str(), H5P_DEFAULT), H5Oclose);
+    if (group >= 0 && !has_sound_header(group)) fail_input(name_, "group '/" + path + "' is damaged");
+    sound_.insert(path);
+  }
+
   /// Negative if there is none.
   Id open_attribute(const std::string& object, const std::string& name) const {
     const std::string path = relative(object).empty() ? "/" : relative(object);
     // Not H5Aopen_by_name: of an object behind an external link it does not know the file, which has the texts.
     const Id owner(has(path) ? H5Oopen(file_, path.c_str(), H5P_DEFAULT) : -1, H5Oclose);
     if (owner < 0) return {-1, H5Aclose};
-    if (!has_sound_attributes(owner)) fail_input(name_, "the attributes of '" + path + "' are damaged");
+    if (!has_sound_header(owner)) fail_input(name_, "the attributes of '" + path + "' are damaged");
     if (H5Aexists(owner, name.c_str()) <= 0) return {-1, H5Aclose};
     return {H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose};
   }
@@ -173,6 +184,7 @@ class Hdf5 final : public InputSource {
 
   std::string name_;
   Id file_;
+  mutable std::set<std::string> sound_;  ///< groups whose headers have been checked
 };
 
 }  // namespace

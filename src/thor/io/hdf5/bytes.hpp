@@ -1,5 +1,6 @@
 #pragma once
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,11 @@ class Bytes {
   }
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
+
+  std::uint64_t size() const {
+    struct stat status {};
+    return fstat(descriptor_, &status) == 0 ? std::uint64_t(status.st_size) : 0;
+  }
 
   bool read(std::uint64_t position, std::span<unsigned char> out) const {
     while (!out.empty()) {

@@ -1,13 +1,14 @@
 #include "thor/io/hdf5/header.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
 
 #include "thor/io/hdf5/bytes.hpp"
 
-/// Object headers of version 1 and attribute messages (HDF5 file format specification, IV.A.1.a and IV.A.2.m). Headers
-/// of version 2 have a checksum.
+/// Object headers of version 1 and their messages of attributes, links and link info (HDF5 file format specification,
+/// IV.A.1.a, IV.A.2.m, g and c). Headers of version 2 have a checksum.
 namespace thor::io {
 namespace {
 
@@ -54,16 +55,65 @@ bool is_sound_attribute(Span message, std::size_t length) {
   return size == 0 || values <= (message.size() - before) / size;
 }
 
+/// Whether addresses of the links of a group are inside the file, or undefined: all bits are set then. HDF5 complains
+/// about an unknown version itself.
+bool is_sound_link_info(Span message, const Layout& layout, std::uint64_t file_bytes) {
+  if (message.size() < 2 || message[0] != 0) return true;
+  const unsigned flags = message[1];  // bit 0: order of creation is tracked; bit 1: and indexed
+  const std::size_t first = (flags & 1) != 0 ? 10 : 2, count = (flags & 2) != 0 ? 3 : 2;
+  if (message.size() < first + count * layout.address) return false;
+  const std::uint64_t undefined = ~std::uint64_t{0} >> (64 - 8 * layout.address);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t address = little_endian(&message[first + i * layout.address], layout.address);
+    if (address != undefined && (address >= file_bytes || layout.base >= file_bytes - address)) return false;
+  }
+  return true;
+}
+
+/// Whether what an external link holds has a byte of flags and two texts that end.
+bool is_sound_external(Span value) { return value.size() >= 3 && std::ranges::count(value.subspan(1), 0) >= 2; }
+
+/// Whether the name and the value of a link are inside its message.
+bool is_sound_link(Span message, std::size_t address) {
+  if (message.size() < 2 || message[0] != 1) return true;  // HDF5 complains about an unknown version itself
+  const unsigned flags = message[1];  // bits 0 and 1: bytes of the length of the name; what comes before it
+  constexpr unsigned has_type = 8, has_order = 4, has_set = 16, external = 64;
+  std::size_t at = 2;
+  const auto left = [&](std::uint64_t bytes) { return at <= message.size() && bytes <= message.size() - at; };
+  if (!left(1)) return false;
+  const unsigned type = (flags & has_type) != 0 ? message[at++] : 0;
+  at += ((flags & has_order) != 0 ? 8u : 0u) + ((flags & has_set) != 0 ? 1u : 0u);
+  const std::size_t width = std::size_t{1} << (flags & 3);
+  if (!left(width)) return false;
+  const std::uint64_t name = little_endian(&message[at], width);
+  at += width;
+  if (!left(name)) return false;
+  at += name;
+  if (type == 0) return left(address);  // a hard link; others have a length of 2 bytes and a value
+  if (!left(2)) return false;
+  const std::uint64_t bytes = little_endian(&message[at], 2);
+  at += 2;
+  return left(bytes) && (type != external || is_sound_external(message.subspan(at, bytes)));
+}
+
+/// Whether a message is one that HDF5 survives.
+bool is_sound_message(std::uint64_t type, Span message, const Layout& layout, std::uint64_t file_bytes) {
+  constexpr unsigned link_info = 0x02, link = 0x06, attribute = 0x0c;
+  if (type == link_info) return is_sound_link_info(message, layout, file_bytes);
+  if (type == link) return is_sound_link(message, layout.address);
+  return type != attribute || is_sound_attribute(message, layout.length);
+}
+
 /// Reads the messages of a block, and adds the blocks that continue it.
-bool is_sound_block(Span block, const Layout& layout, std::vector<HeaderBlock>& blocks) {
+bool is_sound_block(Span block, const Layout& layout, std::uint64_t file_bytes, std::vector<HeaderBlock>& blocks) {
   for (std::size_t at = 0; at + 8 <= block.size();) {
     const std::uint64_t type = little_endian(&block[at], 2), bytes = little_endian(&block[at + 2], 2);
     const bool shared = (block[at + 4] & 2) != 0;
     at += 8;
     if (bytes > block.size() - at) return false;
     const Span message = block.subspan(at, bytes);
-    constexpr unsigned attribute = 0x0c, continuation = 0x10;
-    if (type == attribute && !shared && !is_sound_attribute(message, layout.length)) return false;
+    constexpr unsigned continuation = 0x10;
+    if (!shared && !is_sound_message(type, message, layout, file_bytes)) return false;
     if (type == continuation) {
       if (bytes < layout.address + layout.length) return false;
       blocks.push_back(
@@ -76,7 +126,7 @@ bool is_sound_block(Span block, const Layout& layout, std::vector<HeaderBlock>& 
 
 }  // namespace
 
-bool has_sound_attributes(hid_t object) {
+bool has_sound_header(hid_t object) {
   const auto place = place_of(object);
   Layout layout;
   if (!place || !Layout::of(object, layout)) return false;
@@ -90,7 +140,8 @@ bool has_sound_attributes(hid_t object) {
     const HeaderBlock block = blocks[i];
     if (block.bytes > longest_block || blocks.size() > most_blocks) return false;
     bytes.resize(block.bytes);
-    if (!file.read(layout.base + block.address, bytes) || !is_sound_block(bytes, layout, blocks)) return false;
+    if (!file.read(layout.base + block.address, bytes)) return false;
+    if (!is_sound_block(bytes, layout, file.size(), blocks)) return false;
   }
   return true;
 }
