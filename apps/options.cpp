@@ -125,7 +125,7 @@ ExitCode on_ranks(const std::function<ExitCode(const comm::World&)>& work) {
 std::string result_name(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // of a directory
   if (!path.empty() && !config::is_result_name(path)) {
-    throw Error(ExitCode::usage, "--output " + path + ": expected a name that ends in .h5 or .zarr");
+    throw Error(ExitCode::usage, "--output " + path + ": expected a name that ends in .h5 or .zarr, such as result.h5");
   }
   return path;
 }

@@ -210,6 +210,10 @@ class RunFaults(Case):
                 self.assertIn(done.returncode, codes, f"{kilobytes} kB: {done.stderr}")
                 self.assertEqual("ulimit -s 8192" in done.stderr, done.returncode == DEVICE)
 
+    def test_names_that_cannot_be(self):
+        self.refuse(OUTPUT, sphere(1, 10), "-o", self.folder / ("n" * 300 + ".h5"), says="File name too long: use a shorter one")
+        self.refuse(USAGE, sphere(1, 10), "-o", ".h5", says="--output .h5: expected a name that ends in .h5 or .zarr, such as result.h5")
+
     def test_limit_on_the_size_of_files(self):
         """Limit as set by `ulimit -f`: its signal does not end the process, and a run that would be lost does not begin."""
         spectrum = {"type": "spectrum", "name": "s", "axis": "x", "range": [-9, 9], "bins": 9}

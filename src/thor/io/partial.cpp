@@ -41,6 +41,7 @@ void fail_taken(const fs::path& path, const fs::path& partial) {
 }
 
 void cannot_create(const fs::path& path, int code) {
+  if (code == ENAMETOOLONG) fail(path, system_error(code), "use a shorter one");
   fail(path, "no file can be created in '" + folder_of(path).string() + "'",
        system_error(code) + "; change its permissions, or write elsewhere");
 }
