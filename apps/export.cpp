@@ -10,6 +10,7 @@
 #include "thor/io/fits/product.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/io/png/preview.hpp"
+#include "thor/io/result/parts.hpp"
 #include "thor/io/text/product.hpp"
 
 namespace thor::command {
@@ -137,7 +138,10 @@ ExitCode run_export(const ExportArguments& a) {
   if (a.quiet) say_no_messages();
   if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "no format: give --fits, --png or --txt");
   const std::optional<io::Result> result = io::open_result(a.file);
-  if (!result) throw Error(ExitCode::input, a.file + ": not a result of thor");
+  if (!result) {
+    io::require_no_part(a.file, io::contents(a.file));
+    throw Error(ExitCode::input, a.file + ": not a result of thor");
+  }
   const io::Input input(a.file);
   std::vector<Task> tasks;
   std::vector<std::string> pictures;  // without a FITS file: four numbers a pixel

@@ -195,17 +195,14 @@ ExitCode info(const InfoArguments& arguments) {
   const auto type = std::filesystem::status(path, error).type();
   const bool folder = type == std::filesystem::file_type::directory;
   if (type == std::filesystem::file_type::not_found) fail("there is no such file");
+  if (type == std::filesystem::file_type::none) fail(error.message());  // links in a circle, a closed directory
   if (!folder && type != std::filesystem::file_type::regular)
     fail("expected a file or a directory, not a pipe or a device");
   const bool snapshot = folder && !std::filesystem::exists(std::filesystem::path(path) / ".zgroup", error);
   const std::optional<io::Result> opened = snapshot ? std::nullopt : io::open_result(path);
   if (!opened) {
     const std::vector<io::Object> objects = snapshot ? std::vector<io::Object>{} : io::contents(path);
-    if (const auto part = io::part_of(objects)) {
-      fail(fmt::format(
-          "this file has the raw photons of rank {} of {}: join them with `thor merge RESULT`, without the number",
-          part->rank, part->ranks));
-    }
+    io::require_no_part(path, objects);
     const std::optional<std::string> text = describe_input(path, objects, arguments.json);
     if (!text) fail("not a result of thor, a grid or a snapshot");
     if (arguments.config) fail("no configuration in the file: not a result of thor");

@@ -161,13 +161,15 @@ class OtherFiles(Case):
         self.assertEqual(done.returncode, DONE, done.stderr)
 
     def test_neither(self):
-        pipe, other = self.folder / "pipe", self.folder / "other.h5"
+        pipe, other, circle = self.folder / "pipe", self.folder / "other.h5", self.folder / "circle"
         os.mkfifo(pipe)
+        circle.symlink_to("circle")
         with h5py.File(other, "w") as file:
             file["x"] = 1
         for path, says in ((pipe, "expected a file or a directory"), ("/dev/zero", "expected a file or a directory"),
                            (other, "not a result of thor, a grid or a snapshot"),
-                           (self.folder / "missing.h5", "there is no such file")):
+                           (self.folder / "missing.h5", "there is no such file"), (circle, "symbolic links"),
+                           (self.folder, "2 HDF5 files or sets of numbered ones (other.h5, snapshot.hdf5)")):
             done = run("info", path)
             self.assertEqual(done.returncode, INPUT, done.stderr)
             self.assertIn(says, done.stderr)

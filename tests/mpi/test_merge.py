@@ -340,9 +340,9 @@ class Written(MergeCase):
         self.on_ranks(2)
         self.assertIn(f"raw photons are in {self.part(0)}, {self.part(1)}: `thor merge {self.out}`", thor("info", self.out).stdout)
         self.assertIn('"parts"', thor("info", self.out, "--json").stdout)
-        done = thor("info", self.part(1))
-        self.assertEqual(done.returncode, INPUT)
-        self.assertIn("the raw photons of rank 1 of 2", done.stderr)
+        for done in (thor("info", self.part(1)), thor("export", self.part(1), "--txt")):
+            self.assertEqual(done.returncode, INPUT)
+            self.assertIn("the raw photons of rank 1 of 2", done.stderr)
         done = thor("continue", self.out, "--photons", 10)
         self.assertEqual(done.returncode, INPUT)
         self.assertIn("raw photons", done.stderr)

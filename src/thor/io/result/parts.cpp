@@ -70,6 +70,15 @@ std::optional<Part> part_of(const std::vector<Object>& objects) {
   return Part{whole(found->attributes, "rank"), whole(found->attributes, "ranks"), text(found->attributes, "run")};
 }
 
+void require_no_part(const std::string& name, const std::vector<Object>& objects) {
+  const auto part = part_of(objects);
+  if (!part) return;
+  throw Error(ExitCode::input,
+              fmt::format("{}: this file has the raw photons of rank {} of {}: join them with `thor merge RESULT`, "
+                          "without the number",
+                          name, part->rank, part->ranks));
+}
+
 void require_part(const std::string& name, int rank) {
   std::error_code none;
   const auto type = std::filesystem::status(name, none).type();

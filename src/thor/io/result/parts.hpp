@@ -32,6 +32,8 @@ struct Part {
 void write_part(ArrayOutput& file, const Part& part);
 /// None where a file is no part.
 std::optional<Part> part_of(const std::vector<Object>& objects);
+/// Refuses the file of a rank where a result is expected, and says what to do with it.
+void require_no_part(const std::string& name, const std::vector<Object>& objects);
 
 /// Refuses to replace a file with the name of a part that is something else.
 void require_part(const std::string& name, int rank);

@@ -95,10 +95,11 @@ fs::path choose(const fs::path& folder) {
     std::vector<std::string> names;
     for (const auto& [name, first] : sets) names.push_back(name);
     const std::size_t shown = std::min<std::size_t>(names.size(), 8);
-    fail_snapshot(folder,
-                  fmt::format("this directory has {} snapshots ({}{}): name a file of the one you want", names.size(),
-                              fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                              shown < names.size() ? ", ..." : ""));
+    fail_snapshot(
+        folder,
+        fmt::format("this directory has {} HDF5 files or sets of numbered ones ({}{}): name a file of the one you want",
+                    names.size(), fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                    shown < names.size() ? ", ..." : ""));
   }
   return sets.begin()->second;
 }
