@@ -179,6 +179,12 @@ std::optional<std::string> describe_input(const std::string& path, const std::ve
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
   if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input, objects));
+  if (const auto size = input ? input->text("/", "cell_size") : std::nullopt) {
+    throw Error(ExitCode::input,
+                fmt::format("{}: attribute \"cell_size\" of the root group is the text \"{}\"; expected "
+                            "the size of a cell of a grid as a number, in cm",
+                            path, *size));
+  }
   if (input && !input->has("/Header")) return std::nullopt;
   try {
     return show("snapshot", facts_of_snapshot(path, objects));

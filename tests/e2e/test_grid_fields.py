@@ -310,6 +310,21 @@ class Holes(OnGrids):
         raw.write_bytes(raw.read_bytes()[:-4])
         self.refuse(config, "'HI_density'", "raw.bin", "2044 bytes of the 2048 expected")
 
+    def test_a_filter_that_hdf5_does_not_have(self):
+        """LZF is h5py's own."""
+        config = self.hole(lambda file: file.create_dataset("HI_density", data=np.full((N, N, N), 1e-7, "f4"), compression="lzf"))
+        done = thor("run", self.write(config))
+        self.assertEqual(done.returncode, INPUT, done.stderr)
+        self.assertRegex(done.stderr, r"array 'HI_density': it is compressed by filter 32000 \(lzf\), .*h5repack -f GZIP=4")
+
+    def test_a_size_that_is_a_text(self):
+        path = self.grid()
+        with h5py.File(path, "r+") as file:
+            file.attrs["cell_size"] = "0.125 kpc"
+        says = 'attribute "cell_size" of the root group is the text "0.125 kpc"; expected'
+        self.refuse(self.config(path), says)
+        self.assertIn(says, thor("info", path).stderr)
+
     def test_a_flipped_bit(self):
         """thor grid writes checksums: a bit that has changed since is found."""
         cube = self.folder / "cube.h5"

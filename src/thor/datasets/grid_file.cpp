@@ -68,6 +68,10 @@ double attribute(const io::Input& file, const char* name) {
   if (file.numbers("/", name).size() > 1) {
     fail(file.path().string(), fmt::format("attribute \"{}\" of the root group is a list; expected a number", name));
   }
+  if (const auto text = file.text("/", name)) {
+    fail(file.path().string(),
+         fmt::format("attribute \"{}\" of the root group is the text \"{}\"; expected a number", name, *text));
+  }
   if (!value) {
     fail(file.path().string(),
          fmt::format(
@@ -80,12 +84,7 @@ double attribute(const io::Input& file, const char* name) {
 
 /// One that need not be there.
 double attribute(const io::Input& file, const char* name, double fallback) {
-  if (file.number("/", name)) return attribute(file, name);
-  if (const auto text = file.text("/", name)) {
-    fail(file.path().string(),
-         fmt::format("attribute \"{}\" of the root group is \"{}\"; expected a number", name, *text));
-  }
-  return fallback;
+  return file.number("/", name) || file.text("/", name) ? attribute(file, name) : fallback;
 }
 
 /// Counts what cannot be gas, and remembers where the first one is.
