@@ -94,6 +94,7 @@ struct Shared {
   /// it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
       std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * tally.plan().cells));
+  std::chrono::steady_clock::time_point next_error = std::chrono::steady_clock::now() + between_looks;
 };
 
 /// One thread's pack of lanes: fill, advance, hand over what has ended, fill again.
@@ -335,8 +336,11 @@ class Worker {
     hand_over();
     const std::lock_guard lock(shared_.mutex);
     shared_.tally.merge(tally_);
+    const Clock::time_point now = Clock::now();
+    next_look_ = now + shared_.between_looks;
+    if (now < shared_.next_error) return;  // of an image it takes some time
+    shared_.next_error = next_look_;
     shared_.control.error = shared_.tally.error();
-    next_look_ = Clock::now() + shared_.between_looks;
   }
 
   Shared<Real>& shared_;
