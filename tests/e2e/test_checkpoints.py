@@ -145,7 +145,7 @@ class Checkpoints(Case):
         """It stays as it is, whatever the run does; and nothing goes on from what belongs to another run."""
         out, previous = self.folder / "out.h5", self.folder / "out.h5.previous"
         previous.write_text("a backup")
-        done = thor("run", self.write(self.config), "-o", out, *(word for word in OFTEN if word != "--quiet"))
+        done = thor("run", self.write(self.config), "-o", out, *(word for word in ALWAYS if word != "--quiet"))
         self.assertEqual((done.returncode, previous.read_text()), (DONE, "a backup"), done.stderr)
         self.assertIn("is not a checkpoint of this run", done.stderr)
         previous.unlink()
