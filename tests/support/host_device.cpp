@@ -27,6 +27,7 @@ struct Plain {
 /// A group of one.
 struct Alone {
   bool any(bool going) const { return going; }
+  bool half(bool waits, bool) const { return waits; }
 };
 
 /// Fills memory with NaN, and puts it back at the end.

@@ -94,8 +94,9 @@ struct CellGas {
 /// The path to the nearest of the three faces ahead.
 template <class V>
 struct CellSegment {
+  static constexpr RealOf<V> shorter = sizeof(RealOf<V>) == 4 ? RealOf<V>(1 - 0x1p-21) : RealOf<V>(1 - 0x1p-50);
   Vec3<V> to_face;
-  V distance;
+  V distance = V(shorter) * min(to_face.x, min(to_face.y, to_face.z));
   THOR_FN MaskOf<V> reaches(V s) const { return s >= distance; }
   THOR_FN V length() const { return distance; }
   THOR_FN IntOf<V> next() const { return IntOf<V>(outside); }
@@ -213,14 +214,18 @@ struct UniformGridView {
 
   /// Short by some rounding errors, so that no flight within the cell turns the sign of an offset.
   THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {
-    const V one(Real(1)), zero(Real(0)), tiny(Real(1e-20));
-    const V shorter(sizeof(Real) == 4 ? Real(1 - 0x1p-21) : Real(1 - 0x1p-50));
-    const auto ahead = [&](V offset, V slope) THOR_INLINE_LAMBDA {
-      const V near = abs(offset);
-      return divide(select((slope > zero) == (offset < zero), near, one - near), max(abs(slope), tiny));
-    };
-    const Vec3<V> to_face{ahead(p.x, d.x), ahead(p.y, d.y), ahead(p.z, d.z)};
-    return {to_face, shorter * min(to_face.x, min(to_face.y, to_face.z))};
+    const V tiny(Real(1e-20));
+    const auto over = [&](V way, V slope) THOR_INLINE_LAMBDA { return divide(way, max(abs(slope), tiny)); };
+    return {{over(ahead(p.x, d.x), d.x), over(ahead(p.y, d.y), d.y), over(ahead(p.z, d.z), d.z)}};
+  }
+  /// Along a direction whose components have these inverse amounts.
+  THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d, const Real (&inverse)[3]) const {
+    return {{ahead(p.x, d.x) * V(inverse[0]), ahead(p.y, d.y) * V(inverse[1]), ahead(p.z, d.z) * V(inverse[2])}};
+  }
+  /// The way to the face ahead along an axis.
+  THOR_FN V ahead(V offset, V slope) const {
+    const V near = abs(offset), zero(Real(0));
+    return select((slope > zero) == (offset < zero), near, V(Real(1)) - near);
   }
 
   template <class Lane>

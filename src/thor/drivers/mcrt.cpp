@@ -95,7 +95,7 @@ void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<s
   const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
   set("photons_requested", ending.requested);
   if (const double emitted = tally.light(Counter::light_emitted); tally[Counter::rays] > 0 && emitted > 0) {
-    const double light = std::ldexp(tally.light(Counter::light_cut), cut_bits);
+    const double light = std::ldexp(tally.light(Counter::light_sent), sent_bits);
     set("share_lost_by_rays_cut", std::min(std::exp(-ending.depth_of_rays) * light / emitted, 1.));
   }
   set("complete", ending.complete(tally));

@@ -84,6 +84,18 @@ struct VoigtTaylor {
   }
 };
 
+/// At most H, in a third of the time: e^-z > (1 - z/16)^16, and a wing of a/sqrt(pi)/(z + 1). For |x| < 1 and > 5 it is
+/// 0.7 to 1 of H (0.9 and more for a < 0.05); between, for a = 5e-4, 0.55 at |x| = 2 and 0.12 at 2.8.
+template <class V>
+THOR_FN V voigt_at_least(V a, V x) {
+  using Real = RealOf<V>;
+  const V z = x * x, zero(Real(0));
+  V gaussian = max(fma(z, V(Real(-1. / 16)), V(Real(1))), zero);
+  for (int i = 0; i < 4; ++i) gaussian = gaussian * gaussian;
+  const V share = max(fma(a, V(Real(-2)), V(Real(0.9999))), zero);
+  return fma(gaussian, share, divide(a * V(Real(0.564)), z + V(Real(1))));
+}
+
 /// d ln H/dx, to first order in a: H' = -2 x e^{-z} + a H_1', with x H_1' = H_1 (1 - 2 z) + 2/sqrt(pi) and a H_1 = H -
 /// e^{-z}; beyond |x| = 10, where that cancels, -2/x.
 template <class V>

@@ -133,9 +133,14 @@ void TallyPart::accept(const Seen& seen) {
   if (seen.observer == kept_ && !seen.emitted) list_->push_back(seen);
 }
 
-void TallyPart::count_ray(Phase end, double light) {
+void TallyPart::count_ray(Phase end) {
   PartCells cells{own_.data(), shared_, plan_.own};
-  thor::count_ray(plan_, end, light, cells);
+  thor::count_ray(end, cells);
+}
+
+void TallyPart::count_hidden(std::uint64_t rays) {
+  own_[std::size_t(Counter::rays)] += rays;
+  own_[std::size_t(Counter::rays_cut)] += rays;
 }
 
 void Tally::merge(TallyPart& part) {
@@ -174,7 +179,7 @@ bool Tally::is_light(std::int64_t i) const {
   }
   const auto counter = Counter(i);
   return (counter >= Counter::light_escaped && counter <= Counter::light_in_flight) ||
-         counter == Counter::light_emitted || counter == Counter::light_unresolved || counter == Counter::light_cut;
+         counter == Counter::light_emitted || counter == Counter::light_unresolved || counter == Counter::light_sent;
 }
 
 /// Other threads may add to the shared cells meanwhile.

@@ -120,8 +120,10 @@ class TallyPart {
   void accept(const Seen& seen);  ///< counts light that an observer sees
   /// From here on, light that was sent to this observer is also put into a list.
   void keep(int observer, std::vector<Seen>& list) { kept_ = observer, list_ = &list; }
-  /// Counts a ray to an observer that started with this light; `absorbed`: it ended in thick gas.
-  void count_ray(Phase end, double light);
+  /// Counts a ray to an observer; `absorbed`: it ended in thick gas.
+  void count_ray(Phase end);
+  /// Counts rays that ended in the gas around their events.
+  void count_hidden(std::uint64_t rays);
 
  private:
   friend Tally;

@@ -26,8 +26,8 @@ enum class Counter : int {
   jumps,
   steps,
   rays,            ///< towards observers
-  rays_cut,        ///< of them: those that ended in gas of a larger optical depth than that of `peel.cut`
-  light_cut,       ///< their light at the start, in 2^cut_bits quanta
+  rays_cut,        ///< of them: those that ended in gas, by peel.roulette or peel.cut
+  light_sent,      ///< at most, by all events towards an observer, in 2^sent_bits quanta
   rays_lost,       ///< those that did not end
   rays_in_flight,  ///< those that were still on their way when the run was cut
   longest,         ///< scatterings of the longest history: a maximum, not a sum
@@ -35,7 +35,7 @@ enum class Counter : int {
 };
 static_assert(int(Counter::in_flight) == fate_index(Phase::fly) && int(Counter::light_escaped) == fate_count);
 
-inline constexpr int cut_bits = 24;
+inline constexpr int sent_bits = 36;
 
 /// The cells of each generator, which follow.
 enum class GeneratorCounter : int {
@@ -134,17 +134,13 @@ THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Cells cel
   }
 }
 
-/// Counts a ray to an observer that started with this light; `absorbed`: it ended in thick gas. `counts.add(counter,
-/// value)` adds to a counter.
+/// Counts a ray to an observer; `absorbed`: it ended in thick gas. `counts.add(counter, value)` adds to a counter.
 template <class Counts>
-THOR_FN void count_ray(const TallyPlan& plan, Phase end, double light, Counts& counts) {
+THOR_FN void count_ray(Phase end, Counts& counts) {
   counts.add(Counter::rays, 1);
   if (end == Phase::lost) counts.add(Counter::rays_lost, 1);
   if (end == Phase::fly) counts.add(Counter::rays_in_flight, 1);  // on processors only: devices end what they began
-  if (end != Phase::absorbed) return;
-  counts.add(Counter::rays_cut, 1);
-  constexpr double per_quantum = 1. / (1 << cut_bits);
-  counts.add(Counter::light_cut, rounded(min(light * plan.quanta_per_light * per_quantum, 0x1p63)));
+  if (end == Phase::absorbed) counts.add(Counter::rays_cut, 1);
 }
 
 /// Counts a photon at its end. `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least
@@ -161,6 +157,9 @@ THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells)
   cells.add(int(Counter::jumps), std::uint64_t(photon.jumps));
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
+  const double events = double(photon.steps) + double(photon.jumps) + 1;  // no more than that
+  const double sent = photon.weight * plan.quanta_per_light * 0x1p-36 * events;
+  cells.add(int(Counter::light_sent), std::uint64_t(min(sent, 0x1p60)) + 1);
   count_in_outputs(plan, photon, cells);
 }
 

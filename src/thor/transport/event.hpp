@@ -1,8 +1,10 @@
 #pragma once
 #include "thor/transport/collision.hpp"
+#include "thor/transport/observers.hpp"
 
-/// Events are what lanes log for observers: every collision that a photon survives and every jump, with enough to say
-/// what it sends in any direction (transport/peel.hpp).
+/// Events are what lanes log for observers: every jump, and every collision that a photon survives and whose light
+/// leaves the gas around it towards some observer, with enough to say what it sends in any direction
+/// (transport/peel.hpp).
 namespace thor {
 
 /// `by_line` and `by_dust`: a scattering. The number of the transition that was hit is added, shifted by event_bits.
@@ -18,15 +20,20 @@ struct EventFields {
   R x;                        ///< its frequency then, in the frame of the gas and in local thermal units
   R parallel, perpendicular;  ///< velocity of the atom along and across that direction
   R channel;                  ///< the draw that chose the decay of a multiplet
+  R end;                      ///< optical depth at which its rays end, those of a scattering
   I kind;                     ///< EventKind
   I steps;                    ///< steps of the photon before
+  I seen;                     ///< bit o: its ray towards observer o has left the gas around it, in a Lookout
 };
 
 /// The log of a few lanes side by side: event i of lane k is entry i lanes + k of every array.
 template <class Real>
 struct EventLog {
-  EventFields<Real*, std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>*> arrays;
+  using Int = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  EventFields<Real*, Int*> arrays;
   int capacity, count;
+  Lookout<Real> lookout;
+  Int scattered[16] = {};  ///< number of collisions of each lane, logged or not
 };
 
 inline namespace THOR_ISA {
@@ -41,7 +48,7 @@ THOR_FN void for_each_event_field(A&& a, B&& b, F f) {
   f(a.cell, b.cell), f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
   f(a.dx, b.dx), f(a.dy, b.dy), f(a.dz, b.dz);
   f(a.x, b.x), f(a.parallel, b.parallel), f(a.perpendicular, b.perpendicular), f(a.channel, b.channel);
-  f(a.kind, b.kind), f(a.steps, b.steps);
+  f(a.end, b.end), f(a.kind, b.kind), f(a.steps, b.steps), f(a.seen, b.seen);
 }
 
 template <class V>
@@ -71,6 +78,11 @@ THOR_FN void store_event(const Event<V>& event, const EventLog<RealOf<V>>& log, 
   });
 }
 
+template <class V>
+THOR_FN void count_scattered(EventLog<RealOf<V>>& log, IntOf<V> more) {
+  store(load<IntOf<V>>(log.scattered) + more, log.scattered);
+}
+
 /// An event of no kind at the place of the lanes.
 template <class V>
 THOR_FN Event<V> event_at(const Lane<V>& lane) {
@@ -80,19 +92,71 @@ THOR_FN Event<V> event_at(const Lane<V>& lane) {
   event.px = lane.px, event.py = lane.py, event.pz = lane.pz, event.depth = lane.depth;
   event.cell = lane.cell, event.cell_y = lane.cell_y, event.cell_z = lane.cell_z;
   event.dx = lane.dx, event.dy = lane.dy, event.dz = lane.dz;
-  event.x = event.parallel = event.perpendicular = event.channel = zero;
-  event.kind = IntOf<V>(EventKind::nothing);
+  event.x = event.parallel = event.perpendicular = event.channel = event.end = zero;
+  event.kind = IntOf<V>(EventKind::nothing), event.seen = IntOf<V>(-1);
   event.steps = lane.steps;
   return event;
 }
 
+/// Optical depth at which rays end: Russian roulette. From `roulette` on a ray survives with a probability of
+/// e^-(tau - roulette), and its light does not fade: the mean is that of e^-tau (Lux & Koblinger 1991). `further` is an
+/// exponential draw.
+template <class V>
+THOR_FN V end_of_ray(RealOf<V> roulette, RealOf<V> cut, V further) {
+  return min(V(roulette) + further, V(cut));
+}
+
+/// The observers for whom the light of collisions may not be hidden by what is left of its cell or sub-step: the
+/// optical depth is a little less than that of march(), which decides.
+template <class V, class D, class I, class P>
+THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V>& lane, const Collision<V, D, I, P>& c,
+                         const Flight<V, D, I>& flight, V end, const D& dataset, const I& interactor,
+                         const P& problem) {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  if (lookout.count == 0) return Int(-1);
+  const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
+  const auto width = dataset.width(flight.here);
+  const auto depth_towards = [&](int o) THOR_INLINE_LAMBDA {
+    const Real(&to)[3] = lookout.towards[o];
+    const Vec3<V> towards{V(to[0]), V(to[1]), V(to[2])};
+    V x = interactor.eval(c.target, c.atom, c.perpendicular, dot(d, towards)).x;
+    if constexpr (D::dusty) x = select(c.by_line, x, interactor.frequency_at(c.target, c.target.x));
+    V frequency = width.times(x);
+    if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(flight.here, p, towards);
+    const auto segment = [&]() THOR_INLINE_LAMBDA {
+      if constexpr (requires { dataset.segment(flight.here, p, towards, lookout.inverse[o]); }) {
+        return dataset.segment(flight.here, p, towards, lookout.inverse[o]);
+      } else {
+        return dataset.segment(flight.here, p, towards);
+      }
+    }();
+    auto here = flight.here;
+    Leg<V> leg = dataset.leg(here, p, towards, segment, frequency, interactor);
+    if constexpr (D::stops) dataset.limit_dust(here, leg, V(Real(0)));
+    V cross_section = interactor.cross_section_at_least(leg.x, width);
+    if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);
+    return dataset.opacity(here, leg.middle) * cross_section * leg.limit;
+  };
+  Int seen(0);
+  for (int o = 0; o < lookout.count; ++o) seen = select(depth_towards(o) < end, seen | Int(1 << o), seen);
+  return seen;
+}
+
 /// Logs the collisions of a step that photons survive, before apply() changes the lanes.
 template <class Log, class V, class D, class I, class P>
-THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D, I, P>& c, const Draws<V, P>& draws,
-                            const I& interactor) {
+THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D, I, P>& c,
+                            const Flight<V, D, I>& flight, const Draws<V, P>& draws, const D& dataset,
+                            const I& interactor, const P& problem) {
   using Int = IntOf<V>;
   if (!any(c.scattered)) return;
+  count_scattered<V>(log, select(c.scattered, Int(1), Int(0)));
+  // The draw is that of the photon's own next flight: no ray depends on that, so it need not be another one.
+  const V end = end_of_ray<V>(log.lookout.roulette, log.lookout.cut, draws.tau);
+  const Int seen = seen_by(log.lookout, lane, c, flight, end, dataset, interactor, problem);
+  if (!any(c.scattered && !equal<V>(seen, 0))) return;
   Event<V> event = event_at(lane);
+  event.end = end, event.seen = seen;
   event.x = interactor.frequency_at(c.target, c.target.x);
   event.parallel = c.atom.parallel, event.perpendicular = c.perpendicular;
   event.kind = select(c.scattered, select(c.by_line, Int(EventKind::by_line), Int(EventKind::by_dust)), event.kind);
@@ -110,6 +174,7 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane) {
   using Int = IntOf<V>;
   const auto jumped = !equal<V>(lane.jumps - before.jumps, 0);
   if (!any(jumped)) return;
+  count_scattered<V>(log, lane.scatterings - before.scatterings);
   if (log.count > 0) {
     Event<V> last = load_event<V>(log, log.count - 1);
     const Int kind = last.kind & Int((1 << event_bits) - 1);

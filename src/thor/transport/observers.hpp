@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,15 @@ struct RayKey {
   int observer;
 };
 
+/// The observers of a run that a step looks at, plain data: a ray that the gas around its event hides is not logged.
+template <class Real>
+struct Lookout {
+  static constexpr int most = 16;
+  int count = 0;                                      ///< 0: there are more, and all events are logged for all of them
+  Real towards[most][3] = {}, inverse[most][3] = {};  ///< unit vectors, and 1 over the amounts of their components
+  Real roulette = 0, cut = 0;                         ///< as in RayRules
+};
+
 /// The observers of a run, as the engines need them.
 struct Observers {
   std::vector<std::array<double, 3>> towards;  ///< unit vectors from the object to each of them
@@ -28,6 +38,22 @@ struct Observers {
   int recorded = -1;    ///< the one whose light goes to the sink; -1: none
 
   bool empty() const { return towards.empty(); }
+
+  template <class Real>
+  Lookout<Real> lookout() const {
+    Lookout<Real> out;
+    out.roulette = Real(rules.roulette), out.cut = Real(rules.cut);
+    if (towards.size() > std::size_t(Lookout<Real>::most)) return out;
+    for (const auto& n : towards) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const auto component = Real(n[k]);
+        out.towards[out.count][k] = component;
+        out.inverse[out.count][k] = 1 / std::max(component < 0 ? -component : component, Real(1e-20));
+      }
+      ++out.count;
+    }
+    return out;
+  }
 };
 
 }  // namespace thor

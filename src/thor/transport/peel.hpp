@@ -30,14 +30,12 @@ THOR_FN bool is_drawn(std::uint32_t thinning, std::int64_t steps, int events) {
   return (thinning + std::uint32_t(steps)) % std::uint32_t(events) == 0;
 }
 
-/// Optical depth at which a ray ends: Russian roulette. From `roulette` on it survives with a probability of
-/// e^-(tau - roulette), and its light does not fade: the mean is that of e^-tau (Lux & Koblinger 1991).
+/// Optical depth at which the ray of a birth ends.
 THOR_FN double end_of_ray(const RayRules& rules, const RayKey& key) {
-  if (rules.roulette >= rules.cut) return rules.cut;
   const std::uint64_t observer = mix64(key.seed ^ 0x726f756c65747465ull) + std::uint64_t(key.observer);
   const std::uint64_t word = mix64(mix64(observer ^ mix64(key.id)) + key.event);
   const double u = (double(word >> 11) + 0.5) * 0x1p-53;
-  return min(rules.roulette - log(u), rules.cut);
+  return end_of_ray<double>(rules.roulette, rules.cut, -log(u));
 }
 
 /// The share of its light that a ray has left.
@@ -45,11 +43,12 @@ THOR_FN double left_of_ray(const RayRules& rules, double optical_depth) {
   return exp(-min(optical_depth, rules.roulette));
 }
 
-/// A ray towards an observer at its start: in flight if the observer may see it, else idle.
+/// A ray towards an observer at its start.
 template <class V>
 struct PeelRay {
   Lane<V> lane;
   V weight;  ///< share of the photon's light, as if it were sent into all directions
+  V end;     ///< optical depth at which it ends
 };
 
 /// The state of a random stream.
@@ -75,17 +74,14 @@ THOR_FN Lane<V> ray_from(const Event<V>& event, MaskOf<V> concerned, Vec3<V> tow
   return lane;
 }
 
-/// Lets the rays of events fly, unless their first segment hides them already. Its optical depth is left in `tau`.
-template <class V, class P>
-THOR_FN void release(PeelRay<V>& ray, const Event<V>& event, const P& problem, RealOf<V> cut) {
+/// Lets the rays of events fly. Their sums start so that they end at the cut of all rays.
+template <class V>
+THOR_FN void release(PeelRay<V>& ray, const Event<V>& event, const RayRules& rules) {
+  using Real = RealOf<V>;
   using Int = IntOf<V>;
-  const auto dataset = view<V>(problem.dataset);
-  auto random = schemes(problem.numerics).template resume<V>(ray.lane.s0, ray.lane.s1, ray.lane.s2, ray.lane.s3);
-  const V depth = look_ahead(ray.lane, random, dataset, view<V>(problem.line), problem,
-                             [](const auto&, const auto&, const auto&, const Leg<V>& leg, const auto&, V, V kappa)
-                                 THOR_INLINE_LAMBDA { return kappa * leg.limit; });
-  ray.lane.phase = select(!equal<V>(event.kind, EventKind::nothing) && depth < V(cut), Int(Phase::fly), ray.lane.phase);
-  ray.lane.tau = depth;
+  ray.lane.phase = select(equal<V>(event.kind, EventKind::nothing), Int(Phase::idle), Int(Phase::fly));
+  ray.lane.column = V(Real(rules.cut)) - ray.end;
+  ray.lane.tabulated = V(Real(rules.depth));
 }
 
 /// What scatterings send: the phase function, and the frequency by the atom that was met.
@@ -99,7 +95,7 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
   const Int kind = event.kind & Int((1 << event_bits) - 1);
   const auto line = equal<V>(kind, EventKind::by_line), dust = equal<V>(kind, EventKind::by_dust);
   const auto concerned = line || dust;
-  PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(0))};
+  PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(0)), event.end};
   const auto here = dataset.here(ray.lane);
   const auto width = dataset.width(here);
   const V mu = dot({event.dx, event.dy, event.dz}, towards);
@@ -129,19 +125,21 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
 /// What jumps send: a second draw of how a photon leaves the sphere, from a point of it where that is towards the
 /// observer. `words`: the state of a random stream of its own.
 template <class V, class P>
-THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const PeelWords<V>& words, const P& problem) {
+THOR_FN PeelRay<V> peel_jump(const Event<V>& event, const RayRules& rules, Vec3<V> towards, const PeelWords<V>& words,
+                             const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
   using D = std::remove_const_t<decltype(dataset)>;
   const auto concerned = equal<V>(event.kind & Int((1 << event_bits) - 1), EventKind::by_jump);
-  PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(1))};
+  PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(1)), V(Real(0))};
   const auto site = jump_site(ray.lane, concerned, event.kind >> event_bits, dataset, interactor, problem);
   auto random = schemes(problem.numerics).template resume<V>(words.s0, words.s1, words.s2, words.s3);
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
   const auto exit = view<V>(problem.jumps).draw(site.place, first, second, third, fourth);
   const SinCos<V> azimuth = random_angle<V>(random.next());
+  ray.end = end_of_ray<V>(Real(rules.roulette), Real(rules.cut), -log(uniform_positive<V>(random.next())));
   const Vec3<V> normal = turn(towards, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
   const auto reach = jump_reach(site, {event.px, event.py, event.pz}, normal, dataset);
   ray.lane.dx = normal.x, ray.lane.dy = normal.y, ray.lane.dz = normal.z;

@@ -18,7 +18,7 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem, Log* log = nullptr) {
   const auto flight = fly(lane, draws, dataset, interactor, problem);
   const auto collision = collide(lane, flight, draws, dataset, interactor, problem);
   if (log) [[unlikely]]
-    log_collisions(*log, lane, collision, draws, interactor);
+    log_collisions(*log, lane, collision, flight, draws, dataset, interactor, problem);
   apply(lane, collision, flight, draws, dataset);
   if (problem.jumps.depth_count > 0) [[unlikely]]
     mark_jumps(lane, collision, flight, problem);

@@ -110,5 +110,20 @@ TYPED_TEST(VoigtSchemes, HoldForLargeA) {
 #endif
 }
 
+/// What steps take in the place of H, for rays that it hides, is never more, and nearly all where a ray may be seen.
+TEST(VoigtAtLeast, IsALittleLessThanTheProfile) {
+  for (double a = 1e-6; a < 0.3; a *= 1.7) {
+    double most = 0, least = 1;
+    for (const double x : frequencies(a, 1e4)) {
+      const double share = voigt_at_least(a, x) / VoigtH82::eval(a, x).H;
+      most = std::max(most, share);
+      if (x < 1 || x > 5) least = std::min(least, share);
+    }
+    EXPECT_LE(most, 1) << "a = " << a;
+    EXPECT_GT(most, 0.99) << "a = " << a << ": one that is larger by a hundredth would be found out";
+    EXPECT_GT(least, 0.65) << "a = " << a;
+  }
+}
+
 }  // namespace
 }  // namespace thor

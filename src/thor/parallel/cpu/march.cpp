@@ -23,12 +23,13 @@ bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, MarchSum 
   return ended;
 }
 
-void peel_pack(const EventLog<THOR_REAL>& log, int entry, const void* bytes, const double (&towards)[3],
-               const StreamKey* keys, THOR_REAL cut, const LaneArrays<THOR_REAL>& rays, THOR_REAL* weights) {
+void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules& rules, const double (&towards)[3],
+               const StreamKey* keys, const LaneArrays<THOR_REAL>& starts, const LaneArrays<THOR_REAL>& rays,
+               THOR_REAL* weights, THOR_REAL* ends) {
   using V = ThisPack;
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
-  const Event<V> event = load_event<V>(log, entry);
+  const Event<V> event = load_event<V>(log, 0);
   const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
   PeelRay<V> ray;
   if (problem.jumps.depth_count > 0 &&
@@ -41,13 +42,18 @@ void peel_pack(const EventLog<THOR_REAL>& log, int entry, const void* bytes, con
     }
     const PeelWords<V> state{load<WordOf<V>>(words[0]), load<WordOf<V>>(words[1]), load<WordOf<V>>(words[2]),
                              load<WordOf<V>>(words[3])};
-    ray = peel_jump(event, n, state, problem);
+    ray = peel_jump(event, rules, n, state, problem);
   } else {
     ray = peel_scattering(event, n, problem);
   }
-  release(ray, event, problem, cut);
+  release(ray, event, rules);
+  store_lane<V, Dataset>(ray.lane, starts, 0);
+  constexpr int first_segments = 4;  // most rays end there
+  for (int i = 0; i < first_segments && any(equal<V>(ray.lane.phase, Phase::fly)); ++i) {
+    march(ray.lane, problem, MarchSum::optical_depth, THOR_REAL(rules.cut));
+  }
   store_lane<V, Dataset>(ray.lane, rays, 0);
-  store(ray.weight, weights);
+  store(ray.weight, weights), store(ray.end, ends);
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "thor/parallel/cpu/peel.hpp"
 
-#include <numeric>
+#include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "thor/transport/peel.hpp"
 
 namespace thor::cpu {
 namespace {
-
-constexpr int none = -1;  ///< the place of an event that only fills a pack
 
 /// Fields of an event, each of the size of a Real.
 constexpr int event_fields = sizeof(EventFields<double, std::int64_t>) / sizeof(double);
@@ -47,17 +47,26 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, cons
       tally_(tally),
       abort_(abort),
       pack_memory_(lane_bytes<Real>(std::size_t(kernel_.lanes)) / sizeof(double) + 1),
+      moved_memory_(pack_memory_.size()),
       trace_memory_(pack_memory_.size()),
       queue_memory_(lane_bytes<Real>(room) / sizeof(double) + 1),
       pack_(lane_arrays<Real>(pack_memory_.data(), std::size_t(kernel_.lanes))),
+      moved_(lane_arrays<Real>(moved_memory_.data(), std::size_t(kernel_.lanes))),
       traced_(lane_arrays<Real>(trace_memory_.data(), std::size_t(kernel_.lanes))),
       queue_(lane_arrays<Real>(queue_memory_.data(), room)),
       weights_(std::size_t(kernel_.lanes)),
+      ends_(std::size_t(kernel_.lanes)),
       keys_(std::size_t(kernel_.lanes)) {
-  const std::size_t most = std::size_t(events) * std::size_t(lanes);
-  log_ = log_in<Real>(log_memory_, most);
+  log_ = log_in<Real>(log_memory_, std::size_t(events) * std::size_t(lanes));
   log_.capacity = events;
-  sorted_ = log_in<Real>(sorted_memory_, most + 2 * std::size_t(kernel_.lanes));
+  log_.lookout = observers.template lookout<Real>();
+  const auto make = [&](Pack& pack) {
+    pack.log = log_in<Real>(pack.memory, std::size_t(kernel_.lanes));
+    pack.origins.resize(std::size_t(kernel_.lanes));
+  };
+  make(jumps_);
+  scatterings_.resize(std::size_t(std::max(log_.lookout.count, 1)));
+  std::ranges::for_each(scatterings_, make);
   waiting_.reserve(room);
 }
 
@@ -78,7 +87,9 @@ void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
                        origin.generator});
     if (part_) set_cell(pack_, 0, part_->frame.to_part(cell_of(pack_, 0)));
     if (pack_.phase[0] == Phase::fly) {
-      wait(pack_, 0, origin, o, sent, end_of({emitter_.seed, origin.id, at_birth, o}));
+      const double end = history_.end_of_ray(observers_.rules, {emitter_.seed, origin.id, at_birth, o});
+      pack_.column[0] = Real(observers_.rules.cut - end), pack_.tabulated[0] = Real(observers_.rules.depth);
+      wait(pack_, 0, {origin.id, origin.weight, origin.generator}, o, sent, end);
     } else {  // it passes the medium by
       see({origin.id,
            origin.weight * sent,
@@ -94,115 +105,101 @@ void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
 }
 
 template <class Real>
-const EventLog<Real>& Peeler<Real>::sort_events(std::span<const Origin> origins) {
-  const auto stride = std::size_t(stride_), count = std::size_t(log_.count) * stride,
-             width = std::size_t(kernel_.lanes);
+void Peeler<Real>::look(std::span<const Origin> origins) {
   const auto& events = log_.arrays;
-  const RayRules rules = observers_.rules;
+  const int observers = int(observers_.towards.size());
   thinning_.clear();
   for (const Origin& origin : origins) thinning_.push_back(thinning_of(emitter_.seed, origin.id));
-  place_.resize(count);
-  jumps_.resize(count);
-  std::size_t scatterings = 0, jumps = 0;
-  bool thinned = false;
-  for (std::size_t i = 0; i < count;) {
-    for (std::size_t lane = 0; lane < stride; ++lane, ++i) {
-      const int kind = event_kind(events.kind[i]), many = events_of(rules, kind, events.x[i], events.steps[i]);
-      const bool jumped = kind == EventKind::by_jump;
-      const bool drawn = many == 1 || is_drawn(thinning_[lane], events.steps[i], many);
-      const bool sends = kind != EventKind::nothing && drawn;
-      place_[scatterings] = jumps_[jumps] = int(i);
-      scatterings += sends && !jumped;
-      jumps += sends && jumped;
-      thinned = thinned || many > 1;
-    }
-  }
-  if (jumps == 0 && !thinned && stride % width == 0) {  // packs of scatterings, as they are
-    std::iota(place_.begin(), place_.end(), 0);
-    return log_;
-  }
-  place_.resize(scatterings);
-  const auto fill_pack = [&] {
-    while (place_.size() % width != 0) place_.push_back(none);
-  };
-  fill_pack();
-  place_.insert(place_.end(), jumps_.begin(), jumps_.begin() + std::ptrdiff_t(jumps));
-  fill_pack();
-  for_each_event_field(sorted_.arrays, log_.arrays, [&](auto* to, const auto* from) {
-    for (std::size_t i = 0; i < place_.size(); ++i) to[i] = from[std::max(place_[i], 0)];
-  });
-  for (std::size_t i = 0; i < place_.size(); ++i) {
-    if (place_[i] == none) sorted_.arrays.kind[i] = EventKind::nothing;
-  }
-  return sorted_;
-}
-
-template <class Real>
-void Peeler<Real>::look(std::span<const Origin> origins) {
-  const EventLog<Real>& log = sort_events(origins);
-  const int width = kernel_.lanes;
-  for (int first = 0; first < int(place_.size()); first += width) {
-    const bool jumps = event_kind(log.arrays.kind[first]) == EventKind::by_jump;
-    const std::span<const int> places = std::span(place_).subspan(std::size_t(first), std::size_t(width));
-    const auto origin_of = [&](int k) -> const Origin& {
-      return origins[std::size_t(std::max(places[std::size_t(k)], 0) % stride_)];
-    };
-    for (int o = 0; o < int(observers_.towards.size()); ++o) {
-      const auto& n = observers_.towards[std::size_t(o)];
-      const auto key_of = [&](int k) {
-        return RayKey{emitter_.seed, origin_of(k).id, std::uint64_t(log.arrays.steps[first + k]), o};
-      };
-      for (int k = 0; jumps && k < width; ++k) keys_[std::size_t(k)] = stream_of(key_of(k));
-      kernel_.peel(log, first / width, problem_->data(), {n[0], n[1], n[2]}, keys_.data(), Real(observers_.rules.cut),
-                   pack_, weights_.data());
-      for (int k = 0; k < width; ++k) {
-        const auto at = first + k;
-        const int kind = event_kind(log.arrays.kind[at]);
-        if (kind == EventKind::nothing) continue;
-        const Origin& origin = origin_of(k);
-        const int many = events_of(observers_.rules, kind, log.arrays.x[at], log.arrays.steps[at]);
-        const double weight = double(weights_[std::size_t(k)]) * many;
-        const bool flies = pack_.phase[k] == Phase::fly;
-        const double end = flies ? end_of(key_of(k)) : 0;
-        if (double(pack_.tau[k]) < end) {
-          wait(pack_, k, origin, o, weight, end);
-        } else {
-          tally_.count_ray(Phase::absorbed, origin.weight * weight);
+  const bool looked_at = log_.lookout.count > 0;
+  std::uint64_t rays = 0, left_out = 0;
+  for (auto& scattered : log_.scattered) left_out += looked_at * std::uint64_t(std::exchange(scattered, 0) * observers);
+  for (int i = 0; i < log_.count * stride_;) {
+    for (int lane = 0; lane < stride_; ++lane, ++i) {
+      const int kind = event_kind(events.kind[i]);
+      const auto seen = std::uint32_t(events.seen[i]);
+      if (kind == EventKind::nothing || seen == 0) continue;
+      const int many = events_of(observers_.rules, kind, events.x[i], events.steps[i]);
+      const auto at = std::size_t(lane);
+      if (many > 1 && !is_drawn(thinning_[at], events.steps[i], many)) continue;
+      if (kind == EventKind::by_jump) {
+        put(jumps_, i, origins[at], 0, observers);
+      } else if (!looked_at) {
+        put(scatterings_.front(), i, origins[at], 0, observers);
+      } else {
+        for (std::uint32_t left = seen; left != 0; left &= left - 1, ++rays) {
+          const int o = std::countr_zero(left);
+          put(scatterings_[std::size_t(o)], i, origins[at], o, o + 1);
         }
       }
     }
   }
+  tally_.count_hidden(left_out - rays);
   log_.count = 0;
 }
 
+/// Lets event i of the log wait until there is a pack of such events for observers from `first` to `end`.
 template <class Real>
-void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight,
+void Peeler<Real>::put(Pack& pack, int i, const Origin& origin, int first, int end) {
+  for_each_event_field(pack.log.arrays, log_.arrays, [&](auto* to, const auto* from) { to[pack.count] = from[i]; });
+  pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight, origin.generator};
+  if (pack.count == kernel_.lanes) send(pack, first, end);
+}
+
+/// Sends the rays of a pack of events.
+template <class Real>
+void Peeler<Real>::send(Pack& pack, int first, int end) {
+  const auto& events = pack.log.arrays;
+  for (int k = pack.count; k < kernel_.lanes; ++k) {
+    for_each_event_field(events, events, [&](auto* to, const auto* from) { to[k] = from[0]; });
+    events.kind[k] = EventKind::nothing;
+  }
+  const bool jumps = &pack == &jumps_;
+  for (int o = first; o < end && pack.count > 0; ++o) {
+    const auto& n = observers_.towards[std::size_t(o)];
+    for (int k = 0; jumps && k < kernel_.lanes; ++k) {
+      const std::uint64_t id = pack.origins[std::size_t(k)].id;
+      keys_[std::size_t(k)] = stream_of(RayKey{emitter_.seed, id, std::uint64_t(events.steps[k]), o});
+    }
+    kernel_.peel(pack.log, problem_->data(), observers_.rules, {n[0], n[1], n[2]}, keys_.data(), pack_, moved_,
+                 weights_.data(), ends_.data());
+    for (int k = 0; k < pack.count; ++k) {
+      const auto at = std::size_t(k);
+      const int many = events_of(observers_.rules, event_kind(events.kind[k]), events.x[k], events.steps[k]);
+      const double weight = double(weights_[at]) * many;
+      if (moved_.phase[k] == Phase::absorbed) {
+        tally_.count_ray(Phase::absorbed);
+      } else {
+        wait(moved_, k, pack.origins[at], o, weight, double(ends_[at]));
+      }
+    }
+  }
+  pack.count = 0;
+}
+
+template <class Real>
+void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Sender& origin, int observer, double weight,
                         double end) {
-  // The sum of the ray starts so that it ends at the cut of all rays.
-  RayBurden<Real> ray{origin.id, origin.weight * weight, end,
-                      {},        from.frequency[lane],   Real(observers_.rules.cut - end),
+  RayBurden<Real> ray{origin.id, origin.weight * weight, end, {}, pack_.frequency[lane], pack_.column[lane],
                       observer,  origin.generator};
   CellIndex cell{};  // in the whole grid
   if (part_) {
-    const CellIndex here = cell_of(from, lane);
+    const CellIndex here = cell_of(pack_, lane);
     cell = part_->frame.to_whole(here);
-    set_cell(from, lane, cell);
-    history_.coordinates(from, lane, &border_->whole(), ray.position);
-    set_cell(from, lane, here);
+    set_cell(pack_, lane, cell);
+    history_.coordinates(pack_, lane, &border_->whole(), ray.position);
+    set_cell(pack_, lane, here);
   } else {
-    history_.coordinates(from, lane, problem_->dataset(), ray.position);
+    history_.coordinates(pack_, lane, problem_->dataset(), ray.position);
   }
   const std::size_t place = waiting_.size();
   copy_lane(from, std::size_t(lane), queue_, place);
-  queue_.column[place] = ray.before;
-  queue_.tabulated[place] = Real(observers_.rules.depth);
   if (part_ && !part_->frame.holds(cell)) {  // of a beam: its light towards the observer enters the grid elsewhere
     set_cell(queue_, int(place), cell);
     border_->post({Traveller<Real>::ray, 0, load_lane<Real>(queue_, int(place)), {}, ray});
     return;
   }
   waiting_.push_back(ray);
-  if (waiting_.size() == room) trace();
+  if (waiting_.size() == room) trace_waiting();
 }
 
 template <class Real>
@@ -211,7 +208,7 @@ void Peeler<Real>::receive(const Traveller<Real>& ray) {
   store_lane<Real>(ray.lane, queue_, place);
   set_cell(queue_, place, part_->frame.to_part(cell_of(queue_, place)));
   waiting_.push_back(ray.burden);
-  if (waiting_.size() == room) trace();
+  if (waiting_.size() == room) trace_waiting();
 }
 
 template <class Real>
@@ -235,11 +232,22 @@ typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>&
 
 template <class Real>
 void Peeler<Real>::trace() {
+  const int observers = int(observers_.towards.size()), looked_at = log_.lookout.count;
+  send(jumps_, 0, observers);
+  for (int o = 0; o < int(scatterings_.size()); ++o) {
+    send(scatterings_[std::size_t(o)], o, looked_at == 0 ? observers : o + 1);
+  }
+  trace_waiting();
+}
+
+template <class Real>
+void Peeler<Real>::trace_waiting() {
   constexpr int slice = 4096;
   const auto width = std::size_t(kernel_.lanes);
   const LaneArrays<Real>& lanes = traced_;
   std::vector<std::size_t> ray(width);
   std::size_t next = 0, live = 0;
+  bool ended = false;
   const auto refill = [&](std::size_t lane) {
     if (next == waiting_.size()) {
       lanes.phase[lane] = Phase::idle;
@@ -247,13 +255,15 @@ void Peeler<Real>::trace() {
       return;
     }
     copy_lane(queue_, next, lanes, lane);
+    ended = ended || lanes.phase[lane] != Phase::fly;
     ray[lane] = next++;
     ++live;
   };
   for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
   // After an abort rays still have some time to end: photons that have ended are seen.
   for (int late = 0; live > 0 && late < 64; late += abort_.load(std::memory_order_relaxed)) {
-    if (!kernel_.march(lanes, problem_->data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice)) continue;
+    ended = ended || kernel_.march(lanes, problem_->data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice);
+    if (!std::exchange(ended, false)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
       if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;
       const RayBurden<Real>& burden = waiting_[ray[lane]];
@@ -266,14 +276,14 @@ void Peeler<Real>::trace() {
       refill(lane);
     }
   }
-  for (std::size_t i = 0; i < live + (waiting_.size() - next); ++i) tally_.count_ray(Phase::fly, 0);  // after an abort
+  for (std::size_t i = 0; i < live + (waiting_.size() - next); ++i) tally_.count_ray(Phase::fly);  // after an abort
   waiting_.clear();
 }
 
 template <class Real>
 void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, Phase end) {
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
-  tally_.count_ray(end, ray.light);
+  tally_.count_ray(end);
   if (end != Phase::escaped && end != Phase::stopped) return;
   tally_.accept(Seen{ray.id,
                      ray.observer,

@@ -12,7 +12,8 @@
 namespace thor::cpu {
 
 /// The light that the photons of one thread send towards the observers of a run: the lanes log their events, each event
-/// becomes a ray for every observer that may see it, and rays are traced a thousand at a time.
+/// becomes a ray for every observer that may see it, a pack of them at a time, and rays are traced a thousand at a
+/// time.
 template <class Real>
 class Peeler {
  public:
@@ -30,19 +31,33 @@ class Peeler {
   void look(std::span<const Origin> origins);
   /// A ray that comes from another part.
   void receive(const Traveller<Real>& ray);
-  /// Traces the rays that are waiting.
+  /// Sends the rays of all events that wait, and traces them.
   void trace();
 
  private:
   static constexpr int room = 1024, events = 64;
 
-  /// The events of the log that send rays, scatterings and jumps each in whole packs.
-  const EventLog<Real>& sort_events(std::span<const Origin> origins);
-  double end_of(const RayKey& key) const { return history_.end_of_ray(observers_.rules, key); }
+  /// What a ray needs of its photon.
+  struct Sender {
+    std::uint64_t id;
+    double weight;
+    int generator;
+  };
+  /// Events of one kind that wait until a pack is full.
+  struct Pack {
+    EventLog<Real> log{};
+    std::vector<double> memory;
+    std::vector<Sender> origins;
+    int count = 0;
+  };
+  void put(Pack& pack, int i, const Origin& origin, int first, int end);
+  void send(Pack& pack, int first, int end);
+  void trace_waiting();
   /// Whether a ray that has left a part goes on, here or elsewhere.
   enum class Goes { on, away, nowhere };
   Goes cross(int lane, const RayBurden<Real>& ray);
-  void wait(const LaneArrays<Real>& from, int lane, const Origin& origin, int observer, double weight, double end);
+  /// Lets a ray wait, which has started as in `pack_` and is in `from` now.
+  void wait(const LaneArrays<Real>& from, int lane, const Sender& origin, int observer, double weight, double end);
   void see(const RayBurden<Real>& ray, double optical_depth, Phase end);
 
   const AnyProblem<Real>* problem_;
@@ -55,13 +70,15 @@ class Peeler {
   const HistoryKernel<Real>& history_;
   TallyPart& tally_;
   const std::atomic<bool>& abort_;
-  std::vector<double> log_memory_, sorted_memory_, pack_memory_, trace_memory_, queue_memory_;
-  EventLog<Real> log_{}, sorted_{};
-  std::vector<std::uint32_t> thinning_;     ///< of the photon in each lane
-  std::vector<int> place_, jumps_;          ///< of each event in the log; of those that are jumps
-  LaneArrays<Real> pack_, traced_, queue_;  ///< rays that are made together, traced together, and wait
+  std::vector<double> log_memory_, pack_memory_, moved_memory_, trace_memory_, queue_memory_;
+  EventLog<Real> log_{};
+  Pack jumps_;                           ///< for all observers
+  std::vector<Pack> scatterings_;        ///< for each observer that steps look at, or one for all
+  std::vector<std::uint32_t> thinning_;  ///< of the photon in each lane
+  LaneArrays<Real> pack_, moved_;        ///< rays that are made together: their starts, and after some segments
+  LaneArrays<Real> traced_, queue_;      ///< rays that are traced together, and that wait
   std::vector<RayBurden<Real>> waiting_;
-  std::vector<Real> weights_;
+  std::vector<Real> weights_, ends_;
   std::vector<StreamKey> keys_;
 };
 

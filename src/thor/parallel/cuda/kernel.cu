@@ -22,6 +22,11 @@ struct Atomic {
 struct Group {
   unsigned mask;
   __device__ bool any(bool going) const { return __any_sync(mask, going); }
+  /// Whether so many threads wait that half of those that go on are among them.
+  __device__ bool half(bool waits, bool going) const {
+    const unsigned waiting = __ballot_sync(mask, waits);
+    return waiting != 0 && 2 * __popc(waiting) >= __popc(__ballot_sync(mask, going));
+  }
 };
 
 /// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks).

@@ -28,7 +28,7 @@ constexpr std::uint64_t fewest_events = 8, most_events = 1u << 12;  ///< of a la
 constexpr int first_steps = 64, most_steps = 1 << 20;               ///< of a lane in a slice
 
 constexpr int schedulers_of_a_processor = 4;
-constexpr Report nothing{0, 0, no_photon, 0, 0, 0};
+constexpr Report nothing{0, 0, no_photon, 0, {}, 0};
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -54,7 +54,7 @@ struct Squad {
     }
     if (events > 0) {
       waiting.emplace(device, Memory::device, events);
-      list.emplace(device, Memory::device, events);
+      list.emplace(device, Memory::device, 3 * events);
     }
   }
 
@@ -92,7 +92,7 @@ struct Squad {
 
 template <class Real>
 class Engine {
-  static constexpr std::size_t bytes_of_event = sizeof(WaitingEvent<Real>) + sizeof(std::uint32_t);
+  static constexpr std::size_t bytes_of_event = sizeof(WaitingEvent<Real>) + 3 * sizeof(std::uint32_t);
 
  public:
   Engine(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
@@ -128,6 +128,7 @@ class Engine {
     program_.rays.towards = reinterpret_cast<const double(*)[3]>(towards_.data());
     program_.rays.observers = int(observers.towards.size());
     program_.rays.rules = observers.rules;
+    program_.rays.lookout = observers.template lookout<Real>();
   }
 
   /// Nothing may be on its way to memory that goes away.
@@ -190,7 +191,7 @@ class Engine {
     const std::uint64_t photons = ids_.end - ids_.next;
     std::uint64_t lanes = options_.lanes ? options_.lanes : std::min(photons, most_lanes);
     // For each squad, and so that 32 bits number them.
-    const auto events = std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), 0x1p31));
+    const auto events = std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), 0x1p30));
     if (events > 0) lanes = std::min(lanes, std::max<std::uint64_t>(2 * events / fewest_events, 64));
     for (;;) {
       try {
@@ -241,6 +242,7 @@ class Engine {
       const std::uint64_t events = squad.waiting->bytes() / sizeof(WaitingEvent<Real>);
       program.rays.room = std::uint32_t(std::min(events / squad.count, most_events));
       program.rays.events = squad.waiting->data(), program.rays.list = squad.list->data();
+      program.rays.list_room = std::uint32_t(events);
     }
     program.steps = squad.steps = steps_;
     program.last = next_seen_ >= ids_.end || pool_.closed();

@@ -9,12 +9,12 @@ namespace thor::device {
 
 /// What a slice of work tells the host.
 struct Report {
-  std::uint32_t live;     ///< lanes that go on in the next slice
-  std::uint32_t records;  ///< photons handed over; may exceed the room there was
-  std::uint64_t oldest;   ///< smallest id of those
-  std::uint32_t idle;     ///< of `live`: lanes with a photon that has yet to start
-  std::uint32_t events;   ///< number of those that lanes have logged
-  std::uint32_t taken;    ///< of them, by lanes that trace their rays; may exceed how many there are
+  std::uint32_t live;       ///< lanes that go on in the next slice
+  std::uint32_t records;    ///< photons handed over; may exceed the room there was
+  std::uint64_t oldest;     ///< smallest id of those
+  std::uint32_t idle;       ///< of `live`: lanes with a photon that has yet to start
+  std::uint32_t events[3];  ///< number of those that lanes have logged, by kind: scatterings, jumps and births
+  std::uint32_t taken;      ///< of them, by lanes that trace their rays; may exceed how many there are
 };
 
 inline constexpr std::uint64_t no_photon = ~0ull;
@@ -32,11 +32,13 @@ struct alignas(16) WaitingEvent {
 template <class Real>
 struct RayProgram {
   WaitingEvent<Real>* events;  ///< `room` for each lane
-  std::uint32_t* list;         ///< places of the events of a slice
-  std::uint32_t room;          ///< 0: there are no observers
+  std::uint32_t* list;         ///< places of the events of a slice, `list_room` for each kind
+  std::uint32_t list_room;
+  std::uint32_t room;  ///< 0: there are no observers
   const double (*towards)[3];
   int observers;
   RayRules rules;
+  Lookout<Real> lookout;
 };
 
 /// Everything that a slice reads and writes, beside the problem: plain data with pointers to device memory, passed by
@@ -87,7 +89,13 @@ struct LaneLog {
   const Origin* origin;
   const RayRules* rules;
   std::uint64_t seed;
+  const Lookout<Real>& lookout;
+  std::uint32_t scattered = 0;  ///< number of collisions, logged or not
 };
+template <class V>
+THOR_FN void count_scattered(LaneLog<V>& log, IntOf<V> more) {
+  log.scattered += std::uint32_t(more);
+}
 template <class V>
 THOR_FN Event<V> load_event(const LaneLog<V>& log, int i) {
   return log.events[i].event;
@@ -101,6 +109,17 @@ THOR_FN void store_event(const Event<V>& event, LaneLog<V>& log, int i) {
     return;
   }
   log.events[i] = {event, id, log.origin->weight};
+}
+/// The list that an event is put into; -1: none.
+THOR_FN int list_of(std::int64_t kind) {
+  const int k = event_kind(kind);
+  return k == EventKind::nothing ? -1 : k == EventKind::by_jump ? 1 : k == EventKind::by_birth ? 2 : 0;
+}
+/// Number of bits that are set.
+THOR_FN std::uint32_t bits_of(std::uint32_t set) {
+  set -= (set >> 1) & 0x55555555u;
+  set = (set & 0x33333333u) + ((set >> 2) & 0x33333333u);
+  return (((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
@@ -151,7 +170,8 @@ enum class Slice {
 
 /// Lane `index` of one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
-/// would otherwise go on alone, and the others after it.
+/// would otherwise go on alone, and the others after it. Lanes that have to jump, end or start wait until half of the
+/// group has to, as all others wait for them then; and the slice ends when half of their logs are full.
 template <class Atomic, Slice slice, class P>
 THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& program, std::uint32_t index, int copy,
                           const auto& group) {
@@ -161,8 +181,8 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
   const RayProgram<Real>& rays = program.rays;
   const std::uint32_t first_event = index * rays.room;
-  LaneLog<Real> log{rays.events + first_event, int(rays.room), 0,
-                    program.origins + slot,    &rays.rules,    program.emitter.seed};
+  LaneLog<Real> log{rays.events + first_event, int(rays.room), 0, program.origins + slot, &rays.rules,
+                    program.emitter.seed,      rays.lookout};
   LaneLog<Real>* const logged = slice == Slice::logs ? &log : nullptr;
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {
@@ -178,26 +198,44 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   };
   bool going = in_flight<Real>(lane) || go_on();
   if constexpr (slice != Slice::steps) {
-    for (int i = 0; i < program.steps && group.any(going);) {
+    bool full = false;
+    for (int i = 0; i < program.steps && group.any(going) && !group.half(full, going || full);) {
       bool leaves = false, pauses = false;
       do {
-        leaves = going && step(lane, problem, logged);
-        if constexpr (slice == Slice::logs) pauses = going && is_full(log);
+        if (going && !leaves && !pauses) {
+          leaves = step(lane, problem, logged);
+          if constexpr (slice == Slice::logs) pauses = is_full(log);
+        }
         ++i;
-      } while (i < program.steps && !group.any(leaves || pauses));
+      } while (i < program.steps && !group.half(leaves || pauses, going));
       if (leaves) {
         going = go_on();
       } else if (pauses) {
         going = false;
       }
+      if constexpr (slice == Slice::logs) full = !going && is_full(log);
     }
   } else {
     for (int i = 0; i < program.steps && going; ++i) going = !step(lane, problem);
     if (!going) go_on();
   }
   if constexpr (slice == Slice::logs) {
-    const std::uint32_t place = Atomic::add(&program.report->events, std::uint32_t(log.count));
-    for (int i = 0; i < log.count; ++i) rays.list[place + std::uint32_t(i)] = first_event + std::uint32_t(i);
+    // Events of a kind are neighbours, so that lanes of a group make rays in the same way.
+    std::uint32_t places[3] = {}, left_out = 0;
+    if (rays.lookout.count > 0) left_out = log.scattered * std::uint32_t(rays.observers);
+    for (int i = 0; i < log.count; ++i) {
+      const Event<Real>& event = log.events[i].event;
+      const int list = list_of(event.kind);
+      if (list >= 0) ++places[list];
+      if (list == 0 && rays.lookout.count > 0) left_out -= bits_of(std::uint32_t(event.seen));
+    }
+    for (int list = 0; list < 3; ++list) places[list] = Atomic::add(&program.report->events[list], places[list]);
+    for (int i = 0; i < log.count; ++i) {
+      const int list = list_of(log.events[i].event.kind);
+      if (list >= 0) rays.list[std::uint32_t(list) * rays.list_room + places[list]++] = first_event + std::uint32_t(i);
+    }
+    SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+    cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);
   }
   store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;

@@ -8,13 +8,10 @@ namespace thor::device {
 
 /// Counts of rays, which are too many for atomic operations on cells that all lanes share.
 struct RayCounts {
-  std::uint64_t rays, lost, cut, light_cut;
+  std::uint64_t rays, lost, cut;
 
   THOR_FN void add(Counter counter, std::uint64_t value) {
-    (counter == Counter::rays        ? rays
-     : counter == Counter::rays_lost ? lost
-     : counter == Counter::rays_cut  ? cut
-                                     : light_cut) += value;
+    (counter == Counter::rays ? rays : counter == Counter::rays_lost ? lost : cut) += value;
   }
 };
 
@@ -38,7 +35,7 @@ template <class Real, class Cells>
 THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth, int end, Cells cells) {
   const RayRules& rules = program.rays.rules;
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
-  count_ray(program.plan, Phase(end), ray.light, ray.counts);
+  count_ray(Phase(end), ray.counts);
   if (end != Phase::escaped && end != Phase::stopped) return;
   count_seen(program.plan,
              Seen{ray.id,
@@ -64,7 +61,13 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     see(program, ray, double(lane.tau) - ray.before, int(lane.phase), cells);
     lane.phase = Phase::idle;
   }
-  const std::uint32_t count = program.report->events;
+  const std::uint32_t(&events)[3] = program.report->events;
+  const std::uint32_t count = events[0] + events[1] + events[2];
+  const auto place_of_event = [&](std::uint32_t i) {
+    if (i < events[0]) return rays.list[i];
+    if (i < events[0] + events[1]) return rays.list[rays.list_room + (i - events[0])];
+    return rays.list[2 * rays.list_room + (i - events[0] - events[1])];
+  };
   // Few atomic operations where there are many events.
   const std::uint32_t at_once = count < (1u << 20) ? 1 : count < (32u << 20) ? count >> 20 : 32;
   int observer = ray.observer;
@@ -75,16 +78,12 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
       ray.last = ray.next + at_once;
     }
     if (ray.next >= count) return false;
-    const WaitingEvent<Real> waiting = rays.events[rays.list[ray.next]];
-    const Event<Real>& event = waiting.event;
-    const int kind = event_kind(event.kind);
-    if (kind == EventKind::nothing) {
-      observer = rays.observers - 1;
-      continue;
-    }
+    const WaitingEvent<Real>& waiting = rays.events[place_of_event(ray.next)];
+    const int kind = event_kind(waiting.event.kind);
+    if (rays.lookout.count > 0 && (waiting.event.seen >> observer & 1) == 0) continue;
     const double(&n)[3] = rays.towards[observer];
     const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
-    RayKey key{program.emitter.seed, waiting.id, std::uint64_t(event.steps), observer};
+    RayKey key{program.emitter.seed, waiting.id, std::uint64_t(waiting.event.steps), observer};
     if (kind == EventKind::by_birth) {
       const double sent = sent_towards(program.emitter.sources[number_of(program.emitter, waiting.id).generator], n);
       if (!(sent > 0)) continue;
@@ -110,30 +109,25 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
       }
       key.event = at_birth;
       ray.end = end_of_ray(rays.rules, key);
+      lane.column = Real(rays.rules.cut - ray.end), lane.tabulated = Real(rays.rules.depth);
     } else {
+      const Event<Real> event = waiting.event;
       PeelRay<Real> peeled;
       if (kind == EventKind::by_jump) {
         const auto words = words_of(schemes(problem.numerics).template start<Real>(stream_of(key)));
-        peeled = peel_jump(event, towards, PeelWords<Real>{words.s0, words.s1, words.s2, words.s3}, problem);
+        peeled =
+            peel_jump(event, rays.rules, towards, PeelWords<Real>{words.s0, words.s1, words.s2, words.s3}, problem);
       } else {
         peeled = peel_scattering(event, towards, problem);
       }
-      release(peeled, event, problem, Real(rays.rules.cut));
-      const int many = events_of(rays.rules, kind, event.x, event.steps);
-      const double light = waiting.weight * (double(peeled.weight) * many);
-      const double end = peeled.lane.phase == Phase::fly ? end_of_ray(rays.rules, key) : 0;
-      if (!(double(peeled.lane.tau) < end)) {  // most rays
-        count_ray(program.plan, Phase::absorbed, light, ray.counts);
-        continue;
-      }
+      release(peeled, event, rays.rules);
       lane = peeled.lane;
-      ray.light = light, ray.end = end;
+      const int many = events_of(rays.rules, kind, event.x, event.steps);
+      ray.light = waiting.weight * (double(peeled.weight) * many), ray.end = double(peeled.end);
     }
     ray.id = waiting.id, ray.observer = observer;
     dataset.coordinates(lane, 0, ray.position);
     ray.frequency = double(lane.frequency);
-    lane.column = Real(rays.rules.cut - ray.end);
-    lane.tabulated = Real(rays.rules.depth);
     ray.before = double(lane.column);
     return true;
   }
@@ -157,15 +151,14 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
   while (group.any(going)) {
     bool ended = false;
     do {
-      ended = going && march(lane, problem, MarchSum::optical_depth, Real(program.rays.rules.cut));
-    } while (!group.any(ended));
+      if (going && !ended) ended = march(lane, problem, MarchSum::optical_depth, Real(program.rays.rules.cut));
+    } while (!group.half(ended, going));
     if (ended) going = next();
   }
   SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
   cells.add(int(Counter::rays), ray.counts.rays);
   cells.add(int(Counter::rays_lost), ray.counts.lost);
   cells.add(int(Counter::rays_cut), ray.counts.cut);
-  cells.add(int(Counter::light_cut), ray.counts.light_cut);
 }
 
 }  // namespace THOR_ISA
