@@ -202,8 +202,7 @@ class History {
       if (escaped) break;
       last_ = r_;
       double x = x_lab_ - medium_.velocity_along(r_, k_);
-      const double line = p_.tau0 * cross_section(x);
-      if (p_.dust_tau > 0 && detail::uniform(rng_) * (line + p_.dust_tau) < p_.dust_tau) {
+      if (p_.dust_tau > 0 && meets_dust(x)) {
         alive = detail::uniform(rng_) < p_.albedo;
         if (alive) k_ = turned(k_, detail::henyey_greenstein_cosine(p_.g, rng_), rng_);
       } else {
@@ -284,6 +283,11 @@ class History {
       face = h == face ? 0 : face - h;
     }
     return false;
+  }
+
+  bool meets_dust(double x) {
+    const double line = p_.tau0 * cross_section(x);
+    return detail::uniform(rng_) * (line + p_.dust_tau) < p_.dust_tau;
   }
 
   /// Absorbing transition, chosen by its share of the opacity.
