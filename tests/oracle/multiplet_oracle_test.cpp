@@ -177,7 +177,7 @@ TEST(MultipletOracle, LyaWithDeuterium) {
       "line: Lya\nphysics: {deuterium: 1e-2}\ndataset: {type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: "
       "300}\ngenerators: [{type: point, photons: 20000, spectrum: {type: continuum, range: [-110 km/s, -20 "
       "km/s]}}]\noutput: {path: x.h5}\n",
-      p, {{light, "deuterium as light as hydrogen"}, {half, "half the deuterium"}}, 8000);
+      p, {{light, "deuterium as light as hydrogen"}, {half, "half the deuterium"}}, 5000);
 }
 
 }  // namespace

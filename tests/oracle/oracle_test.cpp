@@ -138,7 +138,7 @@ TEST(Oracle, OneScatteringRedistributesLikeHummer) {
     p.x_source = x;
     p.max_scatterings = 1;
     std::vector<double> samples;
-    for (const Photon& photon : oracle::run(p, 11, 40000)) {
+    for (const Photon& photon : oracle::run(p, 11, 25000)) {
       ASSERT_EQ(photon.scatterings, 1);
       samples.push_back(photon.x);
     }
@@ -226,7 +226,7 @@ TEST(Oracle, StaticSphereHasTheMeanFrequencyOfOtherCodes) {
     std::size_t photons;
   };
   for (auto [skip, n] :
-       {Case{Problem::Skip::local, 25}, Case{Problem::Skip::global, 25}, Case{Problem::Skip::fixed, 2000}}) {
+       {Case{Problem::Skip::local, 20}, Case{Problem::Skip::global, 20}, Case{Problem::Skip::fixed, 1000}}) {
     Problem p{.temperature = 1e4, .tau0 = 1e5, .skip = skip, .x_crit_fixed = 2};
     const auto photons = oracle::run(p, 12, n);
     const auto size = estimate(photons, [](const Photon& q) { return std::abs(q.x); });

@@ -40,7 +40,7 @@ GridOptions clumps(double tau, double tau_dust) {
   return o;
 }
 
-constexpr int photons = 3000;
+constexpr int photons = 2000;
 
 struct Sample {
   double escaped;
@@ -64,9 +64,9 @@ double alike(const Sample& a, const Sample& b) {
   return ks_p(ks_distance(a.x, b.x), double(a.x.size()), double(b.x.size()));
 }
 
-// With 3000 photons a side f_esc = 0.48 is known to 0.013 and a spectrum to a KS distance of 0.06 (p = 1e-3): an
-// acceleration that absorbs a tenth of the light too much or too little fails, and one that moves the peaks by a third
-// of their width. {fixed: 3} does far worse, and must be detected: three fifths of the light are gone, and the KS
+// With 2000 photons a side f_esc = 0.48 is known to 0.016 and a spectrum to a KS distance of 0.09 (p = 1e-3): an
+// acceleration that absorbs an eighth of the light too much or too little fails, and one that moves the peaks by a
+// third of their width. {fixed: 3} does far worse, and must be detected: three fifths of the light are gone, and the KS
 // distance is 0.13. Not detected: a length scale of the local scheme that is too long, since few photons get deep into
 // a clump; SphereOnAGrid tests that.
 TEST(Clumps, AccelerationsAreUnbiased) {

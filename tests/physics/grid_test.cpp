@@ -38,10 +38,10 @@ double two_sample_p(const std::vector<double>& a, const std::vector<double>& b) 
 
 TEST(SphereOnAGrid, HasTheSpectrumOfTheSphere) {
   const std::string gas = "temperature: 2e4 K, tau0: ";
-  const auto plain = magnitudes(frequencies(run(shell(gas + "1e4", 1200))));
-  const auto cells = magnitudes(frequencies(run(shell(gas + "1e4, cells: 32", 1200, "seed: 2\n"))));
-  const auto wrong = magnitudes(frequencies(run(shell(gas + "1.4e4, cells: 32", 1200, "seed: 2\n"))));
-  ASSERT_EQ(cells.size(), 1200u);
+  const auto plain = magnitudes(frequencies(run(shell(gas + "1e4", 800))));
+  const auto cells = magnitudes(frequencies(run(shell(gas + "1e4, cells: 32", 800, "seed: 2\n"))));
+  const auto wrong = magnitudes(frequencies(run(shell(gas + "1.4e4, cells: 32", 800, "seed: 2\n"))));
+  ASSERT_EQ(cells.size(), 800u);
   EXPECT_GT(two_sample_p(plain, cells), 0.01);
   EXPECT_LT(two_sample_p(plain, wrong), 1e-4) << "40 % more gas must not pass";
 }
@@ -63,10 +63,10 @@ TEST(SphereOnAGrid, FlowsAndHoldsDust) {
 TEST(SphereOnAGrid, CoreSkippingIsUnbiasedAndThatOfTheSphere) {
   const std::string gas = "temperature: 100 K, tau0: 1e5", local = "acceleration: {core_skip: local}\n";
   const Compute two{nullptr, {}, {2, false, ""}};
-  const auto all = run_all(shell(gas + ", cells: 32", 300), {}, two);
-  const auto some = run_all(shell(gas + ", cells: 32", 1500, local + "seed: 2\n"), {}, two);
-  const auto plain = run_all(shell(gas, 1500, local + "seed: 3\n"), {}, two);
-  const auto much = run_all(shell(gas + ", cells: 32", 1500, "acceleration: {core_skip: {fixed: 5}}\n"), {}, two);
+  const auto all = run_all(shell(gas + ", cells: 32", 200), {}, two);
+  const auto some = run_all(shell(gas + ", cells: 32", 1000, local + "seed: 2\n"), {}, two);
+  const auto plain = run_all(shell(gas, 1000, local + "seed: 3\n"), {}, two);
+  const auto much = run_all(shell(gas + ", cells: 32", 1000, "acceleration: {core_skip: {fixed: 5}}\n"), {}, two);
   const auto x = [](const Outcome& o) { return magnitudes(frequencies(o.photons)); };
   const auto per_photon = [](const Outcome& o) {
     return double(o.tally[thor::Counter::scatterings]) / double(o.photons.size());
@@ -102,11 +102,11 @@ std::vector<double> velocities(const std::string& yaml) {
 }
 
 TEST(GridOfCells, HasTheWidthOfItsTemperature) {
-  const auto plain = velocities(shell("temperature: 9e4 K, number_density: 2.5e-4 cm^-3", 900));
+  const auto plain = velocities(shell("temperature: 9e4 K, number_density: 2.5e-4 cm^-3", 600));
   const GridFile hot(ball(2.5e-4, 9e4)), cold(ball(2.5e-4, 6e4));
-  EXPECT_GT(two_sample_p(plain, velocities(grid(hot, "", 900, "seed: 2\n"))), 0.01);
-  EXPECT_LT(two_sample_p(plain, velocities(grid(cold, "", 900, "seed: 2\n"))), 1e-4);
-  EXPECT_GT(two_sample_p(plain, velocities(grid(hot, ", packed: true", 900, "seed: 3\n"))), 0.01);
+  EXPECT_GT(two_sample_p(plain, velocities(grid(hot, "", 600, "seed: 2\n"))), 0.01);
+  EXPECT_LT(two_sample_p(plain, velocities(grid(cold, "", 600, "seed: 2\n"))), 1e-4);
+  EXPECT_GT(two_sample_p(plain, velocities(grid(hot, ", packed: true", 600, "seed: 3\n"))), 0.01);
 }
 
 TEST(GridOfCells, HoldsDoublets) {

@@ -46,14 +46,14 @@ TEST_P(JumpsInASphere, GiveThePhotonsOfEveryScattering) {
   const auto photons = [&](double tau0, const std::string& acceleration, int count) {
     return run(model(fmt::format(fmt::runtime(gas), tau0), count, acceleration, source, "seed: 3\n"));
   };
-  const auto truth = photons(2e4, every, 2500), jumped = photons(2e4, GetParam().acceleration, 40000);
+  const auto truth = photons(2e4, every, 2000), jumped = photons(2e4, GetParam().acceleration, 15000);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, [](const auto& p) { return std::abs(p.frequency_final); }), 4);
   EXPECT_LT(apart(truth, jumped, column), 4);
   EXPECT_LT(apart(truth, jumped, scatterings), 4);
   EXPECT_LT(apart(truth, jumped, radius), 4) << "of the last scattering";
   for (const auto& p : jumped) ASSERT_LE(radius(p), 1.00001) << "outside the gas";
-  EXPECT_GT(apart(truth, photons(2.4e4, GetParam().acceleration, 40000), column), 4) << "20 % in tau0 must show";
+  EXPECT_GT(apart(truth, photons(2.4e4, GetParam().acceleration, 15000), column), 4) << "20 % in tau0 must show";
   std::int64_t steps = 0;
   for (const auto& p : jumped) steps += p.steps;
   EXPECT_LT(double(steps) / double(jumped.size()), 300);
@@ -72,12 +72,14 @@ TEST_P(JumpsInDust, LeaveTheSameLight) {
                           tau, GetParam()),
               count, acceleration, "type: point", "seed: 4\n"));
   };
-  const auto truth = photons(0.5, every, 8000), jumped = photons(0.5, jumps, 40000);
+  const int followed =
+      std::string(GetParam()) == "albedo: 0" ? 8000 : 5000;  // more light escapes from dust that scatters
+  const auto truth = photons(0.5, every, followed), jumped = photons(0.5, jumps, 20000);
   const auto escapes = [](const thor::Photon& p) { return p.fate == thor::Phase::escaped ? 1. : 0.; };
   EXPECT_LT(apart(truth, jumped, escapes), 4);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, column), 4) << "absorbed photons included";
-  EXPECT_GT(apart(truth, photons(0.6, jumps, 40000), escapes), 4) << "20 % more dust must show";
+  EXPECT_GT(apart(truth, photons(0.6, jumps, 20000), escapes), 4) << "20 % more dust must show";
   // Where and after how many scatterings a photon is absorbed inside a jump are fits.
   const auto of_absorbed = [](const std::vector<thor::Photon>& all, auto value) {
     double sum = 0, count = 0;
@@ -103,10 +105,10 @@ TEST(Jumps, CountTheScatteringsOfAbsorbedPhotons) {
     return all;
   };
   for (const auto& [tau0, dust] : {std::pair{301., 0.3}, {301., 2.}, {3001., 0.2}}) {
-    const auto truth = photons(tau0, dust, every, 20000), jumped = photons(tau0, dust, jumps, 100000);
+    const auto truth = photons(tau0, dust, every, 10000), jumped = photons(tau0, dust, jumps, 40000);
     const Moments m = moments(collect(truth, scatterings)), n = moments(collect(jumped, scatterings));
     EXPECT_NEAR(n.mean, m.mean, 0.005 * m.mean + 4 * std::hypot(m.error, n.error)) << tau0 << ", " << dust;
-    const Moments w = moments(collect(photons(tau0, 1.2 * dust, jumps, 100000), scatterings));
+    const Moments w = moments(collect(photons(tau0, 1.2 * dust, jumps, 40000), scatterings));
     EXPECT_GT(std::abs(w.mean - m.mean), 0.005 * m.mean + 4 * std::hypot(m.error, w.error)) << "20 % more dust";
   }
 }
@@ -152,13 +154,13 @@ TEST_P(JumpsInAnOutflow, GiveTheSpectrumOfAnotherCode) {
         run(model(fmt::format("type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, "
                               "velocity: {{profile: linear, max: {} km/s}}",
                               v_max),
-                  20000, jumps, "type: point", "physics: {phase_function: dipole}\n"));
+                  10000, jumps, "type: point", "physics: {phase_function: dipole}\n"));
     std::vector<double> v;
     for (const double x : frequencies(photons)) v.push_back(-x * 18.1657);
     return ks_distance(v, [&](double t) { return curve.cdf(t); });
   };
-  EXPECT_LT(distance(GetParam()), 0.015);
-  EXPECT_GT(distance(1.2 * GetParam()), 0.015) << "a velocity wrong by 20 % must not pass";
+  EXPECT_LT(distance(GetParam()), 0.02);
+  EXPECT_GT(distance(1.2 * GetParam()), 0.02) << "a velocity wrong by 20 % must not pass";
 }
 INSTANTIATE_TEST_SUITE_P(Jumps, JumpsInAnOutflow, testing::Values(20., 200.));
 
@@ -171,15 +173,15 @@ TEST(Jumps, InAFlowThatSteepens) {
                           speed),
               count, acceleration));
   };
-  const auto truth = photons(100, every, 1500), jumped = photons(100, jumps, 4000);
+  const auto truth = photons(100, every, 800), jumped = photons(100, jumps, 2000);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, [](const auto& p) { return p.frequency_final; }), 4);
   EXPECT_LT(apart(truth, jumped, column), 4);
   EXPECT_LT(apart(truth, jumped, scatterings), 4);
   std::int64_t count = 0;
   for (const auto& p : jumped) count += p.jumps;
-  EXPECT_GT(count, 4000) << "some must jump";
-  EXPECT_LT(alike(truth, photons(200, jumps, 4000)), 1e-3) << "twice the speed must show";
+  EXPECT_GT(count, 2000) << "some must jump";
+  EXPECT_LT(alike(truth, photons(200, jumps, 2000)), 1e-3) << "twice the speed must show";
 }
 
 // A density that falls as r^-2. The length of sub-steps must not matter: it did while the opacity of a flight that ends
@@ -191,8 +193,8 @@ TEST(Jumps, InADensityGradient) {
                                  limiter, exponent),
                      count, acceleration));
   };
-  const auto fine = photons(-2, 0.02, every, 900), coarse = photons(-2, 0.3, every, 900);
-  const auto jumped = photons(-2, 0.05, jumps, 10000), flatter = photons(-1.4, 0.05, jumps, 10000);
+  const auto fine = photons(-2, 0.02, every, 500), coarse = photons(-2, 0.3, every, 500);
+  const auto jumped = photons(-2, 0.05, jumps, 4000), flatter = photons(-1.4, 0.05, jumps, 4000);
   for (const auto& other : {coarse, jumped}) {
     EXPECT_GT(alike(fine, other), 1e-3);
     EXPECT_LT(apart(fine, other, scatterings), 4);
@@ -225,16 +227,16 @@ TEST(Jumps, InCellsOfAGrid) {
     return run(model("type: uniform_grid, path: " + f.path(), count, acceleration, "type: point",
                      fmt::format("seed: 5\nprecision: {}\n", precision)));
   };
-  const auto truth = photons(file, every, 2500, "single");
+  const auto truth = photons(file, every, 1300, "single");
   for (const char* precision : {"single", "double"}) {
-    const auto jumped = photons(file, jumps, 10000, precision);
+    const auto jumped = photons(file, jumps, 5000, precision);
     EXPECT_GT(alike(truth, jumped), 1e-3) << precision;
     EXPECT_LT(apart(truth, jumped, [](const auto& p) { return std::abs(p.frequency_final); }), 4) << precision;
     EXPECT_LT(apart(truth, jumped, column), 4) << precision;
     EXPECT_LT(apart(truth, jumped, scatterings), 4) << precision;
     EXPECT_LT(apart(truth, jumped, radius), 4) << precision;
   }
-  EXPECT_LT(alike(truth, photons(thick, jumps, 10000, "single")), 1e-3) << "three times the gas must show";
+  EXPECT_LT(alike(truth, photons(thick, jumps, 5000, "single")), 1e-3) << "three times the gas must show";
 }
 
 TEST(Jumps, OfADoublet) {

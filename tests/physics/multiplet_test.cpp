@@ -73,7 +73,7 @@ TEST_P(MgIIAgainst, Spectrum) {
     }
     return sum / double(bins);
   };
-  const int n = r.v_max > 200 ? 150000 : 300000;
+  const int n = r.v_max > 200 ? 80000 : 200000;
   EXPECT_LT(chi2(run(outflow(r.v_max, n))), 1.35);
   EXPECT_LT(chi2(run(outflow(r.v_max, n, "precision: double\nseed: 2\n"))), 1.35);
   EXPECT_GT(chi2(run(outflow(1.1 * r.v_max, n))), 1.8) << "a velocity wrong by 10 %";
@@ -144,7 +144,7 @@ Conversion conversion(double v_max, int photons) {
 }
 // Between two positions in the gas the speed differs by up to 2 v_max: that must exceed the 769 km/s between the lines.
 TEST(MgII, LightOfTheBlueLinePassesOnToTheRedLine) {
-  const auto slow = conversion(100, 200000), medium = conversion(500, 100000), fast = conversion(1000, 100000);
+  const auto slow = conversion(100, 100000), medium = conversion(500, 50000), fast = conversion(1000, 50000);
   EXPECT_EQ(slow.share, 0);
   EXPECT_EQ(slow.stayed, 1);
   EXPECT_GT(medium.share, 10 * medium.error);
@@ -190,7 +190,7 @@ TEST(SiIIFluorescence, ThinGasHasTheBranching) {
   for (const SiII& line : si_ii_lines) {
     for (const char* precision : {"precision: single\n", "precision: double\n"}) {
       const auto s = count_fluorescence(
-          run(si_ii_shell("inner_radius: 0.5 kpc, tau0: 2e-3", line.name, 1'000'000, precision)), line);
+          run(si_ii_shell("inner_radius: 0.5 kpc, tau0: 2e-3", line.name, 500'000, precision)), line);
       const double f = s.fluorescent / s.scattered,
                    error = std::sqrt(line.branching * (1 - line.branching) / s.scattered);
       EXPECT_NEAR(f, line.branching, 4 * error) << line.name;
