@@ -141,7 +141,7 @@ def attempt(build, mutation, work, mutated):
             else:
                 tests.append(original)
         if any("physics" in t for t in mutation["tests"]):
-            tests.append(build.object_of("tests/oracle/oracle.cpp", "physics_tests"))
+            tests.append(build.object_of("tests/oracle/oracle.cpp"))
         build.link(tests + fresh, work / "program")
     except subprocess.CalledProcessError as e:
         return "the compiler", (e.stderr or "")[-2000:]
