@@ -16,6 +16,7 @@ correct. For each object:
 --rejects: the twin of the check. Each object must fail it, except those named *_good.
 Environment: OBJDUMP.
 """
+import functools
 import os
 import re
 import subprocess
@@ -99,15 +100,19 @@ class X86:
     def __init__(self, isa):
         self.wide = {"x86_64_v4": "%zmm", "x86_64_v3": "%ymm"}.get(isa, "%xmm")
 
-    def register(self, operand):
+    @staticmethod
+    @functools.cache
+    def register(operand):
         name = re.sub(r"\{.*", "", operand.lstrip("%"))
         vector = re.match(r"[xyz]mm(\d+)$", name)
         if vector:
             return "v" + vector[1]
         name = re.sub(r"^(r\d+)[dwb]$", r"\1", name)
-        return self.NAMES.get(name, name) if operand.startswith("%") else None
+        return X86.NAMES.get(name, name) if operand.startswith("%") else None
 
-    def place(self, operand):
+    @staticmethod
+    @functools.cache
+    def place(operand):
         """Base and key of a memory operand; None for one with an index."""
         found = re.match(r"^(-?0x[0-9a-f]+|-?\d+)?\(%(\w+)\)$", operand)
         return (found[2], f"[{found[2]}{int(found[1] or '0', 0):+d}]", int(found[1] or "0", 0)) if found else None
@@ -195,14 +200,18 @@ class Neon:
     def __init__(self, isa):
         self.wide = re.compile(r"\.(4s|2d)\b")
 
-    def register(self, operand):
+    @staticmethod
+    @functools.cache
+    def register(operand):
         vector = re.match(r"[vqdshb](\d+)(\.|$)", operand)
         if vector:
             return "v" + vector[1]
         general = re.match(r"[xw](\d+)$", operand)
         return "x" + general[1] if general else operand if operand == "sp" else None
 
-    def place(self, operand):
+    @staticmethod
+    @functools.cache
+    def place(operand):
         found = re.match(r"^\[(\w+)(?:, #(-?(?:0x)?[0-9a-f]+))?\]!?$", operand)
         return (found[1], int(found[2] or "0", 0)) if found else None
 
@@ -333,16 +342,17 @@ def count_function(code, machine, count, spared):
             following.append(last + 1)
         return state, following
 
-    before, work = {0: dict(machine.ENTRY)}, [0]
+    before, work = {0: dict(machine.ENTRY)}, {0}
     while work:
-        start = work.pop()
+        start = min(work)  # in the order of the code, so that most blocks are seen once for all that come before
+        work.remove(start)
         state, following = run(start, None)
         for to in following:
             old = before.get(to)
             new = state if old is None else state | {k: v if state.get(k, v) == v else LANE for k, v in old.items()}
             if new != old:
                 before[to] = dict(new)
-                work.append(to)
+                work.add(to)
     for start in before:
         run(start, count)
 
