@@ -5,7 +5,7 @@
 #include "support/run.hpp"
 #include "support/statistics.hpp"
 
-namespace {
+namespace faces_test {
 
 using namespace test;
 
@@ -187,4 +187,4 @@ TEST(Faces, AWrongBeamIsSeen) {
   EXPECT_GT(difference(summarise(run(beam(slab, "[0.8, 0, 0.6]"))), half_space()), 5);
 }
 
-}  // namespace
+}  // namespace faces_test

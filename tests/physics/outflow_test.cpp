@@ -5,7 +5,7 @@
 #include "support/run.hpp"
 #include "support/statistics.hpp"
 
-namespace {
+namespace outflow_test {
 
 using namespace test;
 
@@ -151,4 +151,4 @@ TEST(ThinShell, UnscatteredShareIsExponential) {
   }
 }
 
-}  // namespace
+}  // namespace outflow_test

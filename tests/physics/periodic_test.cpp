@@ -6,7 +6,7 @@
 #include "support/run.hpp"
 #include "thor/datasets/dust_law.hpp"
 
-namespace {
+namespace periodic_test {
 
 using namespace test;
 
@@ -124,4 +124,4 @@ TEST(PeriodicImages, AreWholeAtAFace) {
   }
 }
 
-}  // namespace
+}  // namespace periodic_test

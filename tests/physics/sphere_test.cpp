@@ -5,7 +5,7 @@
 #include "support/run.hpp"
 #include "support/statistics.hpp"
 
-namespace {
+namespace sphere_test {
 
 using namespace test;
 
@@ -169,4 +169,4 @@ INSTANTIATE_TEST_SUITE_P(CoreSkipping, LocalScheme,
                          testing::Values(Scatterings{1e6, 250, 2.7e5}, Scatterings{1e7, 800, 7.1e4},
                                          Scatterings{1e8, 5000, 1.21e4}));
 
-}  // namespace
+}  // namespace sphere_test

@@ -9,7 +9,7 @@
 #include "support/run.hpp"
 #include "thor/datasets/dust_law.hpp"
 
-namespace {
+namespace stop_test {
 
 using namespace test;
 using thor::Counter;
@@ -234,4 +234,4 @@ TEST(OneFrame, HasItsZeroInTheCentreOfTheOutput) {
   }
 }
 
-}  // namespace
+}  // namespace stop_test

@@ -14,7 +14,7 @@
 #define THOR_SHARED "../shared"
 #endif
 
-namespace {
+namespace redistribution_test {
 
 using std::vector;
 using test::stream;
@@ -237,4 +237,4 @@ TYPED_TEST(RedistributionTest, EvalIsThePdfOfSample) {
   }
 }
 
-}  // namespace
+}  // namespace redistribution_test

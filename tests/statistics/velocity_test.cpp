@@ -7,7 +7,7 @@
 #include "thor/distributions/perpendicular_velocity.hpp"
 #include "thor/random/xoshiro.hpp"
 
-namespace {
+namespace velocity_test {
 
 using std::vector;
 using test::stream;
@@ -181,4 +181,4 @@ TYPED_TEST(VelocityTest, ExponentialTailWordByWord) {
   EXPECT_TRUE(depth(0xffffffff) >= 0 && depth(0xffffffff) < 1e-9);
 }
 
-}  // namespace
+}  // namespace velocity_test

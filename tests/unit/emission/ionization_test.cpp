@@ -14,7 +14,7 @@
 #include "thor/io/array/output.hpp"
 
 namespace thor::emission {
-namespace {
+namespace ionization_test {
 
 namespace fs = std::filesystem;
 
@@ -93,7 +93,7 @@ std::string complaint(F call) {
   return "accepted";
 }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-#define EXPECT_SAYS(text, part) EXPECT_TRUE(has(text, part)) << text
+#define EXPECT_HAS(text, part) EXPECT_TRUE(has(text, part)) << text
 
 std::string shared(const std::string& name) { return std::string(THOR_SHARED) + "/data/" + name; }
 #define NEED(path) \
@@ -159,7 +159,7 @@ TEST_F(IonizationTest, EquilibriumBalancesTheRates) {
   EXPECT_EQ(ionization.neutral_fraction(0, 1e4), 0);
   EXPECT_TRUE(std::isnan(ionization.neutral_fraction(-1, 1e4)));
   EXPECT_TRUE(std::isnan(ionization.neutral_fraction(1, 0)));
-  EXPECT_SAYS(ionization.describe(), "without self-shielding");
+  EXPECT_HAS(ionization.describe(), "without self-shielding");
 }
 
 TEST_F(IonizationTest, SelfShieldedGasIsNeutral) {
@@ -171,7 +171,7 @@ TEST_F(IonizationTest, SelfShieldedGasIsNeutral) {
   const double n = 0.05, t = 1e4;
   const double left = 1e-12 * shielding(n, shielding_density(1e-12, t, 3));
   EXPECT_NEAR(shielded.neutral_fraction(n, t) / by_bisection(left, n, t, 0.24 / (4 * 0.76)), 1, 1e-9);
-  EXPECT_SAYS(shielded.describe(), "Rahmati");
+  EXPECT_HAS(shielded.describe(), "Rahmati");
 }
 
 TEST_F(IonizationTest, CollisionalHasNoDensity) {
@@ -233,7 +233,7 @@ TEST_F(IonizationTest, BackgroundIsInterpolatedInLogarithms) {
   EXPECT_EQ(photoionization_rate(path, 9), 0);
   EXPECT_EQ(photoionization_rate(path, -1e-8), photoionization_rate(path, 0));
   for (const double z : {-0.01, 9.01, -1.0, -2.0, double(NAN)}) {
-    EXPECT_SAYS(complaint([&] { photoionization_rate(path, z); }), "from z = 0 to 9") << z;
+    EXPECT_HAS(complaint([&] { photoionization_rate(path, z); }), "from z = 0 to 9") << z;
   }
 }
 
@@ -242,7 +242,7 @@ TEST_F(IonizationTest, SharedBackground) {
   NEED(path);
   EXPECT_NEAR(photoionization_rate(path, 0), 6.06e-14, 1e-20);
   EXPECT_NEAR(photoionization_rate(path, std::pow(10, 0.01040844351445357682) - 1), 6.721083209594782665e-14, 1e-20);
-  EXPECT_SAYS(complaint([&] { Ionization::equilibrium(path, 20, true); }), "15.1");
+  EXPECT_HAS(complaint([&] { Ionization::equilibrium(path, 20, true); }), "15.1");
   const auto ionization = Ionization::equilibrium(path, 2.02, true);
   const double x = ionization.neutral_fraction(1e-5, 1.5e4);
   EXPECT_GT(x, 1e-6);
@@ -256,15 +256,15 @@ TEST_F(IonizationTest, BadBackgrounds) {
     return complaint([&] { Ionization::equilibrium(path, 1, false); });
   };
   EXPECT_EQ(refused(good), "accepted");
-  EXPECT_SAYS(refused(good + "0.7 1e-12 1e-12\n"), "treecool.txt:3: 3 columns");
-  EXPECT_SAYS(refused(good + "0.7 1e-12 nan 0 0 0 0\n"), "treecool.txt:3: \"nan\" is not a number");
-  EXPECT_SAYS(refused(good + "0.7 1e-12 1e-1x 0 0 0 0\n"), "\"1e-1x\"");
-  EXPECT_SAYS(refused(good + fmt_row(0.4, 1e-12)), "treecool.txt:3: log10(1+z) = 0.4 after 0.5");
-  EXPECT_SAYS(refused(good + fmt_row(0.7, -1e-12)), "negative");
-  EXPECT_SAYS(refused(fmt_row(0, 1e-12)), "1 redshifts");
-  EXPECT_SAYS(refused(""), "0 redshifts");
-  EXPECT_SAYS(complaint([&] { Ionization::equilibrium((folder / "none").string(), 1, false); }), "TREECOOL");
-  EXPECT_SAYS(complaint([&] { Ionization::equilibrium(folder.string(), 1, false); }), "missing or not readable");
+  EXPECT_HAS(refused(good + "0.7 1e-12 1e-12\n"), "treecool.txt:3: 3 columns");
+  EXPECT_HAS(refused(good + "0.7 1e-12 nan 0 0 0 0\n"), "treecool.txt:3: \"nan\" is not a number");
+  EXPECT_HAS(refused(good + "0.7 1e-12 1e-1x 0 0 0 0\n"), "\"1e-1x\"");
+  EXPECT_HAS(refused(good + fmt_row(0.4, 1e-12)), "treecool.txt:3: log10(1+z) = 0.4 after 0.5");
+  EXPECT_HAS(refused(good + fmt_row(0.7, -1e-12)), "negative");
+  EXPECT_HAS(refused(fmt_row(0, 1e-12)), "1 redshifts");
+  EXPECT_HAS(refused(""), "0 redshifts");
+  EXPECT_HAS(complaint([&] { Ionization::equilibrium((folder / "none").string(), 1, false); }), "TREECOOL");
+  EXPECT_HAS(complaint([&] { Ionization::equilibrium(folder.string(), 1, false); }), "missing or not readable");
 }
 
 TEST_F(IonizationTest, TableIsLinearInItsLogarithms) {
@@ -299,7 +299,7 @@ TEST_F(IonizationTest, TableHoldsItsEdgesAndCounts) {
   EXPECT_EQ(ionization.clamped(), 4u);
   EXPECT_NEAR(at(1e-4, 1e4), law(-4, 4, 0), 1e-6);
   EXPECT_EQ(ionization.clamped(), 4u);
-  EXPECT_SAYS(ionization.describe(), "table.h5 at z = 0");
+  EXPECT_HAS(ionization.describe(), "table.h5 at z = 0");
 }
 
 TEST_F(IonizationTest, SharedTable) {
@@ -309,8 +309,8 @@ TEST_F(IonizationTest, SharedTable) {
   EXPECT_NEAR(ionization.neutral_fraction(1e-4, 1e4) / 5.57e-4, 1, 1e-5);
   EXPECT_NEAR(ionization.neutral_fraction(1e-5, 1e4) / 5.77e-5, 1, 1e-5);
   EXPECT_NEAR(ionization.neutral_fraction(std::pow(10, -4.875), 1e4) / std::sqrt(5.77e-5 * 1.02e-4), 1, 1e-4);
-  EXPECT_SAYS(complaint([&] { Ionization::table(path, 9.5); }), "redshifts 0 to 8.989");
-  EXPECT_SAYS(complaint([&] { Ionization::table(path, -0.1); }), "not -0.1");
+  EXPECT_HAS(complaint([&] { Ionization::table(path, 9.5); }), "redshifts 0 to 8.989");
+  EXPECT_HAS(complaint([&] { Ionization::table(path, -0.1); }), "not -0.1");
 }
 
 TEST_F(IonizationTest, BadTables) {
@@ -319,16 +319,16 @@ TEST_F(IonizationTest, BadTables) {
     return complaint([&] { Ionization::table(path, 1); });
   };
   EXPECT_EQ(refused({}), "accepted");
-  EXPECT_SAYS(refused({.spoil = NAN}), "1 NaN among 36");
-  EXPECT_SAYS(refused({.spoil = 1.5}), "1.5, which is not a value");
-  EXPECT_SAYS(refused({.spoil = -2}), "must begin with log10");
-  EXPECT_SAYS(refused({.logarithms = true}), "not a value of a neutral fraction");
-  EXPECT_SAYS(refused({.logt = {2, 5, 4, 6}}), "axis \"logt\": entry 2 is 4 after 5");
-  EXPECT_SAYS(refused({.logd = {-6, NAN, -3}}), "axis \"logd\": entry 1 is not finite");
-  EXPECT_SAYS(refused({.redshift = {0, 1, 3, 4}}), "has shape (3, 4, 3)");
-  EXPECT_SAYS(refused({.shape = {36}}), "has shape (36); its axes (logd, logt, redshift) have (3, 4, 3)");
-  EXPECT_SAYS(refused({.info = ""}), "`info`");
-  EXPECT_SAYS(refused({.info = "f(logd, redshift)"}), "`info`");
+  EXPECT_HAS(refused({.spoil = NAN}), "1 NaN among 36");
+  EXPECT_HAS(refused({.spoil = 1.5}), "1.5, which is not a value");
+  EXPECT_HAS(refused({.spoil = -2}), "must begin with log10");
+  EXPECT_HAS(refused({.logarithms = true}), "not a value of a neutral fraction");
+  EXPECT_HAS(refused({.logt = {2, 5, 4, 6}}), "axis \"logt\": entry 2 is 4 after 5");
+  EXPECT_HAS(refused({.logd = {-6, NAN, -3}}), "axis \"logd\": entry 1 is not finite");
+  EXPECT_HAS(refused({.redshift = {0, 1, 3, 4}}), "has shape (3, 4, 3)");
+  EXPECT_HAS(refused({.shape = {36}}), "has shape (36); its axes (logd, logt, redshift) have (3, 4, 3)");
+  EXPECT_HAS(refused({.info = ""}), "`info`");
+  EXPECT_HAS(refused({.info = "f(logd, redshift)"}), "`info`");
   const std::string path = write({}), cut = (folder / "cut.h5").string();
   {
     std::ifstream in(path, std::ios::binary);
@@ -336,15 +336,15 @@ TEST_F(IonizationTest, BadTables) {
     std::ofstream(cut, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
   }
   EXPECT_NE(complaint([&] { Ionization::table(cut, 1); }), "accepted");
-  EXPECT_SAYS(complaint([&] { Ionization::table(cut, 1); }), "cut.h5");
-  EXPECT_SAYS(complaint([&] { Ionization::table((folder / "none.h5").string(), 1); }), "none.h5");
+  EXPECT_HAS(complaint([&] { Ionization::table(cut, 1); }), "cut.h5");
+  EXPECT_HAS(complaint([&] { Ionization::table((folder / "none.h5").string(), 1); }), "none.h5");
   const std::string other = (folder / "other.h5").string();
   io::ArrayOutput out(other);
   const std::vector<double> v = {1, 2};
   out.write<double>("x", v, {2}, "", "");
   out.commit();
-  EXPECT_SAYS(complaint([&] { Ionization::table(other, 1); }), "no array \"logd\"");
+  EXPECT_HAS(complaint([&] { Ionization::table(other, 1); }), "no array \"logd\"");
 }
 
-}  // namespace
+}  // namespace ionization_test
 }  // namespace thor::emission

@@ -9,7 +9,7 @@
 #include "thor/gridding/plan/survey.hpp"
 
 namespace thor::gridding {
-namespace {
+namespace region_test {
 
 constexpr double kpc = 1e3 * constants::pc;
 
@@ -185,5 +185,5 @@ TEST(Frame, ImagesAreThoseThatTouch) {
   EXPECT_EQ(count({9, 1, 9}, 1.1), 1);
 }
 
-}  // namespace
+}  // namespace region_test
 }  // namespace thor::gridding

@@ -5,7 +5,7 @@
 #include "thor/drivers/config.hpp"
 #include "thor/drivers/setup.hpp"
 
-namespace {
+namespace build_test {
 
 using namespace thor;
 
@@ -39,4 +39,4 @@ TEST(BuildLine, RecoilAndDamping) {
   EXPECT_NEAR(lya("recoil: false").a, 4.72e-4, 0.01e-4);
 }
 
-}  // namespace
+}  // namespace build_test

@@ -10,7 +10,7 @@
 #include "thor/mock/gas_state.hpp"
 
 namespace thor::mock {
-namespace {
+namespace mock_galaxy_test {
 
 GalaxyOptions small() {
   GalaxyOptions options;
@@ -200,5 +200,5 @@ TEST(MockGalaxy, YoungStarsAreInTheClumps) {
   EXPECT_LT(old / double(galaxy().stars.size() - std::size_t(count)), 0.5);
 }
 
-}  // namespace
+}  // namespace mock_galaxy_test
 }  // namespace thor::mock

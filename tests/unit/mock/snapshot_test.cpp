@@ -13,7 +13,7 @@
 #include "thor/mock/gas_state.hpp"
 
 namespace thor::mock {
-namespace {
+namespace mock_snapshot_test {
 
 namespace fs = std::filesystem;
 
@@ -114,5 +114,5 @@ TEST_F(MockFile, ABoxIsReadBack) {
   compare(made, io::Snapshot(save(made, "box.hdf5")));
 }
 
-}  // namespace
+}  // namespace mock_snapshot_test
 }  // namespace thor::mock

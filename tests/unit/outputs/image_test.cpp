@@ -6,7 +6,7 @@
 
 using namespace thor;
 
-namespace {
+namespace image_test {
 
 /// An observer on the x axis, for whom y is to the right and z upward; a lane's unit of length is 2 cm.
 OutputContext context() {
@@ -75,4 +75,4 @@ TEST(ImageOutput, OfEmittedLightCountsThatAlone) {
   EXPECT_NEAR(tally.binned(0).light[10], 2, 1e-12);
 }
 
-}  // namespace
+}  // namespace image_test

@@ -8,7 +8,7 @@
 #include "thor/io/array/input.hpp"
 #include "thor/outputs/tally.hpp"
 
-namespace {
+namespace profile_test {
 
 using namespace thor;
 
@@ -108,4 +108,4 @@ TEST(ProfileOutput, HasRingsOfEqualRatio) {
   EXPECT_NEAR(light.light[1], 4, 1e-12);
 }
 
-}  // namespace
+}  // namespace profile_test

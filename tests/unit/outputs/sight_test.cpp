@@ -7,7 +7,7 @@
 
 #include "thor/outputs/tally.hpp"
 
-namespace {
+namespace sight_test {
 
 using namespace thor;
 
@@ -204,4 +204,4 @@ TEST(Sight, KeepsTheEstimatorsApart) {
   EXPECT_NEAR(tally.binned(1).light[0], 1, 1e-12);
 }
 
-}  // namespace
+}  // namespace sight_test

@@ -11,7 +11,7 @@
 #include "support/run.hpp"
 
 /// How light is counted: contributions of one history, private and shared cells, what is rounded.
-namespace {
+namespace tally_test {
 
 using namespace thor;
 
@@ -364,4 +364,4 @@ TEST(Tally, IsTheSameForAnyNumberOfThreadsAndLanes) {
   EXPECT_NEAR(lights[0].within / lights[1].within, 1, 1e-12) << "the same photons, in bins of another kind";
 }
 
-}  // namespace
+}  // namespace tally_test

@@ -7,7 +7,7 @@
 #include <random>
 
 /// Errors that can be trusted, and those that cannot: the table in docs/notes/errors.md.
-namespace {
+namespace trust_test {
 
 using namespace thor;
 
@@ -94,4 +94,4 @@ TEST(Trust, IsTheShareOfTheLight) {
   EXPECT_EQ(trusted_share({{0, 0}, {0, 0}, {}, 0, "histories"}), 0) << "without light there is nothing to mistrust";
 }
 
-}  // namespace
+}  // namespace trust_test

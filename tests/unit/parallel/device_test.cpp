@@ -11,7 +11,7 @@
 #include "support/statistics.hpp"
 
 /// The device engine, on a device that is the host and on each GPU available. Without a GPU those tests are skipped.
-namespace {
+namespace device_test {
 
 using namespace thor;
 
@@ -482,4 +482,4 @@ TEST(Devices, UnknownOnesAreRefusedWithTheAlternatives) {
   EXPECT_EQ(code_of("cuda:-1"), ExitCode::device);
 }
 
-}  // namespace
+}  // namespace device_test
