@@ -251,7 +251,7 @@ std::vector<char> in_slabs(const Lattice& lattice, const Particles& p, std::int6
 TEST(Deposit, SlabsOfAnyThicknessGiveTheSameBits) {
   for (const bool periodic : {true, false}) {
     const Lattice lattice{{17, 19, 23}, 1., periodic};
-    Particles p = random_particles(2000, lattice, 0.05, 9, 7, 0.1);
+    Particles p = random_particles(800, lattice, 0.05, 9, 7, 0.1);
     p.radius[0] = 40;  // several times around
     const auto doubles = in_slabs<double>(lattice, p, 17, 2);
     const auto floats = in_slabs<float>(lattice, p, 17, 2);
