@@ -55,6 +55,10 @@ TEST(Until, SaysWhatItTakes) {
   for (const char* part : {"4 %", "2 %", "max_photons", "4e+03 photons", "4:00"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << " in " << said;
   }
+  for (const auto& [seconds, text] : {std::pair(0.01, " 0.04 s in"), {10., " 40 s in"}, {3600., " 4:00:00 h:m:s in"}}) {
+    const std::string lasting = describe(two_percent(), Reached{1000, seconds, 0.04, "max_photons"});
+    EXPECT_NE(lasting.find(text), std::string::npos) << lasting;
+  }
   EXPECT_NE(describe(two_percent(), Reached{1000, 60, {}, "max_time"}).find("no light"), std::string::npos);
 }
 
