@@ -136,7 +136,7 @@ class RunTest(WithFiles):
         np.testing.assert_array_equal(second.spectrum().flux, first.spectrum().flux)
 
     def test_quiet(self):
-        _, said = self.run_thor(SMALL, self.path, quiet=True)
+        _, said = self.run_thor(SMALL, self.path, quiet=True, set={"outputs.0.bins": 4})
         self.assertEqual(said, "")
         # But warnings are shown.
         caps = {"limits.max_scatterings": 1}

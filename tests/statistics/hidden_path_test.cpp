@@ -17,7 +17,7 @@ double simulated(double a, double x_crit) {
   const ResonantLineView<double> view{line};
   auto random = xoshiro<double>(stream_key(3, std::uint64_t(x_crit * 100)));
   double sum = 0, histories = 0;
-  for (long work = 0; work < 1000000; ++histories) {
+  for (long work = 0; work < 3000000; ++histories) {
     double x = (2 * uniform<double>(random.next()) - 1) * std::min(x_crit, 1.);
     for (;; ++work) {
       const auto choice = random.next(), proposal = random.next();

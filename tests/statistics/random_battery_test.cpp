@@ -42,7 +42,7 @@ const std::vector<Test> tests = {
 
 Words take(const test::Generator& generator, const std::string& layout) {
   test::Words source(generator, layout, 2024);
-  Words words(size);
+  Words words(test::battery::size);  // in a unity build there are others
   for (auto& word : words) word = source.next();
   return words;
 }

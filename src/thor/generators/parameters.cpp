@@ -48,8 +48,8 @@ const Section<Spectrum>& spectrum_section() {
                          .when = {"type", {"lorentzian"}}});
     s.optional_quantity(
         "temperature", &Spectrum::temperature, Dimension::temperature, positive,
-        {.meaning = "temperature of the emitting atoms, without `b_turb`; may be left out where the gas "
-                    "itself shines, whose thermal and turbulent motion then give the width",
+        {.meaning =
+             "temperature of the emitting atoms; without it, gas that shines has its own width, `b_turb` included",
          .example = "1e4 K",
          .when = {"type", {"thermal"}}});
     s.quantity("equivalent_width", &Spectrum::equivalent_width, Dimension::length, positive,

@@ -193,7 +193,8 @@ bool add_place(const std::array<double, 3>& position, const CellIndex& tile, con
   bool inside = true;
   if (const auto* grid = std::get_if<UniformGrid<double>>(&m.dataset)) {
     for (std::size_t k = 0; k < 3; ++k) {
-      const auto side = double(grid->shape[k] / m.grid.tiles[k]);
+      const std::int64_t cells = grid->shape[k] / m.grid.tiles[k];
+      const auto side = double(cells);
       double place = position[k] / m.size + grid->zero[k];
       if (grid->periodic) place -= side * std::floor(place / side);
       inside = inside && place >= 0 && place <= side;
