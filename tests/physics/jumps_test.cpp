@@ -74,12 +74,12 @@ TEST_P(JumpsInDust, LeaveTheSameLight) {
   };
   const int followed =
       std::string(GetParam()) == "albedo: 0" ? 8000 : 5000;  // more light escapes from dust that scatters
-  const auto truth = photons(0.5, every, followed), jumped = photons(0.5, jumps, 20000);
+  const auto truth = photons(0.5, every, followed), jumped = photons(0.5, jumps, 40000);
   const auto escapes = [](const thor::Photon& p) { return p.fate == thor::Phase::escaped ? 1. : 0.; };
   EXPECT_LT(apart(truth, jumped, escapes), 4);
   EXPECT_GT(alike(truth, jumped), 1e-3);
   EXPECT_LT(apart(truth, jumped, column), 4) << "absorbed photons included";
-  EXPECT_GT(apart(truth, photons(0.6, jumps, 20000), escapes), 4) << "20 % more dust must show";
+  EXPECT_GT(apart(truth, photons(0.6, jumps, 40000), escapes), 4) << "20 % more dust must show";
   // Where and after how many scatterings a photon is absorbed inside a jump are fits.
   const auto of_absorbed = [](const std::vector<thor::Photon>& all, auto value) {
     double sum = 0, count = 0;
