@@ -45,7 +45,7 @@ double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.e
 double alike(const thor::BinnedLight& a, const thor::BinnedLight& b) {
   double chi2 = 0, n = 0;
   for (std::size_t i = 0; i < a.light.size(); ++i) {
-    const double variance = a.error[i] * a.error[i] + b.error[i] * b.error[i];
+    const double variance = a.error(i) * a.error(i) + b.error(i) * b.error(i);
     if (a.light[i] < 0.005 * sum(a.light)) continue;  // errors of few photons are not those of a Gaussian
     chi2 += std::pow(a.light[i] - b.light[i], 2) / variance, ++n;
   }
@@ -67,7 +67,7 @@ TEST_P(PeelOff, HasTheSpectrumOfEscapedPhotons) {
     const double all = other.light(thor::Counter::light_escaped) / other.light(thor::Counter::light_emitted);
     const double mine = (sum(seen.light) + seen.beyond) / first.light(thor::Counter::light_emitted);
     double error = 0;
-    for (const double e : seen.error) error += e * e;
+    for (std::size_t i = 0; i < seen.light.size(); ++i) error += seen.error(i) * seen.error(i);
     error = std::sqrt(error) / first.light(thor::Counter::light_emitted);
     EXPECT_NEAR(mine / all, 1, 4 * std::max(error, 1e-4)) << "observer " << observer;
     EXPECT_NEAR(mine / all, 1, 0.1);
@@ -302,7 +302,6 @@ TEST(PeelOffImages, HaveTheSurfaceBrightnessOfThinGas) {
             .tally;
     thor::BinnedLight image = tally.binned(0);
     for (double& light : image.light) light /= tally.light(thor::Counter::light_emitted);
-    for (double& error : image.error) error /= tally.light(thor::Counter::light_emitted);
     return image;
   };
   const auto chi_square = [&](const thor::BinnedLight& image) {
@@ -321,8 +320,8 @@ TEST(PeelOffImages, HaveTheSurfaceBrightnessOfThinGas) {
         }
         if (nearest < 0.1 || expected == 0) continue;  // direct light
         const auto i = std::size_t(row * 20 + column);
-        if (image.error[i] <= 0 || image.light[i] < 1e-5) continue;
-        chi2 += std::pow((image.light[i] - expected) / std::hypot(image.error[i], 0.01 * image.light[i]), 2);
+        if (image.error(i) <= 0 || image.light[i] < 1e-5) continue;
+        chi2 += std::pow((image.light[i] - expected) / std::hypot(image.error(i), 0.01 * image.light[i]), 2);
         ++n;
       }
     }

@@ -13,6 +13,8 @@ struct Plain {
   static T add(T* p, T v) {
     return std::exchange(*p, *p + v);
   }
+  static std::uint64_t set_if_zero(std::uint64_t* p, std::uint64_t v) { return *p == 0 ? std::exchange(*p, v) : *p; }
+  static void set(std::uint32_t* p, std::uint32_t bits) { *p |= bits; }
   template <class T>
   static void max(T* p, T v) {
     *p = std::max(*p, v);
@@ -66,8 +68,12 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
         program.next_live[program.report->live++] = program.live[i];
       }
     }
-    if (program.rays.room > 0) {
+    if (program.rays.room > 0 && shape.lanes > 0) {
       thor::device::trace_rays<Plain>(*static_cast<const P*>(problem.data()), program, 0, Alone());
+    }
+    if (program.rays.room > 0) {
+      const auto cells = thor::device::cells_of<Plain>(program, 0);
+      for (std::uint64_t i = 0; i < cells.tables.slots; ++i) thor::device::flush_slot(i, cells);
     }
     return true;
   };

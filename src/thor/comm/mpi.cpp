@@ -164,6 +164,28 @@ std::vector<std::uint64_t> World::at_first(const std::vector<std::uint64_t>& val
   return all;
 }
 
+std::vector<std::uint64_t> World::exchange(std::vector<std::vector<std::uint64_t>> values) const {
+  if (ranks_ == 1) return std::move(values.front());
+  const Call call(Call::collective);
+  std::vector<std::uint64_t> sent, received(std::size_t(ranks_), 0);
+  for (const auto& list : values) sent.push_back(list.size());
+  MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+  std::vector<std::uint64_t> all = std::move(values[std::size_t(rank_)]);
+  for (int step = 1; step < ranks_; ++step) {  // every rank sends to one and receives from one
+    const int to = (rank_ + step) % ranks_, from = (rank_ - step + ranks_) % ranks_;
+    const std::vector<std::uint64_t> list = std::move(values[std::size_t(to)]);
+    const std::size_t place = all.size(), coming = received[std::size_t(from)];
+    all.resize(place + coming);
+    for (std::size_t i = 0; i < std::max(list.size(), coming); i += most_at_once) {
+      const auto piece = [&](std::size_t count) { return int(std::min(most_at_once, count - std::min(i, count))); };
+      MPI_Sendrecv(list.data() + std::min(i, list.size()), piece(list.size()), MPI_UINT64_T, to, gather_tag,
+                   all.data() + place + std::min(i, coming), piece(coming), MPI_UINT64_T, from, gather_tag,
+                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+  return all;
+}
+
 Words World::ask(const Words& question) const {
   constexpr int size = int(std::tuple_size_v<Words>);
   Words reply{};

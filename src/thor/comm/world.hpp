@@ -42,6 +42,8 @@ class World {
   std::vector<std::uint64_t> from_first(std::vector<std::uint64_t> values) const;
   /// Collective: the values of all ranks, one after the other, at the first; nothing elsewhere.
   std::vector<std::uint64_t> at_first(const std::vector<std::uint64_t>& values) const;
+  /// Collective: gives each rank its values, and returns what all have for this one, one after the other.
+  std::vector<std::uint64_t> exchange(std::vector<std::vector<std::uint64_t>> values) const;
 
   /// Asks the first rank, and waits for its answer: one question of a rank at a time. Not for the first rank.
   Words ask(const Words& question) const;

@@ -70,9 +70,9 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
   return {build_tally(config, setup, std::ldexp(light, octave), std::ldexp(square, octave)), octave};
 }
 
-std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const {
+std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool may_drop) const {
   if (world.is_first()) world.from_first({ids.next, ids.end, std::uint64_t(doublings)});
-  tally.next_batch(doublings);
+  tally.next_batch(doublings, world.is_first() && may_drop);
   const bool spread = setup.medium.spread != nullptr;
   // A rank that holds several domains has enough of them.
   const bool relief =
@@ -99,6 +99,7 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally) const 
   if (!world.is_first()) watched.reset();
   const comm::Dealer::Window untouched = dealer.finish();
   watched.reset();
+  if (spread) tally.join_histories(world);
   tally.add_at_first(world);
   if (spread) add_times(times);
   std::vector<std::uint64_t> ends;
@@ -143,10 +144,19 @@ std::uint64_t Batches::most_in_batch() const {
   return std::clamp<std::uint64_t>(std::uint64_t(rate * left), fewest, std::max(4 * done, fewest));
 }
 
+std::uint64_t Batches::most_joined(const Tally& tally, std::uint64_t last) const {
+  constexpr double bytes = 3 * sizeof(Share);  // here, on its way, and there
+  if (!setup.medium.spread || !std::ranges::any_of(config.observers, [&](const auto& o) { return config.sends_rays_to(o.name); })) return ~0ull;
+  if (last == 0) return 1 << 16;
+  const double fits = double(last) * config.peel.memory / (bytes * double(std::max<std::uint64_t>(tally.most_waited(), 1)));
+  return std::uint64_t(std::clamp(fits, 1024., 4 * double(last)));
+}
+
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
   end = std::max(end, sample.next);
   std::deque<Ids> todo;
   std::vector<Ids> left;
+  std::uint64_t last = 0;  // photons of the last batch
   for (const Ids& ids : sample.missing) std::ranges::copy(sample.octaves(ids), std::back_inserter(todo));
   std::ranges::copy(sample.octaves({sample.next, end}), std::back_inserter(todo));
   while (!todo.empty()) {
@@ -156,13 +166,15 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
       left.push_back(ids);
       continue;
     }
-    if (const std::uint64_t most = most_in_batch(); whole && ids.end - ids.next > most) {
+    const std::uint64_t most = std::min<std::uint64_t>(whole ? most_in_batch() : ~0ull, most_joined(sample.tally, last));
+    if (ids.end - ids.next > most) {
       todo.push_front({ids.next + most, ids.end});
       ids.end = ids.next + most;
     }
     Tally& tally = sample.tally;
     const std::uint64_t before = tally[Counter::started], in_flight = tally.unfinished();
-    std::vector<Ids> rest = run_batch(ids, sample.doublings(ids.next), tally);
+    last = ids.end - ids.next;
+    std::vector<Ids> rest = run_batch(ids, sample.doublings(ids.next), tally, whole);
     const auto are_known = [&] { return tally[Counter::started] - before + count(rest) == ids.end - ids.next; };
     // A device that was stopped does not say which ids it has not started.
     if (whole && before > 0 && (tally.unfinished() > in_flight || !are_known())) {

@@ -69,10 +69,13 @@ struct Batches {
  private:
   /// Collective: runs a batch; at the first rank the tally has the photons of all, and the ids that were not started
   /// are returned.
-  std::vector<Ids> run_batch(Ids ids, int doublings, Tally& tally) const;
+  std::vector<Ids> run_batch(Ids ids, int doublings, Tally& tally, bool may_drop = false) const;
   /// Collective.
   void add_times(const BorderTimes& own) const;
   std::uint64_t most_in_batch() const;
+  /// Photons of a batch on domains, whose light in bins waits until all have ended: as many as peel.memory has room for,
+  /// by what those of the last batch needed.
+  std::uint64_t most_joined(const Tally& tally, std::uint64_t last) const;
   bool keeps() const { return checkpoints && checkpoints->interval > 0; }
 };
 

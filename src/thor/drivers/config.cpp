@@ -196,6 +196,12 @@ void check_until(Reader& reader, File& file) {
                       ? fmt::format("is one output per observer of a set: use one of them, such as {}.0", until->output)
                       : "there is no binned output of this name" + suggestion(until->output, names));
   }
+  for (const AnyOutput& any : file.config.outputs) {
+    const auto is_bare = [&](const auto& output) { return output.name == until->output && !output.errors; };
+    if (std::visit(is_bare, any)) {
+      reader.report("until.output", "has no errors: remove `errors: none` from it, or take another output");
+    }
+  }
   if (file.config.has_raw_photons()) {
     reader.report("until",
                   "not possible with raw photons, whose weights depend on their final number: remove until, or the "

@@ -45,12 +45,6 @@ std::vector<InputFile> inputs_of(const config::Config& config) {
 
 namespace {
 
-/// Of what was counted, to tell whether the disk still has it.
-std::string hash_of_cells(const std::vector<std::uint64_t>& cells) {
-  const auto* bytes = reinterpret_cast<const char*>(cells.data());
-  return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size() * sizeof(cells[0])}));
-}
-
 /// Whether the files that a configuration reads are there, of the size that the result knows.
 bool has_inputs(const config::Config& config, const io::Input& result) {
   const std::vector<std::string> paths = input_paths(config);
@@ -126,9 +120,6 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
   }
   if (file.text(group, "config_hash") != fmt::format("{:016x}", io::hash_of(*config))) {
     refuse(path, "its configuration was changed after the run");
-  }
-  if (file.text(group, "cells_hash") != hash_of_cells(file.read_all<std::uint64_t>(std::string(group) + "/cells"))) {
-    refuse(path, "its tally is damaged (cells)");
   }
   Earlier earlier{path, *config, asked ? *asked : find_config(path, file, *config)};
   if (!asked && earlier.config.resolved != *config) {
@@ -359,7 +350,7 @@ void write_inputs(io::ArrayOutput& file, const config::Config& config, const std
 
 void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample) {
   if (config.has_raw_photons() || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
-  file.attribute(group, "cells_hash", hash_of_cells(sample.tally.write_cells(file, group)));
+  sample.tally.write_cells(file, group);
   file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);

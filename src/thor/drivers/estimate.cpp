@@ -147,7 +147,7 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   const TallyPlan tally = build_tally(config, setup).plan();
   const double row = row_bytes(config);
   e.memory = 2e7 + 8. * double(tally.own) * options.threads +
-             config::memory_of(config.outputs, photons > 0x1p22 || config.until) + 65536. * 2 * row;
+             config::memory_of(config.outputs, config.until.has_value()) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory +=
         double(cells->shape().cells()) * (cells->layout().bytes_at_most() + 4);  // plus a float for the light of each

@@ -67,7 +67,7 @@ constexpr std::uint64_t nothing = 0xcbf29ce484222325ull;  ///< the hash of no by
 
 }  // namespace
 
-std::uint64_t hash_of(const std::string& text) {
+std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = nothing;
   add(hash, text);
   return hash;

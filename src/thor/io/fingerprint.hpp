@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace thor::io {
@@ -21,6 +22,6 @@ struct Fingerprint {
 Fingerprint fingerprint(const std::string& path);
 
 /// The same hash of a text.
-std::uint64_t hash_of(const std::string& text);
+std::uint64_t hash_of(std::string_view text);
 
 }  // namespace thor::io

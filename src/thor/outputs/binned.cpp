@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "thor/io/array/output.hpp"
@@ -22,10 +21,15 @@ std::string meaning_of(config::Axis axis, double stretch) {
   return meaning;
 }
 
-void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
-                  const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light) {
-  file.write<double>(group + "/error", error, shape, unit, "Monte Carlo standard error");
-  if (light.vov.empty()) return;
+void write_bins(io::ArrayOutput& file, const std::string& group, const std::string& array,
+                const std::vector<std::uint64_t>& shape, const std::string& unit, const std::string& meaning,
+                BinnedLight light, const std::function<double(std::size_t)>& per) {
+  std::vector<double>& values = light.light;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] /= per(i);
+  file.write<double>(group + "/" + array, values, shape, unit, meaning);
+  if (!light.has_errors()) return;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = light.error(i);
+  file.write<double>(group + "/error", values, shape, unit, "Monte Carlo standard error");
   file.write<float>(group + "/vov", light.vov, shape, "",
                     "variance of the variance: the error is itself good to sqrt(vov)/2");
 }
@@ -37,10 +41,11 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, config::F
   file.attribute(group, "frame", std::string(units_of(distances).frame));
   if (!generator.empty()) file.attribute(group, "generator", generator);
   file.attribute(group, "wavelength0", frequency.wavelength / constants::angstrom);
-  file.attribute(group, "luminosity", std::accumulate(light.light.begin(), light.light.end(), 0.));
-  file.attribute(group, "luminosity_error", light.total_error);
+  file.attribute(group, "luminosity", light.total);
   file.attribute(group, "luminosity_beyond", light.beyond);
-  file.attribute(group, "error_method", light.error_method);
+  file.attribute(group, "error_method", std::string(light.has_errors() ? "histories" : "none"));
+  if (!light.has_errors()) return;
+  file.attribute(group, "luminosity_error", light.total_error);
   file.attribute(group, "trusted", trusted_share(light));
 }
 

@@ -8,18 +8,16 @@
 #include "thor/random/seed.hpp"
 #include "thor/transport/photon.hpp"
 
-/// What every binned output is made of. Light is counted in integers, in quanta of 2^-62 of the light of a batch:
-/// sums are exact and the same in any order, for any number of threads and lanes, on a CPU or a device.
+/// What every binned output is made of. A bin has sums over histories: of s, all light that one photon adds to it, of s^2
+/// and of s^4. They are integers, so that they are the same in any order, for any number of threads and lanes, on a CPU
+/// or a device; each has a quantum of its own and is rounded at random, by a hash of photon and bin, so that what is less
+/// than a quantum counts in the mean.
 ///
-/// What is rounded away: the light that one photon adds to one bin is summed in double precision and rounded once, to
-/// the nearest quantum, so at most half a quantum (2^-63 = 1.1e-19 of all light) is lost or gained for each photon and
-/// bin: 1e-10 of the light for 1e9 photons, even if each of them were fainter than that. With groups (below) it is half
-/// a quantum for each contribution: 1e-7 of the light for 1e12 of them. A bin may hold four times all light: an output
-/// that counts light more often than once has to scale it down.
-///
-/// The squares are integers too, in units of 2^-62 of the sum of the squared weights of a batch, and the same in any
-/// order. The square of what one of its N photons adds is good to 1e-6 where that is more than 3.3e-7 sqrt(N) of its
-/// weight (1 % of it for N = 1e9); outputs of fainter contributions take groups, which have no squares.
+/// With w the unit of light, sum W^2/sum W of the weights W of a run (their weight, where all are equal):
+///   s     in 2^-28 w, 74 bits: the light of 7e13 photons
+///   s^2   in 2^-44 w^2, 86 bits: an error is good to 1e-3 in a bin of 20 photons that add 2e-6 w each
+///   s^4   in 2^-52 w^4, 96 bits: a VOV is good to 10 % in a bin of 20 photons that add 2e-4 w each
+/// A sum that has no room stays at half of its range: the error, or the VOV, is then unknown (outputs/trust.hpp).
 namespace thor {
 
 namespace io {
@@ -30,34 +28,39 @@ template <class T>
 class Section;
 }
 
-/// Number of groups into which photons are sorted by their ids, where the error cannot be found history by history.
-inline constexpr int id_groups = 32;
+/// The sums of a bin as they are in the cells of a tally: three numbers, and what they have above 64 bits.
+struct BinSums {
+  std::uint64_t light = 0, square = 0, fourth = 0;
+  std::uint64_t high = 0;  ///< of the light 10 bits, of the squares 22, of the fourth powers 32
+};
+inline constexpr int bin_cells = 4;
 
-/// The bins of an output and their cells in a tally, plain data: first the light beyond the bins, then the sums, then
-/// the sums of squares. `most` is how many bins one photon may add to, all in one call of count(): what it adds to a
-/// bin is summed before it is squared, since its contributions are not independent. An output with most = 0, or with
-/// `groups`, adds to any number of bins at any time; it has no squares but the sums of each group of photons, whose
-/// scatter is the error (itself good to 13 %).
-template <int most>
+/// The bins of an output and their cells in a tally, plain data: those of each bin, of the sum of all bins, and last the
+/// light beyond them. An output without errors has one cell a bin, and none for the sum.
 struct Bins {
-  std::int64_t count = 0;   ///< number of bins
-  bool groups = most == 0;  ///< errors by groups of photons
+  std::int64_t count = 0;  ///< number of bins
+  bool errors = true;
   // Set by the tally:
-  std::int64_t first = 0;  ///< first cell in the tally
-  double quantum = 0;      ///< [erg/s]
-  double quanta_per_light = 0, quanta_per_square = 0;
+  bool joined = false;          ///< light of a photon comes in several parts
+  std::int64_t first = 0;       ///< first cell in the tally
+  double quanta_per_light = 0;  ///< 2^32/w
 
-  std::int64_t cells() const { return 1 + count * (groups ? id_groups : 2); }
+  THOR_FN std::int64_t cell(std::int64_t bin) const { return first + (errors ? bin_cells : 1) * bin; }
+  THOR_FN std::int64_t beyond() const { return errors ? cell(count + 1) : cell(count); }
+  /// Number of cells, so that those of a bin are in one piece of memory.
+  std::int64_t cells() const { return (beyond() - first) / bin_cells * bin_cells + bin_cells; }
   bool operator==(const Bins&) const = default;
 };
 
 /// What a binned output has counted, bin by bin [erg/s].
 struct BinnedLight {
-  std::vector<double> light, error;
-  std::vector<float> vov;  ///< variance of the variance, of errors by groups; else empty (outputs/trust.hpp)
+  std::vector<double> light;
+  std::vector<float> relative_error, vov;  ///< variance of the variance (outputs/trust.hpp)
   double beyond = 0;
-  std::string error_method;  ///< as in the file
-  double total_error = 0;    ///< of all light in the bins, which share photons
+  double total = 0, total_error = 0;  ///< of all light in the bins, which share photons
+
+  bool has_errors() const { return !relative_error.empty(); }
+  double error(std::size_t bin) const { return light[bin] * double(relative_error[bin]); }
 };
 
 /// Generators whose photons an output counts, plain data: from the first to the one before the end.
@@ -97,9 +100,10 @@ double in_rest_frame(config::Axis axis, double value, double stretch);
 /// What the edges of an axis are.
 std::string meaning_of(config::Axis axis, double stretch);
 
-/// Writes the errors of the bins, in the units of their light, and what tells whether these can be trusted.
-void write_errors(io::ArrayOutput& file, const std::string& group, const std::vector<double>& error,
-                  const std::vector<std::uint64_t>& shape, const std::string& unit, const BinnedLight& light);
+/// Writes the light of the bins and its errors, both over per(bin), with what tells whether these can be trusted.
+void write_bins(io::ArrayOutput& file, const std::string& group, const std::string& array,
+                const std::vector<std::uint64_t>& shape, const std::string& unit, const std::string& meaning,
+                BinnedLight light, const std::function<double(std::size_t)>& per);
 /// Writes the attributes that the group of every binned output has.
 void write_attributes(io::ArrayOutput& file, const std::string& group, config::Fate of, const std::string& generator,
                       const FrequencyAxis& frequency, const BinnedLight& light, const Distances& distances = {});
@@ -108,72 +112,83 @@ void write_attributes(io::ArrayOutput& file, const std::string& group, const con
 
 inline namespace THOR_ISA {
 
-/// The group of a photon. Each block of 32 consecutive ids has one photon in every group, so groups are equally large;
-/// which of them is random, since ids are dealt to the sources in a regular order: the remainder of an id, or its
-/// product with the golden ratio, would give every group its own sources.
-THOR_FN int group_of(std::uint64_t id) { return static_cast<int>((id ^ mix64(id / id_groups)) % id_groups); }
-static_assert(id_groups == 1 << 5);
-
 THOR_FN bool contains(const GeneratorRange& range, int generator) {
   return generator >= range.first && generator < range.end;
 }
 
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
 
-/// Rounded up or down at random, so that contributions of less than a quantum count in the mean. The draw is a hash of
-/// what is added: sums are the same in any order.
-THOR_FN std::uint64_t dithered(double quanta, double light, std::uint64_t id, std::int64_t bin) {
-  const std::uint64_t word = mix64(mix64(id ^ 0x646974686572ull) ^ to_bits(light) ^ (std::uint64_t(bin) << 32));
-  return static_cast<std::uint64_t>(quanta + double(word >> 11) * 0x1p-53);
+/// The parts of the upper cell of a bin, each with its highest bit: a sum that has reached it stays there.
+inline constexpr std::uint64_t high_light = 0x3ffull << 54, high_square = 0x3fffffull << 32, high_fourth = 0xffffffffull;
+inline constexpr std::uint64_t full_light = 1ull << 63, full_square = 1ull << 53, full_fourth = 1ull << 31;
+
+/// A bit pattern for a photon and a bin.
+THOR_FN std::uint64_t rounding_word(std::uint64_t id, std::int64_t cell) {
+  return mix64(mix64(id ^ 0x646974686572ull) ^ std::uint64_t(cell));
 }
 
-/// Light that an observer sees is that of a source that shines the same in all directions, and may be more than all
-/// light: its quanta are 2^-50 of that, and a bin holds 16384 times as much.
-inline constexpr int seen_quantum = -50;
+/// The sums of one history that adds `share` of 2^-32 w to a bin.
+THOR_FN BinSums sums_of(std::uint64_t share, std::uint64_t id, std::int64_t cell) {
+  const std::uint64_t word = rounding_word(id, cell);
+  const double s = static_cast<double>(share), s2 = s * s;
+  const auto add = [](double value, std::uint64_t bits, int at, double most, std::uint64_t& low, std::uint64_t& high) {
+    const double whole = min(value, most) + static_cast<double>(bits & 0x1fffffffu) * 0x1p-29;
+    const auto upper = static_cast<std::uint64_t>(whole * 0x1p-64);
+    low = static_cast<std::uint64_t>(whole - static_cast<double>(upper) * 0x1p64);
+    high += upper << at;
+  };
+  BinSums sums;
+  sums.light = (share + (word & 15)) >> 4;
+  add(s2 * 0x1p-20, word >> 4, 32, 0x1p85, sums.square, sums.high);
+  add(s2 * s2 * 0x1p-76, word >> 33, 0, 0x1p95, sums.fourth, sums.high);
+  return sums;
+}
 
-/// What one photon adds to the bins of one output; `cells.add(i, value)` adds to cell i of the tally.
-template <int most, class Cells>
+/// Adds to the sums of a bin; `cells.add(i, value)` adds to cell i of the tally and returns what was there.
+template <class Cells>
+THOR_FN void add_sums(Cells& cells, std::int64_t at, const BinSums& more) {
+  std::uint64_t high = more.high;
+  const auto add = [&](std::int64_t i, std::uint64_t value, std::uint64_t carry) {
+    if (value == 0) return;
+    const std::uint64_t before = cells.add(i, value);
+    if (before + value < before) high += carry;
+  };
+  add(at, more.light, 1ull << 54), add(at + 1, more.square, 1ull << 32), add(at + 2, more.fourth, 1);
+  if (high == 0) return;
+  const std::uint64_t before = cells.add(at + 3, high);
+  std::uint64_t undone = 0;
+  if (before & full_light) undone += high & high_light;
+  if (before & full_square) undone += high & high_square;
+  if (before & full_fourth) undone += high & high_fourth;
+  if (undone != 0) cells.add(at + 3, 0 - undone);
+}
+
+/// What one photon adds to the bins of one output; `cells` as of add_sums(), and `cells.join(id, cell, share)` lets a
+/// part of what a photon adds to a bin wait for the others.
+template <class Cells>
 class Contributions {
  public:
-  THOR_FN Contributions(const Bins<most>& bins, std::uint64_t id, Cells& cells) : bins_(bins), id_(id), cells_(cells) {}
+  THOR_FN Contributions(const Bins& bins, std::uint64_t id, Cells& cells) : bins_(bins), id_(id), cells_(cells) {}
 
   /// Adds luminosity [erg/s] to a bin, or to the light beyond the range if `bin` is negative.
   THOR_FN void add(std::int64_t bin, double light) {
-    if (bin < 0 || bins_.groups) {
-      const double quanta = light * bins_.quanta_per_light;
-      const double bounded = quanta < 0x1p62 ? quanta : 0x1p62;
-      const std::int64_t place = bin < 0 ? 0 : 1 + group_of(id_) * bins_.count + bin;
-      cells_.add(bins_.first + place, bins_.groups ? dithered(bounded, light, id_, bin) : rounded(bounded));
-    } else if constexpr (most > 0) {
-      int i = 0;
-      while (i < used_ && bin_[i] != bin) ++i;
-      if (i == most) close(i = most - 1), light_[i] = 0;  // more bins than the output has promised
-      if (i == used_) light_[used_++] = 0;
-      bin_[i] = bin;
-      light_[i] += light;
-    }
-  }
-
-  /// To call after the last add().
-  THOR_FN void finish() {
-    if constexpr (most > 0) {
-      for (int i = 0; i < used_; ++i) close(i);
+    const double quanta = light * bins_.quanta_per_light;
+    const std::uint64_t share = rounded(quanta < 0x1p61 ? quanta : 0x1p61);
+    if (bin < 0 || !bins_.errors) {
+      const std::int64_t cell = bin < 0 ? bins_.beyond() : bins_.cell(bin);
+      cells_.add(cell, (share + (rounding_word(id_ ^ mix64(share), cell) & 0xfff)) >> 12);
+    } else if (bins_.joined) {
+      cells_.join(id_, bins_.cell(bin), share), cells_.join(id_, bins_.cell(bins_.count), share);
+    } else {
+      add_sums(cells_, bins_.cell(bin), sums_of(share, id_, bins_.cell(bin)));
+      add_sums(cells_, bins_.cell(bins_.count), sums_of(share, id_, bins_.cell(bins_.count)));
     }
   }
 
  private:
-  THOR_FN void close(int i) {
-    cells_.add(bins_.first + 1 + bin_[i], rounded(light_[i] * bins_.quanta_per_light));
-    cells_.add(bins_.first + 1 + bins_.count + bin_[i], rounded(light_[i] * light_[i] * bins_.quanta_per_square));
-  }
-
-  const Bins<most>& bins_;
+  const Bins& bins_;
   std::uint64_t id_;
   Cells& cells_;
-  int used_ = 0;
-  static constexpr int room = most + (most == 0);  // an array has at least one element
-  std::int64_t bin_[room];
-  double light_[room];
 };
 
 /// Bin at a place on an axis of unit bins; -1 beyond its ends, and for NaN.

@@ -37,7 +37,7 @@ SkyPlan CubeOutput::plan(const OutputContext& context) const {
   return plan;
 }
 
-void CubeOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedLight& light) const {
+void CubeOutput::write(io::ArrayOutput& file, const SkyPlan& plan, BinnedLight light) const {
   const AxisUnits units = units_of(axis);
   const std::string group = "/cubes/" + name;
   const double width = (high - low) / units.in_cgs / double(bins);
@@ -46,7 +46,7 @@ void CubeOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedL
     edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
   }
   file.write(group + "/edges", edges, units.unit, meaning_of(axis, plan.sky.distances.stretch()));
-  write_sky(file, group, "intensity", *this, plan, light, width,
+  write_sky(file, group, "intensity", *this, plan, std::move(light), width,
             std::string(units_of(plan.sky.distances).brightness) + units.per);
   file.attribute(group, "axis", std::string(units.name));
 }

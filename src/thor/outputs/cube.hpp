@@ -14,7 +14,7 @@ struct CubeOutput : SkyOutput {
 
   static const config::Section<CubeOutput>& section();
   SkyPlan plan(const OutputContext& context) const;
-  void write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedLight& light) const;
+  void write(io::ArrayOutput& file, const SkyPlan& plan, BinnedLight light) const;
 
   bool operator==(const CubeOutput&) const = default;
 };

@@ -103,7 +103,7 @@ const config::Section<HistogramOutput>& HistogramOutput::section() {
 
 HistogramPlan HistogramOutput::plan(const OutputContext& context) const {
   HistogramPlan plan{
-      {.count = 1}, context.axis(reference), of, context.size, {centre[0], centre[1], centre[2]}, int(axes.size()), {}};
+      {.count = 1, .errors = errors}, context.axis(reference), of, context.size, {centre[0], centre[1], centre[2]}, int(axes.size()), {}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const HistogramAxis& axis = axes[i];
     const bool whole = axis.quantity == PhotonProperty::scatterings;
@@ -126,8 +126,8 @@ void HistogramOutput::write(io::ArrayOutput& file, const HistogramPlan& plan, co
     shape.push_back(std::uint64_t(axis.bins));
     names += (names.empty() ? "" : " ") + std::string(units.name);
   }
-  file.write<double>(group + "/luminosity", light.light, shape, "erg s-1", "luminosity in each bin, by " + names);
-  write_errors(file, group, light.error, shape, "erg s-1", light);
+  write_bins(file, group, "luminosity", shape, "erg s-1", "luminosity in each bin, by " + names, light,
+             [](std::size_t) { return 1; });
   file.attribute(group, "axes", names);
   write_attributes(file, group, of, generator, plan.frequency, light);
 }

@@ -34,7 +34,7 @@ struct HistogramPlan {
     bool operator==(const Axis&) const = default;
   };
 
-  Bins<1> bins;
+  Bins bins;
   FrequencyAxis frequency;
   config::Fate of;
   double size, centre[3];  ///< unit of length and centre [cm]
@@ -56,6 +56,7 @@ struct HistogramOutput {
   std::array<double, 3> centre{};  ///< [cm]
   std::string reference{};         ///< the transition of lambda0; "" is the line's first
   std::string generator{};         ///< those whose photons it counts; "" are all
+  bool errors = true;
 
   static const config::Section<HistogramOutput>& section();
   HistogramPlan plan(const OutputContext& context) const;

@@ -17,8 +17,8 @@ const config::Section<ImageOutput>& ImageOutput::section() {
 
 SkyPlan ImageOutput::plan(const OutputContext& context) const { return plan_sky(*this, context); }
 
-void ImageOutput::write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedLight& light) const {
-  write_sky(file, "/images/" + name, "surface_brightness", *this, plan, light, 1,
+void ImageOutput::write(io::ArrayOutput& file, const SkyPlan& plan, BinnedLight light) const {
+  write_sky(file, "/images/" + name, "surface_brightness", *this, plan, std::move(light), 1,
             units_of(plan.sky.distances).brightness);
 }
 

@@ -10,7 +10,7 @@ struct ImageOutput : SkyOutput {
 
   static const config::Section<ImageOutput>& section();
   SkyPlan plan(const OutputContext& context) const;
-  void write(io::ArrayOutput& file, const SkyPlan& plan, const BinnedLight& light) const;
+  void write(io::ArrayOutput& file, const SkyPlan& plan, BinnedLight light) const;
 
   bool operator==(const ImageOutput&) const = default;
 };

@@ -9,7 +9,7 @@
 /// Keys that binned outputs have in common, for their .cpp files.
 namespace thor::config {
 
-/// Declares `name`, `of` and `generator`.
+/// Declares `name`, `of`, `generator` and `errors`.
 template <class Output>
 void declare_binned(Section<Output>& s) {
   s.text("name", &Output::name, expected_name, is_name,
@@ -25,6 +25,11 @@ void declare_binned(Section<Output>& s) {
            {.meaning = "photons that are counted", .fallback = "escaped"});
   s.text("generator", &Output::generator, "the name of a generator", [](const std::string&) { return true; },
          {.meaning = "generators whose photons are counted, by their `name`; by default all", .fallback = ""});
+  s.choice("errors", [](Output& o) -> bool& { return o.errors; },
+           std::vector<Option<bool>>{
+               {"histories", true, "from the light that each photon adds to a bin; 32 bytes of memory a bin"},
+               {"none", false, "the result has none; 8 bytes a bin"}},
+           {.meaning = "Monte Carlo errors ([how](formats.md#errors-and-rounding))", .fallback = "histories"});
 }
 
 /// Words for frequency, as values of an enumeration that begins with those of Axis.

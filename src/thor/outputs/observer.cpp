@@ -112,7 +112,9 @@ const Section<Peel>& peel_section() {
               {.meaning = "number of steps of a photon before its scatterings are thinned", .fallback = "262144"});
     s.quantity(
         "memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
-        {.meaning = "GPU memory for scatterings whose rays wait; photons pause when it is full", .fallback = "2 GB"});
+        {.meaning = "GPU memory for scatterings whose rays wait (photons pause when it is full), and as much for light "
+                    "that is added up until its photon ends; with `--domains`, memory of a process for the latter",
+         .fallback = "2 GB"});
     s.optional_quantity("depth", &Peel::depth, Dimension::none, {.low = 0, .high = 1000, .low_open = true},
                         {.meaning = "length of rays in a periodic box, in units of its longest side; dust absorbs "
                                     "along this path, by default along 1; the line absorbs until `dataset.stop_shift`",

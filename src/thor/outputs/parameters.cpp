@@ -49,10 +49,10 @@ double count_cells(const std::vector<AnyOutput>& outputs) {
   return count;
 }
 
-double memory_of(const std::vector<AnyOutput>& outputs, bool batches) {
+double memory_of(const std::vector<AnyOutput>& outputs, bool dropped) {
   double largest = 0;
   for_each_bins(outputs, [&](const auto& bins) { largest = std::max(largest, double(bins.count)); });
-  return (batches ? 16 : 8) * count_cells(outputs) + 28 * largest;  // light, error, VOV and edge
+  return (dropped ? 16 : 8) * count_cells(outputs) + 24 * largest;  // light, error, VOV and edge
 }
 
 const Section<Output>& output_section() {

@@ -20,6 +20,6 @@ double count_cells(const std::vector<AnyOutput>& outputs);
 
 /// Memory of the outputs at the end of a run, when the largest is written [bytes]; in several batches a cell has two
 /// integers.
-double memory_of(const std::vector<AnyOutput>& outputs, bool batches);
+double memory_of(const std::vector<AnyOutput>& outputs, bool dropped);
 
 }  // namespace thor::config

@@ -41,23 +41,21 @@ ProfilePlan ProfileOutput::plan(const OutputContext& context) const {
   plan.of = of;
   plan.sky = context.sky(sight);
   plan.rings = bin_axis(inner, radius, std::int64_t(bins), logarithmic);
-  plan.bins.count = plan.rings.bins;
+  plan.bins.count = plan.rings.bins, plan.bins.errors = errors;
   return plan;
 }
 
 void ProfileOutput::write(io::ArrayOutput& file, const ProfilePlan& plan, const BinnedLight& light) const {
   const SkyUnits units = units_of(plan.sky.distances);
-  std::vector<double> edges(bins + 1), value(bins), error(bins);
+  std::vector<double> edges(bins + 1);
   for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = edge_of(plan.rings, std::int64_t(i)) / units.in_cm;
-  for (std::size_t i = 0; i < bins; ++i) {
-    const double area = constants::pi * (edges[i + 1] - edges[i]) * (edges[i + 1] + edges[i]);
-    value[i] = light.light[i] / (area * units.light);
-    error[i] = light.error[i] / (area * units.light);
-  }
+  const auto per = [&](std::size_t i) {
+    return constants::pi * (edges[i + 1] - edges[i]) * (edges[i + 1] + edges[i]) * units.light;
+  };
   const std::string group = "/profiles/" + name;
   file.write(group + "/edges", edges, units.length, "edges of the rings: distance from the centre on the sky");
-  file.write(group + "/surface_brightness", value, units.brightness, "mean surface brightness of each ring");
-  write_errors(file, group, error, {bins}, units.brightness, light);
+  write_bins(file, group, "surface_brightness", {bins}, units.brightness, "mean surface brightness of each ring", light,
+             per);
   write_attributes(file, group, of, generator, plan.frequency, light, plan.sky.distances);
   write_attributes(file, group, sight, plan.sky);
 }

@@ -7,7 +7,7 @@ namespace thor {
 
 /// A profile as it is counted: plain data.
 struct ProfilePlan {
-  Bins<0> bins;
+  Bins bins;
   FrequencyAxis frequency;
   config::Fate of;
   SkyFrame sky;
@@ -29,6 +29,7 @@ struct ProfileOutput {
   config::Sight sight{};
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
   std::string generator{};  ///< those whose photons it counts; "" are all
+  bool errors = true;
 
   static const config::Section<ProfileOutput>& section();
   ProfilePlan plan(const OutputContext& context) const;

@@ -6,7 +6,7 @@ namespace thor {
 
 /// An image or a cube as it is counted: plain data.
 struct SkyPlan {
-  Bins<0> bins;
+  Bins bins;
   FrequencyAxis frequency;
   config::Fate of;
   SkyFrame sky;
@@ -29,6 +29,7 @@ struct SkyOutput {
   config::Sight sight{};
   std::string reference{};  ///< the transition of lambda0; "" is the line's first
   std::string generator{};  ///< those whose photons it counts; "" are all
+  bool errors = true;
 
   std::uint64_t height() const { return rows > 0 ? rows : pixels; }
   bool operator==(const SkyOutput&) const = default;
@@ -39,7 +40,7 @@ SkyPlan plan_sky(const SkyOutput& output, const OutputContext& context);
 
 /// Writes the edges of the pixels, and the light of each per area of the sky and `channel`, to an array of a group.
 void write_sky(io::ArrayOutput& file, const std::string& group, const std::string& array, const SkyOutput& output,
-               const SkyPlan& plan, const BinnedLight& light, double channel, const std::string& unit);
+               const SkyPlan& plan, BinnedLight light, double channel, const std::string& unit);
 
 inline namespace THOR_ISA {
 

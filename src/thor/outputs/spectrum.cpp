@@ -46,7 +46,7 @@ const config::Section<SpectrumOutput>& SpectrumOutput::section() {
 
 SpectrumPlan SpectrumOutput::plan(const OutputContext& context) const {
   const double stretch = context.distances.stretch();
-  return {{.count = std::int64_t(bins), .groups = !sight.observer.empty()},
+  return {{.count = std::int64_t(bins), .errors = errors},
           context.axis(reference),
           axis,
           of,
@@ -60,21 +60,17 @@ SpectrumPlan SpectrumOutput::plan(const OutputContext& context) const {
 void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, const BinnedLight& light) const {
   const AxisUnits units = units_of(axis);
   const double width = (high - low) / units.in_cgs / double(bins);
-  std::vector<double> edges(bins + 1), flux(bins), error(bins);
+  std::vector<double> edges(bins + 1);
   for (std::size_t i = 0; i < edges.size(); ++i) {  // exactly 0 in the middle, where a line may be
     edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
   }
   const Distances& distances = plan.sky.distances;
   const SkyUnits seen = units_of(distances);
-  for (std::size_t i = 0; i < bins; ++i) {
-    flux[i] = light.light[i] / (width * seen.light);
-    error[i] = light.error[i] / (width * seen.light);
-  }
   const std::string group = "/spectra/" + name, unit = std::string(seen.energy) + units.per;
   file.write(group + "/edges", edges, units.unit, meaning_of(axis, distances.stretch()));
-  file.write(group + "/flux", flux, unit,
-             std::string(distances.known() ? "flux" : "luminosity") + " per unit of the axis");
-  write_errors(file, group, error, {bins}, unit, light);
+  write_bins(file, group, "flux", {bins}, unit,
+             std::string(distances.known() ? "flux" : "luminosity") + " per unit of the axis", light,
+             [&](std::size_t) { return width * seen.light; });
   file.attribute(group, "axis", std::string(units.name));
   write_attributes(file, group, of, generator, plan.frequency, light, distances);
   if (sight.observer.empty()) return;

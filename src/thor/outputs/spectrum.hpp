@@ -8,7 +8,7 @@ namespace thor {
 
 /// A spectrum as it is counted: plain data.
 struct SpectrumPlan {
-  Bins<1> bins;
+  Bins bins;
   FrequencyAxis frequency;
   config::Axis axis;
   config::Fate of;
@@ -43,6 +43,7 @@ struct SpectrumOutput {
   config::Sight sight{};
   std::optional<Aperture> aperture{};
   std::string generator{};  ///< those whose photons it counts; "" are all
+  bool errors = true;
 
   static const config::Section<SpectrumOutput>& section();
   SpectrumPlan plan(const OutputContext& context) const;

@@ -1,19 +1,25 @@
 #include "thor/outputs/tally.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <utility>
+
+#include "thor/io/fingerprint.hpp"
 
 namespace thor {
 namespace {
 
-/// The cells of one thread.
+/// The cells of one thread. Rays are counted by parts of a tally only.
 struct PlainCells {
   std::uint64_t* cells;
-  void add(std::int64_t i, std::uint64_t value) const { cells[i] += value; }
+  std::uint64_t add(std::int64_t i, std::uint64_t value) const { return std::exchange(cells[i], cells[i] + value); }
   void raise(std::int64_t i, std::uint64_t value) const { cells[i] = std::max(cells[i], value); }
+  void join(std::uint64_t, std::int64_t, std::uint64_t) const {}
 };
 
 /// Cells of one thread's own, and those that all threads share.
@@ -21,29 +27,27 @@ struct PartCells {
   std::uint64_t* own;
   std::uint64_t* shared;
   std::int64_t count;  ///< number of its own cells
-  void add(std::int64_t i, std::uint64_t value) const {
-    if (i < count) {
-      own[i] += value;
-    } else {
-      std::atomic_ref(shared[i]).fetch_add(value, std::memory_order_relaxed);
-    }
+  std::vector<Share>& shares;
+  std::uint64_t add(std::int64_t i, std::uint64_t value) const {
+    if (i < count) return std::exchange(own[i], own[i] + value);
+    return std::atomic_ref(shared[i]).fetch_add(value, std::memory_order_relaxed);
   }
   void add(Counter counter, std::uint64_t value) const { own[int(counter)] += value; }
   void raise(std::int64_t i, std::uint64_t value) const { own[i] = std::max(own[i], value); }
+  void join(std::uint64_t id, std::int64_t cell, std::uint64_t share) const { shares.push_back({id, cell, share}); }
 };
 
-/// The quantum of the light of a plan, where that of all light is `quantum`.
+/// The unit of light of a plan, where that of the photons is `unit`: larger where all light in a cone, or in the peak of
+/// a phase function, stands for much more.
 template <class Plan>
-double quantum_of(const Plan& plan, double quantum) {
+double unit_of(const Plan& plan, double unit) {
   if constexpr (requires { plan.sky; }) {
     if (plan.sky.observer >= 0) {
-      // All light in a cone, or in the peak of a phase function, stands for more than a bin would hold.
       const double most = plan.sky.escaped ? 2 / (1 - plan.sky.cosine) : plan.sky.peak;
-      const int larger = std::max(0, int(std::ceil(std::log2(most))) - (64 + seen_quantum - 4));
-      return std::ldexp(quantum, 62 + seen_quantum + larger);
+      return std::ldexp(unit, std::max(0, int(std::ceil(std::log2(most))) - 4));
     }
   }
-  return quantum;
+  return unit;
 }
 
 /// The observer whose light a plan counts by rays; -1: none.
@@ -51,6 +55,18 @@ template <class Plan>
 int observer_of(const Plan& plan) {
   if constexpr (requires { plan.sky; }) return plan.sky.escaped ? -1 : plan.sky.observer;
   return -1;
+}
+
+/// An error of 20 % is no more than that.
+float rounded_down(double value) {
+  const auto near = float(value);
+  return double(near) > value ? std::nextafter(near, 0.f) : near;
+}
+
+/// Of what was counted, to tell whether the disk still has it.
+std::string hash_of_cells(std::span<const std::uint64_t> cells) {
+  const auto* bytes = reinterpret_cast<const char*>(cells.data());
+  return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size_bytes()}));
 }
 
 /// As a number: gcc's own conversion of 128 bits takes software floats of 128 bits on some machines.
@@ -68,7 +84,7 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
       place_(outputs_.size()),
       generators_(generators),
       quantum_(std::ldexp(luminosity, -62)),
-      quantum_squared_(std::ldexp(luminosity_squared, -62)) {
+      unit_(luminosity_squared / luminosity) {
   const auto plan_of = [&](std::size_t i, const auto& use) {
     std::visit([&](const auto& output) { use(output.plan(context)); }, outputs_[i]);
   };
@@ -83,10 +99,13 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
   for (std::size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
   std::ranges::sort(order);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sizes[i]; });
-  std::int64_t cells = own_ = cell_of(generators, GeneratorCounter(0));
+  counters_ = cell_of(generators, GeneratorCounter(0));
+  std::int64_t cells = own_ = (counters_ + bin_cells - 1) / bin_cells * bin_cells;
   for (const std::size_t i : order) {
     plan_of(i, [&](auto plan) {
       plan.bins.first = cells;
+      plan.bins.joined = observers[i] >= 0;
+      plan.bins.quanta_per_light = 0x1p32 / unit_of(plan, unit_);
       cells += plan.bins.cells();
       OutputPlan& any = plans_[place_[i]];
       any.type = int(outputs_[i].index()), any.observer = observers[i];
@@ -96,18 +115,6 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
     if (cells <= most_own) own_ = cells;
   }
   cells_.resize(std::size_t(cells));
-  set_quanta();
-}
-
-void Tally::set_quanta() {
-  for (OutputPlan& any : plans_) {
-    any.visit([&](auto plan) {
-      plan.bins.quantum = quantum_of(plan, std::ldexp(quantum_, doublings_));
-      plan.bins.quanta_per_light = 1 / plan.bins.quantum;
-      plan.bins.quanta_per_square = 1 / std::ldexp(quantum_squared_, doublings_);
-      std::memcpy(any.bytes, &plan, sizeof(plan));
-    });
-  }
 }
 
 TallyPlan Tally::plan() const {
@@ -123,19 +130,36 @@ void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainCells{
 TallyPart::TallyPart(Tally& tally) : plan_(tally.plan()), own_(std::size_t(plan_.own)), shared_(tally.cells_.data()) {}
 
 void TallyPart::start(double weight, double left, int generator) {
-  count_start(plan_, weight, left, generator, PartCells{own_.data(), shared_, plan_.own});
+  count_start(plan_, weight, left, generator, PartCells{own_.data(), shared_, plan_.own, shares_});
 }
 
-void TallyPart::accept(const Photon& photon) { count_end(plan_, photon, PartCells{own_.data(), shared_, plan_.own}); }
+void TallyPart::accept(const Photon& photon) {
+  count_end(plan_, photon, PartCells{own_.data(), shared_, plan_.own, shares_});
+}
 
 void TallyPart::accept(const Seen& seen) {
-  count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own});
+  count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own, shares_});
   if (seen.observer == kept_ && !seen.emitted) list_->push_back(seen);
 }
 
 void TallyPart::count_ray(Phase end) {
-  PartCells cells{own_.data(), shared_, plan_.own};
+  PartCells cells{own_.data(), shared_, plan_.own, shares_};
   thor::count_ray(end, cells);
+}
+
+void TallyPart::join_histories(std::span<const std::uint64_t> on_their_way) {
+  join(shares_);
+  PartCells cells{own_.data(), shared_, plan_.own, shares_};
+  std::size_t left = 0;
+  for (const Share s : shares_) {
+    if (std::ranges::find(on_their_way, s.id) != on_their_way.end()) {
+      shares_[left++] = s;
+    } else {
+      add_sums(cells, s.cell, sums_of(s.share, s.id, s.cell));
+    }
+  }
+  shares_.resize(left);
+  room_ = std::max(room_, 4 * left);
 }
 
 void TallyPart::count_hidden(std::uint64_t rays) {
@@ -143,36 +167,124 @@ void TallyPart::count_hidden(std::uint64_t rays) {
   own_[std::size_t(Counter::rays_cut)] += rays;
 }
 
-void Tally::merge(TallyPart& part) {
-  const PlainCells cells{cells_.data()};
-  for (std::int64_t i = 0; i < own_; ++i) {
-    const std::uint64_t value = part.own_[std::size_t(i)];
-    i == std::int64_t(Counter::longest) ? cells.raise(i, value) : cells.add(i, value);
+void Tally::for_each_bin(std::int64_t from, std::int64_t end, const auto& bin, const auto& single) const {
+  for (const OutputPlan& any : plans_) {
+    any.visit([&](const auto& plan) {
+      const Bins& bins = plan.bins;
+      if (bins.first >= end || bins.first + bins.cells() <= from) return;
+      const std::int64_t step = bins.errors ? bin_cells : 1;
+      const std::int64_t first = bins.first + std::max<std::int64_t>(from - bins.first, 0) / step * step;
+      for (std::int64_t i = first; i < std::min(bins.beyond(), end); i += step) bins.errors ? bin(i) : single(i);
+      if (bins.beyond() >= from && bins.beyond() < end) single(bins.beyond());
+    });
   }
+}
+
+/// The sums in `part`, whose cell i is at place(i), without what a sum has above the highest bit that it may reach.
+static BinSums sums_at(const std::uint64_t* part, std::int64_t at, const auto& place) {
+  BinSums sums{part[place(at)], part[place(at + 1)], part[place(at + 2)], part[place(at + 3)]};
+  if (sums.high & full_light) sums.high = (sums.high & ~high_light) | full_light;
+  if (sums.high & full_square) sums.high = (sums.high & ~high_square) | full_square;
+  if (sums.high & full_fourth) sums.high = (sums.high & ~high_fourth) | full_fourth;
+  return sums;
+}
+
+void Tally::merge(TallyPart& part) {
+  merge_own(part.own_.data(), 1);
   std::ranges::fill(part.own_, 0);
+}
+
+void Tally::wait_for_others(std::vector<Share>& shares) {
+  const bool many = waiting_.size() + shares.size() > waiting_.capacity();
+  waiting_.insert(waiting_.end(), shares.begin(), shares.end());
+  shares.clear();
+  if (many) join(waiting_);
+}
+
+void Tally::join_histories(const comm::World& world) {
+  join(waiting_);
+  waited_ = world.largest(waiting_.size());
+  std::vector<std::vector<std::uint64_t>> words(std::size_t(world.ranks()));
+  for (const Share& s : waiting_) {
+    auto& to = words[mix64(s.id) % words.size()];
+    to.insert(to.end(), {s.id, std::uint64_t(s.cell), s.share});
+  }
+  waiting_.clear(), waiting_.shrink_to_fit();
+  const std::vector<std::uint64_t> own = world.exchange(std::move(words));
+  std::vector<Share> shares;
+  for (std::size_t i = 0; i + 2 < own.size(); i += 3) shares.push_back({own[i], std::int64_t(own[i + 1]), own[i + 2]});
+  join(shares);
+  const PlainCells cells{cells_.data()};
+  for (const Share& s : shares) add_sums(cells, s.cell, sums_of(s.share, s.id, s.cell));
 }
 
 void Tally::add_at_first(const comm::World& world) {
   std::uint64_t& longest = cells_[std::size_t(Counter::longest)];
   const std::uint64_t most = world.largest(longest);
   longest = 0;
-  world.add_at_first(cells_);
+  world.add_at_first(std::span(cells_).first(std::size_t(counters_)));
   if (world.is_first()) longest = most;
-}
-
-void Tally::merge(const std::uint64_t* parts, int copies) {
+  if (world.is_alone()) return;
+  // Of large outputs most bins are empty.
+  constexpr std::int64_t at_once = 1 << 20;
   const PlainCells cells{cells_.data()};
-  for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
-    for (int c = 0; c < (i < own_ ? copies : 1); ++c) {
-      const std::uint64_t value = parts[place_of(i, own_, copies, c)];
-      i == std::int64_t(Counter::longest) ? cells.raise(i, value) : cells.add(i, value);
+  const auto here = [](std::int64_t i) { return i; };
+  for (std::int64_t from = counters_; from < std::int64_t(cells_.size()); from += at_once) {
+    const std::int64_t end = std::min(from + at_once, std::int64_t(cells_.size()));
+    std::vector<std::uint64_t> words;
+    const auto put = [&](std::int64_t i, BinSums s) {
+      if ((s.light | s.square | s.fourth | s.high) == 0) return;
+      words.insert(words.end(), {std::uint64_t(i), s.light, s.square, s.fourth, s.high});
+    };
+    if (!world.is_first()) {
+      for_each_bin(
+          from, end, [&](std::int64_t i) { put(i, sums_at(cells_.data(), i, here)); },
+          [&](std::int64_t i) { put(i, {cells_[std::size_t(i)]}); });
+      std::fill(cells_.begin() + from, cells_.begin() + end, 0);
+    }
+    words = world.at_first(words);
+    for (std::size_t k = 0; k + 4 < words.size(); k += 5) {
+      add_sums(cells, std::int64_t(words[k]), {words[k + 1], words[k + 2], words[k + 3], words[k + 4]});
     }
   }
 }
 
+void Tally::merge_own(const std::uint64_t* parts, int copies) {
+  const PlainCells cells{cells_.data()};
+  for (int c = 0; c < copies; ++c) {
+    const auto place = [&](std::int64_t i) { return place_of(i, own_, copies, c); };
+    for (std::int64_t i = 0; i < counters_; ++i) {
+      i == std::int64_t(Counter::longest) ? cells.raise(i, parts[place(i)]) : (void)cells.add(i, parts[place(i)]);
+    }
+    for_each_bin(
+        counters_, own_, [&](std::int64_t i) { add_sums(cells, i, sums_at(parts, i, place)); },
+        [&](std::int64_t i) { cells.add(i, parts[place(i)]); });
+  }
+}
+
+void Tally::merge_shared(std::int64_t from, std::span<const std::uint64_t> shared) {
+  const PlainCells cells{cells_.data()};
+  const auto place = [&](std::int64_t i) { return i - from; };
+  for_each_bin(
+      from, from + std::int64_t(shared.size()),
+      [&](std::int64_t i) { add_sums(cells, i, sums_at(shared.data(), i, place)); },
+      [&](std::int64_t i) { cells.add(i, shared[std::size_t(place(i))]); });
+}
+
+void Tally::merge(const Tally& other) {
+  merge_own(other.cells_.data(), 1);
+  merge_shared(own_, std::span(other.cells_).subspan(std::size_t(own_)));
+}
+
+bool Tally::joins() const {
+  bool joins = false;
+  for (const OutputPlan& any : plans_) {
+    any.visit([&](const auto& plan) { joins = joins || (plan.bins.joined && plan.bins.errors); });
+  }
+  return joins;
+}
+
 bool Tally::is_light(std::int64_t i) const {
-  const std::int64_t outputs = cell_of(generators_, GeneratorCounter(0));
-  if (i >= outputs) return true;
   if (i >= std::int64_t(Counter::count)) {
     return (i - std::int64_t(Counter::count)) % std::int64_t(GeneratorCounter::count) !=
            std::int64_t(GeneratorCounter::started);
@@ -182,42 +294,53 @@ bool Tally::is_light(std::int64_t i) const {
          counter == Counter::light_emitted || counter == Counter::light_unresolved || counter == Counter::light_sent;
 }
 
-/// Other threads may add to the shared cells meanwhile.
-Wide Tally::cell(std::int64_t i) const {
+Wide Tally::counter(std::int64_t i) const {
   const auto at = std::size_t(i);
-  const Wide now = std::atomic_ref(const_cast<std::uint64_t&>(cells_[at])).load(std::memory_order_relaxed);
+  const Wide now = cells_[at];
   if (before_.empty()) return is_light(i) ? now << doublings_ : now;
   const Wide before = before_[at] + (carries_.empty() ? 0 : Wide(carries_[at]) << 64);
   if (i == std::int64_t(Counter::longest)) return std::max(before, now);
   return before + (is_light(i) ? now << doublings_ : now);
 }
 
-void Tally::next_batch(int doublings) {
-  const bool counted = std::ranges::any_of(cells_, [](std::uint64_t value) { return value > 0; });
-  if (counted && before_.empty()) before_.resize(cells_.size());
-  for (std::int64_t i = 0; counted && i < std::int64_t(cells_.size()); ++i) {
-    const Wide sum = cell(i);
-    const auto carry = std::uint64_t(sum >> 64);
-    if (carry > 0 && carries_.empty()) carries_.resize(cells_.size());
-    before_[std::size_t(i)] = std::uint64_t(sum);
-    if (!carries_.empty()) carries_[std::size_t(i)] = carry;
-    cells_[std::size_t(i)] = 0;
-  }
-  doublings_ = doublings;
-  set_quanta();
+/// Other threads may add to the shared cells meanwhile.
+BinSums Tally::sums(std::int64_t cell) const {
+  const auto load = [&](std::int64_t i) {
+    return std::atomic_ref(const_cast<std::uint64_t&>(cells_[std::size_t(i)])).load(std::memory_order_relaxed);
+  };
+  return {load(cell), load(cell + 1), load(cell + 2), load(cell + 3)};
 }
 
-void Tally::drop_batch() { std::ranges::fill(cells_, 0); }
+void Tally::next_batch(int doublings, bool may_drop) {
+  const auto now = std::span(cells_).first(std::size_t(counters_));
+  const bool counted = std::ranges::any_of(now, [](std::uint64_t value) { return value > 0; });
+  if (counted && before_.empty()) before_.resize(now.size());
+  for (std::size_t i = 0; counted && i < now.size(); ++i) {
+    const Wide sum = counter(std::int64_t(i));
+    const auto carry = std::uint64_t(sum >> 64);
+    if (carry > 0 && carries_.empty()) carries_.resize(now.size());
+    before_[i] = std::uint64_t(sum);
+    if (!carries_.empty()) carries_[i] = carry;
+    now[i] = 0;
+  }
+  if (may_drop && !before_.empty()) kept_.assign(cells_.begin() + counters_, cells_.end());
+  doublings_ = doublings;
+}
+
+void Tally::drop_batch() {
+  std::ranges::fill(cells_, 0);
+  std::ranges::copy(kept_, cells_.begin() + counters_);
+}
 
 bool Tally::operator==(const Tally& other) const {
-  if (outputs_ != other.outputs_ || quantum_ != other.quantum_ || quantum_squared_ != other.quantum_squared_ ||
+  if (outputs_ != other.outputs_ || quantum_ != other.quantum_ || unit_ != other.unit_ ||
       cells_.size() != other.cells_.size()) {
     return false;
   }
-  for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
-    if (cell(i) != other.cell(i)) return false;
+  for (std::int64_t i = 0; i < counters_; ++i) {
+    if (counter(i) != other.counter(i)) return false;
   }
-  return true;
+  return std::equal(cells_.begin() + counters_, cells_.end(), other.cells_.begin() + counters_);
 }
 
 std::uint64_t Tally::photons() const {
@@ -227,9 +350,9 @@ std::uint64_t Tally::photons() const {
 }
 
 bool Tally::conserves() const {
-  Wide light = cell(std::int64_t(Counter::light_unresolved));
-  for (int fate = 0; fate < fate_count; ++fate) light += cell(std::int64_t(Counter::light_escaped) + fate);
-  return photons() == (*this)[Counter::started] && cell(std::int64_t(Counter::light_emitted)) == light;
+  Wide light = counter(std::int64_t(Counter::light_unresolved));
+  for (int fate = 0; fate < fate_count; ++fate) light += counter(std::int64_t(Counter::light_escaped) + fate);
+  return photons() == (*this)[Counter::started] && counter(std::int64_t(Counter::light_emitted)) == light;
 }
 
 GeneratorRange Tally::generators_of(std::size_t output) const {
@@ -241,57 +364,54 @@ double Tally::photons_of(std::size_t output) const {
   const GeneratorRange range = generators_of(output);
   if (range == GeneratorRange{0, generators_}) return double(photons());
   double sum = 0;
-  for (int g = range.first; g < range.end; ++g) sum += amount(cell(cell_of(g, GeneratorCounter::started)));
+  for (int g = range.first; g < range.end; ++g) sum += amount(counter(cell_of(g, GeneratorCounter::started)));
   return sum;
 }
 
-/// The error of a bin: sqrt(sum s^2), s being what one photon adds to it; or from the scatter of groups of photons.
 BinnedLight Tally::binned(std::size_t output) const {
   BinnedLight out;
   plans_[place_[output]].visit([&]<class Plan>(const Plan& plan) {
-    const auto& bins = plan.bins;
-    const double quantum = quantum_of(plan, quantum_) / sharing_;
+    const Bins& bins = plan.bins;
+    const double quantum = 1 / bins.quanta_per_light / sharing_, coarse = 0x1p12 * quantum;
+    const auto single = [&](std::int64_t cell) { return double(cells_[std::size_t(cell)]) * coarse; };
+    const double photons = std::max(photons_of(output), 1.);
+    out.beyond = single(bins.beyond());
     out.light.resize(std::size_t(bins.count));
-    out.error.resize(std::size_t(bins.count));
-    if (bins.groups) out.vov.resize(std::size_t(bins.count));
-    out.beyond = amount(cell(bins.first)) * quantum;
-    out.error_method = bins.groups ? "groups" : "histories";
-    double totals[id_groups] = {}, squares = 0;
-    for (std::int64_t i = 0; i < bins.count; ++i) {
-      const std::int64_t at = bins.first + 1 + i;
-      double &light = out.light[std::size_t(i)], &error = out.error[std::size_t(i)];
-      if (!bins.groups) {
-        light = amount(cell(at)) * quantum;
-        error = std::sqrt(amount(cell(at + bins.count)) * quantum_squared_) / sharing_;
-        squares += error * error;
-        continue;
-      }
-      double sums[id_groups];
-      for (int g = 0; g < id_groups; ++g) totals[g] += sums[g] = amount(cell(at + g * bins.count));
-      light = std::accumulate(sums, sums + id_groups, 0.) * quantum;
-      if (!(light > 0)) continue;  // of a large image most bins
-      error = error_of_groups(sums) * quantum;
-      out.vov[std::size_t(i)] = float(vov_of_groups(sums));
+    if (!bins.errors) {
+      for (std::int64_t i = 0; i < bins.count; ++i) out.light[std::size_t(i)] = single(bins.cell(i));
+      out.total = std::accumulate(out.light.begin(), out.light.end(), 0.);
+      return;
     }
-    const double all = std::accumulate(out.light.begin(), out.light.end(), 0.);
-    const double by_histories = std::max(squares - all * all / std::max(photons_of(output), 1.), 0.);
-    out.total_error = bins.groups ? error_of_groups(totals) * quantum : std::sqrt(by_histories);
+    out.relative_error.resize(std::size_t(bins.count)), out.vov.resize(std::size_t(bins.count));
+    for (std::int64_t i = 0; i <= bins.count; ++i) {
+      const BinSums sums = this->sums(bins.cell(i));
+      if (sums.light == 0 && sums.high == 0) continue;  // of a large image most bins
+      const BinError bin = error_of(sums, photons);
+      if (i < bins.count) {
+        out.light[std::size_t(i)] = bin.light * quantum;
+        out.relative_error[std::size_t(i)] = rounded_down(bin.error / bin.light);
+        out.vov[std::size_t(i)] = float(bin.vov);
+      } else {
+        out.total = bin.light * quantum;
+        out.total_error = std::sqrt(std::max(bin.error * bin.error - bin.light * bin.light / photons, 0.)) * quantum;
+      }
+    }
   });
   return out;
 }
 
 std::optional<double> Tally::error(std::size_t output, ErrorOf of) const {
   const BinnedLight binned = this->binned(output);
-  const double light = std::accumulate(binned.light.begin(), binned.light.end(), 0.);
-  if (!(light > 0)) return std::nullopt;
+  const double light = binned.total;
+  if (!(light > 0) || !binned.has_errors()) return std::nullopt;
   if (of == ErrorOf::peak) {
     const auto peak = std::ranges::max_element(binned.light) - binned.light.begin();
-    return binned.error[std::size_t(peak)] / binned.light[std::size_t(peak)];
+    return double(binned.relative_error[std::size_t(peak)]);
   }
   if (of == ErrorOf::bin_median) {
     std::vector<std::pair<double, double>> bins;  // relative error, light
     for (std::size_t i = 0; i < binned.light.size(); ++i) {
-      if (binned.light[i] > 0) bins.emplace_back(binned.error[i] / binned.light[i], binned.light[i]);
+      if (binned.light[i] > 0) bins.emplace_back(double(binned.relative_error[i]), binned.light[i]);
     }
     std::ranges::sort(bins);
     double sum = 0;
@@ -310,8 +430,10 @@ double Tally::error() const {
     return escaped > 0 ? std::sqrt((1 - escaped / all) / escaped) : 0;
   }
   const BinnedLight first = binned(0);
-  const double light = std::accumulate(first.light.begin(), first.light.end(), 0.);
-  return light > 0 ? std::accumulate(first.error.begin(), first.error.end(), 0.) / light : 0;
+  const double light = first.total;
+  double errors = 0;
+  for (std::size_t i = 0; i < first.relative_error.size(); ++i) errors += first.error(i);
+  return light > 0 ? errors / light : 0;
 }
 
 OutputLight Tally::light_of(std::size_t output, const BinnedLight& binned) const {
@@ -326,12 +448,11 @@ OutputLight Tally::light_of(std::size_t output, const BinnedLight& binned) const
     return {T::type,
             o.name,
             o.of,
-            std::accumulate(binned.light.begin(), binned.light.end(), 0.),
+            binned.total,
             binned.beyond,
             observed,
             leaves,
-            trusted_share(binned),
-            !binned.vov.empty()};
+            binned.has_errors() ? trusted_share(binned) : 1};
   };
   return std::visit(of, outputs_[output]);
 }
@@ -368,7 +489,7 @@ std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
     const auto set_light = [&](const std::string& name, GeneratorCounter c) {
       file.attribute(group, name, light(g, c));
     };
-    file.attribute(group, "photons", std::uint64_t(cell(cell_of(g, GeneratorCounter::started))));
+    file.attribute(group, "photons", std::uint64_t(counter(cell_of(g, GeneratorCounter::started))));
     set_light("luminosity_emitted", GeneratorCounter::light_emitted);
     set_light("luminosity_unresolved", GeneratorCounter::light_unresolved);
     for (int i = 0; i < fate_count; ++i) {
@@ -377,55 +498,58 @@ std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
   }
   std::vector<OutputLight> list;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const BinnedLight light = binned(i);
+    BinnedLight light = binned(i);
+    list.push_back(light_of(i, light));
     std::visit(
         [&](const auto& output) {
           using Plan = decltype(output.plan(std::declval<const OutputContext&>()));
-          output.write(file, plans_[place_[i]].as<Plan>(), light);
+          output.write(file, plans_[place_[i]].as<Plan>(), std::move(light));
         },
         outputs_[i]);
-    list.push_back(light_of(i, light));
   }
   return list;
 }
 
 double Tally::light(int generator, GeneratorCounter c) const {
-  return amount(cell(cell_of(generator, c))) * quantum_ / sharing_;
+  return amount(counter(cell_of(generator, c))) * quantum_ / sharing_;
 }
 
-std::vector<std::uint64_t> Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
+void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
   constexpr int level = 4;  // of deflate
-  std::vector<std::uint64_t> low(cells_.size()), high;
-  for (std::int64_t i = 0; i < std::int64_t(cells_.size()); ++i) {
-    const Wide sum = cell(i);
-    low[std::size_t(i)] = std::uint64_t(sum);
-    if (sum >> 64 > 0 && high.empty()) high.resize(cells_.size());
-    if (!high.empty()) high[std::size_t(i)] = std::uint64_t(sum >> 64);
+  std::vector<std::uint64_t> low, high;
+  for (std::int64_t i = 0; i < counters_; ++i) {
+    low.push_back(std::uint64_t(counter(i))), high.push_back(std::uint64_t(counter(i) >> 64));
   }
+  const auto bins = std::span(cells_).subspan(std::size_t(counters_));
   const std::vector<std::uint64_t> shape{low.size()};
   file.write<std::uint64_t>(group + "/cells", low, shape, "", "what was counted, in quanta", level);
-  if (!high.empty()) {
-    file.write<std::uint64_t>(group + "/carries", high, shape, "", "the same in units of 2^64 quanta", level);
-  }
+  file.write<std::uint64_t>(group + "/carries", high, shape, "", "the same in units of 2^64 quanta", level);
+  file.write<std::uint64_t>(group + "/bins", bins, {bins.size()}, "", "sums over histories of the outputs", level);
+  file.attribute(group, "cells_hash", hash_of_cells(low)), file.attribute(group, "bins_hash", hash_of_cells(bins));
   file.attribute(group, "quantum", quantum_);
-  file.attribute(group, "quantum_squared", quantum_squared_);
-  return low;
+  file.attribute(group, "unit", unit_);
 }
 
 std::string Tally::read_cells(const io::Input& file, const std::string& group) {
-  if (file.number(group, "quantum") != quantum_ || file.number(group, "quantum_squared") != quantum_squared_) {
+  if (file.number(group, "quantum") != quantum_ || file.number(group, "unit") != unit_) {
     return "its quanta are not those of this configuration";
   }
-  const std::vector<std::uint64_t> shape{cells_.size()};
-  const auto read = [&](const std::string& name, std::vector<std::uint64_t>& to) {
-    if (file.array(group + name).shape == shape) to = file.read_all<std::uint64_t>(group + name);
+  const auto read = [&](const std::string& name, std::size_t count) {
+    const std::string path = group + name;
+    if (!file.has(path) || file.array(path).shape != std::vector<std::uint64_t>{count}) {
+      return std::vector<std::uint64_t>();
+    }
+    return file.read_all<std::uint64_t>(path);
   };
-  read("/cells", before_);
-  const bool carries = file.has(group + "/carries");
-  if (carries) read("/carries", carries_);
-  if (before_.size() != cells_.size() || (carries && carries_.size() != cells_.size())) {
+  before_ = read("/cells", std::size_t(counters_)), carries_ = read("/carries", std::size_t(counters_));
+  const std::vector<std::uint64_t> bins = read("/bins", cells_.size() - std::size_t(counters_));
+  if (before_.empty() || carries_.empty() || bins.size() + std::size_t(counters_) != cells_.size()) {
     return "it has not as many cells as the outputs of this configuration";
   }
+  if (file.text(group, "cells_hash") != hash_of_cells(before_) || file.text(group, "bins_hash") != hash_of_cells(bins)) {
+    return "it is damaged (cells)";
+  }
+  std::ranges::copy(bins, cells_.begin() + counters_);
   return conserves() ? "" : "its photons are not conserved";
 }
 

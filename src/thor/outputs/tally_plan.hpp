@@ -98,7 +98,6 @@ THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon,
     plan.outputs[i].visit([&](const auto& output) {
       Contributions contributions(output.bins, photon.id, cells);
       count(output, photon, contributions);
-      contributions.finish();
     });
   }
 }
@@ -128,7 +127,6 @@ THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Cells cel
         if ((output.of == config::Fate::emitted) != seen.emitted) return;
         Contributions contributions(output.bins, seen.id, cells);
         count(output, seen, contributions);
-        contributions.finish();
       }
     });
   }
@@ -143,8 +141,7 @@ THOR_FN void count_ray(Phase end, Counts& counts) {
   if (end == Phase::absorbed) counts.add(Counter::rays_cut, 1);
 }
 
-/// Counts a photon at its end. `cells.add(i, value)` adds to cell i, `cells.raise(i, value)` raises it to at least
-/// that.
+/// Counts a photon at its end. `cells` as of Contributions, and `cells.raise(i, value)` raises cell i to at least that.
 template <class Cells>
 THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
   const std::uint64_t light = rounded(photon.weight * plan.quanta_per_light);
@@ -158,7 +155,7 @@ THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells)
   cells.add(int(Counter::steps), std::uint64_t(photon.steps));
   cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
   const double events = double(photon.steps) + double(photon.jumps) + 1;  // no more than that
-  const double sent = photon.weight * plan.quanta_per_light * 0x1p-36 * events;
+  const double sent = photon.weight * plan.quanta_per_light / double(1ull << sent_bits) * events;
   cells.add(int(Counter::light_sent), std::uint64_t(min(sent, 0x1p60)) + 1);
   count_in_outputs(plan, photon, cells);
 }

@@ -1,42 +1,31 @@
 #include "thor/outputs/trust.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace thor {
-namespace {
 
-/// Sums of the second and fourth powers of deviations from the mean.
-struct Moments {
-  double second = 0, fourth = 0;
-};
-Moments moments_of(const double (&sums)[id_groups]) {
-  const double mean = std::accumulate(sums, sums + id_groups, 0.) / id_groups;
-  Moments m;
-  for (const double sum : sums) {
-    const double square = (sum - mean) * (sum - mean);
-    m.second += square, m.fourth += square * square;
-  }
-  return m;
-}
-
-}  // namespace
-
-double error_of_groups(const double (&sums)[id_groups]) {
-  return std::sqrt(moments_of(sums).second * id_groups / (id_groups - 1));
-}
-
-double vov_of_groups(const double (&sums)[id_groups]) {
-  const Moments m = moments_of(sums);
-  return m.second > 0 ? m.fourth / (m.second * m.second) - 1. / id_groups : 0;
+BinError error_of(const BinSums& sums, double photons) {
+  constexpr double least = 64;
+  const auto number = [&](std::uint64_t low, std::uint64_t part, int at) {
+    return double(low) + double((sums.high & part) >> at) * 0x1p64;
+  };
+  // 2^-28 w, 2^-44 w^2 and 2^-52 w^4 in powers of 2^-32 w.
+  const double light = number(sums.light, high_light, 54) * 0x1p4;
+  const double squares = number(sums.square, high_square, 32), fourths = number(sums.fourth, high_fourth, 0);
+  const bool knows_error = squares >= least && (sums.high & (full_light | full_square)) == 0;
+  const bool knows_vov = knows_error && fourths >= least && (sums.high & full_fourth) == 0;
+  return {light, knows_error ? std::sqrt(squares) * 0x1p10 : light,
+          knows_vov ? std::clamp(fourths * 0x1p36 / (squares * squares) - 1 / photons, 0., 1.) : 1};
 }
 
 double trusted_share(const BinnedLight& binned) {
   double all = 0, trusted = 0;
   for (std::size_t i = 0; i < binned.light.size(); ++i) {
     all += binned.light[i];
-    const bool scatters = !binned.vov.empty() && binned.vov[i] > most_vov;
-    if (!scatters && binned.error[i] <= most_relative_error * binned.light[i]) trusted += binned.light[i];
+    if (double(binned.vov[i]) <= most_vov && double(binned.relative_error[i]) <= most_relative_error) {
+      trusted += binned.light[i];
+    }
   }
   return all > 0 ? trusted / all : 0;
 }

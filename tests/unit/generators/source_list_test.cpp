@@ -440,7 +440,7 @@ TEST(EscapeFraction, LeavesTheEmittedLightAlone) {
   part.tally.write(file);
   file.commit(true);
   const io::Input input(path);
-  EXPECT_NEAR(input.read_all<double>("/spectra/e/flux")[0] * 2, 5e42, 1e30);
+  EXPECT_NEAR(input.read_all<double>("/spectra/e/flux")[0] * 2, 5e42, 1e34);
   EXPECT_NEAR(input.read_all<double>("/spectra/s/flux")[0] * 200 / part.tally.light(Counter::light_escaped), 1, 1e-9);
   std::remove(path.c_str());
 }

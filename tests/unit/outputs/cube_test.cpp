@@ -26,6 +26,7 @@ TEST(CubeOutput, HasChannelsFirst) {
   see(-0.5, 0.5, 2.5, 2);  // the last one, above, left
   see(0.5, 0.5, 3.5, 4);   // beyond the last
   see(0.5, 1.5, 0, 8);     // beside the image
+  part.join_histories({});
   tally.merge(part);
   const BinnedLight light = tally.binned(0);
   ASSERT_EQ(light.light.size(), 12u);

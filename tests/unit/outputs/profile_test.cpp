@@ -48,6 +48,7 @@ TEST_P(ProfileTest, HasTheLightOfItsRings) {
   part.accept(seen(1 - 0.6, -0.8, 2));  // 1 pc from it, on the edge: in the second ring
   part.accept(seen(1 + 3.9, 0, 4));
   part.accept(seen(1, 4.1, 8));  // beyond
+  part.join_histories({});
   tally.merge(part);
   const File file(GetParam());
   io::ArrayOutput out(file.path, true);
@@ -80,6 +81,7 @@ TEST(ProfileOutput, IsAFluxOnASky) {
   Tally tally({profile()}, context({1, 40 * mpc, 10 * mpc}), 100, 100);
   TallyPart part(tally);
   part.accept(seen(1, 0.5, 3));
+  part.join_histories({});
   tally.merge(part);
   const File file(".h5");
   io::ArrayOutput out(file.path, true);
@@ -101,6 +103,7 @@ TEST(ProfileOutput, HasRingsOfEqualRatio) {
   TallyPart part(tally);
   part.accept(seen(1, 0.03, 1));  // inside the first ring
   part.accept(seen(1, 0.39, 2)), part.accept(seen(1, 0.41, 4));
+  part.join_histories({});
   tally.merge(part);
   const BinnedLight light = tally.binned(0);
   EXPECT_NEAR(light.beyond, 1, 1e-12);

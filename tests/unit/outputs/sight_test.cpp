@@ -199,6 +199,7 @@ TEST(Sight, KeepsTheEstimatorsApart) {
   TallyPart part(tally);
   part.accept(photon({0, 0, 1}));
   part.accept(Seen{0, 0, false, 5, 0, {0, 0, 0}, 0});
+  part.join_histories({});
   tally.merge(part);
   EXPECT_NEAR(tally.binned(0).light[0], 5, 1e-12);
   EXPECT_NEAR(tally.binned(1).light[0], 1, 1e-12);

@@ -130,6 +130,7 @@ class Worker {
         hand_over();
       }
     }
+    join_histories();
     publish();
     shared_.pool.give_back(block_);
   }
@@ -150,6 +151,7 @@ class Worker {
                              ? shared_.stepper.advance(memory_.data(), *problem_)
                              : shared_.advance(lanes_, problem_->data(), slice, peeler_ ? peeler_->log() : nullptr);
       if (peeler_) peeler_->look(origins_);
+      if (tally_.is_crowded()) join_histories();
       if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
       if (part_ && live_ < lanes && shared_.border->has_waiting()) {
@@ -163,6 +165,21 @@ class Worker {
     for (int lane = 0; lane < lanes; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
+  }
+
+  /// Counts what photons have added to bins that observers see. Those that have been elsewhere before, or may go there,
+  /// have added more than is known here.
+  void join_histories() {
+    if (shared_.border || !shared_.flying.empty()) {
+      const std::lock_guard lock(shared_.mutex);
+      return shared_.tally.wait_for_others(tally_.shares());
+    }
+    if (peeler_) peeler_->trace();
+    std::vector<std::uint64_t> flying;
+    for (int l = 0; l < shared_.lanes; ++l) {
+      if (lanes_.phase[l] != Phase::idle) flying.push_back(origins_[std::size_t(l)].id);
+    }
+    tally_.join_histories(flying);
   }
 
   /// Lets the last photons of a part wait, where a device would have little to do while those of other parts wait.

@@ -13,6 +13,10 @@ struct Atomic {
   static __device__ std::uint64_t add(std::uint64_t* p, std::uint64_t v) {
     return atomicAdd(reinterpret_cast<Wide*>(p), Wide(v));
   }
+  static __device__ std::uint64_t set_if_zero(std::uint64_t* p, std::uint64_t v) {
+    return atomicCAS(reinterpret_cast<Wide*>(p), Wide(0), Wide(v));
+  }
+  static __device__ void set(std::uint32_t* p, std::uint32_t bits) { atomicOr(p, bits); }
   static __device__ void max(std::uint64_t* p, std::uint64_t v) { atomicMax(reinterpret_cast<Wide*>(p), Wide(v)); }
   static __device__ void min(std::uint64_t* p, std::uint64_t v) { atomicMin(reinterpret_cast<Wide*>(p), Wide(v)); }
   static __device__ void fault() { __trap(); }
@@ -57,6 +61,14 @@ __global__ void __launch_bounds__(block, blocks_held<P>())
   device::trace_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, Group{~0u});
 }
 
+__global__ void flush_shares(const __grid_constant__ device::Program<THOR_REAL> program) {
+  const auto cells = device::cells_of<Atomic>(program, int(blockIdx.x) % program.copies);
+  const std::uint64_t stride = std::uint64_t(gridDim.x) * block;
+  for (std::uint64_t i = blockIdx.x * std::uint64_t(block) + threadIdx.x; i < cells.tables.slots; i += stride) {
+    device::flush_slot(i, cells);
+  }
+}
+
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 
 cudaError_t probe() {
@@ -72,9 +84,12 @@ cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& progra
   const auto& p = *static_cast<const ThisProblem*>(problem);
   using enum device::Slice;
   if (program.rays.room > 0) {
-    advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
     const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem>());
-    trace_events<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+    if (shape.lanes > 0) {
+      advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
+      trace_events<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+    }
+    if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
   } else if (program.last && p.jumps.depth_count == 0) {
     advance_lanes<ThisProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
   } else {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -28,7 +30,10 @@ constexpr std::uint64_t fewest_events = 8, most_events = 1u << 12;  ///< of a la
 constexpr int first_steps = 64, most_steps = 1 << 20;               ///< of a lane in a slice
 
 constexpr int schedulers_of_a_processor = 4;
-constexpr Report nothing{0, 0, no_photon, 0, {}, 0};
+constexpr Report nothing{0, 0, no_photon, 0, {}, 0, {}};
+
+constexpr std::uint32_t most_spilled = 1u << 20;  ///< shares handed over to the host per slice and squad
+constexpr std::size_t shares_of_a_photon = 128;   ///< room in a table for each lane, if there is memory
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -36,7 +41,23 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// one of them has done, and while its finished photons travel.
 template <class Real>
 struct Squad {
-  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, std::size_t events, int copies)
+  /// What its photons add to bins.
+  struct Shares {
+    Shares(Device& device, std::size_t slots)
+        : slots(slots),
+          tables{Buffer<ShareSlot>(device, Memory::device, slots), Buffer<ShareSlot>(device, Memory::device, slots)},
+          in_flight(device, Memory::device, share_bits / 32),
+          at_host(device, Memory::device, share_bits / 32),
+          spilled(device, Memory::device, most_spilled) {}
+    const std::size_t slots;
+    Buffer<ShareSlot> tables[2];
+    Buffer<std::uint32_t> in_flight, at_host;
+    Buffer<Share> spilled;
+    int current = 0;  ///< which of the tables is in use
+  };
+
+  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, std::size_t events, std::size_t slots,
+        int copies)
       : queue(queue),
         capacity(lanes),
         lanes(device, Memory::device, lane_bytes<Real>(lanes)),
@@ -56,6 +77,7 @@ struct Squad {
       waiting.emplace(device, Memory::device, events);
       list.emplace(device, Memory::device, 3 * events);
     }
+    if (slots > 0) shares.emplace(device, slots);
   }
 
   /// Every lane idle.
@@ -67,6 +89,10 @@ struct Squad {
     device.fill(queue, lanes.data(), 0xff, lanes.bytes());
     device.fill(queue, origins.data(), 0xff, origins.bytes());
     device.copy_in(queue, live[0].data(), all.data(), live[0].bytes());
+    if (shares) {
+      for (const auto& table : shares->tables) device.fill(queue, table.data(), 0, table.bytes());
+      device.fill(queue, shares->at_host.data(), 0, shares->at_host.bytes());
+    }
     device.wait(queue);
   }
 
@@ -79,6 +105,7 @@ struct Squad {
   std::optional<Buffer<Photon>> records, staging;
   std::optional<Buffer<WaitingEvent<Real>>> waiting;  ///< for observers
   std::optional<Buffer<std::uint32_t>> list;
+  std::optional<Shares> shares;
   Buffer<Report> seen;             ///< the last report
   Buffer<std::uint64_t> next_id;   ///< of the pool, at the last report
   Buffer<std::uint64_t> counters;  ///< of the whole tally, at the last report
@@ -105,6 +132,7 @@ class Engine {
         tally_(tally),
         sink_(sink),
         memory_of_events_(observers.empty() ? 0 : observers.memory),
+        joins_(tally.joins()),
         ids_(pool.take_all()),
         schedulers_(device.info().schedulers),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
@@ -201,7 +229,7 @@ class Engine {
         squads_.clear();
         squads_.reserve(Device::queues);
         for (int queue = 0; queue < Device::queues; ++queue) {
-          squads_.emplace_back(device_, queue, half, room, logs, copies_);
+          squads_.emplace_back(device_, queue, half, room, logs, slots_of(half), copies_);
         }
         for (auto& squad : squads_) squad.reset(device_);
         return 2 * half;
@@ -217,12 +245,20 @@ class Engine {
     }
   }
 
+  /// Slots of a table of shares, for so many lanes: two tables for each squad take as much memory as events may.
+  std::size_t slots_of(std::size_t lanes) const {
+    if (!joins_ || !(memory_of_events_ > 0)) return 0;
+    const double most = memory_of_events_ / (2. * Device::queues * sizeof(ShareSlot));
+    return std::min(std::bit_ceil(lanes * shares_of_a_photon), std::size_t(1) << std::lround(std::log2(most)));
+  }
+
   /// Lets lanes start `more` further photons; after pool.close() none.
   void grant(std::uint64_t more) {
     if (pool_.closed() || control_.abort) {
       program_.granted = program_.end = 0;
     } else {
-      program_.granted = granted_ = std::max(granted_, std::min(next_seen_ + more, ids_.end));
+      const std::uint64_t newest = joins_ ? oldest() + (1ull << share_id_bits) / 2 : ~0ull;  // 30 bits tell ids apart
+      program_.granted = granted_ = std::max(granted_, std::min({next_seen_ + more, newest, ids_.end}));
     }
   }
 
@@ -240,9 +276,22 @@ class Engine {
     program.room = squad.records ? std::uint32_t(squad.records->bytes() / sizeof(Photon)) : 0;
     if (squad.waiting) {
       const std::uint64_t events = squad.waiting->bytes() / sizeof(WaitingEvent<Real>);
-      program.rays.room = std::uint32_t(std::min(events / squad.count, most_events));
+      program.rays.room = std::uint32_t(std::min(events / std::max(squad.count, 1u), most_events));
       program.rays.events = squad.waiting->data(), program.rays.list = squad.list->data();
       program.rays.list_room = std::uint32_t(events);
+    }
+    if (squad.shares) {
+      auto& shares = *squad.shares;
+      if (squad.count > 0) device_.fill(squad.queue, shares.in_flight.data(), 0, shares.in_flight.bytes());
+      program.rays.shares = {shares.tables[shares.current].data(),
+                             shares.tables[1 - shares.current].data(),
+                             shares.slots,
+                             shares.in_flight.data(),
+                             shares.at_host.data(),
+                             shares.spilled.data(),
+                             most_spilled,
+                             granted_,
+                             squad.count == 0 || squad.seen[0].shares.kept > shares.slots / 2};
     }
     program.steps = squad.steps = steps_;
     program.last = next_seen_ >= ids_.end || pool_.closed();
@@ -274,6 +323,7 @@ class Engine {
       device_.wait(squad.queue);
       drain_->put(squad.queue, {squad.staging->data(), count});
     }
+    take_shares(squad);
     squad.count = report.live;
     squad.current = 1 - squad.current;
     const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
@@ -287,6 +337,20 @@ class Engine {
     next_seen_ = std::max(next_seen_, squad.next_id[0]);
     grant(std::max<std::uint64_t>(2 * (squads_[0].capacity + squads_[1].capacity), 8 * started));
     show_progress(squad);
+  }
+
+  /// Takes what a slice has handed over of what photons add to bins.
+  void take_shares(Squad<Real>& squad) {
+    if (!squad.shares) return;
+    const ShareReport report = squad.seen[0].shares;
+    squad.shares->current = 1 - squad.shares->current;
+    split_ += report.split;
+    const std::size_t count = std::min(report.spilled, most_spilled);
+    if (count == 0) return;
+    spilled_.resize(count);
+    device_.copy_out(squad.queue, spilled_.data(), squad.shares->spilled.data(), count * sizeof(Share));
+    device_.wait(squad.queue);
+    tally_.wait_for_others(spilled_);
   }
 
   /// Shows what the counters of the tally say. Those of one squad may be older than what the other has shown.
@@ -306,18 +370,29 @@ class Engine {
     show(squad.counters.data());
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + std::chrono::seconds(1);
-    if (cells_.bytes() <= live_tally_limit) control_.error = read_tally(squad.queue).error();
+    if (cells_.bytes() > live_tally_limit) return;
+    Tally counted = tally_;
+    read_tally(squad.queue, counted);
+    control_.error = counted.error();
   }
 
-  /// The counts of the device so far, copied through a queue.
-  Tally read_tally(int queue) {
-    std::vector<std::uint64_t> cells(cells_.bytes() / sizeof(std::uint64_t));
-    device_.copy_out(queue, cells.data(), cells_.data(), cells_.bytes());
-    device_.wait(queue);
+  /// Adds the counts of the device so far, copied through a queue.
+  void read_tally(int queue, Tally& tally) {
+    constexpr std::int64_t at_once = 1 << 20;
+    const TallyPlan plan = tally.plan();
+    std::vector<std::uint64_t> cells(std::size_t(plan.own * copies_));
+    const auto read = [&](std::int64_t from, std::size_t count) {
+      cells.resize(count);
+      device_.copy_out(queue, cells.data(), cells_.data() + from, count * sizeof(std::uint64_t));
+      device_.wait(queue);
+    };
+    read(0, cells.size());
     show(cells.data());
-    Tally counted = tally_;
-    counted.merge(cells.data(), copies_);
-    return counted;
+    tally.merge_own(cells.data(), copies_);
+    for (std::int64_t from = plan.own; from < plan.cells; from += at_once) {
+      read(place_of(from, plan.own, copies_, 0), std::size_t(std::min(at_once, plan.cells - from)));
+      tally.merge_shared(from, cells);
+    }
   }
 
   /// Nothing left, or so little that the rest goes elsewhere.
@@ -331,7 +406,21 @@ class Engine {
 
   /// The tally of the device, and the photons that are still in flight there.
   std::vector<Flying<Real>> collect() {
-    tally_ = read_tally(0);
+    for (auto& squad : squads_) {  // what photons in flight have added so far
+      const std::uint32_t live = std::exchange(squad.count, 0);
+      while (squad.shares && squad.seen[0].shares.kept > 0) {
+        launch(squad);
+        device_.wait(squad.queue);
+        busy_[squad.queue] = false;
+        take_shares(squad);
+      }
+      squad.count = live;
+    }
+    if (split_ > 0) {
+      warning("{} parts of the light of photons found no room, and the errors of their bins are too small: raise "
+              "peel.memory", split_);
+    }
+    read_tally(0, tally_);
     std::vector<Flying<Real>> flying;
     for (const auto& squad : squads_) {
       if (squad.count == 0) continue;
@@ -359,6 +448,9 @@ class Engine {
   Tally& tally_;
   const Sink& sink_;
   const double memory_of_events_;  ///< [byte]
+  const bool joins_;               ///< light of a photon in a bin comes in parts
+  std::vector<Share> spilled_;
+  std::uint64_t split_ = 0;
   const Pool::Block ids_;
   const std::uint64_t finished_before_ = control_.finished, scatterings_before_ = control_.scatterings,
                       longest_before_ = control_.longest;  ///< of earlier ids of the pool
@@ -398,12 +490,14 @@ void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Re
             " for the grid, the sources and the outputs; take fewer cells (or dataset.packed), ask for fewer bins, "
             "or run with --device cpu");
   }
-  if (flying.empty()) return;
+  const comm::World alone{comm::World::Alone()};
+  if (flying.empty()) return tally.join_histories(alone);
   // A history goes on here as it would there: photons are the same on every device.
   cpu::Options here = cpu;
   here.one_lane = cpu.one_lane || flying.size() <= std::size_t(cpu.threads);
   Pool nobody(0, 0, 1);
   cpu::transport<Real>(problem, emitter, nobody, here, control, tally, sink, flying, observers);
+  tally.join_histories(alone);
 }
 
 template void transport(Device&, const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&,

@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/outputs/tally_plan.hpp"
+#include "thor/parallel/device/shares.hpp"
 #include "thor/transport/history.hpp"
 #include "thor/transport/peel.hpp"
 #include "thor/transport/step.hpp"
@@ -15,6 +15,7 @@ struct Report {
   std::uint32_t idle;       ///< of `live`: lanes with a photon that has yet to start
   std::uint32_t events[3];  ///< number of those that lanes have logged, by kind: scatterings, jumps and births
   std::uint32_t taken;      ///< of them, by lanes that trace their rays; may exceed how many there are
+  ShareReport shares;
 };
 
 inline constexpr std::uint64_t no_photon = ~0ull;
@@ -39,6 +40,7 @@ struct RayProgram {
   int observers;
   RayRules rules;
   Lookout<Real> lookout;
+  ShareTables shares;
 };
 
 /// Everything that a slice reads and writes, beside the problem: plain data with pointers to device memory, passed by
@@ -68,17 +70,11 @@ struct Program {
 
 inline namespace THOR_ISA {
 
-/// The tally's cells, shared by all lanes through the backend's atomic operations.
-template <class Atomic>
-struct SharedCells {
-  std::uint64_t* cells;
-  std::int64_t own;
-  int copies, copy;
-  THOR_FN void add(std::int64_t i, std::uint64_t value) { Atomic::add(cells + place_of(i, own, copies, copy), value); }
-  THOR_FN void raise(std::int64_t i, std::uint64_t value) {
-    Atomic::max(cells + place_of(i, own, copies, copy), value);
-  }
-};
+/// The tally's cells, of which a lane counts in a copy.
+template <class Atomic, class Real>
+THOR_FN SharedCells<Atomic> cells_of(const Program<Real>& program, int copy) {
+  return {program.cells, program.plan.own, program.copies, copy, program.rays.shares, program.report->shares};
+}
 
 /// The log of one lane, in the place of an EventLog: its events know their photon, and those that send no rays are left
 /// out.
@@ -129,7 +125,7 @@ template <class Atomic, class P>
 THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
                          Origin& origin, int copy, LaneLog<typename P::Real>* log) {
   if (program.keeps) return false;
-  const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+  const auto cells = cells_of<Atomic>(program, copy);
   for (;;) {
     if (lane.phase != Phase::idle) {
       const Photon photon = end_photon<typename P::Real>(problem.dataset, lane, origin);
@@ -234,13 +230,16 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
       const int list = list_of(log.events[i].event.kind);
       if (list >= 0) rays.list[std::uint32_t(list) * rays.list_room + places[list]++] = first_event + std::uint32_t(i);
     }
-    SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+    const auto cells = cells_of<Atomic>(program, copy);
     cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);
   }
   store_lane<Real, Dataset>(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
   const bool goes_on = program.keeps ? in_flight<Real>(lane) : lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);
+  if constexpr (slice == Slice::logs) {
+    if (goes_on && rays.shares.slots > 0) set_bit<Atomic>(rays.shares.in_flight, id);
+  }
   if (goes_on && lane.phase == Phase::idle) Atomic::add(&program.report->idle, 1u);
   return goes_on;
 }

@@ -56,7 +56,7 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
   using Real = typename P::Real;
   const RayProgram<Real>& rays = program.rays;
   const auto dataset = view<Real>(problem.dataset);
-  const SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+  const auto cells = cells_of<Atomic>(program, copy);
   if (lane.phase != Phase::idle) {
     see(program, ray, double(lane.tau) - ray.before, int(lane.phase), cells);
     lane.phase = Phase::idle;
@@ -155,7 +155,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
     } while (!group.half(ended, going));
     if (ended) going = next();
   }
-  SharedCells<Atomic> cells{program.cells, program.plan.own, program.copies, copy};
+  const auto cells = cells_of<Atomic>(program, copy);
   cells.add(int(Counter::rays), ray.counts.rays);
   cells.add(int(Counter::rays_lost), ray.counts.lost);
   cells.add(int(Counter::rays_cut), ray.counts.cut);
