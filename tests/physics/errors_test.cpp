@@ -24,11 +24,11 @@ std::vector<std::vector<thor::BinnedLight>> runs(int seeds) {
       fmt::format(
           "line: Lya\ndataset: {{type: uniform_grid, path: {}, dust: {{law: SMC}}}}\n"
           "generators: [{{type: point, photons: 500, luminosity: 1e42 erg/s}},\n"
-          "  {{type: point, position: [0.2 kpc, 0.1 kpc, 0.1 kpc], photons: 500, luminosity: 1e40 erg/s}}]\n"
+          "  {{type: point, position: [0.2 kpc, 0.1 kpc, 0.1 kpc], photons: 500, luminosity: 3e41 erg/s}}]\n"
           "observers: [{{name: o, direction: [1, 0, 1]}}]\n"
           "outputs: [{{type: image, name: i, observer: o, width: 1 kpc, pixels: 6}},\n"
           "  {{type: spectrum, name: s, observer: o, range: [-300 km/s, 300 km/s], bins: 24}},\n"
-          "  {{type: cube, name: c, observer: o, width: 1 kpc, pixels: 3, range: [-300 km/s, 300 km/s], bins: 6}},\n"
+          "  {{type: cube, name: c, observer: o, width: 1 kpc, pixels: 5, range: [-300 km/s, 300 km/s], bins: 12}},\n"
           "  {{type: spectrum, name: all, range: [-300 km/s, 300 km/s], bins: 24}}]\noutput: {{path: x.h5}}\n",
           file.path()),
       "test");
