@@ -147,9 +147,9 @@ std::uint64_t Batches::most_in_batch() const {
 std::uint64_t Batches::most_joined(const Tally& tally, std::uint64_t last) const {
   constexpr double bytes = 3 * sizeof(Share);  // here, on its way, and there
   if (!setup.medium.spread || !std::ranges::any_of(config.observers, [&](const auto& o) { return config.sends_rays_to(o.name); })) return ~0ull;
-  if (last == 0) return 1 << 16;
-  const double fits = double(last) * config.peel.memory / (bytes * double(std::max<std::uint64_t>(tally.most_waited(), 1)));
-  return std::uint64_t(std::clamp(fits, 1024., 4 * double(last)));
+  constexpr double first = 64;                 // shares of a photon, as long as nothing is known of them
+  const double shares = last > 0 ? double(tally.most_waited()) / double(last) : first;
+  return std::uint64_t(std::clamp(config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., 1e18));
 }
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
