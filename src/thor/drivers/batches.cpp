@@ -123,6 +123,7 @@ void Batches::add_times(const BorderTimes& own) const {
 }
 
 void Batches::serve(Tally& tally) const {
+  tally.drop_batch();  // what an earlier run has counted is the first rank's
   for (;;) {
     const std::vector<std::uint64_t> batch = world.from_first({});
     if (batch.empty()) return;

@@ -35,8 +35,8 @@ struct BinSums {
 };
 inline constexpr int bin_cells = 4;
 
-/// The bins of an output and their cells in a tally, plain data: those of each bin, of the sum of all bins, and last the
-/// light beyond them. An output without errors has one cell a bin, and none for the sum.
+/// The bins of an output and their cells in a tally, plain data: those of each bin, of the sum of all bins where a photon
+/// adds to several of them, and last the light beyond them. An output without errors has one cell a bin.
 struct Bins {
   std::int64_t count = 0;  ///< number of bins
   bool errors = true;
@@ -147,13 +147,11 @@ THOR_FN BinSums sums_of(std::uint64_t share, std::uint64_t id, std::int64_t cell
 /// Adds to the sums of a bin; `cells.add(i, value)` adds to cell i of the tally and returns what was there.
 template <class Cells>
 THOR_FN void add_sums(Cells& cells, std::int64_t at, const BinSums& more) {
-  std::uint64_t high = more.high;
-  const auto add = [&](std::int64_t i, std::uint64_t value, std::uint64_t carry) {
-    if (value == 0) return;
-    const std::uint64_t before = cells.add(i, value);
-    if (before + value < before) high += carry;
-  };
-  add(at, more.light, 1ull << 54), add(at + 1, more.square, 1ull << 32), add(at + 2, more.fourth, 1);
+  const std::uint64_t light = cells.add(at, more.light), square = cells.add(at + 1, more.square);
+  const std::uint64_t fourth = cells.add(at + 2, more.fourth);
+  const auto carry = [](std::uint64_t then, std::uint64_t value) { return std::uint64_t(then + value < then); };
+  const std::uint64_t high = more.high + (carry(light, more.light) << 54) + (carry(square, more.square) << 32) +
+                             carry(fourth, more.fourth);
   if (high == 0) return;
   const std::uint64_t before = cells.add(at + 3, high);
   std::uint64_t undone = 0;
@@ -181,7 +179,6 @@ class Contributions {
       cells_.join(id_, bins_.cell(bin), share), cells_.join(id_, bins_.cell(bins_.count), share);
     } else {
       add_sums(cells_, bins_.cell(bin), sums_of(share, id_, bins_.cell(bin)));
-      add_sums(cells_, bins_.cell(bins_.count), sums_of(share, id_, bins_.cell(bins_.count)));
     }
   }
 

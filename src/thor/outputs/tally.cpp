@@ -383,19 +383,21 @@ BinnedLight Tally::binned(std::size_t output) const {
       return;
     }
     out.relative_error.resize(std::size_t(bins.count)), out.vov.resize(std::size_t(bins.count));
-    for (std::int64_t i = 0; i <= bins.count; ++i) {
+    BinError all{};
+    double squares = 0;
+    for (std::int64_t i = 0; i < bins.count; ++i) {
       const BinSums sums = this->sums(bins.cell(i));
       if (sums.light == 0 && sums.high == 0) continue;  // of a large image most bins
       const BinError bin = error_of(sums, photons);
-      if (i < bins.count) {
-        out.light[std::size_t(i)] = bin.light * quantum;
-        out.relative_error[std::size_t(i)] = rounded_down(bin.error / bin.light);
-        out.vov[std::size_t(i)] = float(bin.vov);
-      } else {
-        out.total = bin.light * quantum;
-        out.total_error = std::sqrt(std::max(bin.error * bin.error - bin.light * bin.light / photons, 0.)) * quantum;
-      }
+      out.light[std::size_t(i)] = bin.light * quantum;
+      out.relative_error[std::size_t(i)] = rounded_down(bin.error / bin.light);
+      out.vov[std::size_t(i)] = float(bin.vov);
+      all.light += bin.light, squares += bin.error * bin.error;
     }
+    all.error = std::sqrt(squares);
+    if (bins.joined) all = error_of(this->sums(bins.cell(bins.count)), photons);
+    out.total = all.light * quantum;
+    out.total_error = std::sqrt(std::max(all.error * all.error - all.light * all.light / photons, 0.)) * quantum;
   });
   return out;
 }

@@ -16,11 +16,12 @@ template <class R, class I>
 struct EventFields {
   R px, py, pz, depth;  ///< the place, as in LaneFields
   I cell, cell_y, cell_z;
-  R dx, dy, dz;               ///< direction of the photon before the collision
+  R dx, dy, dz;               ///< direction of the photon before the collision; of a jump as in set_jump()
   R x;                        ///< its frequency then, in the frame of the gas and in local thermal units
   R parallel, perpendicular;  ///< velocity of the atom along and across that direction
   R channel;                  ///< the draw that chose the decay of a multiplet
-  R end;                      ///< optical depth at which its rays end, those of a scattering
+  R end;                      ///< optical depth at which its rays end
+  R depth_of_jump;            ///< optical depth of the radius of its sphere
   I kind;                     ///< EventKind
   I steps;                    ///< steps of the photon before
   I seen;                     ///< bit o: its ray towards observer o has left the gas around it, in a Lookout
@@ -48,7 +49,7 @@ THOR_FN void for_each_event_field(A&& a, B&& b, F f) {
   f(a.cell, b.cell), f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
   f(a.dx, b.dx), f(a.dy, b.dy), f(a.dz, b.dz);
   f(a.x, b.x), f(a.parallel, b.parallel), f(a.perpendicular, b.perpendicular), f(a.channel, b.channel);
-  f(a.end, b.end), f(a.kind, b.kind), f(a.steps, b.steps), f(a.seen, b.seen);
+  f(a.end, b.end), f(a.depth_of_jump, b.depth_of_jump), f(a.kind, b.kind), f(a.steps, b.steps), f(a.seen, b.seen);
 }
 
 template <class V>
@@ -92,7 +93,7 @@ THOR_FN Event<V> event_at(const Lane<V>& lane) {
   event.px = lane.px, event.py = lane.py, event.pz = lane.pz, event.depth = lane.depth;
   event.cell = lane.cell, event.cell_y = lane.cell_y, event.cell_z = lane.cell_z;
   event.dx = lane.dx, event.dy = lane.dy, event.dz = lane.dz;
-  event.x = event.parallel = event.perpendicular = event.channel = event.end = zero;
+  event.x = event.parallel = event.perpendicular = event.channel = event.end = event.depth_of_jump = zero;
   event.kind = IntOf<V>(EventKind::nothing), event.seen = IntOf<V>(-1);
   event.steps = lane.steps;
   return event;
@@ -106,8 +107,29 @@ THOR_FN V end_of_ray(RealOf<V> roulette, RealOf<V> cut, V further) {
   return min(V(roulette) + further, V(cut));
 }
 
-/// The observers for whom the light of collisions may not be hidden by what is left of its cell or sub-step: the
-/// optical depth is a little less than that of march(), which decides.
+/// The optical depth from a place towards an observer of a lookout, through what is left of its cell or sub-step: a
+/// little less than that of march(), which decides.
+template <class V, class D, class I, class P>
+THOR_FN V depth_at_least(const Lookout<RealOf<V>>& lookout, int o, typename D::Here here, Vec3<V> p, V frequency,
+                         const D& dataset, const I& interactor, const P& problem) {
+  using Real = RealOf<V>;
+  const Real(&to)[3] = lookout.towards[o];
+  const Vec3<V> towards{V(to[0]), V(to[1]), V(to[2])};
+  const auto segment = [&]() THOR_INLINE_LAMBDA {
+    if constexpr (requires { dataset.segment(here, p, towards, lookout.inverse[o]); }) {
+      return dataset.segment(here, p, towards, lookout.inverse[o]);
+    } else {
+      return dataset.segment(here, p, towards);
+    }
+  }();
+  Leg<V> leg = dataset.leg(here, p, towards, segment, frequency, interactor);
+  if constexpr (D::stops) dataset.limit_dust(here, leg, V(Real(0)));
+  V cross_section = interactor.cross_section_at_least(leg.x, dataset.width(here));
+  if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);
+  return dataset.opacity(here, leg.middle) * cross_section * leg.limit;
+}
+
+/// The observers for whom the light of collisions may not be hidden by the gas around them.
 template <class V, class D, class I, class P>
 THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V>& lane, const Collision<V, D, I, P>& c,
                          const Flight<V, D, I>& flight, V end, const D& dataset, const I& interactor,
@@ -117,29 +139,17 @@ THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V>& lane,
   if (lookout.count == 0) return Int(-1);
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
   const auto width = dataset.width(flight.here);
-  const auto depth_towards = [&](int o) THOR_INLINE_LAMBDA {
+  Int seen(0);
+  for (int o = 0; o < lookout.count; ++o) {
     const Real(&to)[3] = lookout.towards[o];
     const Vec3<V> towards{V(to[0]), V(to[1]), V(to[2])};
     V x = interactor.eval(c.target, c.atom, c.perpendicular, dot(d, towards)).x;
     if constexpr (D::dusty) x = select(c.by_line, x, interactor.frequency_at(c.target, c.target.x));
     V frequency = width.times(x);
     if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(flight.here, p, towards);
-    const auto segment = [&]() THOR_INLINE_LAMBDA {
-      if constexpr (requires { dataset.segment(flight.here, p, towards, lookout.inverse[o]); }) {
-        return dataset.segment(flight.here, p, towards, lookout.inverse[o]);
-      } else {
-        return dataset.segment(flight.here, p, towards);
-      }
-    }();
-    auto here = flight.here;
-    Leg<V> leg = dataset.leg(here, p, towards, segment, frequency, interactor);
-    if constexpr (D::stops) dataset.limit_dust(here, leg, V(Real(0)));
-    V cross_section = interactor.cross_section_at_least(leg.x, width);
-    if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);
-    return dataset.opacity(here, leg.middle) * cross_section * leg.limit;
-  };
-  Int seen(0);
-  for (int o = 0; o < lookout.count; ++o) seen = select(depth_towards(o) < end, seen | Int(1 << o), seen);
+    const V depth = depth_at_least(lookout, o, flight.here, p, frequency, dataset, interactor, problem);
+    seen = select(depth < end, seen | Int(1 << o), seen);
+  }
   return seen;
 }
 
@@ -164,28 +174,6 @@ THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D,
     event.channel = draws.more.channel;
     event.kind = event.kind + select(c.scattered, c.target.index << event_bits, Int(0));
   }
-  store_event(event, log, log.count++);
-}
-
-/// Logs the jumps of lanes that have just jumped from where they were `before`. The collision that each of them stands
-/// for, if it was logged, sends no light.
-template <class Log, class V>
-THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane) {
-  using Int = IntOf<V>;
-  const auto jumped = !equal<V>(lane.jumps - before.jumps, 0);
-  if (!any(jumped)) return;
-  count_scattered<V>(log, lane.scatterings - before.scatterings);
-  if (log.count > 0) {
-    Event<V> last = load_event<V>(log, log.count - 1);
-    const Int kind = last.kind & Int((1 << event_bits) - 1);
-    const auto scattering = equal<V>(kind, EventKind::by_line) || equal<V>(kind, EventKind::by_dust);
-    const auto same = jumped && scattering && equal<V>(lane.steps - last.steps, 1);
-    last.kind = select(same, Int(EventKind::nothing), last.kind);
-    store_event(last, log, log.count - 1);
-  }
-  Event<V> event = event_at(before);
-  event.steps = lane.steps;
-  event.kind = select(jumped, Int(EventKind::by_jump) + ((before.phase >> phase_bits) << event_bits), event.kind);
   store_event(event, log, log.count++);
 }
 

@@ -77,6 +77,17 @@ THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> 
   return site;
 }
 
+/// What a jump sends out of its sphere, in any direction.
+template <class V>
+struct JumpLight {
+  MaskOf<V> jumped;
+  V x, mu, sine;      ///< frequency in thermal units, angle between direction and normal
+  V left;             ///< share of the light that dust does not absorb inside
+  V radius, depth;    ///< of the sphere, the latter as an optical depth at line centre
+  SinCos<V> azimuth;  ///< of the direction around the normal
+  V tau;              ///< an exponential draw
+};
+
 /// How far from the centre a photon leaves along a normal, and the redshift since it was in the core [thermal speeds of
 /// the gas], to first order in the gradients (docs/acceleration.md): the same optical depth in every direction,
 /// and a fit for a tau < 100.
@@ -84,17 +95,18 @@ template <class V>
 struct JumpReach {
   V distance, redshift;
 };
-template <class V, class D, class I>
-THOR_FN JumpReach<V> jump_reach(const JumpSite<V, D, I>& site, Vec3<V> p, Vec3<V> normal, const D& dataset) {
+template <class V, class D>
+THOR_FN JumpReach<V> jump_reach(const typename D::Here& here, V radius, V depth, V a, Vec3<V> p, Vec3<V> normal,
+                                const D& dataset) {
   using Real = RealOf<V>;
   const V one(Real(1));
-  JumpReach<V> reach{site.radius, V(Real(0))};
+  JumpReach<V> reach{radius, V(Real(0))};
   if constexpr (D::substeps) {
     if (dataset.varies()) {
-      reach.distance = site.radius * fma(V(Real(-0.5)) * site.radius, dataset.density_slope(p, normal), one);
-      const V a_tau = max(min(site.target.a * site.depth, V(Real(100))), V(Real(1e-30)));
+      reach.distance = radius * fma(V(Real(-0.5)) * radius, dataset.density_slope(p, normal), one);
+      const V a_tau = max(min(a * depth, V(Real(100))), V(Real(1e-30)));
       const V flown = fma(V(Real(0.49)), exp(V(Real(0.46)) * log(a_tau)), V(Real(0.5)));
-      reach.redshift = dataset.velocity_slope(site.here, p) * site.radius * flown;
+      reach.redshift = dataset.velocity_slope(here, p) * radius * flown;
     }
   }
   return reach;
@@ -115,7 +127,7 @@ THOR_FN V scattered_by_then(V t, V depth, V a) {
 /// Carries out the jumps of marked lanes. It needs nothing but the lane, so that a step keeps nothing for it. All
 /// random words come after those of the collision.
 template <class V, class P>
-THOR_FN void jump(Lane<V>& lane, const P& problem) {
+THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   constexpr bool multiplet = P::Interactor::multiplet;
@@ -137,21 +149,25 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   const auto& target = site.target;
   const auto width = dataset.width(site.here);
   jumps = jumps && site.place.exists;
-  if (!any(jumps)) return;
+  JumpLight<V> light{};
+  light.jumped = jumps;
+  if (!any(jumps)) return light;
 
   auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
   const auto exit = tables.draw(site.place, first, second, third, fourth);
   const auto cosine = random.next(), turn_word = random.next(), azimuth_word = random.next(), tau_word = random.next();
   const Vec3<V> normal = isotropic_direction<V>(cosine, turn_word);
-  auto [reach, redshift] = jump_reach(site, p, normal, dataset);
+  auto [reach, redshift] = jump_reach(site.here, site.radius, site.depth, target.a, p, normal, dataset);
   const SinCos<V> azimuth = random_angle<V>(azimuth_word);
   const Vec3<V> n = turn(normal, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
   V x = exit.x, path = exit.path_factor * site.depth, scatterings = exit.scatterings;
   MaskOf<V> absorbed(false);
+  light.left = one;
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
       const V passes = -log(uniform_positive<V>(random.next()));  // optical depth of dust that the photon can pass
+      light.left = exp(-site.dust_absorption * path);
       const V share = divide(passes, max(site.dust_absorption * path, V(Real(1e-30))));
       absorbed = jumps && share < one;
       // Where on its path a photon is absorbed is exact; how far it has come by then, after how many scatterings and at
@@ -185,6 +201,9 @@ THOR_FN void jump(Lane<V>& lane, const P& problem) {
   moved.s0 = words.s0, moved.s1 = words.s1, moved.s2 = words.s2, moved.s3 = words.s3;
   for_each_field<D>(lane, moved,
                     [&](auto& now, const auto& then) THOR_INLINE_LAMBDA { now = select(jumps, then, now); });
+  light.x = exit.x, light.mu = exit.mu, light.sine = exit.sine;
+  light.radius = site.radius, light.depth = site.depth, light.azimuth = azimuth, light.tau = moved.tau;
+  return light;
 }
 
 }  // namespace THOR_ISA

@@ -11,10 +11,6 @@ inline namespace THOR_ISA {
 
 inline constexpr std::uint64_t at_birth = ~0ull;  ///< the event
 
-THOR_FN StreamKey stream_of(const RayKey& key) {
-  return stream_key(mix64(key.seed ^ 0x7065656c206f6666ull) + std::uint64_t(key.observer), mix64(key.id) + key.event);
-}
-
 /// The events that an event stands for. Those in the core of the line, after the first of a photon, are many, alike and
 /// hidden by the gas around them: one in `thin` steps, counted off from a random one, has the light of all, which keeps
 /// the mean.
@@ -49,12 +45,6 @@ struct PeelRay {
   Lane<V> lane;
   V weight;  ///< share of the photon's light, as if it were sent into all directions
   V end;     ///< optical depth at which it ends
-};
-
-/// The state of a random stream.
-template <class V>
-struct PeelWords {
-  WordOf<V> s0, s1, s2, s3;
 };
 
 /// A ray at rest at the place of an event, in no flight yet.
@@ -122,38 +112,84 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
   return ray;
 }
 
-/// What jumps send: a second draw of how a photon leaves the sphere, from a point of it where that is towards the
-/// observer. `words`: the state of a random stream of its own.
+/// The fields of an event that have a meaning of their own for jumps.
+template <class V>
+THOR_FN void set_jump(Event<V>& event, const JumpLight<V>& light) {
+  event.x = light.x, event.parallel = light.mu, event.perpendicular = light.sine, event.channel = light.left;
+  event.dx = light.azimuth.cos, event.dy = light.azimuth.sin, event.dz = light.radius, event.depth_of_jump = light.depth;
+}
+
+/// What jumps send: the photon as it leaves the sphere, from a point of it where that is towards the observer. All
+/// directions are alike, so that the same draw does for every observer.
 template <class V, class P>
-THOR_FN PeelRay<V> peel_jump(const Event<V>& event, const RayRules& rules, Vec3<V> towards, const PeelWords<V>& words,
-                             const P& problem) {
+THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
   using D = std::remove_const_t<decltype(dataset)>;
   const auto concerned = equal<V>(event.kind & Int((1 << event_bits) - 1), EventKind::by_jump);
-  PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(1)), V(Real(0))};
-  const auto site = jump_site(ray.lane, concerned, event.kind >> event_bits, dataset, interactor, problem);
-  auto random = schemes(problem.numerics).template resume<V>(words.s0, words.s1, words.s2, words.s3);
-  const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
-  const auto exit = view<V>(problem.jumps).draw(site.place, first, second, third, fourth);
-  const SinCos<V> azimuth = random_angle<V>(random.next());
-  ray.end = end_of_ray<V>(Real(rules.roulette), Real(rules.cut), -log(uniform_positive<V>(random.next())));
-  const Vec3<V> normal = turn(towards, exit.mu, exit.sine, azimuth.cos, azimuth.sin);
-  const auto reach = jump_reach(site, {event.px, event.py, event.pz}, normal, dataset);
+  PeelRay<V> ray{ray_from(event, concerned, towards), event.channel, event.end};
+  const auto here = dataset.here(ray.lane);
+  const auto width = dataset.width(here);
+  const auto target = [&]() THOR_INLINE_LAMBDA {
+    if constexpr (P::Interactor::multiplet) {
+      return interactor.target(V(Real(0)), event.kind >> event_bits, width);
+    } else {
+      return interactor.target(V(Real(0)), width);
+    }
+  }();
+  const Vec3<V> normal = turn(towards, event.parallel, event.perpendicular, event.dx, event.dy);
+  const auto reach =
+      jump_reach(here, event.dz, event.depth_of_jump, target.a, {event.px, event.py, event.pz}, normal, dataset);
   ray.lane.dx = normal.x, ray.lane.dy = normal.y, ray.lane.dz = normal.z;
   dataset.advance(ray.lane, select(concerned, reach.distance, V(Real(0))));
   ray.lane.dx = towards.x, ray.lane.dy = towards.y, ray.lane.dz = towards.z;
-  if constexpr (D::dusty) {
-    if (problem.dust.ratio > Real(0)) ray.weight = exp(-site.dust_absorption * exit.path_factor * site.depth);
-  }
-  ray.lane.frequency = dataset.width(site.here).times(interactor.frequency_at(site.target, exit.x) - reach.redshift);
+  ray.lane.frequency = width.times(interactor.frequency_at(target, event.x) - reach.redshift);
   if constexpr (D::substeps) {
     const Vec3<V> q{ray.lane.px, ray.lane.py, ray.lane.pz};
-    ray.lane.frequency = ray.lane.frequency + dataset.velocity_along(site.here, q, towards);
+    ray.lane.frequency = ray.lane.frequency + dataset.velocity_along(here, q, towards);
   }
   return ray;
+}
+
+/// Logs the jumps of lanes that have just jumped from where they were `before`, if an observer may see them. The
+/// collision that each of them stands for, if it was logged, sends no light.
+template <class Log, class V, class P>
+THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane, const JumpLight<V>& light,
+                       const P& problem) {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  const auto jumped = light.jumped;
+  if (!any(jumped)) return;
+  count_scattered<V>(log, select(jumped, lane.scatterings - before.scatterings + Int(1), Int(0)));
+  if (log.count > 0) {
+    Event<V> last = load_event<V>(log, log.count - 1);
+    const Int kind = last.kind & Int((1 << event_bits) - 1);
+    const auto scattering = equal<V>(kind, EventKind::by_line) || equal<V>(kind, EventKind::by_dust);
+    const auto same = jumped && scattering && equal<V>(lane.steps - last.steps, 1);
+    last.kind = select(same, Int(EventKind::nothing), last.kind);
+    store_event(last, log, log.count - 1);
+  }
+  Event<V> event = event_at(before);
+  event.steps = lane.steps;
+  event.kind = select(jumped, Int(EventKind::by_jump) + ((before.phase >> phase_bits) << event_bits), event.kind);
+  event.end = end_of_ray<V>(log.lookout.roulette, log.lookout.cut, light.tau);
+  set_jump(event, light);
+  if (log.lookout.count > 0) {
+    const auto dataset = view<V>(problem.dataset);
+    const auto interactor = view<V>(problem.line);
+    event.seen = Int(0);
+    for (int o = 0; o < log.lookout.count; ++o) {
+      const Real(&to)[3] = log.lookout.towards[o];
+      const PeelRay<V> ray = peel_jump(event, {V(to[0]), V(to[1]), V(to[2])}, problem);
+      const V depth = depth_at_least(log.lookout, o, dataset.here(ray.lane), {ray.lane.px, ray.lane.py, ray.lane.pz},
+                                     ray.lane.frequency, dataset, interactor, problem);
+      event.seen = select(depth < event.end, event.seen | Int(1 << o), event.seen);
+    }
+    if (!any(jumped && !equal<V>(event.seen, 0))) return;
+  }
+  store_event(event, log, log.count++);
 }
 
 }  // namespace THOR_ISA

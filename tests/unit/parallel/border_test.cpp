@@ -74,7 +74,8 @@ class Borders : public testing::TestWithParam<bool> {
       for (const std::uint64_t in_flight : {std::uint64_t(3), std::uint64_t(1) << 18}) {
         DomainOptions domains;
         domains.count = count, domains.margin = count % 2, domains.border.in_flight = in_flight;
-        const test::Outcome parts = run_on(whole, domains, compute(count == 2 ? 1 : 3));
+        test::Outcome parts = run_on(whole, domains, compute(count == 2 ? 1 : 3));
+        parts.tally.join_histories(comm::World(comm::World::Alone()));
         ASSERT_EQ(parts.photons.size(), photons.size());
         for (std::size_t i = 0; i < photons.size(); ++i) {
           const Photon &p = parts.photons[i], &q = photons[i];

@@ -2,6 +2,7 @@
 // see ThorKernels.cmake.
 #include THOR_DATASET_HEADER
 #include "thor/parallel/cpu/kernel.hpp"
+#include "thor/transport/peel.hpp"
 #include "thor/transport/step.hpp"
 
 namespace thor {
@@ -19,8 +20,8 @@ THOR_FN bool jump(const LaneArrays<THOR_REAL>& lanes, const void* bytes, EventLo
   using Dataset = decltype(view<V>(problem.dataset));
   Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
   const Lane<V> before = lane;
-  jump(lane, problem);
-  if (log) log_jumps(*log, before, lane);
+  const JumpLight<V> light = jump(lane, problem);
+  if (log) log_jumps(*log, before, lane, light, problem);
   store_lane<V, Dataset>(lane, lanes, 0);
   return any(!in_flight(lane) && !equal<V>(lane.phase, Phase::idle));
 }

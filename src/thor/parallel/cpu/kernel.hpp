@@ -54,11 +54,9 @@ struct MarchKernel {
   /// Moves the rays by at most `steps` segments each, adding to their sums; returns when some ray has ended.
   bool (*march)(const LaneArrays<Real>& lanes, const void* problem, MarchSum what, Real cut, int steps);
   /// The rays that the first entry of a log, all scatterings or all jumps, sends towards an observer: at their start,
-  /// and after their first segments, absorbed, escaped or still in flight; idle where there is none. `keys`: of the
-  /// random streams of jumps, one for each lane.
+  /// and after their first segments, absorbed, escaped or still in flight; idle where there is none.
   void (*peel)(const EventLog<Real>& log, const void* problem, const RayRules& rules, const double (&towards)[3],
-               const StreamKey* keys, const LaneArrays<Real>& starts, const LaneArrays<Real>& rays, Real* weights,
-               Real* ends);
+               const LaneArrays<Real>& starts, const LaneArrays<Real>& rays, Real* weights, Real* ends);
 };
 
 /// The kernels of this build.

@@ -24,8 +24,8 @@ bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, MarchSum 
 }
 
 void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules& rules, const double (&towards)[3],
-               const StreamKey* keys, const LaneArrays<THOR_REAL>& starts, const LaneArrays<THOR_REAL>& rays,
-               THOR_REAL* weights, THOR_REAL* ends) {
+               const LaneArrays<THOR_REAL>& starts, const LaneArrays<THOR_REAL>& rays, THOR_REAL* weights,
+               THOR_REAL* ends) {
   using V = ThisPack;
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
@@ -34,15 +34,7 @@ void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules
   PeelRay<V> ray;
   if (problem.jumps.depth_count > 0 &&
       any(equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump))) {
-    std::uint32_t words[4][Value<V>::lanes];
-    for (int k = 0; k < Value<V>::lanes; ++k) {
-      const auto state = schemes(problem.numerics).template start<THOR_REAL>(keys[k]);
-      const auto w = words_of(state);
-      words[0][k] = w.s0, words[1][k] = w.s1, words[2][k] = w.s2, words[3][k] = w.s3;
-    }
-    const PeelWords<V> state{load<WordOf<V>>(words[0]), load<WordOf<V>>(words[1]), load<WordOf<V>>(words[2]),
-                             load<WordOf<V>>(words[3])};
-    ray = peel_jump(event, rules, n, state, problem);
+    ray = peel_jump(event, n, problem);
   } else {
     ray = peel_scattering(event, n, problem);
   }

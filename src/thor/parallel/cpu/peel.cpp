@@ -55,8 +55,7 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, cons
       traced_(lane_arrays<Real>(trace_memory_.data(), std::size_t(kernel_.lanes))),
       queue_(lane_arrays<Real>(queue_memory_.data(), room)),
       weights_(std::size_t(kernel_.lanes)),
-      ends_(std::size_t(kernel_.lanes)),
-      keys_(std::size_t(kernel_.lanes)) {
+      ends_(std::size_t(kernel_.lanes)) {
   log_ = log_in<Real>(log_memory_, std::size_t(events) * std::size_t(lanes));
   log_.capacity = events;
   log_.lookout = observers.template lookout<Real>();
@@ -64,9 +63,10 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, cons
     pack.log = log_in<Real>(pack.memory, std::size_t(kernel_.lanes));
     pack.origins.resize(std::size_t(kernel_.lanes));
   };
-  make(jumps_);
-  scatterings_.resize(std::size_t(std::max(log_.lookout.count, 1)));
-  std::ranges::for_each(scatterings_, make);
+  for (auto* packs : {&scatterings_, &jumps_}) {
+    packs->resize(std::size_t(std::max(log_.lookout.count, 1)));
+    std::ranges::for_each(*packs, make);
+  }
   waiting_.reserve(room);
 }
 
@@ -121,14 +121,13 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       const int many = events_of(observers_.rules, kind, events.x[i], events.steps[i]);
       const auto at = std::size_t(lane);
       if (many > 1 && !is_drawn(thinning_[at], events.steps[i], many)) continue;
-      if (kind == EventKind::by_jump) {
-        put(jumps_, i, origins[at], 0, observers);
-      } else if (!looked_at) {
-        put(scatterings_.front(), i, origins[at], 0, observers);
+      auto& packs = kind == EventKind::by_jump ? jumps_ : scatterings_;
+      if (!looked_at) {
+        put(packs.front(), i, origins[at], 0, observers);
       } else {
         for (std::uint32_t left = seen; left != 0; left &= left - 1, ++rays) {
           const int o = std::countr_zero(left);
-          put(scatterings_[std::size_t(o)], i, origins[at], o, o + 1);
+          put(packs[std::size_t(o)], i, origins[at], o, o + 1);
         }
       }
     }
@@ -153,15 +152,10 @@ void Peeler<Real>::send(Pack& pack, int first, int end) {
     for_each_event_field(events, events, [&](auto* to, const auto* from) { to[k] = from[0]; });
     events.kind[k] = EventKind::nothing;
   }
-  const bool jumps = &pack == &jumps_;
   for (int o = first; o < end && pack.count > 0; ++o) {
     const auto& n = observers_.towards[std::size_t(o)];
-    for (int k = 0; jumps && k < kernel_.lanes; ++k) {
-      const std::uint64_t id = pack.origins[std::size_t(k)].id;
-      keys_[std::size_t(k)] = stream_of(RayKey{emitter_.seed, id, std::uint64_t(events.steps[k]), o});
-    }
-    kernel_.peel(pack.log, problem_->data(), observers_.rules, {n[0], n[1], n[2]}, keys_.data(), pack_, moved_,
-                 weights_.data(), ends_.data());
+    kernel_.peel(pack.log, problem_->data(), observers_.rules, {n[0], n[1], n[2]}, pack_, moved_, weights_.data(),
+                 ends_.data());
     for (int k = 0; k < pack.count; ++k) {
       const auto at = std::size_t(k);
       const int many = events_of(observers_.rules, event_kind(events.kind[k]), events.x[k], events.steps[k]);
@@ -233,9 +227,9 @@ typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>&
 template <class Real>
 void Peeler<Real>::trace() {
   const int observers = int(observers_.towards.size()), looked_at = log_.lookout.count;
-  send(jumps_, 0, observers);
   for (int o = 0; o < int(scatterings_.size()); ++o) {
-    send(scatterings_[std::size_t(o)], o, looked_at == 0 ? observers : o + 1);
+    const int end = looked_at == 0 ? observers : o + 1;
+    send(scatterings_[std::size_t(o)], o, end), send(jumps_[std::size_t(o)], o, end);
   }
   trace_waiting();
 }

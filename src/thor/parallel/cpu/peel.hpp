@@ -72,14 +72,12 @@ class Peeler {
   const std::atomic<bool>& abort_;
   std::vector<double> log_memory_, pack_memory_, moved_memory_, trace_memory_, queue_memory_;
   EventLog<Real> log_{};
-  Pack jumps_;                           ///< for all observers
-  std::vector<Pack> scatterings_;        ///< for each observer that steps look at, or one for all
-  std::vector<std::uint32_t> thinning_;  ///< of the photon in each lane
-  LaneArrays<Real> pack_, moved_;        ///< rays that are made together: their starts, and after some segments
-  LaneArrays<Real> traced_, queue_;      ///< rays that are traced together, and that wait
+  std::vector<Pack> scatterings_, jumps_;  ///< for each observer that steps look at, or one for all
+  std::vector<std::uint32_t> thinning_;    ///< of the photon in each lane
+  LaneArrays<Real> pack_, moved_;          ///< rays that are made together: their starts, and after some segments
+  LaneArrays<Real> traced_, queue_;        ///< rays that are traced together, and that wait
   std::vector<RayBurden<Real>> waiting_;
   std::vector<Real> weights_, ends_;
-  std::vector<StreamKey> keys_;
 };
 
 }  // namespace thor::cpu

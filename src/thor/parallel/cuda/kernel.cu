@@ -33,16 +33,19 @@ struct Group {
   }
 };
 
-/// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks).
-template <class P>
+/// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks). Where
+/// photons start and jump, threads often wait for memory, and more of them are worth more than registers.
+template <class P, device::Slice slice>
 constexpr int blocks_held() {
   using Real = typename P::Real;
   using Dataset = decltype(view<Real>(typename P::Dataset{}));
-  return 65536 / block / Dataset::gpu_registers[sizeof(Real) == 8];
+  constexpr bool single = sizeof(Real) == 4;
+  if (single && slice == device::Slice::refills) return 65536 / block / 64;
+  return 65536 / block / Dataset::gpu_registers[!single];
 }
 
 template <class P, device::Slice slice>
-__global__ void __launch_bounds__(block, blocks_held<P>())
+__global__ void __launch_bounds__(block, blocks_held<P, slice>())
     advance_lanes(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program,
                   device::LaunchShape shape) {
   const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
@@ -56,7 +59,7 @@ __global__ void __launch_bounds__(block, blocks_held<P>())
 }
 
 template <class P>
-__global__ void __launch_bounds__(block, blocks_held<P>())
+__global__ void __launch_bounds__(block, blocks_held<P, device::Slice::logs>())
     trace_events(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program) {
   device::trace_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, Group{~0u});
 }
@@ -84,7 +87,7 @@ cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& progra
   const auto& p = *static_cast<const ThisProblem*>(problem);
   using enum device::Slice;
   if (program.rays.room > 0) {
-    const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem>());
+    const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem, logs>());
     if (shape.lanes > 0) {
       advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
       trace_events<ThisProblem><<<tracing, block, 0, stream>>>(p, program);

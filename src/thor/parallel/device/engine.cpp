@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t most_lanes = 1u << 20;    ///< photons in flight, unless asked for more
+constexpr std::uint64_t most_lanes = 1u << 18;    ///< photons in flight, unless asked for more: about twice as many as run at once
 constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
 constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the tally may take
 constexpr int most_copies = 32;

@@ -153,8 +153,10 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
 }
 
 template <class Real, class P>
-THOR_NOINLINE void jump_apart(const P& problem, Lane<Real>& lane) {
-  jump(lane, problem);
+THOR_NOINLINE void jump_apart(const P& problem, Lane<Real>& lane, LaneLog<Real>* log) {
+  const Lane<Real> before = lane;
+  const JumpLight<Real> light = jump(lane, problem);
+  if (log) log_jumps(*log, before, lane, light, problem);
 }
 
 enum class Slice {
@@ -183,10 +185,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {
     Lane<Real> other = lane;
-    if (before_jump<Real>(other)) {
-      jump_apart(problem, other);
-      if constexpr (slice == Slice::logs) log_jumps(log, lane, other);
-    }
+    if (before_jump<Real>(other)) jump_apart(problem, other, logged);
     const bool goes =
         in_flight<Real>(other) || renew<Atomic>(problem, program, other, program.origins[slot], copy, logged);
     lane = other;
@@ -223,7 +222,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
       const Event<Real>& event = log.events[i].event;
       const int list = list_of(event.kind);
       if (list >= 0) ++places[list];
-      if (list == 0 && rays.lookout.count > 0) left_out -= bits_of(std::uint32_t(event.seen));
+      if (list <= 1 && rays.lookout.count > 0 && list >= 0) left_out -= bits_of(std::uint32_t(event.seen));
     }
     for (int list = 0; list < 3; ++list) places[list] = Atomic::add(&program.report->events[list], places[list]);
     for (int i = 0; i < log.count; ++i) {

@@ -83,7 +83,6 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
     if (rays.lookout.count > 0 && (waiting.event.seen >> observer & 1) == 0) continue;
     const double(&n)[3] = rays.towards[observer];
     const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
-    RayKey key{program.emitter.seed, waiting.id, std::uint64_t(waiting.event.steps), observer};
     if (kind == EventKind::by_birth) {
       const double sent = sent_towards(program.emitter.sources[number_of(program.emitter, waiting.id).generator], n);
       if (!(sent > 0)) continue;
@@ -107,16 +106,13 @@ THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& p
         lane.phase = Phase::idle;
         continue;
       }
-      key.event = at_birth;
-      ray.end = end_of_ray(rays.rules, key);
+      ray.end = end_of_ray(rays.rules, RayKey{program.emitter.seed, waiting.id, at_birth, observer});
       lane.column = Real(rays.rules.cut - ray.end), lane.tabulated = Real(rays.rules.depth);
     } else {
       const Event<Real> event = waiting.event;
       PeelRay<Real> peeled;
       if (kind == EventKind::by_jump) {
-        const auto words = words_of(schemes(problem.numerics).template start<Real>(stream_of(key)));
-        peeled =
-            peel_jump(event, rays.rules, towards, PeelWords<Real>{words.s0, words.s1, words.s2, words.s3}, problem);
+        peeled = peel_jump(event, towards, problem);
       } else {
         peeled = peel_scattering(event, towards, problem);
       }
