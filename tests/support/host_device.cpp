@@ -69,6 +69,7 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
       }
     }
     if (program.rays.room > 0 && shape.lanes > 0) {
+      thor::device::start_rays<Plain>(*static_cast<const P*>(problem.data()), program, 0, 0, 1);
       thor::device::trace_rays<Plain>(*static_cast<const P*>(problem.data()), program, 0, Alone());
     }
     if (program.rays.room > 0) {

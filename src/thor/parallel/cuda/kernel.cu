@@ -60,7 +60,14 @@ __global__ void __launch_bounds__(block, blocks_held<P, slice>())
 
 template <class P>
 __global__ void __launch_bounds__(block, blocks_held<P, device::Slice::logs>())
-    trace_events(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program) {
+    start_rays(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program) {
+  device::start_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, blockIdx.x * block + threadIdx.x,
+                             gridDim.x * block);
+}
+
+template <class P>
+__global__ void __launch_bounds__(block, blocks_held<P, device::Slice::logs>())
+    trace_rays(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program) {
   device::trace_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, Group{~0u});
 }
 
@@ -90,7 +97,8 @@ cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& progra
     const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem, logs>());
     if (shape.lanes > 0) {
       advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
-      trace_events<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+      start_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+      trace_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
     }
     if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
   } else if (program.last && p.jumps.depth_count == 0) {

@@ -30,7 +30,7 @@ constexpr std::uint64_t fewest_events = 8, most_events = 1u << 12;  ///< of a la
 constexpr int first_steps = 64, most_steps = 1 << 20;               ///< of a lane in a slice
 
 constexpr int schedulers_of_a_processor = 4;
-constexpr Report nothing{0, 0, no_photon, 0, {}, 0, {}};
+constexpr Report nothing{0, 0, no_photon, 0, {}, 0, 0, {}};
 
 constexpr std::uint32_t most_spilled = 1u << 20;  ///< shares handed over to the host per slice and squad
 constexpr std::size_t shares_of_a_photon = 128;   ///< room in a table for each lane, if there is memory
@@ -75,7 +75,8 @@ struct Squad {
     }
     if (events > 0) {
       waiting.emplace(device, Memory::device, events);
-      list.emplace(device, Memory::device, 3 * events);
+      list.emplace(device, Memory::device, 3 * rays_of_event * events);
+      rays.emplace(device, Memory::device, std::max<std::size_t>(events / 2, 1));
     }
     if (slots > 0) shares.emplace(device, slots);
   }
@@ -105,6 +106,7 @@ struct Squad {
   std::optional<Buffer<Photon>> records, staging;
   std::optional<Buffer<WaitingEvent<Real>>> waiting;  ///< for observers
   std::optional<Buffer<std::uint32_t>> list;
+  std::optional<Buffer<WaitingRay<Real>>> rays;
   std::optional<Shares> shares;
   Buffer<Report> seen;             ///< the last report
   Buffer<std::uint64_t> next_id;   ///< of the pool, at the last report
@@ -119,7 +121,8 @@ struct Squad {
 
 template <class Real>
 class Engine {
-  static constexpr std::size_t bytes_of_event = sizeof(WaitingEvent<Real>) + 3 * sizeof(std::uint32_t);
+  static constexpr std::size_t bytes_of_event =
+      sizeof(WaitingEvent<Real>) + 3 * rays_of_event * sizeof(std::uint32_t) + sizeof(WaitingRay<Real>) / 2;
 
  public:
   Engine(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
@@ -219,7 +222,7 @@ class Engine {
     const std::uint64_t photons = ids_.end - ids_.next;
     std::uint64_t lanes = options_.lanes ? options_.lanes : std::min(photons, most_lanes);
     // For each squad, and so that 32 bits number them.
-    const auto events = std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), 0x1p30));
+    const auto events = std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), double(1 << entry_bits)));
     if (events > 0) lanes = std::min(lanes, std::max<std::uint64_t>(2 * events / fewest_events, 64));
     for (;;) {
       try {
@@ -278,7 +281,9 @@ class Engine {
       const std::uint64_t events = squad.waiting->bytes() / sizeof(WaitingEvent<Real>);
       program.rays.room = std::uint32_t(std::min(events / std::max(squad.count, 1u), most_events));
       program.rays.events = squad.waiting->data(), program.rays.list = squad.list->data();
-      program.rays.list_room = std::uint32_t(events);
+      program.rays.list_room = std::uint32_t(rays_of_event * events);
+      program.rays.waiting = squad.rays->data();
+      program.rays.waiting_room = std::uint32_t(squad.rays->bytes() / sizeof(WaitingRay<Real>));
     }
     if (squad.shares) {
       auto& shares = *squad.shares;

@@ -49,7 +49,7 @@ class PartStepper {
     for (std::size_t i = 0; i < lanes_; ++i) {
       if (is_in_flight(lanes.phase[i])) live.push_back(std::uint32_t(i));
     }
-    const Report blank{0, 0, no_photon, 0, {}, 0, {}};
+    const Report blank{0, 0, no_photon, 0, {}, 0, 0, {}};
     const AnyProblem<Real>& there = on_device(problem);
     device_.copy_in(0, memory_.data(), memory, memory_.bytes());
     device_.copy_in(0, live_.data(), live.data(), live.size() * sizeof(live[0]));

@@ -13,12 +13,16 @@ struct Report {
   std::uint32_t records;    ///< photons handed over; may exceed the room there was
   std::uint64_t oldest;     ///< smallest id of those
   std::uint32_t idle;       ///< of `live`: lanes with a photon that has yet to start
-  std::uint32_t events[3];  ///< number of those that lanes have logged, by kind: scatterings, jumps and births
-  std::uint32_t taken;      ///< of them, by lanes that trace their rays; may exceed how many there are
+  std::uint32_t events[3];  ///< rays that lanes have logged, by kind: of scatterings, jumps and births
+  std::uint32_t rays;       ///< of them, those that wait after their first segments; may exceed the room there was
+  std::uint32_t taken;      ///< of those, by lanes that trace them; may exceed how many there are
   ShareReport shares;
 };
 
 inline constexpr std::uint64_t no_photon = ~0ull;
+
+/// Rays of an event that have room in a list, in the mean; and how a list says which event, and which observer.
+inline constexpr int rays_of_event = 4, entry_bits = 27, all_observers = 31;
 
 /// An event of a photon that waits for its rays; aligned, so that it travels in words of 16 bytes.
 template <class Real>
@@ -28,14 +32,34 @@ struct alignas(16) WaitingEvent {
   double weight;  ///< of the photon [erg/s]
 };
 
+/// A ray towards an observer.
+struct Ray {
+  std::uint64_t id;
+  int observer;
+  double light;      ///< at its start [erg/s]
+  double end;        ///< optical depth at which it ends
+  double before;     ///< what the sum starts with, so that the ray ends at the cut of all rays
+  double frequency;  ///< with which it started: what the Hubble flow does is up to the observer
+  double position[3];
+};
+
+/// A ray that has left the gas around its event.
+template <class Real>
+struct alignas(16) WaitingRay {
+  Lane<Real> lane;
+  Ray ray;
+};
+
 /// What rays to observers need. Each lane of a slice has room for some events and pauses when it is full, until the
 /// rays of all events have been traced: memory is bounded, and nothing is lost.
 template <class Real>
 struct RayProgram {
   WaitingEvent<Real>* events;  ///< `room` for each lane
-  std::uint32_t* list;         ///< places of the events of a slice, `list_room` for each kind
+  std::uint32_t room;          ///< 0: there are no observers
+  std::uint32_t* list;         ///< rays of a slice, as in entry_of(), `list_room` for each kind
   std::uint32_t list_room;
-  std::uint32_t room;  ///< 0: there are no observers
+  WaitingRay<Real>* waiting;
+  std::uint32_t waiting_room;
   const double (*towards)[3];
   int observers;
   RayRules rules;
@@ -87,7 +111,25 @@ struct LaneLog {
   std::uint64_t seed;
   const Lookout<Real>& lookout;
   std::uint32_t scattered = 0;  ///< number of collisions, logged or not
+  int rays = 0;                 ///< at most, of the events
 };
+template <class Real>
+THOR_FN bool is_full(const LaneLog<Real>& log) {
+  return log.count + events_at_once > log.capacity ||
+         log.rays + events_at_once * log.lookout.count > rays_of_event * log.capacity;
+}
+/// Number of bits that are set.
+THOR_FN std::uint32_t bits_of(std::uint32_t set) {
+  set -= (set >> 1) & 0x55555555u;
+  set = (set & 0x33333333u) + ((set >> 2) & 0x33333333u);
+  return (((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
+}
+
+/// The observers of a lookout that may see an event, bit by bit.
+template <class Real>
+THOR_FN std::uint32_t observers_of(const Lookout<Real>& lookout, const Event<Real>& event) {
+  return std::uint32_t(event.seen) & ((1u << lookout.count) - 1);
+}
 template <class V>
 THOR_FN void count_scattered(LaneLog<V>& log, IntOf<V> more) {
   log.scattered += std::uint32_t(more);
@@ -105,19 +147,13 @@ THOR_FN void store_event(const Event<V>& event, LaneLog<V>& log, int i) {
     return;
   }
   log.events[i] = {event, id, log.origin->weight};
+  log.rays += log.lookout.count > 0 ? int(bits_of(observers_of(log.lookout, event))) : 1;
 }
 /// The list that an event is put into; -1: none.
 THOR_FN int list_of(std::int64_t kind) {
   const int k = event_kind(kind);
   return k == EventKind::nothing ? -1 : k == EventKind::by_jump ? 1 : k == EventKind::by_birth ? 2 : 0;
 }
-/// Number of bits that are set.
-THOR_FN std::uint32_t bits_of(std::uint32_t set) {
-  set -= (set >> 1) & 0x55555555u;
-  set = (set & 0x33333333u) + ((set >> 2) & 0x33333333u);
-  return (((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
-}
-
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
 /// wait for room, also in its log, or for ids, or is idle for good. Called, not inlined, as it would take registers
 /// from the step.
@@ -215,19 +251,28 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
     if (!going) go_on();
   }
   if constexpr (slice == Slice::logs) {
-    // Events of a kind are neighbours, so that lanes of a group make rays in the same way.
-    std::uint32_t places[3] = {}, left_out = 0;
-    if (rays.lookout.count > 0) left_out = log.scattered * std::uint32_t(rays.observers);
+    // Rays of a kind are neighbours, so that lanes of a group make them in the same way.
+    const bool looks = rays.lookout.count > 0;
+    std::uint32_t places[3] = {}, left_out = looks ? log.scattered * std::uint32_t(rays.observers) : 0;
     for (int i = 0; i < log.count; ++i) {
       const Event<Real>& event = log.events[i].event;
       const int list = list_of(event.kind);
-      if (list >= 0) ++places[list];
-      if (list <= 1 && rays.lookout.count > 0 && list >= 0) left_out -= bits_of(std::uint32_t(event.seen));
+      if (list < 0) continue;
+      const std::uint32_t sent = looks ? bits_of(observers_of(rays.lookout, event)) : 1;
+      places[list] += sent;
+      if (looks && list < 2) left_out -= sent;
     }
     for (int list = 0; list < 3; ++list) places[list] = Atomic::add(&program.report->events[list], places[list]);
     for (int i = 0; i < log.count; ++i) {
-      const int list = list_of(log.events[i].event.kind);
-      if (list >= 0) rays.list[std::uint32_t(list) * rays.list_room + places[list]++] = first_event + std::uint32_t(i);
+      const Event<Real>& event = log.events[i].event;
+      const int list = list_of(event.kind);
+      if (list < 0) continue;
+      std::uint32_t* const entries = rays.list + std::uint64_t(list) * rays.list_room;
+      const std::uint32_t place = first_event + std::uint32_t(i);
+      if (!looks) entries[places[list]++] = place | std::uint32_t(all_observers) << entry_bits;
+      for (std::uint32_t o = 0, seen = looks ? observers_of(rays.lookout, event) : 0; seen != 0; ++o, seen >>= 1) {
+        if (seen & 1) entries[places[list]++] = place | o << entry_bits;
+      }
     }
     const auto cells = cells_of<Atomic>(program, copy);
     cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);

@@ -15,27 +15,15 @@ struct RayCounts {
   }
 };
 
-/// A lane that traces rays, and the one on its way.
-struct Tracer {
-  std::uint32_t next, last;  ///< events that the lane has taken, the first of which is at work
-  RayCounts counts;
-  std::uint64_t id;
-  int observer;
-  double light;      ///< at its start [erg/s]
-  double end;        ///< optical depth at which it ends
-  double before;     ///< what the sum starts with, so that the ray ends at the cut of all rays
-  double frequency;  ///< with which it started: what the Hubble flow does is up to the observer
-  double position[3];
-};
-
 inline namespace THOR_ISA {
 
 /// Counts a ray that has ended.
 template <class Real, class Cells>
-THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth, int end, Cells cells) {
+THOR_FN void see(const Program<Real>& program, const Ray& ray, double optical_depth, int end, RayCounts& counts,
+                 const Cells& cells) {
   const RayRules& rules = program.rays.rules;
   if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
-  count_ray(Phase(end), ray.counts);
+  count_ray(Phase(end), counts);
   if (end != Phase::escaped && end != Phase::stopped) return;
   count_seen(program.plan,
              Seen{ray.id,
@@ -48,98 +36,142 @@ THOR_FN void see(const Program<Real>& program, Tracer& ray, double optical_depth
              cells);
 }
 
-/// Counts the ray of a lane, if it has ended, and starts the next one that flies. False: there is none. Called, not
-/// inlined, as it would take registers from the march.
+/// The ray of a birth towards an observer. False: there is none, or it passes the medium by and has been counted.
 template <class Atomic, class P>
-THOR_NOINLINE bool next_ray(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
-                            Tracer& ray, int copy) {
+THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>& program,
+                               const WaitingEvent<typename P::Real>& waiting, Lane<typename P::Real>& lane, Ray& ray,
+                               RayCounts& counts, const SharedCells<Atomic>& cells) {
   using Real = typename P::Real;
   const RayProgram<Real>& rays = program.rays;
-  const auto dataset = view<Real>(problem.dataset);
-  const auto cells = cells_of<Atomic>(program, copy);
-  if (lane.phase != Phase::idle) {
-    see(program, ray, double(lane.tau) - ray.before, int(lane.phase), cells);
-    lane.phase = Phase::idle;
+  const double(&n)[3] = rays.towards[ray.observer];
+  const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
+  const double sent = sent_towards(program.emitter.sources[number_of(program.emitter, waiting.id).generator], n);
+  if (!(sent > 0)) return false;
+  ray.light = waiting.weight * sent;
+  Origin birth;
+  lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
+  ray.frequency = double(lane.frequency);
+  count_seen(program.plan,
+             Seen{waiting.id,
+                  ray.observer,
+                  true,
+                  birth.weight_initial * sent,
+                  ray.frequency,
+                  {birth.position[0], birth.position[1], birth.position[2]},
+                  birth.generator},
+             cells);
+  if (lane.phase != Phase::fly) {  // it passes the medium by
+    ray.end = rays.rules.cut;
+    for (int k = 0; k < 3; ++k) ray.position[k] = birth.position[k];
+    see(program, ray, 0, Phase::escaped, counts, cells);
+    return false;
   }
-  const std::uint32_t(&events)[3] = program.report->events;
-  const std::uint32_t count = events[0] + events[1] + events[2];
-  const auto place_of_event = [&](std::uint32_t i) {
-    if (i < events[0]) return rays.list[i];
-    if (i < events[0] + events[1]) return rays.list[rays.list_room + (i - events[0])];
-    return rays.list[2 * rays.list_room + (i - events[0] - events[1])];
-  };
-  // Few atomic operations where there are many events.
-  const std::uint32_t at_once = count < (1u << 20) ? 1 : count < (32u << 20) ? count >> 20 : 32;
-  int observer = ray.observer;
-  for (;;) {
-    if (++observer == rays.observers) observer = 0, ++ray.next;
-    if (ray.next == ray.last) {
-      ray.next = Atomic::add(&program.report->taken, at_once);
-      ray.last = ray.next + at_once;
-    }
-    if (ray.next >= count) return false;
-    const WaitingEvent<Real>& waiting = rays.events[place_of_event(ray.next)];
-    const int kind = event_kind(waiting.event.kind);
-    if (rays.lookout.count > 0 && (waiting.event.seen >> observer & 1) == 0) continue;
-    const double(&n)[3] = rays.towards[observer];
-    const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
-    if (kind == EventKind::by_birth) {
-      const double sent = sent_towards(program.emitter.sources[number_of(program.emitter, waiting.id).generator], n);
-      if (!(sent > 0)) continue;
-      ray.id = waiting.id, ray.observer = observer, ray.light = waiting.weight * sent;
-      Origin birth;
-      lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
-      ray.frequency = double(lane.frequency);
-      count_seen(program.plan,
-                 Seen{waiting.id,
-                      observer,
-                      true,
-                      birth.weight_initial * sent,
-                      ray.frequency,
-                      {birth.position[0], birth.position[1], birth.position[2]},
-                      birth.generator},
-                 cells);
-      if (lane.phase != Phase::fly) {  // it passes the medium by
-        ray.end = rays.rules.cut;
-        for (int k = 0; k < 3; ++k) ray.position[k] = birth.position[k];
-        see(program, ray, 0, Phase::escaped, cells);
-        lane.phase = Phase::idle;
-        continue;
-      }
-      ray.end = end_of_ray(rays.rules, RayKey{program.emitter.seed, waiting.id, at_birth, observer});
-      lane.column = Real(rays.rules.cut - ray.end), lane.tabulated = Real(rays.rules.depth);
-    } else {
-      const Event<Real> event = waiting.event;
-      PeelRay<Real> peeled;
-      if (kind == EventKind::by_jump) {
-        peeled = peel_jump(event, towards, problem);
-      } else {
-        peeled = peel_scattering(event, towards, problem);
-      }
-      release(peeled, event, rays.rules);
-      lane = peeled.lane;
-      const int many = events_of(rays.rules, kind, event.x, event.steps);
-      ray.light = waiting.weight * (double(peeled.weight) * many), ray.end = double(peeled.end);
-    }
-    ray.id = waiting.id, ray.observer = observer;
-    dataset.coordinates(lane, 0, ray.position);
-    ray.frequency = double(lane.frequency);
-    ray.before = double(lane.column);
-    return true;
-  }
+  ray.end = end_of_ray(rays.rules, RayKey{program.emitter.seed, waiting.id, at_birth, ray.observer});
+  lane.column = Real(rays.rules.cut - ray.end), lane.tabulated = Real(rays.rules.depth);
+  return true;
 }
 
-/// One lane takes rays until there are no more. It works for the events of one slice, which are all there before.
+/// The ray of an event towards an observer. False: there is none.
+template <class Atomic, class P>
+THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& program,
+                       const WaitingEvent<typename P::Real>& waiting, int observer, Lane<typename P::Real>& lane,
+                       Ray& ray, RayCounts& counts, const SharedCells<Atomic>& cells) {
+  using Real = typename P::Real;
+  const RayProgram<Real>& rays = program.rays;
+  const int kind = event_kind(waiting.event.kind);
+  ray.id = waiting.id, ray.observer = observer;
+  if (kind == EventKind::by_birth) {
+    if (!start_birth<Atomic>(problem, program, waiting, lane, ray, counts, cells)) return false;
+  } else {
+    const double(&n)[3] = rays.towards[observer];
+    const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
+    const Event<Real> event = waiting.event;
+    PeelRay<Real> peeled =
+        kind == EventKind::by_jump ? peel_jump(event, towards, problem) : peel_scattering(event, towards, problem);
+    release(peeled, event, rays.rules);
+    lane = peeled.lane;
+    const int many = events_of(rays.rules, kind, event.x, event.steps);
+    ray.light = waiting.weight * (double(peeled.weight) * many), ray.end = double(peeled.end);
+  }
+  view<Real>(problem.dataset).coordinates(lane, 0, ray.position);
+  ray.frequency = double(lane.frequency);
+  ray.before = double(lane.column);
+  return true;
+}
+
+template <class Atomic>
+THOR_FN void add_counts(const RayCounts& counts, const SharedCells<Atomic>& cells) {
+  cells.add(int(Counter::rays), counts.rays);
+  cells.add(int(Counter::rays_lost), counts.lost);
+  cells.add(int(Counter::rays_cut), counts.cut);
+}
+
+/// Thread `first` of so many makes rays and follows them through their first segments, where most end; the others wait,
+/// if there is room.
+template <class Atomic, class P>
+THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& program, int copy, std::uint32_t first,
+                        std::uint32_t threads) {
+  using Real = typename P::Real;
+  constexpr int first_segments = 4;
+  const RayProgram<Real>& rays = program.rays;
+  const auto cells = cells_of<Atomic>(program, copy);
+  const Real cut(rays.rules.cut);
+  RayCounts counts{};
+  for (int list = 0; list < 3; ++list) {
+    const std::uint32_t count = program.report->events[list];
+    const std::uint32_t* const entries = rays.list + std::uint64_t(list) * rays.list_room;
+    for (std::uint32_t i = first; i < count; i += threads) {
+      const WaitingEvent<Real>& waiting = rays.events[entries[i] & ((1u << entry_bits) - 1)];
+      const int which = int(entries[i] >> entry_bits);
+      const bool all = which == all_observers;
+      for (int o = all ? 0 : which; o < (all ? rays.observers : which + 1); ++o) {
+        Lane<Real> lane;
+        Ray ray;
+        if (!start_ray<Atomic>(problem, program, waiting, o, lane, ray, counts, cells)) continue;
+        bool ended = false;
+        for (int k = 0; k < first_segments && !ended; ++k) ended = march(lane, problem, MarchSum::optical_depth, cut);
+        if (!ended) {
+          const std::uint32_t place = Atomic::add(&program.report->rays, 1u);
+          if (place < rays.waiting_room) {
+            rays.waiting[place] = {lane, ray};
+            continue;
+          }
+          while (!ended) ended = march(lane, problem, MarchSum::optical_depth, cut);
+        }
+        see(program, ray, double(lane.tau) - ray.before, int(lane.phase), counts, cells);
+      }
+    }
+  }
+  add_counts(counts, cells);
+}
+
+/// Counts the ray of a lane, if it has ended, and takes the next one. False: there is none. Called, not inlined, as it
+/// would take registers from the march.
+template <class Atomic, class Real>
+THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real>& lane, Ray& ray, RayCounts& counts, int copy) {
+  const RayProgram<Real>& rays = program.rays;
+  if (lane.phase != Phase::idle) {
+    see(program, ray, double(lane.tau) - ray.before, int(lane.phase), counts, cells_of<Atomic>(program, copy));
+    lane.phase = Phase::idle;
+  }
+  const std::uint32_t waiting = program.report->rays;
+  const std::uint32_t place = Atomic::add(&program.report->taken, 1u);
+  if (place >= (waiting < rays.waiting_room ? waiting : rays.waiting_room)) return false;
+  lane = rays.waiting[place].lane, ray = rays.waiting[place].ray;
+  return true;
+}
+
+/// One lane takes rays that wait until there are no more.
 template <class Atomic, class P>
 THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& program, int copy, const auto& group) {
   using Real = typename P::Real;
   Lane<Real> lane{};
   lane.phase = Phase::idle;
-  Tracer ray{};
-  ray.next = ray.last - 1, ray.observer = program.rays.observers - 1;  // no event is at work
+  Ray ray;
+  RayCounts counts{};
   const auto next = [&] {  // what is called has the lane in memory, as in advance_lane()
     Lane<Real> other = lane;
-    const bool goes = next_ray<Atomic>(problem, program, other, ray, copy);
+    const bool goes = next_ray<Atomic>(program, other, ray, counts, copy);
     lane = other;
     return goes;
   };
@@ -151,10 +183,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
     } while (!group.half(ended, going));
     if (ended) going = next();
   }
-  const auto cells = cells_of<Atomic>(program, copy);
-  cells.add(int(Counter::rays), ray.counts.rays);
-  cells.add(int(Counter::rays_lost), ray.counts.lost);
-  cells.add(int(Counter::rays_cut), ray.counts.cut);
+  add_counts(counts, cells_of<Atomic>(program, copy));
 }
 
 }  // namespace THOR_ISA
