@@ -50,8 +50,8 @@ class Call {
 };
 
 /// Calls use(first, size) for pieces of so many words: MPI counts in int.
-void for_pieces(std::size_t count, const auto& use) {
-  for (std::size_t i = 0; i < count; i += most_at_once) use(i, int(std::min(most_at_once, count - i)));
+void for_pieces(std::size_t count, const auto& use, std::size_t most = most_at_once) {
+  for (std::size_t i = 0; i < count; i += most) use(i, int(std::min(most, count - i)));
 }
 
 /// Whether a launcher has started this process: MPI_Init takes some tenths of a second, which a process alone saves.
@@ -170,18 +170,27 @@ std::vector<std::uint64_t> World::exchange(std::vector<std::vector<std::uint64_t
   std::vector<std::uint64_t> sent, received(std::size_t(ranks_), 0);
   for (const auto& list : values) sent.push_back(list.size());
   MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+  constexpr std::size_t most = 1 << 14;  // so that small runs have several pieces, too
   std::vector<std::uint64_t> all = std::move(values[std::size_t(rank_)]);
   for (int step = 1; step < ranks_; ++step) {  // every rank sends to one and receives from one
     const int to = (rank_ + step) % ranks_, from = (rank_ - step + ranks_) % ranks_;
     const std::vector<std::uint64_t> list = std::move(values[std::size_t(to)]);
     const std::size_t place = all.size(), coming = received[std::size_t(from)];
     all.resize(place + coming);
-    for (std::size_t i = 0; i < std::max(list.size(), coming); i += most_at_once) {
-      const auto piece = [&](std::size_t count) { return int(std::min(most_at_once, count - std::min(i, count))); };
-      MPI_Sendrecv(list.data() + std::min(i, list.size()), piece(list.size()), MPI_UINT64_T, to, gather_tag,
-                   all.data() + place + std::min(i, coming), piece(coming), MPI_UINT64_T, from, gather_tag,
-                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
+    std::vector<MPI_Request> requests;
+    for_pieces(
+        list.size(),
+        [&](std::size_t first, int size) {
+          MPI_Isend(list.data() + first, size, MPI_UINT64_T, to, gather_tag, MPI_COMM_WORLD, &requests.emplace_back());
+        },
+        most);
+    for_pieces(
+        coming,
+        [&](std::size_t first, int size) {
+          MPI_Recv(all.data() + place + first, size, MPI_UINT64_T, from, gather_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        },
+        most);
+    MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
   return all;
 }

@@ -147,8 +147,10 @@ std::uint64_t Batches::most_in_batch() const {
 
 std::uint64_t Batches::most_joined(const Tally& tally, std::uint64_t last) const {
   constexpr double bytes = 3 * sizeof(Share);  // here, on its way, and there
-  if (!setup.medium.spread || !std::ranges::any_of(config.observers, [&](const auto& o) { return config.sends_rays_to(o.name); })) return ~0ull;
-  constexpr double first = 64;                 // shares of a photon, as long as nothing is known of them
+  if (!setup.medium.spread ||
+      !std::ranges::any_of(config.observers, [&](const auto& o) { return config.sends_rays_to(o.name); }))
+    return ~0ull;
+  constexpr double first = 64;  // shares of a photon, as long as nothing is known of them
   const double shares = last > 0 ? double(tally.most_waited()) / double(last) : first;
   return std::uint64_t(std::clamp(config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., 1e18));
 }
@@ -167,7 +169,8 @@ bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {
       left.push_back(ids);
       continue;
     }
-    const std::uint64_t most = std::min<std::uint64_t>(whole ? most_in_batch() : ~0ull, most_joined(sample.tally, last));
+    const std::uint64_t most =
+        std::min<std::uint64_t>(whole ? most_in_batch() : ~0ull, most_joined(sample.tally, last));
     if (ids.end - ids.next > most) {
       todo.push_front({ids.next + most, ids.end});
       ids.end = ids.next + most;

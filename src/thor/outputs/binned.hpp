@@ -8,10 +8,10 @@
 #include "thor/random/seed.hpp"
 #include "thor/transport/photon.hpp"
 
-/// What every binned output is made of. A bin has sums over histories: of s, all light that one photon adds to it, of s^2
-/// and of s^4. They are integers, so that they are the same in any order, for any number of threads and lanes, on a CPU
-/// or a device; each has a quantum of its own and is rounded at random, by a hash of photon and bin, so that what is less
-/// than a quantum counts in the mean.
+/// What every binned output is made of. A bin has sums over histories: of s, all light that one photon adds to it, of
+/// s^2 and of s^4. They are integers, so that they are the same in any order, for any number of threads and lanes, on a
+/// CPU or a device; each has a quantum of its own and is rounded at random, by a hash of photon and bin, so that what
+/// is less than a quantum counts in the mean.
 ///
 /// With w the unit of light, sum W^2/sum W of the weights W of a run (their weight, where all are equal):
 ///   s     in 2^-28 w, 74 bits: the light of 7e13 photons
@@ -35,8 +35,8 @@ struct BinSums {
 };
 inline constexpr int bin_cells = 4;
 
-/// The bins of an output and their cells in a tally, plain data: those of each bin, of the sum of all bins where a photon
-/// adds to several of them, and last the light beyond them. An output without errors has one cell a bin.
+/// The bins of an output and their cells in a tally, plain data: those of each bin, of the sum of all bins where a
+/// photon adds to several of them, and last the light beyond them. An output without errors has one cell a bin.
 struct Bins {
   std::int64_t count = 0;  ///< number of bins
   bool errors = true;
@@ -119,7 +119,8 @@ THOR_FN bool contains(const GeneratorRange& range, int generator) {
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
 
 /// The parts of the upper cell of a bin, each with its highest bit: a sum that has reached it stays there.
-inline constexpr std::uint64_t high_light = 0x3ffull << 54, high_square = 0x3fffffull << 32, high_fourth = 0xffffffffull;
+inline constexpr std::uint64_t high_light = 0x3ffull << 54, high_square = 0x3fffffull << 32,
+                               high_fourth = 0xffffffffull;
 inline constexpr std::uint64_t full_light = 1ull << 63, full_square = 1ull << 53, full_fourth = 1ull << 31;
 
 /// A bit pattern for a photon and a bin.
@@ -150,8 +151,8 @@ THOR_FN void add_sums(Cells& cells, std::int64_t at, const BinSums& more) {
   const std::uint64_t light = cells.add(at, more.light), square = cells.add(at + 1, more.square);
   const std::uint64_t fourth = cells.add(at + 2, more.fourth);
   const auto carry = [](std::uint64_t then, std::uint64_t value) { return std::uint64_t(then + value < then); };
-  const std::uint64_t high = more.high + (carry(light, more.light) << 54) + (carry(square, more.square) << 32) +
-                             carry(fourth, more.fourth);
+  const std::uint64_t high =
+      more.high + (carry(light, more.light) << 54) + (carry(square, more.square) << 32) + carry(fourth, more.fourth);
   if (high == 0) return;
   const std::uint64_t before = cells.add(at + 3, high);
   std::uint64_t undone = 0;

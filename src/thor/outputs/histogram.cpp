@@ -102,8 +102,8 @@ const config::Section<HistogramOutput>& HistogramOutput::section() {
 }
 
 HistogramPlan HistogramOutput::plan(const OutputContext& context) const {
-  HistogramPlan plan{
-      {.count = 1, .errors = errors}, context.axis(reference), of, context.size, {centre[0], centre[1], centre[2]}, int(axes.size()), {}};
+  HistogramPlan plan{{.count = 1, .errors = errors},    context.axis(reference), of, context.size,
+                     {centre[0], centre[1], centre[2]}, int(axes.size()),        {}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const HistogramAxis& axis = axes[i];
     const bool whole = axis.quantity == PhotonProperty::scatterings;

@@ -37,8 +37,8 @@ struct PartCells {
   void join(std::uint64_t id, std::int64_t cell, std::uint64_t share) const { shares.push_back({id, cell, share}); }
 };
 
-/// The unit of light of a plan, where that of the photons is `unit`: larger where all light in a cone, or in the peak of
-/// a phase function, stands for much more.
+/// The unit of light of a plan, where that of the photons is `unit`: larger where all light in a cone, or in the peak
+/// of a phase function, stands for much more.
 template <class Plan>
 double unit_of(const Plan& plan, double unit) {
   if constexpr (requires { plan.sky; }) {
@@ -447,14 +447,8 @@ OutputLight Tally::light_of(std::size_t output, const BinnedLight& binned) const
     for (int g = range.first; g < range.end; ++g) {
       leaves += light(g, GeneratorCounter::light_escaped) + light(g, GeneratorCounter::light_stopped);
     }
-    return {T::type,
-            o.name,
-            o.of,
-            binned.total,
-            binned.beyond,
-            observed,
-            leaves,
-            binned.has_errors() ? trusted_share(binned) : 1};
+    return {T::type,       o.name,   o.of,   binned.total,
+            binned.beyond, observed, leaves, binned.has_errors() ? trusted_share(binned) : 1};
   };
   return std::visit(of, outputs_[output]);
 }
@@ -548,7 +542,8 @@ std::string Tally::read_cells(const io::Input& file, const std::string& group) {
   if (before_.empty() || carries_.empty() || bins.size() + std::size_t(counters_) != cells_.size()) {
     return "it has not as many cells as the outputs of this configuration";
   }
-  if (file.text(group, "cells_hash") != hash_of_cells(before_) || file.text(group, "bins_hash") != hash_of_cells(bins)) {
+  if (file.text(group, "cells_hash") != hash_of_cells(before_) ||
+      file.text(group, "bins_hash") != hash_of_cells(bins)) {
     return "it is damaged (cells)";
   }
   std::ranges::copy(bins, cells_.begin() + counters_);

@@ -48,7 +48,7 @@ class Tally {
   /// Counts a photon that starts with this weight, of which `left` is not absorbed at birth.
   void start(double weight, double left, int generator = 0);
   void accept(const Photon& photon);  ///< counts a photon at its end
-  void merge(const Tally& other);  ///< adds the cells of another tally of the same plan
+  void merge(const Tally& other);     ///< adds the cells of another tally of the same plan
   /// Adds `own` cells of the plan, in `copies` neighbouring parts.
   void merge_own(const std::uint64_t* parts, int copies);
   /// Adds shared cells, `from` a cell on that is a multiple of bin_cells behind the own ones.

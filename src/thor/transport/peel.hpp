@@ -116,7 +116,8 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
 template <class V>
 THOR_FN void set_jump(Event<V>& event, const JumpLight<V>& light) {
   event.x = light.x, event.parallel = light.mu, event.perpendicular = light.sine, event.channel = light.left;
-  event.dx = light.azimuth.cos, event.dy = light.azimuth.sin, event.dz = light.radius, event.depth_of_jump = light.depth;
+  event.dx = light.azimuth.cos, event.dy = light.azimuth.sin, event.dz = light.radius,
+  event.depth_of_jump = light.depth;
 }
 
 /// What jumps send: the photon as it leaves the sphere, from a point of it where that is towards the observer. All

@@ -142,7 +142,7 @@ TEST(Tally, ErrorOfTheFirstOutput) {
     with.accept(photon(0.5, Phase::escaped, 1));
     without.accept(photon(0.5, i < 25 ? Phase::escaped : Phase::absorbed, 1));
   }
-  EXPECT_NEAR(with.error(), 0.1, 1e-8);                      // one bin of 100 photons
+  EXPECT_NEAR(with.error(), 0.1, 1e-8);                       // one bin of 100 photons
   EXPECT_NEAR(without.error(), std::sqrt(0.75 / 25), 1e-12);  // binomial
   for (int i = 0; i < 25; ++i) with.accept(photon(-0.5, Phase::escaped, 1));
   EXPECT_NEAR(with.error(), (10. + 5.) / 125, 1e-8);

@@ -6,7 +6,8 @@
 #include <set>
 #include <utility>
 
-/// What photons add to bins, joined in tables of a device: the same as if all of it were sorted, however small they are.
+/// What photons add to bins, joined in tables of a device: the same as if all of it were sorted, however small they
+/// are.
 namespace shares_test {
 
 using namespace thor;
@@ -52,8 +53,14 @@ Joined run(std::size_t slots, std::uint32_t room, std::uint64_t first_id, std::v
     while (slice < 40 && flying.size() < 20) flying.insert(next++);
     const bool crowded = report.kept > slots / 2;
     report = {};
-    const ShareTables now{tables[slice % 2].data(), tables[1 - slice % 2].data(), slots,   in_flight.data(),
-                          at_host.data(),           spilled.data(),               room,    next,
+    const ShareTables now{tables[slice % 2].data(),
+                          tables[1 - slice % 2].data(),
+                          slots,
+                          in_flight.data(),
+                          at_host.data(),
+                          spilled.data(),
+                          room,
+                          next,
                           crowded};
     const SharedCells<Plain> cells{joined.cells.data(), 0, 1, 0, now, report};
     for (const std::uint64_t id : flying) {

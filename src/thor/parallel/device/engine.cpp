@@ -20,7 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t most_lanes = 1u << 18;    ///< photons in flight, unless asked for more: about twice as many as run at once
+constexpr std::uint64_t most_lanes =
+    1u << 18;  ///< photons in flight, unless asked for more: about twice as many as run at once
 constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
 constexpr std::size_t tally_memory = 64u << 20;   ///< bytes that copies of the tally may take
 constexpr int most_copies = 32;
@@ -222,7 +223,8 @@ class Engine {
     const std::uint64_t photons = ids_.end - ids_.next;
     std::uint64_t lanes = options_.lanes ? options_.lanes : std::min(photons, most_lanes);
     // For each squad, and so that 32 bits number them.
-    const auto events = std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), double(1 << entry_bits)));
+    const auto events =
+        std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), double(1 << entry_bits)));
     if (events > 0) lanes = std::min(lanes, std::max<std::uint64_t>(2 * events / fewest_events, 64));
     for (;;) {
       try {
@@ -422,8 +424,10 @@ class Engine {
       squad.count = live;
     }
     if (split_ > 0) {
-      warning("{} parts of the light of photons found no room, and the errors of their bins are too small: raise "
-              "peel.memory", split_);
+      warning(
+          "{} parts of the light of photons found no room, and the errors of their bins are too small: raise "
+          "peel.memory",
+          split_);
     }
     read_tally(0, tally_);
     std::vector<Flying<Real>> flying;
