@@ -286,14 +286,6 @@ class Continue(UntilCase):
         self.assertIn("has changed since photons were added", said)
         self.assertEqual(out.read_bytes(), before)
 
-    def test_across_a_change_of_quanta(self):
-        config = sphere(1e-3, 4200000, outputs=[SPECTRUM])
-        once = self.run_thor(config)
-        config["generators"][0]["photons"] = 4190000
-        out = self.run_thor(config)
-        self.grow(out, "--photons", 10000)  # from below 2^22 to above
-        self.assert_equal_results(once, out)
-
     def test_zarr(self):
         config = sphere(10, 500, outputs=[SPECTRUM])
         out = self.folder / "out.zarr"

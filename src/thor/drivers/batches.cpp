@@ -15,7 +15,7 @@
 namespace thor {
 namespace {
 
-constexpr int least_octave = 22;
+constexpr int least_octave = 30;
 constexpr std::uint64_t first_batch = 1024, first_on_device = 1 << 20;  ///< photons, where batches are to be whole
 
 /// The next power of two, the same for numbers that differ by rounding from each other.

@@ -17,7 +17,7 @@ using Ids = Pool::Block;
 /// where the quanta change; its light has room in 64 bits, and that of all batches in the 128 of a Tally.
 struct Sample {
   Tally tally;
-  int first_octave = 22;        ///< b
+  int first_octave = 30;        ///< b
   std::uint64_t next = 0;       ///< ids from here on have not been started,
   std::vector<Ids> missing{};   ///< nor have these before it
   bool known = true;            ///< whether that is all

@@ -1,8 +1,8 @@
 #pragma once
 #include "thor/outputs/list.hpp"
 
-/// Counts and sums of light in integers, in quanta (outputs/binned.hpp). A photon of a run of 1e9 is 4e9 quanta: its
-/// weight is rounded to 1e-10.
+/// Counts and sums of light in integers, in quanta. A photon of a run of up to 1e9 is 4e9 quanta: its weight is rounded
+/// to 1e-10.
 namespace thor {
 
 /// The cells of a tally, before those of the generators and the outputs. Fates are in the order of their table
@@ -35,7 +35,7 @@ enum class Counter : int {
 };
 static_assert(int(Counter::in_flight) == fate_index(Phase::fly) && int(Counter::light_escaped) == fate_count);
 
-inline constexpr int sent_bits = 36;
+inline constexpr int sent_bits = 28;
 
 /// The cells of each generator, which follow.
 enum class GeneratorCounter : int {

@@ -59,7 +59,7 @@ TEST(Batches, QuantaDependOnTheIdAlone) {
 TEST(Batches, EndWhereQuantaChange) {
   const auto config = config::parse(yaml(3, 1), "test");
   Sample sample = build_sample(config, build_setup(config));
-  EXPECT_EQ(sample.first_octave, 22);
+  EXPECT_EQ(sample.first_octave, 30);
   sample.first_octave = 4;
   EXPECT_EQ(sample.doublings(0), 0);
   EXPECT_EQ(sample.doublings(15), 0);
