@@ -195,14 +195,11 @@ void Tally::merge(TallyPart& part) {
 }
 
 void Tally::wait_for_others(std::vector<Share>& shares) {
-  const bool many = waiting_.size() + shares.size() > waiting_.capacity();
   waiting_.insert(waiting_.end(), shares.begin(), shares.end());
   shares.clear();
-  if (many) join(waiting_);
 }
 
 void Tally::join_histories(const comm::World& world) {
-  join(waiting_);
   waited_ = world.largest(waiting_.size());
   std::vector<std::vector<std::uint64_t>> words(std::size_t(world.ranks()));
   for (const Share& s : waiting_) {
@@ -225,27 +222,43 @@ void Tally::add_at_first(const comm::World& world) {
   world.add_at_first(std::span(cells_).first(std::size_t(counters_)));
   if (world.is_first()) longest = most;
   if (world.is_alone()) return;
-  // Of large outputs most bins are empty.
-  constexpr std::int64_t at_once = 1 << 20;
+  // Of large outputs most bins are empty. Each rank adds up some of the bins of all ranks, for the first one.
+  constexpr std::int64_t at_once = 1 << 22, of_a_rank = 1 << 12;
+  constexpr std::uint64_t single = 1ull << 63;
   const PlainCells cells{cells_.data()};
   const auto here = [](std::int64_t i) { return i; };
   for (std::int64_t from = counters_; from < std::int64_t(cells_.size()); from += at_once) {
     const std::int64_t end = std::min(from + at_once, std::int64_t(cells_.size()));
-    std::vector<std::uint64_t> words;
-    const auto put = [&](std::int64_t i, BinSums s) {
-      if ((s.light | s.square | s.fourth | s.high) == 0) return;
-      words.insert(words.end(), {std::uint64_t(i), s.light, s.square, s.fourth, s.high});
-    };
-    if (!world.is_first()) {
+    /// Takes the bins out of the cells whose owner is wanted.
+    const auto take = [&](const auto& wanted, const auto& list_of) {
+      const auto put = [&](std::int64_t i, BinSums s, std::int64_t count) {
+        const auto owner = std::size_t(i / of_a_rank) % std::size_t(world.ranks());
+        if ((s.light | s.square | s.fourth | s.high) == 0 || !wanted(owner)) return;
+        auto& words = list_of(owner);
+        words.insert(words.end(), {std::uint64_t(i) | (count == 1 ? single : 0), s.light, s.square, s.fourth, s.high});
+        std::fill_n(cells_.begin() + i, count, 0);
+      };
       for_each_bin(
-          from, end, [&](std::int64_t i) { put(i, sums_at(cells_.data(), i, here)); },
-          [&](std::int64_t i) { put(i, {cells_[std::size_t(i)]}); });
-      std::fill(cells_.begin() + from, cells_.begin() + end, 0);
-    }
-    words = world.at_first(words);
-    for (std::size_t k = 0; k + 4 < words.size(); k += 5) {
-      add_sums(cells, std::int64_t(words[k]), {words[k + 1], words[k + 2], words[k + 3], words[k + 4]});
-    }
+          from, end, [&](std::int64_t i) { put(i, sums_at(cells_.data(), i, here), bin_cells); },
+          [&](std::int64_t i) { put(i, {cells_[std::size_t(i)]}, 1); });
+    };
+    const auto add = [&](const std::vector<std::uint64_t>& words) {
+      for (std::size_t k = 0; k + 4 < words.size(); k += 5) {
+        const auto at = std::int64_t(words[k] & ~single);
+        if (words[k] & single) {
+          cells.add(at, words[k + 1]);
+        } else {
+          add_sums(cells, at, {words[k + 1], words[k + 2], words[k + 3], words[k + 4]});
+        }
+      }
+    };
+    const auto own = std::size_t(world.rank());
+    std::vector<std::vector<std::uint64_t>> words(std::size_t(world.ranks()));
+    take([&](std::size_t owner) { return owner != own; }, [&](std::size_t owner) -> auto& { return words[owner]; });
+    add(world.exchange(std::move(words)));
+    std::vector<std::uint64_t> sums;
+    if (!world.is_first()) take([](std::size_t) { return true; }, [&](std::size_t) -> auto& { return sums; });
+    add(world.at_first(sums));
   }
 }
 

@@ -34,13 +34,13 @@ struct Group {
 };
 
 /// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks). Where
-/// photons start and jump, threads often wait for memory, and more of them are worth more than registers.
+/// photons start and jump, and on rays, threads often wait for memory, and more of them are worth more than registers.
 template <class P, device::Slice slice>
 constexpr int blocks_held() {
   using Real = typename P::Real;
   using Dataset = decltype(view<Real>(typename P::Dataset{}));
   constexpr bool single = sizeof(Real) == 4;
-  if (single && slice == device::Slice::refills) return 65536 / block / 64;
+  if (single && slice != device::Slice::steps) return 65536 / block / 64;
   return 65536 / block / Dataset::gpu_registers[!single];
 }
 
