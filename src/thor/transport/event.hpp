@@ -17,7 +17,8 @@ struct EventFields {
   R px, py, pz, depth;  ///< the place, as in LaneFields
   I cell, cell_y, cell_z;
   R dx, dy, dz;               ///< direction of the photon before the collision
-  R x;                        ///< its frequency then, in the frame of the gas and in local thermal units
+  R x;                        ///< its frequency then, in the frame of the gas and in local thermal units; of a jump
+                              ///< the lane's, and the direction that belongs to it
   R parallel, perpendicular;  ///< velocity of the atom along and across that direction
   R channel;                  ///< the draw that chose the decay of a multiplet
   R end;                      ///< optical depth at which its rays end, those of a scattering
@@ -184,6 +185,7 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane) {
     store_event(last, log, log.count - 1);
   }
   Event<V> event = event_at(before);
+  event.x = before.frequency;
   event.steps = lane.steps;
   event.kind = select(jumped, Int(EventKind::by_jump) + ((before.phase >> phase_bits) << event_bits), event.kind);
   store_event(event, log, log.count++);

@@ -134,7 +134,9 @@ THOR_FN PeelRay<V> peel_jump(const Event<V>& event, const RayRules& rules, Vec3<
   using D = std::remove_const_t<decltype(dataset)>;
   const auto concerned = equal<V>(event.kind & Int((1 << event_bits) - 1), EventKind::by_jump);
   PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(1)), V(Real(0))};
-  const auto site = jump_site(ray.lane, concerned, event.kind >> event_bits, dataset, interactor, problem);
+  Lane<V> before = ray.lane;
+  before.dx = event.dx, before.dy = event.dy, before.dz = event.dz, before.frequency = event.x;
+  const auto site = jump_site(before, concerned, event.kind >> event_bits, dataset, interactor, problem);
   auto random = schemes(problem.numerics).template resume<V>(words.s0, words.s1, words.s2, words.s3);
   const auto first = random.next(), second = random.next(), third = random.next(), fourth = random.next();
   const auto exit = view<V>(problem.jumps).draw(site.place, first, second, third, fourth);
