@@ -100,8 +100,7 @@ JumpMeans means_of(std::span<const JumpExit> exits, bool deep) {
 /// (docs/acceleration.md#recoil).
 double recoil_of_core(double a_tau) { return 1.5 + 0.6 / (1 + std::sqrt(a_tau / 7)); }
 double recoil_of_row(int row) {
-  const double xi = deep_xi(row);
-  return 1 + 0.5 / (1 + xi * xi * xi * xi);
+  return 1 + 0.5 / (1 + std::pow(deep_xi(row) / 0.85, 8));
 }
 
 /// How far the quantiles of a deep table move: q (1 - q) (bias + skew (2 q - 1)), fitted to c times the integral of
