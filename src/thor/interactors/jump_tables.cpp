@@ -99,9 +99,7 @@ JumpMeans means_of(std::span<const JumpExit> exits, bool deep) {
 /// 2, complete redistribution, to 1.5; photons in the wing that leave soon have 1. Fits to exact histories
 /// (docs/acceleration.md#recoil).
 double recoil_of_core(double a_tau) { return 1.5 + 0.6 / (1 + std::sqrt(a_tau / 7)); }
-double recoil_of_row(int row) {
-  return 1 + 0.5 / (1 + std::pow(deep_xi(row) / 0.85, 8));
-}
+double recoil_of_row(int row) { return 1 + 0.5 / (1 + std::pow(deep_xi(row) / 0.85, 8)); }
 
 /// How far the quantiles of a deep table move: q (1 - q) (bias + skew (2 q - 1)), fitted to c times the integral of
 /// mean - x/w over q.

@@ -165,12 +165,22 @@ struct JumpsView {
   /// Three words choose the frequency; of the fourth the lowest bit, or with recoil the lower half, chooses the sign,
   /// the highest six the exit, and those between the table of it.
   THOR_FN JumpDraw<V> draw(const JumpPlace<V>& place, Word first, Word second, Word third, Word fourth) const {
+    return data.deep != 0 ? draw_from<true>(place, first, second, third, fourth)
+                          : draw_from<false>(place, first, second, third, fourth);
+  }
+
+ private:
+  template <bool has_deep>
+  THOR_FN JumpDraw<V> draw_from(const JumpPlace<V>& place, Word first, Word second, Word third, Word fourth) const {
     const V one(Real(1)), zero(Real(0)), two(Real(2)), refinement{Real(jump_refinement)};
-    const auto deep = place.deep;
-    const V stride = select(deep, V(Real(deep_rows)), V(Real(data.stride)));
-    const V last_node = select(deep, V(Real(deep_nodes - 1)), V(Real(data.a_count - 1)));
-    const V first_row = select(deep, V(Real(data.deep_row)), zero) + place.depth;
-    const V first_table = select(deep, V(Real(data.deep_exits)), zero) + place.depth;
+    const auto choose = [&](V deep, V other) THOR_INLINE_LAMBDA {
+      if constexpr (has_deep) return select(place.deep, deep, other);
+      return other;
+    };
+    const V stride = choose(V(Real(deep_rows)), V(Real(data.stride)));
+    const V last_node = choose(V(Real(deep_nodes - 1)), V(Real(data.a_count - 1)));
+    const V first_row = choose(V(Real(data.deep_row)) + place.depth, place.depth);
+    const V first_table = choose(V(Real(data.deep_exits)) + place.depth, place.depth);
     const V fine = place.a * refinement;
     const V lower = min(floor_positive(fine), fma(last_node, refinement, -one));
     const auto address_in_row = [&](V node, V column) THOR_INLINE_LAMBDA {
@@ -181,20 +191,22 @@ struct JumpsView {
     const Numbers<V> means_below{data.frequency.data, below}, means_above{data.frequency.data, above};
     const V log_path = between(means_below[0], means_above[0], fine - lower);
     const V log_scatterings = between(means_below[1], means_above[1], fine - lower);
-    const V bias = place.recoil * between(means_below[2], means_above[2], fine - lower);
-    const V skew = place.recoil * between(means_below[3], means_above[3], fine - lower);
 
     const V u = uniform<V>(first), v = uniform<V>(second), w = uniform<V>(third);
-    V t = max(min(u, v), min(max(u, v), w));
+    V t = max(min(u, v), min(max(u, v), w)), bias = zero;
     if (data.recoils != 0) {
-      // Recoil makes an exit at x e^{-c g x} times as probable, with c of 1 to 2. To first order the quantile q of a
-      // deep table moves by q (1 - q) (bias + skew (2 q - 1)); dq/dt = 6 t (1 - t).
-      const V other = one - t, q = t * t * fma(-two, t, V(Real(3)));
-      const V moved = t * other * fma(-two, t, V(Real(3))) * fma(two, t, one) * V(Real(1. / 6));
-      const V by = place.width * fma(skew, fma(two, q, -one), bias);
-      t = select(deep, min(max(fma(-by, moved, t), zero), one), t);
+      bias = place.recoil * between(means_below[2], means_above[2], fine - lower);
+      if constexpr (has_deep) {
+        // Recoil makes an exit at x e^{-c g x} times as probable, with c of 1 to 2. To first order the quantile q of a
+        // deep table moves by q (1 - q) (bias + skew (2 q - 1)); dq/dt = 6 t (1 - t).
+        const V skew = place.recoil * between(means_below[3], means_above[3], fine - lower);
+        const V q = t * t * fma(-two, t, V(Real(3)));
+        const V moved = t * (one - t) * fma(-two, t, V(Real(3))) * fma(two, t, one) * V(Real(1. / 6));
+        const V by = place.width * fma(skew, fma(two, q, -one), bias);
+        t = select(place.deep, min(max(fma(-by, moved, t), zero), V(Real(1 - 1e-6))), t);
+      }
     }
-    const V scaled = t * V(Real(jump_intervals)), knot = min(floor_positive(scaled), V(Real(jump_intervals - 1)));
+    const V scaled = t * V(Real(jump_intervals)), knot = floor_positive(scaled);
     const auto frequency = [&](V node) THOR_INLINE_LAMBDA {
       const auto address = address_in_row(node, knot);
       const Numbers<V> knots{data.frequency.data, address};
@@ -203,34 +215,36 @@ struct JumpsView {
     const V value = between(frequency(lower), frequency(lower + one), fine - lower);
 
     const V node = min(floor_positive(place.a + uniform<V>(fourth << 6)), last_node);
-    const V stratum = min(floor_positive(t * V(Real(jump_strata))), V(Real(jump_strata - 1)));
+    const V stratum = floor_positive(t * V(Real(jump_strata)));
     const V record = fma(stratum, V(Real(jump_records)), word_to_real<V>(fourth, 26));
     const auto address = address_of(fma(fma(node, stride, first_table), V(Real(jump_exits)), record), 4);
     const Numbers<V> numbers{data.exits.data, address};
     JumpDraw<V> exit;
-    const V width = select(deep, abs(place.width), one);
-    const V x = exp(select(deep, zero, value));
-    V signed_x = random_sign(x, fourth);
+    const V x = exp(choose(zero, value));
+    exit.x = random_sign(x, fourth);
     if (data.recoils != 0) {
       const auto red = uniform<V>(fourth << 16) * (one + exp(two * bias * x)) >= one;
-      signed_x = select(red, -x, x);
+      exit.x = select(red, -x, x);
     }
-    exit.x = select(deep, place.width * value, signed_x);
-    exit.path_factor = width * exp(log_path + numbers[0]);
-    exit.mu = numbers[2], exit.last = min(divide(numbers[3], width), V(Real(2)) * exit.mu);
-    exit.sine = sqrt(max((one - exit.mu) * (one + exit.mu), zero));
-    exit.scatterings = exp(log_scatterings + select(deep, zero, numbers[1]));
-    if (data.deep != 0) {
-      // In the core as many as the table says for each unit of optical depth; in the wing, with an opacity of
-      // a/(sqrt(pi) x^2), as many as the path has at the mean of x^2.
+    exit.path_factor = exp(log_path + numbers[0]);
+    exit.scatterings = exp(log_scatterings + choose(zero, numbers[1]));
+    exit.mu = numbers[2], exit.last = numbers[3];
+    if constexpr (has_deep) {
+      // Scatterings in the core: as many as the table says for each unit of optical depth; in the wing, with an opacity
+      // of a/(sqrt(pi) x^2), as many as the path has at the mean of x^2.
+      const auto deep = place.deep;
+      const V width = select(deep, abs(place.width), one);
+      exit.x = select(deep, place.width * value, exit.x);
+      exit.path_factor = width * exit.path_factor;
+      exit.last = min(divide(exit.last, width), two * exit.mu);
       const V squares = fma(exit.x, exit.x, fma(place.x, place.x, abs(exit.x * place.x)));
       const V wing = divide(V(Real(1.692568751)) * width * width * width * exit.path_factor, max(squares, V(Real(30))));
       exit.scatterings = select(deep, fma(numbers[1], place.radius, one + wing), exit.scatterings);
     }
+    exit.sine = sqrt(max((one - exit.mu) * (one + exit.mu), zero));
     return exit;
   }
 
- private:
   static THOR_FN V between(V a, V b, V weight) { return fma(weight, b - a, a); }
 };
 

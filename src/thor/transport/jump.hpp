@@ -42,7 +42,9 @@ THOR_FN bool has_deep(const D& dataset, const P& problem) {
 }
 
 /// What a marked lane of a single line has in place of a transition.
-enum JumpFrom : int { core = 0, wing = 1 };
+struct JumpFrom {
+  enum : int { core, wing };
+};
 
 /// Marks the lanes whose collision may be a jump: in the core, or scattered in the wing with room for a deep table, and
 /// not with dust. What apply() has done to them stays for those that turn out to have no room.
