@@ -148,6 +148,39 @@ def thick() -> None:
               flush=True)
 
 
+def deep() -> None:
+    """Deep spheres against jumps of the exact tables alone, and against the analytic spectrum."""
+    sources = {"centre": POINT, "r = 0.5": f"{POINT}, position: [0.3 kpc, 0 kpc, 0.4 kpc]", "everywhere": "type: extended, shape: medium"}
+    for tau0, count in ((1e7, 1e6), (1e8, 1e5), (1e9, 1e4), (1e10, 0)):
+        for name, source in sources.items():
+            generators = f"[{{{source}, photons: PHOTONS}}]"
+            jumps = run(sphere(tau0, 2e4), max(count, 1e5), JUMPS, 2, generators)
+            if count:
+                exact = run(sphere(tau0, 2e4), count, "{jumps: true, jump_depth: 3e6}", 1, generators)
+                compare(f"τ₀ = {tau0:.0e}, source {name}, against tables up to 3e6", exact, jumps)
+            if name == "centre":
+                x = np.linspace(-5, 5, 20001)
+                curve = np.cumsum(analytic.sphere(x, 1., 1.))
+                places = np.sort(jumps.out_x) / (jumps.a * tau0)**(1 / 3)
+                apart = np.abs(np.interp(places, x, curve / curve[-1]) - (np.arange(len(places)) + 0.5) / len(places)).max()
+                print(f"| τ₀ = {tau0:.0e}: KS {apart:.4f} against the analytic spectrum", flush=True)
+            print(f"| τ₀ = {tau0:.0e}, source {name}: steps {jumps.steps:.4g}, jumps {jumps.jumps:.3g}", flush=True)
+
+
+def recoil() -> None:
+    """Red light of cold gas (a = 0.032), from the core and from the wing, and deuterium."""
+    more, gas = "physics: {recoil: true}\n", sphere(31623, 2.2246)
+    for velocity in (0, 1.36824, -1.36824, 2.17309, -2.17309):
+        generators = f"[{{{POINT}, photons: PHOTONS, spectrum: {{type: delta, offset: {velocity} km/s}}}}]"
+        every, jumps = (run(gas, n, kind, seed, generators, more=more) for n, kind, seed in ((2e4, NONE, 5), (2e5, JUMPS, 6)))
+        compare(f"recoil, aτ₀ = 1000, from {velocity} km/s", every, jumps)
+    for tau0, count in ((1e5, 6e3), (1e6, 400)):
+        more = "physics: {deuterium: 2.5e-5}\n"
+        every = run(sphere(tau0, 1e4), count, NONE, more=more)
+        compare(f"deuterium, τ₀ = {tau0:.0e}", every, run(sphere(tau0, 1e4), 2e4, JUMPS, 2, more=more))
+        compare(f"τ₀ = {tau0:.0e}, without deuterium (twin)", every, run(sphere(tau0, 1e4), 4e4, JUMPS, 3))
+
+
 def flow() -> None:
     for speed, count in ((20, 4e3), (200, 4e4), (2000, 4e4)):
         dataset = (f"type: shell, outer_radius: 1 kpc, temperature: 2e4 K, column_density: 2e20 cm^-2, step_limiter: 0.01, "
@@ -285,6 +318,6 @@ def main() -> None:
                 part()
 
 
-PARTS = (spheres, thick, flow, graded, shell, mgii, slab, clumps, galaxy, figure)
+PARTS = (spheres, thick, deep, recoil, flow, graded, shell, mgii, slab, clumps, galaxy, figure)
 if __name__ == "__main__":
     main()

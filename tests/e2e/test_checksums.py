@@ -106,6 +106,11 @@ RUNS = {
     "jumps_shell_flow": jumping(sphere(1e5, 300, inner_radius="0.2 kpc", **FLOW, **DUST)),
     "jumps_slab_dusty": jumping(slab(1e5, 300, **DUST)),
     "jumps_doublet": jumping(with_line(sphere(3e4, 300, b_turb="15 km/s"), "MgII", **CONTINUUM)),
+    "jumps_deep": jumping(slab(1e8, 300, **DUST)),
+    "jumps_deep_double": jumping(changed(sphere(1e8, 300, source={"type": "point", "position": ["0.5 kpc", "0 kpc", "0.1 kpc"]}),
+                                         precision="double")),
+    "jumps_recoil": jumping(changed(sphere(1e8, 300, temperature="100 K"), physics={"recoil": True})),
+    "jumps_deuterium": jumping(changed(sphere(1e5, 200), physics={"deuterium": 2.5e-5})),
     "jumps_grid": jumping(on_grid(dust={"law": "SMC"})),
 }
 

@@ -108,6 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
         Model{"core skipping", "Lya", sphere, "{core_skip: local}", "[-80 km/s, 80 km/s]", 500},
         Model{"jumps", "Lya", sphere, "{jumps: true}", "[-80 km/s, 80 km/s]", 20000},
         Model{"small jumps", "Lya", sphere, "{jumps: true, jump_depth: 300}", "[-80 km/s, 80 km/s]", 5000},
+        Model{"jumps in the wing", "Lya", "type: shell, outer_radius: 1 kpc, temperature: 22.2 K, tau0: 2e6",
+              "{jumps: true, jump_depth: 5e5}", "[-60 km/s, 60 km/s]", 5000},
         Model{"double precision", "Lya", sphere, "{jumps: true}", "[-80 km/s, 80 km/s]", 5000, "precision: double\n"},
         Model{"outflow", "Lya",
               "type: shell, inner_radius: 0.3 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 3e3, velocity: "

@@ -13,4 +13,9 @@ inline constexpr double jump_trigger = 1;
 std::vector<SphereExit> sphere_exits(double a, double depth, std::uint64_t count, std::uint64_t seed,
                                      const Compute& compute);
 
+/// The same for a deep table, with jumps of the tables that are not deep: photons that were absorbed in the core (x =
+/// 0) or that begin at x, with the number of their scatterings in the core.
+std::vector<SphereExit> deep_exits(double a, double depth, double x, std::uint64_t count, std::uint64_t seed,
+                                   const Compute& compute);
+
 }  // namespace thor

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numbers>
 
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
@@ -15,6 +16,8 @@ namespace {
 
 /// Limits of a sphere: docs/acceleration.md#sphere-jumps has the errors that they stand for.
 constexpr double largest_dust_depth = 0.05;
+/// Isotopes that are rarer than this count as rare.
+constexpr double rare = 1e-3;
 
 /// The share of a grid's absorbers in cells whose Voigt parameter lies outside.
 double share_outside(const Medium& medium, double low, double high, int threads) {
@@ -79,10 +82,12 @@ Rooms rooms_of_model(const D& dataset, const Jumps<double>& limits) {
   return rooms;
 }
 
-/// Whether some sphere of gas holds the smallest table for some transition. Where none does, a run with the tables has
-/// the same photons and takes longer.
-bool jumps_can_happen(const config::Config& config, const Line& line, const Medium& medium, double smallest,
-                      int threads) {
+/// Whether some sphere of gas holds the smallest table for some transition, and the smallest deep one. Where none does,
+/// a run with the tables has the same photons and takes longer.
+struct Uses {
+  bool jumps = false, deep = false;
+};
+Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium& medium, double smallest, int threads) {
   Jumps<double> limits{};
   limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
   const Rooms rooms = std::visit(
@@ -94,16 +99,19 @@ bool jumps_can_happen(const config::Config& config, const Line& line, const Medi
       },
       medium.dataset);
   const auto absorbing = line.absorbing();
+  Uses uses;
   for (std::size_t i = 0; i < absorbing.size(); ++i) {
     const AtomicTransition& t = *absorbing[i];
     const double speed = t.thermal_speed(medium.temperature, medium.b_turb);
     const double strength = t.population * t.cross_section(speed) / medium.cross_section;
     // As MultipletView::jump_depth, where gas is coldest.
-    const double half = 0.5 * jump_clearance(line, medium, int(i)) * rooms.inverse_width;
+    const double half = 0.5 * jump_clearance(line, medium, int(i)).distance * rooms.inverse_width;
     const double clear = half < 20 ? 0 : std::pow(half / 8, 3) / (t.voigt_parameter(speed) * rooms.inverse_width);
-    if (1.1 * std::min(strength * rooms.depth, clear) >= smallest) return true;
+    const double depth = 1.1 * std::min(strength * rooms.depth, clear);
+    uses.jumps = uses.jumps || depth >= smallest;
+    uses.deep = uses.deep || depth * t.voigt_parameter(speed) * rooms.inverse_width >= std::exp(deep_log_wing);
   }
-  return false;
+  return uses;
 }
 
 }  // namespace
@@ -115,18 +123,18 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
     message("thor: acceleration.jumps is off: {}\n", why);
     return nullptr;
   };
-  if (config.physics.recoil) return follow("its tables have no physics.recoil");
-  if (config.physics.deuterium > 0) return follow("its tables have no physics.deuterium");
   if (config.limits.max_scatterings < config::Limits::most) {
     return follow("limits.max_scatterings is set");
   }
-  auto tables = std::make_shared<const JumpTables>(config.acceleration.jump_tables.empty()
-                                                       ? JumpTables::built_in()
-                                                       : JumpTables::read(config.acceleration.jump_tables));
+  auto tables = std::make_shared<JumpTables>(config.acceleration.jump_tables.empty()
+                                                 ? JumpTables::built_in()
+                                                 : JumpTables::read(config.acceleration.jump_tables));
   const JumpAxes& axes = tables->axes();
   const double low = axes.a(0), high = axes.a(axes.a_count - 1);
   // Where ranks share the gas, none of them knows all of it.
-  if (!medium.spread && !jumps_can_happen(config, line, medium, axes.depth(0), threads)) return nullptr;
+  const Uses uses = medium.spread ? Uses{true, true} : uses_of_jumps(config, line, medium, axes.depth(0), threads);
+  if (!uses.jumps) return nullptr;
+  if (!uses.deep) tables->drop_deep();
   if (medium.cells) {
     const double outside = share_outside(medium, low, high, threads);
     if (outside > 0) {
@@ -149,7 +157,8 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
 }
 
 template <class Real>
-Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTables& tables) {
+Jumps<Real> build_jumps(const config::Config& config, const JumpTables& tables) {
+  const config::Acceleration& acceleration = config.acceleration;
   const JumpAxes& axes = tables.axes();
   int depths = 0;
   while (depths < axes.depth_count && axes.depth(depths) <= acceleration.jump_depth * (1 + 1e-9)) ++depths;
@@ -157,24 +166,35 @@ Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTabl
   jumps.trigger = Real(jump_trigger);
   jumps.shear = Real(acceleration.jump_shear), jumps.gradient = Real(acceleration.jump_gradient);
   jumps.dust_depth = Real(largest_dust_depth);
+  jumps.recoils = config.physics.recoil;
+  jumps.deep_depth = Real(std::min(acceleration.jump_depth, 1e30));
+  jumps.wing_trigger = Real(deep_xi(1) * std::cbrt(deep_a_tau(1, 0)));
+  jumps.wing_least = Real(1.5 * std::exp(deep_log_wing));
+  jumps.wing_depth = Real(3 * std::sqrt(std::numbers::pi));
   return jumps;
 }
 
-double jump_clearance(const Line& line, const Medium& medium, int transition) {
+JumpClearance jump_clearance(const Line& line, const Medium& medium, int transition) {
   const auto absorbing = line.absorbing();
   const AtomicTransition& t = *absorbing[std::size_t(transition)];
-  if (!line.fluorescence(t).empty()) return 0;
+  if (!line.fluorescence(t).empty()) return {};
   const double speed = t.thermal_speed(medium.temperature, medium.b_turb);
-  double nearest = 1e10;
+  JumpClearance clear{1e10};
   for (const AtomicTransition* other : absorbing) {
     if (other == &t) continue;
     const double offset = frequency_offset(*other, line, medium) - frequency_offset(t, line, medium);
-    nearest = std::min(nearest, std::abs(offset) * medium.thermal_speed / speed);
+    const double distance = std::abs(offset) * medium.thermal_speed / speed;
+    const double share = other->population * other->oscillator_strength / (t.population * t.oscillator_strength);
+    if (other->ion != t.ion && share < rare) {
+      clear.isotope = std::min(clear.isotope, distance), clear.isotope_share += share;
+    } else {
+      clear.distance = std::min(clear.distance, distance);
+    }
   }
-  return nearest;
+  return clear;
 }
 
-template Jumps<float> build_jumps(const config::Acceleration&, const JumpTables&);
-template Jumps<double> build_jumps(const config::Acceleration&, const JumpTables&);
+template Jumps<float> build_jumps(const config::Config&, const JumpTables&);
+template Jumps<double> build_jumps(const config::Config&, const JumpTables&);
 
 }  // namespace thor

@@ -16,10 +16,14 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
                                                     const Medium& medium, int threads);
 
 template <class Real>
-Jumps<Real> build_jumps(const config::Acceleration& acceleration, const JumpTables& tables);
+Jumps<Real> build_jumps(const config::Config& config, const JumpTables& tables);
 
-/// The distance from an absorbing transition to the nearest other one, in its thermal widths in gas of the medium's
-/// temperature: no exit of a jump may come near that. 0 where the upper level can decay otherwise.
-double jump_clearance(const Line& line, const Medium& medium, int transition);
+/// How far other transitions are from an absorbing one, in its thermal widths in gas of the medium's temperature.
+struct JumpClearance {
+  double distance = 0;       ///< the nearest: no exit of a jump may come near it. 0 where the photon does not jump
+  double isotope = 1e10;     ///< the nearest of a rare isotope, which few photons of a jump meet
+  double isotope_share = 0;  ///< its absorbers over those of this transition
+};
+JumpClearance jump_clearance(const Line& line, const Medium& medium, int transition);
 
 }  // namespace thor

@@ -135,12 +135,14 @@ P build_problem(const config::Config& config, const Setup& setup, const D& datas
       auto& t = problem.line.transition[i];
       const double a_tau = double(t.a) * double(t.strength) * m.tau0;
       t.x_crit = Real(largest_critical_frequency(config.acceleration.core_skip, a_tau, m));
-      t.clearance = Real(jump_clearance(setup.line, m, i));
+      const JumpClearance clear = jump_clearance(setup.line, m, i);
+      t.clearance = Real(clear.distance);
+      t.isotope = Real(clear.isotope), t.isotope_share = Real(clear.isotope_share);
     }
   } else {
     problem.line = build_resonant_line<Real>(setup.line, m, config.physics);
   }
-  if (setup.jumps) problem.jumps = build_jumps<Real>(config.acceleration, *setup.jumps);
+  if (setup.jumps) problem.jumps = build_jumps<Real>(config, *setup.jumps);
   problem.dust = build_dust<Real>(m);
   if constexpr (std::is_same_v<typename P::Numerics, SelectedNumerics>) problem.numerics.choice = setup.numerics;
   problem.limits = {std::int32_t(config.limits.max_scatterings), std::int32_t(config.limits.max_steps)};

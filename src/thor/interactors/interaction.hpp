@@ -19,5 +19,14 @@ struct Look {
   V x;       ///< frequency in the frame of the gas
 };
 
+/// The optical depth of a sphere jump up to which recoil, by g thermal widths a scattering, is a small change of its
+/// exits: g (a tau)^{1/3} = 0.1.
+template <class V>
+THOR_FN V jump_depth_of_recoil(V g, V a) {
+  using Real = RealOf<V>;
+  const V width = divide(V(Real(0.1)), max(g, V(Real(1e-10))));
+  return divide(width * width * width, a);
+}
+
 }  // namespace THOR_ISA
 }  // namespace thor

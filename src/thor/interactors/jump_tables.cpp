@@ -48,25 +48,34 @@ double cosine_at(double quantile, std::span<const SphereExit* const> middle) {
 /// One group of a stratum, of similar paths: a record for each range of angles, with the mean path and mean number of
 /// scatterings of the group. Cosines are spread over their ranges, each group's by other amounts; the last flight, a
 /// part of the chord 2 mu, changes with them.
-void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>& exits) {
+void add_group(std::span<SphereExit> group, double depth, bool deep, std::vector<JumpExit>& exits) {
   std::ranges::sort(group, {}, &SphereExit::mu);
-  double path = 0, scatterings = 0, chosen_path = 0, chosen_scatterings = 0;
+  double path = 0, scatterings = 0, last_flight = 0, chosen_path = 0, chosen_scatterings = 0, chosen_last = 0;
   std::vector<const SphereExit*> chosen;
-  for (const SphereExit& e : group) path += double(e.path), scatterings += double(e.scatterings);
+  for (const SphereExit& e : group) {
+    path += double(e.path), scatterings += double(e.scatterings), last_flight += double(e.last);
+  }
   for (int i = 0; i < angle_groups; ++i) {
     const std::size_t middle = (2 * std::size_t(i) + 1) * group.size() / (std::size_t(2) * angle_groups);
     chosen.push_back(&group[middle]);
     chosen_path += double(group[middle].path), chosen_scatterings += double(group[middle].scatterings);
+    chosen_last += double(group[middle].last);
   }
   const double size = double(group.size()) / angle_groups;
-  const double stretch = path / size / chosen_path, more = scatterings / size / chosen_scatterings;
+  const double stretch = path / size / chosen_path, mean = scatterings / double(group.size());
+  const double more = scatterings / size / std::max(chosen_scatterings, 1e-30);
+  const double longer = deep ? last_flight / size / chosen_last : 1;
+  const auto number = [&](const SphereExit& e) {  // where few photons come into the core, each record has the mean
+    if (!deep) return std::log(std::max(double(e.scatterings) * more, 1.));
+    return (more < 2 ? double(e.scatterings) * more : mean) / depth;
+  };
   for (int i = 0; i < angle_groups; ++i) {
     const SphereExit& e = *chosen[std::size_t(i)];
     const double amount = std::fmod(0.6180339887498949 * double(exits.size()), 1.);  // evenly spread (Weyl 1916)
     const double mu = cosine_at((i + amount) / angle_groups, chosen);
-    const double last = std::min(double(e.last) * mu / std::max(double(e.mu), 1e-6), 2 * mu);
-    exits.push_back({float(std::log(std::max(double(e.path) * stretch / depth, 1.))),
-                     float(std::log(std::max(double(e.scatterings) * more, 1.))), float(mu), float(last)});
+    const double last = std::min(longer * double(e.last) * mu / std::max(double(e.mu), 1e-6), 2 * mu);
+    exits.push_back(
+        {float(std::log(std::max(double(e.path) * stretch / depth, 1.))), float(number(e)), float(mu), float(last)});
   }
 }
 
@@ -74,7 +83,7 @@ void add_group(std::span<SphereExit> group, double depth, std::vector<JumpExit>&
 struct JumpMeans {
   float log_path, log_scatterings;
 };
-JumpMeans means_of(std::span<const JumpExit> exits) {
+JumpMeans means_of(std::span<const JumpExit> exits, bool deep) {
   double path = 0, scatterings = 0;
   for (int stratum = 0; stratum < jump_strata; ++stratum) {
     const double share = share_below(double(stratum + 1) / jump_strata) - share_below(double(stratum) / jump_strata);
@@ -83,17 +92,38 @@ JumpMeans means_of(std::span<const JumpExit> exits) {
       scatterings += share / jump_records * std::exp(double(e.log_scatterings));
     }
   }
-  return {float(std::log(path)), float(std::log(scatterings))};
+  return {float(std::log(path)), deep ? 0.f : float(std::log(scatterings))};
 }
 
-}  // namespace
+/// Recoil, by g thermal widths a scattering, makes an exit at x e^{-c g x} times as probable. In the core c falls from
+/// 2, complete redistribution, to 1.5; photons in the wing that leave soon have 1. Fits to exact histories
+/// (docs/acceleration.md#recoil).
+double recoil_of_core(double a_tau) { return 1.5 + 0.6 / (1 + std::sqrt(a_tau / 7)); }
+double recoil_of_row(int row) { return 1 + 0.5 / (1 + std::pow(deep_xi(row) / 0.85, 8)); }
 
-double JumpAxes::a(int i) const { return a_first * std::pow(a_ratio, i); }
-double JumpAxes::depth(int k) const { return depth_first * std::pow(depth_ratio, k); }
+/// How far the quantiles of a deep table move: q (1 - q) (bias + skew (2 q - 1)), fitted to c times the integral of
+/// mean - x/w over q.
+struct Recoil {
+  float bias, skew;
+};
+Recoil recoil_of(std::span<const float> knots, double c) {
+  std::vector<double> sums{0};
+  for (int j = 1; j < jump_knots; ++j) {
+    const double share = share_below(double(j) / jump_intervals) - share_below(double(j - 1) / jump_intervals);
+    sums.push_back(sums.back() + share * 0.5 * double(knots[std::size_t(j)] + knots[std::size_t(j - 1)]));
+  }
+  double m00 = 0, m11 = 0, b0 = 0, b1 = 0;
+  for (int j = 0; j < jump_knots; ++j) {
+    const double q = share_below(double(j) / jump_intervals), f = q * (1 - q), h = f * (2 * q - 1);
+    const double moved = c * (q * sums.back() - sums[std::size_t(j)]);
+    m00 += f * f, m11 += h * h, b0 += f * moved, b1 += h * moved;
+  }
+  return {float(b0 / m00), float(b1 / m11)};
+}
 
-JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
+/// Histories sorted by frequency as the knots of a table, and the exits of its strata.
+JumpNode node_of(std::vector<SphereExit>& exits, double depth, bool deep, auto value) {
   const auto count = exits.size();
-  for (SphereExit& e : exits) e.x = std::max(std::abs(e.x), 1e-3f);
   std::ranges::sort(exits, {}, &SphereExit::x);
   JumpNode node;
   for (int j = 0; j < jump_knots; ++j) {
@@ -102,7 +132,7 @@ JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
     const auto low = std::min(std::size_t(within), count - 2);
     const double fraction = within - double(low);
     node.frequency.push_back(
-        float((1 - fraction) * std::log(double(exits[low].x)) + fraction * std::log(double(exits[low + 1].x))));
+        float((1 - fraction) * value(double(exits[low].x)) + fraction * value(double(exits[low + 1].x))));
   }
   const auto rank_at = [&](int j) { return std::size_t(share_below(double(j) / jump_strata) * double(count)); };
   for (int j = 0; j < jump_strata; ++j) {
@@ -111,44 +141,19 @@ JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
     std::ranges::sort(stratum, {}, &SphereExit::path);
     for (std::size_t g = 0; g < path_groups; ++g) {
       const std::size_t first = g * stratum.size() / path_groups, end = (g + 1) * stratum.size() / path_groups;
-      add_group(stratum.subspan(first, end - first), depth, node.exits);
+      add_group(stratum.subspan(first, end - first), depth, deep, node.exits);
     }
   }
   return node;
 }
 
-void JumpTables::add(const JumpNode& node) {
-  frequency_.insert(frequency_.end(), node.frequency.begin(), node.frequency.end());
-  exits_.insert(exits_.end(), node.exits.begin(), node.exits.end());
-  if (exits_.size() == std::size_t(axes_.a_count * axes_.depth_count) * jump_exits) refine();
-}
-
-JumpNode JumpTables::node(int a, int depth) const {
-  const auto index = std::ptrdiff_t(a) * axes_.depth_count + depth;
-  const auto knots = frequency_.begin() + index * jump_knots;
-  const auto exits = exits_.begin() + index * jump_exits;
-  return {{knots, knots + jump_knots}, {exits, exits + jump_exits}};
-}
-
-void JumpTables::refine() {
-  constexpr std::size_t padding = 2;  // four knots are loaded together, of which two are used
-  const std::size_t row = std::size_t(axes_.depth_count) * jump_row;  // of one a
-  const int points = std::min(axes_.a_count, 4);
-  std::vector<float> rows;
-  relative_ = exits_;
-  for (std::size_t n = 0; n < relative_.size() / jump_exits; ++n) {
-    const auto knots = frequency_.begin() + std::ptrdiff_t(n * jump_knots);
-    rows.insert(rows.end(), knots, knots + jump_knots);
-    const std::span<JumpExit> exits(relative_.data() + n * jump_exits, jump_exits);
-    const JumpMeans means = means_of(exits);
-    rows.push_back(means.log_path), rows.push_back(means.log_scatterings);
-    for (JumpExit& e : exits) e.log_path -= means.log_path, e.log_scatterings -= means.log_scatterings;
-  }
-  refined_.clear();
-  for (int i = 0; i <= (axes_.a_count - 1) * jump_refinement; ++i) {
+/// Rows of `row` numbers between the nodes of an axis, by cubic interpolation (Lagrange).
+void interpolate(std::span<const float> rows, int nodes, std::size_t row, std::vector<float>& out) {
+  const int points = std::min(nodes, 4);
+  for (int i = 0; i <= (nodes - 1) * jump_refinement; ++i) {
     const double place = double(i) / jump_refinement;
-    const int first = std::clamp(int(place) - 1, 0, axes_.a_count - points);
-    double weight[4] = {};  // of Lagrange
+    const int first = std::clamp(int(place) - 1, 0, nodes - points);
+    double weight[4] = {};
     for (int p = 0; p < points; ++p) {
       weight[p] = 1;
       for (int q = 0; q < points; ++q) {
@@ -158,10 +163,96 @@ void JumpTables::refine() {
     for (std::size_t k = 0; k < row; ++k) {
       double sum = 0;
       for (int p = 0; p < points; ++p) sum += weight[p] * double(rows[std::size_t(first + p) * row + k]);
-      refined_.push_back(float(sum));
+      out.push_back(float(sum));
     }
   }
-  refined_.resize(refined_.size() + padding);
+}
+
+}  // namespace
+
+double deep_xi(int row) { return row == 0 ? 0. : std::exp(deep_log_xi + (row - 1) * deep_log_xi_step); }
+double deep_a_tau(int row, int node) {
+  const double low = row < deep_core_rows ? deep_log_core : deep_log_wing;
+  const double thick = deep_log_thick + 6 * (deep_log_xi + (row - 1) * deep_log_xi_step);
+  return std::exp((row == 0 ? low : std::max(low, thick)) + node * deep_log_node_step);
+}
+
+double JumpAxes::a(int i) const { return a_first * std::pow(a_ratio, i); }
+double JumpAxes::depth(int k) const { return depth_first * std::pow(depth_ratio, k); }
+
+JumpNode JumpNode::from(std::vector<SphereExit> exits, double depth) {
+  for (SphereExit& e : exits) e.x = std::max(std::abs(e.x), 1e-3f);
+  return node_of(exits, depth, false, [](double x) { return std::log(x); });
+}
+
+JumpNode JumpNode::deep(std::vector<SphereExit> exits, double depth, int row, int node) {
+  if (row == 0) {  // red and blue alike
+    const std::size_t count = exits.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      exits.push_back(exits[i]);
+      exits.back().x *= -1;
+    }
+  }
+  const double width = std::cbrt(deep_a_tau(row, node));
+  return node_of(exits, depth, true, [&](double x) { return x / width; });
+}
+
+void JumpTables::add(const JumpNode& node) {
+  frequency_.insert(frequency_.end(), node.frequency.begin(), node.frequency.end());
+  exits_.insert(exits_.end(), node.exits.begin(), node.exits.end());
+  if (exits_.size() == tables() * jump_exits) refine();
+}
+void JumpTables::add_deep(const JumpNode& node) {
+  frequency_.insert(frequency_.end(), node.frequency.begin(), node.frequency.end());
+  exits_.insert(exits_.end(), node.exits.begin(), node.exits.end());
+  deep_ = exits_.size() == (tables() + std::size_t(deep_rows) * deep_nodes) * jump_exits;
+  if (deep_) refine();
+}
+void JumpTables::drop_deep() {
+  deep_ = false;
+  frequency_.resize(tables() * jump_knots), exits_.resize(tables() * jump_exits);
+  refine();
+}
+
+JumpNode JumpTables::at(std::size_t table) const {
+  const auto knots = frequency_.begin() + std::ptrdiff_t(table * jump_knots);
+  const auto exits = exits_.begin() + std::ptrdiff_t(table * jump_exits);
+  return {{knots, knots + jump_knots}, {exits, exits + jump_exits}};
+}
+JumpNode JumpTables::node(int a, int depth) const {
+  return at(std::size_t(a) * std::size_t(axes_.depth_count) + std::size_t(depth));
+}
+JumpNode JumpTables::deep_node(int row, int node) const {
+  return at(tables() + std::size_t(node) * deep_rows + std::size_t(row));
+}
+
+void JumpTables::refine() {
+  std::vector<float> rows;
+  relative_ = exits_;
+  for (std::size_t n = 0; n < relative_.size() / jump_exits; ++n) {
+    const bool is_deep = n >= tables();
+    const std::span<JumpExit> exits(relative_.data() + n * jump_exits, jump_exits);
+    if (is_deep) {  // path and last flight in units that hardly change with a tau
+      const auto i = int(n - tables());
+      const auto width = float(std::cbrt(deep_a_tau(i % deep_rows, i / deep_rows)));
+      for (JumpExit& e : exits) e.log_path -= std::log(width), e.last *= width;
+    }
+    const auto knots = frequency_.begin() + std::ptrdiff_t(n * jump_knots);
+    rows.insert(rows.end(), knots, knots + jump_knots);
+    const JumpMeans means = means_of(exits, is_deep);
+    rows.push_back(means.log_path), rows.push_back(means.log_scatterings);
+    const std::size_t k = n % std::size_t(axes_.depth_count);
+    const Recoil recoil =
+        is_deep ? recoil_of({&*knots, jump_knots}, recoil_of_row(int(n - tables()) % deep_rows))
+                : Recoil{float(recoil_of_core(axes_.a(int(n) / axes_.depth_count) * axes_.depth(int(k)))), 0};
+    rows.push_back(recoil.bias), rows.push_back(recoil.skew);
+    for (JumpExit& e : exits) e.log_path -= means.log_path, e.log_scatterings -= means.log_scatterings;
+  }
+  refined_.clear();
+  const std::span<const float> all = rows;
+  const std::size_t core = tables() * jump_row;
+  interpolate(all.first(core), axes_.a_count, std::size_t(axes_.depth_count) * jump_row, refined_);
+  if (deep_) interpolate(all.subspan(core), deep_nodes, std::size_t(deep_rows) * jump_row, refined_);
 }
 
 void JumpTables::write(const std::string& path) const {
@@ -180,6 +271,7 @@ void JumpTables::write(const std::string& path) const {
            axes_.depth_ratio};
   std::memcpy(h.magic, magic, sizeof(magic));
   put(h);
+  put(std::uint32_t(deep_ ? deep_nodes : 0)), put(std::uint32_t(deep_ ? deep_rows : 0));
   for (const float x : frequency_) put(x);
   for (const JumpExit& e : exits_) {
     const float values[4] = {e.log_path, e.log_scatterings, e.mu, e.last};
@@ -223,20 +315,28 @@ JumpTables JumpTables::parse(std::string_view bytes, const std::string& path) {
   if (h.version > version) {
     throw refuse(fmt::format("its version is {}; this thor reads up to {}", h.version, version));
   }
-  if (h.version != version || h.intervals != jump_intervals || h.strata != jump_strata || h.records != jump_records ||
+  if (h.version < 1 || h.intervals != jump_intervals || h.strata != jump_strata || h.records != jump_records ||
       h.a_count < 2 || h.a_count > 64 || h.depth_count < 1 || h.depth_count > 32) {
     throw refuse("its tables have another layout than this thor reads");
   }
-  const std::size_t nodes = std::size_t(h.a_count) * h.depth_count;
-  const std::size_t size = sizeof(h) + nodes * (4u * jump_knots + 8u * jump_exits) + 8;
+  std::uint32_t deep[2] = {};
+  const std::size_t start = sizeof(h) + (h.version >= 2 ? sizeof(deep) : 0);
+  if (h.version >= 2) std::memcpy(deep, bytes.data() + sizeof(h), sizeof(deep));
+  const bool has_deep = deep[0] != 0;
+  if (has_deep && (deep[0] != deep_nodes || deep[1] != deep_rows)) {
+    throw refuse("its deep tables have another layout than this thor reads");
+  }
+  const std::size_t nodes = std::size_t(h.a_count) * h.depth_count + std::size_t(deep[0]) * deep[1];
+  const std::size_t size = start + nodes * (4u * jump_knots + 8u * jump_exits) + 8;
   if (bytes.size() != size) throw refuse(fmt::format("it has {} bytes and should have {}", bytes.size(), size));
   std::uint64_t sum = 0;
   std::memcpy(&sum, bytes.data() + size - 8, 8);
   if (sum != checksum(bytes.data(), size - 8)) throw refuse("it is damaged (wrong checksum)");
   JumpTables tables({int(h.a_count), int(h.depth_count), h.a_first, h.a_ratio, h.depth_first, h.depth_ratio});
+  tables.deep_ = has_deep;
   tables.frequency_.resize(nodes * jump_knots);
-  std::memcpy(tables.frequency_.data(), bytes.data() + sizeof(h), 4 * nodes * jump_knots);
-  const char* at = bytes.data() + sizeof(h) + 4 * nodes * jump_knots;
+  std::memcpy(tables.frequency_.data(), bytes.data() + start, 4 * nodes * jump_knots);
+  const char* at = bytes.data() + start + 4 * nodes * jump_knots;
   tables.exits_.resize(nodes * jump_exits);
   for (JumpExit& e : tables.exits_) {
     float* const values[4] = {&e.log_path, &e.log_scatterings, &e.mu, &e.last};
@@ -261,6 +361,9 @@ Jumps<Real> JumpTables::view(int depth_count) const {
   jumps.log_a = Real(std::log(axes_.a_first)), jumps.per_log_a = Real(1 / std::log(axes_.a_ratio));
   jumps.log_depth = Real(std::log(axes_.depth_first)), jumps.per_log_depth = Real(1 / std::log(axes_.depth_ratio));
   jumps.depth_step = Real(std::log(axes_.depth_ratio));
+  jumps.deep = deep_;
+  jumps.deep_row = ((axes_.a_count - 1) * jump_refinement + 1) * axes_.depth_count;
+  jumps.deep_exits = axes_.a_count * axes_.depth_count;
   return jumps;
 }
 template Jumps<float> JumpTables::view(int) const;

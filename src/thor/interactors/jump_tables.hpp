@@ -15,7 +15,7 @@ struct SphereExit {
   float x;            ///< frequency, in thermal units
   float mu;           ///< cosine between direction and normal
   float path;         ///< n sigma_0 summed along its path
-  float scatterings;  ///< the first, in the centre, included
+  float scatterings;  ///< the first, in the centre, included; of deep tables those in the core
   float last;         ///< length of the last flight, in radii
 };
 
@@ -29,18 +29,24 @@ struct JumpAxes {
   bool operator==(const JumpAxes&) const = default;
 };
 
+/// Deep tables: where row `row` has its node `node`.
+double deep_xi(int row);
+double deep_a_tau(int row, int node);
+
 /// One table: frequencies by quantile, and exits that go with them.
 struct JumpNode {
-  std::vector<float> frequency;  ///< ln |x| at the knots
-  std::vector<JumpExit> exits;   ///< stratum by stratum
+  std::vector<float> frequency;  ///< ln |x| at the knots; of deep tables x/(a tau)^{1/3}
+  std::vector<JumpExit> exits;   ///< stratum by stratum; of deep tables scatterings in the core over tau, without ln
 
   /// From exact histories, at least 64 for each record of the outermost stratum.
   static JumpNode from(std::vector<SphereExit> exits, double depth);
+  /// A deep table.
+  static JumpNode deep(std::vector<SphereExit> exits, double depth, int row, int node);
 };
 
 class JumpTables {
  public:
-  static constexpr std::uint32_t version = 1;
+  static constexpr std::uint32_t version = 2;  ///< 1: without deep tables
 
   explicit JumpTables(const JumpAxes& axes) : axes_(axes) {}
   /// From a file; the message of an error names it and the remedy.
@@ -50,9 +56,13 @@ class JumpTables {
   static JumpTables parse(std::string_view bytes, const std::string& path);
   void write(const std::string& path) const;
 
-  /// Nodes are added with the depth as the faster index.
+  /// Nodes are added with the depth as the faster index, then all deep ones with the row as the faster index.
   void add(const JumpNode& node);
+  void add_deep(const JumpNode& node);
   JumpNode node(int a, int depth) const;
+  JumpNode deep_node(int row, int node) const;
+  bool has_deep() const { return deep_; }
+  void drop_deep();
   const JumpAxes& axes() const { return axes_; }
 
   /// What the kernel sees; the arrays are those of this object.
@@ -60,10 +70,14 @@ class JumpTables {
   Jumps<Real> view(int depth_count) const;
 
  private:
-  /// Frequencies and means between the nodes of a, by cubic interpolation in ln a; exits over their means.
+  /// Frequencies and means between the nodes of a, by cubic interpolation in ln a; exits over their means. The same for
+  /// deep tables, in ln(a tau).
   void refine();
+  std::size_t tables() const { return std::size_t(axes_.a_count) * std::size_t(axes_.depth_count); }
+  JumpNode at(std::size_t table) const;
 
   JumpAxes axes_;
+  bool deep_ = false;
   std::vector<float> frequency_;
   std::vector<JumpExit> exits_;
   std::vector<float> refined_;

@@ -28,6 +28,7 @@ struct Transition {
   Real recoil;                     ///< h nu_i/(m c v_th), of its own speed
   Real x_crit;                     ///< of core skipping, where it is not local
   Real clearance;                  ///< distance to the nearest other line, in its thermal widths; 0: it does not jump
+  Real isotope, isotope_share;     ///< the same to the nearest line of a rare isotope, and the abundance of that
   DipoleMixture<Real> core, wing;  ///< of the resonant channel, within |y_atom| < 0.2 and outside
 };
 
@@ -181,8 +182,22 @@ struct MultipletView {
   THOR_FN V jump_depth(const auto& target) const {
     const V half = V(Real(0.5)) * target.gas.over(value_of(&Transition<Real>::clearance, target.index));
     const V root = V(Real(1. / 8)) * half;
-    return select(half < V(Real(20)), V(Real(0)), root * root * root * target.inv_a);
+    V depth = select(half < V(Real(20)), V(Real(0)), root * root * root * target.inv_a);
+    if (isotopes()) depth = min(depth, jump_depth_of_isotope(target));
+    if (recoils()) depth = min(depth, jump_depth_of_recoil(target.recoil, target.a));
+    return depth;
   }
+  /// The depth of a sphere in which a photon meets a rare isotope with a probability of 0.01. Its mean path per unit of
+  /// x is p tau, and the isotope, of share s, absorbs s sqrt(pi) p tau of the photons: about each of 2 tau scatterings
+  /// sends a/(pi x^2) photons across the sphere at x, for |x| beyond the core; in the core p is 1.5.
+  THOR_FN V jump_depth_of_isotope(const auto& target) const {
+    const V share = max(value_of(&Transition<Real>::isotope_share, target.index), V(Real(1e-30)));
+    const V x = target.gas.over(value_of(&Transition<Real>::isotope, target.index));
+    const V near = divide(V(Real(0.01 / 2.6587)), share);
+    const V far = x * sqrt(divide(V(Real(0.01 * 1.7725 / 2)), share * target.a));
+    return select(x < V(Real(4.5)), near, max(near, far));
+  }
+  THOR_FN V recoil(const auto& target) const { return target.recoil; }
   THOR_FN V frequency_at(const auto& target, V y) const { return fma(target.width, y, target.offset); }
 
   /// The atom that the photon meets, and the channel by which it will decay.

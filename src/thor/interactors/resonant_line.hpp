@@ -81,7 +81,11 @@ struct ResonantLineView {
   THOR_FN V x_crit(const CoreSkip<Real>& skip, const auto&) const { return V(skip.x_crit); }
 
   /// Sphere jumps: the largest optical depth of a sphere, and the frequency of an exit in the frame of the gas.
-  THOR_FN V jump_depth(const auto&) const { return V(Real(1e30)); }
+  THOR_FN V jump_depth(const auto& target) const {
+    if (data.recoil > Real(0)) return jump_depth_of_recoil(recoil(target), target.a);
+    return V(Real(1e30));
+  }
+  THOR_FN V recoil(const auto& target) const { return target.width.over(V(data.recoil)); }
   THOR_FN V frequency_at(const auto&, V x) const { return x; }
 
   /// The atom that the photon meets.

@@ -1,8 +1,9 @@
 #pragma once
 #include "thor/transport/collision.hpp"
 
-/// JUMP: a collision in the line core that is replaced, with all that would follow, by one draw of how the photon
-/// leaves the largest sphere of homogeneous gas around it.
+/// JUMP: a collision that is replaced, with all that would follow, by one draw of how the photon leaves the largest
+/// sphere of homogeneous gas around it. In the core the photon is absorbed in the centre of the sphere; in the wing it
+/// has just been scattered there, into any direction.
 namespace thor {
 inline namespace THOR_ISA {
 
@@ -12,17 +13,61 @@ THOR_FN MaskOf<V> before_jump(const Lane<V>& lane) {
   return equal<V>(lane.phase & IntOf<V>(Phase::jumping), Phase::jumping) && !equal<V>(lane.phase, Phase::idle);
 }
 
-/// Marks the lanes whose collision may be a jump: in the core, and not with dust. What apply() has done to them stays
-/// for those that turn out to have no room.
+/// The radius of homogeneous gas around a place of this opacity at line centre. Short by some rounding errors, and by
+/// what gradients add, so that the sphere does not reach beyond a face.
+template <class V, class D, class P>
+THOR_FN V jump_room(const typename D::Here& here, Vec3<V> p, V opacity, const D& dataset, const P& problem) {
+  using Real = RealOf<V>;
+  V room = V(Real(1 - 1e-5)) * dataset.room(here, p, problem.jumps);
+  if constexpr (D::substeps) {
+    if (dataset.varies()) room = room * V(Real(1) - Real(0.5) * problem.jumps.gradient);
+  }
+  if constexpr (D::dusty) {
+    if (problem.dust.ratio > Real(0)) {
+      const V ratio = dataset.dust_ratio(here, problem.dust);
+      const V turning = ratio * opacity * V(problem.dust.albedo * (Real(1) - problem.dust.g));
+      room = min(room, divide(V(problem.jumps.dust_depth), max(turning, V(Real(1e-30)))));
+    }
+  }
+  return room;
+}
+
+/// Deep tables have no gradients.
+template <class D, class P>
+THOR_FN bool has_deep(const D& dataset, const P& problem) {
+  if constexpr (D::substeps) {
+    if (dataset.varies()) return false;
+  }
+  return problem.jumps.deep != 0;
+}
+
+/// What a marked lane of a single line has in place of a transition.
+struct JumpFrom {
+  enum : int { core, wing };
+};
+
+/// Marks the lanes whose collision may be a jump: in the core, or scattered in the wing with room for a deep table, and
+/// not with dust. What apply() has done to them stays for those that turn out to have no room.
 template <class V, class D, class I, class P>
-THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight, const D& dataset,
                         const P& problem) {
   using Int = IntOf<V>;
   const auto by_dust = (c.scattered || c.destroyed) && !c.by_line;
-  const auto jumps = flight.hit && !by_dust && abs(c.target.x) < V(problem.jumps.trigger);
+  const V x = abs(c.target.x);
+  const auto jumps = flight.hit && !by_dust && x < V(problem.jumps.trigger);
   Int phase = (lane.phase & Int(Phase::collide)) + Int(Phase::jumping);
   if constexpr (P::Interactor::multiplet) phase = phase + (c.target.index << phase_bits);
   lane.phase = select(jumps, phase, lane.phase);
+  if constexpr (!P::Interactor::multiplet) {
+    if (has_deep(dataset, problem)) [[unlikely]] {
+      const Vec3<V> p{lane.px, lane.py, lane.pz};
+      const V opacity = dataset.opacity(flight.here, p);
+      const V a_tau = c.target.a * opacity * jump_room(flight.here, p, opacity, dataset, problem);
+      const auto wing = c.by_line && x > V(problem.jumps.wing_trigger) && a_tau > V(problem.jumps.wing_least) &&
+                        a_tau > V(problem.jumps.wing_depth) * x * x;
+      lane.phase = select(wing, Int(Phase::jumping + (JumpFrom::wing << phase_bits)), lane.phase);
+    }
+  }
 }
 
 /// The sphere around a lane that a jump can leave, if there is a table for it.
@@ -36,7 +81,7 @@ struct JumpSite {
   V dust_absorption;  ///< by dust, over the line-centre opacity of the transition
 };
 
-/// A lane that is `concerned` stands in gas; others may be in no cell.
+/// A lane that is `concerned` stands in gas; others may be in no cell. One in the wing has been scattered.
 template <class V, class D, class I, class P>
 THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> transition, const D& dataset,
                                     const I& interactor, const P& problem) {
@@ -57,22 +102,29 @@ THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> 
   }
   site.strength = interactor.strength(site.target);
   const V opacity = dataset.opacity(site.here, p), kappa = site.strength * opacity;
-  // Short by some rounding errors, and by what gradients add, so that the sphere does not reach beyond a face.
-  V room = V(Real(1 - 1e-5)) * dataset.room(site.here, p, tables.data);
-  if constexpr (D::substeps) {
-    if (dataset.varies()) room = room * V(Real(1) - Real(0.5) * tables.data.gradient);
-  }
+  const V room = jump_room(site.here, p, opacity, dataset, problem);
   site.dust_absorption = zero;
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
       const V ratio = dataset.dust_ratio(site.here, problem.dust);
-      const V turning = ratio * opacity * V(problem.dust.albedo * (Real(1) - problem.dust.g));
-      room = min(room, divide(V(tables.data.dust_depth), max(turning, V(Real(1e-30)))));
       site.dust_absorption = divide(ratio * V(Real(1) - problem.dust.albedo), site.strength);
     }
   }
   const V depth = min(kappa * room, interactor.jump_depth(site.target));
-  site.place = tables.place(depth, site.target.a);
+  if (has_deep(dataset, problem)) {
+    MaskOf<V> wing(false);
+    V x = zero;
+    if constexpr (!P::Interactor::multiplet) {
+      wing = equal<V>(transition, JumpFrom::wing);
+      x = lane.frequency;
+      if constexpr (D::substeps) x = x - dataset.velocity_along(site.here, p, {lane.dx, lane.dy, lane.dz});
+      x = width.over(x);
+    }
+    site.place = tables.place(depth, site.target.a, x, wing);
+  } else {
+    site.place = tables.place(depth, site.target.a);
+  }
+  site.place.recoil = interactor.recoil(site.target);
   site.depth = depth * site.place.shrink, site.radius = divide(site.depth, max(kappa, V(Real(1e-30))));
   return site;
 }
@@ -178,7 +230,7 @@ THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
       reach = select(absorbed, reach * (one - exp(V(Real(2. / 3)) * left)), reach);
       scatterings = select(absorbed, max(scatterings * so_far, one), scatterings);
       path = select(absorbed, path * share, path);
-      x = select(absorbed, x * uniform<V>(tau_word), x);
+      x = select(absorbed, fma(x - site.place.x, uniform<V>(tau_word), site.place.x), x);
     }
   }
 

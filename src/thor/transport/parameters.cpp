@@ -48,8 +48,7 @@ const Section<Acceleration>& acceleration_section() {
                .fallback = "true",
                .beside = {"core_skip", "false"}});
     s.number("jump_depth", &Acceleration::jump_depth, positive,
-             {.meaning = "largest line-centre optical depth of a sphere's radius; the tables end at 3e6",
-              .fallback = "1e30"});
+             {.meaning = "largest line-centre optical depth of a sphere's radius", .fallback = "1e30"});
     s.number("jump_shear", &Acceleration::jump_shear, positive,
              {.meaning = "largest change of the velocity over the radius of a sphere, in thermal speeds",
               .fallback = "0.01"});

@@ -21,7 +21,7 @@ THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem, Log* log = nullptr) {
     log_collisions(*log, lane, collision, flight, draws, dataset, interactor, problem);
   apply(lane, collision, flight, draws, dataset);
   if (problem.jumps.depth_count > 0) [[unlikely]]
-    mark_jumps(lane, collision, flight, problem);
+    mark_jumps(lane, collision, flight, dataset, problem);
 
   lane.steps = lane.steps + select(active, Int(1), Int(0));
   const auto live = in_flight(lane);

@@ -97,6 +97,75 @@ TEST(JumpTables, TheLargestThatFitsIsTaken) {
   EXPECT_NEAR(view<double>(few).place(1e6, 1e-3).shrink * 1e6, 30 * std::sqrt(10.), 1e-6) << "no larger than asked for";
 }
 
+TEST(JumpTables, DeepSpheresFitTheRoom) {
+  const JumpTables tables = JumpTables::built_in();
+  ASSERT_TRUE(tables.has_deep());
+  auto data = tables.view<double>(99);
+  data.deep_depth = 1e30;
+  const auto jumps = view<double>(data);
+  constexpr double a = 4.7e-4;
+  const auto core = jumps.place(1e8, a, 0.3, false);
+  EXPECT_TRUE(core.exists && core.deep);
+  EXPECT_NEAR(core.shrink, 1, 1e-9) << "all of the room";
+  EXPECT_NEAR(core.width, std::cbrt(1e8 * a), 1e-6);
+  EXPECT_FALSE(jumps.place(1e7, a, 0.3, false).deep) << "a tau < 1e4 depends on a";
+  for (const double x : {7., -20., 60., 300.}) {
+    for (const double depth : {1e7, 1e8, 1e9, 1e11}) {
+      const auto place = jumps.place(depth, a, x, true);
+      const double optical_depth = a * depth / std::sqrt(M_PI) / (x * x);  // of the room, in the wing
+      if (optical_depth > 4 && a * depth > 6000) {
+        ASSERT_TRUE(place.exists && place.deep) << x << ", " << depth;
+      }
+      if (optical_depth < 2) {
+        EXPECT_FALSE(place.exists) << x << ", " << depth;
+      }
+      if (!place.exists) continue;
+      EXPECT_LE(place.shrink, 1.000001);
+      EXPECT_NEAR(place.width * place.width * place.width / (a * depth * place.shrink), x > 0 ? 1 : -1, 1e-6);
+      EXPECT_NEAR(x / place.width, deep_xi(int(place.depth)), 1e-6) << "at a node";
+      EXPECT_TRUE(place.shrink > 0.49 || place.depth == 1) << "the largest that fits";
+    }
+  }
+  EXPECT_FALSE(jumps.place(1e9, a, 5, true).exists) << "too near the core";
+  data.deep_depth = 1e7;
+  EXPECT_LE(jumps.place(1e9, a, 20, true).radius, 1e7 * 1.000001) << "no larger than asked for";
+}
+
+TEST_F(JumpFile, OfTheFirstVersionHasNoDeepTables) {
+  const JumpTables own = JumpTables::built_in();
+  JumpTables core(own.axes());
+  for (int i = 0; i < own.axes().a_count; ++i) {
+    for (int k = 0; k < own.axes().depth_count; ++k) core.add(own.node(i, k));
+  }
+  core.write(path);
+  const JumpTables again = JumpTables::read(path);
+  EXPECT_FALSE(again.has_deep());
+  EXPECT_EQ(again.view<float>(99).deep, 0);
+  EXPECT_EQ(again.view<float>(99).exits.count, 4u * 17 * 11 * jump_exits);
+}
+
+/// Recoil moves light to the red, by the share that the numbers at the end of a row give.
+TEST(JumpTables, RecoilMakesExitsRed) {
+  const JumpTables tables = JumpTables::built_in();
+  auto data = tables.view<double>(99);
+  data.deep_depth = 1e30, data.recoils = 1;
+  const auto jumps = view<double>(data);
+  std::mt19937 random(2);
+  for (const double depth : {1e3, 1e8}) {
+    auto place = jumps.place(depth, 1e-3, 0., false);
+    const auto red_share = [&](double g) {
+      place.recoil = g;
+      int red = 0;
+      for (int i = 0; i < 20000; ++i) red += jumps.draw(place, random(), random(), random(), random()).x < 0;
+      return red / 20000.;
+    };
+    const double width = depth > 1e6 ? place.width : 3;
+    EXPECT_NEAR(red_share(0), 0.5, 0.02);
+    EXPECT_NEAR(red_share(0.2 / width), 0.5 + 0.1 * 1.5, 0.05) << depth;
+    EXPECT_LT(red_share(-0.2 / width), 0.42) << depth;
+  }
+}
+
 /// Exits with a known joint distribution: |x| uniform, path and angle that follow it.
 TEST(JumpNode, KeepsWhatItWasMadeOf) {
   std::mt19937 random(1);

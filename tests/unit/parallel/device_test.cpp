@@ -103,6 +103,17 @@ TEST_P(DeviceEngine, GivesThePhotonsThatScatterBesideAFace) {
   }
 }
 
+/// Deep spheres, and photons that jump in the wing.
+TEST_P(DeviceEngine, GivesThePhotonsOfDeepSpheres) {
+  const std::string gas = ", temperature: 1e4 K, tau0: 1e8";
+  for (const std::string& medium :
+       {"type: slab, half_thickness: 1 kpc" + gas, "type: shell, outer_radius: 1 kpc, cells: 4" + gas}) {
+    const std::string text = yaml(medium, 200, "physics: {recoil: true}\n");
+    const std::vector<std::string> jumps{"acceleration.jumps=true"};
+    expect_identical(test::run_all(text, jumps, compute()), test::run_all(text, jumps, processor()));
+  }
+}
+
 /// Every photon and every bin is bit-identical, for any number of lanes and wherever the last photons end.
 TEST_P(DeviceEngine, GivesThePhotonsOfTheProcessor) {
   for (const auto& medium : media) {

@@ -59,6 +59,18 @@ TEST(Engine, SamePhotonsForAnyThreadsAndLanes) {
       EXPECT_GT(count, 200) << medium;
     }
   }
+  // Deep spheres, and photons that jump in the wing.
+  const std::string thick = ", temperature: 1e4 K, tau0: 1e8";
+  for (const std::string& medium : {"type: slab, half_thickness: 1 kpc" + thick,
+                                    "type: shell, outer_radius: 1 kpc, cells: 4" + thick + ", dust: {tau: 1e-3}"}) {
+    for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+      const std::string text = yaml(medium, 100, precision);
+      for (const char* recoil : {"false", "true"}) {
+        const std::vector<std::string> set{"acceleration.jumps=true", std::string("physics.recoil=") + recoil};
+        expect_identical(test::run(text, set, {1, true, ""}), test::run(text, set, {2, false, ""}));
+      }
+    }
+  }
   const auto other = test::run(yaml(media[0], 200, "seed: 2\n"));
   EXPECT_NE(other[0].scatterings, test::run(yaml(media[0], 200))[0].scatterings);
 }
