@@ -38,7 +38,7 @@ std::vector<SkyInfo> on_the_sky(const std::string& path, const io::Result& info)
     if (place.kind != io::ProductKind::image && place.kind != io::ProductKind::cube) continue;
     io::Product product = io::read_product(input, place);
     double light = 0;
-    if (product.has_errors()) {
+    if (product.is_light()) {
       const std::vector<double> values = io::read_values(input, product);
       light = std::accumulate(values.begin(), values.end(), 0.) * product.bin_size();
     }
@@ -164,13 +164,14 @@ std::string to_text(const std::string& path, const io::Result& info) {
     row("beyond",
         fmt::format("{} erg/s beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
   }
+  const bool earlier = io::number(root, "format_version") == 1;  // another limit of the VOV, and not everywhere one
   for (const io::Object& object : info.objects) {
     const auto share = io::number(object.attributes, "trusted");
     if (!share) continue;
-    const bool knows_vov = show(object.attributes, "error_method") == "groups";
+    const std::string vov = fmt::format(" and a VOV of at most {}", earlier ? 0.15 : 0.1);
     row("trusted",
         fmt::format("{:.3g} % of the light of {} is in bins with errors of at most 20 %{}", 100 * *share,
-                    object.path.substr(object.path.rfind('/') + 1), knows_vov ? " and a VOV of at most 0.15" : ""));
+                    object.path.substr(object.path.rfind('/') + 1), info.of(object.path + "/vov") ? vov : ""));
   }
   if (const auto parts = io::parts_of(info)) {
     row("parts",

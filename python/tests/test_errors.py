@@ -285,7 +285,7 @@ class DamagedContentsTest(WithFiles):
         "units that nobody knows": attribute("photons/original/velocity_final", "units", np.bytes_(b"furlong")),
         "a version that is no number": attribute("/", "format_version", np.bytes_(b"one")),
         "a version below one": attribute("/", "format_version", 0),
-        "a newer version": attribute("/", "format_version", 2),
+        "a newer version": attribute("/", "format_version", 3),
         "a wavelength of 0": attribute("/", "wavelength0", 0.0),
         "a wavelength that is none": attribute("/", "wavelength0", np.nan),
         "a wavelength of text": attribute("/", "wavelength0", np.bytes_(b"x")),

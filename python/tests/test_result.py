@@ -108,7 +108,7 @@ class ReadingTest(WithFiles):
         self.refused("not a result of thor")
 
     def test_newer_format(self):
-        write_result(self.path, format_version=2)
+        write_result(self.path, format_version=3)
         self.refused("update")
 
     def test_damaged_contents(self):

@@ -10,7 +10,7 @@ import numpy as np
 from .drawing import COLORS, colour_bar, colour_scale, is_logarithmic, panel, show_caveats, ticks_inside
 from .errors import ArgumentError
 from .line import Floats, Line
-from .spectrum import of_generator
+from .spectrum import are_known, of_generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +34,9 @@ class Histogram:
 
     ``axes`` names them in the order of the dimensions of ``luminosity`` and ``error``; ``edges`` and ``units`` have
     the edges of the bins of each, and their units. ``of`` says which photons were counted, ``beyond`` is the
-    luminosity outside all bins, and ``error_method`` how the error was found (docs/formats.md). x and velocities are
-    relative to ``line.wavelength0``, which may differ between the outputs of a run. ``generator`` is the name of the
+    luminosity outside all bins, and ``error_method`` how the error was found (docs/formats.md); without errors
+    (``errors: none``) ``error`` is NaN. ``vov`` and ``trusted`` are as in an :class:`Image`; what is summed over axes has
+    neither. x and velocities are relative to ``line.wavelength0``, which may differ between the outputs of a run. ``generator`` is the name of the
     generators whose photons were counted, or None for all of them.
     """
 
@@ -51,12 +52,14 @@ class Histogram:
     line: Line
     caveats: tuple[str, ...] = ()
     generator: str | None = None
+    vov: Floats | None = None
+    trusted: float = np.nan
 
     def along(self, *axes: str) -> Histogram:
         """Summed over all axes but these.
 
-        Errors add in quadrature where a photon is in one bin only (``error_method`` is histories). Otherwise bins are
-        correlated, and the error is the sum of theirs, an upper bound.
+        Errors add in quadrature, since a photon is in one bin only. Where ``error_method`` is groups, as in some earlier files,
+        the error is the sum of theirs, an upper bound.
         """
         unknown = [axis for axis in axes if axis not in self.axes]
         if unknown or not axes:
@@ -64,7 +67,9 @@ class Histogram:
             raise ArgumentError(f"histogram '{self.name}' has the axes {', '.join(self.axes)}, not {wanted}")
         kept = tuple(axis for axis in self.axes if axis in axes)
         over = tuple(i for i, axis in enumerate(self.axes) if axis not in axes)
-        independent = self.error_method == "histories"
+        if not over:
+            return self
+        independent = self.error_method != "groups"
         return replace(
             self,
             axes=kept,
@@ -72,6 +77,8 @@ class Histogram:
             units={axis: self.units[axis] for axis in kept},
             luminosity=np.sum(self.luminosity, axis=over),
             error=np.sqrt(np.sum(self.error**2, axis=over)) if independent else np.sum(self.error, axis=over),
+            vov=None,
+            trusted=np.nan,
         )
 
     def plot(self, ax: Axes | None = None, *, decades: float = 4.0, cmap: str = "inferno", caveats: bool = True) -> Axes:
@@ -90,8 +97,9 @@ class Histogram:
             edges = [self.edges[axis] / _LABEL.get(axis, ("", 1.0))[1] for axis in self.axes]
             labels = [self._label(axis) for axis in self.axes]
             if len(edges) == 1:
-                band = {"fill": True, "color": COLORS[0], "alpha": 0.25, "lw": 0}
-                ax.stairs(self.luminosity + self.error, edges[0], baseline=self.luminosity - self.error, **band)
+                if are_known(self.error):
+                    band = {"fill": True, "color": COLORS[0], "alpha": 0.25, "lw": 0}
+                    ax.stairs(self.luminosity + self.error, edges[0], baseline=self.luminosity - self.error, **band)
                 ax.stairs(self.luminosity, edges[0], baseline=None, color=COLORS[0], lw=1.1)
                 ax.set_ylim(bottom=0.0, auto=None)
                 ax.set_ylabel("luminosity of a bin [erg s$^{-1}$]")

@@ -56,7 +56,8 @@ class Peel(Rows):
         """The spectrum that the observer sees of this light, or of the rows for which ``mask`` is true.
 
         ``bins``, ``range`` and ``wavelength0`` are as in :meth:`Photons.spectrum`. What a photon adds to a bin in all of its rows, y,
-        is summed before it is squared: of N photons the error of the sum is sqrt(sum y^2 - (sum y)^2 / N).
+        is summed before it is squared: the error of the bin is sqrt(sum y^2). That of all bins is sqrt(sum y^2 - (sum y)^2 / N)
+        of N photons, with what each adds to all of them. An output of the same light has the same errors.
         """
         rows = self if mask is None else self.select(mask)
         light: Floats = rows["light"]
@@ -67,22 +68,17 @@ class Peel(Rows):
         photon = np.unique(rows["id"][inside], return_inverse=True)[1]
         which = np.minimum(np.searchsorted(edges, values[inside], side="right") - 1, count - 1)
         pairs, pair = np.unique(photon * count + which, return_inverse=True)
-        sums, error = self._sum(pairs % count, _sums(pair, light[inside]), count)
+        shares = _sums(pair, light[inside])
+        sums, squares = (_sums(pairs % count, values, count) for values in (shares, shares**2))
         each = _sums(photon, light[inside])
-        total, total_error = self._sum(np.zeros(len(each), dtype=int), each, 1)
+        total, photons = float(np.sum(each)), max(int(self._result.summary["photons"]), 1)
+        total_error = np.sqrt(max(float(np.sum(each**2)) - total**2 / photons, 0.0))
         beyond = float(np.sum(light[~inside]))
-        notes = self._result.notes(of_spectrum(name, float(total[0]), beyond), "escaped")
+        notes = self._result.notes(of_spectrum(name, total, beyond), "escaped")
         return Spectrum(
-            name, edges, sums / widths, error / widths, axis, "escaped", line, caveats=notes, observer=self.observer,
-            total_error=float(total_error[0]),
+            name, edges, sums / widths, np.sqrt(squares) / widths, axis, "escaped", line, caveats=notes, observer=self.observer,
+            total_error=float(total_error),
         )  # fmt: skip
-
-    def _sum(self, where: npt.NDArray[np.intp], light: Floats, bins: int) -> tuple[Floats, Floats]:
-        """Sums of the light of photons in bins, and their errors."""
-        sums, squares = (_sums(where, values, bins) for values in (light, light**2))
-        photons = max(int(self._result.summary["photons"]), 1)
-        error: Floats = np.sqrt(np.maximum(squares - sums**2 / photons, 0.0))
-        return sums, error
 
     def __repr__(self) -> str:
         if self._group is None and self._result.parts:

@@ -13,7 +13,7 @@ from .drawing import panel, show_caveats, ticks_inside
 from .errors import ArgumentError, MissingError
 from .line import AXIS_UNITS, Floats, is_axis
 from .result import Result
-from .spectrum import Spectrum
+from .spectrum import Spectrum, are_known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ def plot_spectrum(
     legend_title: str | None = None,
     caveats: bool = True,
 ) -> Axes:
-    """Draws spectra as step histograms in a band of one Monte Carlo standard deviation.
+    """Draws spectra as step histograms in a band of one Monte Carlo standard deviation, or without a band if they have no errors.
 
     ``source`` is a result (its spectra of escaped photons are drawn, those of observers only if there are no others; or
     the one called ``name``), a spectrum, or several: a list, or a mapping from labels. ``axis`` redraws them over x,
@@ -127,12 +127,14 @@ def plot_spectrum(
     with panel(ax) as ax:
         unit = _TICK_UNIT[axis]
         used = len(ax.patches)
+        drawn = sum(str(patch.get_gid() or "").startswith(_GID) for patch in ax.patches)
 
         for i, (key, spectrum) in enumerate(spectra.items()):
             flux, error, edges = spectrum.flux, spectrum.error, spectrum.edges / unit
-            hue = color or colors[(used // 2 + i) % len(colors)]
-            band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
-            ax.stairs(flux + error, edges, baseline=flux - error, **band)
+            hue = color or colors[(drawn + i) % len(colors)]
+            if are_known(error):
+                band = {"fill": True, "color": hue, "alpha": 0.25, "lw": 0}
+                ax.stairs(flux + error, edges, baseline=flux - error, **band)
             text = label if label is not None and len(spectra) == 1 else key
             ax.stairs(flux, edges, baseline=None, color=hue, lw=1.1, label=text, gid=_GID + spectrum.line.label)
 

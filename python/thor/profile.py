@@ -10,7 +10,7 @@ import numpy as np
 from .drawing import COLORS, in_print, is_logarithmic, middles, panel, show_caveats, ticks_inside, titled
 from .errors import ArgumentError
 from .line import Floats
-from .spectrum import of_generator
+from .spectrum import are_known, of_generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ class Profile:
         return float(np.sum(self.brightness * np.pi * np.diff(self.edges**2)) * self.light)
 
     def plot(self, ax: Axes | None = None, *, color: str = COLORS[0], label: str | None = None, caveats: bool = True) -> Axes:
-        """Draws the profile with its error bars; both axes are logarithmic, the radius where its rings are. Several may share
+        """Draws the profile with its error bars, if it has errors; both axes are logarithmic, the radius where its rings are. Several may share
         the axes. Caveats are in a line below it unless ``caveats`` is false."""
         if not np.any(self.brightness > 0):
             raise ArgumentError(f"profile '{self.name}' is dark: no light reached it")
@@ -62,9 +62,10 @@ class Profile:
                 ax.set_xscale("log")
             shown = np.where(self.brightness > 0, self.brightness, np.nan)
             ax.stairs(shown, self.edges, baseline=None, color=color, lw=1.1, label=label)
-            # An error bar down to zero ends at a tenth of the value.
-            below = np.minimum(self.error, 0.9 * self.brightness)
-            ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=color)
+            if are_known(self.error):
+                # An error bar down to zero ends at a tenth of the value.
+                below = np.minimum(self.error, 0.9 * self.brightness)
+                ax.errorbar(middles(self.edges), shown, (below, self.error), fmt="none", lw=0.8, color=color)
             ax.set_yscale("log")
             ax.set_xlim(self.edges[0], self.edges[-1])
             ax.set_xlabel(f"radius [{self.length}]")

@@ -23,7 +23,7 @@ from .profile import Profile
 from .ray_result import RayResult
 from .result_file import Named, ResultFile, as_text, open_file
 from .sky import Cube, Image
-from .spectrum import Spectrum
+from .spectrum import Spectrum, are_known
 from .weights import common_weight
 
 # Factors from a file's units to ours.
@@ -109,15 +109,12 @@ class Result(ResultFile):
     def _spectrum(self, name: str, group: reading.Group) -> Spectrum:
         attributes = reading.attributes(group)
         axis, of = attributes["axis"], str(attributes["of"])
-        edges, flux, error = (
-            reading.numbers(group, key, self.path).astype(float) for key in ("edges", "flux", "error")
-        )
-        if axis not in AXIS_UNITS or not edges.ndim == flux.ndim == error.ndim == 1:
+        edges, flux = (reading.numbers(group, key, self.path).astype(float) for key in ("edges", "flux"))
+        if axis not in AXIS_UNITS or not edges.ndim == flux.ndim == 1 or not len(edges) - 1 == len(flux) > 0:
             raise ResultError(f"{self.path}: spectrum '{name}' is damaged")
-        if not len(edges) - 1 == len(flux) == len(error) > 0 or not np.all(np.diff(edges) > 0):
+        if not (np.all(np.diff(edges) > 0) and np.all(np.isfinite(flux))):
             raise ResultError(f"{self.path}: spectrum '{name}' is damaged")
-        if not (np.all(np.isfinite(flux)) and np.all(np.isfinite(error))):
-            raise ResultError(f"{self.path}: spectrum '{name}' is damaged")
+        error = self._error(f"spectrum '{name}'", group, flux.shape)
         units = reading.attribute(group["edges"], "units", AXIS_UNITS[axis])
         if units not in _UNITS[axis]:
             raise ResultError(f"{self.path}: spectrum '{name}' has its {axis} axis in '{units}'")
@@ -131,39 +128,41 @@ class Result(ResultFile):
         self._beyond[name] = float(attributes.get("luminosity_beyond", np.nan))
         own = of_spectrum(name, spectrum.luminosity()[0], self._beyond[name])
         self._caveats += own
-        noisy = of_output(spectrum.luminosity()[0], 0.0, float(reading.attribute(group, "trusted", np.nan)))
+        noisy = of_output(spectrum.luminosity()[0], 0.0, spectrum.trusted)
         return replace(spectrum, caveats=self.notes([*own, *noisy], of))
 
     def _histogram(self, name: str, group: reading.Group) -> Histogram:
         attributes = reading.attributes(group)
         axes = tuple(str(attributes["axes"]).split())
         edges = {axis: reading.numbers(group, f"edges_{axis}", self.path).astype(float) for axis in axes}
-        luminosity, error = (reading.numbers(group, key, self.path).astype(float) for key in ("luminosity", "error"))
+        luminosity = reading.numbers(group, "luminosity", self.path).astype(float)
         shape = tuple(len(edges[axis]) - 1 for axis in axes)
-        if not axes or luminosity.shape != shape or error.shape != shape or min(shape) < 1:
+        if not axes or luminosity.shape != shape or min(shape) < 1:
             raise ResultError(f"{self.path}: histogram '{name}' is damaged")
-        if not (np.all(np.isfinite(luminosity)) and np.all(np.isfinite(error))):
+        if not np.all(np.isfinite(luminosity)):
             raise ResultError(f"{self.path}: histogram '{name}' is damaged")
         if not all(np.all(np.diff(edges[axis]) > 0) for axis in axes):
             raise ResultError(f"{self.path}: histogram '{name}' is damaged")
+        error = self._error(f"histogram '{name}'", group, shape)
         units = {axis: str(reading.attribute(group[f"edges_{axis}"], "units", "")) for axis in axes}
         beyond, method = float(attributes["luminosity_beyond"]), str(attributes["error_method"])
         line = self.line.about(attributes["wavelength0"])
         of = str(attributes["of"])
-        own = of_output(float(np.sum(luminosity)), beyond, float(attributes.get("trusted", np.nan)))
+        trust = self._trust(name, group, shape)
+        own = of_output(float(np.sum(luminosity)), beyond, trust["trusted"])
         return Histogram(
-            name, axes, edges, units, luminosity, error, of, beyond, method, line, self.notes(own, of), _generator(attributes)
-        )
+            name, axes, edges, units, luminosity, error, of, beyond, method, line, self.notes(own, of), _generator(attributes),
+            vov=trust["vov"], trusted=trust["trusted"],
+        )  # fmt: skip
 
     def _sky(self, name: str, group: reading.Group, array: str) -> dict[str, Any]:
         """What images and cubes have in common."""
         attributes = reading.attributes(group)
-        value, error = (reading.numbers(group, key, self.path).astype(float) for key in (array, "error"))
+        value = reading.numbers(group, array, self.path).astype(float)
         right, up = reading.pixel_edges(group, name, value.shape[-2:], self.path)
-        if error.shape != value.shape:
-            raise ResultError(f"{self.path}: '{name}' is damaged: the shape of its arrays")
-        if not (np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
+        if not np.all(np.isfinite(value)):
             raise ResultError(f"{self.path}: '{name}' is damaged: not all of its numbers are finite")
+        error = self._error(f"'{name}'", group, value.shape)
         direction, centre = (reading.vector(attributes, key, f"{self.path}: '{name}'") for key in ("direction", "centre"))
         return {
             "name": name,
@@ -182,6 +181,15 @@ class Result(ResultFile):
             **self._trust(name, group, value.shape),
             **self._distance(group["edges_right"]),
         }
+
+    def _error(self, what: str, group: reading.Group, shape: tuple[int, ...]) -> Floats:
+        """Errors of an output; NaN, without memory for each bin, where it has none."""
+        if reading.attribute(group, "error_method") == "none":
+            return np.broadcast_to(np.float64(np.nan), shape)
+        error: Floats = reading.numbers(group, "error", self.path).astype(float)
+        if error.shape != shape or not np.all(np.isfinite(error)):
+            raise ResultError(f"{self.path}: {what} is damaged: its error")
+        return error
 
     def _trust(self, name: str, group: reading.Group, shape: tuple[int, ...]) -> dict[str, Any]:
         """What tells whether errors can be trusted; files of earlier versions have nothing of it."""
@@ -219,13 +227,12 @@ class Result(ResultFile):
 
     def _profile(self, name: str, group: reading.Group) -> Profile:
         attributes = reading.attributes(group)
-        edges, value, error = (
-            reading.numbers(group, key, self.path).astype(float) for key in ("edges", "surface_brightness", "error")
-        )
-        if not edges.ndim == value.ndim == error.ndim == 1 or not len(edges) - 1 == len(value) == len(error) > 0:
+        edges, value = (reading.numbers(group, key, self.path).astype(float) for key in ("edges", "surface_brightness"))
+        if not edges.ndim == value.ndim == 1 or not len(edges) - 1 == len(value) > 0:
             raise ResultError(f"{self.path}: profile '{name}' is damaged: the shape of its arrays")
-        if not (np.all(np.diff(edges) > 0) and np.all(np.isfinite(value)) and np.all(np.isfinite(error))):
+        if not (np.all(np.diff(edges) > 0) and np.all(np.isfinite(value))):
             raise ResultError(f"{self.path}: profile '{name}' is damaged: its numbers")
+        error = self._error(f"profile '{name}'", group, value.shape)
         direction, centre = (reading.vector(attributes, key, f"{self.path}: profile '{name}'") for key in ("direction", "centre"))
         profile = Profile(
             name=name,
@@ -348,7 +355,7 @@ class Result(ResultFile):
             return float(np.sum(self.photons.escaped["weight"] ** 2))
         for name, spectrum in self.spectra.items():
             whole = spectrum.observer is None and spectrum.generator is None
-            if spectrum.of == "escaped" and whole and self._beyond[name] == 0.0:
+            if spectrum.of == "escaped" and whole and self._beyond[name] == 0.0 and are_known(spectrum.error):
                 return spectrum.luminosity()[1] ** 2
         return float("nan")
 

@@ -14,7 +14,7 @@ from .errors import ArgumentError, MissingError, ResultError
 Product = TypeVar("Product")
 Self = TypeVar("Self", bound="ResultFile")
 
-FORMAT_VERSION = 1  # the newest layout of the file that this package reads
+FORMAT_VERSION = 2  # the newest layout of the file that this package reads
 
 
 class Named(dict[str, Product]):

@@ -32,6 +32,7 @@ class OnSky:
     observer, ``of`` says whether the light escaped, or was emitted and had no transfer. ``beyond`` is the luminosity
     outside the image, ``luminosity_error`` the Monte Carlo error [erg/s] of all light in it. ``vov`` is the variance of the variance of every bin, by which the error itself is good to sqrt(vov)/2, and
     ``trusted`` the share of the light in bins whose error can be trusted (docs/formats.md); None and nan where they are not known.
+    Without errors (``errors: none``) ``error`` and ``luminosity_error`` are NaN, and so is the error of all that is measured.
     ``caveats`` lists in short form what to know about it, and is shown in figures.
     ``generator`` is the name of the generators whose photons were counted, or None for all of them.
     """
@@ -134,7 +135,10 @@ class Image(OnSky):
             )
         count = max(math.ceil(pixels), 1)
         limit = float(ranked[count - 1])
-        shift = int(np.ceil(self.area(limit)[1] / self.pixel_area))
+        error = self.area(limit)[1] / self.pixel_area
+        if np.isnan(error):
+            return limit, float("nan")
+        shift = int(np.ceil(error))
         brighter, fainter = ranked[max(count - 1 - shift, 0)], ranked[min(count - 1 + shift, len(ranked) - 1)]
         return limit, float(brighter - fainter) / 2
 
@@ -156,12 +160,12 @@ class Image(OnSky):
         return BrightnessPdf(edges, count * scale, np.sqrt(variance) * scale)
 
     def _above(self, limit: float) -> Floats:
-        """Probability of every pixel to be at least as bright as a limit, for Gaussian errors."""
+        """Probability of every pixel to be at least as bright as a limit, for Gaussian errors; NaN without errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
             sigmas = (self.brightness - limit) / self.error
         known = self.error > 0.0
         chance = 0.5 * (1.0 + np.vectorize(math.erf, otypes=[float])(np.where(known, sigmas, 0.0) / np.sqrt(2.0)))
-        return np.where(known, chance, (self.brightness >= limit).astype(float))
+        return np.where(known, chance, np.where(np.isnan(self.error), np.nan, self.brightness >= limit))
 
     def _distance(self) -> Floats:
         """Distance of the middle of every pixel from the centre."""
@@ -206,6 +210,12 @@ class Image(OnSky):
     def __repr__(self) -> str:
         rows, columns = self.brightness.shape
         return f"<Image '{self.name}' for observer '{self.observer}'{of_generator(self.generator)}: {columns} x {rows}, L = {self.luminosity():.4g} erg/s>"
+
+
+def _is_known(light: Floats, error: Floats, least: float) -> npt.NDArray[np.bool_]:
+    """Where there is light of at least so many times its error; without errors, where there is light."""
+    known: npt.NDArray[np.bool_] = (light > 0.0) & ((light >= least * error) | np.isnan(error))
+    return known
 
 
 class Moments(NamedTuple):
@@ -277,13 +287,13 @@ class Cube(OnSky):
         axis: str | None = None, least: float = 3.0, decades: float = 4.0, cmap: str | None = None, caveats: bool = True,
     ) -> Axes:  # fmt: skip
         """Draws the image of a window as :meth:`image` and :meth:`Image.plot` do, or a ``moment`` of it: "mean", "dispersion" or
-        "blue_fraction". Pixels whose light is less than ``least`` times its error are grey."""
+        "blue_fraction". Pixels whose light is less than ``least`` times its error are grey; without errors, those without light."""
         image = self.image(low, high, axis)
         if moment is None:
             return image.plot(ax, decades=decades, cmap=cmap or "inferno", caveats=caveats)
         if moment not in Moments._fields:
             raise ArgumentError(f"unknown moment {moment!r}: choose from {', '.join(Moments._fields)}")
-        known = (image.brightness > 0.0) & (image.brightness >= self._least(least) * image.error)
+        known = _is_known(image.brightness, image.error, self._least(least))
         if not np.any(known):
             raise ArgumentError(f"cube '{self.name}' has no pixel with light of {least:g} times its error: add photons, or set least=0")
         values = np.where(known, getattr(self.moments(low, high, axis), moment), np.nan)
@@ -307,7 +317,7 @@ class Cube(OnSky):
 
         Of the channel that line centre is in, the part on either side of it counts. With b that part, the error is
         sqrt(sum (b_i - f)^2 dL_i^2)/L, for channels that are independent. The mask is true where the light L is at least
-        ``least`` times its error; pixels without light have nan.
+        ``least`` times its error, or without errors where there is light; pixels without light have nan.
         """
         least = self._least(least)
         inside, (first, last, along) = self._window(low, high, axis), self._ends(low, high, axis)
@@ -321,7 +331,7 @@ class Cube(OnSky):
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.sum(light * blue, axis=0) / total
             spread = np.sqrt(np.sum(((blue - ratio) * error) ** 2, axis=0)) / total
-        return RatioMap(ratio, spread, (total > 0.0) & (total >= least * of_total))
+        return RatioMap(ratio, spread, _is_known(total, of_total, least))
 
     def doublet_ratio(self, first: float | str, second: float | str, within: float | str, *, least: float = 3.0) -> RatioMap:
         """Light around the ``first`` over that around the ``second`` of two transitions in every pixel.
@@ -329,7 +339,8 @@ class Cube(OnSky):
         These are wavelengths in vacuum at rest [Angstrom] (``result.transitions`` has them by name), and ``within`` is the velocity [km/s] on
         either side of each that counts, of channels at its ends a part; the cube must have all of it. Text such as "100 km/s" will
         do, too. Errors are those of independent channels. The mask is
-        true where both lights are at least ``least`` times their errors; pixels without light around the second have nan.
+        true where both lights are at least ``least`` times their errors, or without errors where there is light around both;
+        pixels without light around the second have nan.
         """
         least = self._least(least)
         reach = positive(in_unit(within, "km/s", "within"), "within [km/s]") / C_KMS
@@ -355,8 +366,7 @@ class Cube(OnSky):
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(other > 0.0, light / other, np.nan)
             spread = np.where(other > 0.0, np.hypot(error, ratio * of_other) / other, np.nan)
-        known = (light >= least * error) & (other >= least * of_other) & (light > 0.0) & (other > 0.0)
-        return RatioMap(ratio, spread, known)
+        return RatioMap(ratio, spread, _is_known(light, error, least) & _is_known(other, of_other, least))
 
     def _window(self, low: float | str, high: float | str, axis: str | None) -> Floats:
         """The part of every channel that lies between two values of an axis; an error if that is none of any."""
@@ -401,7 +411,10 @@ class Cube(OnSky):
     def _sum(self, inside: Floats) -> tuple[Floats, Floats]:
         """Light of parts of channels in every pixel, and its error."""
         width = (np.diff(self.edges) * inside)[:, None, None]
-        return np.sum(self.intensity * width, axis=0), np.sqrt(np.sum((self.error * width) ** 2, axis=0))
+        light = np.sum(self.intensity * width, axis=0)
+        if self.error_method == "none":
+            return light, np.full_like(light, np.nan)
+        return light, np.sqrt(np.sum((self.error * width) ** 2, axis=0))
 
     def __repr__(self) -> str:
         channels, rows, columns = self.intensity.shape

@@ -38,6 +38,11 @@ def of_generator(name: str | None) -> str:
     return "" if name is None else f" of generator '{name}'"
 
 
+def are_known(error: Floats) -> bool:
+    """Whether Monte Carlo errors are known; all are NaN where an output has none (``errors: none``)."""
+    return not bool(np.all(np.isnan(error)))
+
+
 def _is_finite(value: Any) -> bool:
     try:
         return bool(np.ndim(value) == 0 and np.isfinite(value))
@@ -53,8 +58,9 @@ class Spectrum:
     photons were counted: escaped, emitted or absorbed. x and velocities are relative to
     ``line.wavelength0``, which may differ between the spectra of a run. ``caveats`` lists in short form what to know
     before relying on it, such as light beyond its range; figures show them. ``observer`` is who sees this light, or None
-    for light of all directions; a photon is then seen in several bins, whose errors are correlated, and ``vov`` and ``trusted``
-    tell whether the errors can be trusted, as those of an image. What is rebinned or normalised has neither. ``light`` is the
+    for light of all directions; an observer sees a photon in several bins, whose errors are correlated. ``vov`` and ``trusted``
+    tell whether the errors can be trusted, as those of an image; what is rebinned or normalised has neither. Without errors
+    (``errors: none``) ``error`` is NaN. ``light`` is the
     luminosity [erg/s] that a flux of 1 is: 4 pi d_L^2 of fluxes, whose wavelengths and frequencies are observed ones.
     ``generator`` is the name of the generators whose photons were counted, or None for all of them.
     """
@@ -106,7 +112,7 @@ class Spectrum:
         """The luminosity within the spectrum's range and its Monte Carlo error [erg/s].
 
         Errors of bins are added in quadrature; of what an observer sees, whose bins share photons, the file has the error of
-        the sum itself (``total_error``).
+        the sum itself (``total_error``). Files without it give the sum in quadrature, a lower bound.
         """
         total, error = self.integral()
         return total * self.light, error * self.light
@@ -122,7 +128,8 @@ class Spectrum:
     def mean(self) -> tuple[float, float]:
         """The mean of the axis, weighted by luminosity, and its Monte Carlo error.
 
-        m = sum(L_i c_i) / L, with the error sqrt(sum((c_i - m)^2 dL_i^2)) / L.
+        m = sum(L_i c_i) / L, with the error sqrt(sum((c_i - m)^2 dL_i^2)) / L, which takes bins as independent: of what an
+        observer sees it is an estimate, since a photon is seen in several.
         """
         total = self.integral()[0]
         if total == 0.0:
@@ -181,13 +188,15 @@ class Spectrum:
 
         The total is as uncertain as the photons that it counts: with f_i = L_i / L,
         d(f_i)^2 = ((1 - 2 f_i) dL_i^2 + f_i^2 dL^2) / L^2. The fractions then add up to 1 and are
-        no longer independent: rebin before, not after.
+        no longer independent: rebin before, not after. Of what an observer sees, whose bins share photons, dL is at least the
+        sum of dL_i in quadrature, and the error is an estimate.
         """
         total, total_error = self.integral()
         if self.is_normalised or total == 0.0:
             return replace(self, is_normalised=True)
         share = self.flux * self.widths / total
         own = self.error * self.widths
+        total_error = np.maximum(total_error, np.sqrt(np.sum(own**2)))
         variance = (1.0 - 2.0 * share) * own**2 + share**2 * total_error**2
         error = np.sqrt(np.maximum(variance, 0.0)) / total / self.widths
         return replace(
@@ -209,7 +218,7 @@ class Spectrum:
     def __repr__(self) -> str:
         luminosity, error = self.luminosity()
         units = f" {self.axis_units}" if self.axis_units else ""
-        total = f"L = ({luminosity:.4g} +- {error:.1g}) erg/s"
+        total = f"L = ({luminosity:.4g} +- {error:.1g}) erg/s" if np.isfinite(error) else f"L = {luminosity:.4g} erg/s"
         if self.is_normalised:
             total = "normalised"
         held = "".join(f"; {caveat}" for caveat in self.caveats)

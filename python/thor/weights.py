@@ -9,9 +9,9 @@ import numpy as np
 
 from .photons import FATES
 from .protocols import RunData
-from .spectrum import Spectrum
+from .spectrum import Spectrum, are_known
 
-_SAME = 1e-6  # relative; light is counted to 1e-10 or better
+_SAME = 1e-6  # relative; light is counted to 8e-9, and errors are good to 6e-8
 
 
 def common_weight(result: RunData) -> float | None:
@@ -19,7 +19,7 @@ def common_weight(result: RunData) -> float | None:
 
     Newer files say so (``equal_weights`` of the summary). For older ones it is inferred: the sum of squared weights
     over the sum of weights is at least the mean weight, and equal to it only if all weights are equal, so the errors of
-    a spectrum tell. Without spectra the recorded weights do; without those the mean weights of generators and fates,
+    a spectrum of all directions tell. Without one the recorded weights do; without those the mean weights of generators and fates,
     and how the configuration distributes photons.
     """
     summary = result.summary
@@ -32,7 +32,7 @@ def common_weight(result: RunData) -> float | None:
         return weight if summary["equal_weights"] else None
     if not all(np.isclose(mean, weight, rtol=_SAME, atol=0.0) for mean in _means(result)):
         return None
-    tell = [spectrum for spectrum in result.spectra.values() if np.any(spectrum.flux > 0.0)]
+    tell = [s for s in result.spectra.values() if s.observer is None and np.any(s.flux > 0.0) and are_known(s.error)]
     if tell:
         equal = all(_are_equal(s, weight * emitted / carried if s.of == "emitted" else weight) for s in tell)
     elif "weight" in result.photons:

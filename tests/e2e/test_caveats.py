@@ -86,7 +86,7 @@ class Caveats(Case):
                 for line in said:
                     self.assertRegex(line, r"^spectrum s0: noisy \((100|[5-9]\d[.\d]*) % of its light is in bins with errors above 20 %")
                 shown = thor("info", out).stdout
-                self.assertRegex(shown, r"trusted +[\d.]+ % of the light of s0 is in bins with errors of at most 20 %\n")
+                self.assertRegex(shown, r"trusted +[\d.]+ % of the light of s0 is in bins with errors of at most 20 % and a VOV of at most 0\.1\n")
 
     def test_photons_that_are_stopped(self):
         """They are in no spectrum, unless one counts them."""

@@ -27,7 +27,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import sphere  # noqa: E402
 from support import (  # noqa: E402
-    Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, as_nobody, command_line, limited, main, skip_loudly, thor, wait_for)
+    Case, DONE, INPUT, OUTPUT, STOPPED, USAGE, as_nobody, command_line, limited, main, read_package, skip_loudly, thor,
+    wait_for)
 
 RIGHT, UP = 0.45, 0.25  # of the source from the middle of the images [kpc]
 COLUMN, ROW, PIXELS = 14, 12, 20
@@ -506,8 +507,10 @@ class Commands(Exported):
             file["images/sb/error"] = data
         def missing(file):
             del file["images/sb/edges_up"]
+        def without(file):
+            del file["images/sb/error"]
         for edit, says in ((not_a_number, "not all of its numbers are finite"), (unequal, "not of equal width"),
-                           (cut, "its shape is not that of its axes"), (missing, "edges_up")):
+                           (cut, "its shape is not that of its axes"), (missing, "edges_up"), (without, "error")):
             with self.subTest(says):
                 path = self.edited(edit)
                 for format in ("--fits", "--png"):
@@ -516,6 +519,32 @@ class Commands(Exported):
                 self.assertEqual([p.name for p in self.folder.iterdir()], ["edited.h5"])
                 self.export("--fits", "--name", "ifu", "-o", self.folder, file=path)
                 (self.folder / "ifu.fits").unlink()
+
+    def test_files_of_format_1(self):
+        """Errors of observers' light by groups, with a VOV of at most 0.15; spectra of all directions and histograms without VOV."""
+        def age(file):
+            file.attrs["format_version"] = 1
+            for place in ("images/sb", "cubes/ifu", "profiles/rings", "spectra/seen"):
+                file[place].attrs["error_method"] = np.bytes_("groups")
+            for place in ("spectra/emergent", "histograms/two"):
+                del file[place]["vov"]
+        path = self.edited(age)
+        told = thor("info", path)
+        self.assertEqual(told.returncode, DONE, told.stderr)
+        for name, limits in (("sb", "20 % and a VOV of at most 0.15\n"), ("seen", "20 % and a VOV of at most 0.15\n"), ("emergent", "20 %\n"), ("two", "20 %\n")):
+            self.assertIn(f"of the light of {name} is in bins with errors of at most {limits}", told.stdout)
+        self.export("--fits", "--txt", "--png", "-o", self.folder, file=path)
+        fits = self.need("astropy.io.fits")
+        for name, parts in (("seen", ["DATA", "STAT", "VOV"]), ("emergent", ["DATA", "STAT"])):
+            with fits.open(self.folder / f"{name}.fits") as found:
+                self.assertEqual([hdu.name for hdu in found[1:]], parts)
+        package = read_package()
+        with package.open(path) as result, package.open(self.shared / "out.h5") as newer:
+            self.assertIsNone(result.spectra["emergent"].vov)
+            self.assertIsNone(result.histograms["two"].vov)
+            self.assertEqual(result.images["sb"].error_method, "groups")
+            for name, spectrum in result.spectra.items():
+                self.assertEqual(spectrum.luminosity(), newer.spectra[name].luminosity())
 
     def test_info(self):
         text = thor("info", self.shared / "out.h5").stdout

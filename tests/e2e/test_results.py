@@ -104,7 +104,7 @@ class DamagedResults(Case):
         self.refuse(self.edited(lambda file: file.pop("summary")), "not a result of thor")
 
     def test_newer_format(self):
-        self.refuse(self.edited(lambda file: file.attrs.modify("format_version", 99)), "format 99.*up to 1")
+        self.refuse(self.edited(lambda file: file.attrs.modify("format_version", 99)), "format 99.*up to 2")
 
     def test_damaged_format_version(self):
         for value in ("one", 1.5, 0, -1, np.arange(3)):
@@ -261,7 +261,7 @@ class ResultFile(Case):
             skip_loudly(self, "astropy is not installed (Debian: python3-astropy)")
         with h5py.File(self.path) as file:
             found = self.datasets(file)
-            self.assertEqual(len(found), 3 * 4 + 13)
+            self.assertEqual(len(found), 4 * 4 + 13)  # with vov
             for name, item in found.items():
                 units.Unit(self.label(item, "units"))  # raises if it cannot be parsed
                 self.assertGreater(len(self.label(item, "description")), 5, name)
@@ -284,7 +284,7 @@ class ResultFile(Case):
         self.assertEqual(told["cpu"], json.loads(thor("devices", "--json").stdout)["cpu"]["name"])
         self.assertRegex(told["device"], r"^(cpu|cuda): .+ \(\w+\)$")
         self.assertEqual((told["seed"], told["precision"], told["line"]), (77, "single", "Lya"))
-        self.assertEqual(told["format_version"], 1)
+        self.assertEqual(told["format_version"], 2)
         age = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.fromisoformat(told["date"].replace("Z", "+00:00"))
         self.assertLess(abs(age.total_seconds()), 86400)
         done = thor("check", self.write(told["config"]), "--no-trial", "--json")

@@ -352,13 +352,16 @@ class Sets(SkyCase):
 
 
     def test_what_does_not_fit_in_memory_is_refused(self):
-        """48 cubes of 32^2 x 60 pixels, with the sums of 32 groups each, under a limit of 400 MB."""
-        cube = {**CUBE, "pixels": 32, "bins": 60}
+        """48 cubes of 80^2 x 60 pixels, of 32 bytes each, under a limit of 400 MB; without errors they fit."""
+        cube = {**CUBE, "pixels": 80, "bins": 60}
         path = self.write(seen(cube, observers=[{"name": "face", "healpix": 2}]))
         limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))}
         done = thor("check", path, "--no-trial", **limit)
         self.assertEqual(done.returncode, DEVICE, done.stderr)
-        self.assertRegex(done.stderr, r"out of memory: 2\.95e\+06 bins take 75\d MB, and .* are free; use fewer bins")
+        self.assertRegex(done.stderr, r"out of memory: 1\.84e\+07 bins take 59\d MB, and .* are free; use fewer bins")
+        path = self.write(seen({**cube, "errors": "none"}, observers=[{"name": "face", "healpix": 2}]))
+        done = thor("check", path, "--no-trial", **limit)
+        self.assertEqual(done.returncode, DONE, done.stderr)
 
 
 class Smearing(SkyCase):

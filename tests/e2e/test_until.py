@@ -415,7 +415,7 @@ class Continue(UntilCase):
             self.assertRegex(self.grow(out, "--photons", 10, expect=INPUT), "truncated|HDF5")
         changes = {
             "thor 9.9": lambda file: file.attrs.__setitem__("thor_version", "9.9"),
-            "it is of format 2": lambda file: file.attrs.__setitem__("format_version", 2),
+            "it is of format 1": lambda file: file.attrs.__setitem__("format_version", 1),
             "configuration was changed after the run": lambda file: file.attrs.__setitem__("config", text(file.attrs["config"]) + "# more\n"),
             "was changed after the run": lambda file: file.attrs.__setitem__(
                 "config", text(file.attrs["config"]).replace("seed: 1\n", "seed: 2\n")),

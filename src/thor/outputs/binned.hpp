@@ -13,7 +13,7 @@
 /// CPU or a device; each has a quantum of its own and is rounded at random, by a hash of photon and bin, so that what
 /// is less than a quantum counts in the mean.
 ///
-/// With w the unit of light, sum W^2/sum W of the weights W of a run (their weight, where all are equal):
+/// With w the unit of light, sum W^2/sum W of the weights W (of a run once to twice that, a power of two):
 ///   s     in 2^-28 w, 74 bits: the light of 7e13 photons
 ///   s^2   in 2^-44 w^2, 86 bits: an error is good to 1e-3 in a bin of 20 photons that add 2e-6 w each
 ///   s^4   in 2^-52 w^4, 96 bits: a VOV is good to 10 % in a bin of 20 photons that add 2e-4 w each

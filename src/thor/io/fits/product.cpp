@@ -84,8 +84,8 @@ void write_profile(FitsOutput& file, const FitsHeader& primary, const Input& inp
   const std::string unit = profile.unit.text(), length = radius.unit.text();
   std::vector<FitsColumn> columns{{"R_IN", length, {edges.begin(), edges.end() - 1}},
                                   {"R_OUT", length, {edges.begin() + 1, edges.end()}},
-                                  {"SB", unit, read_values(input, profile)},
-                                  {"ERROR", unit, read_errors(input, profile)}};
+                                  {"SB", unit, read_values(input, profile)}};
+  if (profile.knows_errors()) columns.push_back({"ERROR", unit, read_errors(input, profile)});
   if (auto vov = read_vov(input, profile); !vov.empty()) columns.push_back({"VOV", "", std::move(vov)});
   file.primary(primary, columns.size() * radius.bins);
   file.table("PROFILE", {}, columns);
@@ -110,12 +110,12 @@ void write_fits(const std::filesystem::path& path, bool overwrite, const Result&
 
   std::vector<double> values = read_values(input, product);
   const std::vector<double> vov = read_vov(input, product);
-  file.primary(primary, (product.has_errors() ? 2 : 1) * values.size() + vov.size());
+  file.primary(primary, (product.knows_errors() ? 2 : 1) * values.size() + vov.size());
   FitsHeader data;
   data.set("BUNIT", product.unit.text(), "");
   data.append(axes);
   file.image("DATA", data, shape, values);
-  if (!product.has_errors()) return file.commit();
+  if (!product.knows_errors()) return file.commit();
   values = read_errors(input, product);
   for (double& v : values) v *= v;
   FitsHeader variance;

@@ -317,7 +317,7 @@ void write_preview(const std::filesystem::path& path, bool overwrite, const Resu
                      picture_of(int(right.bins), int(up.bins), values, options.bits, options.transparent));
   }
   const bool angular = right.unit == Unit("arcsec");
-  const bool light = product.has_errors();
+  const bool light = product.is_light();
   std::string title =
       light ? fmt::format("{}: {}, observer {}", product.name, show(result.root(), "line"), product.observer())
             : fmt::format("{}: {} of {}", product.name, show(product.attributes, "operator"),

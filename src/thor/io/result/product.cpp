@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "thor/core/error.hpp"
@@ -105,6 +106,8 @@ const BinnedAxis* Product::frequency() const {
   return kind == ProductKind::cube || kind == ProductKind::spectrum ? axes.data() : nullptr;
 }
 
+bool Product::knows_errors() const { return is_light() && text(attributes, "error_method") != "none"; }
+
 bool Product::is_observed() const { return attributes.count("frame") && show(attributes, "frame") == "observed"; }
 
 std::string Product::observer() const { return attributes.count("observer") ? show(attributes, "observer") : ""; }
@@ -150,7 +153,7 @@ Product read_product(const Input& input, const ProductPlace& place) {
   if (p.is_coloured()) shape.push_back(4);
   for (const std::string& array : {p.array, std::string("error"), std::string("vov")}) {
     if (array == "vov" && !input.has(p.group + "/vov")) continue;
-    if (array == "error" && !p.has_errors()) continue;
+    if (array == "error" && !p.knows_errors()) continue;
     if (input.array(p.group + "/" + array).shape != shape) {
       fail_damaged(input.path().string(), p.group + "/" + array, "its shape is not that of its axes");
     }
@@ -160,11 +163,14 @@ Product read_product(const Input& input, const ProductPlace& place) {
 
 std::vector<double> read_values(const Input& input, const Product& product) {
   const std::string array = product.group + "/" + product.array;
-  return product.has_errors() ? read_finite(input, array) : input.read_all<double>(array);
+  return product.is_light() ? read_finite(input, array) : input.read_all<double>(array);
 }
 
 std::vector<double> read_errors(const Input& input, const Product& product) {
-  return read_finite(input, product.group + "/error");
+  if (product.knows_errors()) return read_finite(input, product.group + "/error");
+  std::size_t bins = 1;
+  for (const BinnedAxis& axis : product.axes) bins *= axis.bins;
+  return std::vector<double>(bins, std::numeric_limits<double>::quiet_NaN());
 }
 
 std::vector<double> read_vov(const Input& input, const Product& product) {

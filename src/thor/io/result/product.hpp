@@ -37,7 +37,8 @@ struct Product {
   const BinnedAxis& up() const { return axes[axes.size() - 2]; }
   const BinnedAxis* frequency() const;                  ///< of a cube or spectrum; else null
   bool is_coloured() const { return array == "rgba"; }  ///< a picture of a volume, with four numbers a pixel
-  bool has_errors() const { return array != "value" && array != "rgba"; }  ///< Monte Carlo errors
+  bool is_light() const { return array != "value" && array != "rgba"; }  ///< of photons; else values along rays
+  bool knows_errors() const;  ///< whether the file has Monte Carlo errors of it
   bool is_picture() const { return kind == ProductKind::image || kind == ProductKind::cube; }
   bool is_observed() const;       ///< in the frame of an observer: fluxes, observed wavelengths
   std::string observer() const;   ///< "" where the light of all directions is counted
@@ -66,8 +67,8 @@ std::vector<std::string> caveats_of(const Result& result, ProductKind kind, cons
 /// All of a product but its numbers. Error(input) where it is damaged.
 Product read_product(const Input& input, const ProductPlace& place);
 
-/// Light of the bins of a product and its standard errors; Error(input) where a number is not finite, but for values
-/// along rays, which may be NaN where there is no gas.
+/// Light of the bins of a product and its standard errors, NaN where these are not known; Error(input) where a number
+/// in the file is not finite, but for values along rays, which may be NaN where there is no gas.
 std::vector<double> read_values(const Input& input, const Product& product);
 std::vector<double> read_errors(const Input& input, const Product& product);
 /// Variance of the variance; empty where it is not known.

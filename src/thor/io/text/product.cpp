@@ -84,8 +84,8 @@ std::string heading(const Result& result, const Input& input, const Product& pro
   if (!result.is_complete()) line("INCOMPLETE: the run was cut");
   for (const std::string& caveat : caveats_of(result, product.kind, product.name)) line("CAVEAT: " + caveat);
   line("to read it: numpy.loadtxt(FILE, unpack=True)");
-  line(fmt::format("columns: {}{}{}, standard error{}", columns, value_name(product), bracketed(product.unit),
-                   bracketed(product.unit)));
+  line(fmt::format("columns: {}{}{}, standard error{}{}", columns, value_name(product), bracketed(product.unit),
+                   bracketed(product.unit), product.knows_errors() ? "" : " (nan: the output has `errors: none`)"));
   return text;
 }
 
