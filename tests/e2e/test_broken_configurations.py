@@ -132,8 +132,8 @@ class BrokenConfigurations(unittest.TestCase):
     def test_nothing_is_written(self):
         self.assertEqual(set(os.listdir(self.folder)), set(self.results))
 
-    def test_each_takes_less_than_two_seconds(self):
-        self.report([(self.what(name), f"{done.seconds:.1f} s") for name, done in self.results.items() if done.seconds > 2])
+    def test_each_takes_less_than_four_seconds(self):
+        self.report([(self.what(name), f"{done.seconds:.1f} s") for name, done in self.results.items() if done.seconds > 4])
         self.assertLess(sum(done.seconds for done in self.results.values()), 40, "of the processor, for all")
 
 

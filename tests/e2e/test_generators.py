@@ -43,22 +43,24 @@ def apart():
     return [{**kind, "name": f"{name}_{of}" if of else name, **({"generator": of} if of else {})} for name, kind in KINDS.items() for of in NAMES]
 
 
-def cells_of(output):
-    """The integers of an output in a tally (docs/formats.md)."""
+def bins_of(output):
     bins = np.prod([axis["bins"] for axis in output.get("axes", [])]) if "axes" in output else output.get("bins", 1)
-    bins = int(bins) * output.get("pixels", 1) ** 2
-    return 1 + bins * (32 if "observer" in output else 2)
+    return int(bins) * output.get("pixels", 1) ** 2
 
 
 def tally_of(path, outputs):
-    """The integers that a run has counted, by the names of outputs: the smallest are first."""
+    """Sums of s, s^2 and s^4 of each bin, by the names of outputs: the smallest are first. A bin has four words, as has the sum
+    of all bins; the light beyond them has one, and three that are not used (docs/notes/errors.md)."""
     with h5py.File(path) as file:
-        cells = file["tally/cells"][()]
-    sizes = [cells_of(output) for output in outputs]
-    place, found = len(cells) - sum(sizes), {}
-    for i in np.argsort(sizes, kind="stable"):
-        found[outputs[i]["name"]] = cells[place : place + sizes[i]]
-        place += sizes[i]
+        words = file["tally/bins"][()]
+    place, found = 0, {}
+    for i in np.argsort([bins_of(output) for output in outputs], kind="stable"):
+        size = 4 * (bins_of(outputs[i]) + 2)
+        light, square, fourth, high = words[place : place + size].astype(object).reshape(-1, 4).T
+        upper = ((high >> 54) << 64, (high >> 32 & 0x3FFFFF) << 64, (high & 0xFFFFFFFF) << 64)
+        found[outputs[i]["name"]] = np.array([light + upper[0], square + upper[1], fourth + upper[2]])
+        place += size
+    assert place == len(words)
     return found
 
 

@@ -152,7 +152,7 @@ class RunFaults(Case):
     def test_outputs_that_do_not_fit_in_memory(self):
         """A run that would take days is not begun: its outputs could be counted, but not written."""
         config = sphere(1e7, 10**8, outputs=wide_spectra(3))
-        says = r"config\.yaml: outputs: out of memory: 3e\+07 bins take 760 MB, and .* are free; use fewer bins"
+        says = r"config\.yaml: outputs: out of memory: 3e\+07 bins take 1\.2 GB, and .* are free; use fewer bins"
         for megabytes in (120, 400, 700):
             with self.subTest(megabytes=megabytes):
                 limit = limited(resource.RLIMIT_AS, megabytes << 20)

@@ -61,7 +61,9 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
   const Emitter<double>& emitter = setup.emitter;
   const auto photons = double(emitter.count());
   const double light = emitter.luminosity();
-  const double square = std::exp2(power_of_two(emitter.luminosity_squared() * photons));  // the mean one
+  // The mean one, in powers of two of the square of the mean: equal weights are whole numbers of quanta.
+  const double square =
+      light * light * std::exp2(power_of_two(emitter.luminosity_squared() * photons / (light * light)));
   double brightest = 0;
   for (const Light& l : emitter.light) brightest = std::max(brightest, l.brightest * photons);
   // The quanta of a batch have room for some photons more than there are on the average.

@@ -121,6 +121,12 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
   if (file.text(group, "config_hash") != fmt::format("{:016x}", io::hash_of(*config))) {
     refuse(path, "its configuration was changed after the run");
   }
+  for (const std::string name : {"cells", "bins"}) {
+    const std::string array = std::string(group) + "/" + name;
+    if (file.text(group, name + "_hash") != hash_of_cells(file.read_all<std::uint64_t>(array))) {
+      refuse(path, "its tally is damaged (cells)");
+    }
+  }
   Earlier earlier{path, *config, asked ? *asked : find_config(path, file, *config)};
   if (!asked && earlier.config.resolved != *config) {
     refuse(path, "this thor reads its configuration differently; use the thor that made it");

@@ -10,11 +10,11 @@
 
 /// What every binned output is made of. A bin has sums over histories: of s, all light that one photon adds to it, of
 /// s^2 and of s^4. They are integers, so that they are the same in any order, for any number of threads and lanes, on a
-/// CPU or a device; each has a quantum of its own and is rounded at random, by a hash of photon and bin, so that what
-/// is less than a quantum counts in the mean.
+/// CPU or a device; each has a quantum of its own. Squares and fourth powers are rounded at random, by a hash of the
+/// photon, so that what is less than a quantum counts in the mean.
 ///
-/// With w the unit of light, sum W^2/sum W of the weights W (of a run once to twice that, a power of two):
-///   s     in 2^-28 w, 74 bits: the light of 7e13 photons
+/// With w the unit of light, sum W^2/sum W of the weights W (of a run, the mean weight times a power of two):
+///   s     in 2^-32 w, 74 bits: the light of 4e12 photons
 ///   s^2   in 2^-44 w^2, 86 bits: an error is good to 1e-3 in a bin of 20 photons that add 2e-6 w each
 ///   s^4   in 2^-52 w^4, 96 bits: a VOV is good to 10 % in a bin of 20 photons that add 2e-4 w each
 /// A sum that has no room stays at half of its range: the error, or the VOV, is then unknown (outputs/trust.hpp).
@@ -123,14 +123,12 @@ inline constexpr std::uint64_t high_light = 0x3ffull << 54, high_square = 0x3fff
                                high_fourth = 0xffffffffull;
 inline constexpr std::uint64_t full_light = 1ull << 63, full_square = 1ull << 53, full_fourth = 1ull << 31;
 
-/// A bit pattern for a photon and a bin.
-THOR_FN std::uint64_t rounding_word(std::uint64_t id, std::int64_t cell) {
-  return mix64(mix64(id ^ 0x646974686572ull) ^ std::uint64_t(cell));
-}
+/// A bit pattern for a photon, the same for all bins: outputs of parts of the photons add up to that of all.
+THOR_FN std::uint64_t rounding_word(std::uint64_t id) { return mix64(mix64(id ^ 0x646974686572ull)); }
 
 /// The sums of one history that adds `share` of 2^-32 w to a bin.
-THOR_FN BinSums sums_of(std::uint64_t share, std::uint64_t id, std::int64_t cell) {
-  const std::uint64_t word = rounding_word(id, cell);
+THOR_FN BinSums sums_of(std::uint64_t share, std::uint64_t id) {
+  const std::uint64_t word = rounding_word(id);
   const double s = static_cast<double>(share), s2 = s * s;
   const auto add = [](double value, std::uint64_t bits, int at, double most, std::uint64_t& low, std::uint64_t& high) {
     const double whole = min(value, most) + static_cast<double>(bits & 0x1fffffffu) * 0x1p-29;
@@ -139,7 +137,7 @@ THOR_FN BinSums sums_of(std::uint64_t share, std::uint64_t id, std::int64_t cell
     high += upper << at;
   };
   BinSums sums;
-  sums.light = (share + (word & 15)) >> 4;
+  sums.light = share;
   add(s2 * 0x1p-20, word >> 4, 32, 0x1p85, sums.square, sums.high);
   add(s2 * s2 * 0x1p-76, word >> 33, 0, 0x1p95, sums.fourth, sums.high);
   return sums;
@@ -175,11 +173,11 @@ class Contributions {
     const std::uint64_t share = rounded(quanta < 0x1p61 ? quanta : 0x1p61);
     if (bin < 0 || !bins_.errors) {
       const std::int64_t cell = bin < 0 ? bins_.beyond() : bins_.cell(bin);
-      cells_.add(cell, (share + (rounding_word(id_ ^ mix64(share), cell) & 0xfff)) >> 12);
+      cells_.add(cell, (share + (rounding_word(id_ ^ mix64(share)) & 0xfff)) >> 12);
     } else if (bins_.joined) {
       cells_.join(id_, bins_.cell(bin), share), cells_.join(id_, bins_.cell(bins_.count), share);
     } else {
-      add_sums(cells_, bins_.cell(bin), sums_of(share, id_, bins_.cell(bin)));
+      add_sums(cells_, bins_.cell(bin), sums_of(share, id_));
     }
   }
 

@@ -63,12 +63,6 @@ float rounded_down(double value) {
   return double(near) > value ? std::nextafter(near, 0.f) : near;
 }
 
-/// Of what was counted, to tell whether the disk still has it.
-std::string hash_of_cells(std::span<const std::uint64_t> cells) {
-  const auto* bytes = reinterpret_cast<const char*>(cells.data());
-  return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size_bytes()}));
-}
-
 /// As a number: gcc's own conversion of 128 bits takes software floats of 128 bits on some machines.
 double amount(Wide cell) {
   const auto high = static_cast<std::uint64_t>(cell >> 64), low = static_cast<std::uint64_t>(cell);
@@ -76,6 +70,11 @@ double amount(Wide cell) {
 }
 
 }  // namespace
+
+std::string hash_of_cells(std::span<const std::uint64_t> cells) {
+  const auto* bytes = reinterpret_cast<const char*>(cells.data());
+  return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size_bytes()}));
+}
 
 Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, double luminosity, double luminosity_squared,
              int generators)
@@ -100,7 +99,7 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
   std::ranges::sort(order);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sizes[i]; });
   counters_ = cell_of(generators, GeneratorCounter(0));
-  std::int64_t cells = own_ = (counters_ + bin_cells - 1) / bin_cells * bin_cells;
+  std::int64_t cells = own_ = first_bin();
   for (const std::size_t i : order) {
     plan_of(i, [&](auto plan) {
       plan.bins.first = cells;
@@ -155,7 +154,7 @@ void TallyPart::join_histories(std::span<const std::uint64_t> on_their_way) {
     if (std::ranges::find(on_their_way, s.id) != on_their_way.end()) {
       shares_[left++] = s;
     } else {
-      add_sums(cells, s.cell, sums_of(s.share, s.id, s.cell));
+      add_sums(cells, s.cell, sums_of(s.share, s.id));
     }
   }
   shares_.resize(left);
@@ -212,7 +211,7 @@ void Tally::join_histories(const comm::World& world) {
   for (std::size_t i = 0; i + 2 < own.size(); i += 3) shares.push_back({own[i], std::int64_t(own[i + 1]), own[i + 2]});
   join(shares);
   const PlainCells cells{cells_.data()};
-  for (const Share& s : shares) add_sums(cells, s.cell, sums_of(s.share, s.id, s.cell));
+  for (const Share& s : shares) add_sums(cells, s.cell, sums_of(s.share, s.id));
 }
 
 void Tally::add_at_first(const comm::World& world) {
@@ -529,7 +528,7 @@ void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
   for (std::int64_t i = 0; i < counters_; ++i) {
     low.push_back(std::uint64_t(counter(i))), high.push_back(std::uint64_t(counter(i) >> 64));
   }
-  const auto bins = std::span(cells_).subspan(std::size_t(counters_));
+  const auto bins = std::span(cells_).subspan(std::size_t(first_bin()));
   const std::vector<std::uint64_t> shape{low.size()};
   file.write<std::uint64_t>(group + "/cells", low, shape, "", "what was counted, in quanta", level);
   file.write<std::uint64_t>(group + "/carries", high, shape, "", "the same in units of 2^64 quanta", level);
@@ -551,15 +550,11 @@ std::string Tally::read_cells(const io::Input& file, const std::string& group) {
     return file.read_all<std::uint64_t>(path);
   };
   before_ = read("/cells", std::size_t(counters_)), carries_ = read("/carries", std::size_t(counters_));
-  const std::vector<std::uint64_t> bins = read("/bins", cells_.size() - std::size_t(counters_));
-  if (before_.empty() || carries_.empty() || bins.size() + std::size_t(counters_) != cells_.size()) {
+  const std::vector<std::uint64_t> bins = read("/bins", cells_.size() - std::size_t(first_bin()));
+  if (before_.empty() || carries_.empty() || bins.size() + std::size_t(first_bin()) != cells_.size()) {
     return "it has not as many cells as the outputs of this configuration";
   }
-  if (file.text(group, "cells_hash") != hash_of_cells(before_) ||
-      file.text(group, "bins_hash") != hash_of_cells(bins)) {
-    return "it is damaged (cells)";
-  }
-  std::ranges::copy(bins, cells_.begin() + counters_);
+  std::ranges::copy(bins, cells_.begin() + first_bin());
   return conserves() ? "" : "its photons are not conserved";
 }
 

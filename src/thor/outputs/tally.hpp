@@ -24,6 +24,9 @@ struct OutputLight {
 
 class TallyPart;
 
+/// Of what was counted, to tell whether the disk still has it.
+std::string hash_of_cells(std::span<const std::uint64_t> cells);
+
 __extension__ typedef unsigned __int128 Wide;  ///< sum of a counter over all batches
 
 /// Which error of an output: that of all its light, of its brightest bin, or of a typical bin.
@@ -105,8 +108,9 @@ class Tally {
   OutputLight light_of(std::size_t output, const BinnedLight& binned) const;
   GeneratorRange generators_of(std::size_t output) const;
   double photons_of(std::size_t output) const;  ///< number of those of its generators
-  Wide counter(std::int64_t i) const;           ///< of all batches, in the first quanta
-  bool is_light(std::int64_t i) const;          ///< whether a counter is in quanta
+  std::int64_t first_bin() const { return (counters_ + bin_cells - 1) / bin_cells * bin_cells; }
+  Wide counter(std::int64_t i) const;   ///< of all batches, in the first quanta
+  bool is_light(std::int64_t i) const;  ///< whether a counter is in quanta
   /// Calls bin(cell) for those with sums, single(cell) for others, from a cell on to the one before the end.
   void for_each_bin(std::int64_t from, std::int64_t end, const auto& bin, const auto& single) const;
   BinSums sums(std::int64_t cell) const;

@@ -10,8 +10,8 @@ BinError error_of(const BinSums& sums, double photons) {
   const auto number = [&](std::uint64_t low, std::uint64_t part, int at) {
     return double(low) + double((sums.high & part) >> at) * 0x1p64;
   };
-  // 2^-28 w, 2^-44 w^2 and 2^-52 w^4 in powers of 2^-32 w.
-  const double light = number(sums.light, high_light, 54) * 0x1p4;
+  // 2^-44 w^2 and 2^-52 w^4 in powers of 2^-32 w.
+  const double light = number(sums.light, high_light, 54);
   const double squares = number(sums.square, high_square, 32), fourths = number(sums.fourth, high_fourth, 0);
   const bool knows_error = squares >= least && (sums.high & (full_light | full_square)) == 0;
   const bool knows_vov = knows_error && fourths >= least && (sums.high & full_fourth) == 0;

@@ -61,7 +61,7 @@ Ratios error_ratios() {
       Contributions(joined, id, cells_a).add(std::int64_t(id) % 2, 1e-3);  // another bin in between
     }
     join(shares);
-    for (const Share& s : shares) add_sums(cells_a, s.cell, sums_of(s.share, s.id, s.cell));
+    for (const Share& s : shares) add_sums(cells_a, s.cell, sums_of(s.share, s.id));
     const BinError bin = error_of(sums_in(a, 2), 1e9), alone = error_of(sums_in(b, 2), 1e9);
     EXPECT_NEAR(alone.light, bin.light, 1e-6 * bin.light);
     sum += bin.light / unit, sum_of_squares += std::pow(bin.light / unit, 2);

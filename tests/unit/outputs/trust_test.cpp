@@ -24,7 +24,7 @@ BinSums sums_of(const Photons& photons) {
     }
   } view{cells};
   for (std::size_t i = 0; i < photons.size(); ++i) {
-    add_sums(view, 0, thor::sums_of(std::uint64_t(photons[i] * 0x1p32), i, 0));
+    add_sums(view, 0, thor::sums_of(std::uint64_t(photons[i] * 0x1p32), i));
   }
   return {cells[0], cells[1], cells[2], cells[3]};
 }

@@ -36,7 +36,7 @@ void add_all(std::vector<Share> shares, std::vector<std::uint64_t>& cells) {
   const ShareTables none{};
   ShareReport report{};
   const SharedCells<Plain> all{cells.data(), 0, 1, 0, none, report};
-  for (const Share& s : shares) add_sums(all, s.cell, sums_of(s.share, s.id, s.cell));
+  for (const Share& s : shares) add_sums(all, s.cell, sums_of(s.share, s.id));
 }
 
 /// Photons that live for some slices and add to some bins in each, with tables of so many slots.

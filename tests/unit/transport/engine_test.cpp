@@ -147,8 +147,8 @@ TEST(Engine, CapsMakePhotonsLost) {
 
 /// Photons of an interrupted run are still in flight; none is forgotten.
 TEST(Engine, StopsWhenAsked) {
-  const auto config =
-      config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000), "test");
+  const auto config = config::parse(yaml("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 100000),
+                                    "test", {"acceleration.jumps=false"});
   const auto setup = build_setup(config);
   Pool pool(0, setup.emitter.count(), 32);
   Control control;

@@ -97,7 +97,7 @@ struct SharedCells {
     if (!spill<Atomic>(tables, report, {id, cell, share})) split(id, cell, share);
   }
   THOR_FN void split(std::uint64_t id, std::int64_t cell, std::uint64_t share) const {
-    add_sums(*this, cell, sums_of(share, id, cell));
+    add_sums(*this, cell, sums_of(share, id));
     Atomic::add(&report.split, 1u);
   }
 };
@@ -114,7 +114,7 @@ THOR_FN void flush_slot(std::uint64_t i, const SharedCells<Atomic>& cells) {
   const Share share{id_of(tables, full.key), cell_of(full.key), full.share};
   const bool flies = has_bit(tables.in_flight, share.id);
   if (!flies && !has_bit(tables.at_host, share.id)) {
-    add_sums(cells, share.cell, sums_of(share.share, share.id, share.cell));
+    add_sums(cells, share.cell, sums_of(share.share, share.id));
     return;
   }
   if ((!flies || tables.spills) && spill<Atomic>(tables, cells.report, share)) return;
