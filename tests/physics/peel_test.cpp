@@ -127,6 +127,34 @@ INSTANTIATE_TEST_SUITE_P(
               "linear, max: 100 km/s}",
               "{core_skip: none}", "[-400 km/s, 2200 km/s]", 10000}));
 
+/// A drawn member of a group has the light of all: spectra with fewer rays, the same in the mean.
+TEST(Fusing, LeavesTheSpectrumAsItIs) {
+  const std::string text =
+      yaml({"", "Lya", "", "{core_skip: none}", "[-60 km/s, 60 km/s]", 0},
+           "type: shell, cells: 32, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1000", 3000, 1, true);
+  const auto run = [&](std::vector<std::string> set) {
+    return run_all(text, set, {nullptr, {}, {2, false, ""}}).tally;
+  };
+  const auto apart = run({}), fused = run({"peel.fuse={velocity: 5 km/s, distance: 0.1 kpc}", "seed=2"});
+  const auto same = run({"peel.fuse={velocity: 5 km/s, distance: 0.1 kpc}"});
+  ASSERT_TRUE(fused.conserves());
+  const auto traced = [](const thor::Tally& tally) {
+    return double(tally[thor::Counter::rays] - tally[thor::Counter::rays_cut]);
+  };
+  EXPECT_LT(traced(same), 0.8 * traced(apart));
+  EXPECT_LT(same[thor::Counter::rays], apart[thor::Counter::rays]);
+  for (const std::size_t observer : {1u, 2u}) {
+    const auto a = apart.binned(observer), b = fused.binned(observer), c = same.binned(observer);
+    EXPECT_GT(alike(a, b), 1e-3) << "observer " << observer;
+    // The photons are those of `apart`: light differs by what is drawn.
+    const double ratio = (sum(c.light) + c.beyond) / (sum(a.light) + a.beyond);
+    EXPECT_NEAR(ratio, 1, 0.02) << "observer " << observer;
+    auto less = b;  // a twin: a ninth of the light is lost, as if rays of some groups had the light of one member
+    for (double& light : less.light) light *= 0.89;
+    EXPECT_LT(alike(a, less), 1e-3) << "observer " << observer;
+  }
+}
+
 /// Clumps and a source beside the centre: directions differ, and their mean is the light that escapes.
 TEST(PeelOffObservers, SeeOnAverageWhatEscapes) {
   GridOptions o;
