@@ -3,6 +3,7 @@
 
     python3 docs/fusing.py [--tau0 1e3,1e4] [--photons 2000,400] [--seed 1]
     python3 docs/fusing.py --thor build/release/thor [--tau0 1e4,1e6] [--photons 6000,100]    thor itself; needs h5py
+    python3 docs/fusing.py --thor build/release/thor --fuse 64 --tau0 1e3,1e4 --photons 4000,1000 [--device cuda]    its peel.fuse
 
 Two minutes on one core; needs numpy and scipy. Photons of line centre leave the middle of a static, homogeneous sphere of
 radius 1 (Lya at 1e4 K, isotropic phase function, no recoil); every scattering is followed. Each makes a seed: a ray towards
@@ -32,6 +33,8 @@ A ray ends at tau = 30 at the latest. If that is in its first cell, it ends at b
 With --thor: processor time of one thread (a busy machine disturbs it less than that of the clock) relative to every scattering
 without an observer, the median of three seeds; rays made and seen, and the error as above, for one photon (root mean square of the seeds);
 merit is 1/(error^2 time), relative to every ray (thin: 1). Runs with jumps have a million photons, so that it is not the start that is timed.
+With --fuse: rays that leave their first cell and that are seen, relative to those without peel.fuse, time relative to no observer (on a
+GPU that of the clock), and the error and merit relative to no fusing.
 """
 from __future__ import annotations
 
@@ -321,13 +324,14 @@ def table(spheres):
         print(f"| {rows[0][0]} | " + " | ".join(", ".join(cell) for cell in cells) + " |")
 
 
-def run_thor(thor, tau0, photons, seed, every, peel):
+def run_thor(thor, tau0, photons, seed, every, peel, cells=0, device="cpu"):
     """Seconds of processor time, rays, rays seen, and the error of the observer's spectrum, for one photon each."""
     import h5py
 
     bins = {"type": "spectrum", "axis": "x", "range": [-30, 30], "bins": 120}
     observed = peel is not None
-    model = {"line": "Lya", "dataset": {"type": "shell", "outer_radius": "1 kpc", "temperature": "1e4 K", "tau0": tau0}, "seed": seed,
+    gas = {"type": "shell", "outer_radius": "1 kpc", "temperature": "1e4 K", "tau0": tau0} | ({"cells": cells} if cells else {})
+    model = {"line": "Lya", "dataset": gas, "seed": seed,
              "generators": [{"type": "point", "photons": photons}], "output": {"path": "out.h5"}, "peel": peel or {},
              "acceleration": {"core_skip": "none"} if every else {"jumps": True},
              "observers": [{"name": "o", "direction": [0, 0, 1], "up": [0, 1, 0]}] if observed else [],
@@ -336,14 +340,16 @@ def run_thor(thor, tau0, photons, seed, every, peel):
         path = pathlib.Path(folder)
         (path / "c.json").write_text(json.dumps(model), encoding="utf-8")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([thor, "run", path / "c.json", "-o", path / "out.h5", "--quiet", "--device", "cpu", "--threads", "1"],
+        began = time.monotonic()
+        subprocess.run([thor, "run", path / "c.json", "-o", path / "out.h5", "--quiet", "--device", device, "--threads", "1"],
                        check=True, stderr=subprocess.DEVNULL)
+        elapsed = time.monotonic() - began
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         with h5py.File(path / "out.h5") as file:
             rays, cut = (int(file["summary"].attrs.get(key, 0)) for key in ("rays", "rays_cut"))
             spectrum = file["spectra/seen"] if observed else None
             error = np.sqrt(np.sum(spectrum["error"][:] ** 2)) / np.sum(spectrum["flux"][:]) if observed else np.nan
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime if device == "cpu" else elapsed
     return np.array([seconds / photons, rays / photons, (rays - cut) / photons, error * np.sqrt(photons)])
 
 
@@ -383,17 +389,47 @@ def table_of_thor(spheres):
     print(f"\nthe times of three seeds differ by {100 * spread:.1f} % at most, without those of jumps")
 
 
+def measure_fuse(thor, tau0, photons, seed, cells, device, roulette):
+    """Every scattering, with and without peel.fuse; rays that are sent are counted by how many fewer there are if all can be fused."""
+    every = {"thin": 1, "roulette": roulette}
+    cases = {"no observer": None, "none": every, "all": every | {"fuse": {"velocity": "29979 km/s", "distance": "1000 Mpc"}}}
+    for velocity, distance in ((0.6, 0.02), (2.5, 0.02), (2.5, 0.1), (10, 0.1), (10, 2)):
+        cases[f"{velocity:g} km/s, {distance:g} R"] = every | {"fuse": {"velocity": f"{velocity} km/s", "distance": f"{distance} kpc"}}
+    runs = {name: [] for name in cases}
+    for i in range(3):
+        for name, peel in cases.items():
+            runs[name].append(run_thor(thor, tau0, photons, seed + i, True, peel, cells, device))
+    time_of = {name: np.median([r[0] for r in found]) for name, found in runs.items()}
+    _, rays, seen, error = (np.array([[r[k] for r in found] for found in runs.values()]).mean(axis=1) for k in range(4))
+    rays, seen, error = (dict(zip(cases, values)) for values in (rays, seen, error))
+    sent = rays["none"] - rays["all"] + 1
+    print(f"\ntau0 = {tau0:g}, {cells} cells, roulette from {roulette:g}, {photons} photons on {device}: "
+          f"{1e3 * time_of['no observer']:.3g} ms each without an observer, {rays['none']:.3g} scatterings, of which {sent:.3g} send rays")
+    print("| limits | rays | seen | time | error | merit |")
+    print("|---" * 6 + "|")
+    for name in list(cases)[1:]:
+        left, duration, noise = sent - rays["none"] + rays[name], time_of[name], error[name] / error["none"]
+        print(f"| {name} | {left / sent:.2g} | {seen[name] / seen['none']:.2g} | {duration / time_of['no observer']:.3g} "
+              f"| {noise:.3g} | {time_of['none'] / duration / noise**2:.2g} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tau0", help="optical depths at line centre, from the middle to the edge")
     parser.add_argument("--photons", help="of each sphere; at 1e3 and 1e4 they scatter about 2.8 tau0 times")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--thor", help="the program, to measure it")
+    parser.add_argument("--fuse", type=int, metavar="CELLS", help="measure peel.fuse in spheres of so many cells along an axis")
+    parser.add_argument("--device", default="cpu", help="of --fuse")
+    parser.add_argument("--roulette", type=float, default=3, help="of --fuse: peel.roulette; 80: off")
     options = parser.parse_args()
     depths = options.tau0 or ("1e4,1e5,3e5,1e6" if options.thor else "1e3,1e4")
     counts = options.photons or ("6000,1000,300,100" if options.thor else "2000,400")
     models = [(float(tau0), int(photons)) for tau0, photons in zip(depths.split(","), counts.split(","), strict=True)]
-    if options.thor:
+    if options.fuse is not None:
+        for model in models:
+            measure_fuse(options.thor, *model, options.seed, options.fuse, options.device, options.roulette)
+    elif options.thor:
         table_of_thor([measure(options.thor, *model, options.seed) for model in models])
     else:
         check(np.random.default_rng(options.seed))

@@ -222,8 +222,10 @@ class Parts(DomainCase):
         shell = {"line": "Lya", "dataset": {"type": "shell", "tau0": 10, "temperature": "1e4 K", "outer_radius": "1 kpc"},
                  "generators": [{"type": "point", "photons": 10, "luminosity": "1e40 erg/s"}], "outputs": [SPECTRUM],
                  "output": {"path": "out.h5"}}
+        fuse = {**grid, "peel": {"fuse": {"velocity": "2.5 km/s", "distance": "0.3 pc"}}}
         for config, arguments, says in ((shell, ("--domains", 2), "--domains: a shell"),
                                         (grid, ("--domains", 13), "the grid has 12 cells"),
+                                        (fuse, ("--domains", 2, "--device", "cpu"), "peel.fuse needs the whole grid"),
                                         (grid, ("--domains", 2, "--device", "cuda"), "--device cpu")):
             self.run_thor(config, *arguments, expect=USAGE)
             self.assertIn(says, self.done.stderr)

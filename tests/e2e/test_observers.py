@@ -70,6 +70,28 @@ class Observers(Case):
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertGreater((self.folder / "sb.png").stat().st_size, 5000)
 
+    def test_fused_rays(self):
+        """Fewer rays, light that agrees within its errors, and the same numbers for any number of threads."""
+        config = {**seen(IMAGE, photons=300), "acceleration": {"core_skip": "none"}}
+        config["dataset"] |= {"cells": 16, "tau0": 500}
+        fuse = {**config, "peel": {"fuse": {"velocity": "8 km/s", "distance": "100 pc"}}}
+        results = {}
+        for name, model, threads in (("apart", config, 2), ("fused", fuse, 1), ("again", fuse, 3)):
+            out = self.folder / f"{name}.h5"
+            done = thor("run", self.write(model), "-o", out, "--quiet", "--device", "cpu", "--threads", threads)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            results[name] = package.open(out)
+        self.assertLess(results["fused"].summary["rays"], results["apart"].summary["rays"])
+        images = {name: result.images["sb"] for name, result in results.items()}
+        np.testing.assert_array_equal(images["fused"].brightness, images["again"].brightness)
+        np.testing.assert_array_equal(images["fused"].error, images["again"].error)
+        self.assertAlmostEqual(images["fused"].luminosity() / images["apart"].luminosity(), 1, delta=0.1)
+        self.assertFalse(np.array_equal(images["fused"].brightness, images["apart"].brightness))
+        done = thor("help", "peel.fuse")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        for text in ("velocity", "distance"):
+            self.assertIn(text, done.stdout)
+
     def test_vectors_are_numbers(self):
         """Of images, cubes and spectra in both formats; right x up is the direction to the observer."""
         aslant = {"name": "aslant", "direction": [1, -2, 0.5], "up": [0, 0, 1]}

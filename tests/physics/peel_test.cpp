@@ -129,6 +129,35 @@ INSTANTIATE_TEST_SUITE_P(
               "linear, max: 100 km/s}",
               "{core_skip: none}", "[-400 km/s, 2200 km/s]", 10000}));
 
+/// A drawn member of a group has the light of all: spectra with fewer rays, the same in the mean.
+TEST(Fusing, LeavesTheSpectrumAsItIs) {
+  const std::string text =
+      yaml({"", "Lya", "", "{core_skip: none}", "[-60 km/s, 60 km/s]", 0},
+           "type: shell, cells: 32, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1000", 3000, 1, true);
+  const auto run = [&](std::vector<std::string> set) {
+    return run_all(text, set, {nullptr, {}, {2, false, ""}}).tally;
+  };
+  const std::string fuse = "peel.fuse={velocity: 10 km/s, distance: 0.1 kpc}";
+  const auto apart = run({}), fused = run({fuse, "seed=2"}), same = run({fuse});
+  ASSERT_TRUE(fused.conserves());
+  const auto seen = [](const thor::Tally& tally) {
+    return double(tally[thor::Counter::rays] - tally[thor::Counter::rays_cut]);
+  };
+  EXPECT_LT(same[thor::Counter::rays], 0.95 * double(apart[thor::Counter::rays]))
+      << "most rays end in their first cell";
+  EXPECT_LT(seen(same), 0.9 * seen(apart));
+  for (const std::size_t observer : {1u, 2u}) {
+    const auto a = apart.binned(observer), b = fused.binned(observer), c = same.binned(observer);
+    EXPECT_GT(alike(a, b), 1e-3) << "observer " << observer;
+    // The photons of `same` are those of `apart`: light differs by the draws alone, a third of its error.
+    EXPECT_NEAR((sum(c.light) + c.beyond) / (sum(a.light) + a.beyond), 1, 0.02) << "observer " << observer;
+    // A twin: drawn members send their own light alone, so that there is less by as much as there are fewer rays.
+    auto own = b;
+    for (double& light : own.light) light *= seen(same) / seen(apart);
+    EXPECT_LT(alike(a, own), 1e-3) << "observer " << observer;
+  }
+}
+
 /// Clumps and a source beside the centre: directions differ, and their mean is the light that escapes.
 TEST(PeelOffObservers, SeeOnAverageWhatEscapes) {
   GridOptions o;

@@ -170,6 +170,18 @@ void sort_observers(Reader&, File& file) {
                         [&](const Observer& o) { return file.config.sends_rays_to(o.name); });
 }
 
+/// Fusing needs what a step sees of its observers.
+void check_fuse(Reader& reader, File& file) {
+  if (!file.config.peel.fuse || !reader.clean("observers") || !reader.clean("outputs") || !reader.clean("peel")) return;
+  const auto observers = std::ranges::count_if(file.config.observers,
+                                               [&](const Observer& o) { return file.config.sends_rays_to(o.name); });
+  if (observers > Lookout<float>::most) {
+    reader.report("peel.fuse", fmt::format("possible for at most {} observers; there are {}: remove fuse, or use "
+                                           "fewer observers in a run",
+                                           Lookout<float>::most, observers));
+  }
+}
+
 /// Counts must fit their integer types, with a margin.
 void check_counts(Reader& reader, File& file) {
   double photons = 0;
@@ -311,6 +323,7 @@ const Section<File>& root_section() {
     s.check(check_generator_names);
     s.check(sort_outputs);
     s.check(sort_observers);
+    s.check(check_fuse);
     s.check(check_counts);
     s.check(check_until);
     return s;

@@ -201,9 +201,12 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
         ExitCode::input,
         "ranks read different configurations or input files of the same name: copy the same files to all machines");
   }
-  const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium.grid).empty();
+  const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium).empty();
   if (rays_travel && options.device != "auto" && options.device != "cpu") {
     throw Error(ExitCode::usage, "--domains: observers are possible on CPUs only: use --device cpu");
+  }
+  if (rays_travel && config.peel.fuse) {
+    throw Error(ExitCode::usage, "--domains: peel.fuse needs the whole grid on each rank: remove either");
   }
   const std::unique_ptr<device::Device> device =
       rays_travel ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());

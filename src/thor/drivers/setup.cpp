@@ -207,10 +207,14 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
       setup.medium.dataset);
 }
 
-Observers build_observers(const config::Config& config, const GridShape& grid) {
+Observers build_observers(const config::Config& config, const MediumOutline& medium) {
+  const GridShape& grid = medium.grid;
   Observers observers;
   observers.rules = {config.peel.cut, config.peel.roulette, 0, int(config.peel.thin_after), int(config.peel.thin)};
   if (config.peel.depth) observers.rules.depth = *config.peel.depth * double(std::ranges::max(grid.count));
+  if (const auto& fuse = config.peel.fuse) {
+    observers.fuse = {fuse->velocity / medium.thermal_speed, fuse->distance / medium.size};
+  }
   observers.memory = config.peel.memory;
   for (const auto& observer : config.observers) {
     if (!config.sends_rays_to(observer.name)) break;  // nor to those that follow
@@ -226,7 +230,7 @@ void run_problem(const config::Config& config, const Setup& setup, Pool& pool, c
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
     const AnyProblem<Real> problem = choose_problem<Real>(config, setup);
-    const Observers observers = build_observers(config, setup.medium.grid);
+    const Observers observers = build_observers(config, setup.medium);
     if (compute.device) {
       device::transport(*compute.device, problem, emitter, pool, compute.options, compute.cpu, control, tally, sink,
                         observers);
@@ -245,7 +249,7 @@ BorderTimes run_on_domains(const config::Config& config, const Setup& setup, com
                            Tally& tally, const Sink& sink) {
   const auto run = [&]<class Real>(Real) {
     const Emitter<Real> emitter = convert<Real>(setup.emitter);
-    const Observers observers = build_observers(config, setup.medium.grid);
+    const Observers observers = build_observers(config, setup.medium);
     const auto build = [&](const GridPart& part) {
       Setup local = setup;
       local.medium.dataset = part.dataset;

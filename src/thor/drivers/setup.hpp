@@ -63,7 +63,7 @@ struct Compute {
 };
 
 /// The observers of a run that rays go to.
-Observers build_observers(const config::Config& config, const GridShape& grid);
+Observers build_observers(const config::Config& config, const MediumOutline& medium);
 
 /// What the outputs of a run depend on; for as long as the set-up lives.
 OutputContext output_context(const config::Config& config, const Setup& setup);

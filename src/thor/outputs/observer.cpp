@@ -95,6 +95,21 @@ const Section<Observer>& observer_section() {
   return section;
 }
 
+const Section<Fuse>& fuse_section() {
+  static const Section<Fuse> section = [] {
+    Section<Fuse> s(
+        "Fusing: a group of successive scatterings of a photon, within both limits of its first one, sends one ray "
+        "towards an observer, from a member drawn at random and with the light of all ([how](observers.md#fusing)).");
+    s.quantity("velocity", &Fuse::velocity, Dimension::velocity,
+               {.low = 0, .high = constants::c / 10, .low_open = true},
+               {.meaning = "difference in velocity towards the observer", .example = "2.5 km/s"});
+    s.quantity("distance", &Fuse::distance, Dimension::length, {.low = 0, .high = 1e35, .low_open = true},
+               {.meaning = "distance between scatterings", .example = "0.3 pc"});
+    return s;
+  }();
+  return section;
+}
+
 const Section<Peel>& peel_section() {
   static const Section<Peel> section = [] {
     Section<Peel> s("How the light towards observers is computed: a ray for every scattering (peeling off).");
@@ -110,6 +125,9 @@ const Section<Peel>& peel_section() {
                .fallback = "8"});
     s.integer("thin_after", &Peel::thin_after, 0, 1 << 30,
               {.meaning = "number of steps of a photon before its scatterings are thinned", .fallback = "262144"});
+    s.map("fuse", &Peel::fuse, fuse_section(),
+          {.meaning = "limits within which successive scatterings of a photon send one ray with the light of all "
+                      "(unbiased, saves work where every scattering is followed); by default off"});
     s.quantity(
         "memory", &Peel::memory, Dimension::memory, {.low = 1e6, .high = 1e15},
         {.meaning = "GPU memory for scatterings whose rays wait (photons pause when it is full), and as much for light "

@@ -38,6 +38,15 @@ struct Observer {
 };
 const Section<Observer>& observer_section();
 
+/// Limits within which successive scatterings of a photon send one ray.
+struct Fuse {
+  double velocity = 0;  ///< towards the observer [cm/s]
+  double distance = 0;  ///< [cm]
+
+  bool operator==(const Fuse&) const = default;
+};
+const Section<Fuse>& fuse_section();
+
 /// How light is peeled off.
 struct Peel {
   double cut = 0;                 ///< optical depth at which every ray ends
@@ -45,6 +54,7 @@ struct Peel {
   std::optional<double> depth{};  ///< path at which rays end in a periodic box, in lengths of its longest side
   std::uint64_t thin_after = 0;   ///< steps of a photon before that
   std::uint64_t thin = 1;         ///< of events in the core, one in so many sends rays
+  std::optional<Fuse> fuse{};     ///< of rays that are alike, one is sent with the light of all
   double memory = 0;              ///< of a device, for events whose rays wait [byte]
 
   bool operator==(const Peel&) const = default;

@@ -15,6 +15,13 @@ struct RayRules {
   int thin_after = 1 << 18, thin = 8;
 };
 
+/// Limits within which successive rays of a photon towards an observer are alike and fused (transport/fuse.hpp): plain
+/// data, 0 where fusing is off.
+struct FuseRules {
+  double velocity = 0;  ///< in the lanes' unit of frequency
+  double distance = 0;  ///< in the lanes' unit of length
+};
+
 /// An event of a photon for an observer: the key of all that is random about its ray, which has no stream of a photon.
 struct RayKey {
   std::uint64_t seed, id, event;
@@ -34,10 +41,12 @@ struct Lookout {
 struct Observers {
   std::vector<std::array<double, 3>> towards;  ///< unit vectors from the object to each of them
   RayRules rules{};
+  FuseRules fuse{};
   double memory = 2e9;  ///< of a device, for events whose rays wait [byte]
   int recorded = -1;    ///< the one whose light goes to the sink; -1: none
 
   bool empty() const { return towards.empty(); }
+  bool fuses() const { return fuse.distance > 0 && !empty(); }
 
   template <class Real>
   Lookout<Real> lookout() const {

@@ -475,6 +475,41 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
       edited("Lya", "MgI"));
 }
 
+TEST(Config, FusingHasTwoLimitsWithUnits) {
+  const auto with_fuse = [](const std::string& fuse) { return minimal + "peel: {fuse: " + fuse + "}\n"; };
+  EXPECT_FALSE(parse(minimal, "f.yaml").peel.fuse);
+  const Config config = parse(with_fuse("{velocity: 2.5 km/s, distance: 1 pc}"), "f.yaml");
+  ASSERT_TRUE(config.peel.fuse);
+  EXPECT_DOUBLE_EQ(config.peel.fuse->velocity, 2.5e5);
+  EXPECT_NEAR(config.peel.fuse->distance, 3.0857e18, 1e15);
+  EXPECT_EQ(parse(config.resolved, "f.yaml"), config);
+  MediumOutline medium{};
+  medium.thermal_speed = 1e6, medium.size = 3.0856775814913673e21;
+  const FuseRules rules = build_observers(config, medium).fuse;
+  EXPECT_DOUBLE_EQ(rules.velocity, 0.25);
+  EXPECT_NEAR(rules.distance, 1e-3, 1e-12);
+  expect_failure("peel.fuse.distance: missing", with_fuse("{velocity: 2.5 km/s}"));
+  expect_failure("peel.fuse.velocity: missing", with_fuse("{distance: 1 pc}"));
+  expect_failure("peel.fuse.velocity: expected a velocity such as", with_fuse("{velocity: 2.5, distance: 1 pc}"));
+  expect_failure("peel.fuse.distance: expected a length such as", with_fuse("{velocity: 1 km/s, distance: 1 km/s}"));
+  for (const char* value : {"0", "-1"}) {
+    expect_failure("peel.fuse.velocity: must be > 0",
+                   with_fuse(fmt::format("{{velocity: {} km/s, distance: 1 pc}}", value)));
+    expect_failure("peel.fuse.distance: must be > 0",
+                   with_fuse(fmt::format("{{velocity: 1 km/s, distance: {} pc}}", value)));
+  }
+  for (const char* value : {".nan", "nan", ".inf"}) {
+    expect_failure("peel.fuse.distance:", with_fuse(fmt::format("{{velocity: 1 km/s, distance: {} pc}}", value)));
+  }
+  const std::string seen = "outputs: [{type: image, name: i, observer: s, width: 2 kpc, pixels: 4}]\n";
+  const auto with_set = [&](int n) {
+    return with_fuse("{velocity: 1 km/s, distance: 1 pc}") + seen +
+           fmt::format("observers: [{{name: s, random: {}}}]\n", n);
+  };
+  EXPECT_EQ(parse(with_set(16), "f.yaml").observers.size(), 16u);
+  expect_failure("peel.fuse: possible for at most 16 observers; there are 17", with_set(17));
+}
+
 TEST(Config, AllErrorsAtOnce) {
   const std::string what = failure(edited("2e4 K", "2e4", edited("1 kpc", "-1 kpc", edited("Lya", "LyB"))) + "x: 1\n");
   EXPECT_EQ(std::count(what.begin(), what.end(), '\n'), 3);

@@ -174,6 +174,41 @@ TEST_P(DeviceEngine, ShowsObserversWhatTheProcessorDoes) {
                test::run_all(yaml(sphere, 400), twin, compute()).tally);
 }
 
+/// Groups of fused rays depend on their photon alone: not on threads, lanes, logs or devices.
+TEST_P(DeviceEngine, FusesTheRaysThatTheProcessorFuses) {
+  const char* const fuse = "peel.fuse={velocity: 8 km/s, distance: 0.4 kpc}";
+  for (const auto& medium : media) {
+    for (const char* precision : {"precision: single\n", "precision: double\n"}) {
+      const std::string text = yaml(medium, 200, precision);
+      for (const auto& plain : {with(observed, {"acceleration.core_skip=none", "peel.memory=1 MB", "peel.thin_after=64",
+                                                "peel.roulette=9"}),
+                                with(observed, {"acceleration.jumps=true", "dataset.tau0=1e4", "peel.memory=9 MB"})}) {
+        const auto set = with(plain, {fuse});
+        const auto expected = test::run_all(text, set, processor());
+        const auto apart = test::run_all(text, plain, processor());
+        EXPECT_LT(expected.tally[Counter::rays], apart.tally[Counter::rays]);
+        EXPECT_FALSE(expected.tally == apart.tally);
+        device::Options few;
+        few.lanes = 70;
+        expect_identical(expected, test::run_all(text, set, compute(few)));
+        expect_identical(expected, test::run_all(text, set, compute()));
+        if (GetParam() != std::string("host")) continue;
+        expect_identical(expected, test::run_all(text, set, {nullptr, {}, {1, true, ""}}));
+        expect_identical(expected, test::run_all(text, set, {nullptr, {}, {3, false, ""}}));
+      }
+    }
+  }
+  // Sixteen observers, whose groups take most of the memory of events, against a limit that nothing is within.
+  const std::string text = yaml(media[3], 100);
+  auto many = with(observed, {"peel.memory=1 MB", fuse});
+  many[0] = "observers=[{name: o, direction: [1, 2, 3]}, {name: p, direction: [0, 0, -1]}, {name: q, random: 14}]";
+  many[1].insert(many[1].size() - 1, ", {type: spectrum, name: q, observer: q, range: [-200 km/s, 200 km/s], bins: 8}");
+  expect_identical(test::run_all(text, many, processor()), test::run_all(text, many, compute()));
+  const auto none = with(observed, {"peel.fuse={velocity: 1e-9 km/s, distance: 1e-9 pc}"});
+  expect_identical(test::run_all(text, none, processor()), test::run_all(text, observed, compute()));
+  expect_identical(test::run_all(text, observed, processor()), test::run_all(text, none, compute()));
+}
+
 /// Generators that shine into cones, and outputs of each of them.
 TEST_P(DeviceEngine, ShowsEachGeneratorAsTheProcessorDoes) {
   const std::string cones =

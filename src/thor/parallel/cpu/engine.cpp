@@ -319,6 +319,7 @@ class Worker {
       dataset = &shared_.border->whole();
     }
     finished_.push_back(shared_.history.end(lanes_, l, dataset, origins_[std::size_t(l)]));
+    if (peeler_) peeler_->end(l);
     --live_;
     if (finished_.size() >= batch) hand_over();
   }

@@ -57,6 +57,9 @@ struct MarchKernel {
   /// and after their first segments, absorbed, escaped or still in flight; idle where there is none.
   void (*peel)(const EventLog<Real>& log, const void* problem, const RayRules& rules, const double (&towards)[3],
                const LaneArrays<Real>& starts, const LaneArrays<Real>& rays, Real* weights, Real* ends);
+  /// The starts of these rays alone, all from scatterings.
+  void (*start)(const EventLog<Real>& log, const void* problem, const double (&towards)[3],
+                const LaneArrays<Real>& starts);
 };
 
 /// The kernels of this build.

@@ -48,11 +48,20 @@ void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules
   store(ray.weight, weights), store(ray.end, ends);
 }
 
+void start_pack(const EventLog<THOR_REAL>& log, const void* bytes, const double (&towards)[3],
+                const LaneArrays<THOR_REAL>& starts) {
+  using V = ThisPack;
+  const auto& problem = *static_cast<const ThisProblem*>(bytes);
+  using Dataset = decltype(view<V>(problem.dataset));
+  const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
+  store_lane<V, Dataset>(peel_scattering(load_event<V>(log, 0), n, problem).lane, starts, 0);
+}
+
 }  // namespace
 }  // namespace THOR_ISA
 
 extern const cpu::MarchKernel<THOR_REAL> THOR_ENTRY;
 constinit const cpu::MarchKernel<THOR_REAL> THOR_ENTRY{THOR_ISA_NAME, ProblemKind::THOR_KIND, Value<ThisPack>::lanes,
-                                                       march_pack, peel_pack};
+                                                       march_pack, peel_pack, start_pack};
 
 }  // namespace thor

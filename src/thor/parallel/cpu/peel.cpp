@@ -67,6 +67,12 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, cons
     packs->resize(std::size_t(std::max(log_.lookout.count, 1)));
     std::ranges::for_each(*packs, make);
   }
+  if (observers.fuses()) {
+    fusing_.resize(std::size_t(log_.lookout.count));
+    for (FusePack& pack : fusing_) make(pack), pack.lanes.resize(std::size_t(kernel_.lanes));
+    groups_.resize(fusing_.size() * std::size_t(lanes));
+    places_.resize(std::size_t(kernel_.lanes)), frequencies_.resize(std::size_t(kernel_.lanes));
+  }
   waiting_.reserve(room);
 }
 
@@ -127,6 +133,13 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       } else {
         for (std::uint32_t left = seen; left != 0; left &= left - 1, ++rays) {
           const int o = std::countr_zero(left);
+          if (!fusing_.empty()) {
+            if (kind != EventKind::by_jump) {
+              fuse(o, i, lane, origins[at]);
+              continue;
+            }
+            end_group(o, lane);
+          }
           put(packs[std::size_t(o)], i, origins[at], o, o + 1);
         }
       }
@@ -142,6 +155,81 @@ void Peeler<Real>::put(Pack& pack, int i, const Origin& origin, int first, int e
   for_each_event_field(pack.log.arrays, log_.arrays, [&](auto* to, const auto* from) { to[pack.count] = from[i]; });
   pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight, origin.generator};
   if (pack.count == kernel_.lanes) send(pack, first, end);
+}
+
+template <class Real>
+void Peeler<Real>::end(int lane) {
+  for (int o = 0; o < int(fusing_.size()); ++o) end_group(o, lane);
+}
+
+/// Lets event i of the log wait until there is a pack of such events for an observer.
+template <class Real>
+void Peeler<Real>::fuse(int observer, int i, int lane, const Origin& origin) {
+  FusePack& pack = fusing_[std::size_t(observer)];
+  for_each_event_field(pack.log.arrays, log_.arrays, [&](auto* to, const auto* from) { to[pack.count] = from[i]; });
+  pack.lanes[std::size_t(pack.count)] = lane;
+  pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight, origin.generator};
+  if (pack.count == kernel_.lanes) fuse_waiting(observer);
+}
+
+/// Closes the group of a lane after the scatterings that wait.
+template <class Real>
+void Peeler<Real>::end_group(int observer, int lane) {
+  FusePack& pack = fusing_[std::size_t(observer)];
+  if (pack.count == 0) return close(groups_[std::size_t(lane) * fusing_.size() + std::size_t(observer)], observer);
+  for_each_event_field(pack.log.arrays, pack.log.arrays, [&](auto* to, auto* from) { to[pack.count] = from[0]; });
+  pack.log.arrays.kind[pack.count] = EventKind::nothing;
+  pack.lanes[std::size_t(pack.count++)] = lane;
+  if (pack.count == kernel_.lanes) fuse_waiting(observer);
+}
+
+/// Lets the scatterings of a pack join groups, in their order.
+template <class Real>
+void Peeler<Real>::fuse_waiting(int observer) {
+  FusePack& pack = fusing_[std::size_t(observer)];
+  if (pack.count == 0) return;
+  const auto& events = pack.log.arrays;
+  for (int k = pack.count; k < kernel_.lanes; ++k) {
+    for_each_event_field(events, events, [&](auto* to, const auto* from) { to[k] = from[0]; });
+    events.kind[k] = EventKind::nothing;
+  }
+  const auto& n = observers_.towards[std::size_t(observer)];
+  kernel_.start(pack.log, problem_->data(), {n[0], n[1], n[2]}, pack_);
+  for (int k = 0; k < pack.count; ++k) {  // before close() needs the memory
+    double place[3] = {};
+    if (events.kind[k] != EventKind::nothing) history_.coordinates(pack_, k, problem_->dataset(), place);
+    places_[std::size_t(k)] = {place[0], place[1], place[2]};
+    frequencies_[std::size_t(k)] = pack_.frequency[k];
+  }
+  for (int k = 0; k < pack.count; ++k) {
+    const auto at = std::size_t(k);
+    Group& group = groups_[std::size_t(pack.lanes[at]) * fusing_.size() + std::size_t(observer)];
+    if (events.kind[k] == EventKind::nothing) {
+      close(group, observer);
+      continue;
+    }
+    Event<Real> event;
+    for_each_event_field(event, events, [&](auto& to, const auto* from) { to = from[k]; });
+    const Sender& origin = pack.origins[at];
+    const double place[3] = {places_[at][0], places_[at][1], places_[at][2]};
+    const RayKey key{emitter_.seed, origin.id, std::uint64_t(event.steps), observer};
+    if (join_group(group.fused, observers_.fuse, event, frequencies_[at], place, key)) continue;
+    close(group, observer);
+    open_group(group.fused, event, frequencies_[at], place, origin.id, origin.weight);
+    group.generator = origin.generator;
+  }
+  pack.count = 0;
+}
+
+/// Lets the member that was drawn wait for its ray, with the light of all.
+template <class Real>
+void Peeler<Real>::close(Group& group, int observer) {
+  const std::uint32_t count = std::exchange(group.fused.count, 0);
+  if (count == 0) return;
+  Pack& pack = scatterings_[std::size_t(observer)];
+  for_each_event_field(pack.log.arrays, group.fused.drawn, [&](auto* to, const auto& from) { to[pack.count] = from; });
+  pack.origins[std::size_t(pack.count++)] = {group.fused.id, group.fused.weight * count, group.generator};
+  if (pack.count == kernel_.lanes) send(pack, observer, observer + 1);
 }
 
 /// Sends the rays of a pack of events.
@@ -227,6 +315,7 @@ typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>&
 template <class Real>
 void Peeler<Real>::trace() {
   const int observers = int(observers_.towards.size()), looked_at = log_.lookout.count;
+  for (int o = 0; o < int(fusing_.size()); ++o) fuse_waiting(o);
   for (int o = 0; o < int(scatterings_.size()); ++o) {
     const int end = looked_at == 0 ? observers : o + 1;
     send(scatterings_[std::size_t(o)], o, end), send(jumps_[std::size_t(o)], o, end);

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <atomic>
 #include <span>
 
@@ -7,6 +8,7 @@
 #include "thor/parallel/border.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
 #include "thor/transport/any_problem.hpp"
+#include "thor/transport/fuse.hpp"
 #include "thor/transport/observers.hpp"
 
 namespace thor::cpu {
@@ -29,6 +31,8 @@ class Peeler {
   void emit(const Origin& origin, const void* dataset);
   /// Takes the events out of the log; `origins`: of the photon in each lane.
   void look(std::span<const Origin> origins);
+  /// The photon of a lane has ended: its groups of fused rays are closed.
+  void end(int lane);
   /// A ray that comes from another part.
   void receive(const Traveller<Real>& ray);
   /// Sends the rays of all events that wait, and traces them.
@@ -50,7 +54,20 @@ class Peeler {
     std::vector<Sender> origins;
     int count = 0;
   };
+  /// Scatterings of all lanes that wait until it is known which group they join, and ends of groups among them.
+  struct FusePack : Pack {
+    std::vector<int> lanes;
+  };
+  /// A group and what its ray needs.
+  struct Group {
+    FuseGroup<Real> fused{};
+    int generator = 0;
+  };
   void put(Pack& pack, int i, const Origin& origin, int first, int end);
+  void fuse(int observer, int i, int lane, const Origin& origin);
+  void end_group(int observer, int lane);
+  void fuse_waiting(int observer);
+  void close(Group& group, int observer);
   void send(Pack& pack, int first, int end);
   void trace_waiting();
   /// Whether a ray that has left a part goes on, here or elsewhere.
@@ -73,9 +90,13 @@ class Peeler {
   std::vector<double> log_memory_, pack_memory_, moved_memory_, trace_memory_, queue_memory_;
   EventLog<Real> log_{};
   std::vector<Pack> scatterings_, jumps_;  ///< for each observer that steps look at, or one for all
-  std::vector<std::uint32_t> thinning_;    ///< of the photon in each lane
-  LaneArrays<Real> pack_, moved_;          ///< rays that are made together: their starts, and after some segments
-  LaneArrays<Real> traced_, queue_;        ///< rays that are traced together, and that wait
+  std::vector<FusePack> fusing_;           ///< for each observer; none: nothing is fused
+  std::vector<Group> groups_;              ///< of each lane for each observer
+  std::vector<std::array<double, 3>> places_;
+  std::vector<Real> frequencies_;
+  std::vector<std::uint32_t> thinning_;  ///< of the photon in each lane
+  LaneArrays<Real> pack_, moved_;        ///< rays that are made together: their starts, and after some segments
+  LaneArrays<Real> traced_, queue_;      ///< rays that are traced together, and that wait
   std::vector<RayBurden<Real>> waiting_;
   std::vector<Real> weights_, ends_;
 };

@@ -57,8 +57,8 @@ struct Squad {
     int current = 0;  ///< which of the tables is in use
   };
 
-  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, std::size_t events, std::size_t slots,
-        int copies)
+  Squad(Device& device, int queue, std::size_t lanes, std::uint32_t room, std::size_t events, std::size_t fusing,
+        std::size_t slots, int copies)
       : queue(queue),
         capacity(lanes),
         lanes(device, Memory::device, lane_bytes<Real>(lanes)),
@@ -79,6 +79,7 @@ struct Squad {
       list.emplace(device, Memory::device, 3 * rays_of_event * events);
       rays.emplace(device, Memory::device, std::max<std::size_t>(events / 2, 1));
     }
+    if (fusing > 0) groups.emplace(device, Memory::device, fusing * lanes);
     if (slots > 0) shares.emplace(device, slots);
   }
 
@@ -90,6 +91,7 @@ struct Squad {
     static_assert(Phase::idle == -1 && no_photon == ~0ull);
     device.fill(queue, lanes.data(), 0xff, lanes.bytes());
     device.fill(queue, origins.data(), 0xff, origins.bytes());
+    if (groups) device.fill(queue, groups->data(), 0, groups->bytes());
     device.copy_in(queue, live[0].data(), all.data(), live[0].bytes());
     if (shares) {
       for (const auto& table : shares->tables) device.fill(queue, table.data(), 0, table.bytes());
@@ -108,6 +110,7 @@ struct Squad {
   std::optional<Buffer<WaitingEvent<Real>>> waiting;  ///< for observers
   std::optional<Buffer<std::uint32_t>> list;
   std::optional<Buffer<WaitingRay<Real>>> rays;
+  std::optional<Buffer<FuseGroup<Real>>> groups;  ///< of rays that are fused
   std::optional<Shares> shares;
   Buffer<Report> seen;             ///< the last report
   Buffer<std::uint64_t> next_id;   ///< of the pool, at the last report
@@ -136,6 +139,7 @@ class Engine {
         tally_(tally),
         sink_(sink),
         memory_of_events_(observers.empty() ? 0 : observers.memory),
+        fusing_(observers.fuses() ? int(observers.towards.size()) : 0),
         joins_(tally.joins()),
         ids_(pool.take_all()),
         schedulers_(device.info().schedulers),
@@ -160,6 +164,7 @@ class Engine {
     program_.rays.towards = reinterpret_cast<const double(*)[3]>(towards_.data());
     program_.rays.observers = int(observers.towards.size());
     program_.rays.rules = observers.rules;
+    program_.rays.fuse = observers.fuse;
     program_.rays.lookout = observers.template lookout<Real>();
   }
 
@@ -225,16 +230,17 @@ class Engine {
     // For each squad, and so that 32 bits number them.
     const auto events =
         std::uint64_t(std::min(memory_of_events_ / 2 / double(bytes_of_event), double(1 << entry_bits)));
-    if (events > 0) lanes = std::min(lanes, std::max<std::uint64_t>(2 * events / fewest_events, 64));
+    const auto m = std::uint64_t(fusing_), fewest = (m + 1) * fewest_events + m;  // see room_for_groups()
+    if (events > 0) lanes = std::min(lanes, std::max<std::uint64_t>(2 * events / fewest, 64));
     for (;;) {
       try {
         const std::size_t half = std::max<std::size_t>((lanes / 2 + 31) / 32 * 32, 32);
         const std::uint32_t room = sink_ ? std::uint32_t(std::clamp<std::size_t>(half, 1024, most_records)) : 0;
-        const std::size_t logs = events > 0 ? std::clamp(events, half * fewest_events, half * most_events) : 0;
+        const std::size_t logs = events > 0 ? std::clamp(events, half * fewest, half * most_events) : 0;
         squads_.clear();
         squads_.reserve(Device::queues);
         for (int queue = 0; queue < Device::queues; ++queue) {
-          squads_.emplace_back(device_, queue, half, room, logs, slots_of(half), copies_);
+          squads_.emplace_back(device_, queue, half, room, logs, m, slots_of(half), copies_);
         }
         for (auto& squad : squads_) squad.reset(device_);
         return 2 * half;
@@ -286,6 +292,10 @@ class Engine {
       program.rays.list_room = std::uint32_t(rays_of_event * events);
       program.rays.waiting = squad.rays->data();
       program.rays.waiting_room = std::uint32_t(squad.rays->bytes() / sizeof(WaitingRay<Real>));
+      if (squad.groups) {
+        program.rays.groups = squad.groups->data();
+        program.rays.spare = room_for_groups(program.rays.room, fusing_);
+      }
     }
     if (squad.shares) {
       auto& shares = *squad.shares;
@@ -457,6 +467,7 @@ class Engine {
   Tally& tally_;
   const Sink& sink_;
   const double memory_of_events_;  ///< [byte]
+  const int fusing_;               ///< observers whose rays are fused
   const bool joins_;               ///< light of a photon in a bin comes in parts
   std::vector<Share> spilled_;
   std::uint64_t split_ = 0;
@@ -487,7 +498,8 @@ void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Re
                const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink,
                const Observers& observers) {
   const auto& kernel = cpu::step_kernel<Real>(problem.kind(), cpu.isa);
-  const bool hands_over = options.stragglers && cpu::fused(kernel.isa);
+  // Groups of fused rays that are open stay on the device, and so do their photons.
+  const bool hands_over = options.stragglers && cpu::fused(kernel.isa) && !observers.fuses();
   std::vector<Flying<Real>> flying;
   try {
     Engine<Real> engine(device, problem, emitter, pool, options, control, tally, sink, observers);

@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/parallel/device/shares.hpp"
+#include "thor/transport/fuse.hpp"
 #include "thor/transport/history.hpp"
 #include "thor/transport/peel.hpp"
 #include "thor/transport/step.hpp"
@@ -63,6 +64,9 @@ struct RayProgram {
   const double (*towards)[3];
   int observers;
   RayRules rules;
+  FuseRules fuse;
+  FuseGroup<Real>* groups;  ///< of each lane for each observer; null: nothing is fused
+  std::uint32_t spare;      ///< of `room`, at the front: for events of groups that are closed (see room_for_groups())
   Lookout<Real> lookout;
   ShareTables shares;
 };
@@ -154,6 +158,55 @@ THOR_FN int list_of(std::int64_t kind) {
   const int k = event_kind(kind);
   return k == EventKind::nothing ? -1 : k == EventKind::by_jump ? 1 : k == EventKind::by_birth ? 2 : 0;
 }
+/// Of the room of a lane for events, what its log may not take, so that all groups that its events close have room
+/// before those that are yet to be read: each closes at most one group for each observer and may stay itself, and the
+/// end of the photon closes the last ones.
+THOR_FN std::uint32_t room_for_groups(std::uint32_t room, int observers) {
+  const auto n = std::uint32_t(observers);
+  return room - (room - n) / (n + 1);
+}
+
+/// Lets the events of a lane's log join groups, and puts those that send rays in their place, from `out` on: drawn
+/// members of groups that are closed, jumps and births. Returns their number. Called, not inlined, as it would take
+/// registers from the step.
+template <class P>
+THOR_NOINLINE int fuse_events(const P& problem, const Program<typename P::Real>& program, std::uint32_t slot,
+                              const LaneLog<typename P::Real>& log, WaitingEvent<typename P::Real>* out, bool ended) {
+  using Real = typename P::Real;
+  const RayProgram<Real>& rays = program.rays;
+  const auto dataset = view<Real>(problem.dataset);
+  FuseGroup<Real>* const groups = rays.groups + std::uint64_t(slot) * std::uint64_t(rays.observers);
+  int count = 0;
+  const auto close = [&](int o) {
+    FuseGroup<Real>& group = groups[o];
+    if (group.count == 0) return;
+    group.drawn.seen = IntOf<Real>(1 << o);
+    out[count++] = {group.drawn, group.id, group.weight * group.count};
+    group.count = 0;
+  };
+  for (int i = 0; i < log.count; ++i) {
+    const WaitingEvent<Real> waiting = log.events[i];  // a copy: its place may be taken
+    const int list = list_of(waiting.event.kind);
+    if (list < 0) continue;
+    for (int o = 0; o < rays.observers; ++o) {
+      const bool seen = (waiting.event.seen >> o & 1) != 0;
+      if (list == 2 || (list == 1 && seen)) close(o);
+      if (list != 0 || !seen) continue;
+      const double(&n)[3] = rays.towards[o];
+      const Lane<Real> ray = peel_scattering(waiting.event, {Real(n[0]), Real(n[1]), Real(n[2])}, problem).lane;
+      double place[3];
+      dataset.coordinates(ray, 0, place);
+      const RayKey key{log.seed, waiting.id, std::uint64_t(waiting.event.steps), o};
+      if (join_group(groups[o], rays.fuse, waiting.event, ray.frequency, place, key)) continue;
+      close(o);
+      open_group(groups[o], waiting.event, ray.frequency, place, waiting.id, waiting.weight);
+    }
+    if (list > 0) out[count++] = waiting;
+  }
+  for (int o = 0; ended && o < rays.observers; ++o) close(o);
+  return count;
+}
+
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
 /// wait for room, also in its log, or for ids, or is idle for good. Called, not inlined, as it would take registers
 /// from the step.
@@ -215,8 +268,13 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
   const RayProgram<Real>& rays = program.rays;
   const std::uint32_t first_event = index * rays.room;
-  LaneLog<Real> log{rays.events + first_event, int(rays.room), 0, program.origins + slot, &rays.rules,
-                    program.emitter.seed,      rays.lookout};
+  LaneLog<Real> log{rays.events + first_event + rays.spare,
+                    int(rays.room - rays.spare),
+                    0,
+                    program.origins + slot,
+                    &rays.rules,
+                    program.emitter.seed,
+                    rays.lookout};
   LaneLog<Real>* const logged = slice == Slice::logs ? &log : nullptr;
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {
@@ -261,6 +319,16 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
       const std::uint32_t sent = looks ? bits_of(observers_of(rays.lookout, event)) : 1;
       places[list] += sent;
       if (looks && list < 2) left_out -= sent;
+    }
+    if (rays.groups) {
+      const bool ended = !in_flight<Real>(lane) && !before_jump<Real>(lane);
+      log.count = fuse_events(problem, program, slot, log, rays.events + first_event, ended);
+      log.events = rays.events + first_event;
+      for (int list = 0; list < 3; ++list) places[list] = 0;
+      for (int i = 0; i < log.count; ++i) {
+        const Event<Real>& event = log.events[i].event;
+        places[list_of(event.kind)] += bits_of(observers_of(rays.lookout, event));
+      }
     }
     for (int list = 0; list < 3; ++list) places[list] = Atomic::add(&program.report->events[list], places[list]);
     for (int i = 0; i < log.count; ++i) {
