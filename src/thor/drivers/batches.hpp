@@ -73,8 +73,8 @@ struct Batches {
   /// Collective.
   void add_times(const BorderTimes& own) const;
   std::uint64_t most_in_batch() const;
-  /// Photons of a batch on domains, whose light in bins waits until all have ended: as many as peel.memory has room for,
-  /// by what those of the last batch needed.
+  /// Photons of a batch on domains, whose light in bins waits until all have ended: as many as peel.memory has room
+  /// for, by what those of the last batch needed.
   std::uint64_t most_joined(const Tally& tally, std::uint64_t last) const;
   bool keeps() const { return checkpoints && checkpoints->interval > 0; }
 };

@@ -38,10 +38,11 @@ void require_memory(const config::Config& config, const comm::World& world) {
   if (bytes > available) {
     throw Error(
         ExitCode::device,
-        fmt::format("{}: outputs: out of memory: {:.3g} bins take {}{}, and {} are free; use fewer bins, errors: none, or a "
-                    "machine with more memory",
-                    config.path, config::count_bins(config.outputs), size_text(bytes),
-                    ranks > 1 ? fmt::format(" on each of {} ranks of this machine", ranks) : "", size_text(available)));
+        fmt::format(
+            "{}: outputs: out of memory: {:.3g} bins take {}{}, and {} are free; use fewer bins, errors: none, or a "
+            "machine with more memory",
+            config.path, config::count_bins(config.outputs), size_text(bytes),
+            ranks > 1 ? fmt::format(" on each of {} ranks of this machine", ranks) : "", size_text(available)));
   }
   world.largest(0);  // all have looked
 }

@@ -55,7 +55,7 @@ class Tally {
   /// Adds `own` cells of the plan, in `copies` neighbouring parts.
   void merge_own(const std::uint64_t* parts, int copies);
   /// Adds shared cells, `from` a cell on that is a multiple of bin_cells behind the own ones.
-  void merge_shared(std::int64_t from, std::span<const std::uint64_t> cells);
+  void merge_shared(std::int64_t from, std::span<const std::uint64_t> shared);
   void merge(TallyPart& part);  ///< leaves the part empty
   /// Keeps shares of photons that are not known to have ended here.
   void wait_for_others(std::vector<Share>& shares);

@@ -61,7 +61,7 @@ void start_pack(const EventLog<THOR_REAL>& log, const void* bytes, const double 
 }  // namespace THOR_ISA
 
 extern const cpu::MarchKernel<THOR_REAL> THOR_ENTRY;
-constinit const cpu::MarchKernel<THOR_REAL> THOR_ENTRY{THOR_ISA_NAME, ProblemKind::THOR_KIND, Value<ThisPack>::lanes,
-                                                       march_pack, peel_pack, start_pack};
+constinit const cpu::MarchKernel<THOR_REAL> THOR_ENTRY{
+    THOR_ISA_NAME, ProblemKind::THOR_KIND, Value<ThisPack>::lanes, march_pack, peel_pack, start_pack};
 
 }  // namespace thor

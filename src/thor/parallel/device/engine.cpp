@@ -76,7 +76,7 @@ struct Squad {
     }
     if (events > 0) {
       waiting.emplace(device, Memory::device, events);
-      list.emplace(device, Memory::device, 3 * rays_of_event * events);
+      list.emplace(device, Memory::device, std::size_t(3) * rays_of_event * events);
       rays.emplace(device, Memory::device, std::max<std::size_t>(events / 2, 1));
     }
     if (fusing > 0) groups.emplace(device, Memory::device, fusing * lanes);
@@ -125,8 +125,9 @@ struct Squad {
 
 template <class Real>
 class Engine {
-  static constexpr std::size_t bytes_of_event =
-      sizeof(WaitingEvent<Real>) + 3 * rays_of_event * sizeof(std::uint32_t) + sizeof(WaitingRay<Real>) / 2;
+  static constexpr std::size_t bytes_of_event = sizeof(WaitingEvent<Real>) +
+                                                std::size_t(3) * rays_of_event * sizeof(std::uint32_t) +
+                                                sizeof(WaitingRay<Real>) / 2;
 
  public:
   Engine(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
