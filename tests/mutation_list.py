@@ -175,6 +175,11 @@ MUTATIONS = [
     kernel("ray_dust", FLIGHT, "rays towards observers forget dust",
            "  if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);\n", "",
            RAYS, PEEL, "PeelOffImages.OfADustyDiscAreThoseOfEscapedPhotons"),
+    source("fuse_light", "src/thor/parallel/cpu/peel.cpp", "the ray of a group has the light of one member",
+           "group.fused.weight * count", "group.fused.weight", PEEL, "Fusing.*"),
+    header("fuse_first", "src/thor/transport/fuse.hpp", "the first member of a group sends its ray",
+           "replaces(key, ++group.count)", "++group.count == 0 && replaces(key, 1)", "tests/unit/transport/fuse_test.cpp",
+           "FuseGroup.DrawsEachMemberWithTheSameChance"),
 
     # ---- emission
     source("recombination_factor", "src/thor/emission/recombination.cpp", "case-B coefficient 1.1 times as large",
