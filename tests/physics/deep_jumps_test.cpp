@@ -37,6 +37,12 @@ const auto path_of = [](const thor::Photon& p) { return p.column; };
 const auto scatterings_of = [](const thor::Photon& p) { return double(p.scatterings); };
 const auto detuning_of = [](const thor::Photon& p) { return std::abs(p.frequency_final); };
 const auto radius_of = [](const thor::Photon& p) { return std::hypot(p.position[0], p.position[1], p.position[2]); };
+/// Distance of the last flight from the centre.
+const auto impact_of = [](const thor::Photon& p) {
+  double along = 0;
+  for (int k = 0; k < 3; ++k) along += p.position[k] * p.direction[k];
+  return std::sqrt(std::max(std::pow(radius_of(p), 2) - along * along, 0.));
+};
 const auto red_of = [](const thor::Photon& p) { return p.frequency_final < 0 ? 1. : 0.; };
 
 // a tau0 = 2e4, with a jump over the whole sphere from its centre and jumps in the wing from elsewhere.
@@ -53,6 +59,11 @@ TEST_P(DeepSphere, HasThePhotonsOfSmallJumps) {
   EXPECT_LT(errors_apart(truth, jumped, scatterings_of), 4);
   EXPECT_LT(errors_apart(truth, jumped, radius_of), 4) << "of the last scattering";
   for (const auto& p : jumped) ASSERT_LE(radius_of(p), 1.00001) << "outside the gas";
+  const auto b = collect(truth, impact_of), c = collect(jumped, impact_of);
+  EXPECT_GT(ks_p(ks_distance(b, c), double(b.size()), double(c.size())), 1e-3) << "the disc that is seen";
+  std::vector<double> even;
+  for (int i = 0; i < 20000; ++i) even.push_back(std::sqrt((i + 0.5) / 20000));
+  EXPECT_LT(ks_p(ks_distance(b, even), double(b.size()), 20000), 1e-6) << "its limb must be darker";
   EXPECT_GT(steps_a_photon(truth), 300);
   EXPECT_LT(steps_a_photon(jumped), 100);
   EXPECT_LT(spectra_alike(truth, photons(2.4e6, deep, 20000)), 1e-3) << "20 % in tau0 must show";
@@ -60,6 +71,20 @@ TEST_P(DeepSphere, HasThePhotonsOfSmallJumps) {
 INSTANTIATE_TEST_SUITE_P(DeepJumps, DeepSphere,
                          testing::Values("type: point", "type: point, position: [0.3 kpc, 0 kpc, 0.4 kpc]",
                                          "type: extended, shape: medium"));
+
+// The share of light at line centre, of which the analytic spectrum (Dijkstra et al. 2006) has 7.6e-4 within 0.1 and
+// 8.1e-3 within 0.22 (a tau0)^{1/3}.
+TEST(DeepJumps, LeaveTheTroughDark) {
+  const auto photons =
+      run(deep_model("type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e9", 60000, deep, "type: point"));
+  const double width = std::cbrt(4.7e-4 * 1e9);
+  const auto share = [&](double limit) {
+    return double(std::ranges::count_if(photons, [&](const auto& p) { return detuning_of(p) < limit * width; })) /
+           60000;
+  };
+  EXPECT_NEAR(share(0.1), 7.6e-4, 4e-4);
+  EXPECT_NEAR(share(0.22), 8.1e-3, 1.6e-3);
+}
 
 TEST(DeepJumps, TakeFewStepsAtAnyDepth) {
   for (const char* source :
@@ -96,6 +121,50 @@ TEST(DeepJumps, InCellsThatMove) {
   EXPECT_LT(errors_apart(truth, jumped, radius_of), 4);
   EXPECT_LT(steps_a_photon(jumped), 0.8 * steps_a_photon(truth));
   EXPECT_LT(spectra_alike(truth, photons(faster, deep, 3000)), 1e-3) << "twice the speed must show";
+}
+
+/// A box of `n`^3 equal cells, of which the corners hold gas that moves.
+GridOptions equal_cells(int n, double tau_of_box, double temperature, double speed) {
+  constexpr double side = 3.0856775814913673e21;
+  GridOptions o;
+  o.shape = {n, n, n};
+  o.gas = [=](int x, int y, int z) {
+    GridCell c{tau_of_box / (side * 5.898e-14 * std::sqrt(1e4 / temperature)), temperature, {}, 0, 0};
+    if (2 * x / n == 1 && 2 * y / n == 1 && 2 * z / n == 1) c.velocity = {speed, 0, 0};
+    return c;
+  };
+  return o;
+}
+
+// A box in cells of any size, and through them in one jump.
+TEST(DeepJumps, ThroughEqualCells) {
+  const GridFile coarse(equal_cells(2, 2e6, 22.2, 5)), fine(equal_cells(16, 2e6, 22.2, 5)),
+      other(equal_cells(16, 2e6, 22.2, 10));
+  const auto photons = [&](const GridFile& f, const std::string& acceleration, int count) {
+    return run(deep_model("type: uniform_grid, path: " + f.path(), count, acceleration,
+                          "type: point, position: [0.1 kpc, 0.12 kpc, -0.2 kpc]"));
+  };
+  const auto truth = photons(coarse, shallow, 3000), jumped = photons(fine, deep, 10000);
+  EXPECT_GT(spectra_alike(truth, jumped), 1e-3);
+  EXPECT_LT(errors_apart(truth, jumped, detuning_of), 4);
+  EXPECT_LT(errors_apart(truth, jumped, path_of), 4);
+  const auto along_x = [](const thor::Photon& p) { return p.direction[0]; };
+  EXPECT_LT(errors_apart(truth, jumped, along_x), 4);
+  for (int k = 0; k < 3; ++k) {
+    const auto place = [k](double cells) {
+      return [=](const thor::Photon& p) { return std::abs(p.position[k]) / cells; };
+    };
+    const Moments a = moments(collect(truth, place(2))), b = moments(collect(jumped, place(16)));
+    EXPECT_LT(std::abs(a.mean - b.mean) / std::hypot(a.error, b.error), 4) << "of the last scattering, axis " << k;
+  }
+  EXPECT_LT(spectra_alike(truth, photons(other, deep, 10000)), 1e-3) << "twice the speed must show";
+}
+
+TEST(DeepJumps, TakeFewStepsThroughEqualCells) {
+  const GridFile file(equal_cells(8, 8e9, 2e4, 0));
+  for (const char* source : {"type: point", "type: point, position: [0 kpc, 0.25 kpc, 0.1 kpc]"}) {
+    EXPECT_LT(steps_a_photon(run(deep_model("type: uniform_grid, path: " + file.path(), 500, deep, source))), 300);
+  }
 }
 
 TEST(DeepJumps, InDust) {

@@ -33,33 +33,49 @@ struct Header {
   double a_first, a_ratio, depth_first, depth_ratio;
 };
 
-/// The cosine at a quantile, from those in the middle of each range: linear in the logarithm of the quantile between
-/// them, linear up to 1, and below the first as u^{1/4}. Fits exact histories of tau = 30 to 1e4 to 0.003.
-double cosine_at(double quantile, std::span<const SphereExit* const> middle) {
+using Chosen = std::vector<const SphereExit*>;
+
+/// The exits of a group in the middle of each range of angles; it is sorted by them.
+Chosen middles_of(std::span<SphereExit> group) {
+  std::ranges::sort(group, {}, &SphereExit::mu);
+  Chosen middle;
+  for (std::size_t i = 0; i < angle_groups; ++i) {
+    middle.push_back(&group[(2 * i + 1) * group.size() / (std::size_t(2) * angle_groups)]);
+  }
+  return middle;
+}
+
+/// The power p of the quantile u with which cosines begin, u^p: 1/4 for flights out of the core (tau = 30 to 1e4, fits
+/// exact histories to 0.003), and 1/2 for light that diffuses, whose intensity at the limb is finite. In between by how
+/// they grow from u = 1/8 to 3/8.
+double power_of(double first, double second) {
+  return std::clamp(0.25 + 1.5625 * (std::log(second / first) / std::log(3.) - 0.24), 0.25, 0.5);
+}
+
+/// The cosine at a quantile u, from those in the middle of each range: linear in u^{2 p - 1/2} between them (in ln u
+/// for p = 1/4), linear up to 1, and below the first as u^p.
+double cosine_at(double quantile, const Chosen& middle, double power) {
   const double place = quantile * angle_groups - 0.5;
-  if (place < 0) return double(middle.front()->mu) * std::pow(2 * angle_groups * quantile, 0.25);
+  if (place < 0) return double(middle.front()->mu) * std::pow(2 * angle_groups * quantile, power);
   const auto low = std::min(std::size_t(place), middle.size() - 1);
   const double mu = double(middle[low]->mu);
   if (low + 1 == middle.size()) return std::lerp(mu, 1., std::min(2 * (place - double(low)), 1.));
-  const double below = double(low) + 0.5, above = below + 1, here = place + 0.5;
-  return std::lerp(mu, double(middle[low + 1]->mu), std::log(here / below) / std::log(above / below));
+  const auto scale = [power](double u) { return power > 0.2501 ? std::pow(u, 2 * power - 0.5) : std::log(u); };
+  const double below = scale(double(low) + 0.5), above = scale(double(low) + 1.5), here = scale(place + 0.5);
+  return std::lerp(mu, double(middle[low + 1]->mu), (here - below) / (above - below));
 }
 
 /// One group of a stratum, of similar paths: a record for each range of angles, with the mean path and mean number of
 /// scatterings of the group. Cosines are spread over their ranges, each group's by other amounts; the last flight, a
 /// part of the chord 2 mu, changes with them.
-void add_group(std::span<SphereExit> group, double depth, bool deep, std::vector<JumpExit>& exits) {
-  std::ranges::sort(group, {}, &SphereExit::mu);
+void add_group(std::span<SphereExit> group, double power, double depth, bool deep, std::vector<JumpExit>& exits) {
+  const Chosen chosen = middles_of(group);
   double path = 0, scatterings = 0, last_flight = 0, chosen_path = 0, chosen_scatterings = 0, chosen_last = 0;
-  std::vector<const SphereExit*> chosen;
   for (const SphereExit& e : group) {
     path += double(e.path), scatterings += double(e.scatterings), last_flight += double(e.last);
   }
-  for (int i = 0; i < angle_groups; ++i) {
-    const std::size_t middle = (2 * std::size_t(i) + 1) * group.size() / (std::size_t(2) * angle_groups);
-    chosen.push_back(&group[middle]);
-    chosen_path += double(group[middle].path), chosen_scatterings += double(group[middle].scatterings);
-    chosen_last += double(group[middle].last);
+  for (const SphereExit* e : chosen) {
+    chosen_path += double(e->path), chosen_scatterings += double(e->scatterings), chosen_last += double(e->last);
   }
   const double size = double(group.size()) / angle_groups;
   const double stretch = path / size / chosen_path, mean = scatterings / double(group.size());
@@ -72,7 +88,7 @@ void add_group(std::span<SphereExit> group, double depth, bool deep, std::vector
   for (int i = 0; i < angle_groups; ++i) {
     const SphereExit& e = *chosen[std::size_t(i)];
     const double amount = std::fmod(0.6180339887498949 * double(exits.size()), 1.);  // evenly spread (Weyl 1916)
-    const double mu = cosine_at((i + amount) / angle_groups, chosen);
+    const double mu = cosine_at((i + amount) / angle_groups, chosen, power);
     const double last = std::min(longer * double(e.last) * mu / std::max(double(e.mu), 1e-6), 2 * mu);
     exits.push_back(
         {float(std::log(std::max(double(e.path) * stretch / depth, 1.))), float(number(e)), float(mu), float(last)});
@@ -135,15 +151,21 @@ JumpNode node_of(std::vector<SphereExit>& exits, double depth, bool deep, auto v
         float((1 - fraction) * value(double(exits[low].x)) + fraction * value(double(exits[low + 1].x))));
   }
   const auto rank_at = [&](int j) { return std::size_t(share_below(double(j) / jump_strata) * double(count)); };
+  std::vector<std::span<SphereExit>> groups;
+  double first_cosine = 0, second_cosine = 0;  // sums over groups
   for (int j = 0; j < jump_strata; ++j) {
     const std::span<SphereExit> stratum{exits.begin() + std::ptrdiff_t(rank_at(j)),
                                         exits.begin() + std::ptrdiff_t(rank_at(j + 1))};
     std::ranges::sort(stratum, {}, &SphereExit::path);
     for (std::size_t g = 0; g < path_groups; ++g) {
       const std::size_t first = g * stratum.size() / path_groups, end = (g + 1) * stratum.size() / path_groups;
-      add_group(stratum.subspan(first, end - first), depth, deep, node.exits);
+      groups.push_back(stratum.subspan(first, end - first));
+      const Chosen middle = middles_of(groups.back());
+      first_cosine += double(middle[0]->mu), second_cosine += double(middle[1]->mu);
     }
   }
+  const double power = power_of(first_cosine, second_cosine);
+  for (const auto& group : groups) add_group(group, power, depth, deep, node.exits);
   return node;
 }
 
@@ -238,7 +260,8 @@ void JumpTables::refine() {
       for (JumpExit& e : exits) e.log_path -= std::log(width), e.last *= width;
     }
     const auto knots = frequency_.begin() + std::ptrdiff_t(n * jump_knots);
-    rows.insert(rows.end(), knots, knots + jump_knots);
+    // Light that diffuses leaves at x with a probability that begins as x^2: cubes are linear in the quantile there.
+    for (int j = 0; j < jump_knots; ++j) rows.push_back(is_deep ? knots[j] * knots[j] * knots[j] : knots[j]);
     const JumpMeans means = means_of(exits, is_deep);
     rows.push_back(means.log_path), rows.push_back(means.log_scatterings);
     const std::size_t k = n % std::size_t(axes_.depth_count);

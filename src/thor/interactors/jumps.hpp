@@ -47,7 +47,7 @@ inline constexpr double deep_log_thick = 3.7965363707577137;                    
 template <class R>
 struct Jumps {
   using Real = R;
-  Array<float> frequency;         ///< for each a, for each depth: ln |x| at its knots, and four numbers
+  Array<float> frequency;         ///< for each a, for each depth: ln |x| at its knots, and four numbers; deep: (x/w)^3
   Array<float> exits;             ///< as JumpExit, likewise, over the means
   int a_count, stride;            ///< nodes of a; tables for each
   int depth_count;                ///< of those, the ones that are used: the smallest; 0: no jumps
@@ -220,7 +220,7 @@ struct JumpsView {
     const auto address = address_of(fma(fma(node, stride, first_table), V(Real(jump_exits)), record), 4);
     const Numbers<V> numbers{data.exits.data, address};
     JumpDraw<V> exit;
-    const V x = exp(choose(zero, value));
+    const V x = exp(choose(V(Real(1. / 3)) * log(max(abs(value), V(Real(1e-30)))), value));
     exit.x = random_sign(x, fourth);
     if (data.recoils != 0) {
       const auto red = uniform<V>(fourth << 16) * (one + exp(two * bias * x)) >= one;
@@ -234,7 +234,7 @@ struct JumpsView {
       // of a/(sqrt(pi) x^2), as many as the path has at the mean of x^2.
       const auto deep = place.deep;
       const V width = select(deep, abs(place.width), one);
-      exit.x = select(deep, place.width * value, exit.x);
+      exit.x = select(deep, place.width * copysign(x, value), exit.x);
       exit.path_factor = width * exit.path_factor;
       exit.last = min(divide(exit.last, width), two * exit.mu);
       const V squares = fma(exit.x, exit.x, fma(place.x, place.x, abs(exit.x * place.x)));
