@@ -128,6 +128,27 @@ class Same(DomainCase):
         self.run_thor(config, "--device", "cpu")
         self.assertEqual([line for line in self.done.stderr.splitlines() if "supports" in line], [line for line in said if "supports" in line])
 
+    def test_jumps_through_equal_cells_of_several_parts(self):
+        """Photons and the rays of their jumps land in cells of other parts, behind margins of any width."""
+        def write(shape, periodic, side):
+            self.random_grid(shape, 6, periodic=periodic, hubble=3e-14)
+            with h5py.File(self.folder / "grid.h5", "r+") as file:
+                for name in list(file):
+                    coarse = file[name][::side, ::side, ::side]
+                    for axis in range(3):
+                        coarse = np.repeat(coarse, side, axis=axis)
+                    file[name][...] = 3e4 * coarse[:shape[0], :shape[1], :shape[2]] if name in ("HI_density", "dust") else coarse[
+                        :shape[0], :shape[1], :shape[2]]
+
+        for shape, periodic, side, domains, margin in (((20, 12, 9), False, 20, 7, 0), ((20, 12, 9), False, 5, 27, 0), ((16, 9, 14), True, 16, 12, 1),
+                                                       ((16, 9, 14), True, 4, 5, 3), ((5, 4, 3), True, 5, 60, 0)):
+            write(shape, periodic, side)
+            dataset = {"stop_shift": "1 Angstrom", "hubble_flow": True} if periodic else {"packed": side == 5}
+            config = on_random_grid(60, dataset=dataset)
+            with self.subTest(shape=shape, domains=domains, margin=margin):
+                whole = self.run_thor(config, "--device", "cpu")
+                self.assert_same(whole, self.cut(config, domains, "--margin", margin, "--threads", 3))
+
     def test_bad_cells_that_are_dropped(self):
         """They are empty and dark, in whichever part or margin they are."""
         for dataset in ({}, {"packed": True, "tiles": 2}):

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/datasets/equal_cells.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
@@ -122,8 +124,16 @@ CellGas<double> Cells::gas(std::int64_t i) const {
   return view<double>(dataset_).at(i / (ny * nz), i / nz % ny, i % nz);
 }
 
-void Cells::finish(int threads) {
+bool Cells::same(std::int64_t i, std::int64_t j) const {
+  const float *a = record(i), *b = record(j);
+  return to_bits(*a) == to_bits(*b) && std::memcmp(a, b, sizeof(float) * std::size_t(layout_.stride())) == 0;
+}
+
+void Cells::finish(int threads, bool join) {
   if (layout_.core_skip) set_core_scale(neighbourhood_scale(*this, threads), threads);
+  if (join && has_equal_cells(*this, threads)) {
+    set_around(equal_cells_around({*this, shape_.box(), shape_.count}, shape_.box(), threads));
+  }
   survey(threads, shape_.box());
 }
 
@@ -132,6 +142,22 @@ void Cells::set_core_scale(const std::vector<float>& scale, int threads) {
   parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
     for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
   });
+}
+
+void Cells::set_around(const std::vector<float>& digits) {
+  if (std::ranges::none_of(digits, [](float d) { return d > 0; })) return;
+  UniformGrid<double>& g = dataset_;
+  const std::size_t count = (g.cells.count - 3) / std::size_t(g.stride) + 3;
+  around_ = std::make_unique<float[]>(count);
+  UniformGrid<double> one = g;
+  one.stride = 1;
+  const auto [nx, ny, nz] = shape_.count;
+  for (std::int64_t i = 0; i < std::ssize(digits); ++i) {
+    const auto address = cell_address<double>(one, i / (ny * nz), i / nz % ny, i % nz);
+    around_[std::size_t(address.of[0])] = digits[std::size_t(i)];
+  }
+  g.around = {around_.get(), count};
+  layout_.joined = true;
 }
 
 void Cells::survey(int threads, const CellBox& counted) {

@@ -28,10 +28,11 @@ struct GridShape {
 /// The numbers of a cell that a run needs.
 struct CellLayout {
   bool packed = false, dust = false, core_skip = false;
+  bool joined = false;  ///< equal neighbours are known (equal_cells.hpp); they need no room beside the others
   int dust_at() const { return dust && !packed ? 5 : 0; }
   int core_scale_at() const { return core_skip ? (packed ? 3 : 5 + int(dust)) : 0; }
   int stride() const { return packed ? 3 + int(core_skip) : 5 + int(dust) + int(core_skip); }
-  double bytes() const { return 4. * stride(); }                            ///< of a cell
+  double bytes() const { return 4. * (stride() + int(joined)); }            ///< of a cell
   double bytes_at_most() const { return bytes() + (core_skip ? 4. : 0.); }  ///< while the lengths are computed
 };
 
@@ -88,11 +89,14 @@ class Cells {
   void clear(std::int64_t i);                                    ///< an empty cell
   void set_dropped(std::vector<std::int64_t> cells) { dropped_ = std::move(cells); }
 
-  /// Core skipping's lengths, where the layout has them, and the statistics, of a whole grid.
-  void finish(int threads);
+  /// Core skipping's lengths, where the layout has them, equal neighbours if they are asked for, and the statistics, of
+  /// a whole grid.
+  void finish(int threads, bool join = false);
   /// The same of a part, step by step: lengths that are known, and the statistics of some of the cells.
   void set_core_scale(const std::vector<float>& scale, int threads);
   void survey(int threads, const CellBox& counted);
+  /// Equal neighbours, as in equal_cells_around().
+  void set_around(const std::vector<float>& digits);
 
   /// Cells that were bad, and are empty now, in their order.
   const std::vector<std::int64_t>& dropped() const { return dropped_; }
@@ -100,6 +104,7 @@ class Cells {
   const CellLayout& layout() const { return layout_; }
   const CellStatistics& statistics() const { return statistics_; }
   CellGas<double> gas(std::int64_t i) const;
+  bool same(std::int64_t i, std::int64_t j) const;  ///< the same gas, bit for bit
   /// The kernel's view; `zero` and the physics of a run are set by the caller.
   const UniformGrid<double>& dataset() const { return dataset_; }
 
@@ -110,7 +115,7 @@ class Cells {
   CellLayout layout_;
   CellUnits units_;
   UniformGrid<double> dataset_{};
-  std::unique_ptr<float[]> numbers_;
+  std::unique_ptr<float[]> numbers_, around_;
   std::vector<std::int64_t> dropped_;
   CellStatistics statistics_;
 };

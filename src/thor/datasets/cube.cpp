@@ -40,7 +40,7 @@ void add_cube_cells(Medium& m, const config::Dataset&, const Line&, const CellOp
     for (int k = 0; k < 3; ++k) cells->set_velocity(i, k, 0);
     if (m.dust.tau > 0) cells->set_dust(i, opacity * m.dust.tau / m.tau0);
   }
-  cells->finish(options.threads);
+  cells->finish(options.threads, options.join);
   m.cells = cells;
   m.dataset = cells->dataset();
 }

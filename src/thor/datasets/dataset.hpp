@@ -111,6 +111,11 @@ struct Meshless {
   THOR_FN V dust_ratio(const Here&, const Dust& dust) const {
     return V(dust.ratio);
   }
+  template <class Lane>
+  THOR_FN MaskOf<V> leap(Lane& lane, V s) const {
+    static_cast<const View&>(*this).advance(lane, s);
+    return MaskOf<V>(false);
+  }
   template <class Lane, class Segment>
   THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const Segment& segment) const {
     const IntOf<V> next = segment.next();
@@ -214,6 +219,7 @@ struct TestTable {
 ///   arrived(lane, here)        the same after a flight within the cell
 ///   leg(here, ...)             the part of a segment over which the gas counts as homogeneous
 ///   advance(lane, s)           moves the lanes along their directions, within their cells
+///   leap(lane, s)              the same within the sphere of room(); true where the lane's cell is in another part
 ///   cross(lane, face, segment) puts lanes that arrive at a face into the cell behind it; true where that is outside
 template <class D, class V>
 concept DatasetFor = requires(const D dataset, typename D::Here here, typename D::Width width,
@@ -232,7 +238,6 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { dataset.velocity_along(here, position, direction) } -> std::convertible_to<V>;  // v . n
   { dataset.max_step(here, position, direction, x) } -> std::convertible_to<V>;     // the step limiter
   { dataset.core_scale(here, position, direction) } -> std::convertible_to<V>;      // the length l of core skipping
-  { dataset.room(here, position, TestLimits()) } -> std::convertible_to<V>;         // largest homogeneous sphere
   { dataset.density_slope(position, direction) } -> std::convertible_to<V>;         // d ln n/ds
   { dataset.velocity_slope(here, position) } -> std::convertible_to<V>;             // mean dv/ds of all directions
   { dataset.width(here) } -> std::same_as<typename D::Width>;                       // SameWidth or CellWidth
@@ -242,7 +247,9 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
     { dataset.leg(here, position, direction, segment, x, line) } -> std::same_as<Leg<V>>;
     { dataset.cross(moved, face, segment) } -> std::convertible_to<MaskOf<V>>;
     { dataset.dust_ratio(here, dust) } -> std::convertible_to<V>;
+    { dataset.room(lane, here, TestLimits()) } -> std::convertible_to<V>;  // largest homogeneous sphere
     dataset.advance(moved, x);
+    { dataset.leap(moved, x) } -> std::convertible_to<MaskOf<V>>;
   };
   requires !D::redshifts || requires {
     { dataset.redshifted(x, x) } -> std::convertible_to<V>;

@@ -79,10 +79,9 @@ void Domains::cut(const CellBox& box, int count, const Work& work) {
   cut(rest, count - below, work);
 }
 
-CellBox Domains::padded(int domain) const {
-  CellBox box = boxes_[std::size_t(domain)];
+CellBox Domains::grown(CellBox box, std::int64_t margin) const {
   for (std::size_t k = 0; k < 3; ++k) {
-    std::int64_t low = box.first[k] - margin_, high = box.first[k] + box.count[k] + margin_;
+    std::int64_t low = box.first[k] - margin, high = box.first[k] + box.count[k] + margin;
     if (periodic_ && high - low >= shape_[k]) low = 0, high = shape_[k];
     if (!periodic_) low = std::max<std::int64_t>(low, 0), high = std::min(high, shape_[k]);
     box.first[k] = low, box.count[k] = high - low;

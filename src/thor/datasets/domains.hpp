@@ -28,7 +28,9 @@ class Domains {
   int count() const { return int(boxes_.size()); }
   const CellBox& box(int domain) const { return boxes_[std::size_t(domain)]; }
   /// The box with its margin.
-  CellBox padded(int domain) const;
+  CellBox padded(int domain) const { return grown(box(domain), margin_); }
+  /// A box with a margin, as far as there are other cells.
+  CellBox grown(CellBox box, std::int64_t margin) const;
   /// The domain that a cell belongs to.
   int owner(const CellIndex& cell) const;
   /// The ranks that hold a domain at first: each rank has one or, if there are fewer ranks than domains, several.

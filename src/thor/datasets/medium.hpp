@@ -66,6 +66,7 @@ struct CellOptions {
   int threads;
   const comm::World* world = nullptr;        ///< processes of the run; null: this one alone
   std::shared_ptr<const Domains> domains{};  ///< by which they share the cells; null: each has all
+  bool join = false;                         ///< find equal neighbours, for sphere jumps
   double dust_depth = 1;  ///< path since a scattering on which dust of a periodic box counts, in its longest sides
 };
 

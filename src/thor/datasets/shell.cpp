@@ -69,7 +69,7 @@ MediumOutline outline_shell(const config::Dataset& dataset, const Line& line, co
 }
 
 /// The shell on a grid of `count` cells along its diameter.
-std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t count, bool core_skip, int threads) {
+std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t count, const CellOptions& options) {
   const auto* sphere = std::get_if<Sphere<double>>(&m.dataset);
   const Shell<double> shell = sphere ? general(*sphere) : std::get<Shell<double>>(m.dataset);
   GridShape shape;
@@ -79,8 +79,8 @@ std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t 
   const double side = 2 / double(count);  // of a cell, in radii
   // Densities in units of 1/(sigma_0 cell): the opacity of a cell comes out as it goes in.
   const CellUnits units{m.thermal_speed, m.thermal_speed, 0, 1, 1, m.a};
-  auto cells = std::make_shared<Cells>(shape, CellLayout{false, m.dust.tau > 0, core_skip}, units, 0);
-  parallel_for(threads, std::size_t(shape.cells()), 1 << 12, [&](std::size_t first, std::size_t end) {
+  auto cells = std::make_shared<Cells>(shape, CellLayout{false, m.dust.tau > 0, options.core_skip}, units, 0);
+  parallel_for(options.threads, std::size_t(shape.cells()), 1 << 12, [&](std::size_t first, std::size_t end) {
     const auto gas_at = view<double>(shell);
     for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
       const std::int64_t index[3] = {i / (count * count), i / count % count, i % count};
@@ -104,13 +104,13 @@ std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t 
       if (m.dust.tau > 0) cells->set_dust(i, opacity * side * m.dust.tau / m.tau0);
     }
   });
-  cells->finish(threads);
+  cells->finish(options.threads, options.join);
   return cells;
 }
 
 void add_shell_cells(Medium& m, const config::Dataset& dataset, const Line&, const CellOptions& options) {
   if (dataset.cells == 0) return;
-  m.cells = realise_shell(m, std::int64_t(dataset.cells), options.core_skip, options.threads);
+  m.cells = realise_shell(m, std::int64_t(dataset.cells), options);
   m.grid = m.cells->shape();
   m.size = m.grid.cell_size;
   m.dataset = m.cells->dataset();

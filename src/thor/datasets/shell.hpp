@@ -143,7 +143,9 @@ struct ShellView : Meshless<ShellView<V>, V> {
     return scale;
   }
 
-  THOR_FN V room(const Here& here, Vec3<V> p, const auto& limits) const {
+  template <class Lane>
+  THOR_FN V room(const Lane& lane, const Here& here, const auto& limits) const {
+    const Vec3<V> p{lane.px, lane.py, lane.pz};
     const V r = sqrt(dot(p, p));
     return min(to_face(here, r), homogeneous_radius(data.profile, r, limits));
   }

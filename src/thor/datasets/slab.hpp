@@ -71,7 +71,9 @@ struct SlabView : Meshless<SlabView<V>, V> {
     return scale;
   }
 
-  THOR_FN V room(const Here& here, Vec3<V> p, const auto& limits) const {
+  template <class Lane>
+  THOR_FN V room(const Lane& lane, const Here& here, const auto& limits) const {
+    const Vec3<V> p{lane.px, lane.py, lane.pz};
     return min(here.depth, homogeneous_radius(data.profile, abs(p.z), limits));
   }
   /// alpha n_z/z.

@@ -66,7 +66,11 @@ struct SphereView : Meshless<SphereView<V>, V> {
     return divide(here.depth, V(Real(1)) + sqrt(dot(p, p)));
   }
 
-  THOR_FN V room(const Here& here, Vec3<V> p, const auto&) const { return core_scale(here, p, p); }
+  template <class Lane>
+  THOR_FN V room(const Lane& lane, const Here& here, const auto&) const {
+    const Vec3<V> p{lane.px, lane.py, lane.pz};
+    return core_scale(here, p, p);
+  }
   THOR_FN V density_slope(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V velocity_slope(const Here&, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V velocity_gradient(Vec3<V>, Vec3<V>) const { return V(Real(0)); }

@@ -11,6 +11,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
 #include "thor/datasets/dataset_type.hpp"
+#include "thor/datasets/equal_cells.hpp"
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
@@ -230,12 +231,23 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
     return read_cells(dataset, line, outline.grid, units,
                       {domains.padded(domain), options.core_skip, fastest, options.threads, domain != first});
   };
+  // Equal neighbours in a part are found with the cells around it.
+  const auto join = [=, line = line](int domain, Cells& cells) {
+    const CellBox padded = domains.padded(domain), box = domains.grown(padded, equal_cells_reach);
+    const auto known = read_cells(dataset, line, outline.grid, units, {box, false, fastest, options.threads, true});
+    cells.set_around(equal_cells_around({*known, box, outline.grid.count}, padded, options.threads));
+  };
   std::vector<std::shared_ptr<Cells>> parts;
   std::vector<HeldCells> held_cells;
   for (const int domain : held) {
     parts.push_back(read(domain));
     held_cells.push_back({domain, parts.back().get()});
   }
+  // Each face lies in some part or its margin.
+  const bool joins = options.join && world.largest(std::ranges::any_of(parts, [&](const auto& cells) {
+    return has_equal_cells(*cells, options.threads);
+  })) > 0;
+  for (std::size_t i = 0; joins && i < parts.size(); ++i) join(held[i], *parts[i]);
   if (options.core_skip) {
     const auto scales = neighbourhood_scales(world, domains, outline.grid, held_cells, options.threads);
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
@@ -259,7 +271,9 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});
   if (!options.core_skip) {
     spread->read = [=, stamp = stamp_of(dataset.path)](int domain) {
-      GridPart part = part_of(domain, read(domain));
+      const auto cells = read(domain);
+      if (joins) join(domain, *cells);
+      GridPart part = part_of(domain, cells);
       if (stamp_of(dataset.path) != stamp) {
         throw Error(ExitCode::input, dataset.path + ": changed during the run: run again, or use --no-relief");
       }
@@ -271,7 +285,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   UniformGrid<double> whole = m.cells->dataset();
   const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
   for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
-  whole.cells = {}, whole.periodic = m.grid.periodic;
+  whole.cells = whole.around = {}, whole.periodic = m.grid.periodic;
   set_physics(whole, m, dataset, line, m.statistics.fastest, options.dust_depth);
   m.dataset = spread->whole = whole;
   m.spread = std::move(spread);
@@ -287,7 +301,7 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     add_parts(m, dataset, line, units, options);
   } else {
     const auto cells = read_cells(dataset, line, m.grid, units, {m.grid.box(), options.core_skip, 0, options.threads});
-    cells->finish(options.threads);
+    cells->finish(options.threads, options.join);
     m.cells = cells;
     m.dropped = cells->dropped();
     say_dropped(dataset, m.dropped);

@@ -23,6 +23,7 @@ template <class R>
 struct UniformGrid {
   using Real = R;
   Array<float> cells;
+  Array<float> around;  ///< for each cell, the box of equal cells around it (equal_cells.hpp); none: no two are equal
   int shape[3];
   int tile;        ///< cells along a tile are 2^tile; 0 in small grids
   int tiles[3];    ///< along each axis, the last index the fastest in memory, as in a tile
@@ -40,7 +41,8 @@ struct UniformGrid {
   Real dust_reach;      ///< dust counts on a path so long since the last scattering; 0: everywhere
 
   static void for_each_field(auto f, auto&... d) {
-    f(d.cells...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.stride...), f(d.dust...), f(d.core_scale...);
+    f(d.cells...), f(d.around...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.stride...), f(d.dust...),
+        f(d.core_scale...);
     f(d.packed...), f(d.periodic...), f(d.velocity_step...), f(d.zero...), f(d.hubble...), f(d.step_scale...);
     f(d.stop...), f(d.stop_flight...), f(d.dust_reach...);
   }
@@ -68,6 +70,9 @@ THOR_FN LaneAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x,
   const unsigned stride = static_cast<unsigned>(g.stride);
   return lane_address<V>(place.tile, stride << (3 * g.tile), place.within * Bits(stride));
 }
+
+/// Equal cells on either side of a cell, along x, y and z: six digits of a number with this base, the first the lowest.
+inline constexpr int around_base = 8;
 
 /// The offset of a photon on a face: neither zero, which has no side, nor long for any gas.
 template <class Real>
@@ -203,9 +208,12 @@ struct UniformGridView {
     return scale;
   }
 
-  /// Within the cell.
-  THOR_FN V room(const Here& h, Vec3<V> p, const auto& limits) const {
-    V radius = min(abs(p.x), min(abs(p.y), abs(p.z)));
+  /// Within the cell, or the cells around it that hold the same gas.
+  template <class Lane>
+  THOR_FN V room(const Lane& lane, const Here& h, const auto& limits) const {
+    V radius = min(abs(lane.px), min(abs(lane.py), abs(lane.pz)));
+    if (data.around.count > 0) [[unlikely]]
+      radius = to_other_gas(lane);
     if (varies()) radius = min(radius, divide(V(limits.shear), h.inverse_width * V(data.hubble)));
     return radius;
   }
@@ -235,6 +243,53 @@ struct UniformGridView {
       offset = there - round_to_integer(there);
     };
     move(lane.px, lane.dx), move(lane.py, lane.dy), move(lane.pz, lane.dz);
+  }
+
+  /// The way to the nearest face of the box of equal cells.
+  template <class Lane>
+  THOR_FN V to_other_gas(const Lane& lane) const {
+    using Bits = BitsOf<V>;
+    const V zero(Real(0)), one(Real(1));
+    const auto place = place_of_cell(data, __builtin_bit_cast(Bits, lane.cell), __builtin_bit_cast(Bits, lane.cell_y),
+                                     __builtin_bit_cast(Bits, lane.cell_z));
+    const auto address = lane_address<V>(place.tile, 1u << (3 * data.tile), place.within);
+    V digits = Numbers<V>{data.around.data, address}[0];
+    const auto next = [&]() THOR_INLINE_LAMBDA {
+      const V rest = round_to_integer(fma(digits, V(Real(1. / around_base)), V(Real(0.5 / around_base - 0.5))));
+      const V digit = fma(V(Real(-around_base)), rest, digits);
+      digits = rest;
+      return digit;
+    };
+    const auto along = [&](V offset) THOR_INLINE_LAMBDA {
+      const auto upper = offset < zero;
+      const V below = next() + select(upper, one + offset, offset);
+      return min(below, next() + select(upper, -offset, one - offset));
+    };
+    const V x = along(lane.px), y = along(lane.py), z = along(lane.pz);
+    return min(x, min(y, z));
+  }
+
+  /// As advance(), and through equal cells too. True where a lane has left the part of a grid that this is.
+  template <class Lane>
+  THOR_FN Mask leap(Lane& lane, V s) const {
+    if (data.around.count == 0) {
+      advance(lane, s);
+      return Mask(false);
+    }
+    const V zero(Real(0)), one(Real(1));
+    const V shift(sizeof(Real) == 4 ? Real(12582912) : Real(6755399441055744));  // 1.5 2^23, 1.5 2^52
+    Mask beyond(false);
+    const auto move = [&](V& offset, V slope, Int& cell, int count) THOR_INLINE_LAMBDA {
+      const V there = fma(s, slope, offset), faces = round_to_integer(there), from = there - faces;
+      const V cells = faces + select(offset < zero, one, zero) - select(from < zero, one, zero);
+      cell = cell + (__builtin_bit_cast(Int, to_bits(cells + shift)) - __builtin_bit_cast(Int, to_bits(shift)));
+      offset = select(abs(from) > zero, from, V(at_face<Real>));
+      beyond = beyond || at_least<V>(cell, count) || !at_least<V>(cell, 0);
+    };
+    move(lane.px, lane.dx, lane.cell, data.shape[0]);
+    move(lane.py, lane.dy, lane.cell_y, data.shape[1]);
+    move(lane.pz, lane.dz, lane.cell_z, data.shape[2]);
+    return beyond;
   }
 
   template <class Lane>

@@ -10,6 +10,7 @@
 #include "thor/datasets/medium.hpp"
 #include "thor/drivers/jump_histories.hpp"
 #include "thor/interactors/build.hpp"
+#include "thor/transport/lane.hpp"
 
 namespace thor {
 namespace {
@@ -49,12 +50,18 @@ template <class D>
 Rooms rooms_of_cells(const Cells& cells, const D& grid, const Jumps<double>& limits, int threads) {
   Rooms rooms;
   std::mutex mutex;
+  const std::int64_t ny = cells.shape().count[1], nz = cells.shape().count[2];
+  const double elsewhere = cells.layout().joined ? 0.5 : 0;  // in a cell, its centre has the largest room
   parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
     Rooms here;
     for (std::size_t i = first; i < end; ++i) {
       const CellGas<double> gas = cells.gas(std::int64_t(i));
-      const double room = view<double>(grid).room(gas, {0.5, 0.5, 0.5}, limits);
-      here.depth = std::max(here.depth, gas.opacity * room);
+      Lane<double> lane{};
+      lane.px = lane.py = lane.pz = 0.5;
+      lane.cell = std::int64_t(i) / (ny * nz), lane.cell_y = std::int64_t(i) / nz % ny;
+      lane.cell_z = std::int64_t(i) % nz;
+      const double room = view<double>(grid).room(lane, gas, limits);
+      here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));
       here.inverse_width = std::max(here.inverse_width, gas.inverse_width);
     }
     const std::lock_guard lock(mutex);
@@ -76,7 +83,9 @@ Rooms rooms_of_model(const D& dataset, const Jumps<double>& limits) {
       const Vec3<double> p{0, 0, r};
       if (gas_at.locate(p) != gas) continue;
       const Region<double> here{gas, gas_at.depth_at(gas, p)};
-      rooms.depth = std::max(rooms.depth, gas_at.opacity(here, p) * gas_at.room(here, p, limits));
+      Lane<double> lane{};
+      lane.px = p.x, lane.py = p.y, lane.pz = p.z;
+      rooms.depth = std::max(rooms.depth, gas_at.opacity(here, p) * gas_at.room(lane, here, limits));
     }
   }
   return rooms;

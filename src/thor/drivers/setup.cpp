@@ -70,6 +70,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   Line& line = outline.line;
   const bool core_skip = config.acceleration.core_skip.mode == config::CoreSkipMode::local;
   CellOptions cells{core_skip, threads, &world_of(domains)};
+  cells.join = config.acceleration.jumps;
   cells.dust_depth = config.peel.depth.value_or(1);
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
@@ -92,9 +93,9 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
         return light(box) + double(box.cells()) / all;
       };
     }
-    // Lengths of core skipping compare cells with their neighbours.
-    const bool skips = config.acceleration.core_skip.mode != config::CoreSkipMode::none;
-    const std::int64_t margin = std::max<std::int64_t>(domains.margin, skips ? 1 : 0);
+    // Lengths of core skipping and jumps compare cells with their neighbours.
+    const bool compares = config.acceleration.core_skip.mode != config::CoreSkipMode::none || cells.join;
+    const std::int64_t margin = std::max<std::int64_t>(domains.margin, compares ? 1 : 0);
     cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, margin, work);
   }
   Medium medium = build_medium(outline.medium, config.dataset, line, cells);

@@ -57,6 +57,7 @@ using MaskOf = typename Value<V>::Mask;
 template <class T>
 requires std::is_arithmetic_v<T> THOR_FN T select(bool m, T a, T b) { return m ? a : b; }
 THOR_FN bool any(bool m) { return m; }
+THOR_FN int count(bool m) { return m ? 1 : 0; }
 #if !defined(__CUDA_ARCH__)  // for a device they are in fused.hpp
 THOR_FN float sqrt(float x) { return __builtin_sqrtf(x); }
 /// a / b where a step divides: the exponents of a, b and a/b are far from the ends of their range.
@@ -203,6 +204,10 @@ THOR_FN Pack<T, Abi> select(M m, Pack<T, Abi> a, Pack<T, Abi> b) {
 template <class T, class Abi>
 THOR_FN bool any(stdx::simd_mask<T, Abi> m) {
   return stdx::any_of(m);
+}
+template <class T, class Abi>
+THOR_FN int count(stdx::simd_mask<T, Abi> m) {
+  return stdx::popcount(m);
 }
 template <class T, class Abi>
 THOR_FN Pack<T, Abi> sqrt(Pack<T, Abi> x) {

@@ -24,8 +24,9 @@ struct PartFrame {
     for (std::size_t k = 0; k < 3; ++k) cell[k] = wrapped(cell[k] - box.first[k], k);
     return cell;
   }
-  bool holds(const CellIndex& cell) const {
-    const CellIndex there = to_part(cell);
+  bool holds(const CellIndex& cell) const { return has(to_part(cell)); }
+  /// The same for a cell of the part.
+  bool has(const CellIndex& there) const {
     return there[0] >= 0 && there[0] < box.count[0] && there[1] >= 0 && there[1] < box.count[1] && there[2] >= 0 &&
            there[2] < box.count[2];
   }
@@ -66,6 +67,12 @@ Crossing cross_border(const PartFrame& frame, const UniformGrid<Real>& whole, co
   Real* const offset[3] = {&lanes.px[i], &lanes.py[i], &lanes.pz[i]};
   const CellIndex here = cell_of(lanes, i);
   CellIndex there = frame.to_whole(here);
+  if (!frame.has(here)) {  // a jump has ended there
+    lanes.phase[i] = Phase::fly;
+    const bool stays = frame.holds(there);
+    set_cell(lanes, i, stays ? frame.to_part(there) : there);
+    return stays ? Crossing::stays : Crossing::departs;
+  }
   for (std::size_t k = 0; k < 3; ++k) {
     // A lane that does not move along an axis may lie in a face of the part all the way.
     if (slope[k] == Real(0)) continue;

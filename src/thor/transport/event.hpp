@@ -33,6 +33,7 @@ struct EventLog {
   using Int = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
   EventFields<Real*, Int*> arrays;
   int capacity, count;
+  int waiting_since;  ///< no lane that stands before a jump was logged in an earlier entry
   Lookout<Real> lookout;
   Int scattered[16] = {};  ///< number of collisions of each lane, logged or not
 };
@@ -82,6 +83,24 @@ THOR_FN void store_event(const Event<V>& event, const EventLog<RealOf<V>>& log, 
 template <class V>
 THOR_FN void count_scattered(EventLog<RealOf<V>>& log, IntOf<V> more) {
   store(load<IntOf<V>>(log.scattered) + more, log.scattered);
+}
+
+/// Whether events are scatterings of the step before these numbers of steps.
+template <class V>
+THOR_FN MaskOf<V> is_scattering_before(IntOf<V> kind, IntOf<V> steps, IntOf<V> now) {
+  const IntOf<V> what = kind & IntOf<V>((1 << event_bits) - 1);
+  return (equal<V>(what, EventKind::by_line) || equal<V>(what, EventKind::by_dust)) && equal<V>(now - steps, 1);
+}
+/// Lets the last scatterings of marked lanes, which stand before a jump, send no light.
+template <class V>
+THOR_FN void forget_scatterings(EventLog<RealOf<V>>& log, MaskOf<V> marked, IntOf<V> steps) {
+  using Int = IntOf<V>;
+  for (int i = log.waiting_since; i < log.count; ++i) {
+    auto* const kinds = log.arrays.kind + std::int64_t(i) * Value<V>::lanes;
+    const Int kind = load<Int>(kinds);
+    const auto before = load<Int>(log.arrays.steps + std::int64_t(i) * Value<V>::lanes);
+    store(select(marked && is_scattering_before<V>(kind, before, steps), Int(EventKind::nothing), kind), kinds);
+  }
 }
 
 /// An event of no kind at the place of the lanes.
@@ -166,7 +185,7 @@ THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D,
   const Int seen = seen_by(log.lookout, lane, c, flight, end, dataset, interactor, problem);
   if (!any(c.scattered && !equal<V>(seen, 0))) return;
   Event<V> event = event_at(lane);
-  event.end = end, event.seen = seen;
+  event.end = end, event.seen = select(c.scattered, seen, Int(0));
   event.x = interactor.frequency_at(c.target, c.target.x);
   event.parallel = c.atom.parallel, event.perpendicular = c.perpendicular;
   event.kind = select(c.scattered, select(c.by_line, Int(EventKind::by_line), Int(EventKind::by_dust)), event.kind);

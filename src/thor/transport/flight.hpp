@@ -89,7 +89,11 @@ THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset,
     }
     dataset.advance(lane, way);
     lane.flown = lane.flown + way;
+    const V column = lane.column, column_low = lane.column_low;
     add_column(lane, width.times(depth));
+    // A lane that waits keeps its sum to the last bit, however long it does.
+    lane.column = select(flying, lane.column, column);
+    lane.column_low = select(flying, lane.column_low, column_low);
     if constexpr (D::substeps) {
       const auto face = flying && !hit && segment.reaches(leg.limit);
       lane.phase = select(dataset.cross(lane, face, segment), Int(Phase::escaped), lane.phase);

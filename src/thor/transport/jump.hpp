@@ -16,9 +16,9 @@ THOR_FN MaskOf<V> before_jump(const Lane<V>& lane) {
 /// The radius of homogeneous gas around a place of this opacity at line centre. Short by some rounding errors, and by
 /// what gradients add, so that the sphere does not reach beyond a face.
 template <class V, class D, class P>
-THOR_FN V jump_room(const typename D::Here& here, Vec3<V> p, V opacity, const D& dataset, const P& problem) {
+THOR_FN V jump_room(const Lane<V>& lane, const typename D::Here& here, V opacity, const D& dataset, const P& problem) {
   using Real = RealOf<V>;
-  V room = V(Real(1 - 1e-5)) * dataset.room(here, p, problem.jumps);
+  V room = V(Real(1 - 1e-5)) * dataset.room(lane, here, problem.jumps);
   if constexpr (D::substeps) {
     if (dataset.varies()) room = room * V(Real(1) - Real(0.5) * problem.jumps.gradient);
   }
@@ -62,7 +62,7 @@ THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Fli
     if (has_deep(dataset, problem)) [[unlikely]] {
       const Vec3<V> p{lane.px, lane.py, lane.pz};
       const V opacity = dataset.opacity(flight.here, p);
-      const V a_tau = c.target.a * opacity * jump_room(flight.here, p, opacity, dataset, problem);
+      const V a_tau = c.target.a * opacity * jump_room(lane, flight.here, opacity, dataset, problem);
       const auto wing = c.by_line && x > V(problem.jumps.wing_trigger) && a_tau > V(problem.jumps.wing_least) &&
                         a_tau > V(problem.jumps.wing_depth) * x * x;
       lane.phase = select(wing, Int(Phase::jumping + (JumpFrom::wing << phase_bits)), lane.phase);
@@ -102,7 +102,7 @@ THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> 
   }
   site.strength = interactor.strength(site.target);
   const V opacity = dataset.opacity(site.here, p), kappa = site.strength * opacity;
-  const V room = jump_room(site.here, p, opacity, dataset, problem);
+  const V room = jump_room(lane, site.here, opacity, dataset, problem);
   site.dust_absorption = zero;
   if constexpr (D::dusty) {
     if (problem.dust.ratio > Real(0)) {
@@ -235,7 +235,7 @@ THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
   }
 
   moved.dx = normal.x, moved.dy = normal.y, moved.dz = normal.z;
-  dataset.advance(moved, select(jumps, reach, zero));
+  const auto beyond = dataset.leap(moved, select(jumps, reach, zero));
   add_column(moved, width.times(divide(path, site.strength)));
   V frequency = width.times(interactor.frequency_at(target, x) - redshift);
   if constexpr (D::substeps) {
@@ -248,7 +248,7 @@ THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
   moved.scatterings = lane.scatterings - select(scattered, Int(1), Int(0));
   moved.jumps = lane.jumps + Int(1);
   moved.tabulated = lane.tabulated + scatterings;
-  moved.phase = select(absorbed, Int(Phase::absorbed), Int(Phase::fly));
+  moved.phase = select(absorbed, Int(Phase::absorbed), select(beyond, Int(Phase::escaped), Int(Phase::fly)));
   const auto words = words_of(random);
   moved.s0 = words.s0, moved.s1 = words.s1, moved.s2 = words.s2, moved.s3 = words.s3;
   for_each_field<D>(lane, moved,

@@ -43,8 +43,9 @@ THOR_FN double left_of_ray(const RayRules& rules, double optical_depth) {
 template <class V>
 struct PeelRay {
   Lane<V> lane;
-  V weight;  ///< share of the photon's light, as if it were sent into all directions
-  V end;     ///< optical depth at which it ends
+  V weight;                             ///< share of the photon's light, as if it were sent into all directions
+  V end;                                ///< optical depth at which it ends
+  MaskOf<V> beyond = MaskOf<V>(false);  ///< it begins in another part of the grid
 };
 
 /// A ray at rest at the place of an event, in no flight yet.
@@ -112,6 +113,11 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
   return ray;
 }
 
+template <class V>
+THOR_FN MaskOf<V> is_jump(const Event<V>& event) {
+  return equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump);
+}
+
 /// The fields of an event that have a meaning of their own for jumps.
 template <class V>
 THOR_FN void set_jump(Event<V>& event, const JumpLight<V>& light) {
@@ -120,18 +126,16 @@ THOR_FN void set_jump(Event<V>& event, const JumpLight<V>& light) {
   event.depth_of_jump = light.depth;
 }
 
-/// What jumps send: the photon as it leaves the sphere, from a point of it where that is towards the observer. All
-/// directions are alike, so that the same draw does for every observer.
-template <class V, class P>
-THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const P& problem) {
+/// What jumps send from gas that is `here`: the photon as it leaves the sphere, from a point of it where that is
+/// towards the observer. All directions are alike, so that the same draw does for every observer.
+template <class V, class Here, class P>
+THOR_FN PeelRay<V> peel_jump(const Event<V>& event, const Here& here, Vec3<V> towards, const P& problem) {
   using Real = RealOf<V>;
-  using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
   using D = std::remove_const_t<decltype(dataset)>;
-  const auto concerned = equal<V>(event.kind & Int((1 << event_bits) - 1), EventKind::by_jump);
+  const auto concerned = is_jump(event);
   PeelRay<V> ray{ray_from(event, concerned, towards), event.channel, event.end};
-  const auto here = dataset.here(ray.lane);
   const auto width = dataset.width(here);
   const auto target = [&]() THOR_INLINE_LAMBDA {
     if constexpr (P::Interactor::multiplet) {
@@ -144,7 +148,7 @@ THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const P& pr
   const auto reach =
       jump_reach(here, event.dz, event.depth_of_jump, target.a, {event.px, event.py, event.pz}, normal, dataset);
   ray.lane.dx = normal.x, ray.lane.dy = normal.y, ray.lane.dz = normal.z;
-  dataset.advance(ray.lane, select(concerned, reach.distance, V(Real(0))));
+  ray.beyond = dataset.leap(ray.lane, select(concerned, reach.distance, V(Real(0))));
   ray.lane.dx = towards.x, ray.lane.dy = towards.y, ray.lane.dz = towards.z;
   ray.lane.frequency = width.times(interactor.frequency_at(target, event.x) - reach.redshift);
   if constexpr (D::substeps) {
@@ -152,6 +156,12 @@ THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const P& pr
     ray.lane.frequency = ray.lane.frequency + dataset.velocity_along(here, q, towards);
   }
   return ray;
+}
+
+template <class V, class P>
+THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const P& problem) {
+  const auto here = view<V>(problem.dataset).here(ray_from(event, is_jump(event), towards));
+  return peel_jump(event, here, towards, problem);
 }
 
 /// Logs the jumps of lanes that have just jumped from where they were `before`, if an observer may see them. The
@@ -164,14 +174,7 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane, con
   const auto jumped = light.jumped;
   if (!any(jumped)) return;
   count_scattered<V>(log, select(jumped, lane.scatterings - before.scatterings + Int(1), Int(0)));
-  if (log.count > 0) {
-    Event<V> last = load_event<V>(log, log.count - 1);
-    const Int kind = last.kind & Int((1 << event_bits) - 1);
-    const auto scattering = equal<V>(kind, EventKind::by_line) || equal<V>(kind, EventKind::by_dust);
-    const auto same = jumped && scattering && equal<V>(lane.steps - last.steps, 1);
-    last.kind = select(same, Int(EventKind::nothing), last.kind);
-    store_event(last, log, log.count - 1);
-  }
+  forget_scatterings<V>(log, jumped, lane.steps);
   Event<V> event = event_at(before);
   event.steps = lane.steps;
   event.kind = select(jumped, Int(EventKind::by_jump) + ((before.phase >> phase_bits) << event_bits), event.kind);
@@ -180,15 +183,18 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane, con
   if (log.lookout.count > 0) {
     const auto dataset = view<V>(problem.dataset);
     const auto interactor = view<V>(problem.line);
+    const auto here = dataset.here(ray_from(event, jumped, {event.dx, event.dy, event.dz}));
     event.seen = Int(0);
     for (int o = 0; o < log.lookout.count; ++o) {
       const Real(&to)[3] = log.lookout.towards[o];
-      const PeelRay<V> ray = peel_jump(event, {V(to[0]), V(to[1]), V(to[2])}, problem);
-      const V depth = depth_at_least(log.lookout, o, dataset.here(ray.lane), {ray.lane.px, ray.lane.py, ray.lane.pz},
-                                     ray.lane.frequency, dataset, interactor, problem);
+      const PeelRay<V> ray = peel_jump(event, here, {V(to[0]), V(to[1]), V(to[2])}, problem);
+      const V depth =
+          depth_at_least(log.lookout, o, dataset.arrived(ray.lane, here), {ray.lane.px, ray.lane.py, ray.lane.pz},
+                         ray.lane.frequency, dataset, interactor, problem);
       event.seen = select(depth < event.end, event.seen | Int(1 << o), event.seen);
     }
-    if (!any(jumped && !equal<V>(event.seen, 0))) return;
+    event.seen = select(jumped, event.seen, Int(0));
+    if (!any(!equal<V>(event.seen, 0))) return;
   }
   store_event(event, log, log.count++);
 }

@@ -63,15 +63,16 @@ TYPED_TEST(Fields, AreConvertedThereAndBack) {
 TEST(FieldsOfADataset, ArraysAreReplacedByCopies) {
   const float numbers[4] = {1, 2, 3, 4}, copy[4] = {};
   UniformGrid<float> grid{};
-  grid.cells = {numbers, 4};
+  grid.cells = grid.around = {numbers, 4};
   std::size_t bytes = 0;
   for_each_array(grid, [&](const void* data, std::size_t count) -> const void* {
     EXPECT_EQ(data, numbers);
     bytes += count;
     return copy;
   });
-  EXPECT_EQ(bytes, sizeof(numbers));
+  EXPECT_EQ(bytes, 2 * sizeof(numbers));
   EXPECT_EQ(grid.cells.data, copy);
+  EXPECT_EQ(grid.around.data, copy);
 }
 
 }  // namespace

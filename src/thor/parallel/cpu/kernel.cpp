@@ -32,6 +32,16 @@ THOR_NOINLINE bool jump_one(const LaneArrays<THOR_REAL>& lanes, const void* prob
   return jump<THOR_REAL>(lanes, problem, log);
 }
 
+/// Whether lanes that stand before a jump had better wait for others: a jump takes about as long as a step, for one
+/// lane or for all. No lane has ended.
+template <class V>
+THOR_FN bool may_wait(const Lane<V>& lane) {
+  if constexpr (Value<V>::lanes < 8) return false;
+  const auto jumps = before_jump(lane), flies = in_flight(lane);
+  const auto idle = equal<V>(lane.phase, Phase::idle);
+  return !any(!jumps && !flies && !idle) && 2 * count(jumps) < count(jumps || flies);
+}
+
 /// The lanes stay in registers for a slice of steps, which ends early where a lane has ended. One pack at a time: two
 /// side by side gave nothing (docs/notes/kernels.md).
 template <class V>
@@ -41,14 +51,18 @@ THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int 
   using Dataset = decltype(view<V>(problem.dataset));
   for (;;) {
     Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
-    bool leaves = false;
+    bool leaves = false, waits = false;
     for (; steps > 0 && !leaves; --steps) {
-      leaves = any(step(lane, problem, log));
+      if (any(step(lane, problem, log))) {
+        if (log && !waits) log->waiting_since = log->count > 0 ? log->count - 1 : 0;
+        waits = may_wait(lane);
+        leaves = !waits;
+      }
       if (log) [[unlikely]]
         leaves = leaves || is_full(*log);
     }
     store_lane<V, Dataset>(lane, lanes, 0);
-    if (!leaves || problem.jumps.depth_count == 0) return leaves;
+    if (problem.jumps.depth_count == 0 || !(leaves || waits)) return leaves;
     if (jump(lanes, bytes, log) || (log && is_full(*log))) return true;
   }
 }

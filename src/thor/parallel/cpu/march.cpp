@@ -32,14 +32,19 @@ void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules
   const Event<V> event = load_event<V>(log, 0);
   const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
   PeelRay<V> ray;
-  if (problem.jumps.depth_count > 0 &&
-      any(equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump))) {
+  if (problem.jumps.depth_count > 0 && any(is_jump(event))) {
     ray = peel_jump(event, n, problem);
   } else {
     ray = peel_scattering(event, n, problem);
   }
   release(ray, event, rules);
   store_lane<V, Dataset>(ray.lane, starts, 0);
+  // Another part has the gas of those that begin there.
+  using Int = IntOf<V>;
+  ray.lane.phase = select(ray.beyond, Int(Phase::idle), ray.lane.phase);
+  ray.lane.cell = select(ray.beyond, Int(0), ray.lane.cell);
+  ray.lane.cell_y = select(ray.beyond, Int(0), ray.lane.cell_y);
+  ray.lane.cell_z = select(ray.beyond, Int(0), ray.lane.cell_z);
   constexpr int first_segments = 4;  // most rays end there
   for (int i = 0; i < first_segments && any(equal<V>(ray.lane.phase, Phase::fly)); ++i) {
     march(ray.lane, problem, MarchSum::optical_depth, THOR_REAL(rules.cut));

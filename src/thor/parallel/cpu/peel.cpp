@@ -121,9 +121,10 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
   for (auto& scattered : log_.scattered) left_out += looked_at * std::uint64_t(std::exchange(scattered, 0) * observers);
   for (int i = 0; i < log_.count * stride_;) {
     for (int lane = 0; lane < stride_; ++lane, ++i) {
-      const int kind = event_kind(events.kind[i]);
       const auto seen = std::uint32_t(events.seen[i]);
-      if (kind == EventKind::nothing || seen == 0) continue;
+      if (seen == 0) continue;
+      const int kind = event_kind(events.kind[i]);
+      if (kind == EventKind::nothing) continue;
       const int many = events_of(observers_.rules, kind, events.x[i], events.steps[i]);
       const auto at = std::size_t(lane);
       if (many > 1 && !is_drawn(thinning_[at], events.steps[i], many)) continue;
@@ -275,8 +276,9 @@ void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Sender& or
   }
   const std::size_t place = waiting_.size();
   copy_lane(from, std::size_t(lane), queue_, place);
-  if (part_ && !part_->frame.holds(cell)) {  // of a beam: its light towards the observer enters the grid elsewhere
+  if (part_ && !part_->frame.holds(cell)) {  // of a jump that ends in another part, or of a beam that enters there
     set_cell(queue_, int(place), cell);
+    queue_.phase[place] = Phase::fly;
     border_->post({Traveller<Real>::ray, 0, load_lane<Real>(queue_, int(place)), {}, ray});
     return;
   }

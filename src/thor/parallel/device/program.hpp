@@ -139,8 +139,10 @@ THOR_FN void count_scattered(LaneLog<V>& log, IntOf<V> more) {
   log.scattered += std::uint32_t(more);
 }
 template <class V>
-THOR_FN Event<V> load_event(const LaneLog<V>& log, int i) {
-  return log.events[i].event;
+THOR_FN void forget_scatterings(LaneLog<V>& log, bool marked, IntOf<V> steps) {
+  if (log.count == 0) return;
+  Event<V>& last = log.events[log.count - 1].event;
+  if (marked && is_scattering_before<V>(last.kind, last.steps, steps)) last.kind = EventKind::nothing;
 }
 template <class V>
 THOR_FN void store_event(const Event<V>& event, LaneLog<V>& log, int i) {
