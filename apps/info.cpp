@@ -167,7 +167,7 @@ std::string to_text(const std::string& path, const io::Result& info) {
   const bool earlier = io::number(root, "format_version") == 1;  // another limit of the VOV, and not everywhere one
   for (const io::Object& object : info.objects) {
     const auto share = io::number(object.attributes, "trusted");
-    if (!share) continue;
+    if (!share || io::number(object.attributes, "luminosity") == 0) continue;
     const std::string vov = fmt::format(" and a VOV of at most {}", earlier ? 0.15 : 0.1);
     row("trusted",
         fmt::format("{:.3g} % of the light of {} is in bins with errors of at most 20 %{}", 100 * *share,

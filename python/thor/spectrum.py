@@ -111,8 +111,8 @@ class Spectrum:
     def luminosity(self) -> tuple[float, float]:
         """The luminosity within the spectrum's range and its Monte Carlo error [erg/s].
 
-        Errors of bins are added in quadrature; of what an observer sees, whose bins share photons, the file has the error of
-        the sum itself (``total_error``). Files without it give the sum in quadrature, a lower bound.
+        The error is that of the sum itself (``total_error``), which the file has: 0 where the number of photons in the range is
+        fixed. Files without it give the errors of bins added in quadrature.
         """
         total, error = self.integral()
         return total * self.light, error * self.light
@@ -121,7 +121,7 @@ class Spectrum:
         """The integral of ``flux`` over the axis and its Monte Carlo error: the luminosity [erg/s], or that over 4 pi d_L^2
         [erg/s/cm^2] of a flux."""
         total = float(np.sum(self.flux * self.widths))
-        if self.observer is not None and np.isfinite(self.total_error):
+        if np.isfinite(self.total_error):
             return total, self.total_error / self.light
         return total, float(np.sqrt(np.sum((self.error * self.widths) ** 2)))
 

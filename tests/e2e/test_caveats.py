@@ -84,7 +84,7 @@ class Caveats(Case):
                 said = self.said(out)
                 self.assertEqual(len(said), int(noisy))
                 for line in said:
-                    self.assertRegex(line, r"^spectrum s0: noisy \((100|[5-9]\d[.\d]*) % of its light is in bins with errors above 20 %")
+                    self.assertRegex(line, r"^spectrum s0: noisy \((100|[5-9]\d[.\d]*) % of its light is in bins with errors above 20 % or VOV above 0.1")
                 shown = thor("info", out).stdout
                 self.assertRegex(shown, r"trusted +[\d.]+ % of the light of s0 is in bins with errors of at most 20 % and a VOV of at most 0\.1\n")
 

@@ -111,26 +111,24 @@ const char* bins_of(const OutputLight& output) { return output.type == "image" ?
 
 void add_untrusted(const std::vector<OutputLight>& outputs, const Ending& ending, Caveats& caveats) {
   Defect noisy;
+  const std::string untrusted = fmt::format("above {:.0f} % or VOV above {}", 100 * most_relative_error, most_vov);
+  const char* const more = ending.continues ? "Use more photons (`thor continue`)" : "Use more photons";
   for (const OutputLight& s : outputs) {
     if (!(s.trusted < least_trusted && s.within > 0)) continue;
     const double share = 100 * (1 - s.trusted);
     if (s.name == ending.met_in_all) {
       const std::string text = fmt::format(
-          "{} {}: until.error is met in total, but {:.3g} % of the light is in {} with errors above {:.0f} %. Use "
-          "`of: bin-median` or larger {}.",
-          s.type, s.name, share, bins_of(s), 100 * most_relative_error, bins_of(s));
+          "{} {}: until.error is met in total, but {:.3g} % of the light is in {} with errors {}. Use `of: bin-median` "
+          "or larger {}.",
+          s.type, s.name, share, bins_of(s), untrusted, bins_of(s));
       caveats.stored.push_back(text), caveats.printed.push_back(text);
     } else {
       noisy.add(s, fmt::format("{:.3g} %", share),
-                fmt::format("noisy ({:.3g} % of its light is in {} with errors above {:.0f} %). Use more photons "
-                            "(`thor continue`) or larger {}.",
-                            share, bins_of(s), 100 * most_relative_error, bins_of(s)));
+                fmt::format("noisy ({:.3g} % of its light is in {} with errors {}). {} or larger {}.", share,
+                            bins_of(s), untrusted, more, bins_of(s)));
     }
   }
-  noisy.report("noisy: ",
-               fmt::format(" of the light is in bins with errors above {:.0f} %. Use more photons (`thor continue`) or "
-                           "larger bins.",
-                           100 * most_relative_error),
+  noisy.report("noisy: ", fmt::format(" of the light in bins with errors {}. {} or larger bins.", untrusted, more),
                caveats);
 }
 
@@ -149,12 +147,13 @@ void add_empty_and_beyond(const Tally& t, const std::vector<OutputLight>& output
       missed.add(s, "", "all of its light is beyond its range. Check its centre, width and range.");
     } else {
       const std::string share = fmt::format("{:.3g} %", percent(s.beyond, all));
-      narrow.add(s, share, share + " of its light is beyond its range. Use a wider range.");
+      const char* const what = s.type == "image" ? "width" : "range";
+      narrow.add(s, share, fmt::format("{} of its light is beyond its {}. Use a larger one.", share, what));
     }
   }
   empty.report("", ": " + none + ". Check the directions of observers, apertures and `within`.", caveats);
   missed.report("", ": all of their light is beyond their ranges. Check centre, width and range.", caveats);
-  narrow.report("light beyond the range of ", ". Use wider ranges.", caveats);
+  narrow.report("light beyond the range or width of ", ". Use larger ones.", caveats);
 }
 
 /// Rays that end where much of their light may be left.

@@ -24,6 +24,7 @@ struct Ending {
   double depth_of_rays = 30;      ///< optical depth at which rays to observers end
   std::string met_in_all{};       ///< the output whose total has the error that was to be reached; "" if none
   JumpsUse jumps = JumpsUse::on;
+  bool continues = true;  ///< whether `thor continue` can add photons to the result
 
   bool complete(const Tally& tally) const { return tally.photons() == requested && tally.unfinished() == 0; }
 };

@@ -125,10 +125,10 @@ std::vector<Derived> derived_quantities(const config::Config& config, const Setu
 }
 
 ResultSize result_size(const config::Config& config, const Setup& setup) {
-  // Attributes and the room that HDF5 leaves between objects; light, error, VOV and edge of a bin.
+  // Attributes and the room that HDF5 leaves between objects; bins.
   const double rest = 65536 + 2. * double(config.resolved.size()) + 8192. * double(config.outputs.size()) +
                       1024. * double(config.generators.size() + setup.line.transitions.size()) +
-                      28 * config::count_bins(config.outputs) + tally_size(config);
+                      config::bytes_in_file(config.outputs) + tally_size(config);
   return {row_bytes(config) * double(setup.emitter.count()), rest};
 }
 
@@ -146,7 +146,7 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   // Every thread has small outputs of its own; photons are written in blocks of 65536.
   const TallyPlan tally = build_tally(config, setup).plan();
   const double row = row_bytes(config);
-  e.memory = 2e7 + 8. * double(tally.own) * options.threads +
+  e.memory = 6e7 + 8. * double(tally.own) * options.threads +
              config::memory_of(config.outputs, config.until.has_value()) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
     e.memory +=

@@ -163,7 +163,7 @@ BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sam
     } else if (!all) {
       reached.ended = name_of(batches.watch.stopped());
     } else if (next <= target) {
-      reached.ended = goal.until ? "max_photons" : "photons";
+      reached.ended = !goal.until ? "photons" : reached.is_dark() ? "dark" : "max_photons";
     } else {
       target = next;
       continue;
@@ -245,6 +245,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
   }
   ResultFile& file = *opened;
   Ending ending{.requested = goal.photons, .depth_of_rays = config.peel.cut};
+  ending.continues = tally_size(config) > 0;
   const bool is_limited = config.limits.max_scatterings < config::Limits::most;
   if (config.acceleration.jumps && is_limited) {
     ending.jumps = JumpsUse::off_by_limit;

@@ -39,10 +39,11 @@ void require_memory(const config::Config& config, const comm::World& world) {
     throw Error(
         ExitCode::device,
         fmt::format(
-            "{}: outputs: out of memory: {:.3g} bins take {}{}, and {} are free; use fewer bins, errors: none, or a "
-            "machine with more memory",
+            "{}: outputs: out of memory: {:.3g} bins take {}{}, and {} are free; use fewer bins, {}or a machine with "
+            "more memory",
             config.path, config::count_bins(config.outputs), size_text(bytes),
-            ranks > 1 ? fmt::format(" on each of {} ranks of this machine", ranks) : "", size_text(available)));
+            ranks > 1 ? fmt::format(" on each of {} ranks of this machine", ranks) : "", size_text(available),
+            config::count_cells(config.outputs) > 2 * config::count_bins(config.outputs) ? "errors: none, " : ""));
   }
   world.largest(0);  // all have looked
 }

@@ -22,6 +22,7 @@ std::uint64_t share_unit(const Emitter<double>& emitter) {
 
 std::uint64_t next_look(const config::Until& until, const Reached& reached, std::uint64_t unit) {
   constexpr double most_growth = 4, margin = 1.02;
+  if (reached.is_dark()) return reached.photons;
   const double growth = std::min(margin * reached.times(until).value_or(most_growth), most_growth);
   const double wanted = std::max(double(reached.photons) * growth, double(reached.photons) + 1);
   const std::uint64_t most = until.max_photons < unit ? until.max_photons : until.max_photons / unit * unit;
@@ -46,8 +47,10 @@ std::string describe(const config::Until& until, const Reached& reached) {
                            : until.of == ErrorOf::peak ? "the brightest bin"
                                                        : "the median bin";
   if (!reached.error) {
-    return fmt::format("until: {} has no light after {} photons (ended by {}). Check its range and its field of view.",
-                       until.output, reached.photons, by);
+    return fmt::format(
+        "until: {} has no light after {} photons{}. Check its range, its field of view and the dust; `thor continue "
+        "--photons N` adds photons.",
+        until.output, reached.photons, reached.ended == "dark" ? "" : fmt::format(" (ended by {})", by));
   }
   std::string text = fmt::format("until: the error of {} of {} is {:.3g} %, requested {:.3g} %", what, until.output,
                                  100 * *reached.error, 100 * until.error);

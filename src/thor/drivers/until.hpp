@@ -9,8 +9,10 @@ struct Reached {
   std::uint64_t photons = 0;
   double seconds = 0;             ///< of transport
   std::optional<double> error{};  ///< none where the output has no light yet
-  std::string ended{};  ///< met, max_photons, max_time, walltime, signal, or photons (all that were asked for)
+  std::string ended{};  ///< met, dark, max_photons, max_time, walltime, signal, or photons (all that were asked for)
 
+  /// So many photons without any light will not be followed by many with some.
+  bool is_dark() const { return !error && photons >= 10'000'000; }
   bool met(const config::Until& until) const { return error && *error <= until.error; }
   /// How many times as many photons it takes, since the error goes as N^-1/2; none where it is not known.
   std::optional<double> times(const config::Until& until) const;

@@ -43,6 +43,12 @@ bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observe
   return std::ranges::any_of(outputs, [&](const AnyOutput& any) { return std::visit(peels, any); });
 }
 
+double bytes_in_file(const std::vector<AnyOutput>& outputs) {
+  double bytes = 0;  // of light, error, VOV and edge
+  for_each_bins(outputs, [&](const auto& bins) { bytes += (bins.errors ? 28. : 12.) * double(bins.count); });
+  return bytes;
+}
+
 double count_cells(const std::vector<AnyOutput>& outputs) {
   double count = 0;
   for_each_bins(outputs, [&](const auto& bins) { count += double(bins.cells()); });
@@ -50,9 +56,10 @@ double count_cells(const std::vector<AnyOutput>& outputs) {
 }
 
 double memory_of(const std::vector<AnyOutput>& outputs, bool dropped) {
-  double largest = 0;
-  for_each_bins(outputs, [&](const auto& bins) { largest = std::max(largest, double(bins.count)); });
-  return (dropped ? 16 : 8) * count_cells(outputs) + 24 * largest;  // light, error, VOV and edge
+  double largest = 0;  // of light, error and VOV
+  for_each_bins(outputs,
+                [&](const auto& bins) { largest = std::max(largest, (bins.errors ? 24. : 8.) * double(bins.count)); });
+  return (dropped ? 16 : 8) * count_cells(outputs) + largest;
 }
 
 const Section<Output>& output_section() {

@@ -18,6 +18,9 @@ bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observe
 /// Number of their cells in a tally.
 double count_cells(const std::vector<AnyOutput>& outputs);
 
+/// What they take in a result [bytes].
+double bytes_in_file(const std::vector<AnyOutput>& outputs);
+
 /// Memory of the outputs at the end of a run, when the largest is written [bytes]; in several batches a cell has two
 /// integers.
 double memory_of(const std::vector<AnyOutput>& outputs, bool dropped);
