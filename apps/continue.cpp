@@ -22,11 +22,11 @@ struct ContinueArguments {
 };
 
 /// A message on keys that were set by options, in the words of these.
-std::string by_options(std::string text, const ContinueArguments& arguments) {
+std::string by_options(std::string text, const ContinueArguments& arguments, const std::string& output) {
   const std::pair<std::string, std::string> options[] = {
       {"error", "--until-error " + arguments.error},
       {"of", "--of " + arguments.of},
-      {"output", "--until-output " + arguments.name},
+      {"output", "--until-output " + output},
   };
   for (const auto& [key, option] : options) {
     const std::string value = option.substr(option.find(' ') + 1);
@@ -102,7 +102,7 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
       return prepare(then.path,
                      {set, options.output, options.cpu.threads, options.quiet, then.resolved, options.domains});
     } catch (const Error& e) {
-      throw Error(e.code(), by_options(e.what(), arguments));
+      throw Error(e.code(), by_options(e.what(), arguments, name));
     }
   }();
   require_same_inputs(earlier, config);
@@ -121,8 +121,11 @@ ExitCode run(const ContinueArguments& arguments, RunOptions options, const Confi
     goal = {all, false};
   }
   if (!goal.until && goal.photons == sample.next && sample.missing.empty()) {
-    throw Error(ExitCode::usage,
-                path + ": the run is complete: add photons with --photons N, or give an error with --until-error");
+    const std::string text =
+        path + ": the run is complete: add photons with --photons N, or give an error with --until-error";
+    if (!replace) throw Error(ExitCode::usage, text);
+    message("thor: {}\n", text);  // the end of a job that was sent again
+    return ExitCode::done;
   }
   return run_mcrt(config, setup, options, std::move(sample), goal);
 }
