@@ -26,6 +26,10 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
   command.add_option("--device", options.device, "where to run: auto, cpu, cuda, cuda:1, ... (default: auto)");
   command.add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
       ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
+  command
+      .add_option("--slice-steps", options.device_options.steps,
+                  "steps of a photon in one launch on a GPU, for profilers (default: as many as take 25 ms)")
+      ->check(CLI::Range(1, 1 << 20));
   command.add_option("--max-walltime", options.max_walltime, "stop after this many seconds")
       ->check(number_between(1e-3, 1e9));
   command

@@ -345,8 +345,8 @@ class Engine {
     squad.count = report.live;
     squad.current = 1 - squad.current;
     const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
-    squad.wanted = std::clamp(int(double(squad.steps) * factor), 1, most_steps);
-    steps_ = most_steps;
+    squad.wanted = options_.steps > 0 ? options_.steps : std::clamp(int(double(squad.steps) * factor), 1, most_steps);
+    steps_ = options_.steps > 0 ? options_.steps : most_steps;
     for (const auto& s : squads_) {
       if (s.count > 0) steps_ = std::min(steps_, s.wanted);
     }

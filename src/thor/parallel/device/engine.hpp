@@ -10,6 +10,7 @@ namespace thor::device {
 struct Options {
   std::uint64_t lanes = 0;  ///< photons in flight at once; 0: as many as pay
   double slice = 0.025;     ///< seconds that a launch should take
+  int steps = 0;            ///< that it takes instead, for profilers, which stretch the clock; 0: as many as fit
   bool stragglers = true;   ///< the last photons move to the processor, which takes less time for a step
   std::uint64_t fault = no_photon;
 };
