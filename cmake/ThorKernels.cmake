@@ -22,6 +22,8 @@ set(THOR_ISAS all CACHE STRING "Instruction sets to build for: all, native, or a
 set(THOR_ISAS_FOR "" CACHE STRING "Problems that are built for every instruction set, whatever THOR_ISAS is")
 option(THOR_SELECTED_NUMERICS "Build the kernels for other schemes than the defaults (numerics: in a configuration)" ON)
 
+set(THOR_SELECTED_FOR "" CACHE STRING "Datasets that these are built for, such as Shell; empty: all that have them")
+
 # The best instruction set of this machine.
 list(GET thor_known_isas -1 THOR_NATIVE_ISA)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -51,9 +53,11 @@ if(THOR_ISAS_FOR)
 else()
   set(THOR_BUILT_ISAS ${thor_isas})
 endif()
-if(NOT THOR_SELECTED_NUMERICS)
-  list(FILTER THOR_PROBLEMS EXCLUDE REGEX "^SelectedProblem/")
-endif()
+foreach(dataset IN LISTS THOR_DATASETS)
+  if(NOT THOR_SELECTED_NUMERICS OR (THOR_SELECTED_FOR AND NOT dataset IN_LIST THOR_SELECTED_FOR))
+    list(REMOVE_ITEM THOR_PROBLEMS SelectedProblem/${dataset})
+  endif()
+endforeach()
 message(STATUS "CPU kernels: ${thor_isas}")
 
 function(thor_set_kernel_options kernel isa)
