@@ -8,10 +8,10 @@
 #include "thor/transport/lane.hpp"
 
 namespace thor {
-namespace {
+namespace equal_cells_test {
 
 /// Gas with v_th = 1 at T = 1, sigma_0 = 1 per cell.
-constexpr CellUnits plain{1, 1, 0, 1, 1, 1e-3};
+constexpr CellUnits gas_units{1, 1, 0, 1, 1, 1e-3};
 
 using Density = std::function<double(std::int64_t, std::int64_t, std::int64_t)>;
 
@@ -22,7 +22,7 @@ GridShape shape_of(const CellIndex& count) {
 }
 std::unique_ptr<Cells> make_cells(const CellIndex& count, const Density& density, const CellIndex& first = {},
                                   bool packed = false) {
-  auto cells = std::make_unique<Cells>(shape_of(count), CellLayout{packed, false, false}, plain, 1);
+  auto cells = std::make_unique<Cells>(shape_of(count), CellLayout{packed, false, false}, gas_units, 1);
   for (std::int64_t i = 0; i < cells->shape().cells(); ++i) {
     const std::int64_t x = i / (count[1] * count[2]), y = i / count[2] % count[1], z = i % count[2];
     cells->set_density(i, density(first[0] + x, first[1] + y, first[2] + z));
@@ -193,5 +193,5 @@ TEST(EqualCells, LeapsEndInThem) {
   check_leaps<double>(1e-14);
 }
 
-}  // namespace
+}  // namespace equal_cells_test
 }  // namespace thor
