@@ -161,6 +161,14 @@ MUTATIONS = [
     kernel("cell_core_scale", "src/thor/datasets/uniform_grid.hpp", "length of core skipping in cells 30 times too long",
            "V scale = h.core_scale + ", "V scale = V(Real(30)) * h.core_scale + ", CELLS, GRID,
            "SphereOnAGrid.CoreSkippingIsUnbiasedAndThatOfTheSphere"),
+    header("leap_cell", GRID_HPP, "a jump from beside the upper face of a cell counts its cells from the lower one",
+           "faces + select(offset < zero, one, zero) -", "faces -", "tests/unit/datasets/equal_cells_test.cpp", "EqualCells.LeapsEndInThem"),
+    source("equal_cells_grow", "src/thor/datasets/equal_cells.cpp", "cuboids of equal cells grow whatever is there",
+           "if (is_homogeneous(low, high)) {", "if (is_homogeneous(low, high) || layer == 1) {",
+           "tests/unit/datasets/equal_cells_test.cpp", "EqualCells.*"),
+    kernel("deep_trough", "src/thor/interactors/jumps.hpp", "cubes of deep tables are taken for frequencies",
+           "place.width * copysign(x, value)", "place.width * copysign(x * x * x, value)", ["LineProblem_Sphere_float"],
+           "tests/physics/deep_jumps_test.cpp", "DeepJumps.LeaveTheTroughDark"),
 
     # ---- outputs
     header("rest_frame_sign", "src/thor/outputs/observer.hpp", "light nearer than the object at rest is redder",

@@ -184,7 +184,8 @@ class ShareTest(WithFiles):
         shares = rng.lognormal(0.0, 1.0, (1000, 1)) * np.array([1.0, 2.0, 1.0])
         spectrum = self.seen(shares)
         truth = np.sqrt(1000 * np.var(np.sum(shares, axis=1)))
-        for made in (spectrum, spectrum.rebin(2), spectrum.to("wavelength"), spectrum.scaled(1.0)):
+        of_all = dataclasses.replace(spectrum, observer=None)
+        for made in (spectrum, of_all, spectrum.rebin(2), spectrum.to("wavelength"), spectrum.scaled(1.0)):
             self.assertAlmostEqual(made.luminosity()[1] / truth, 1.0, places=9)
         alone = dataclasses.replace(spectrum, total_error=np.nan)
         self.assertAlmostEqual(alone.luminosity()[1] / np.sqrt(np.sum(shares**2)), 1.0, places=9)

@@ -1,6 +1,7 @@
 """Analysis of images and cubes, against exact truth."""
 
 import dataclasses
+import io
 import os
 import subprocess
 import sys
@@ -36,6 +37,18 @@ def image(brightness, error=None):
 def radius(pixels=PIXELS):
     middle = (np.arange(pixels) + 0.5) / pixels * WIDTH - WIDTH / 2
     return np.hypot(middle[None, :], middle[:, None])
+
+
+class OnePixelTest(unittest.TestCase):
+    def test_is_drawn_whatever_its_light(self):
+        """matplotlib's resampling of equal values turns some of them into a range from more to less."""
+        try:
+            import matplotlib
+        except ImportError:
+            skip_loudly(self, "there is no matplotlib (Debian: python3-matplotlib): images of one pixel")
+        matplotlib.use("agg")
+        for light in (3.776e-17, 1.0, 7e41):
+            image(np.full((1, 1), light)).plot().figure.savefig(io.BytesIO())
 
 
 class DiscTest(unittest.TestCase):

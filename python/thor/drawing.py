@@ -168,7 +168,7 @@ def draw_pixels(ax: Axes, values: Array, right: Floats, up: Floats, length: str,
     grows to the left."""
     sign = -1.0 if length == "arcsec" else 1.0
     extent = (sign * right[0], sign * right[-1], up[0], up[-1])
-    picture = ax.imshow(values, origin="lower", extent=extent, interpolation="nearest", **how)
+    picture = ax.imshow(values, origin="lower", extent=extent, interpolation="nearest", interpolation_stage="rgba", **how)
     sides = _SIDES.get(length, (f"right [{length}]", f"up [{length}]"))
     ax.set_xlabel(sides[0])
     ax.set_ylabel(sides[1])

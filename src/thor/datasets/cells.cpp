@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -132,7 +133,7 @@ bool Cells::same(std::int64_t i, std::int64_t j) const {
 void Cells::finish(int threads, bool join) {
   if (layout_.core_skip) set_core_scale(neighbourhood_scale(*this, threads), threads);
   if (join && has_equal_cells(*this, threads)) {
-    set_around(equal_cells_around({*this, shape_.box(), shape_.count}, shape_.box(), threads));
+    this->join({*this, shape_.box(), shape_.count}, shape_.box(), threads);
   }
   survey(threads, shape_.box());
 }
@@ -144,18 +145,26 @@ void Cells::set_core_scale(const std::vector<float>& scale, int threads) {
   });
 }
 
-void Cells::set_around(const std::vector<float>& digits) {
-  if (std::ranges::none_of(digits, [](float d) { return d > 0; })) return;
+void Cells::join(const CellsOfGrid& known, const CellBox& box, int threads) {
   UniformGrid<double>& g = dataset_;
   const std::size_t count = (g.cells.count - 3) / std::size_t(g.stride) + 3;
+  if (const double bytes = 4. * double(count), available = available_memory(); bytes > available) {
+    throw Error(ExitCode::input,
+                fmt::format("neighbours that are equal, through which photons jump, take {} for 4 bytes a cell, {} are "
+                            "free: {}set acceleration.jumps: false, or take a machine with more memory",
+                            size_text(bytes), size_text(available),
+                            layout_.packed ? "" : "set dataset.packed: true (16 bytes a cell), "));
+  }
   around_ = std::make_unique<float[]>(count);
   UniformGrid<double> one = g;
   one.stride = 1;
-  const auto [nx, ny, nz] = shape_.count;
-  for (std::int64_t i = 0; i < std::ssize(digits); ++i) {
-    const auto address = cell_address<double>(one, i / (ny * nz), i / nz % ny, i % nz);
-    around_[std::size_t(address.of[0])] = digits[std::size_t(i)];
-  }
+  const std::int64_t ny = shape_.count[1], nz = shape_.count[2];
+  std::atomic<bool> some = false;
+  equal_cells_around(known, box, threads, [&](std::int64_t i, float digits) {
+    around_[std::size_t(cell_address<double>(one, i / (ny * nz), i / nz % ny, i % nz).of[0])] = digits;
+    if (digits > 0) some = true;
+  });
+  if (!some) return around_.reset();
   g.around = {around_.get(), count};
   layout_.joined = true;
 }

@@ -72,6 +72,8 @@ struct CellStatistics {
 /// machine.
 void require_memory(const GridShape& shape, double cells, const CellLayout& layout, int processes);
 
+struct CellsOfGrid;
+
 /// The cells of a grid in memory. Filled field by field, each cell by one thread: density, temperature, velocities,
 /// dust; then finish(). Turbulence, where there is some, comes between density and temperature.
 class Cells {
@@ -95,8 +97,9 @@ class Cells {
   /// The same of a part, step by step: lengths that are known, and the statistics of some of the cells.
   void set_core_scale(const std::vector<float>& scale, int threads);
   void survey(int threads, const CellBox& counted);
-  /// Equal neighbours, as in equal_cells_around().
-  void set_around(const std::vector<float>& digits);
+  /// Finds equal neighbours among all that are `known` of a grid in which these cells are a box. Error(input) if there
+  /// is not enough memory.
+  void join(const CellsOfGrid& known, const CellBox& box, int threads);
 
   /// Cells that were bad, and are empty now, in their order.
   const std::vector<std::int64_t>& dropped() const { return dropped_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "thor/core/parallel_for.hpp"
 
@@ -133,11 +134,11 @@ bool has_equal_cells(const Cells& cells, int threads) {
   return found;
 }
 
-std::vector<float> equal_cells_around(const CellsOfGrid& known, const CellBox& box, int threads) {
+void equal_cells_around(const CellsOfGrid& known, const CellBox& box, int threads,
+                        const std::function<void(std::int64_t cell, float digits)>& take) {
   constexpr std::int64_t side = 32;
   CellIndex blocks;
   for (std::size_t k = 0; k < 3; ++k) blocks[k] = (box.count[k] + side - 1) / side;
-  std::vector<float> digits(std::size_t(box.cells()), 0.f);
   parallel_for(threads, std::size_t(blocks[0] * blocks[1] * blocks[2]), 1, [&](std::size_t begin, std::size_t end) {
     for (auto i = std::int64_t(begin); i < std::int64_t(end); ++i) {
       const CellIndex block{i / (blocks[1] * blocks[2]), i / blocks[2] % blocks[1], i % blocks[2]};
@@ -151,12 +152,11 @@ std::vector<float> equal_cells_around(const CellsOfGrid& known, const CellBox& b
       for (std::int64_t x = 0; x < count[0]; ++x) {
         for (std::int64_t y = 0; y < count[1]; ++y) {
           const std::int64_t row = ((from[0] + x) * box.count[1] + from[1] + y) * box.count[2] + from[2];
-          for (std::int64_t z = 0; z < count[2]; ++z) digits[std::size_t(row + z)] = gas.around({x, y, z});
+          for (std::int64_t z = 0; z < count[2]; ++z) take(row + z, gas.around({x, y, z}));
         }
       }
     }
   });
-  return digits;
 }
 
 }  // namespace thor

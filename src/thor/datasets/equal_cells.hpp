@@ -1,5 +1,5 @@
 #pragma once
-#include <vector>
+#include <functional>
 
 #include "thor/datasets/cells.hpp"
 
@@ -20,9 +20,11 @@ struct CellsOfGrid {
 /// The largest number of equal cells that count on one side of a cell.
 inline constexpr std::int64_t equal_cells_reach = around_base - 1;
 
-/// For each cell of a box in the order of memory of Cells, the cuboid of equal cells around it as the six digits of
-/// UniformGrid::around. It grows by a layer on each side in turn as long as all its cells are equal, and ends at the
-/// sides of the whole grid, periodic or not. Cells as far as equal_cells_reach from the box have to be known.
-std::vector<float> equal_cells_around(const CellsOfGrid& known, const CellBox& box, int threads);
+/// For each cell of a box, counted z first, the cuboid of equal cells around it as the six digits of
+/// UniformGrid::around, from several threads; cells that are alone may be left out. The cuboid grows by a layer on each
+/// side in turn as long as all its cells are equal, and ends at the sides of the whole grid, periodic or not. Cells as
+/// far as equal_cells_reach from the box have to be known.
+void equal_cells_around(const CellsOfGrid& known, const CellBox& box, int threads,
+                        const std::function<void(std::int64_t cell, float digits)>& take);
 
 }  // namespace thor

@@ -235,7 +235,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   const auto join = [=, line = line](int domain, Cells& cells) {
     const CellBox padded = domains.padded(domain), box = domains.grown(padded, equal_cells_reach);
     const auto known = read_cells(dataset, line, outline.grid, units, {box, false, fastest, options.threads, true});
-    cells.set_around(equal_cells_around({*known, box, outline.grid.count}, padded, options.threads));
+    cells.join({*known, box, outline.grid.count}, padded, options.threads);
   };
   std::vector<std::shared_ptr<Cells>> parts;
   std::vector<HeldCells> held_cells;

@@ -40,6 +40,12 @@ double blocks(std::int64_t x, std::int64_t y, std::int64_t z) {
   return 1 + double((x / side * 7 + y / side * 13 + z / side * 29) % 11);
 }
 
+std::vector<float> around_all(const CellsOfGrid& known, const CellBox& box) {
+  std::vector<float> around(std::size_t(box.cells()));
+  equal_cells_around(known, box, 2, [&](std::int64_t i, float digits) { around[std::size_t(i)] = digits; });
+  return around;
+}
+
 std::array<int, 6> digits_of(float around) {
   std::array<int, 6> digits{};
   auto rest = int(around);
@@ -51,7 +57,7 @@ TEST(EqualCells, CuboidsAreHomogeneousAndCannotGrow) {
   const CellIndex count{37, 12, 34};
   const auto cells = make_cells(count, blocks);
   ASSERT_TRUE(has_equal_cells(*cells, 2));
-  const auto around = equal_cells_around({*cells, cells->shape().box(), count}, cells->shape().box(), 2);
+  const auto around = around_all({*cells, cells->shape().box(), count}, cells->shape().box());
   const auto homogeneous = [&](const std::int64_t(&low)[3], const std::int64_t(&high)[3]) {
     for (std::size_t k = 0; k < 3; ++k) {
       if (low[k] < 0 || high[k] >= count[k]) return false;
@@ -92,7 +98,7 @@ TEST(EqualCells, CuboidsAreHomogeneousAndCannotGrow) {
 TEST(EqualCells, OfAPartAreThoseOfTheWhole) {
   const CellIndex count{37, 12, 34};
   const auto cells = make_cells(count, blocks);
-  const auto whole = equal_cells_around({*cells, cells->shape().box(), count}, cells->shape().box(), 2);
+  const auto whole = around_all({*cells, cells->shape().box(), count}, cells->shape().box());
   for (const bool periodic : {false, true}) {
     const Domains domains(count, periodic, 7, 2);
     for (int domain = 0; domain < domains.count(); ++domain) {
@@ -104,7 +110,7 @@ TEST(EqualCells, OfAPartAreThoseOfTheWhole) {
             return blocks(wrapped(x, 0), wrapped(y, 1), wrapped(z, 2));
           },
           known.first);
-      const auto around = equal_cells_around({*part, known, count}, box, 1);
+      const auto around = around_all({*part, known, count}, box);
       for (std::int64_t i = 0; i < box.cells(); ++i) {
         const std::int64_t x = wrapped(box.first[0] + i / (box.count[1] * box.count[2]), 0);
         const std::int64_t y = wrapped(box.first[1] + i / box.count[2] % box.count[1], 1);

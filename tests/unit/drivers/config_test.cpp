@@ -142,6 +142,19 @@ TEST(Config, Defaults) {
   EXPECT_FALSE(config.until);
 }
 
+TEST(Config, OutputsWithoutErrorsTakeLess) {
+  const auto outputs = [](const char* errors) {
+    return parse(minimal, "f.yaml",
+                 {fmt::format("outputs=[{{type: spectrum, name: s, axis: x, range: [0, 1], bins: 1e6, errors: {}}}]",
+                              errors)})
+        .outputs;
+  };
+  EXPECT_NEAR(memory_of(outputs("histories"), false), 56e6, 1e4) << "four cells, and light, error and VOV at the end";
+  EXPECT_NEAR(memory_of(outputs("none"), false), 16e6, 1e4) << "one cell and light";
+  EXPECT_NEAR(bytes_in_file(outputs("histories")), 28e6, 1e4);
+  EXPECT_NEAR(bytes_in_file(outputs("none")), 12e6, 1e4);
+}
+
 TEST(Config, Until) {
   const std::string spectrum = "outputs=[{type: spectrum, name: emergent, axis: x, range: [0, 1], bins: 1}]";
   const Config config = parse(minimal, "f.yaml", {spectrum, "until={output: emergent, error: 2%}"});

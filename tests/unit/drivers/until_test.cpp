@@ -20,6 +20,8 @@ TEST(Until, GoesWhereTheErrorPoints) {
   EXPECT_EQ(next_look(two_percent(), reached(1000, 0.02001), 1), 1022u);
   EXPECT_EQ(next_look(two_percent(), reached(10, 0.0201), 1), 11u) << "at least one more";
   EXPECT_EQ(next_look(two_percent(), Reached{1000, 1, {}, ""}, 1), 4000u) << "no light yet";
+  EXPECT_EQ(next_look(two_percent(), Reached{10'000'000, 1, {}, ""}, 1), 10'000'000u) << "and none to come";
+  EXPECT_EQ(next_look(two_percent(), reached(10'000'000, 1), 1), 40'000'000u);
   EXPECT_EQ(next_look(two_percent(3000), reached(1000, 0.1), 1), 3000u);
   EXPECT_EQ(next_look(two_percent(3000), reached(1000, 0.1), 7), 2996u);
   EXPECT_EQ(next_look(two_percent(3000), reached(3000, 0.1), 1), 3000u) << "no further";
