@@ -69,7 +69,7 @@ class Surroundings {
     for (std::int64_t layer = 1, last = 1; layer <= reach && last == layer; ++layer) {
       for (std::size_t side = 0; side < 6; ++side) {
         if (grown[side] + 1 != layer) continue;
-        std::int64_t& face = (side % 2 == 0 ? low : high)[side / 2];
+        std::int64_t& face = side % 2 == 0 ? low[side / 2] : high[side / 2];
         const std::int64_t before = face;
         face += side % 2 == 0 ? -1 : 1;
         if (is_homogeneous(low, high)) {

@@ -84,7 +84,7 @@ TEST(EqualCells, CuboidsAreHomogeneousAndCannotGrow) {
     ASSERT_TRUE(homogeneous(low, high)) << i;
     for (std::size_t side = 0; side < 6; ++side) {
       if (grown[side] == equal_cells_reach) continue;
-      std::int64_t& face = (side % 2 == 0 ? low : high)[side / 2];
+      std::int64_t& face = side % 2 == 0 ? low[side / 2] : high[side / 2];
       face += side % 2 == 0 ? -1 : 1;
       ASSERT_FALSE(homogeneous(low, high)) << i << ", side " << side << " could grow";
       face -= side % 2 == 0 ? -1 : 1;
