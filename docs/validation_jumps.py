@@ -23,6 +23,7 @@ from thor import analytic
 
 NONE, LOCAL, JUMPS = "{core_skip: none}", "{core_skip: local}", "{jumps: true}"
 POINT = "type: point"
+KPC = 3.0856775814913673e21
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Run:
     out_x: np.ndarray
     out_weight: np.ndarray
     out_radius: np.ndarray
+    out_impact: np.ndarray  #: distance of the last flight from the origin [kpc]
     path: np.ndarray
     scatterings: np.ndarray
     absorbed_scatterings: np.ndarray
@@ -71,9 +73,11 @@ def run(dataset: str, photons: float, acceleration: str, seed: int = 1, generato
             scatterings, path = np.asarray(p["scatterings"], float), np.asarray(p["column"], float)
             centre = np.asarray(p["position_initial"]).mean(axis=0)
             radius = np.sqrt(((position - centre)**2).sum(axis=1))
+            along = (position * np.asarray(p["direction"])).sum(axis=1)
+            impact = np.sqrt(np.maximum((position**2).sum(axis=1) - along**2, 0.)) / KPC
             out, absorbed = fate == 2, fate == 3
             escaped = weight[out].sum() / weight.sum()
-            return Run(x[out], weight[out], radius[out], path, scatterings, scatterings[absorbed], radius[absorbed], escaped,
+            return Run(x[out], weight[out], radius[out], impact[out], path, scatterings, scatterings[absorbed], radius[absorbed], escaped,
                        np.sqrt(np.sum(weight**2 * (out - escaped)**2)) / weight.sum(), float(s["steps"]) / len(fate),
                        float(s["jumps"]) / len(fate), float(s["transport_seconds"]),
                        float(result.attributes["voigt_parameter"]), float(result.attributes.get("tau0", 0)))
@@ -167,6 +171,24 @@ def deep() -> None:
             print(f"| τ₀ = {tau0:.0e}, source {name}: steps {jumps.steps:.4g}, jumps {jumps.jumps:.3g}", flush=True)
 
 
+def disc() -> None:
+    """The disc that is seen, of photons that leave by one jump or a few, against every scattering: distances of last flights
+    from the centre, in tenths of the radius, and the light in the trough at line centre."""
+    sources = {"centre": POINT, "r = 0.5": f"{POINT}, position: [0.5 kpc, 0 kpc, 0 kpc]", "everywhere": "type: extended, shape: medium"}
+    for temperature, tau0, count, name in ((1e4, 1e4, 2e5, "centre"), (1e4, 1.05e5, 2e5, "centre"), (1e4, 1.05e6, 1e5, "centre"),
+                                           (1e4, 3.1e6, 6e4, "centre"), (100, 1.05e6, 6e4, "centre"), (100, 3.5e6, 4e4, "centre"),
+                                           *((100, 6e6, 2e4, source) for source in sources)):
+        generators = f"[{{{sources[name]}, photons: PHOTONS}}]"
+        every, jumps = (run(sphere(tau0, temperature), n, kind, seed, generators) for n, kind, seed in ((count, NONE, 5), (4 * count, JUMPS, 6)))
+        label = f"{temperature:g} K, τ₀ = {tau0:.3g}, source {name}"
+        compare(label, every, jumps)
+        ks, limit = distance(every.out_impact, every.out_weight, jumps.out_impact, jumps.out_weight)
+        rings, trough = ([np.histogram(value(r), edges)[0] / len(r.out_x) for r in (jumps, every)] for value, edges in (
+            (lambda r: r.out_impact, np.linspace(0, 1, 11)), (lambda r: np.abs(r.out_x) / (r.a * tau0)**(1 / 3), np.linspace(0, 0.4, 9))))
+        print(f"| {label}: KS of the impact parameter {ks:.4f} ({limit:.4f}), rings {np.round(rings[0] / np.maximum(rings[1], 1e-9), 3)}, "
+              f"light at |x| < 0.05, 0.1, ... 0.4 (aτ₀)^1/3 [1e-4] {np.round(1e4 * trough[0], 1)}, {np.round(1e4 * trough[1], 1)}", flush=True)
+
+
 def recoil() -> None:
     """Red light of cold gas (a = 0.032), from the core and from the wing, and deuterium."""
     more, gas = "physics: {recoil: true}\n", sphere(31623, 2.2246)
@@ -236,7 +258,7 @@ def write_clumps(path: pathlib.Path, seed: int, low: float, high: float, speed: 
 
 
 def clumps() -> None:
-    centre = f"{8e20 / 3.0856775814913673e21!r} kpc"
+    centre = f"{8e20 / KPC!r} kpc"
     generators = f"[{{{POINT}, position: [{centre}, {centre}, {centre}], photons: PHOTONS}}]"
     for name, low, high, speed, dust, count, hubble in (("1e4 to 1e6 a cell, 1 v_th, SMC dust", 1e4, 1e6, 1, True, 3e4, 0),
                                                 ("1e2 to 1e5 a cell, 3 v_th", 1e2, 1e5, 3, False, 4e4, 0),
@@ -318,6 +340,6 @@ def main() -> None:
                 part()
 
 
-PARTS = (spheres, thick, deep, recoil, flow, graded, shell, mgii, slab, clumps, galaxy, figure)
+PARTS = (spheres, thick, deep, disc, recoil, flow, graded, shell, mgii, slab, clumps, galaxy, figure)
 if __name__ == "__main__":
     main()
