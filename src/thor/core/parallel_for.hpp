@@ -17,10 +17,10 @@ int available_threads();
 
 /// The parallel loop: calls body(begin, end) for pieces of [0, count) of at most `piece`, from several threads and in
 /// any order. Each thread has its own copy of `body`, and so of what that captures by value. The first exception ends
-/// the loop and is rethrown; an interrupt (interrupt.hpp) raises one. If no more threads can be started, those that
-/// were do all the work.
+/// the loop and is rethrown; an interrupt (interrupt.hpp) raises one, unless the work has to be `finished` anyway. If
+/// no more threads can be started, those that were do all the work.
 template <class Body>
-void parallel_for(int threads, std::size_t count, std::size_t piece, const Body& body) {
+void parallel_for(int threads, std::size_t count, std::size_t piece, const Body& body, bool finished = false) {
   if (count == 0) return;
   const std::size_t pieces = (count + piece - 1) / piece;
   std::atomic<std::size_t> next{0};
@@ -30,7 +30,7 @@ void parallel_for(int threads, std::size_t count, std::size_t piece, const Body&
     try {
       Body own = body;
       for (std::size_t i = next++; i < pieces; i = next++) {
-        stop_if_interrupted();
+        if (!finished) stop_if_interrupted();
         own(i * piece, std::min(count, (i + 1) * piece));
       }
     } catch (...) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "thor/config/section.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/outputs/binned.hpp"
 
@@ -102,33 +103,37 @@ PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, co
 void PhotonStream::finish() { file_.attribute("/photons/original/fate", "names", fate_names()); }
 
 void PhotonStream::accept(std::span<const Photon> photons) {
-  const auto append = [&]<class T, class F>(Field<T>& field, F value) {
+  // A device hands over some 10^5 photons at once, which one thread would convert more slowly than they come.
+  const auto append = [&]<class T>(Field<T>& field, std::size_t width, auto value) {
     if (!field.wanted) return;
-    std::vector<T> values(photons.size());
-    std::ranges::transform(photons, values.begin(), value);
+    std::vector<T> values(width * photons.size());
+    const auto convert = [&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first; i < end; ++i) {
+        for (std::size_t k = 0; k < width; ++k) values[width * i + k] = value(photons[i], k);
+      }
+    };
+    parallel_for(std::min(available_threads(), 4), photons.size(), 16384, convert, true);
     field.column.append(values);
   };
-  const auto append3 = [&](Field<double>& field, double scale, auto member) {
-    if (!field.wanted) return;
-    std::vector<double> values;
-    for (const Photon& p : photons) {
-      for (int i = 0; i < 3; ++i) values.push_back(scale * (p.*member)[i]);
-    }
-    field.column.append(values);
+  const auto scalar = [&](auto& field, auto value) {
+    append(field, 1, [&](const Photon& p, std::size_t) { return value(p); });
   };
-  append(id_, [](const Photon& p) { return p.id; });
-  append(weight_, [&](const Photon& p) { return p.weight / sharing_; });
-  append(velocity_initial_, [&](const Photon& p) { return velocity(axis_, p.frequency_initial) / constants::km; });
-  append(velocity_final_, [&](const Photon& p) { return velocity(axis_, p.frequency_final) / constants::km; });
-  append(velocity_scattered_, [&](const Photon& p) { return velocity(axis_, p.frequency_scattered) / constants::km; });
-  append3(position_, size_, &Photon::position);
-  append3(direction_, 1, &Photon::direction);
-  append3(position_initial_, size_, &Photon::position_initial);
-  append(generator_, [](const Photon& p) { return std::int64_t(p.generator); });
-  append(source_, [](const Photon& p) { return p.source; });
-  append(scatterings_, [](const Photon& p) { return p.scatterings; });
-  append(column_, [&](const Photon& p) { return p.column / cross_section_; });
-  append(fate_, [](const Photon& p) { return std::int64_t(p.fate); });
+  const auto vector = [&](Field<double>& field, double scale, auto member) {
+    append(field, 3, [&](const Photon& p, std::size_t k) { return scale * (p.*member)[k]; });
+  };
+  scalar(id_, [](const Photon& p) { return p.id; });
+  scalar(weight_, [&](const Photon& p) { return p.weight / sharing_; });
+  scalar(velocity_initial_, [&](const Photon& p) { return velocity(axis_, p.frequency_initial) / constants::km; });
+  scalar(velocity_final_, [&](const Photon& p) { return velocity(axis_, p.frequency_final) / constants::km; });
+  scalar(velocity_scattered_, [&](const Photon& p) { return velocity(axis_, p.frequency_scattered) / constants::km; });
+  vector(position_, size_, &Photon::position);
+  vector(direction_, 1, &Photon::direction);
+  vector(position_initial_, size_, &Photon::position_initial);
+  scalar(generator_, [](const Photon& p) { return std::int64_t(p.generator); });
+  scalar(source_, [](const Photon& p) { return p.source; });
+  scalar(scatterings_, [](const Photon& p) { return p.scatterings; });
+  scalar(column_, [&](const Photon& p) { return p.column / cross_section_; });
+  scalar(fate_, [](const Photon& p) { return std::int64_t(p.fate); });
 }
 
 PeelStream::PeelStream(const PhotonsOutput& output, const SkyFrame& sky, const FrequencyAxis& axis, double sharing,
