@@ -41,7 +41,7 @@ class Timer {
 
 /// A photon in the centre at line centre.
 template <class Real>
-__device__ Lane<Real> start(const LineProblem<Sphere<Real>>& problem, std::uint64_t id) {
+__device__ auto start(const LineProblem<Sphere<Real>>& problem, std::uint64_t id) {
   Source<Real> source{};
   source.shape = SourceShape::point, source.spectrum = SourceSpectrum::delta, source.light_speed = Real(1e4);
   source.weight = source.escape_fraction = 1;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(block, sizeof(Real) == 4 ? 8 : 4)
     run(const __grid_constant__ LineProblem<Sphere<Real>> problem, int steps, int width,
         unsigned long long* scatterings, unsigned long long* next) {
   if (int(threadIdx.x % 32) >= width) return;
-  Lane<Real> lane = start(problem, blockIdx.x * block + threadIdx.x);
+  auto lane = start(problem, blockIdx.x * block + threadIdx.x);
   unsigned long long count = 0;
   for (int i = 0; i < steps; ++i) {
     if (step(lane, problem)) count += lane.scatterings, lane = start(problem, atomicAdd(next, 1ull));
@@ -105,18 +105,18 @@ void rate_and_latency(const char* precision) {
 
 __global__ void fill(LaneArrays<float> lanes, const __grid_constant__ LineProblem<Sphere<float>> problem) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
-  store_lane<float>(start(problem, i), lanes, i);
+  store_lane(start(problem, i), lanes, i);
 }
 
 __global__ void __launch_bounds__(block, 8)
     advance(LaneArrays<float> lanes, const __grid_constant__ LineProblem<Sphere<float>> problem,
             const std::uint32_t* order, int steps, float* key) {
   const std::uint32_t i = blockIdx.x * block + threadIdx.x;
-  Lane<float> lane = load_lane<float>(lanes, order[i]);
+  auto lane = load_lane<float, Region<float, std::int32_t>>(lanes, order[i]);
   for (int k = 0; k < steps; ++k) {
     if (step(lane, problem)) lane = start(problem, lane.s0);
   }
-  store_lane<float>(lane, lanes, order[i]);
+  store_lane(lane, lanes, order[i]);
   key[i] = abs(lane.frequency);
 }
 

@@ -2,6 +2,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "thor/datasets/place.hpp"
 #include "thor/datasets/width.hpp"
 #include "thor/math/vec3.hpp"
 
@@ -59,10 +60,13 @@ struct FaceSegment {
 /// Where a photon is in a dataset without a grid: the region, and how deep below its nearer face. Beside a face a
 /// position resolves 6e-8 in single precision, and a mean free path may be 1e-10: the depth keeps full resolution
 /// there.
-template <class V>
+template <class R, class I>
 struct Region {
-  IntOf<V> cell;
-  V depth;
+  using Number = R;
+  I cell;
+  R depth;
+
+  static THOR_FN void for_each_field(auto f, auto&... p) { f(p.cell...), f(p.depth...); }
 };
 
 /// The depth at birth: a source that was put on a face lies on it, however its position is rounded.
@@ -76,19 +80,18 @@ THOR_FN V depth_at_birth(V exact, V scale = V(1)) {
 template <class View, class V>
 struct Meshless {
   static constexpr bool redshifts = false, stops = false;
-  static constexpr int cell_indices = 1;
-  static constexpr bool depth = true;
   static constexpr int gpu_registers[2] = {80, 168};
   using Real = RealOf<V>;
-  using Here = Region<V>;
+  using Place = Region<V, IntOf<V>>;
+  using Here = Place;
   using Width = SameWidth<V>;
   template <class Lane>
   THOR_FN Here here(const Lane& lane) const {
-    return {lane.cell, lane.depth};
+    return lane.place;
   }
   template <class Lane>
   THOR_FN Here arrived(const Lane& lane, const Here&) const {
-    return {lane.cell, lane.depth};
+    return lane.place;
   }
   THOR_FN Width width(const Here&) const { return {}; }
   /// Where density or velocity vary, a sub-step with the opacity and velocity at its middle.
@@ -119,7 +122,7 @@ struct Meshless {
   template <class Lane, class Segment>
   THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const Segment& segment) const {
     const IntOf<V> next = segment.next();
-    lane.cell = select(face, next, lane.cell);
+    lane.place.cell = select(face, next, lane.place.cell);
     return face && equal<V>(next, outside);
   }
 
@@ -152,17 +155,17 @@ struct Meshless {
   /// Finds region and depth; a photon from outside arrives exactly on the outer face, or misses.
   THOR_FN void settle(auto& birth, bool in_medium) const {
     const View& dataset = static_cast<const View&>(*this);
-    birth.cell = in_medium ? gas : dataset.locate(birth.position);
-    if (birth.cell != outside) {
-      birth.depth = dataset.depth_at(int(birth.cell), birth.position);
+    birth.place = {in_medium ? gas : dataset.locate(birth.position), 0};
+    if (birth.place.cell != outside) {
+      birth.place.depth = dataset.depth_at(int(birth.place.cell), birth.position);
     } else {
       const Real distance = dataset.distance_from_outside(birth.position, birth.direction);
       birth.misses = distance < Real(0);
       birth.position = along(birth.position, max(distance, Real(0)), birth.direction);
-      birth.cell = gas;
+      birth.place.cell = gas;
     }
   }
-  THOR_FN bool has_gas(const auto& birth) const { return birth.cell == gas; }
+  THOR_FN bool has_gas(const auto& birth) const { return birth.place.cell == gas; }
 
  protected:
   template <class Lane>
@@ -174,16 +177,15 @@ struct Meshless {
 };
 
 /// Stand-ins for the types of other layers, for the concepts below.
-template <class V>
+template <class V, class P>
 struct TestLane {
-  V px, py, pz, dx, dy, dz, frequency, flown, depth;
-  IntOf<V> cell, cell_y, cell_z;
+  V px, py, pz, dx, dy, dz, frequency, flown;
+  P place;
 };
-template <class V>
+template <class V, class P>
 struct TestBirth {
   Vec3<V> position, direction;
-  IntOf<V> cell, cell_y, cell_z;
-  V depth;
+  P place;
   bool misses;
 };
 template <class V>
@@ -201,7 +203,7 @@ struct TestDust {
   float ratio;
 };
 struct TestTable {
-  const std::int32_t* cell;
+  const std::int32_t* place;
   const float* offset;
 };
 
@@ -211,8 +213,7 @@ struct TestTable {
 ///   dusty           may hold dust
 ///   redshifts       the frequency changes along a flight (the Hubble flow)
 ///   stops           photons may be stopped before they leave
-///   cell_indices    integers that name a cell in a lane, 1 or 3
-///   depth           lanes carry their depth below the nearer face
+///   Place           what lanes carry of where they are, beside their coordinates (place.hpp)
 ///   gpu_registers   registers of a GPU thread that its kernels should need at most, in single and double precision
 ///
 ///   here(lane)                 what is known of the gas at the lane's place, asked for once a step
@@ -228,8 +229,7 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { D::dusty } -> std::convertible_to<bool>;
   { D::redshifts } -> std::convertible_to<bool>;
   { D::stops } -> std::convertible_to<bool>;
-  { D::cell_indices } -> std::convertible_to<int>;
-  { D::depth } -> std::convertible_to<bool>;
+  requires std::is_same_v<typename D::Place::Number, V>;
   { D::gpu_registers[0] } -> std::convertible_to<int>;
   { dataset.varies() } -> std::convertible_to<bool>;  // density or velocity change along a flight
   { dataset.segment(here, position, direction) } -> std::same_as<typename D::Segment>;
@@ -241,7 +241,8 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { dataset.density_slope(position, direction) } -> std::convertible_to<V>;         // d ln n/ds
   { dataset.velocity_slope(here, position) } -> std::convertible_to<V>;             // mean dv/ds of all directions
   { dataset.width(here) } -> std::same_as<typename D::Width>;                       // SameWidth or CellWidth
-  requires requires(TestLane<V> lane, TestLane<V> & moved, TestInteractor<V> line, MaskOf<V> face, TestDust dust) {
+  requires requires(TestLane<V, typename D::Place> lane, TestLane<V, typename D::Place> & moved, TestInteractor<V> line,
+                    MaskOf<V> face, TestDust dust) {
     { dataset.here(lane) } -> std::same_as<typename D::Here>;
     { dataset.arrived(lane, here) } -> std::same_as<typename D::Here>;
     { dataset.leg(here, position, direction, segment, x, line) } -> std::same_as<Leg<V>>;
@@ -254,7 +255,7 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   requires !D::redshifts || requires {
     { dataset.redshifted(x, x) } -> std::convertible_to<V>;
   };
-  requires !D::stops || requires(TestLane<V> lane) {
+  requires !D::stops || requires(TestLane<V, typename D::Place> lane) {
     { dataset.may_stop() } -> std::convertible_to<bool>;
     { dataset.stopped(lane) } -> std::convertible_to<MaskOf<V>>;
   };
@@ -262,9 +263,9 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
 
 /// What the birth and the end of a photon ask, one photon at a time.
 template <class D, class Real>
-concept PlaceableIn = requires(const D dataset, TestLane<Real> lane, TestBirth<Real>& birth, TestTable table,
-                               const Real (&point)[3], const int (&cell)[3], double (&position)[3], Vec3<Real> n,
-                               Real r) {
+concept PlaceableIn = requires(const D dataset, TestLane<Real, typename D::Place> lane,
+                               TestBirth<Real, typename D::Place>& birth, TestTable table, const Real (&point)[3],
+                               const int (&cell)[3], double (&position)[3], Vec3<Real> n, Real r) {
   dataset.coordinates(lane, 0., position);
   { dataset.frequency_scattered(lane) } -> std::convertible_to<double>;
   dataset.place_point(birth, point, cell);

@@ -32,7 +32,7 @@ struct ShellView : Meshless<ShellView<V>, V> {
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
-  using Here = Region<V>;
+  using Here = Region<V, IntOf<V>>;
   using Segment = FaceSegment<V>;
   const Shell<Real>& data;
 
@@ -55,11 +55,11 @@ struct ShellView : Meshless<ShellView<V>, V> {
   THOR_FN void advance(Lane& lane, V s) const {
     const V zero(Real(0));
     const V change = SphereView<V>::change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
-    V depth = lane.depth - change;
+    V depth = lane.place.depth - change;
     const Vec3<V> q = this->move(lane, s);
     if (data.inner > Real(0)) {  // a flight through the cavity ends at a face, where cross() sets the depth
       const V thick(data.thickness), half(Real(0.5) * data.thickness), inner2(data.inner * data.inner);
-      depth = select(lane.depth < zero, min(depth, at_inner()), max(depth, zero));
+      depth = select(lane.place.depth < zero, min(depth, at_inner()), max(depth, zero));
       depth =
           select(depth > half, min(depth - thick, at_inner()), select(depth < -half, max(depth + thick, zero), depth));
       // Around a small cavity the position is more accurate, except in the last hundredth above the face.
@@ -68,12 +68,12 @@ struct ShellView : Meshless<ShellView<V>, V> {
     } else {
       depth = max(depth, zero);
     }
-    lane.depth = depth;
+    lane.place.depth = depth;
   }
   template <class Lane>
   THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const FaceSegment<V>& segment) const {
     // Into the gas, or into the cavity.
-    lane.depth = select(face, select(equal<V>(segment.behind, gas), at_inner(), V(Real(0))), lane.depth);
+    lane.place.depth = select(face, select(equal<V>(segment.behind, gas), at_inner(), V(Real(0))), lane.place.depth);
     return Meshless<ShellView<V>, V>::cross(lane, face, segment);
   }
 

@@ -22,7 +22,7 @@ struct SlabView : Meshless<SlabView<V>, V> {
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
-  using Here = Region<V>;
+  using Here = Region<V, IntOf<V>>;
   using Segment = FaceSegment<V>;
   const Slab<Real>& data;
 
@@ -38,11 +38,11 @@ struct SlabView : Meshless<SlabView<V>, V> {
   THOR_FN void advance(Lane& lane, V s) const {
     const V zero(Real(0));
     const auto upper = lane.pz > zero;
-    const V near_face = fma(select(upper, -s, s), lane.dz, lane.depth);
+    const V near_face = fma(select(upper, -s, s), lane.dz, lane.place.depth);
     const V z = this->move(lane, s).z, from_middle = V(Real(1)) - abs(z);
     // The former depth is used only close to the face that it was measured from.
     const auto same_face = from_middle < V(Real(1. / 128)) && upper == (z > zero);
-    lane.depth = max(select(same_face, near_face, from_middle), zero);
+    lane.place.depth = max(select(same_face, near_face, from_middle), zero);
   }
   THOR_FN V opacity(const Here&, Vec3<V>) const { return V(data.profile.opacity); }
   THOR_FN V velocity_along(const Here&, Vec3<V> p, Vec3<V> d) const {

@@ -40,7 +40,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
   static constexpr bool dusty = false;
   static constexpr int gpu_registers[2] = {80, 128};
   using Real = RealOf<V>;
-  using Here = Region<V>;
+  using Here = Region<V, IntOf<V>>;
   using Segment = SphereSegment<V>;
   const Sphere<Real>& data;
 
@@ -55,7 +55,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
   THOR_FN SphereSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), here.depth}; }
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s) const {
-    lane.depth = lane.depth - change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
+    lane.place.depth = lane.place.depth - change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
     this->move(lane, s);
   }
   THOR_FN V opacity(const Here&, Vec3<V>) const { return V(data.kappa); }

@@ -88,6 +88,15 @@ THOR_FN Real from_lower_face(Real offset) {
   return offset < Real(0) ? offset + Real(1) : offset;
 }
 
+/// The cell of a photon; its coordinates are the offsets from the nearer faces.
+template <class R, class I>
+struct GridPlace {
+  using Number = R;
+  I x, y, z;
+
+  static THOR_FN void for_each_field(auto f, auto&... p) { f(p.x...), f(p.y...), f(p.z...); }
+};
+
 /// The gas of a cell.
 template <class V>
 struct CellGas {
@@ -110,12 +119,11 @@ struct CellSegment {
 template <class V>
 struct UniformGridView {
   static constexpr bool substeps = true, dusty = true, redshifts = true, stops = true;
-  static constexpr int cell_indices = 3;
-  static constexpr bool depth = false;
   static constexpr int gpu_registers[2] = {96, 168};
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
+  using Place = GridPlace<V, IntOf<V>>;
   using Here = CellGas<V>;
   using Width = CellWidth<V>;
   using Segment = CellSegment<V>;
@@ -151,7 +159,7 @@ struct UniformGridView {
   }
   template <class Lane>
   THOR_FN Here here(const Lane& lane) const {
-    return at(lane.cell, lane.cell_y, lane.cell_z);
+    return at(lane.place.x, lane.place.y, lane.place.z);
   }
 
   /// The gas of a cell is the same everywhere in it.
@@ -250,8 +258,8 @@ struct UniformGridView {
   THOR_FN V to_other_gas(const Lane& lane) const {
     using Bits = BitsOf<V>;
     const V zero(Real(0)), one(Real(1));
-    const auto place = place_of_cell(data, __builtin_bit_cast(Bits, lane.cell), __builtin_bit_cast(Bits, lane.cell_y),
-                                     __builtin_bit_cast(Bits, lane.cell_z));
+    const auto place = place_of_cell(data, __builtin_bit_cast(Bits, lane.place.x),
+                                     __builtin_bit_cast(Bits, lane.place.y), __builtin_bit_cast(Bits, lane.place.z));
     const auto address = lane_address<V>(place.tile, 1u << (3 * data.tile), place.within);
     V digits = Numbers<V>{data.around.data, address}[0];
     const auto next = [&]() THOR_INLINE_LAMBDA {
@@ -286,9 +294,9 @@ struct UniformGridView {
       offset = select(abs(from) > zero, from, V(at_face<Real>));
       beyond = beyond || at_least<V>(cell, count) || !at_least<V>(cell, 0);
     };
-    move(lane.px, lane.dx, lane.cell, data.shape[0]);
-    move(lane.py, lane.dy, lane.cell_y, data.shape[1]);
-    move(lane.pz, lane.dz, lane.cell_z, data.shape[2]);
+    move(lane.px, lane.dx, lane.place.x, data.shape[0]);
+    move(lane.py, lane.dy, lane.place.y, data.shape[1]);
+    move(lane.pz, lane.dz, lane.place.z, data.shape[2]);
     return beyond;
   }
 
@@ -315,9 +323,9 @@ struct UniformGridView {
       cell = next;
       leaves = leaves || out;
     };
-    enter(x, lane.dx, lane.px, lane.cell, data.shape[0]);
-    enter(y, lane.dy, lane.py, lane.cell_y, data.shape[1]);
-    enter(z, lane.dz, lane.pz, lane.cell_z, data.shape[2]);
+    enter(x, lane.dx, lane.px, lane.place.x, data.shape[0]);
+    enter(y, lane.dy, lane.py, lane.place.y, data.shape[1]);
+    enter(z, lane.dz, lane.pz, lane.place.z, data.shape[2]);
     return leaves;
   }
 
@@ -325,7 +333,7 @@ struct UniformGridView {
   template <class Lane>
   THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
     const double place[3] = {lane.px, lane.py, lane.pz}, slope[3] = {lane.dx, lane.dy, lane.dz};
-    const Int cells[3] = {lane.cell, lane.cell_y, lane.cell_z};
+    const Int cells[3] = {lane.place.x, lane.place.y, lane.place.z};
     for (int k = 0; k < 3; ++k) {
       double from_corner = from_lower_face(place[k]) - back * slope[k] + double(cells[k]);
       if (data.periodic) {
@@ -345,19 +353,18 @@ struct UniformGridView {
 
   THOR_FN void place_point(auto& birth, const Real (&offset)[3], const int (&cell)[3]) const {
     birth.position = {offset[0], offset[1], offset[2]};
-    birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+    birth.place = {cell[0], cell[1], cell[2]};
   }
   /// A grid shines by a table of its cells.
   THOR_FN void place_in_medium(auto&, Real, Vec3<Real>) const {}
   /// Source i of a table: in its own cell, or in cell i, counted z first; at its offset, or anywhere in the cell.
   THOR_FN void place_source(auto& birth, const auto& table, std::uint64_t index, Vec3<Real> anywhere) const {
-    if (table.cell) {
-      const std::int32_t* cell = table.cell + 3 * index;
-      birth.cell = cell[0], birth.cell_y = cell[1], birth.cell_z = cell[2];
+    if (table.place) {
+      const std::int32_t* cell = table.place + 3 * index;
+      birth.place = {cell[0], cell[1], cell[2]};
     } else {
       const auto ny = static_cast<std::uint64_t>(data.shape[1]), nz = static_cast<std::uint64_t>(data.shape[2]);
-      birth.cell = IntOf<Real>(index / (ny * nz)), birth.cell_y = IntOf<Real>(index / nz % ny);
-      birth.cell_z = IntOf<Real>(index % nz);
+      birth.place = {IntOf<Real>(index / (ny * nz)), IntOf<Real>(index / nz % ny), IntOf<Real>(index % nz)};
     }
     birth.position = anywhere;
     if (table.offset) {
@@ -369,7 +376,7 @@ struct UniformGridView {
   THOR_FN void place_on_surface(auto& birth) const {
     const Real from_corner[3] = {birth.position.x + data.zero[0], birth.position.y + data.zero[1],
                                  birth.position.z + data.zero[2]};
-    IntOf<Real>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
+    IntOf<Real>* const cells[3] = {&birth.place.x, &birth.place.y, &birth.place.z};
     Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
     for (int k = 0; k < 3; ++k) {
       const IntOf<Real> last = data.shape[k] - 1;
@@ -396,7 +403,7 @@ struct UniformGridView {
     birth.position = along(p, enters, d);
     place_on_surface(birth);
     Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
-    IntOf<Real>* const cells[3] = {&birth.cell, &birth.cell_y, &birth.cell_z};
+    IntOf<Real>* const cells[3] = {&birth.place.x, &birth.place.y, &birth.place.z};
     const bool up = slope[through] > Real(0);
     *offsets[through] = up ? Real(0) : Real(1);
     *cells[through] = up ? 0 : data.shape[through] - 1;

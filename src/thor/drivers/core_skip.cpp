@@ -29,7 +29,7 @@ double largest_of(const D& data, double a) {
   for (int i = 0; i < places; ++i) {
     const Vec3<double> p{0, 0, inner + (1 - inner) * (i + 0.5) / places};
     if (dataset.locate(p) != gas) continue;
-    const Region<double> here{gas, dataset.depth_at(gas, p)};
+    const Region<double, std::int64_t> here{gas, dataset.depth_at(gas, p)};
     for (const double mu : {0., 0.5, 1.}) {
       const Vec3<double> d{std::sqrt(1 - mu * mu), 0, mu};
       largest = std::max(largest, critical(a * dataset.opacity(here, p) * dataset.core_scale(here, p, d)));

@@ -155,7 +155,7 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   for (const auto& list : setup.emitter.lists) {
     if (!list) continue;
     const auto size = [](const auto& array) { return double(array.size() * sizeof(array[0])); };
-    e.memory += size(list->end) + size(list->weight) + size(list->cell) + size(list->offset) + size(list->velocity);
+    e.memory += size(list->end) + size(list->weight) + size(list->place) + size(list->offset) + size(list->velocity);
   }
   const ResultSize size = result_size(config, setup);
   const double rays = (count(Counter::rays) - count(Counter::rays_cut)) / ended * photons;

@@ -56,10 +56,9 @@ Rooms rooms_of_cells(const Cells& cells, const D& grid, const Jumps<double>& lim
     Rooms here;
     for (std::size_t i = first; i < end; ++i) {
       const CellGas<double> gas = cells.gas(std::int64_t(i));
-      Lane<double> lane{};
+      Lane<double, PlaceIn<D>> lane{};
       lane.px = lane.py = lane.pz = 0.5;
-      lane.cell = std::int64_t(i) / (ny * nz), lane.cell_y = std::int64_t(i) / nz % ny;
-      lane.cell_z = std::int64_t(i) % nz;
+      lane.place = {std::int64_t(i) / (ny * nz), std::int64_t(i) / nz % ny, std::int64_t(i) % nz};
       const double room = view<double>(grid).room(lane, gas, limits);
       here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));
       here.inverse_width = std::max(here.inverse_width, gas.inverse_width);
@@ -82,8 +81,9 @@ Rooms rooms_of_model(const D& dataset, const Jumps<double>& limits) {
     for (const double r : {u, std::pow(10., 6 * (u - 1))}) {
       const Vec3<double> p{0, 0, r};
       if (gas_at.locate(p) != gas) continue;
-      const Region<double> here{gas, gas_at.depth_at(gas, p)};
-      Lane<double> lane{};
+      Lane<double, PlaceIn<D>> lane{};
+      lane.place = {gas, gas_at.depth_at(gas, p)};
+      const auto here = lane.place;
       lane.px = p.x, lane.py = p.y, lane.pz = p.z;
       rooms.depth = std::max(rooms.depth, gas_at.opacity(here, p) * gas_at.room(lane, here, limits));
     }
@@ -101,7 +101,7 @@ Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium&
   limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
   const Rooms rooms = std::visit(
       [&]<class D>(const D& dataset) {
-        if constexpr (decltype(view<double>(dataset))::cell_indices > 1)
+        if constexpr (std::is_same_v<D, UniformGrid<double>>)
           return rooms_of_cells(*medium.cells, dataset, limits, threads);
         else
           return rooms_of_model(dataset, limits);

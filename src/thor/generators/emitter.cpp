@@ -99,8 +99,8 @@ bool place_point(Source<double>& s, const MediumOutline& medium) {
     for (int k = 0; k < 3; ++k) {
       const double place = s.position[k] + grid->zero[k];
       if (!(place >= 0 && place <= grid->shape[k])) return false;
-      s.cell[k] = std::min(int(place), grid->shape[k] - 1);
-      s.position[k] = place - s.cell[k];
+      s.place[k] = std::min(int(place), grid->shape[k] - 1);
+      s.position[k] = place - s.place[k];
     }
     return true;
   }
@@ -349,7 +349,7 @@ Emitter<Real> convert(const Emitter<double>& emitter) {
     t.shape = s.shape, t.spectrum = s.spectrum, t.in_gas = s.in_gas, t.table = s.table;
     t.members = s.members;
     for (int i = 0; i < s.members; ++i) t.member[i] = Real(s.member[i]), t.share[i] = Real(s.share[i]);
-    for (int i = 0; i < 3; ++i) t.cell[i] = s.cell[i];
+    for (int i = 0; i < 3; ++i) t.place[i] = s.place[i];
     for (int i = 0; i < 3; ++i) {
       t.position[i] = Real(s.position[i]), t.direction[i] = Real(s.direction[i]), t.velocity[i] = Real(s.velocity[i]);
     }

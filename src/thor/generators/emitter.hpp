@@ -26,12 +26,14 @@ struct SourceList {
   std::vector<std::uint64_t> end;
   std::uint64_t start = 0, step = 0;
   std::vector<double> weight;
-  std::vector<std::int32_t> cell;
+  std::vector<std::int32_t> place;
   std::vector<float> offset, velocity;
 
   SourceTable table() const {
     const auto data = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
-    return {end.size(), end.data(), start, step, data(weight), data(cell), data(offset), data(velocity)};
+    return {end.size(),   end.data(),     start,
+            step,         data(weight),   data(place),
+            data(offset), data(velocity), end.empty() ? 0 : int(place.size() / end.size())};
   }
 };
 

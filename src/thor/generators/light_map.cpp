@@ -25,12 +25,12 @@ LightMap::LightMap(const Emitter<double>& emitter, const CellIndex& shape) : sha
         if (table.end[k] == before) continue;
         const auto index = std::int64_t(k);
         const CellIndex cell =
-            table.cell ? CellIndex{table.cell[3 * k], table.cell[3 * k + 1], table.cell[3 * k + 2]}
-                       : CellIndex{index / (shape[1] * shape[2]), index / shape[2] % shape[1], index % shape[2]};
+            table.place ? CellIndex{table.place[3 * k], table.place[3 * k + 1], table.place[3 * k + 2]}
+                        : CellIndex{index / (shape[1] * shape[2]), index / shape[2] % shape[1], index % shape[2]};
         add(cell, share * double(table.end[k] - before) / slots);
       }
     } else if (s.shape == SourceShape::point) {
-      add({s.cell[0], s.cell[1], s.cell[2]}, share);
+      add({s.place[0], s.place[1], s.place[2]}, share);
     }  // a surface or a beam: not known, and so everywhere
   }
   for (std::int64_t x = 1; x <= blocks_[0]; ++x) {

@@ -21,9 +21,10 @@ struct SourceTable {
   const std::uint64_t* end;   ///< first slot after each: it has as many slots as its share of the photons
   std::uint64_t start, step;  ///< of the sequence of slots
   const double* weight;       ///< luminosity per photon [erg/s]; none: that of the generator
-  const std::int32_t* cell;   ///< in a grid, three each; none: source i is cell i, counted z first
+  const std::int32_t* place;  ///< integers of their places, `integers` each; none: source i is cell i
   const float* offset;        ///< in the cell, else from the origin, three each; none: anywhere in the cell
   const float* velocity;      ///< three each; none: that of all
+  int integers;               ///< that name a place: 3 in a grid
 };
 
 template <class R>
@@ -34,7 +35,7 @@ struct Source {
   double escape_fraction;      ///< what is left of it after absorption on scales that are not resolved
   SourceShape shape;
   Real position[3];   ///< point; in a grid the offset in its cell
-  int cell[3];        ///< point in a grid
+  int place[3];       ///< point: the integers of its place
   Real radius;        ///< surface, beam
   Real direction[3];  ///< axis of the cone, or of the beam
   double cone = 1;    ///< its share of all directions, (1 - cos theta)/2; 1: light into all directions, 0: parallel
@@ -61,7 +62,7 @@ void for_each_array(Source<Real>& source, F f) {
   if (t.count == 0) return;
   f(t.end, t.count);
   if (t.weight) f(t.weight, t.count);
-  if (t.cell) f(t.cell, 3 * t.count);
+  if (t.place) f(t.place, std::uint64_t(t.integers) * t.count);
   if (t.offset) f(t.offset, 3 * t.count);
   if (t.velocity) f(t.velocity, 3 * t.count);
 }
@@ -69,12 +70,11 @@ void for_each_array(Source<Real>& source, F f) {
 inline namespace THOR_ISA {
 
 /// A photon at birth.
-template <class V>
+template <class V, class P>
 struct Birth {
   Vec3<V> position, direction;
   V frequency;
-  IntOf<V> cell, cell_y, cell_z;
-  V depth;      ///< see LaneFields
+  P place;
   bool misses;  ///< never meets the medium
 };
 
@@ -172,20 +172,17 @@ THOR_FN Vec3<V> emitted_direction(const Source<V>& s, WordOf<V> mu, WordOf<V> ph
 /// medium is in the frame of the gas. A direction `towards` replaces the one that is drawn. A beam crosses a disc
 /// around the origin, across its axis.
 template <class V, class D, class Random>
-THOR_FN Birth<V> emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random,
-                      const Vec3<V>* towards = nullptr) {
+THOR_FN auto emit(const Source<V>& s, const D& data, std::uint64_t index, Random& random,
+                  const Vec3<V>* towards = nullptr) {
   const auto dataset = view<V>(data);
   const auto place = random.next(), mu = random.next(), phi = random.next();
   const Vec3<V> n = isotropic_direction<V>(mu, phi);
   const auto out_mu = random.next(), out_phi = random.next();
-  Birth<V> birth;
+  Birth<V, typename decltype(dataset)::Place> birth{};
   birth.direction = towards ? *towards : emitted_direction<V>(s, out_mu, out_phi);
-  birth.misses = false;
-  birth.cell = gas, birth.cell_y = birth.cell_z = 0;
-  birth.depth = 0;
   switch (s.shape) {
     case SourceShape::point:
-      dataset.place_point(birth, s.position, s.cell);
+      dataset.place_point(birth, s.position, s.place);
       break;
     case SourceShape::medium:
       dataset.place_in_medium(birth, uniform<V>(place), n);

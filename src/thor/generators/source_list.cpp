@@ -200,7 +200,7 @@ bool add_place(const std::array<double, 3>& position, const CellIndex& tile, con
       inside = inside && place >= 0 && place <= side;
       place += double(tile[k]) * side;
       const auto cell = std::int32_t(std::clamp(place, 0., grid->shape[k] - 1.));
-      list.cell.push_back(cell);
+      list.place.push_back(cell);
       list.offset.push_back(inside ? float(place - cell) : 0);
     }
     return inside;

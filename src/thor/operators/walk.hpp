@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/ray_entry.hpp"
+#include "thor/generators/source.hpp"
 #include "thor/math/lookup.hpp"
 #include "thor/operators/scene.hpp"
 #include "thor/transport/march.hpp"
@@ -190,12 +191,13 @@ template <class V, class D>
 struct ModelWalk {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
-  V px, py, pz, dx, dy, dz, depth, left;
-  Int cell, segments;
+  V px, py, pz, dx, dy, dz, left;
+  typename decltype(view<V>(std::declval<const D&>()))::Place place;
+  Int segments;
 
   static THOR_FN void for_each_field(auto f, auto&&... w) {
-    f(w.px...), f(w.py...), f(w.pz...), f(w.dx...), f(w.dy...), f(w.dz...), f(w.depth...), f(w.left...);
-    f(w.cell...), f(w.segments...);
+    f(w.px...), f(w.py...), f(w.pz...), f(w.dx...), f(w.dy...), f(w.dz...), f(w.left...), f(w.segments...);
+    decltype(place)::for_each_field(f, w.place...);
   }
 
   THOR_FN MaskOf<V> goes() const { return left > V(Real(0)); }
@@ -230,18 +232,18 @@ THOR_FN ModelWalk<typename D::Real, D> start_walk(const Scene<D>& scene, const S
   const auto dataset = view<Real>(scene.dataset);
   const RayEntry entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
   begins = entry.outside ? entry.at : ray.from;
-  TestBirth<Real> birth{};
+  Birth<Real, PlaceIn<D>> birth{};
   birth.position = {Real(ray.position[0] + begins * ray.direction[0]),
                     Real(ray.position[1] + begins * ray.direction[1]),
                     Real(ray.position[2] + begins * ray.direction[2])};
   birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
-  birth.cell = gas, birth.misses = entry.outside && entry.misses;  // at its surface, if it comes from outside
+  birth.place.cell = gas, birth.misses = entry.outside && entry.misses;  // at its surface, if it comes from outside
   if (!entry.outside) dataset.settle(birth, false);
   const double most = min(ray.to - begins, 1e9);
   ModelWalk<Real, D> walk{};
   walk.px = birth.position.x, walk.py = birth.position.y, walk.pz = birth.position.z;
   walk.dx = birth.direction.x, walk.dy = birth.direction.y, walk.dz = birth.direction.z;
-  walk.depth = birth.depth, walk.cell = birth.cell;
+  walk.place = birth.place;
   walk.left = birth.misses || !(most > 0) ? Real(0) : Real(most);
   return walk;
 }

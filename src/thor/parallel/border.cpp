@@ -125,8 +125,7 @@ typename Border<Real>::Part* Border<Real>::take_rays(std::size_t count, std::vec
 
 template <class Real>
 void Border<Real>::post(Any traveller) {
-  const Lane<Real>& lane = traveller.lane;
-  const int domain = traveller.domain = medium_.spread->domains.owner({lane.cell, lane.cell_y, lane.cell_z});
+  const int domain = traveller.domain = medium_.spread->domains.owner(cell_of(traveller.lane));
   const std::lock_guard lock(mutex_);
   const std::vector<int>& holders = holders_[std::size_t(domain)];
   // A birth is dealt in turn; what has come this far stays here if it can.

@@ -21,8 +21,9 @@ struct Collision {
 
 /// One proposal for the atom; if it is accepted, a new direction and frequency.
 template <class V, class D, class I, class P>
-THOR_FN Collision<V, D, I, P> collide(const Lane<V>& lane, const Flight<V, D, I>& flight, const Draws<V, P>& draws,
-                                      const D& dataset, const I& interactor, const P& problem) {
+THOR_FN Collision<V, D, I, P> collide(const Lane<V, typename D::Place>& lane, const Flight<V, D, I>& flight,
+                                      const Draws<V, P>& draws, const D& dataset, const I& interactor,
+                                      const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   constexpr bool multiplet = P::Interactor::multiplet;
@@ -101,7 +102,7 @@ THOR_FN Collision<V, D, I, P> collide(const Lane<V>& lane, const Flight<V, D, I>
 
 /// Writes a collision to the lane: a new direction, frequency and optical depth, and its fate.
 template <class V, class D, class I, class P>
-THOR_FN void apply(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+THOR_FN void apply(Lane<V, typename D::Place>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
                    const Draws<V, P>& draws, const D& dataset) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;

@@ -43,12 +43,18 @@ inline namespace THOR_ISA {
 
 template <class Lanes>
 CellIndex cell_of(const Lanes& lanes, int i) {
-  return {lanes.cell[i], lanes.cell_y[i], lanes.cell_z[i]};
+  const auto& cell = lanes.place.integer;
+  return {cell[0][i], cell[1][i], cell[2][i]};
+}
+template <class Real>
+CellIndex cell_of(const Lane<Real>& lane) {
+  const auto& cell = lane.place.integer;
+  return {cell[0], cell[1], cell[2]};
 }
 template <class Lanes>
 void set_cell(const Lanes& lanes, int i, const CellIndex& cell) {
-  using Int = std::remove_reference_t<decltype(lanes.cell[i])>;
-  lanes.cell[i] = Int(cell[0]), lanes.cell_y[i] = Int(cell[1]), lanes.cell_z[i] = Int(cell[2]);
+  using Int = std::remove_reference_t<decltype(lanes.phase[i])>;
+  for (std::size_t k = 0; k < 3; ++k) lanes.place.integer[k][i] = Int(cell[k]);
 }
 
 /// What has become of a lane that has left a part.

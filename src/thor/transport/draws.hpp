@@ -25,7 +25,7 @@ struct Draws {
 };
 
 template <class V, class D, class P>
-THOR_FN Draws<V, P> draw_collision(const Lane<V>& lane, const P& problem) {
+THOR_FN Draws<V, P> draw_collision(const Lane<V, typename D::Place>& lane, const P& problem) {
   using Real = RealOf<V>;
   Draws<V, P> draws;
   const auto numerics = schemes(problem.numerics);

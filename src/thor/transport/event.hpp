@@ -12,10 +12,10 @@ enum EventKind : int { nothing = 0, by_line = 1, by_dust = 2, by_jump = 3, by_bi
 inline constexpr int event_bits = 3;
 
 /// An event, written once for a pack and for the arrays it lives in, as LaneFields is.
-template <class R, class I>
+template <class R, class I, class P>
 struct EventFields {
-  R px, py, pz, depth;  ///< the place, as in LaneFields
-  I cell, cell_y, cell_z;
+  R px, py, pz;  ///< where it is, as in LaneFields
+  P place;
   R dx, dy, dz;               ///< direction of the photon before the collision; of a jump as in set_jump()
   R x;                        ///< its frequency then, in the frame of the gas and in local thermal units
   R parallel, perpendicular;  ///< velocity of the atom along and across that direction
@@ -31,7 +31,7 @@ struct EventFields {
 template <class Real>
 struct EventLog {
   using Int = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-  EventFields<Real*, Int*> arrays;
+  EventFields<Real*, Int*, AnyPlace<Real*, Int*>> arrays;
   int capacity, count;
   int waiting_since;  ///< no lane that stands before a jump was logged in an earlier entry
   Lookout<Real> lookout;
@@ -46,15 +46,25 @@ THOR_FN int event_kind(std::int64_t kind) { return int(kind & ((1 << event_bits)
 /// Calls f on each pair of corresponding fields: the one list of them.
 template <class A, class B, class F>
 THOR_FN void for_each_event_field(A&& a, B&& b, F f) {
-  f(a.px, b.px), f(a.py, b.py), f(a.pz, b.pz), f(a.depth, b.depth);
-  f(a.cell, b.cell), f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
+  f(a.px, b.px), f(a.py, b.py), f(a.pz, b.pz);
+  for_each_place_field(a.place, b.place, f);
   f(a.dx, b.dx), f(a.dy, b.dy), f(a.dz, b.dz);
   f(a.x, b.x), f(a.parallel, b.parallel), f(a.perpendicular, b.perpendicular), f(a.channel, b.channel);
   f(a.end, b.end), f(a.depth_of_jump, b.depth_of_jump), f(a.kind, b.kind), f(a.steps, b.steps), f(a.seen, b.seen);
 }
 
-template <class V>
-using Event = EventFields<V, IntOf<V>>;
+/// The events of a pack, with the place of a dataset, or of any.
+template <class V, class P = AnyPlace<V, IntOf<V>>>
+using Event = EventFields<V, IntOf<V>, P>;
+
+/// The same event with another type of place.
+template <class P, class V, class Q>
+THOR_FN Event<V, P> event_as(const Event<V, Q>& event) {
+  Event<V, P> out;
+  out.place = P{};
+  for_each_event_field(out, event, [](auto& to, const auto& from) THOR_INLINE_LAMBDA { to = from; });
+  return out;
+}
 
 /// Events that a step and the jump after it may log.
 inline constexpr int events_at_once = 2;
@@ -64,17 +74,17 @@ THOR_FN bool is_full(const Log& log) {
   return log.count + events_at_once > log.capacity;
 }
 
-template <class V>
-THOR_FN Event<V> load_event(const EventLog<RealOf<V>>& log, int i) {
-  Event<V> event;
+template <class V, class P>
+THOR_FN Event<V, P> load_event(const EventLog<RealOf<V>>& log, int i) {
+  Event<V, P> event;
   for_each_event_field(event, log.arrays, [&](auto& value, auto* array) THOR_INLINE_LAMBDA {
     value = load<std::remove_reference_t<decltype(value)>>(array + std::int64_t(i) * Value<V>::lanes);
   });
   return event;
 }
 
-template <class V>
-THOR_FN void store_event(const Event<V>& event, const EventLog<RealOf<V>>& log, int i) {
+template <class V, class P>
+THOR_FN void store_event(const Event<V, P>& event, const EventLog<RealOf<V>>& log, int i) {
   for_each_event_field(event, log.arrays, [&](const auto& value, auto* array) THOR_INLINE_LAMBDA {
     store(value, array + std::int64_t(i) * Value<V>::lanes);
   });
@@ -104,13 +114,12 @@ THOR_FN void forget_scatterings(EventLog<RealOf<V>>& log, MaskOf<V> marked, IntO
 }
 
 /// An event of no kind at the place of the lanes.
-template <class V>
-THOR_FN Event<V> event_at(const Lane<V>& lane) {
+template <class V, class P>
+THOR_FN Event<V, P> event_at(const Lane<V, P>& lane) {
   using Real = RealOf<V>;
   const V zero(Real(0));
-  Event<V> event;
-  event.px = lane.px, event.py = lane.py, event.pz = lane.pz, event.depth = lane.depth;
-  event.cell = lane.cell, event.cell_y = lane.cell_y, event.cell_z = lane.cell_z;
+  Event<V, P> event;
+  event.px = lane.px, event.py = lane.py, event.pz = lane.pz, event.place = lane.place;
   event.dx = lane.dx, event.dy = lane.dy, event.dz = lane.dz;
   event.x = event.parallel = event.perpendicular = event.channel = event.end = event.depth_of_jump = zero;
   event.kind = IntOf<V>(EventKind::nothing), event.seen = IntOf<V>(-1);
@@ -150,9 +159,9 @@ THOR_FN V depth_at_least(const Lookout<RealOf<V>>& lookout, int o, typename D::H
 
 /// The observers for whom the light of collisions may not be hidden by the gas around them.
 template <class V, class D, class I, class P>
-THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V>& lane, const Collision<V, D, I, P>& c,
-                         const Flight<V, D, I>& flight, V end, const D& dataset, const I& interactor,
-                         const P& problem) {
+THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V, typename D::Place>& lane,
+                         const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight, V end, const D& dataset,
+                         const I& interactor, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   if (lookout.count == 0) return Int(-1);
@@ -174,7 +183,7 @@ THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V>& lane,
 
 /// Logs the collisions of a step that photons survive, before apply() changes the lanes.
 template <class Log, class V, class D, class I, class P>
-THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D, I, P>& c,
+THOR_FN void log_collisions(Log& log, const Lane<V, typename D::Place>& lane, const Collision<V, D, I, P>& c,
                             const Flight<V, D, I>& flight, const Draws<V, P>& draws, const D& dataset,
                             const I& interactor, const P& problem) {
   using Int = IntOf<V>;
@@ -184,7 +193,7 @@ THOR_FN void log_collisions(Log& log, const Lane<V>& lane, const Collision<V, D,
   const V end = end_of_ray<V>(log.lookout.roulette, log.lookout.cut, draws.tau);
   const Int seen = seen_by(log.lookout, lane, c, flight, end, dataset, interactor, problem);
   if (!any(c.scattered && !equal<V>(seen, 0))) return;
-  Event<V> event = event_at(lane);
+  auto event = event_at(lane);
   event.end = end, event.seen = select(c.scattered, seen, Int(0));
   event.x = interactor.frequency_at(c.target, c.target.x);
   event.parallel = c.atom.parallel, event.perpendicular = c.perpendicular;

@@ -10,8 +10,8 @@ inline namespace THOR_ISA {
 /// use(here, width, segment, leg, absorption, density, kappa) with n sigma_0 and the opacity, dust included, per unit
 /// length. A struct of all that would cost: gcc leaves some of it in memory.
 template <class V, class D, class I, class P, class Use>
-THOR_FN auto look_ahead(const Lane<V>& lane, auto& random, const D& dataset, const I& interactor, const P& problem,
-                        const Use& use) {
+THOR_FN auto look_ahead(const Lane<V, typename D::Place>& lane, auto& random, const D& dataset, const I& interactor,
+                        const P& problem, const Use& use) {
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
   auto here = dataset.here(lane);
   const auto width = dataset.width(here);
@@ -36,7 +36,7 @@ struct Flight {
 
 /// Spends optical depth up to the collision, the end of a sub-step, a face, or the boundary.
 template <class V, class D, class I, class P>
-THOR_FN Flight<V, D, I> fly(Lane<V>& lane, Draws<V, P>& draws, const D& dataset, const I& interactor,
+THOR_FN Flight<V, D, I> fly(Lane<V, typename D::Place>& lane, Draws<V, P>& draws, const D& dataset, const I& interactor,
                             const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;

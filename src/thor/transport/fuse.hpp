@@ -13,8 +13,8 @@ namespace thor {
 /// An open group of a photon for one observer.
 template <class Real>
 struct FuseGroup {
-  EventFields<Real, std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>> drawn;  ///< the ray's event
-  Real frequency;                                                                              ///< of the first ray
+  Event<Real> drawn;    ///< the ray's event
+  Real frequency;       ///< of the first ray
   double place[3];      ///< of the first ray, in the lanes' unit of length
   std::uint64_t id;     ///< of the photon
   double weight;        ///< of the photon [erg/s]

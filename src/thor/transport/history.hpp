@@ -23,12 +23,12 @@ inline namespace THOR_ISA {
 /// Photon `id` at the start of its first flight, which may be `towards` an observer. One that never meets the medium
 /// has escaped.
 template <class Real, class D, class N>
-THOR_FN Lane<Real> start_photon(const D& data, const N& numerics, const EmitterView<Real>& emitter, std::uint64_t id,
-                                Origin& origin, const Vec3<Real>* towards = nullptr) {
+THOR_FN auto start_photon(const D& data, const N& numerics, const EmitterView<Real>& emitter, std::uint64_t id,
+                          Origin& origin, const Vec3<Real>* towards = nullptr) {
   const Place place = place_of(emitter, id);
   auto random = schemes(numerics).template start<Real>(stream_key(emitter.seed, id));
-  const Birth<Real> b = emit(emitter.sources[place.generator], data, place.index, random, towards);
-  Lane<Real> lane;
+  const auto b = emit(emitter.sources[place.generator], data, place.index, random, towards);
+  Lane<Real, PlaceIn<D>> lane;
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
   lane.frequency = b.frequency;
@@ -36,8 +36,7 @@ THOR_FN Lane<Real> start_photon(const D& data, const N& numerics, const EmitterV
   if (emitter.sources[place.generator].spectrum == SourceSpectrum::absorbed) lane.tau = least_tau<Real>;
   lane.flown = lane.column = lane.column_low = 0;
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
-  lane.cell = b.cell, lane.cell_y = b.cell_y, lane.cell_z = b.cell_z;
-  lane.depth = b.depth;
+  lane.place = b.place;
   lane.scatterings = lane.steps = lane.jumps = 0;
   lane.tabulated = 0;
   const auto words = words_of(random);
@@ -51,7 +50,7 @@ THOR_FN Lane<Real> start_photon(const D& data, const N& numerics, const EmitterV
 
 /// The photon of a lane, whether its life is over or not.
 template <class Real, class D>
-THOR_FN Photon end_photon(const D& data, Lane<Real> lane, const Origin& origin) {
+THOR_FN Photon end_photon(const D& data, Lane<Real, PlaceIn<D>> lane, const Origin& origin) {
   const auto dataset = view<Real>(data);
   if constexpr (!decltype(dataset)::substeps) {
     if (lane.phase == Phase::escaped && lane.steps > 0) {  // the final flight to the boundary, which step() omits

@@ -8,15 +8,16 @@ namespace thor {
 inline namespace THOR_ISA {
 
 /// Whether a lane stands before a jump.
-template <class V>
-THOR_FN MaskOf<V> before_jump(const Lane<V>& lane) {
+template <class V, class P>
+THOR_FN MaskOf<V> before_jump(const Lane<V, P>& lane) {
   return equal<V>(lane.phase & IntOf<V>(Phase::jumping), Phase::jumping) && !equal<V>(lane.phase, Phase::idle);
 }
 
 /// The radius of homogeneous gas around a place of this opacity at line centre. Short by some rounding errors, and by
 /// what gradients add, so that the sphere does not reach beyond a face.
 template <class V, class D, class P>
-THOR_FN V jump_room(const Lane<V>& lane, const typename D::Here& here, V opacity, const D& dataset, const P& problem) {
+THOR_FN V jump_room(const Lane<V, typename D::Place>& lane, const typename D::Here& here, V opacity, const D& dataset,
+                    const P& problem) {
   using Real = RealOf<V>;
   V room = V(Real(1 - 1e-5)) * dataset.room(lane, here, problem.jumps);
   if constexpr (D::substeps) {
@@ -49,8 +50,8 @@ struct JumpFrom {
 /// Marks the lanes whose collision may be a jump: in the core, or scattered in the wing with room for a deep table, and
 /// not with dust. What apply() has done to them stays for those that turn out to have no room.
 template <class V, class D, class I, class P>
-THOR_FN void mark_jumps(Lane<V>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight, const D& dataset,
-                        const P& problem) {
+THOR_FN void mark_jumps(Lane<V, typename D::Place>& lane, const Collision<V, D, I, P>& c, const Flight<V, D, I>& flight,
+                        const D& dataset, const P& problem) {
   using Int = IntOf<V>;
   const auto by_dust = (c.scattered || c.destroyed) && !c.by_line;
   const V x = abs(c.target.x);
@@ -83,14 +84,12 @@ struct JumpSite {
 
 /// A lane that is `concerned` stands in gas; others may be in no cell. One in the wing has been scattered.
 template <class V, class D, class I, class P>
-THOR_FN JumpSite<V, D, I> jump_site(Lane<V> lane, MaskOf<V> concerned, IntOf<V> transition, const D& dataset,
-                                    const I& interactor, const P& problem) {
+THOR_FN JumpSite<V, D, I> jump_site(Lane<V, typename D::Place> lane, MaskOf<V> concerned, IntOf<V> transition,
+                                    const D& dataset, const I& interactor, const P& problem) {
   using Real = RealOf<V>;
-  using Int = IntOf<V>;
   const V zero(Real(0));
   const auto tables = view<V>(problem.jumps);
-  lane.cell = select(concerned, lane.cell, Int(0));
-  lane.cell_y = select(concerned, lane.cell_y, Int(0)), lane.cell_z = select(concerned, lane.cell_z, Int(0));
+  lane.place = place_or_first<V>(concerned, lane.place);
   JumpSite<V, D, I> site;
   site.here = dataset.here(lane);
   const Vec3<V> p{lane.px, lane.py, lane.pz};
@@ -178,8 +177,8 @@ THOR_FN V scattered_by_then(V t, V depth, V a) {
 
 /// Carries out the jumps of marked lanes. It needs nothing but the lane, so that a step keeps nothing for it. All
 /// random words come after those of the collision.
-template <class V, class P>
-THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
+template <class V, class Q, class P>
+THOR_FN JumpLight<V> jump(Lane<V, Q>& lane, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   constexpr bool multiplet = P::Interactor::multiplet;
@@ -195,7 +194,7 @@ THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
   if constexpr (multiplet) phase = phase + select(equal<V>(phase, Phase::fly), Int(0), transition << phase_bits);
   const auto scattered = equal<V>(phase, Phase::fly);
   lane.phase = select(jumps, phase, lane.phase);
-  Lane<V> moved = lane;
+  Lane<V, Q> moved = lane;
   const Vec3<V> p{lane.px, lane.py, lane.pz};
   const auto site = jump_site(lane, jumps, transition, dataset, interactor, problem);
   const auto& target = site.target;
@@ -251,8 +250,7 @@ THOR_FN JumpLight<V> jump(Lane<V>& lane, const P& problem) {
   moved.phase = select(absorbed, Int(Phase::absorbed), select(beyond, Int(Phase::escaped), Int(Phase::fly)));
   const auto words = words_of(random);
   moved.s0 = words.s0, moved.s1 = words.s1, moved.s2 = words.s2, moved.s3 = words.s3;
-  for_each_field<D>(lane, moved,
-                    [&](auto& now, const auto& then) THOR_INLINE_LAMBDA { now = select(jumps, then, now); });
+  for_each_field(lane, moved, [&](auto& now, const auto& then) THOR_INLINE_LAMBDA { now = select(jumps, then, now); });
   light.x = exit.x, light.mu = exit.mu, light.sine = exit.sine;
   light.radius = site.radius, light.depth = site.depth, light.azimuth = azimuth, light.tau = moved.tau;
   return light;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "thor/datasets/place.hpp"
 #include "thor/math/vec3.hpp"
 #include "thor/random/xoshiro.hpp"
 #include "thor/transport/fates.hpp"
@@ -8,52 +9,43 @@
 namespace thor {
 
 /// The state of photons in flight, written once for a pack (R = simd<Real>) and for the arrays it lives in (R = Real*).
-template <class R, class I, class W>
+template <class R, class I, class W, class P>
 struct LaneFields {
   R px, py, pz;  ///< position, units of the dataset's size; in a grid: from the nearer faces of the cell, in cells
+  P place;       ///< what else the dataset keeps of where it is
   R dx, dy, dz;  ///< direction
   R frequency;   ///< c ln(nu/nu_0) in the frame of the box, units of the thermal speed, positive to the blue
   R tau;         ///< optical depth left to the next collision
   R flown;       ///< distance since the last scattering
   R column, column_low;  ///< n sigma_0 summed along the path, with compensation
-  I phase, cell, scatterings, steps;
-  I cell_y, cell_z;  ///< in a grid, where `cell` is that along x
-  R depth;           ///< without a grid: distance to the nearer face, as its dataset counts it
-  R tabulated;       ///< scatterings that jumps stand for; `scatterings` has those that were followed
+  I phase, scatterings, steps;
+  R tabulated;  ///< scatterings that jumps stand for; `scatterings` has those that were followed
   I jumps;
   W s0, s1, s2, s3;  ///< random state
 };
 
 /// Arrays of one entry a lane.
-template <class Real>
-using LaneArrays =
-    LaneFields<Real*, std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>*, std::uint32_t*>;
+template <class Real, class Int = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>>
+using LaneArrays = LaneFields<Real*, Int*, std::uint32_t*, AnyPlace<Real*, Int*>>;
 
 inline namespace THOR_ISA {
-
-/// Stands for a dataset whose lanes use every field.
-struct EveryDataset {
-  static constexpr int cell_indices = 3;
-  static constexpr bool depth = true;
-};
 
 /// The least optical depth that a lane in flight has left: beyond any limit where there is no gas, nothing where there
 /// is.
 template <class Real>
 inline constexpr Real least_tau = Real(1e-15);
 
-/// Calls f on each pair of corresponding fields that dataset D uses: the one list of them.
-template <class D = EveryDataset, class A, class B, class F>
+/// Calls f on each pair of corresponding fields: the one list of them.
+template <class A, class B, class F>
 THOR_FN void for_each_field(A&& a, B&& b, F f) {
   f(a.px, b.px), f(a.py, b.py), f(a.pz, b.pz);
   f(a.dx, b.dx), f(a.dy, b.dy), f(a.dz, b.dz);
   f(a.frequency, b.frequency), f(a.tau, b.tau), f(a.flown, b.flown);
   f(a.column, b.column), f(a.column_low, b.column_low);
-  f(a.phase, b.phase), f(a.cell, b.cell), f(a.scatterings, b.scatterings), f(a.steps, b.steps);
+  f(a.phase, b.phase), f(a.scatterings, b.scatterings), f(a.steps, b.steps);
   f(a.tabulated, b.tabulated), f(a.jumps, b.jumps);
   f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3);
-  if constexpr (D::cell_indices == 3) f(a.cell_y, b.cell_y), f(a.cell_z, b.cell_z);
-  if constexpr (D::depth) f(a.depth, b.depth);
+  for_each_place_field(a.place, b.place, f);
 }
 
 /// Bytes that the fields of `count` lanes take, and the fields laid out in them; with a count that is a multiple of 16
@@ -76,39 +68,47 @@ THOR_FN LaneArrays<Real> lane_arrays(void* memory, std::size_t count) {
   return arrays;
 }
 
-template <class V>
-using Lane = LaneFields<V, IntOf<V>, WordOf<V>>;
+/// Lanes of a pack, with the place of a dataset, or of any.
+template <class V, class P = AnyPlace<V, IntOf<V>>>
+using Lane = LaneFields<V, IntOf<V>, WordOf<V>, P>;
+
+/// The same lane with another type of place: of any dataset, or of one.
+template <class P, class V, class Q>
+THOR_FN Lane<V, P> lane_as(const Lane<V, Q>& lane) {
+  Lane<V, P> out;
+  out.place = P{};
+  for_each_field(out, lane, [](auto& to, const auto& from) THOR_INLINE_LAMBDA { to = from; });
+  return out;
+}
 
 /// In flight: fly, or collide with any transition.
-template <class V>
-THOR_FN MaskOf<V> in_flight(const Lane<V>& lane) {
+template <class V, class P>
+THOR_FN MaskOf<V> in_flight(const Lane<V, P>& lane) {
   return equal<V>(lane.phase & IntOf<V>(6), 0);
 }
 
 /// Adds to the lane's column, with compensation (Kahan 1965).
-template <class V>
-THOR_FN void add_column(Lane<V>& lane, V more) {
+template <class V, class P>
+THOR_FN void add_column(Lane<V, P>& lane, V more) {
   const V term = more - lane.column_low;
   const V sum = lane.column + term;
   lane.column_low = (sum - lane.column) - term;
   lane.column = sum;
 }
 
-/// Fields that the dataset D does not use are left alone: they would only take registers.
-template <class V, class D = EveryDataset>
-THOR_FN Lane<V> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
-  Lane<V> lane;
-  lane.cell_y = lane.cell_z = IntOf<V>(0), lane.depth = V(RealOf<V>(0));
-  for_each_field<D>(lane, arrays, [first](auto& value, auto* array) THOR_INLINE_LAMBDA {
+template <class V, class P = AnyPlace<V, IntOf<V>>>
+THOR_FN Lane<V, P> load_lane(const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
+  Lane<V, P> lane;
+  for_each_field(lane, arrays, [first](auto& value, auto* array) THOR_INLINE_LAMBDA {
     value = load<std::remove_reference_t<decltype(value)>>(array + first);
   });
   return lane;
 }
 
-template <class V, class D = EveryDataset>
-THOR_FN void store_lane(const Lane<V>& lane, const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
-  for_each_field<D>(lane, arrays,
-                    [first](const auto& value, auto* array) THOR_INLINE_LAMBDA { store(value, array + first); });
+template <class V, class P>
+THOR_FN void store_lane(const Lane<V, P>& lane, const LaneArrays<RealOf<V>>& arrays, std::int64_t first) {
+  for_each_field(lane, arrays,
+                 [first](const auto& value, auto* array) THOR_INLINE_LAMBDA { store(value, array + first); });
 }
 
 }  // namespace THOR_ISA

@@ -40,23 +40,22 @@ THOR_FN double left_of_ray(const RayRules& rules, double optical_depth) {
 }
 
 /// A ray towards an observer at its start.
-template <class V>
+template <class V, class Q>
 struct PeelRay {
-  Lane<V> lane;
+  Lane<V, Q> lane;
   V weight;                             ///< share of the photon's light, as if it were sent into all directions
   V end;                                ///< optical depth at which it ends
   MaskOf<V> beyond = MaskOf<V>(false);  ///< it begins in another part of the grid
 };
 
 /// A ray at rest at the place of an event, in no flight yet.
-template <class V>
-THOR_FN Lane<V> ray_from(const Event<V>& event, MaskOf<V> concerned, Vec3<V> towards) {
+template <class V, class Q>
+THOR_FN Lane<V, Q> ray_from(const Event<V, Q>& event, MaskOf<V> concerned, Vec3<V> towards) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
-  Lane<V> lane;
-  lane.px = event.px, lane.py = event.py, lane.pz = event.pz, lane.depth = event.depth;
-  lane.cell = select(concerned, event.cell, Int(0));
-  lane.cell_y = select(concerned, event.cell_y, Int(0)), lane.cell_z = select(concerned, event.cell_z, Int(0));
+  Lane<V, Q> lane;
+  lane.px = event.px, lane.py = event.py, lane.pz = event.pz;
+  lane.place = place_or_first<V>(concerned, event.place);
   lane.dx = towards.x, lane.dy = towards.y, lane.dz = towards.z;
   lane.frequency = lane.tau = lane.flown = lane.column = lane.column_low = lane.tabulated = V(Real(0));
   lane.phase = Int(Phase::idle);
@@ -66,8 +65,8 @@ THOR_FN Lane<V> ray_from(const Event<V>& event, MaskOf<V> concerned, Vec3<V> tow
 }
 
 /// Lets the rays of events fly. Their sums start so that they end at the cut of all rays.
-template <class V>
-THOR_FN void release(PeelRay<V>& ray, const Event<V>& event, const RayRules& rules) {
+template <class V, class Q>
+THOR_FN void release(PeelRay<V, Q>& ray, const Event<V, Q>& event, const RayRules& rules) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   ray.lane.phase = select(equal<V>(event.kind, EventKind::nothing), Int(Phase::idle), Int(Phase::fly));
@@ -76,8 +75,8 @@ THOR_FN void release(PeelRay<V>& ray, const Event<V>& event, const RayRules& rul
 }
 
 /// What scatterings send: the phase function, and the frequency by the atom that was met.
-template <class V, class P>
-THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const P& problem) {
+template <class V, class Q, class P>
+THOR_FN PeelRay<V, Q> peel_scattering(const Event<V, Q>& event, Vec3<V> towards, const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
@@ -86,7 +85,7 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
   const Int kind = event.kind & Int((1 << event_bits) - 1);
   const auto line = equal<V>(kind, EventKind::by_line), dust = equal<V>(kind, EventKind::by_dust);
   const auto concerned = line || dust;
-  PeelRay<V> ray{ray_from(event, concerned, towards), V(Real(0)), event.end};
+  PeelRay<V, Q> ray{ray_from(event, concerned, towards), V(Real(0)), event.end};
   const auto here = dataset.here(ray.lane);
   const auto width = dataset.width(here);
   const V mu = dot({event.dx, event.dy, event.dz}, towards);
@@ -113,14 +112,14 @@ THOR_FN PeelRay<V> peel_scattering(const Event<V>& event, Vec3<V> towards, const
   return ray;
 }
 
-template <class V>
-THOR_FN MaskOf<V> is_jump(const Event<V>& event) {
+template <class V, class Q>
+THOR_FN MaskOf<V> is_jump(const Event<V, Q>& event) {
   return equal<V>(event.kind & IntOf<V>((1 << event_bits) - 1), EventKind::by_jump);
 }
 
 /// The fields of an event that have a meaning of their own for jumps.
-template <class V>
-THOR_FN void set_jump(Event<V>& event, const JumpLight<V>& light) {
+template <class V, class Q>
+THOR_FN void set_jump(Event<V, Q>& event, const JumpLight<V>& light) {
   event.x = light.x, event.parallel = light.mu, event.perpendicular = light.sine, event.channel = light.left;
   event.dx = light.azimuth.cos, event.dy = light.azimuth.sin, event.dz = light.radius,
   event.depth_of_jump = light.depth;
@@ -128,14 +127,14 @@ THOR_FN void set_jump(Event<V>& event, const JumpLight<V>& light) {
 
 /// What jumps send from gas that is `here`: the photon as it leaves the sphere, from a point of it where that is
 /// towards the observer. All directions are alike, so that the same draw does for every observer.
-template <class V, class Here, class P>
-THOR_FN PeelRay<V> peel_jump(const Event<V>& event, const Here& here, Vec3<V> towards, const P& problem) {
+template <class V, class Q, class Here, class P>
+THOR_FN PeelRay<V, Q> peel_jump(const Event<V, Q>& event, const Here& here, Vec3<V> towards, const P& problem) {
   using Real = RealOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
   using D = std::remove_const_t<decltype(dataset)>;
   const auto concerned = is_jump(event);
-  PeelRay<V> ray{ray_from(event, concerned, towards), event.channel, event.end};
+  PeelRay<V, Q> ray{ray_from(event, concerned, towards), event.channel, event.end};
   const auto width = dataset.width(here);
   const auto target = [&]() THOR_INLINE_LAMBDA {
     if constexpr (P::Interactor::multiplet) {
@@ -158,16 +157,16 @@ THOR_FN PeelRay<V> peel_jump(const Event<V>& event, const Here& here, Vec3<V> to
   return ray;
 }
 
-template <class V, class P>
-THOR_FN PeelRay<V> peel_jump(const Event<V>& event, Vec3<V> towards, const P& problem) {
+template <class V, class Q, class P>
+THOR_FN PeelRay<V, Q> peel_jump(const Event<V, Q>& event, Vec3<V> towards, const P& problem) {
   const auto here = view<V>(problem.dataset).here(ray_from(event, is_jump(event), towards));
   return peel_jump(event, here, towards, problem);
 }
 
 /// Logs the jumps of lanes that have just jumped from where they were `before`, if an observer may see them. The
 /// collision that each of them stands for, if it was logged, sends no light.
-template <class Log, class V, class P>
-THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane, const JumpLight<V>& light,
+template <class Log, class V, class Q, class P>
+THOR_FN void log_jumps(Log& log, const Lane<V, Q>& before, const Lane<V, Q>& lane, const JumpLight<V>& light,
                        const P& problem) {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
@@ -175,7 +174,7 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane, con
   if (!any(jumped)) return;
   count_scattered<V>(log, select(jumped, lane.scatterings - before.scatterings + Int(1), Int(0)));
   forget_scatterings<V>(log, jumped, lane.steps);
-  Event<V> event = event_at(before);
+  auto event = event_at(before);
   event.steps = lane.steps;
   event.kind = select(jumped, Int(EventKind::by_jump) + ((before.phase >> phase_bits) << event_bits), event.kind);
   event.end = end_of_ray<V>(log.lookout.roulette, log.lookout.cut, light.tau);
@@ -187,7 +186,7 @@ THOR_FN void log_jumps(Log& log, const Lane<V>& before, const Lane<V>& lane, con
     event.seen = Int(0);
     for (int o = 0; o < log.lookout.count; ++o) {
       const Real(&to)[3] = log.lookout.towards[o];
-      const PeelRay<V> ray = peel_jump(event, here, {V(to[0]), V(to[1]), V(to[2])}, problem);
+      const PeelRay<V, Q> ray = peel_jump(event, here, {V(to[0]), V(to[1]), V(to[2])}, problem);
       const V depth =
           depth_at_least(log.lookout, o, dataset.arrived(ray.lane, here), {ray.lane.px, ray.lane.py, ray.lane.pz},
                          ray.lane.frequency, dataset, interactor, problem);

@@ -8,8 +8,8 @@ namespace thor {
 inline namespace THOR_ISA {
 
 /// One step of every lane; true where a lane has ended or stands before a jump. Events go to the log, if there is one.
-template <class V, class P, class Log = EventLog<RealOf<V>>>
-THOR_FN MaskOf<V> step(Lane<V>& lane, const P& problem, Log* log = nullptr) {
+template <class V, class Q, class P, class Log = EventLog<RealOf<V>>>
+THOR_FN MaskOf<V> step(Lane<V, Q>& lane, const P& problem, Log* log = nullptr) {
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);

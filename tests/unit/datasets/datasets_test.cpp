@@ -20,7 +20,7 @@ Profile<double> still() {
 }
 
 template <class D>
-Region<double> region(const D& dataset, int cell, Vec3<double> p) {
+Region<double, std::int64_t> region(const D& dataset, int cell, Vec3<double> p) {
   return {cell, view<double>(dataset).depth_at(cell, p)};
 }
 
@@ -63,15 +63,15 @@ TEST(Segments, EndWhereTheCellEnds) {
 
 /// Lane at a position in a dataset, with the depth that the dataset gives it.
 template <class V, class D>
-Lane<V> lane_at(const D& dataset, Vec3<V> p, Vec3<V> d) {
-  Lane<V> lane{};
+Lane<V, PlaceIn<D>> lane_at(const D& dataset, Vec3<V> p, Vec3<V> d) {
+  Lane<V, PlaceIn<D>> lane{};
   lane.px = p.x, lane.py = p.y, lane.pz = p.z, lane.dx = d.x, lane.dy = d.y, lane.dz = d.z;
-  lane.cell = view<V>(dataset).locate(p);
-  lane.depth = view<V>(dataset).depth_at(int(lane.cell), p);
+  lane.place.cell = view<V>(dataset).locate(p);
+  lane.place.depth = view<V>(dataset).depth_at(int(lane.place.cell), p);
   return lane;
 }
 template <class V, class D>
-V way_out(const D& dataset, const Lane<V>& lane) {
+V way_out(const D& dataset, const Lane<V, PlaceIn<D>>& lane) {
   const auto v = view<V>(dataset);
   return v.segment(v.here(lane), {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
 }
@@ -79,7 +79,7 @@ V way_out(const D& dataset, const Lane<V>& lane) {
 /// Flies 1e-10 inward from a face and half of that back: a position alone would not have moved.
 template <class V, class D>
 void fly_below_a_face(const D& dataset, Vec3<V> p, Vec3<V> inward) {
-  Lane<V> lane = lane_at<V>(dataset, p, inward);
+  auto lane = lane_at<V>(dataset, p, inward);
   const auto v = view<V>(dataset);
   v.advance(lane, V(1e-10));
   lane.dx = -inward.x, lane.dy = -inward.y, lane.dz = -inward.z;
@@ -109,7 +109,7 @@ TEST(Depth, IsResolvedBelowEveryFace) { fly_below_all_faces<float>(), fly_below_
 
 TEST(Depth, OfAThinShellIsThatOfItsNearerFace) {
   const Shell<float> shell{1 - 1e-6f, convert<float>(still()), float(2e-6)};
-  Lane<float> lane = lane_at<float>(shell, {1 - 1e-6f, 0, 0}, {1, 0, 0});
+  auto lane = lane_at<float>(shell, {1 - 1e-6f, 0, 0}, {1, 0, 0});
   EXPECT_NEAR(way_out<float>(shell, lane), 1e-6, 1e-12);
   view<float>(shell).advance(lane, 0.9e-6f);
   EXPECT_NEAR(way_out<float>(shell, lane), 0.1e-6, 1e-12);
@@ -121,7 +121,7 @@ TEST(Depth, OfAThinShellIsThatOfItsNearerFace) {
 TEST(Depth, OfASmallCavityIsThatOfThePosition) {
   const Shell<float> shell{1e-3f, convert<float>(still())};
   EXPECT_NEAR(way_out<float>(shell, lane_at<float>(shell, {0, 0, 0}, {0, 0, 1})), 1e-3, 1e-9) << "from the centre";
-  Lane<float> lane = lane_at<float>(shell, {0, 0, 0.9f}, {0, 0, -1});
+  auto lane = lane_at<float>(shell, {0, 0, 0.9f}, {0, 0, -1});
   for (const float s : {0.3f, 0.3f, 0.2f, 0.09f, 0.008f}) view<float>(shell).advance(lane, s);
   EXPECT_NEAR(way_out<float>(shell, lane), 1e-3, 2e-7) << "back from outside";
 }
@@ -136,8 +136,8 @@ TEST(Depth, ASourceOnAFaceIsOnIt) {
     const float r = std::sqrt(dot(d, d));
     if (r < 0.1f) continue;
     const Vec3<float> n = (1 / r) * d;
-    const Lane<float> out = lane_at<float>(shell, inner * n, n);
-    EXPECT_NEAR(out.depth, 0, 1e-17) << "in the gas or in the cavity, depending on rounding";
+    const auto out = lane_at<float>(shell, inner * n, n);
+    EXPECT_NEAR(out.place.depth, 0, 1e-17) << "in the gas or in the cavity, depending on rounding";
   }
 }
 

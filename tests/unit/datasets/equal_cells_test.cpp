@@ -155,7 +155,7 @@ void check_leaps(double error) {
   for (int i = 0; i < 20000; ++i) {
     const std::int64_t cell[3] = {2 + std::int64_t(35 * u(random)), std::int64_t(12 * u(random)),
                                   std::int64_t(34 * u(random))};
-    Lane<Real> lane{};
+    Lane<Real, GridPlace<Real, IntOf<Real>>> lane{};
     double p[3], n[3] = {u(random) - 0.5, u(random) - 0.5, u(random) - 0.5};
     const double length = std::hypot(n[0], n[1], n[2]);
     Real* const offset[3] = {&lane.px, &lane.py, &lane.pz};
@@ -164,7 +164,7 @@ void check_leaps(double error) {
       *offset[k] = from_nearer_face(Real(at));
       p[k] = double(cell[k]) + from_lower_face(double(*offset[k]));
     }
-    lane.cell = IntOf<Real>(cell[0]), lane.cell_y = IntOf<Real>(cell[1]), lane.cell_z = IntOf<Real>(cell[2]);
+    lane.place = {IntOf<Real>(cell[0]), IntOf<Real>(cell[1]), IntOf<Real>(cell[2])};
     lane.dx = Real(n[0] / length), lane.dy = Real(n[1] / length), lane.dz = Real(n[2] / length);
     const Real room = grid.room(lane, grid.here(lane), limits);
     ASSERT_GE(room, 0);
@@ -183,8 +183,8 @@ void check_leaps(double error) {
     const double before = blocks(cell[0], cell[1], cell[2]);
     const Real d[3] = {lane.dx, lane.dy, lane.dz};
     ASSERT_FALSE(grid.leap(lane, s));
-    ASSERT_EQ(blocks(lane.cell, lane.cell_y, lane.cell_z), before) << i;
-    const IntOf<Real> now[3] = {lane.cell, lane.cell_y, lane.cell_z};
+    ASSERT_EQ(blocks(lane.place.x, lane.place.y, lane.place.z), before) << i;
+    const IntOf<Real> now[3] = {lane.place.x, lane.place.y, lane.place.z};
     for (int k = 0; k < 3; ++k) {
       ASSERT_NE(*offset[k], Real(0));
       ASSERT_LE(std::abs(*offset[k]), Real(0.5));

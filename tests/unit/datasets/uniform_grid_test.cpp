@@ -123,9 +123,9 @@ void follow_rays(bool periodic) {
   for (int ray = 0; ray < 300; ++ray) {
     const auto d = isotropic_direction<double>(random.next(), random.next());
     double start[3];
-    Lane<V> lane{};
+    Lane<V, GridPlace<V, IntOf<V>>> lane{};
     for (double& s : start) s = 3 + double(uniform<V>(random.next()));
-    lane.cell = lane.cell_y = lane.cell_z = 3;
+    lane.place = {3, 3, 3};
     lane.px = from_nearer_face(V(start[0] - 3)), lane.py = from_nearer_face(V(start[1] - 3));
     lane.pz = from_nearer_face(V(start[2] - 3));
     lane.dx = V(d.x), lane.dy = V(d.y), lane.dz = V(d.z);
@@ -140,7 +140,7 @@ void follow_rays(bool periodic) {
       way += double(s);
       out = grid.cross(lane, true, segment);
       const double offsets[3] = {double(lane.px), double(lane.py), double(lane.pz)};
-      const std::int64_t cell[3] = {lane.cell, lane.cell_y, lane.cell_z};
+      const std::int64_t cell[3] = {lane.place.x, lane.place.y, lane.place.z};
       const double slope[3] = {d.x, d.y, d.z};
       for (int k = 0; k < 3; ++k) {
         ASSERT_GE(cell[k], 0);
@@ -169,8 +169,8 @@ void fly_below_faces() {
   const auto grid = view<V>(data);
   for (int axis = 0; axis < 3; ++axis) {
     for (const V side : {V(0), V(1)}) {
-      Lane<V> lane{};
-      lane.cell = lane.cell_y = lane.cell_z = 1;
+      Lane<V, GridPlace<V, IntOf<V>>> lane{};
+      lane.place = {1, 1, 1};
       V* const offset[3] = {&lane.px, &lane.py, &lane.pz};
       V* const slope[3] = {&lane.dx, &lane.dy, &lane.dz};
       const auto way = [&] {
@@ -204,8 +204,8 @@ TEST(UniformGrid, AFlightInACellKeepsItsSide) {
   auto random = xoshiro<float>(stream_key(5, 1));
   for (int i = 0; i < 200000; ++i) {
     const auto d = isotropic_direction<float>(random.next(), random.next());
-    Lane<float> lane{};
-    lane.cell = lane.cell_y = lane.cell_z = 1;
+    Lane<float, GridPlace<float, std::int32_t>> lane{};
+    lane.place = {1, 1, 1};
     lane.dx = d.x, lane.dy = d.y, lane.dz = d.z;
     const float scale = 0.5f * exp(-30 * uniform<float>(random.next()));
     lane.px = scale, lane.py = -scale * uniform_positive<float>(random.next()), lane.pz = scale / 3;

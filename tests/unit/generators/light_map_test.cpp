@@ -17,7 +17,7 @@ struct Lights {
     }
     Source<double> gas{}, point{};
     gas.shape = SourceShape::table, gas.table = cells.table();
-    point.shape = SourceShape::point, point.cell[0] = 1, point.cell[1] = int(shape[1] / 2), point.cell[2] = 0;
+    point.shape = SourceShape::point, point.place[0] = 1, point.place[1] = int(shape[1] / 2), point.place[2] = 0;
     emitter.sources = {gas, point};
     emitter.light.resize(2);
     emitter.light[0].share(1, 300), emitter.light[1].share(1, 100);

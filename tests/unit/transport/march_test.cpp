@@ -6,12 +6,14 @@
 #include <cmath>
 
 #include "support/grid.hpp"
-#include "support/run.hpp"
+#include "support/march.hpp"
 #include "support/stream.hpp"
 #include "thor/random/uniform.hpp"
 
 namespace thor {
 namespace {
+
+using test::Ray;
 
 const std::string rest = "\ngenerators: [{type: point, photons: 1}]\noutput: {path: x.h5}\n";
 
@@ -41,11 +43,11 @@ std::vector<Ray> random_rays(int count, double size, double width) {
 
 /// Whether a photon on this ray with so much optical depth ahead collides before it leaves, by the steps of a run.
 template <class Real>
-bool collides(const AnyProblem<Real>& problem, const Ray& ray, double tau) {
+bool collides(const AnyProblem<Real>& problem, const Medium& medium, const Ray& ray, double tau) {
   std::vector<double> memory(lane_bytes<Real>(1) / sizeof(double) + 1);
   const LaneArrays<Real> lanes = lane_arrays<Real>(memory.data(), 1);
   const auto& kernel = cpu::step_kernel<Real>(problem.kind(), "");
-  cpu::history_kernel<Real>(problem.history(), "").place(lanes, 0, problem.dataset(), ray);
+  test::start_ray(medium, ray, lanes);
   lanes.tau[0] = Real(tau);
   for (int i = 0; i < 1000000; ++i) {
     const bool ended = kernel.advance_one(lanes, problem.data(), 1, nullptr);
@@ -62,14 +64,14 @@ template <class Real>
 void compare_with_steps(const Gas& gas, double size, double width) {
   const AnyProblem<Real> problem = gas.problem<Real>();
   const auto rays = random_rays(400, size, width);
-  const auto results = cpu::march<Real>(problem, rays, MarchSum::optical_depth, {1, false, ""});
+  const auto results = test::march(problem, gas.setup.medium, rays);
   int compared = 0;
   for (std::size_t i = 0; i < rays.size(); ++i) {
     const double tau = results[i].sum;
     if (!(tau > 1e-4 && tau < 1e6)) continue;
     const double margin = sizeof(Real) == 4 ? 1e-3 : 1e-9;
-    EXPECT_TRUE(collides(problem, rays[i], tau * (1 - margin))) << i << ": " << tau;
-    EXPECT_FALSE(collides(problem, rays[i], tau * (1 + margin))) << i << ": " << tau;
+    EXPECT_TRUE(collides(problem, gas.setup.medium, rays[i], tau * (1 - margin))) << i << ": " << tau;
+    EXPECT_FALSE(collides(problem, gas.setup.medium, rays[i], tau * (1 + margin))) << i << ": " << tau;
     ++compared;
   }
   EXPECT_GT(compared, 100);
@@ -102,33 +104,13 @@ TEST(March, EndsWhereThePhotonsOfAGridEnd) {
 TEST(March, FromTheCentreOfASphereHasTheDepthOfARadius) {
   const Gas gas("{type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e4}");
   const std::vector<Ray> rays{{{0, 0, 0}, {0, 0, 1}, 0}, {{0, 0, -1}, {0, 0, 1}, 0}, {{0, 0, 3}, {1, 0, 0}, 0}};
-  const auto depth = cpu::march<double>(gas.problem<double>(), rays, MarchSum::optical_depth, {1, false, ""});
-  const auto column = cpu::march<double>(gas.problem<double>(), rays, MarchSum::column, {1, false, ""});
+  const auto depth = test::march(gas.problem<double>(), gas.setup.medium, rays);
   const double h0 = std::exp(gas.setup.medium.a * gas.setup.medium.a) * std::erfc(gas.setup.medium.a);  // H(a, 0)
   EXPECT_NEAR(depth[0].sum / (1e4 * h0), 1, 2e-4);
   EXPECT_NEAR(depth[1].sum / (2e4 * h0), 1, 2e-4);
   EXPECT_EQ(depth[2].sum, 0) << "it misses";
-  EXPECT_NEAR(column[0].sum, 1e4, 1e-8);
-  EXPECT_NEAR(column[1].length, 2, 1e-12);
+  EXPECT_NEAR(depth[1].length, 2, 1e-12);
   EXPECT_EQ(depth[1].end, Phase::escaped);
-}
-
-TEST(March, LeavesTheArithmeticOfItsThreadAlone) {
-  const Gas gas("{type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1}");
-  cpu::march<float>(gas.problem<float>(), random_rays(10, 0.5, 1), MarchSum::column, {1, false, ""});
-  volatile double tiny = 1e-300;
-  EXPECT_GT(tiny * 1e-20, 0) << "denormal numbers are still flushed to zero";
-}
-
-TEST(March, IsTheSameForAnyNumberOfThreads) {
-  const Gas gas("{type: shell, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 300, cells: 12}");
-  const auto rays = random_rays(1000, 5, 3);
-  const auto one = cpu::march<float>(gas.problem<float>(), rays, MarchSum::optical_depth, {1, false, ""});
-  const auto four = cpu::march<float>(gas.problem<float>(), rays, MarchSum::optical_depth, {4, false, ""});
-  for (std::size_t i = 0; i < rays.size(); ++i) {
-    EXPECT_EQ(one[i].sum, four[i].sum);
-    EXPECT_EQ(one[i].length, four[i].length);
-  }
 }
 
 }  // namespace

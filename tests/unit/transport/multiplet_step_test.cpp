@@ -51,16 +51,16 @@ struct MultipletStep : testing::Test {
       arrays.tau[i] = Real(0.25), arrays.flown[i] = Real(0.125);
       arrays.column[i] = 1, arrays.column_low[i] = 0;
       arrays.phase[i] = Int(Phase::collide + (hit << phase_bits));
-      arrays.cell[i] = gas, arrays.scatterings[i] = 3, arrays.steps[i] = 7;
+      arrays.place.integer[0][i] = gas, arrays.scatterings[i] = 3, arrays.steps[i] = 7;
       const StreamKey key = stream_key(5, std::uint64_t(i));
       arrays.s0[i] = key.word[0], arrays.s1[i] = key.word[1], arrays.s2[i] = key.word[2], arrays.s3[i] = key.word[3];
     }
   }
   void step_all(const Problem& p) {
     for (int first = 0; first < count; first += lanes) {
-      Lane<V> lane = load_lane<V>(arrays, first);
+      auto lane = load_lane<V, Region<V, IntOf<V>>>(arrays, first);
       step(lane, p);
-      store_lane<V>(lane, arrays, first);
+      store_lane(lane, arrays, first);
     }
   }
 };

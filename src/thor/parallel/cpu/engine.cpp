@@ -239,14 +239,12 @@ class Worker {
       } else if (traveller.kind == Traveller<Real>::birth && shared_.pool.closed()) {
         shared_.pool.give_back({id, id + 1});
       } else if (traveller.kind == Traveller<Real>::birth) {
-        const Lane<Real>& lane = traveller.lane;
-        const UniformGrid<Real> whole =
-            shared_.border->whole_with_gas_of(*part_, {lane.cell, lane.cell_y, lane.cell_z});
+        const UniformGrid<Real> whole = shared_.border->whole_with_gas_of(*part_, cell_of(traveller.lane));
         start(l, &whole, id);
         set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));
         return true;
       } else {
-        store_lane<Real>(traveller.lane, lanes_, l);
+        store_lane(traveller.lane, lanes_, l);
         set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));
         origin = traveller.origin;
         ++live_;
@@ -306,7 +304,7 @@ class Worker {
   bool take_flying(int l) {
     const std::size_t flying = shared_.next_flying.fetch_add(1, std::memory_order_relaxed);
     if (flying >= shared_.flying.size()) return false;
-    store_lane<Real>(shared_.flying[flying].lane, lanes_, l);
+    store_lane(shared_.flying[flying].lane, lanes_, l);
     origins_[std::size_t(l)] = shared_.flying[flying].origin;
     ++live_;
     return true;
@@ -439,48 +437,5 @@ template void transport(Border<float>&, const Emitter<float>&, Pool&, const Opti
                         const Observers&, const Stepper<float>&);
 template void transport(Border<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&, const Sink&,
                         const Observers&, const Stepper<double>&);
-
-template <class Real>
-std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,
-                               const Options& options) {
-  constexpr int slice = 4096;
-  const MarchKernel<Real>& kernel = march_kernel<Real>(problem.kind(), options.isa);
-  const HistoryKernel<Real>& history = history_kernel<Real>(problem.history(), kernel.isa);
-  const auto width = std::size_t(kernel.lanes);
-  std::vector<MarchResult> results(rays.size());
-  parallel_for(options.threads, rays.size(), 64 * width, [&](std::size_t first, std::size_t end) {
-    const FlushDenormals flush;
-    std::vector<double> memory(lane_bytes<Real>(width) / sizeof(double) + 1);
-    const LaneArrays<Real> lanes = lane_arrays<Real>(memory.data(), width);
-    std::vector<std::size_t> ray(width);
-    std::size_t next = first, live = 0;
-    // Takes the result out of a lane that has ended, and puts rays into it until one meets the medium.
-    const auto refill = [&](std::size_t lane) {
-      for (; next < end; ++next) {
-        history.place(lanes, int(lane), problem.dataset(), rays[next]);
-        ray[lane] = next;
-        if (lanes.phase[lane] == Phase::fly) {
-          ++next, ++live;
-          return;
-        }
-        results[ray[lane]] = {0, 0, Phase::escaped};
-      }
-      lanes.phase[lane] = Phase::idle;
-    };
-    for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
-    while (live > 0) {
-      if (!kernel.march(lanes, problem.data(), what, std::numeric_limits<Real>::max(), slice)) continue;
-      for (std::size_t lane = 0; lane < width; ++lane) {
-        if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;
-        results[ray[lane]] = {double(lanes.tau[lane]), double(lanes.flown[lane]), Phase(int(lanes.phase[lane]))};
-        --live;
-        refill(lane);
-      }
-    }
-  });
-  return results;
-}
-template std::vector<MarchResult> march(const AnyProblem<float>&, std::span<const Ray>, MarchSum, const Options&);
-template std::vector<MarchResult> march(const AnyProblem<double>&, std::span<const Ray>, MarchSum, const Options&);
 
 }  // namespace thor::cpu

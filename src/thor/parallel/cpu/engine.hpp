@@ -46,16 +46,4 @@ template <class Real>
 void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options, Control& control,
                Tally& tally, const Sink& sink, const Observers& observers, const Stepper<Real>& stepper = {});
 
-/// The end of a march.
-struct MarchResult {
-  double sum;     ///< as MarchSum says
-  double length;  ///< of the ray, in units of the dataset's size
-  Phase end;      ///< escaped or stopped
-};
-
-/// Every ray to its end.
-template <class Real>
-std::vector<MarchResult> march(const AnyProblem<Real>& problem, std::span<const Ray> rays, MarchSum what,
-                               const Options& options);
-
 }  // namespace thor::cpu

@@ -4,7 +4,6 @@
 
 #include THOR_DATASET_HEADER
 #include "thor/parallel/cpu/kernel.hpp"
-#include "thor/transport/march.hpp"
 #include "thor/transport/peel.hpp"
 
 namespace thor {
@@ -17,15 +16,12 @@ void start_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* datase
                 const EmitterView<THOR_REAL>& emitter, std::uint64_t id, Origin& origin) {
   const auto& data = *static_cast<const Data*>(dataset);
   const auto& choice = *static_cast<const THOR_NUMERICS*>(numerics);
-  store_lane<THOR_REAL>(start_photon(data, choice, emitter, id, origin), lanes, lane);
+  store_lane(start_photon(data, choice, emitter, id, origin), lanes, lane);
 }
 
 Photon end_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const Origin& origin) {
-  return end_photon<THOR_REAL>(*static_cast<const Data*>(dataset), load_lane<THOR_REAL>(lanes, lane), origin);
-}
-
-void place_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const Ray& ray) {
-  store_lane<THOR_REAL>(start_ray<THOR_REAL>(*static_cast<const Data*>(dataset), ray), lanes, lane);
+  return end_photon<THOR_REAL>(*static_cast<const Data*>(dataset), load_lane<THOR_REAL, PlaceIn<Data>>(lanes, lane),
+                               origin);
 }
 
 double emit_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, const void* numerics,
@@ -35,14 +31,15 @@ double emit_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* datas
   const auto& data = *static_cast<const Data*>(dataset);
   const auto& choice = *static_cast<const THOR_NUMERICS*>(numerics);
   const Vec3<THOR_REAL> n{THOR_REAL(towards[0]), THOR_REAL(towards[1]), THOR_REAL(towards[2])};
-  Lane<THOR_REAL> ray = start_photon(data, choice, emitter, id, origin, &n);
+  auto ray = start_photon(data, choice, emitter, id, origin, &n);
   ray.tau = 0;
-  store_lane<THOR_REAL>(ray, lanes, lane);
+  store_lane(ray, lanes, lane);
   return sent;
 }
 
 void coordinates_of_lane(const LaneArrays<THOR_REAL>& lanes, int lane, const void* dataset, double (&position)[3]) {
-  view<THOR_REAL>(*static_cast<const Data*>(dataset)).coordinates(load_lane<THOR_REAL>(lanes, lane), 0, position);
+  view<THOR_REAL>(*static_cast<const Data*>(dataset))
+      .coordinates(load_lane<THOR_REAL, PlaceIn<Data>>(lanes, lane), 0, position);
 }
 
 double end_of(const RayRules& rules, const RayKey& key) { return end_of_ray(rules, key); }
@@ -53,14 +50,9 @@ double left_of(const RayRules& rules, double optical_depth) { return left_of_ray
 
 extern const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY;
 constinit const cpu::HistoryKernel<THOR_REAL> THOR_ENTRY{
-    THOR_ISA_NAME,
-    {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
-    start_lane,
-    end_lane,
-    place_lane,
-    emit_lane,
-    coordinates_of_lane,
-    end_of,
-    left_of};
+    THOR_ISA_NAME, {DatasetKind::THOR_DATASET, std::is_same_v<THOR_NUMERICS, SelectedNumerics>},
+    start_lane,    end_lane,
+    emit_lane,     coordinates_of_lane,
+    end_of,        left_of};
 
 }  // namespace thor

@@ -18,11 +18,11 @@ template <class V>
 THOR_FN bool jump(const LaneArrays<THOR_REAL>& lanes, const void* bytes, EventLog<THOR_REAL>* log) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
-  Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
-  const Lane<V> before = lane;
+  auto lane = load_lane<V, typename Dataset::Place>(lanes, 0);
+  const auto before = lane;
   const JumpLight<V> light = jump(lane, problem);
   if (log) log_jumps(*log, before, lane, light, problem);
-  store_lane<V, Dataset>(lane, lanes, 0);
+  store_lane(lane, lanes, 0);
   return any(!in_flight(lane) && !equal<V>(lane.phase, Phase::idle));
 }
 THOR_NOINLINE bool jump_pack(const LaneArrays<THOR_REAL>& lanes, const void* problem, EventLog<THOR_REAL>* log) {
@@ -34,8 +34,8 @@ THOR_NOINLINE bool jump_one(const LaneArrays<THOR_REAL>& lanes, const void* prob
 
 /// Whether lanes that stand before a jump had better wait for others: a jump takes about as long as a step, for one
 /// lane or for all. No lane has ended.
-template <class V>
-THOR_FN bool may_wait(const Lane<V>& lane) {
+template <class V, class P>
+THOR_FN bool may_wait(const Lane<V, P>& lane) {
   if constexpr (Value<V>::lanes < 8) return false;
   const auto jumps = before_jump(lane), flies = in_flight(lane);
   const auto idle = equal<V>(lane.phase, Phase::idle);
@@ -50,7 +50,7 @@ THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int 
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
   for (;;) {
-    Lane<V> lane = load_lane<V, Dataset>(lanes, 0);
+    auto lane = load_lane<V, typename Dataset::Place>(lanes, 0);
     bool leaves = false, waits = false;
     for (; steps > 0 && !leaves; --steps) {
       if (any(step(lane, problem, log))) {
@@ -61,7 +61,7 @@ THOR_FN bool advance(const LaneArrays<THOR_REAL>& lanes, const void* bytes, int 
       if (log) [[unlikely]]
         leaves = leaves || is_full(*log);
     }
-    store_lane<V, Dataset>(lane, lanes, 0);
+    store_lane(lane, lanes, 0);
     if (problem.jumps.depth_count == 0 || !(leaves || waits)) return leaves;
     if (jump(lanes, bytes, log) || (log && is_full(*log))) return true;
   }

@@ -8,7 +8,6 @@
 #include "thor/transport/history.hpp"
 #include "thor/transport/observers.hpp"
 #include "thor/transport/problem_kind.hpp"
-#include "thor/transport/ray.hpp"
 
 /// The transport kernels of this machine: one copy per instruction set, picked at run time. A kernel takes its problem
 /// as bytes; which problem that is, its entry says.
@@ -36,7 +35,6 @@ struct HistoryKernel {
   void (*start)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
                 const EmitterView<Real>& emitter, std::uint64_t id, Origin& origin);
   Photon (*end)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Origin& origin);
-  void (*place)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const Ray& ray);  ///< start of a march
   /// A ray of photon `id` from its birth towards an observer, and its light over that of a source that shines into all
   /// directions; 0: there is no ray, as its source shines elsewhere.
   double (*emit)(const LaneArrays<Real>& lanes, int lane, const void* dataset, const void* numerics,
@@ -52,7 +50,7 @@ struct MarchKernel {
   ProblemKind kind;
   int lanes;
   /// Moves the rays by at most `steps` segments each, adding to their sums; returns when some ray has ended.
-  bool (*march)(const LaneArrays<Real>& lanes, const void* problem, MarchSum what, Real cut, int steps);
+  bool (*march)(const LaneArrays<Real>& lanes, const void* problem, Real cut, int steps);
   /// The rays that the first entry of a log, all scatterings or all jumps, sends towards an observer: at their start,
   /// and after their first segments, absorbed, escaped or still in flight; idle where there is none.
   void (*peel)(const EventLog<Real>& log, const void* problem, const RayRules& rules, const double (&towards)[3],

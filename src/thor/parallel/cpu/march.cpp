@@ -13,13 +13,13 @@ namespace {
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 using ThisPack = NativePack<THOR_REAL>;
 
-bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, MarchSum what, THOR_REAL cut, int steps) {
+bool march_pack(const LaneArrays<THOR_REAL>& lanes, const void* bytes, THOR_REAL cut, int steps) {
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<ThisPack>(problem.dataset));
-  Lane<ThisPack> lane = load_lane<ThisPack, Dataset>(lanes, 0);
+  auto lane = load_lane<ThisPack, typename Dataset::Place>(lanes, 0);
   bool ended = false;
-  for (int i = 0; i < steps && !ended; ++i) ended = any(march(lane, problem, what, cut));
-  store_lane<ThisPack, Dataset>(lane, lanes, 0);
+  for (int i = 0; i < steps && !ended; ++i) ended = any(march(lane, problem, cut));
+  store_lane(lane, lanes, 0);
   return ended;
 }
 
@@ -29,27 +29,25 @@ void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules
   using V = ThisPack;
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
-  const Event<V> event = load_event<V>(log, 0);
+  const auto event = load_event<V, typename Dataset::Place>(log, 0);
   const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
-  PeelRay<V> ray;
+  PeelRay<V, typename Dataset::Place> ray;
   if (problem.jumps.depth_count > 0 && any(is_jump(event))) {
     ray = peel_jump(event, n, problem);
   } else {
     ray = peel_scattering(event, n, problem);
   }
   release(ray, event, rules);
-  store_lane<V, Dataset>(ray.lane, starts, 0);
+  store_lane(ray.lane, starts, 0);
   // Another part has the gas of those that begin there.
   using Int = IntOf<V>;
   ray.lane.phase = select(ray.beyond, Int(Phase::idle), ray.lane.phase);
-  ray.lane.cell = select(ray.beyond, Int(0), ray.lane.cell);
-  ray.lane.cell_y = select(ray.beyond, Int(0), ray.lane.cell_y);
-  ray.lane.cell_z = select(ray.beyond, Int(0), ray.lane.cell_z);
+  ray.lane.place = place_or_first<V>(!ray.beyond, ray.lane.place);
   constexpr int first_segments = 4;  // most rays end there
   for (int i = 0; i < first_segments && any(equal<V>(ray.lane.phase, Phase::fly)); ++i) {
-    march(ray.lane, problem, MarchSum::optical_depth, THOR_REAL(rules.cut));
+    march(ray.lane, problem, THOR_REAL(rules.cut));
   }
-  store_lane<V, Dataset>(ray.lane, rays, 0);
+  store_lane(ray.lane, rays, 0);
   store(ray.weight, weights), store(ray.end, ends);
 }
 
@@ -59,7 +57,7 @@ void start_pack(const EventLog<THOR_REAL>& log, const void* bytes, const double 
   const auto& problem = *static_cast<const ThisProblem*>(bytes);
   using Dataset = decltype(view<V>(problem.dataset));
   const Vec3<V> n{V(THOR_REAL(towards[0])), V(THOR_REAL(towards[1])), V(THOR_REAL(towards[2]))};
-  store_lane<V, Dataset>(peel_scattering(load_event<V>(log, 0), n, problem).lane, starts, 0);
+  store_lane(peel_scattering(load_event<V, typename Dataset::Place>(log, 0), n, problem).lane, starts, 0);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace thor::cpu {
 namespace {
 
 /// Fields of an event, each of the size of a Real.
-constexpr int event_fields = sizeof(EventFields<double, std::int64_t>) / sizeof(double);
+constexpr int event_fields = sizeof(Event<double>) / sizeof(double);
 
 /// A log in memory for so many events.
 template <class Real>
@@ -289,7 +289,7 @@ void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Sender& or
 template <class Real>
 void Peeler<Real>::receive(const Traveller<Real>& ray) {
   const int place = int(waiting_.size());
-  store_lane<Real>(ray.lane, queue_, place);
+  store_lane(ray.lane, queue_, place);
   set_cell(queue_, place, part_->frame.to_part(cell_of(queue_, place)));
   waiting_.push_back(ray.burden);
   if (waiting_.size() == room) trace_waiting();
@@ -347,7 +347,7 @@ void Peeler<Real>::trace_waiting() {
   for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
   // After an abort rays still have some time to end: photons that have ended are seen.
   for (int late = 0; live > 0 && late < 64; late += abort_.load(std::memory_order_relaxed)) {
-    ended = ended || kernel_.march(lanes, problem_->data(), MarchSum::optical_depth, Real(observers_.rules.cut), slice);
+    ended = ended || kernel_.march(lanes, problem_->data(), Real(observers_.rules.cut), slice);
     if (!std::exchange(ended, false)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
       if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;

@@ -104,6 +104,10 @@ THOR_FN SharedCells<Atomic> cells_of(const Program<Real>& program, int copy) {
   return {program.cells, program.plan.own, program.copies, copy, program.rays.shares, program.report->shares};
 }
 
+/// A lane of a problem.
+template <class P>
+using LaneIn = Lane<typename P::Real, PlaceIn<typename P::Dataset>>;
+
 /// The log of one lane, in the place of an EventLog: its events know their photon, and those that send no rays are left
 /// out.
 template <class Real>
@@ -144,16 +148,16 @@ THOR_FN void forget_scatterings(LaneLog<V>& log, bool marked, IntOf<V> steps) {
   Event<V>& last = log.events[log.count - 1].event;
   if (marked && is_scattering_before<V>(last.kind, last.steps, steps)) last.kind = EventKind::nothing;
 }
-template <class V>
-THOR_FN void store_event(const Event<V>& event, LaneLog<V>& log, int i) {
+template <class V, class P>
+THOR_FN void store_event(const Event<V, P>& event, LaneLog<V>& log, int i) {
   const std::uint64_t id = log.origin->id;
   const int many = events_of(*log.rules, event_kind(event.kind), event.x, event.steps);
   if (many > 1 && !is_drawn(thinning_of(log.seed, id), event.steps, many)) {
     log.count = i;
     return;
   }
-  log.events[i] = {event, id, log.origin->weight};
-  log.rays += log.lookout.count > 0 ? int(bits_of(observers_of(log.lookout, event))) : 1;
+  log.events[i] = {event_as<AnyPlace<V, IntOf<V>>>(event), id, log.origin->weight};
+  log.rays += log.lookout.count > 0 ? int(bits_of(observers_of(log.lookout, log.events[i].event))) : 1;
 }
 /// The list that an event is put into; -1: none.
 THOR_FN int list_of(std::int64_t kind) {
@@ -195,7 +199,8 @@ THOR_NOINLINE int fuse_events(const P& problem, const Program<typename P::Real>&
       if (list == 2 || (list == 1 && seen)) close(o);
       if (list != 0 || !seen) continue;
       const double(&n)[3] = rays.towards[o];
-      const Lane<Real> ray = peel_scattering(waiting.event, {Real(n[0]), Real(n[1]), Real(n[2])}, problem).lane;
+      const auto event = event_as<PlaceIn<typename P::Dataset>>(waiting.event);
+      const auto ray = peel_scattering(event, {Real(n[0]), Real(n[1]), Real(n[2])}, problem).lane;
       double place[3];
       dataset.coordinates(ray, 0, place);
       const RayKey key{log.seed, waiting.id, std::uint64_t(waiting.event.steps), o};
@@ -213,8 +218,8 @@ THOR_NOINLINE int fuse_events(const P& problem, const Program<typename P::Real>&
 /// wait for room, also in its log, or for ids, or is idle for good. Called, not inlined, as it would take registers
 /// from the step.
 template <class Atomic, class P>
-THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, Lane<typename P::Real>& lane,
-                         Origin& origin, int copy, LaneLog<typename P::Real>* log) {
+THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, LaneIn<P>& lane, Origin& origin,
+                         int copy, LaneLog<typename P::Real>* log) {
   if (program.keeps) return false;
   const auto cells = cells_of<Atomic>(program, copy);
   for (;;) {
@@ -235,7 +240,7 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
     lane = start_photon(problem.dataset, problem.numerics, program.emitter, origin.id, origin);
     count_start(program.plan, origin.weight_initial, origin.weight, origin.generator, cells);
     if (log) {
-      Event<typename P::Real> birth = event_at(lane);
+      auto birth = event_at(lane);
       birth.kind = EventKind::by_birth;
       store_event(birth, *log, log->count++);
     }
@@ -243,10 +248,10 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
   }
 }
 
-template <class Real, class P>
-THOR_NOINLINE void jump_apart(const P& problem, Lane<Real>& lane, LaneLog<Real>* log) {
-  const Lane<Real> before = lane;
-  const JumpLight<Real> light = jump(lane, problem);
+template <class P>
+THOR_NOINLINE void jump_apart(const P& problem, LaneIn<P>& lane, LaneLog<typename P::Real>* log) {
+  const LaneIn<P> before = lane;
+  const JumpLight<typename P::Real> light = jump(lane, problem);
   if (log) log_jumps(*log, before, lane, light, problem);
 }
 
@@ -266,8 +271,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
                           const auto& group) {
   using Real = typename P::Real;
   const std::uint32_t slot = program.live[index];
-  using Dataset = decltype(view<Real>(problem.dataset));
-  Lane<Real> lane = load_lane<Real, Dataset>(program.lanes, slot);
+  LaneIn<P> lane = load_lane<Real, PlaceIn<typename P::Dataset>>(program.lanes, slot);
   const RayProgram<Real>& rays = program.rays;
   const std::uint32_t first_event = index * rays.room;
   LaneLog<Real> log{rays.events + first_event + rays.spare,
@@ -280,7 +284,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   LaneLog<Real>* const logged = slice == Slice::logs ? &log : nullptr;
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {
-    Lane<Real> other = lane;
+    LaneIn<P> other = lane;
     if (before_jump<Real>(other)) jump_apart(problem, other, logged);
     const bool goes =
         in_flight<Real>(other) || renew<Atomic>(problem, program, other, program.origins[slot], copy, logged);
@@ -347,7 +351,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
     const auto cells = cells_of<Atomic>(program, copy);
     cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);
   }
-  store_lane<Real, Dataset>(lane, program.lanes, slot);
+  store_lane(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;
   const bool goes_on = program.keeps ? in_flight<Real>(lane) : lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);

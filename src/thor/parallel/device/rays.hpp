@@ -39,7 +39,7 @@ THOR_FN void see(const Program<Real>& program, const Ray& ray, double optical_de
 /// The ray of a birth towards an observer. False: there is none, or it passes the medium by and has been counted.
 template <class Atomic, class P>
 THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>& program,
-                               const WaitingEvent<typename P::Real>& waiting, Lane<typename P::Real>& lane, Ray& ray,
+                               const WaitingEvent<typename P::Real>& waiting, LaneIn<P>& lane, Ray& ray,
                                RayCounts& counts, const SharedCells<Atomic>& cells) {
   using Real = typename P::Real;
   const RayProgram<Real>& rays = program.rays;
@@ -74,8 +74,8 @@ THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>
 /// The ray of an event towards an observer. False: there is none.
 template <class Atomic, class P>
 THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& program,
-                       const WaitingEvent<typename P::Real>& waiting, int observer, Lane<typename P::Real>& lane,
-                       Ray& ray, RayCounts& counts, const SharedCells<Atomic>& cells) {
+                       const WaitingEvent<typename P::Real>& waiting, int observer, LaneIn<P>& lane, Ray& ray,
+                       RayCounts& counts, const SharedCells<Atomic>& cells) {
   using Real = typename P::Real;
   const RayProgram<Real>& rays = program.rays;
   const int kind = event_kind(waiting.event.kind);
@@ -85,8 +85,8 @@ THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& progra
   } else {
     const double(&n)[3] = rays.towards[observer];
     const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
-    const Event<Real> event = waiting.event;
-    PeelRay<Real> peeled =
+    const auto event = event_as<PlaceIn<typename P::Dataset>>(waiting.event);
+    auto peeled =
         kind == EventKind::by_jump ? peel_jump(event, towards, problem) : peel_scattering(event, towards, problem);
     release(peeled, event, rays.rules);
     lane = peeled.lane;
@@ -125,18 +125,18 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
       const int which = int(entries[i] >> entry_bits);
       const bool all = which == all_observers;
       for (int o = all ? 0 : which; o < (all ? rays.observers : which + 1); ++o) {
-        Lane<Real> lane;
+        LaneIn<P> lane;
         Ray ray;
         if (!start_ray<Atomic>(problem, program, waiting, o, lane, ray, counts, cells)) continue;
         bool ended = false;
-        for (int k = 0; k < first_segments && !ended; ++k) ended = march(lane, problem, MarchSum::optical_depth, cut);
+        for (int k = 0; k < first_segments && !ended; ++k) ended = march(lane, problem, cut);
         if (!ended) {
           const std::uint32_t place = Atomic::add(&program.report->rays, 1u);
           if (place < rays.waiting_room) {
-            rays.waiting[place] = {lane, ray};
+            rays.waiting[place] = {lane_as<AnyPlace<Real, IntOf<Real>>>(lane), ray};
             continue;
           }
-          while (!ended) ended = march(lane, problem, MarchSum::optical_depth, cut);
+          while (!ended) ended = march(lane, problem, cut);
         }
         see(program, ray, double(lane.tau) - ray.before, int(lane.phase), counts, cells);
       }
@@ -147,8 +147,8 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
 
 /// Counts the ray of a lane, if it has ended, and takes the next one. False: there is none. Called, not inlined, as it
 /// would take registers from the march.
-template <class Atomic, class Real>
-THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real>& lane, Ray& ray, RayCounts& counts, int copy) {
+template <class Atomic, class Real, class Q>
+THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real, Q>& lane, Ray& ray, RayCounts& counts, int copy) {
   const RayProgram<Real>& rays = program.rays;
   if (lane.phase != Phase::idle) {
     see(program, ray, double(lane.tau) - ray.before, int(lane.phase), counts, cells_of<Atomic>(program, copy));
@@ -157,7 +157,7 @@ THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real>& lane, Ray&
   const std::uint32_t waiting = program.report->rays;
   const std::uint32_t place = Atomic::add(&program.report->taken, 1u);
   if (place >= (waiting < rays.waiting_room ? waiting : rays.waiting_room)) return false;
-  lane = rays.waiting[place].lane, ray = rays.waiting[place].ray;
+  lane = lane_as<Q>(rays.waiting[place].lane), ray = rays.waiting[place].ray;
   return true;
 }
 
@@ -165,12 +165,12 @@ THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real>& lane, Ray&
 template <class Atomic, class P>
 THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& program, int copy, const auto& group) {
   using Real = typename P::Real;
-  Lane<Real> lane{};
+  LaneIn<P> lane{};
   lane.phase = Phase::idle;
   Ray ray;
   RayCounts counts{};
   const auto next = [&] {  // what is called has the lane in memory, as in advance_lane()
-    Lane<Real> other = lane;
+    LaneIn<P> other = lane;
     const bool goes = next_ray<Atomic>(program, other, ray, counts, copy);
     lane = other;
     return goes;
@@ -179,7 +179,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
   while (group.any(going)) {
     bool ended = false;
     do {
-      if (going && !ended) ended = march(lane, problem, MarchSum::optical_depth, Real(program.rays.rules.cut));
+      if (going && !ended) ended = march(lane, problem, Real(program.rays.rules.cut));
     } while (!group.half(ended, going));
     if (ended) going = next();
   }
