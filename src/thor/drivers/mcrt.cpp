@@ -1,7 +1,5 @@
 #include "thor/drivers/mcrt.hpp"
 
-#include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include "thor/comm/together.hpp"
@@ -12,6 +10,8 @@
 #include "thor/drivers/estimate.hpp"
 #include "thor/drivers/provenance.hpp"
 #include "thor/drivers/rank_files.hpp"
+#include "thor/drivers/report.hpp"
+#include "thor/drivers/result_content.hpp"
 #include "thor/drivers/result_file.hpp"
 #include "thor/drivers/until.hpp"
 #include "thor/io/partial.hpp"
@@ -19,59 +19,6 @@
 
 namespace thor {
 namespace {
-
-bool skips(const config::Config& config) { return config.acceleration.core_skip.mode != config::CoreSkipMode::none; }
-
-void write_header(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
-  const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
-  write_provenance(file, {config.resolved, config.seed, config.precision, device});
-  set("line", setup.line.name);
-  set("wavelength0", setup.line.first().wavelength / constants::angstrom);
-  set("thermal_velocity", setup.medium.thermal_speed / constants::km);
-  set("voigt_parameter", setup.medium.a);
-  set("tau0", setup.medium.tau0);
-  set("column_density", setup.medium.column_density);
-  set("acceleration", std::string(setup.jumps ? "jumps" : skips(config) ? "core_skip" : "none"));
-  if (const Distances d = distances_of(config.sky); d.known()) {
-    file.attribute("/sky", "redshift", d.redshift);
-    file.attribute("/sky", "frame", std::string(units_of(distances_of_outputs(config.sky)).frame));
-    file.attribute("/sky", "distance_luminosity", d.luminosity / (1e3 * cm_per_kpc));
-    file.attribute("/sky", "distance_angular", d.angular / (1e3 * cm_per_kpc));
-    file.attribute("/sky", "kpc_per_arcsec", d.angular * rad_per_arcsec / cm_per_kpc);
-  }
-  if (!setup.medium.cells) return;
-  const GridShape& grid = setup.medium.grid;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const std::string axis(1, "xyz"[k]);
-    file.attribute("/grid", "cells_" + axis, grid.count[k]);
-    file.attribute("/grid", "origin_" + axis, grid.origin[k]);
-  }
-  file.attribute("/grid", "cell_size", grid.cell_size);
-  file.attribute("/grid", "periodic", grid.periodic);
-  file.attribute("/grid", "redshift", grid.redshift);
-  file.attribute("/grid", "hubble", grid.hubble);
-}
-
-/// The atomic data that the run used, which a line list of the user's may have changed.
-void write_line(io::ArrayOutput& file, const Line& line) {
-  file.attribute("/line", "name", line.name);
-  file.attribute("/line", "source", line.source);
-  for (const AtomicTransition& t : line.transitions) {
-    const auto set = [&](const char* name, const auto& value) { file.attribute("/line/" + t.name, name, value); };
-    set("lower", t.lower);
-    set("upper", t.upper);
-    set("ion", t.ion);
-    set("mass_u", t.mass / constants::m_u);
-    set("wavelength_angstrom", t.wavelength / constants::angstrom);
-    set("oscillator_strength", t.oscillator_strength);
-    set("einstein_A_per_second", t.einstein_A);
-    set("branching", t.branching);
-    set("damping_per_second", t.damping);
-    set("population", t.population);
-    set("E1", t.core);
-    set("E1_wing", t.wing);
-  }
-}
 
 /// In every run: see Tally::conserves.
 void check_conservation(const Tally& t) {
@@ -83,52 +30,12 @@ void check_conservation(const Tally& t) {
                   t[Counter::started], t.photons(), t.light(Counter::light_emitted), t.light(Counter::light_escaped)));
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
-
-/// The end of the run, its warnings and its caveats, one per line.
-void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<std::string>& caveats,
-                  const Ending& ending) {
-  const auto set = [&](const char* name, const auto& value) { file.attribute("/summary", name, value); };
-  set("photons_requested", ending.requested);
-  if (const double emitted = tally.light(Counter::light_emitted); tally[Counter::rays] > 0 && emitted > 0) {
-    const double light = std::ldexp(tally.light(Counter::light_sent), sent_bits);
-    set("share_lost_by_rays_cut", std::min(std::exp(-ending.depth_of_rays) * light / emitted, 1.));
-  }
-  set("complete", ending.complete(tally));
-  if (ending.checkpoint) set("checkpoint", true);
-  set("reliable", is_reliable(tally));
-  set("caveats", joined(caveats));
-  set("warnings", joined(warnings_said()));
-}
-
-/// What photons and rays did between the domains of a grid.
-void write_traffic(io::ArrayOutput& file, int domains, const BorderTimes& traffic) {
-  const auto set = [&](const char* name, const auto& value) { file.attribute("/domains", name, value); };
-  set("count", std::int64_t(domains));
-  set("travellers", traffic.travellers);
-  set("messages", traffic.messages);
-  set("message_bytes", traffic.bytes);
-  set("copies", traffic.copies);
-  set("waiting_seconds", traffic.waiting);
-  set("managing_seconds", traffic.managing);
-}
-
 /// Place of an output among those that are binned.
 std::size_t index_of(const config::Config& config, const std::string& name) {
   const auto is_it = [&](const AnyOutput& any) {
     return std::visit([&](const auto& output) { return output.name == name; }, any);
   };
   return std::size_t(std::ranges::find_if(config.outputs, is_it) - config.outputs.begin());
-}
-
-/// A share in per cent: 100 only if it is all.
-std::string share_text(double share) {
-  std::string text = fmt::format("{:.4g}", 100 * share);
-  return text == "100" && share < 1 ? "more than 99.99" : text;
 }
 
 const char* name_of(Watch::Stop stop) {
@@ -172,6 +79,277 @@ BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sam
   }
 }
 
+/// A run, by its stages: validate, open, transport, write, report.
+class McrtRun {
+ public:
+  McrtRun(const config::Config& config, const Setup& setup, const RunOptions& options, Sample sample, const Goal& goal);
+  McrtRun(const McrtRun&) = delete;
+
+  ExitCode run();
+
+ private:
+  void validate() const;
+  void open();
+  void serve();
+  void transport();
+  void keep(std::uint64_t photons_in_the_end, double seconds);
+  void settle();
+  void write();
+  void write_result(const Ending& how, double seconds);
+  void commit();
+  void say() const;
+  ExitCode exit_code() const;
+
+  bool is_met() const { return reached_ && reached_->met(*config_.until); }
+  /// Raw photons of the ranks are in files beside the result.
+  bool keeps_parts() const { return part_ && ending_.dropped_photons.empty(); }
+
+  const config::Config& config_;
+  const Setup& setup_;
+  const RunOptions& options_;
+  const Goal goal_;
+  const comm::World alone_{comm::World::Alone{}}, &world_;
+  const std::vector<InputFile> inputs_;  ///< as they were when the run began
+  const bool rays_travel_;               ///< between domains
+  const bool in_parts_;                  ///< each rank writes its own raw photons
+  const bool open_ended_;  ///< the number of photons is not fixed, or they have been written before: only whole batches
+                           ///< are worth it
+  Sample sample_;
+  std::unique_ptr<device::Device> device_;
+  std::string where_;  ///< the device, in words
+  Setup one_;          ///< with photons that have the weight that each would have alone
+  DomainOptions domains_;
+  std::optional<ResultFile> file_;
+  std::optional<RankFile> part_;
+  std::optional<RawPhotons> photons_;  ///< of one process
+  Ending ending_;
+  std::optional<Reached> reached_;
+  BorderTimes traffic_;
+  Caveats caveats_;
+  bool parts_in_place_ = true;
+};
+
+McrtRun::McrtRun(const config::Config& config, const Setup& setup, const RunOptions& options, Sample sample,
+                 const Goal& goal)
+    : config_(config),
+      setup_(setup),
+      options_(options),
+      goal_(goal),
+      world_(options.world ? *options.world : alone_),
+      inputs_(inputs_of(config)),
+      rays_travel_(setup.medium.spread && !build_observers(config, setup.medium).empty()),
+      in_parts_(!world_.is_alone() && config.has_raw_photons()),
+      open_ended_(goal.until || sample.continued > 0 || options.checkpoint > 0),
+      sample_(std::move(sample)),
+      one_(setup),
+      domains_(options.domains) {
+  one_.emitter = for_one_photon(setup.emitter);
+  ending_.requested = goal.photons, ending_.depth_of_rays = config.peel.cut;
+  ending_.continues = tally_size(config) > 0;
+  const bool is_limited = config.limits.max_scatterings < config::Limits::most;
+  if (config.acceleration.jumps && is_limited) {
+    ending_.jumps = JumpsUse::off_by_limit;
+  } else if (!config.acceleration.jumps && !is_limited &&
+             config.acceleration.core_skip.mode == config::CoreSkipMode::none) {
+    ending_.jumps = JumpsUse::off;
+  }
+}
+
+ExitCode McrtRun::run() {
+  validate();
+  open();
+  if (!world_.is_first()) {
+    serve();
+    return ExitCode::done;
+  }
+  const std::uint64_t before = sample_.tally.photons();
+  transport();
+  if (ending_.cut && sample_.continued > 0 && sample_.tally.photons() == before) {
+    throw Error(ExitCode::stopped, "stopped before a batch of photons had ended; nothing was written");
+  }
+  if (ending_.cut && options_.checkpoint > 0 && (sample_.in_flight() || !sample_.known)) {
+    throw Error(ExitCode::stopped,
+                "stopped before the first batch of photons had ended; nothing was written: allow more time "
+                "(--max-walltime, --drain)");
+  }
+  settle();
+  write();
+  commit();
+  say();
+  forget_warnings();
+  return exit_code();
+}
+
+void McrtRun::validate() const {
+  if (options_.checkpoint > 0 && (config_.has_raw_photons() || tally_size(config_) == 0)) {
+    throw Error(ExitCode::usage,
+                "--checkpoint: needs a tally (output.tally: always) and no raw photons: remove the output of type "
+                "photons, or set output.tally: always");
+  }
+  if (options_.checkpoint > 0 && options_.output.ends_with(".zarr")) {
+    throw Error(ExitCode::usage,
+                "--checkpoint: checkpoints need a .h5 result: a .zarr directory cannot be replaced atomically");
+  }
+  // All have read what the first rank may replace, and have read the same.
+  std::uint64_t read = io::hash_of(config_.resolved);
+  for (const InputFile& input : inputs_) read = mix64(read ^ input.print.hash) + input.print.bytes;
+  if (world_.largest(read) != ~world_.largest(~read)) {
+    throw Error(
+        ExitCode::input,
+        "ranks read different configurations or input files of the same name: copy the same files to all machines");
+  }
+  if (rays_travel_ && options_.device != "auto" && options_.device != "cpu") {
+    throw Error(ExitCode::usage, "--domains: observers are possible on CPUs only: use --device cpu");
+  }
+  if (rays_travel_ && config_.peel.fuse) {
+    throw Error(ExitCode::usage, "--domains: peel.fuse needs the whole grid on each rank: remove either");
+  }
+}
+
+/// The device, and the files of all ranks.
+void McrtRun::open() {
+  if (!rays_travel_) device_ = choose_device(options_, config_.peeled.has_value(), world_.rank_on_node());
+  where_ = describe(device_.get(), options_.cpu);
+  if (domains_.border.in_flight == 0) {
+    const std::uint64_t own = device_ ? 1 << 19 : std::uint64_t(options_.cpu.threads) * 8 * 16;
+    domains_.border.in_flight = std::max<std::uint64_t>(world_.largest(own) * std::uint64_t(world_.ranks()), 1 << 18);
+  }
+  const std::string run = in_parts_ ? RankFile::identity(world_, config_) : "";
+  const auto open_files = [&] {
+    const auto write_head = [this](io::ArrayOutput& out) {
+      write_header(out, config_, setup_, where_);
+      write_inputs(out, config_, inputs_, options_.output);
+    };
+    if (world_.is_first()) file_.emplace(config_, setup_, options_, write_head, in_parts_);
+    if (in_parts_) part_.emplace(world_, config_, setup_, options_, goal_.photons, run);
+  };
+  comm::do_together(world_, open_files, [&] { file_.reset(), part_.reset(); });
+  if (!world_.is_first() || in_parts_) return;
+  photons_.emplace(config_, setup_, goal_.photons, **file_, [this](const Error& why, const std::string& text) {
+    file_->start_again();
+    ending_.dropped_photons = why.what();
+    if (!text.empty()) message("\nthor: {}\n", text);
+  });
+}
+
+/// At all ranks but the first.
+void McrtRun::serve() {
+  Watch watch(ProgressMode::never, {options_.max_walltime, options_.drain, std::nullopt, options_.hold});
+  const Sink sink = part_ ? part_->sink() : Sink();
+  const Compute compute{device_.get(), options_.device_options, options_.cpu};
+  Batches{config_, one_, compute, watch, sink, world_, domains_}.serve(sample_.tally);
+  const auto write_head = [&](io::ArrayOutput& out) { write_header(out, config_, setup_, where_); };
+  if (part_ && part_->finish(write_head)) part_->follow();
+}
+
+void McrtRun::transport() {
+  Watch watch(
+      options_.quiet ? ProgressMode::never : options_.progress,
+      {options_.max_walltime, options_.drain, goal_.until ? config_.until->max_time : std::nullopt, options_.hold});
+  const Sink sink = part_ ? part_->sink() : photons_->sink();
+  const Compute compute{device_.get(), options_.device_options, options_.cpu};
+  Checkpoints checkpoints{options_.checkpoint,
+                          [&](std::uint64_t photons) { keep(photons, sample_.seconds + watch.seconds()); }};
+  const Batches batches{config_, one_, compute, watch, sink, world_, domains_, &traffic_, &checkpoints};
+  const BatchesEnd end = run_batches(batches, goal_, open_ended_, sample_);
+  batches.end();
+  sample_.seconds += watch.seconds();
+  ending_.cut = !end.all;
+  reached_ = end.reached;
+}
+
+/// A checkpoint: the result of the photons so far, which `thor continue` completes.
+void McrtRun::keep(std::uint64_t photons_in_the_end, double seconds) {
+  Ending so_far = ending_;
+  so_far.requested = photons_in_the_end;
+  so_far.cut = so_far.all_light = so_far.checkpoint = true;
+  sample_.tally.share_light(sample_.tally.photons());
+  file_->require_mine();
+  try {
+    write_result(so_far, seconds);
+    file_->commit(true);
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::output) throw;
+    warning("checkpoint not written ({}); the run continues", e.what());
+  }
+  file_->start_again();
+  sample_.tally.share_light(1);
+}
+
+/// What the run has come to: its photons share the light.
+void McrtRun::settle() {
+  Tally& total = sample_.tally;
+  const bool whole = open_ended_ && !sample_.in_flight();
+  if (whole && (goal_.until || !ending_.cut)) ending_.requested = total.photons();
+  ending_.all_light = whole;
+  if (goal_.until && !is_met()) ending_.unmet = describe(*config_.until, *reached_);
+  if (goal_.until && is_met() && config_.until->of == ErrorOf::total) ending_.met_in_all = config_.until->output;
+  total.share_light(std::max<std::uint64_t>(whole ? total.photons() : ending_.requested, 1));
+}
+
+/// Raw photons for which there is no room must not cost the rest.
+void McrtRun::write() {
+  constexpr double many_cells = 4e6;  // a second or so
+  if (!options_.quiet && config::count_cells(config_.outputs) > many_cells) {
+    message("thor: writing {:.2g} bins to {}\n", config::count_bins(config_.outputs), options_.output);
+  }
+  const auto write_head = [&](io::ArrayOutput& out) { write_header(out, config_, setup_, where_); };
+  if (part_ && !part_->finish(write_head)) ending_.dropped_photons = part_->dropped();
+  try {
+    write_result(ending_, sample_.seconds);
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::output || !(keeps_parts() || (photons_ && *photons_))) throw;
+    if (keeps_parts()) {
+      part_->drop();
+      file_->start_again();
+      ending_.dropped_photons = e.what();
+    } else {
+      photons_->drop(e);
+    }
+    write_result(ending_, sample_.seconds);
+  }
+}
+
+void McrtRun::write_result(const Ending& how, double seconds) {
+  check_conservation(sample_.tally);
+  io::ArrayOutput& out = **file_;
+  if (photons_) photons_->finish();
+  if (part_ && how.dropped_photons.empty()) io::write_parts(out, part_->parts());
+  caveats_ = caveats_of(sample_.tally, sample_.tally.write(out), how);
+  write_ending(out, sample_.tally, caveats_.stored, how);
+  out.attribute("/summary", "equal_weights", setup_.emitter.equal_weights());
+  write_generators(out, config_);
+  if (reached_) write_reached(out, *config_.until, *reached_);
+  write_sample(out, config_, sample_);
+  out.attribute("/summary", "transport_seconds", seconds);
+  out.attribute("/summary", "threads", std::int64_t(options_.cpu.threads));
+  out.attribute("/summary", "ranks", std::int64_t(world_.ranks()));
+  if (setup_.medium.spread) write_traffic(out, setup_.medium.spread->domains.count(), traffic_);
+  out.finish();
+}
+
+void McrtRun::commit() {
+  file_->commit(false);
+  parts_in_place_ = !keeps_parts() || part_->commit();
+  file_->remove_old_parts(keeps_parts() ? world_.ranks() : 0);
+}
+
+void McrtRun::say() const {
+  if (!options_.quiet) {
+    report(config_, setup_, options_, sample_.tally,
+           {where_, sample_.seconds, world_.ranks(), keeps_parts(), traffic_});
+    if (is_met()) message("thor: {}\n", describe(*config_.until, *reached_));
+  }
+  for (const std::string& caveat : caveats_.printed) warning("{}", caveat);
+}
+
+ExitCode McrtRun::exit_code() const {
+  if (!ending_.dropped_photons.empty() || !parts_in_place_) return ExitCode::output;
+  const bool met = goal_.until ? is_met() : !ending_.cut;
+  if (!ending_.complete(sample_.tally) || !met) return ExitCode::stopped;
+  return is_reliable(sample_.tally) ? ExitCode::done : ExitCode::unreliable;
+}
+
 }  // namespace
 
 ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options) {
@@ -182,235 +360,7 @@ ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOpt
 
 ExitCode run_mcrt(const config::Config& config, const Setup& setup, const RunOptions& options, Sample sample,
                   const Goal& goal) {
-  const std::vector<InputFile> inputs = inputs_of(config);
-  const comm::World alone{comm::World::Alone{}}, &world = options.world ? *options.world : alone;
-  if (options.checkpoint > 0 && (config.has_raw_photons() || tally_size(config) == 0)) {
-    throw Error(ExitCode::usage,
-                "--checkpoint: needs a tally (output.tally: always) and no raw photons: remove the output of type "
-                "photons, or set output.tally: always");
-  }
-  if (options.checkpoint > 0 && options.output.ends_with(".zarr")) {
-    throw Error(ExitCode::usage,
-                "--checkpoint: checkpoints need a .h5 result: a .zarr directory cannot be replaced atomically");
-  }
-  // All have read what the first rank may replace, and have read the same.
-  std::uint64_t read = io::hash_of(config.resolved);
-  for (const InputFile& input : inputs) read = mix64(read ^ input.print.hash) + input.print.bytes;
-  if (world.largest(read) != ~world.largest(~read)) {
-    throw Error(
-        ExitCode::input,
-        "ranks read different configurations or input files of the same name: copy the same files to all machines");
-  }
-  const bool rays_travel = setup.medium.spread && !build_observers(config, setup.medium).empty();
-  if (rays_travel && options.device != "auto" && options.device != "cpu") {
-    throw Error(ExitCode::usage, "--domains: observers are possible on CPUs only: use --device cpu");
-  }
-  if (rays_travel && config.peel.fuse) {
-    throw Error(ExitCode::usage, "--domains: peel.fuse needs the whole grid on each rank: remove either");
-  }
-  const std::unique_ptr<device::Device> device =
-      rays_travel ? nullptr : choose_device(options, config.peeled.has_value(), world.rank_on_node());
-  const Compute compute{device.get(), options.device_options, options.cpu};
-  Setup one = setup;
-  one.emitter = for_one_photon(setup.emitter);
-  DomainOptions domains = options.domains;
-  if (domains.border.in_flight == 0) {
-    const std::uint64_t own = device ? 1 << 19 : std::uint64_t(options.cpu.threads) * 8 * 16;
-    domains.border.in_flight = std::max<std::uint64_t>(world.largest(own) * std::uint64_t(world.ranks()), 1 << 18);
-  }
-  const std::string where = describe(device.get(), options.cpu);
-  const auto write_head = [&](io::ArrayOutput& out) {
-    write_header(out, config, setup, where);
-    write_line(out, setup.line);
-  };
-  const bool in_parts = !world.is_alone() && config.has_raw_photons();
-  const std::string run = in_parts ? RankFile::identity(world, config) : "";
-  std::optional<ResultFile> opened;
-  std::optional<RankFile> part;
-  const auto open = [&] {
-    const auto write_all = [&](io::ArrayOutput& out) {
-      write_head(out);
-      write_inputs(out, config, inputs, options.output);
-    };
-    if (world.is_first()) opened.emplace(config, setup, options, write_all, in_parts);
-    if (in_parts) part.emplace(world, config, setup, options, goal.photons, run);
-  };
-  comm::do_together(world, open, [&] { opened.reset(), part.reset(); });
-  if (!world.is_first()) {
-    Watch watch(ProgressMode::never, {options.max_walltime, options.drain, std::nullopt, options.hold});
-    const Sink sink = part ? part->sink() : Sink();
-    Batches{config, one, compute, watch, sink, world, domains}.serve(sample.tally);
-    if (part && part->finish(write_head)) part->follow();
-    return ExitCode::done;
-  }
-  ResultFile& file = *opened;
-  Ending ending{.requested = goal.photons, .depth_of_rays = config.peel.cut};
-  ending.continues = tally_size(config) > 0;
-  const bool is_limited = config.limits.max_scatterings < config::Limits::most;
-  if (config.acceleration.jumps && is_limited) {
-    ending.jumps = JumpsUse::off_by_limit;
-  } else if (!config.acceleration.jumps && !is_limited &&
-             config.acceleration.core_skip.mode == config::CoreSkipMode::none) {
-    ending.jumps = JumpsUse::off;
-  }
-  std::optional<RawPhotons> photons;  // of one process
-  if (!in_parts) {
-    photons.emplace(config, setup, goal.photons, *file, [&](const Error& why, const std::string& text) {
-      file.start_again();
-      ending.dropped_photons = why.what();
-      if (!text.empty()) message("\nthor: {}\n", text);
-    });
-  }
-  const Sink sink = part ? part->sink() : photons->sink();
-
-  // Of a run whose number of photons is not fixed, or which has been written before, only whole batches are worth it.
-  const bool open_ended = goal.until || sample.continued > 0 || options.checkpoint > 0;
-  const std::uint64_t before = sample.tally.photons();
-  std::optional<Reached> reached;
-  BorderTimes traffic;
-  Caveats caveats;
-  const auto write = [&](const Ending& how, double seconds) {
-    check_conservation(sample.tally);
-    if (photons) photons->finish();
-    if (part && how.dropped_photons.empty()) io::write_parts(*file, part->parts());
-    caveats = caveats_of(sample.tally, sample.tally.write(*file), how);
-    write_ending(*file, sample.tally, caveats.stored, how);
-    file->attribute("/summary", "equal_weights", setup.emitter.equal_weights());
-    for (std::size_t i = 0; i < config.generators.size(); ++i) {
-      const std::string group = "/generators/" + std::to_string(i);
-      file->attribute(group, "name", config.generators[i].name);
-      file->attribute(group, "escape_fraction", config.generators[i].escape_fraction);
-    }
-    if (reached) write_reached(*file, *config.until, *reached);
-    write_sample(*file, config, sample);
-    file->attribute("/summary", "transport_seconds", seconds);
-    file->attribute("/summary", "threads", std::int64_t(options.cpu.threads));
-    file->attribute("/summary", "ranks", std::int64_t(world.ranks()));
-    if (setup.medium.spread) write_traffic(*file, setup.medium.spread->domains.count(), traffic);
-    file->finish();
-  };
-  {
-    Watch watch(
-        options.quiet ? ProgressMode::never : options.progress,
-        {options.max_walltime, options.drain, goal.until ? config.until->max_time : std::nullopt, options.hold});
-    // A checkpoint is the result of the photons so far, which `thor continue` completes.
-    const auto keep = [&](std::uint64_t photons_in_the_end) {
-      Ending so_far = ending;
-      so_far.requested = photons_in_the_end;
-      so_far.cut = so_far.all_light = so_far.checkpoint = true;
-      sample.tally.share_light(sample.tally.photons());
-      file.require_mine();
-      try {
-        write(so_far, sample.seconds + watch.seconds());
-        file.commit(true);
-      } catch (const Error& e) {
-        if (e.code() != ExitCode::output) throw;
-        warning("checkpoint not written ({}); the run continues", e.what());
-      }
-      file.start_again();
-      sample.tally.share_light(1);
-    };
-    Checkpoints checkpoints{options.checkpoint, keep};
-    const Batches batches{config, one, compute, watch, sink, world, domains, &traffic, &checkpoints};
-    const BatchesEnd end = run_batches(batches, goal, open_ended, sample);
-    batches.end();
-    sample.seconds += watch.seconds();
-    ending.cut = !end.all;
-    reached = end.reached;
-  }
-  Tally& total = sample.tally;
-  if (ending.cut && sample.continued > 0 && total.photons() == before) {
-    throw Error(ExitCode::stopped, "stopped before a batch of photons had ended; nothing was written");
-  }
-  if (ending.cut && options.checkpoint > 0 && (sample.in_flight() || !sample.known)) {
-    throw Error(ExitCode::stopped,
-                "stopped before the first batch of photons had ended; nothing was written: allow more time "
-                "(--max-walltime, --drain)");
-  }
-  const double seconds = sample.seconds;
-  const bool whole = open_ended && !sample.in_flight();
-  if (whole && (goal.until || !ending.cut)) ending.requested = total.photons();
-  ending.all_light = whole;
-  if (goal.until && !reached->met(*config.until)) ending.unmet = describe(*config.until, *reached);
-  if (goal.until && reached->met(*config.until) && config.until->of == ErrorOf::total) {
-    ending.met_in_all = config.until->output;
-  }
-  total.share_light(std::max<std::uint64_t>(whole ? total.photons() : ending.requested, 1));
-
-  constexpr double many_cells = 4e6;  // a second or so
-  if (!options.quiet && config::count_cells(config.outputs) > many_cells) {
-    message("thor: writing {:.2g} bins to {}\n", config::count_bins(config.outputs), options.output);
-  }
-  if (part && !part->finish(write_head)) ending.dropped_photons = part->dropped();
-  const bool parts_kept = part && ending.dropped_photons.empty();
-  try {
-    write(ending, seconds);
-  } catch (const Error& e) {
-    if (e.code() != ExitCode::output || !(parts_kept || (photons && *photons))) throw;
-    if (parts_kept) {
-      part->drop();
-      file.start_again();
-      ending.dropped_photons = e.what();
-    } else {
-      photons->drop(e);
-    }
-    write(ending, seconds);
-  }
-  file.commit(false);
-  const bool parts_in_place = !part || !ending.dropped_photons.empty() || part->commit();
-  file.remove_old_parts(part && ending.dropped_photons.empty() ? world.ranks() : 0);
-
-  if (!options.quiet) {
-    message("thor: {} photons, {:.3g} scatterings each, {:.3g} scatterings/s in {:.3g} s on {}; {}; wrote {}\n",
-            total.photons(), double(total[Counter::scatterings]) / double(std::max<std::uint64_t>(total.photons(), 1)),
-            double(total[Counter::scatterings]) / seconds, seconds, where, ends_text(total), options.output);
-    if (part && ending.dropped_photons.empty()) {
-      message("thor:   raw photons are in {}: `thor merge {}` joins them\n",
-              io::names_of_parts(options.output, world.ranks()), options.output);
-    }
-    if (setup.jumps) {
-      const auto photons = double(std::max<std::uint64_t>(total.photons(), 1));
-      const auto jumps = double(total[Counter::jumps]), followed = double(total[Counter::followed]);
-      const double all = std::max(double(total[Counter::scatterings]), 1.);
-      message(
-          "thor:   {} % of the scatterings are inside sphere jumps ({:.3g} a photon), and {:.3g} a photon are "
-          "followed\n",
-          share_text(1 - followed / all), jumps / photons, followed / photons);
-    }
-    if (setup.medium.spread) {
-      const double threads = double(options.cpu.threads) * world.ranks() * std::max(seconds, 1e-9);
-      message(
-          "thor:   {} domains: {:.3g} travellers a photon, {:.3g} in a message; threads waited for {:.3g} % of the "
-          "time{}\n",
-          setup.medium.spread->domains.count(),
-          double(traffic.travellers) / double(std::max<std::uint64_t>(total.photons(), 1)),
-          double(traffic.travellers) / double(std::max<std::uint64_t>(traffic.messages, 1)),
-          100 * traffic.waiting / threads,
-          traffic.copies > 0 ? fmt::format("; {} times a rank took over from "
-                                           "another",
-                                           traffic.copies)
-                             : "");
-    }
-    for (std::size_t i = 0; config.generators.size() > 1 && i < config.generators.size(); ++i) {
-      const double emitted = total.light(int(i), GeneratorCounter::light_emitted);
-      const double unresolved = total.light(int(i), GeneratorCounter::light_unresolved);
-      message("thor:   generator {}: {:.4g} erg/s emitted, {}{:.4g} escaped, {:.4g} absorbed, {:.4g} stopped\n",
-              config.generators[std::size_t(i)].name, emitted,
-              unresolved > 0 ? fmt::format("{:.4g} absorbed at birth, ", unresolved) : "",
-              total.light(int(i), GeneratorCounter::light_escaped),
-              total.light(int(i), GeneratorCounter::light_absorbed),
-              total.light(int(i), GeneratorCounter::light_stopped));
-    }
-  }
-  if (reached && reached->met(*config.until) && !options.quiet) {
-    message("thor: {}\n", describe(*config.until, *reached));
-  }
-  for (const std::string& caveat : caveats.printed) warning("{}", caveat);
-  forget_warnings();
-  if (!ending.dropped_photons.empty() || !parts_in_place) return ExitCode::output;
-  const bool met = goal.until ? reached->met(*config.until) : !ending.cut;
-  if (!ending.complete(total) || !met) return ExitCode::stopped;
-  return is_reliable(total) ? ExitCode::done : ExitCode::unreliable;
+  return McrtRun(config, setup, options, std::move(sample), goal).run();
 }
 
 Photon replay(const config::Config& config, const Setup& setup, std::uint64_t id, const cpu::Options& options) {
