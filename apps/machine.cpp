@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <memory>
@@ -104,7 +105,11 @@ ExitCode show_devices(bool json) {
     print(fmt::format("{:<5} {}\n      device {}:{}, {}, {:.1f} GiB of memory\n", gpu.backend, gpu.name, gpu.backend,
                       gpu.index, gpu.architecture, double(gpu.memory) / 0x1p30));
   }
-  if (gpus.empty()) print(fmt::format("cuda  {}\n", device::why_none("cuda")));
+  for (const std::string_view backend : device::backends()) {
+    if (std::ranges::none_of(gpus, [&](const device::Info& gpu) { return gpu.backend == backend; })) {
+      print(fmt::format("{:<5} {}\n", backend, device::why_none(backend)));
+    }
+  }
   return ExitCode::done;
 }
 
@@ -135,10 +140,11 @@ void add_devices(CLI::App& app, Action& action) {
 }
 
 std::string version_text() {
-  std::string kernels;
+  std::string kernels, others;
   for (const auto name : cpu::instruction_sets()) kernels += fmt::format(" {}", name);
-  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI {}\nbackends cpu ({} ), cuda ({})", version, git_commit,
-                     compiler, io::version(), comm::mpi_version(), kernels, device::version("cuda"));
+  for (const auto name : device::backends()) others += fmt::format(", {} ({})", name, device::version(name));
+  return fmt::format("thor {} ({})\ncompiler {}\nHDF5 {}\nMPI {}\nbackends cpu ({} ){}", version, git_commit, compiler,
+                     io::version(), comm::mpi_version(), kernels, others);
 }
 
 void print(const std::string& text) {

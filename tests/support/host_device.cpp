@@ -52,12 +52,12 @@ class Poison {
 };
 
 template <class Real>
-void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Program<Real>& program,
-                 thor::device::LaunchShape shape) {
-  const auto advance = [&]<class P>(std::type_identity<P>) {
-    if (problem.kind() != thor::kind_of<P>) return false;
+void advance(int kind, const void* problem, const thor::device::Program<Real>& program,
+             thor::device::LaunchShape shape) {
+  const auto try_as = [&]<class P>(std::type_identity<P>) {
+    if (kind != int(thor::kind_of<P>)) return false;
+    const auto& p = *static_cast<const P*>(problem);
     for (std::uint32_t i = 0; i < shape.lanes; ++i) {
-      const auto& p = *static_cast<const P*>(problem.data());
       const int copy = int(i) % program.copies;
       using enum thor::device::Slice;
       const bool goes_on = program.rays.room > 0 ? thor::device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
@@ -69,8 +69,8 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
       }
     }
     if (program.rays.room > 0 && shape.lanes > 0) {
-      thor::device::start_rays<Plain>(*static_cast<const P*>(problem.data()), program, 0, 0, 1);
-      thor::device::trace_rays<Plain>(*static_cast<const P*>(problem.data()), program, 0, Alone());
+      thor::device::start_rays<Plain>(p, program, 0, 0, 1);
+      thor::device::trace_rays<Plain>(p, program, 0, Alone());
     }
     if (program.rays.room > 0) {
       const auto cells = thor::device::cells_of<Plain>(program, 0);
@@ -78,10 +78,10 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
     }
     return true;
   };
-  const bool known = advance(std::type_identity<thor::LineProblem<thor::Sphere<Real>>>()) ||
-                     advance(std::type_identity<thor::LineProblem<thor::Shell<Real>>>()) ||
-                     advance(std::type_identity<thor::LineProblem<thor::Slab<Real>>>()) ||
-                     advance(std::type_identity<thor::LineProblem<thor::UniformGrid<Real>>>());
+  const bool known = try_as(std::type_identity<thor::LineProblem<thor::Sphere<Real>>>()) ||
+                     try_as(std::type_identity<thor::LineProblem<thor::Shell<Real>>>()) ||
+                     try_as(std::type_identity<thor::LineProblem<thor::Slab<Real>>>()) ||
+                     try_as(std::type_identity<thor::LineProblem<thor::UniformGrid<Real>>>());
   if (!known) {
     throw thor::Error(thor::ExitCode::device, "host device: not for this problem, since no test needs it");
   }
@@ -89,71 +89,62 @@ void advance_any(const thor::AnyProblem<Real>& problem, const thor::device::Prog
 
 /// f(scene) with the scene that some bytes are.
 template <class Real, class F>
-void with_scene(const thor::AnyScene<Real>& scene, const F& f) {
-  switch (scene.kind()) {
+void with_scene(int kind, const void* scene, const F& f) {
+  switch (thor::DatasetKind(kind)) {
     case thor::DatasetKind::Sphere:
-      return f(*static_cast<const thor::Scene<thor::Sphere<Real>>*>(scene.data()));
+      return f(*static_cast<const thor::Scene<thor::Sphere<Real>>*>(scene));
     case thor::DatasetKind::Shell:
-      return f(*static_cast<const thor::Scene<thor::Shell<Real>>*>(scene.data()));
+      return f(*static_cast<const thor::Scene<thor::Shell<Real>>*>(scene));
     case thor::DatasetKind::Slab:
-      return f(*static_cast<const thor::Scene<thor::Slab<Real>>*>(scene.data()));
+      return f(*static_cast<const thor::Scene<thor::Slab<Real>>*>(scene));
     case thor::DatasetKind::UniformGrid:
-      return f(*static_cast<const thor::Scene<thor::UniformGrid<Real>>*>(scene.data()));
+      return f(*static_cast<const thor::Scene<thor::UniformGrid<Real>>*>(scene));
   }
 }
 
 template <class Real>
-void trace_any(const thor::AnyScene<Real>& any, const thor::ImageJob& job, const thor::ImageTile& tile, int planes,
-               Real* out) {
-  with_scene(any, [&](const auto& scene) {
-    for (int row = 0; row < tile.rows; ++row) {
-      for (int column = 0; column < tile.columns; ++column) {
-        thor::device::trace_pixel(scene, job, tile, planes, column, row, out);
+void trace(int kind, const void* any, const thor::device::ImageArguments<Real>& image) {
+  with_scene<Real>(kind, any, [&](const auto& scene) {
+    for (int row = 0; row < image.tile.rows; ++row) {
+      for (int column = 0; column < image.tile.columns; ++column) {
+        thor::device::trace_pixel(scene, image.job, image.tile, image.planes, column, row, image.out);
       }
     }
   });
 }
 
 template <class Real>
-void absorb_any(const thor::AnyScene<Real>& any, const thor::device::Sightlines& sightlines,
-                const thor::Absorption& absorption, Real* tau, double* columns) {
-  with_scene(any, [&](const auto& scene) {
-    for (std::uint32_t i = 0; i < sightlines.count; ++i) {
+void absorb(int kind, const void* any, const thor::device::AbsorptionArguments<Real>& spectra) {
+  with_scene<Real>(kind, any, [&](const auto& scene) {
+    for (std::uint32_t i = 0; i < spectra.sightlines.count; ++i) {
       for (int lane = 0; lane < 3; ++lane) {
-        thor::device::absorb_bins(scene, sightlines, absorption, i, lane, 3, tau, columns);
+        thor::device::absorb_bins(scene, spectra.sightlines, spectra.absorption, i, lane, 3, spectra.tau,
+                                  spectra.columns);
       }
     }
   });
 }
 
+template <class Real>
+void run(const thor::device::Task& task, const void* subject, const void* arguments, thor::device::LaunchShape shape) {
+  using enum thor::device::Task::What;
+  namespace device = thor::device;
+  switch (task.what) {
+    case advance:
+      return test::advance(task.kind, subject, *static_cast<const device::Program<Real>*>(arguments), shape);
+    case image:
+      return trace(task.kind, subject, *static_cast<const device::ImageArguments<Real>*>(arguments));
+    case absorb:
+      return test::absorb(task.kind, subject, *static_cast<const device::AbsorptionArguments<Real>*>(arguments));
+  }
+}
+
 }  // namespace
 
-void HostDevice::trace(int, const thor::AnyScene<float>& scene, const thor::ImageJob& job, const thor::ImageTile& tile,
-                       int planes, float* out) {
-  trace_any(scene, job, tile, planes, out);
-}
-void HostDevice::trace(int, const thor::AnyScene<double>& scene, const thor::ImageJob& job, const thor::ImageTile& tile,
-                       int planes, double* out) {
-  trace_any(scene, job, tile, planes, out);
-}
-void HostDevice::absorb(int, const thor::AnyScene<float>& scene, const thor::device::Sightlines& sightlines,
-                        const thor::Absorption& absorption, float* tau, double* columns) {
-  absorb_any(scene, sightlines, absorption, tau, columns);
-}
-void HostDevice::absorb(int, const thor::AnyScene<double>& scene, const thor::device::Sightlines& sightlines,
-                        const thor::Absorption& absorption, double* tau, double* columns) {
-  absorb_any(scene, sightlines, absorption, tau, columns);
-}
-
-void HostDevice::advance(int, const thor::AnyProblem<float>& problem, const thor::device::Program<float>& program,
-                         thor::device::LaunchShape shape) {
+void HostDevice::launch(int, const thor::device::Task& task, const void* subject, const void* arguments,
+                        thor::device::LaunchShape shape) {
   const Poison poison(poisoned);
-  advance_any(problem, program, shape);
-}
-void HostDevice::advance(int, const thor::AnyProblem<double>& problem, const thor::device::Program<double>& program,
-                         thor::device::LaunchShape shape) {
-  const Poison poison(poisoned);
-  advance_any(problem, program, shape);
+  task.single ? run<float>(task, subject, arguments, shape) : run<double>(task, subject, arguments, shape);
 }
 
 }  // namespace test

@@ -14,7 +14,7 @@ class HostDevice final : public thor::device::Device {
  public:
   explicit HostDevice(std::size_t memory = std::size_t(1) << 40) : free_(memory) {}
 
-  thor::device::Info info() const override { return {"host", 0, "no device", "one lane", 64, free_, free_}; }
+  thor::device::Info info() const override { return {"host", 0, "no device", "one lane", 16, 64, 32, free_, free_}; }
   void* allocate(thor::device::Memory where, std::size_t bytes) override {
     if (where == thor::device::Memory::device) {
       if (bytes > free_) throw thor::device::OutOfMemory{bytes, free_};
@@ -34,17 +34,8 @@ class HostDevice final : public thor::device::Device {
   void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
   void wait(int) override {}
 
-  void advance(int, const thor::AnyProblem<float>&, const thor::device::Program<float>&,
-               thor::device::LaunchShape) override;
-  void advance(int, const thor::AnyProblem<double>&, const thor::device::Program<double>&,
-               thor::device::LaunchShape) override;
-
-  void trace(int, const thor::AnyScene<float>&, const thor::ImageJob&, const thor::ImageTile&, int, float*) override;
-  void trace(int, const thor::AnyScene<double>&, const thor::ImageJob&, const thor::ImageTile&, int, double*) override;
-  void absorb(int, const thor::AnyScene<float>&, const thor::device::Sightlines&, const thor::Absorption&, float*,
-              double*) override;
-  void absorb(int, const thor::AnyScene<double>&, const thor::device::Sightlines&, const thor::Absorption&, double*,
-              double*) override;
+  void launch(int queue, const thor::device::Task& task, const void* subject, const void* arguments,
+              thor::device::LaunchShape shape) override;
 
   /// Memory of the host that is filled with NaN while lanes run: they have copies of their own.
   std::vector<std::span<std::byte>> poisoned;

@@ -1,9 +1,20 @@
 #pragma once
 
+/// What this is compiled by and for. No other header asks.
+///
+///   THOR_GPU_COMPILER  a compiler for GPUs, which has a pass for the host and one for the device
+///   THOR_ON_GPU        the pass for the device
+#if defined(__CUDACC__)
+#define THOR_GPU_COMPILER 1
+#endif
+#if defined(__CUDA_ARCH__)
+#define THOR_ON_GPU 1
+#endif
+
 /// THOR_FN marks a kernel function: inlined into the step, callable on host and device. THOR_NOINLINE marks one that is
 /// called instead, where it is large and speed is not the point. THOR_INLINE_LAMBDA follows the parameters of a lambda
 /// inside a kernel function.
-#if defined(__CUDACC__)
+#if defined(THOR_GPU_COMPILER)
 #define THOR_FN __host__ __device__ __forceinline__
 #define THOR_NOINLINE __host__ __device__ __noinline__
 #define THOR_INLINE_LAMBDA
@@ -14,9 +25,9 @@
 #endif
 
 /// Precedes a loop over a fixed number of terms.
-#if defined(__CUDA_ARCH__)
+#if defined(THOR_ON_GPU)
 #define THOR_UNROLL _Pragma("unroll")
-#elif defined(__CUDACC__)
+#elif defined(THOR_GPU_COMPILER)
 #define THOR_UNROLL
 #else
 #define THOR_UNROLL _Pragma("GCC unroll 16")
@@ -26,4 +37,24 @@
 /// can never replace one copy's function by another's. Kernel translation units define THOR_ISA.
 #ifndef THOR_ISA
 #define THOR_ISA isa_host
+#endif
+
+#if defined(THOR_ON_GPU)
+namespace thor {
+inline namespace THOR_ISA {
+
+/// The device's own approximations to 1/x and to 1 over the root of x, good to two units in the last place.
+THOR_FN float approximate_inverse(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+THOR_FN float approximate_inverse_root(float x) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor
 #endif

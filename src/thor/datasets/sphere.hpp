@@ -38,7 +38,6 @@ template <class V>
 struct SphereView : Meshless<SphereView<V>, V> {
   static constexpr bool substeps = false;
   static constexpr bool dusty = false;
-  static constexpr int gpu_registers[2] = {80, 128};
   using Real = RealOf<V>;
   using Here = Region<V, IntOf<V>>;
   using Segment = SphereSegment<V>;

@@ -1,9 +1,10 @@
 #pragma once
-#include "thor/core/macros.hpp"
+#include "thor/core/target.hpp"
 
 /// The only intrinsics of the project. On a CPU, fused multiply-add on machine registers: std::experimental::fma is
-/// defined lane by lane, and the compiler does not always put the lanes together again. On a GPU, root and quotient.
-#if defined(__CUDACC__)
+/// defined lane by lane, and the compiler does not always put the lanes together again. On a GPU, root and quotient, by
+/// approximations of core/target.hpp.
+#if defined(THOR_GPU_COMPILER)
 #elif defined(__FMA__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
@@ -13,24 +14,21 @@
 namespace thor {
 inline namespace THOR_ISA {
 
-#if defined(__CUDA_ARCH__)
+#if defined(THOR_ON_GPU)
 // Correctly rounded, as on a CPU, but without the branch that the compiler's own sequences have for numbers near the
 // ends of the exponent range: an approximation, then corrections by the remainder (Markstein 1990, IBM J. Res. Dev. 34,
 // 111).
 THOR_FN float sqrt(float x) {
-  float y;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  const float g = __fmul_rn(x, y), h = __fmul_rn(0.5f, y);
-  return x > 0.f ? __fmaf_rn(__fmaf_rn(-g, g, x), h, g) : x;
+  const float y = approximate_inverse_root(x), g = x * y, h = 0.5f * y;
+  return x > 0.f ? __builtin_fmaf(__builtin_fmaf(-g, g, x), h, g) : x;
 }
 THOR_FN float divide(float a, float b) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
-  y = __fmaf_rn(__fmaf_rn(-b, y, 1.f), y, y);
-  const float q = __fmul_rn(a, y);
-  return __fmaf_rn(__fmaf_rn(-b, q, a), y, q);
+  float y = approximate_inverse(b);
+  y = __builtin_fmaf(__builtin_fmaf(-b, y, 1.f), y, y);
+  const float q = a * y;
+  return __builtin_fmaf(__builtin_fmaf(-b, q, a), y, q);
 }
-#elif defined(__CUDACC__)
+#elif defined(THOR_GPU_COMPILER)
 #elif defined(__FMA__)
 THOR_FN __m128 fused(__m128 a, __m128 b, __m128 c) { return _mm_fmadd_ps(a, b, c); }
 THOR_FN __m128d fused(__m128d a, __m128d b, __m128d c) { return _mm_fmadd_pd(a, b, c); }
@@ -46,7 +44,7 @@ THOR_FN float64x2_t fused(float64x2_t a, float64x2_t b, float64x2_t c) { return 
 #endif
 
 /// A machine register, as a type of the compiler's own.
-#if defined(__CUDACC__)
+#if defined(THOR_GPU_COMPILER)
 #elif defined(__x86_64__)
 template <class T, int bytes>
 struct Register {

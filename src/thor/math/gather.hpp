@@ -36,7 +36,7 @@ struct Numbers {
 
 // ---- a pack of photons ----------------------------------------------------------------------------------------------
 
-#if !defined(__CUDACC__)
+#if !defined(THOR_GPU_COMPILER)
 
 /// By halves: few instruction sets multiply 64 bits.
 template <class V>

@@ -11,7 +11,7 @@ inline namespace THOR_ISA {
 template <class V>
 requires std::is_arithmetic_v<V> THOR_FN V lookup(const float* memory, IntOf<V> index) { return V(memory[index]); }
 
-#if !defined(__CUDACC__)
+#if !defined(THOR_GPU_COMPILER)
 template <class V>
 requires(!std::is_arithmetic_v<V>) THOR_FN V lookup(const float* memory, IntOf<V> index) {
   [[maybe_unused]] constexpr int lanes = Value<V>::lanes;

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "thor/core/macros.hpp"
+#include "thor/core/target.hpp"
 #include "thor/math/fused.hpp"
-#if !defined(__CUDACC__)
+#if !defined(THOR_GPU_COMPILER)
 #include <experimental/simd>
 #endif
 
@@ -58,7 +58,7 @@ template <class T>
 requires std::is_arithmetic_v<T> THOR_FN T select(bool m, T a, T b) { return m ? a : b; }
 THOR_FN bool any(bool m) { return m; }
 THOR_FN int count(bool m) { return m ? 1 : 0; }
-#if !defined(__CUDA_ARCH__)  // for a device they are in fused.hpp
+#if !defined(THOR_ON_GPU)  // for a device they are in fused.hpp
 THOR_FN float sqrt(float x) { return __builtin_sqrtf(x); }
 /// a / b where a step divides: the exponents of a, b and a/b are far from the ends of their range.
 THOR_FN float divide(float a, float b) { return a / b; }
@@ -73,7 +73,7 @@ template <class T>
 requires std::is_floating_point_v<T> THOR_FN T max(T a, T b) { return a > b ? a : b; }
 
 /// a*b + c, in one rounding where the instruction set has it, in two where it has not (never through libm).
-#if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
+#if defined(__FMA__) || defined(__aarch64__) || defined(THOR_ON_GPU)
 #define THOR_HAS_FMA 1
 THOR_FN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 THOR_FN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -110,7 +110,7 @@ requires std::is_arithmetic_v<T> THOR_FN void store(T v, T* p) { *p = v; }
 
 // ---- a pack of photons ----------------------------------------------------------------------------------------------
 
-#if !defined(__CUDACC__)
+#if !defined(THOR_GPU_COMPILER)
 namespace stdx = std::experimental;
 
 /// A simd register of our own, so that argument-dependent lookup never finds the per-lane libm functions that

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "thor/core/macros.hpp"
+#include "thor/core/target.hpp"
 
 namespace thor {
 inline namespace THOR_ISA {

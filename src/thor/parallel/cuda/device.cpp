@@ -17,7 +17,8 @@ device::Info describe(int index) {
   device::Info info;
   info.backend = "cuda", info.index = index, info.name = properties.name;
   info.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
-  info.schedulers = 4 * properties.multiProcessorCount;
+  info.processors = properties.multiProcessorCount, info.schedulers = schedulers * info.processors;
+  info.group = properties.warpSize;
   info.memory = properties.totalGlobalMem;
   return info;
 }
@@ -28,7 +29,7 @@ class CudaDevice final : public device::Device {
     check(cudaSetDevice(index), "cudaSetDevice");
     // The host sleeps while it waits: its processors have other work.
     check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), "cudaSetDeviceFlags");
-    if (kernels<float>().front()->probe() != cudaSuccess) {
+    if (kernels().front().front().probe() != cudaSuccess) {
       throw Error(ExitCode::device,
                   fmt::format("cuda device {} ({}): this build has no kernels for {}; configure with "
                               "-DCMAKE_CUDA_ARCHITECTURES={}",
@@ -73,63 +74,25 @@ class CudaDevice final : public device::Device {
   }
   void wait(int queue) override { check(cudaStreamSynchronize(streams_[queue]), "cudaStreamSynchronize"); }
 
-  void advance(int queue, const AnyProblem<float>& problem, const device::Program<float>& program,
-               device::LaunchShape shape) override {
-    start(queue, problem, program, shape);
-  }
-  void advance(int queue, const AnyProblem<double>& problem, const device::Program<double>& program,
-               device::LaunchShape shape) override {
-    start(queue, problem, program, shape);
-  }
-
-  void trace(int queue, const AnyScene<float>& scene, const ImageJob& job, const ImageTile& tile, int planes,
-             float* out) override {
-    start_trace(queue, scene, job, tile, planes, out);
-  }
-  void trace(int queue, const AnyScene<double>& scene, const ImageJob& job, const ImageTile& tile, int planes,
-             double* out) override {
-    start_trace(queue, scene, job, tile, planes, out);
-  }
-  void absorb(int queue, const AnyScene<float>& scene, const device::Sightlines& sightlines,
-              const Absorption& absorption, float* tau, double* columns) override {
-    check(kernel_of(scene).absorb(scene.data(), sightlines, absorption, tau, columns, streams_[queue]), "absorption");
-  }
-  void absorb(int queue, const AnyScene<double>& scene, const device::Sightlines& sightlines,
-              const Absorption& absorption, double* tau, double* columns) override {
-    check(kernel_of(scene).absorb(scene.data(), sightlines, absorption, tau, columns, streams_[queue]), "absorption");
+  void launch(int queue, const device::Task& task, const void* subject, const void* arguments,
+              device::LaunchShape shape) override {
+    check(kernel_for(task).launch(subject, arguments, shape, streams_[queue]), "launch of a kernel");
   }
 
  private:
-  template <class Real>
-  const TraceKernel<Real>& kernel_of(const AnyScene<Real>& scene) const {
-    for (const TraceKernel<Real>* kernel : trace_kernels<Real>()) {
-      if (kernel->kind == scene.kind()) return *kernel;
+  static const Kernel& kernel_for(const device::Task& task) {
+    bool has_precision = false;
+    for (const auto& list : kernels()) {
+      for (const Kernel& kernel : list) {
+        if (kernel.task == task) return kernel;
+        has_precision = has_precision || (kernel.task.what == task.what && kernel.task.single == task.single);
+      }
     }
-    throw Error(
-        ExitCode::device,
-        "this build has no kernels of this precision for rays on GPUs: configure with -DTHOR_CUDA_DOUBLE=ON and "
-        "without THOR_CUDA_FOR, or run with --precision single or --device cpu");
-  }
-  template <class Real>
-  void start_trace(int queue, const AnyScene<Real>& scene, const ImageJob& job, const ImageTile& tile, int planes,
-                   Real* out) {
-    check(kernel_of(scene).image(scene.data(), job, tile, planes, out, streams_[queue]), "launch of the ray kernel");
-  }
-  template <class Real>
-  void start(int queue, const AnyProblem<Real>& problem, const device::Program<Real>& program,
-             device::LaunchShape shape) {
-    for (const Kernel<Real>* kernel : kernels<Real>()) {
-      if (kernel->kind != problem.kind()) continue;
-      check(kernel->launch(problem.data(), program, shape, streams_[queue]), "launch of the lane kernel");
-      return;
-    }
-    throw Error(
-        ExitCode::device,
-        kernels<Real>().empty()
-            ? "this build has no double-precision kernels for GPUs: configure with -DTHOR_CUDA_DOUBLE=ON, or run with "
-              "--precision single or --device cpu"
-            : "this build has no kernels for GPUs for this line, gas and numerics: configure with "
-              "-DTHOR_SELECTED_NUMERICS=ON and without THOR_CUDA_FOR, or run with --device cpu");
+    throw Error(ExitCode::device,
+                has_precision ? "this build has no kernels for GPUs for this line, gas and numerics: configure with "
+                                "-DTHOR_SELECTED_NUMERICS=ON and without THOR_CUDA_FOR, or run with --device cpu"
+                              : "this build has no double-precision kernels for GPUs: configure with "
+                                "-DTHOR_CUDA_DOUBLE=ON, or run with --precision single or --device cpu");
   }
   void check(cudaError_t error, const char* call) const {
     if (error == cudaSuccess) return;

@@ -3,6 +3,13 @@
 #include "thor/parallel/cuda/kernel.hpp"
 #include "thor/parallel/device/rays.hpp"
 
+namespace thor {
+template <class R>
+struct Sphere;
+template <class R>
+struct UniformGrid;
+}  // namespace thor
+
 namespace thor::cuda {
 namespace {
 
@@ -33,15 +40,22 @@ struct Group {
   }
 };
 
+/// Registers of a thread that only steps, in single and double precision.
+template <class Dataset>
+constexpr int registers[2] = {80, 168};
+template <class Real>
+constexpr int registers<Sphere<Real>>[2] = {80, 128};
+template <class Real>
+constexpr int registers<UniformGrid<Real>>[2] = {96, 168};
+
 /// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (65536/block/blocks). Where
 /// photons start and jump, and on rays, threads often wait for memory, and more of them are worth more than registers.
 template <class P, device::Slice slice>
 constexpr int blocks_held() {
   using Real = typename P::Real;
-  using Dataset = decltype(view<Real>(typename P::Dataset{}));
   constexpr bool single = sizeof(Real) == 4;
   if (single && slice != device::Slice::steps) return 65536 / block / 64;
-  return 65536 / block / Dataset::gpu_registers[!single];
+  return 65536 / block / registers<typename P::Dataset>[!single];
 }
 
 template <class P, device::Slice slice>
@@ -49,7 +63,7 @@ __global__ void __launch_bounds__(block, blocks_held<P, slice>())
     advance_lanes(const __grid_constant__ P problem, const __grid_constant__ device::Program<typename P::Real> program,
                   device::LaunchShape shape) {
   const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
-  const std::uint32_t within = thread % 32, index = thread / 32 * std::uint32_t(shape.width) + within;
+  const std::uint32_t within = thread % warp, index = thread / warp * std::uint32_t(shape.width) + within;
   const bool has_lane = within < std::uint32_t(shape.width) && index < shape.lanes;
   const Group group{__ballot_sync(~0u, has_lane)};
   if (!has_lane) return;
@@ -87,10 +101,10 @@ cudaError_t probe() {
                                reinterpret_cast<const void*>(advance_lanes<ThisProblem, device::Slice::refills>));
 }
 
-cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& program, device::LaunchShape shape,
-                   cudaStream_t stream) {
+cudaError_t launch(const void* problem, const void* arguments, device::LaunchShape shape, cudaStream_t stream) {
+  const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
   const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
-  const std::uint32_t blocks = (warps * 32 + block - 1) / block;
+  const std::uint32_t blocks = (warps * warp + block - 1) / block;
   const auto& p = *static_cast<const ThisProblem*>(problem);
   using enum device::Slice;
   if (program.rays.room > 0) {
@@ -111,7 +125,8 @@ cudaError_t launch(const void* problem, const device::Program<THOR_REAL>& progra
 
 }  // namespace
 
-extern const Kernel<THOR_REAL> THOR_ENTRY;
-const Kernel<THOR_REAL> THOR_ENTRY{ProblemKind::THOR_KIND, probe, launch};
+extern const Kernel THOR_ENTRY[1];
+const Kernel THOR_ENTRY[1] = {
+    {{device::Task::advance, int(ProblemKind::THOR_KIND), sizeof(THOR_REAL) == 4}, probe, launch}};
 
 }  // namespace thor::cuda

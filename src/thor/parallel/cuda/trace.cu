@@ -14,9 +14,9 @@ constexpr int columns = 16, rows = 8;
 __global__ void __launch_bounds__(columns* rows)
     trace_pixels(const __grid_constant__ ThisScene scene, const __grid_constant__ ImageJob job, ImageTile tile,
                  int planes, THOR_REAL* out) {
-  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
-  const int column = int(blockIdx.x) * columns + warp % 2 * 8 + lane % 8;
-  const int row = int(blockIdx.y) * rows + warp / 2 * 4 + lane / 8;
+  const int group = int(threadIdx.x) / warp, lane = int(threadIdx.x) % warp;
+  const int column = int(blockIdx.x) * columns + group % 2 * 8 + lane % 8;
+  const int row = int(blockIdx.y) * rows + group / 2 * 4 + lane / 8;
   if (column >= tile.columns || row >= tile.rows) return;
   device::trace_pixel(scene, job, tile, planes, column, row, out);
 }
@@ -27,23 +27,31 @@ __global__ void __launch_bounds__(256)
   device::absorb_bins(scene, sightlines, absorption, blockIdx.x, int(threadIdx.x), 256, tau, columns);
 }
 
-cudaError_t image(const void* scene, const ImageJob& job, const ImageTile& tile, int planes, THOR_REAL* out,
-                  cudaStream_t stream) {
+cudaError_t image(const void* scene, const void* arguments, device::LaunchShape, cudaStream_t stream) {
+  const auto& [job, tile, planes, out] = *static_cast<const device::ImageArguments<THOR_REAL>*>(arguments);
   const dim3 blocks(unsigned((tile.columns + columns - 1) / columns), unsigned((tile.rows + rows - 1) / rows));
   trace_pixels<<<blocks, columns * rows, 0, stream>>>(*static_cast<const ThisScene*>(scene), job, tile, planes, out);
   return cudaGetLastError();
 }
 
-cudaError_t absorb(const void* scene, const device::Sightlines& sightlines, const Absorption& absorption,
-                   THOR_REAL* tau, double* columns, cudaStream_t stream) {
+cudaError_t absorb(const void* scene, const void* arguments, device::LaunchShape, cudaStream_t stream) {
+  const auto& [sightlines, absorption, tau, columns] =
+      *static_cast<const device::AbsorptionArguments<THOR_REAL>*>(arguments);
   absorb_sightlines<<<sightlines.count, 256, 0, stream>>>(*static_cast<const ThisScene*>(scene), sightlines, absorption,
                                                           tau, columns);
   return cudaGetLastError();
 }
 
+cudaError_t probe() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(trace_pixels));
+}
+
 }  // namespace
 
-extern const TraceKernel<THOR_REAL> THOR_ENTRY;
-const TraceKernel<THOR_REAL> THOR_ENTRY{DatasetKind::THOR_DATASET, image, absorb};
+extern const Kernel THOR_ENTRY[2];
+const Kernel THOR_ENTRY[2] = {
+    {{device::Task::image, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, image},
+    {{device::Task::absorb, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, absorb}};
 
 }  // namespace thor::cuda

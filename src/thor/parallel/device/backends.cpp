@@ -29,10 +29,10 @@ std::string version() { return "not in this build"; }
 #endif
 
 /// The backends that thor knows; one that is not in this build lists nothing.
-const Backend backends[] = {{"cuda", cuda::list, cuda::open, cuda::why_none, cuda::version}};
+const Backend known[] = {{"cuda", cuda::list, cuda::open, cuda::why_none, cuda::version}};
 
 const Backend* find(std::string_view name) {
-  for (const Backend& b : backends) {
+  for (const Backend& b : known) {
     if (b.name == name) return &b;
   }
   return nullptr;
@@ -42,10 +42,16 @@ const Backend* find(std::string_view name) {
 
 std::vector<Info> list() {
   std::vector<Info> devices;
-  for (const Backend& b : backends) {
+  for (const Backend& b : known) {
     for (Info& info : b.list()) devices.push_back(std::move(info));
   }
   return devices;
+}
+
+std::vector<std::string_view> backends() {
+  std::vector<std::string_view> names;
+  for (const Backend& b : known) names.push_back(b.name);
+  return names;
 }
 
 std::string why_none(std::string_view backend) { return find(backend)->why_none(); }
@@ -57,7 +63,9 @@ std::unique_ptr<Device> open(std::string_view name) {
   const auto colon = name.find(':');
   const Backend* backend = find(name.substr(0, colon));
   if (!backend) {
-    throw Error(ExitCode::usage, fmt::format("--device {}: not a device; choose auto, cpu, cuda or cuda:N", name));
+    std::string names = "auto, cpu";
+    for (const std::string_view b : backends()) names += fmt::format(", {0} or {0}:N", b);
+    throw Error(ExitCode::usage, fmt::format("--device {}: not a device; choose {}", name, names));
   }
   const auto devices = backend->list();
   if (devices.empty()) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,10 +23,19 @@ struct Info {
   int index = 0;             ///< among the devices of the backend
   std::string name;          ///< as the maker calls it
   std::string architecture;  ///< "sm_90"
-  int schedulers = 1;        ///< warps that can issue in one cycle
+  int processors = 1;        ///< units with a memory and schedulers of their own
+  int schedulers = 1;        ///< groups that can issue in one cycle, in all of them
+  int group = 1;             ///< threads that run in lockstep: 16, 32 or 64
   std::size_t memory = 0;
   std::size_t memory_free = 0;  ///< of an open device
 };
+
+/// How `lanes` lanes are spread over all schedulers, or a share of them.
+inline LaunchShape spread(const Info& info, std::uint32_t lanes, int shares = 1) {
+  const auto groups = std::uint32_t(std::max(info.schedulers / shares, 1));
+  const auto width = std::clamp<std::uint32_t>((lanes + groups - 1) / groups, 1, std::uint32_t(info.group));
+  return {lanes, int(width), std::max(info.processors, 1)};
+}
 
 enum class Memory { device, pinned };  ///< pinned: on the host, for asynchronous copies
 
@@ -48,22 +58,29 @@ class Device {
   virtual void wait(int queue) = 0;  ///< until everything in the queue is done
 
   /// Queues one slice of a problem whose arrays are on the device.
-  virtual void advance(int queue, const AnyProblem<float>& problem, const Program<float>& program,
-                       LaunchShape shape) = 0;
-  virtual void advance(int queue, const AnyProblem<double>& problem, const Program<double>& program,
-                       LaunchShape shape) = 0;
-
+  template <class Real>
+  void advance(int queue, const AnyProblem<Real>& problem, const Program<Real>& program, LaunchShape shape) {
+    launch(queue, {Task::advance, int(problem.kind()), sizeof(Real) == 4}, problem.data(), &program, shape);
+  }
   /// Queues a tile of an image, of a scene whose arrays are on the device: the first `planes` of them, one after the
   /// other.
-  virtual void trace(int queue, const AnyScene<float>& scene, const ImageJob& job, const ImageTile& tile, int planes,
-                     float* out) = 0;
-  virtual void trace(int queue, const AnyScene<double>& scene, const ImageJob& job, const ImageTile& tile, int planes,
-                     double* out) = 0;
+  template <class Real>
+  void trace(int queue, const AnyScene<Real>& scene, const ImageJob& job, const ImageTile& tile, int planes,
+             Real* out) {
+    const ImageArguments<Real> arguments{job, tile, planes, out};
+    launch(queue, {Task::image, int(scene.kind()), sizeof(Real) == 4}, scene.data(), &arguments, {});
+  }
   /// Queues the spectra of sightlines: adds to their bins, and sets their column densities.
-  virtual void absorb(int queue, const AnyScene<float>& scene, const Sightlines& sightlines,
-                      const Absorption& absorption, float* tau, double* columns) = 0;
-  virtual void absorb(int queue, const AnyScene<double>& scene, const Sightlines& sightlines,
-                      const Absorption& absorption, double* tau, double* columns) = 0;
+  template <class Real>
+  void absorb(int queue, const AnyScene<Real>& scene, const Sightlines& sightlines, const Absorption& absorption,
+              Real* tau, double* columns) {
+    const AbsorptionArguments<Real> arguments{sightlines, absorption, tau, columns};
+    launch(queue, {Task::absorb, int(scene.kind()), sizeof(Real) == 4}, scene.data(), &arguments, {});
+  }
+
+ protected:
+  /// Queues a task on the bytes of a problem or scene, with a Program, ImageArguments or AbsorptionArguments.
+  virtual void launch(int queue, const Task& task, const void* subject, const void* arguments, LaunchShape shape) = 0;
 };
 
 struct OutOfMemory {
@@ -98,6 +115,8 @@ class Buffer {
 
 /// Every device of every backend of this build.
 std::vector<Info> list();
+/// The backends that thor knows, in this build or not.
+std::vector<std::string_view> backends();
 /// "cuda" or "cuda:1". Throws Error(device) with the alternatives.
 std::unique_ptr<Device> open(std::string_view name);
 /// Why a backend has no devices: "not in this build", "no driver", ...

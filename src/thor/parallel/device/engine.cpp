@@ -30,7 +30,6 @@ constexpr std::size_t live_tally_limit = 1u
 constexpr std::uint64_t fewest_events = 8, most_events = 1u << 12;  ///< of a lane in a slice
 constexpr int first_steps = 64, most_steps = 1 << 20;               ///< of a lane in a slice
 
-constexpr int schedulers_of_a_processor = 4;
 constexpr Report nothing{0, 0, no_photon, 0, {}, 0, 0, {}};
 
 constexpr std::uint32_t most_spilled = 1u << 20;  ///< shares handed over to the host per slice and squad
@@ -143,7 +142,7 @@ class Engine {
         fusing_(observers.fuses() ? int(observers.towards.size()) : 0),
         joins_(tally.joins()),
         ids_(pool.take_all()),
-        schedulers_(device.info().schedulers),
+        info_(device.info()),
         sources_(upload<Source<Real>>(device, mirrored(emitter.sources))),
         towards_(upload<std::array<double, 3>>(device, observers.towards)),
         outputs_(upload<OutputPlan>(device, {tally.plan().outputs, std::size_t(tally.plan().output_count)})),
@@ -314,10 +313,7 @@ class Engine {
     program.steps = squad.steps = steps_;
     program.last = next_seen_ >= ids_.end || pool_.closed();
     squad.granted = program.granted;
-    const std::uint32_t warps = std::uint32_t(std::max(schedulers_ / Device::queues, 1));
-    device_.advance(squad.queue, problem_, program,
-                    {squad.count, int(std::clamp((squad.count + warps - 1) / warps, 1u, 32u)),
-                     std::max(schedulers_ / schedulers_of_a_processor, 1)});
+    device_.advance(squad.queue, problem_, program, spread(info_, squad.count, Device::queues));
     device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));
     device_.copy_out(squad.queue, squad.next_id.data(), next_id_.data(), sizeof(std::uint64_t));
     device_.copy_out(squad.queue, squad.counters.data(), cells_.data(), squad.counters.bytes());
@@ -475,7 +471,7 @@ class Engine {
   const Pool::Block ids_;
   const std::uint64_t finished_before_ = control_.finished, scatterings_before_ = control_.scatterings,
                       longest_before_ = control_.longest;  ///< of earlier ids of the pool
-  const int schedulers_;
+  const Info info_;
   std::vector<Buffer<std::byte>> arrays_;  ///< cells of a grid, tables of sources
   Buffer<Source<Real>> sources_;
   Buffer<std::array<double, 3>> towards_;

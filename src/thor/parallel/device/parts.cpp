@@ -23,6 +23,7 @@ class PartStepper {
  public:
   PartStepper(Device& device, const Options& options)
       : device_(device),
+        info_(device.info()),
         lanes_(std::size_t(options.lanes ? options.lanes : lanes_unasked)),
         slice_(options.slice),
         memory_(device, Memory::device, lane_bytes<Real>(lanes_)),
@@ -57,9 +58,8 @@ class PartStepper {
     device_.wait(0);
     program_.steps = steps_;
     const auto start = Clock::now();
-    const auto count = std::uint32_t(live.size()), warps = std::uint32_t(std::max(device_.info().schedulers, 1));
-    device_.advance(0, there, program_,
-                    {count, int(std::clamp((count + warps - 1) / warps, 1u, 32u)), std::max(int(warps) / 4, 1)});
+    const auto count = std::uint32_t(live.size());
+    device_.advance(0, there, program_, spread(info_, count));
     device_.wait(0);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     steps_ = std::clamp(int(steps_ * std::clamp(slice_ / std::max(seconds, 1e-6), 0.25, 4.)), 1, longest_slice);
@@ -83,6 +83,7 @@ class PartStepper {
   }
 
   Device& device_;
+  const Info info_;
   const std::size_t lanes_;
   const double slice_;
   int steps_ = 64;

@@ -12,6 +12,22 @@ struct Sightlines {
   std::uint32_t count;
 };
 
+/// What the kernels of rays are called with.
+template <class Real>
+struct ImageArguments {
+  const ImageJob& job;
+  const ImageTile& tile;
+  int planes;
+  Real* out;
+};
+template <class Real>
+struct AbsorptionArguments {
+  const Sightlines& sightlines;
+  const Absorption& absorption;
+  Real* tau;
+  double* columns;
+};
+
 inline namespace THOR_ISA {
 
 /// One pixel of a tile, and its numbers in each plane.
