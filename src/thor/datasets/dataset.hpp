@@ -37,6 +37,12 @@ concept SegmentOf = requires(const S segment, V s) {
   { segment.next() } -> std::convertible_to<IntOf<V>>;
 };
 
+/// What becomes of lanes that arrive at a face: they leave the gas, or this part of it for another.
+template <class V>
+struct Passage {
+  MaskOf<V> leaves, departs;
+};
+
 /// The first part of a segment, over which the gas counts as homogeneous.
 template <class V>
 struct Leg {
@@ -80,7 +86,7 @@ THOR_FN V depth_at_birth(V exact, V scale = V(1)) {
 template <class View, class V>
 struct Meshless {
   static constexpr bool redshifts = false, stops = false;
-  static constexpr int gpu_registers[2] = {80, 168};
+  static THOR_FN constexpr bool is_part() { return false; }
   using Real = RealOf<V>;
   using Place = Region<V, IntOf<V>>;
   using Here = Place;
@@ -120,10 +126,10 @@ struct Meshless {
     return MaskOf<V>(false);
   }
   template <class Lane, class Segment>
-  THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const Segment& segment) const {
+  THOR_FN Passage<V> cross(Lane& lane, MaskOf<V> face, const Segment& segment) const {
     const IntOf<V> next = segment.next();
     lane.place.cell = select(face, next, lane.place.cell);
-    return face && equal<V>(next, outside);
+    return {face && equal<V>(next, outside), MaskOf<V>(false)};
   }
 
   /// The place of a lane `back` ago along its direction.
@@ -214,14 +220,13 @@ struct TestTable {
 ///   redshifts       the frequency changes along a flight (the Hubble flow)
 ///   stops           photons may be stopped before they leave
 ///   Place           what lanes carry of where they are, beside their coordinates (place.hpp)
-///   gpu_registers   registers of a GPU thread that its kernels should need at most, in single and double precision
 ///
 ///   here(lane)                 what is known of the gas at the lane's place, asked for once a step
 ///   arrived(lane, here)        the same after a flight within the cell
 ///   leg(here, ...)             the part of a segment over which the gas counts as homogeneous
 ///   advance(lane, s)           moves the lanes along their directions, within their cells
-///   leap(lane, s)              the same within the sphere of room(); true where the lane's cell is in another part
-///   cross(lane, face, segment) puts lanes that arrive at a face into the cell behind it; true where that is outside
+///   leap(lane, s)              the same within the sphere of room(); true where the lane departs for another part
+///   cross(lane, face, segment) puts lanes that arrive at a face into the cell behind it
 template <class D, class V>
 concept DatasetFor = requires(const D dataset, typename D::Here here, typename D::Width width,
                               typename D::Segment segment, Vec3<V> position, Vec3<V> direction, V x) {
@@ -230,8 +235,8 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { D::redshifts } -> std::convertible_to<bool>;
   { D::stops } -> std::convertible_to<bool>;
   requires std::is_same_v<typename D::Place::Number, V>;
-  { D::gpu_registers[0] } -> std::convertible_to<int>;
-  { dataset.varies() } -> std::convertible_to<bool>;  // density or velocity change along a flight
+  { dataset.is_part() } -> std::convertible_to<bool>;  // of a larger one: lanes may depart
+  { dataset.varies() } -> std::convertible_to<bool>;   // density or velocity change along a flight
   { dataset.segment(here, position, direction) } -> std::same_as<typename D::Segment>;
   requires SegmentOf<typename D::Segment, V>;
   { dataset.opacity(here, position) } -> std::convertible_to<V>;                    // n sigma_0 per unit length
@@ -246,7 +251,7 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
     { dataset.here(lane) } -> std::same_as<typename D::Here>;
     { dataset.arrived(lane, here) } -> std::same_as<typename D::Here>;
     { dataset.leg(here, position, direction, segment, x, line) } -> std::same_as<Leg<V>>;
-    { dataset.cross(moved, face, segment) } -> std::convertible_to<MaskOf<V>>;
+    { dataset.cross(moved, face, segment) } -> std::same_as<Passage<V>>;
     { dataset.dust_ratio(here, dust) } -> std::convertible_to<V>;
     { dataset.room(lane, here, TestLimits()) } -> std::convertible_to<V>;  // largest homogeneous sphere
     dataset.advance(moved, x);

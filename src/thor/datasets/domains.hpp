@@ -15,6 +15,45 @@ struct CellBox {
   bool operator==(const CellBox&) const = default;
 };
 
+/// The cells of a part, and those of the whole grid. A kernel sees a part in cells that are counted from its own
+/// corner.
+struct PartFrame {
+  CellBox box;  ///< of the part
+  CellIndex whole;
+  bool periodic;
+
+  CellIndex to_whole(CellIndex cell) const {
+    for (std::size_t k = 0; k < 3; ++k) cell[k] = wrapped(cell[k] + box.first[k], k);
+    return cell;
+  }
+  /// Not in the part, if it is not there.
+  CellIndex to_part(CellIndex cell) const {
+    for (std::size_t k = 0; k < 3; ++k) cell[k] = wrapped(cell[k] - box.first[k], k);
+    return cell;
+  }
+  bool holds(const CellIndex& cell) const {
+    const CellIndex there = to_part(cell);
+    return there[0] >= 0 && there[0] < box.count[0] && there[1] >= 0 && there[1] < box.count[1] && there[2] >= 0 &&
+           there[2] < box.count[2];
+  }
+  /// The faces behind which the grid goes on, as UniformGrid has them.
+  int borders() const {
+    int bits = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (periodic || box.first[k] > 0) bits |= 1 << (2 * k);
+      if (periodic || box.first[k] + box.count[k] < whole[k]) bits |= 2 << (2 * k);
+    }
+    return bits;
+  }
+
+ private:
+  std::int64_t wrapped(std::int64_t cell, std::size_t k) const {
+    if (!periodic) return cell;
+    const std::int64_t rest = cell % whole[k];
+    return rest < 0 ? rest + whole[k] : rest;
+  }
+};
+
 /// A grid that is cut into cuboids, so that each process needs only a part of it (paper, section 3.6).
 class Domains {
  public:

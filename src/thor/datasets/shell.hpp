@@ -71,7 +71,7 @@ struct ShellView : Meshless<ShellView<V>, V> {
     lane.place.depth = depth;
   }
   template <class Lane>
-  THOR_FN MaskOf<V> cross(Lane& lane, MaskOf<V> face, const FaceSegment<V>& segment) const {
+  THOR_FN Passage<V> cross(Lane& lane, MaskOf<V> face, const FaceSegment<V>& segment) const {
     // Into the gas, or into the cavity.
     lane.place.depth = select(face, select(equal<V>(segment.behind, gas), at_inner(), V(Real(0))), lane.place.depth);
     return Meshless<ShellView<V>, V>::cross(lane, face, segment);

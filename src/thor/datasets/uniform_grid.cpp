@@ -132,19 +132,23 @@ void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::D
   }
 }
 
-/// Where stop_shift is so short that the damping wings of a cell absorb beyond it.
+/// Where stop_shift is so short that the damping wings of a cell absorb beyond it, or those of the equal cells that a
+/// jump may cross.
 void warn_of_wings(const Medium& m, const config::Dataset& dataset, const Line& line) {
   const double stop = std::get<UniformGrid<double>>(m.dataset).stop;
   if (!(stop > 0)) return;
   const double wavelength = line.first().wavelength;
   const double shift = constants::c * std::log1p(*dataset.stop_shift / wavelength) / m.thermal_speed;
-  const double depth =
+  const std::int64_t across =
+      m.cells->layout().joined ? std::min<std::int64_t>(2 * around_base - 1, std::ranges::max(m.grid.count)) : 1;
+  const double cell =
       m.statistics.largest_opacity * m.statistics.largest_a / (std::sqrt(constants::pi) * std::pow(shift + 4, 2));
+  const double depth = cell * double(across);
   if (depth < 1) return;
   warning(
-      "dataset.stop_shift: too small, the thickest cell has an optical depth of {:.2g} for stopped light. Use at least "
-      "{:.2g} Angstrom.",
-      depth, *dataset.stop_shift * std::sqrt(depth) / constants::angstrom);
+      "dataset.stop_shift: too small, {} an optical depth of {:.2g} for stopped light. Use at least {:.2g} Angstrom.",
+      across > 1 ? fmt::format("{} of the thickest cells have", across) : "the thickest cell has", depth,
+      *dataset.stop_shift * std::sqrt(depth) / constants::angstrom);
 }
 
 /// Collective: the statistics of all ranks, of which each gives those of its own cells.
@@ -266,6 +270,9 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
                                                                             const std::shared_ptr<const Cells>& cells) {
     GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
     set_physics(part.dataset, outline, dataset, line, fastest_gas, options.dust_depth);
+    if (!part.dataset.periodic) {
+      part.dataset.borders = PartFrame{part.box, outline.grid.count, outline.grid.periodic}.borders();
+    }
     return part;
   };
   auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});

@@ -32,6 +32,7 @@ struct UniformGrid {
   int core_scale;  ///< and the core scale
   bool packed;
   bool periodic;
+  int borders;          ///< bits 2 k and 2 k + 1: behind the lower and upper face along axis k lies another part
   float velocity_step;  ///< packed: the unit of velocities
   Real zero[3];         ///< where the origin of the coordinates lies [cells from the corner]
   Real hubble;          ///< H per cell
@@ -43,7 +44,8 @@ struct UniformGrid {
   static void for_each_field(auto f, auto&... d) {
     f(d.cells...), f(d.around...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.stride...), f(d.dust...),
         f(d.core_scale...);
-    f(d.packed...), f(d.periodic...), f(d.velocity_step...), f(d.zero...), f(d.hubble...), f(d.step_scale...);
+    f(d.packed...), f(d.periodic...), f(d.borders...), f(d.velocity_step...), f(d.zero...), f(d.hubble...),
+        f(d.step_scale...);
     f(d.stop...), f(d.stop_flight...), f(d.dust_reach...);
   }
 };
@@ -119,7 +121,6 @@ struct CellSegment {
 template <class V>
 struct UniformGridView {
   static constexpr bool substeps = true, dusty = true, redshifts = true, stops = true;
-  static constexpr int gpu_registers[2] = {96, 168};
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
@@ -130,6 +131,7 @@ struct UniformGridView {
   const UniformGrid<Real>& data;
 
   THOR_FN bool varies() const { return data.hubble > Real(0); }
+  THOR_FN bool is_part() const { return data.borders != 0; }
 
   THOR_FN Here at(Int x, Int y, Int z) const {
     const auto address = cell_address<V>(data, x, y, z);
@@ -253,13 +255,23 @@ struct UniformGridView {
     move(lane.px, lane.dx), move(lane.py, lane.dy), move(lane.pz, lane.dz);
   }
 
+  /// The cell of a lane; where it has departed for another part, one that there is.
+  THOR_FN Place held(Place cell) const {
+    if (!is_part()) [[likely]]
+      return cell;
+    const auto inside = [&](Int index, int axis) THOR_INLINE_LAMBDA {
+      return at_least<V>(index, 0) && !at_least<V>(index, data.shape[axis]);
+    };
+    return place_or_first<V>(inside(cell.x, 0) && inside(cell.y, 1) && inside(cell.z, 2), cell);
+  }
   /// The way to the nearest face of the box of equal cells.
   template <class Lane>
   THOR_FN V to_other_gas(const Lane& lane) const {
     using Bits = BitsOf<V>;
     const V zero(Real(0)), one(Real(1));
-    const auto place = place_of_cell(data, __builtin_bit_cast(Bits, lane.place.x),
-                                     __builtin_bit_cast(Bits, lane.place.y), __builtin_bit_cast(Bits, lane.place.z));
+    const Place cell = held(lane.place);
+    const auto place = place_of_cell(data, __builtin_bit_cast(Bits, cell.x), __builtin_bit_cast(Bits, cell.y),
+                                     __builtin_bit_cast(Bits, cell.z));
     const auto address = lane_address<V>(place.tile, 1u << (3 * data.tile), place.within);
     V digits = Numbers<V>{data.around.data, address}[0];
     const auto next = [&]() THOR_INLINE_LAMBDA {
@@ -300,14 +312,16 @@ struct UniformGridView {
     return beyond;
   }
 
+  /// The cell of a lane that departs is the one behind the border, counted on from those of this part.
   template <class Lane>
-  THOR_FN Mask cross(Lane& lane, Mask face, const CellSegment<V>& s) const {
+  THOR_FN Passage<V> cross(Lane& lane, Mask face, const CellSegment<V>& s) const {
     const V zero(Real(0)), face_offset(at_face<Real>);
     const Mask x = face && s.to_face.x <= s.to_face.y && s.to_face.x <= s.to_face.z;
     const Mask y = face && !x && s.to_face.y <= s.to_face.z;
     const Mask z = face && !x && !y;
-    Mask leaves(false);
-    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int count) THOR_INLINE_LAMBDA {
+    Passage<V> passage{Mask(false), Mask(false)};
+    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int axis) THOR_INLINE_LAMBDA {
+      const int count = data.shape[axis];
       const Mask up = slope > zero;
       Int next = cell + select(through, select(up, Int(1), Int(-1)), Int(0));
       Mask out(false);
@@ -316,17 +330,23 @@ struct UniformGridView {
         next = select(at_least<V>(next, 0), next, Int(count - 1));
       } else {
         out = at_least<V>(next, count) || !at_least<V>(next, 0);
+        if (is_part()) [[unlikely]] {
+          const int bits = data.borders >> (2 * axis);
+          const Mask goes_on = through && out && ((up && Mask((bits & 2) != 0)) || (!up && Mask((bits & 1) != 0)));
+          passage.departs = passage.departs || goes_on;
+          out = out && !goes_on;
+        }
         next = select(out, cell, next);
       }
       // At the face exactly; one that leaves stays at the outer one.
       offset = select(through, select(up == out, -face_offset, face_offset), offset);
       cell = next;
-      leaves = leaves || out;
+      passage.leaves = passage.leaves || out;
     };
-    enter(x, lane.dx, lane.px, lane.place.x, data.shape[0]);
-    enter(y, lane.dy, lane.py, lane.place.y, data.shape[1]);
-    enter(z, lane.dz, lane.pz, lane.place.z, data.shape[2]);
-    return leaves;
+    enter(x, lane.dx, lane.px, lane.place.x, 0);
+    enter(y, lane.dy, lane.py, lane.place.y, 1);
+    enter(z, lane.dz, lane.pz, lane.place.z, 2);
+    return passage;
   }
 
   /// The place of a lane `back` ago along its direction; in a periodic box the place in the box, not that of an image.

@@ -101,7 +101,7 @@ Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium&
   limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
   const Rooms rooms = std::visit(
       [&]<class D>(const D& dataset) {
-        if constexpr (std::is_same_v<D, UniformGrid<double>>)
+        if constexpr (std::is_same_v<typename decltype(view<double>(dataset))::Here, CellGas<double>>)
           return rooms_of_cells(*medium.cells, dataset, limits, threads);
         else
           return rooms_of_model(dataset, limits);

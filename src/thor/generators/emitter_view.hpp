@@ -38,7 +38,7 @@ THOR_FN std::uint64_t source_of(const SourceTable& table, std::uint64_t number) 
 }
 
 /// Where a photon comes from: a generator, and which of its sources where it has a table.
-struct Place {
+struct PhotonSource {
   int generator;
   std::uint64_t index;
   double weight;           ///< luminosity that it is emitted with [erg/s]
@@ -66,7 +66,7 @@ THOR_FN Numbered number_of(const EmitterView<Real>& emitter, std::uint64_t id) {
 }
 
 template <class Real>
-THOR_FN Place place_of(const EmitterView<Real>& emitter, std::uint64_t id) {
+THOR_FN PhotonSource source_of_photon(const EmitterView<Real>& emitter, std::uint64_t id) {
   const auto [generator, number] = number_of(emitter, id);
   const Source<Real>& s = emitter.sources[generator];
   if (s.table.count == 0) return {generator, 0, s.weight, s.escape_fraction};

@@ -218,7 +218,7 @@ struct ModelWalk {
     dataset.advance(*this, s);
     auto leaves = live;
     if constexpr (Data::substeps) {
-      leaves = dataset.cross(*this, live && goes() && segment.reaches(leg.limit), segment);
+      leaves = dataset.cross(*this, live && goes() && segment.reaches(leg.limit), segment).leaves;
     }
     segments = segments + Int(1);
     end(leaves || at_least<V>(segments, most_segments));

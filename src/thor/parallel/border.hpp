@@ -16,10 +16,38 @@
 #include "thor/generators/emitter.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
 #include "thor/transport/any_problem.hpp"
-#include "thor/transport/crossing.hpp"
 #include "thor/transport/pool.hpp"
 
 namespace thor {
+
+/// The cell of a lane in a grid.
+template <class Lanes>
+CellIndex cell_of(const Lanes& lanes, int i) {
+  const auto& cell = lanes.place.integer;
+  return {cell[0][i], cell[1][i], cell[2][i]};
+}
+template <class Real>
+CellIndex cell_of(const Lane<Real>& lane) {
+  const auto& cell = lane.place.integer;
+  return {cell[0], cell[1], cell[2]};
+}
+template <class Lanes>
+void set_cell(const Lanes& lanes, int i, const CellIndex& cell) {
+  using Int = std::remove_reference_t<decltype(lanes.phase[i])>;
+  for (std::size_t k = 0; k < 3; ++k) lanes.place.integer[k][i] = Int(cell[k]);
+}
+
+/// Lets a lane that departs fly on: in the same part if that holds its cell, which may be so in a periodic box (true),
+/// else with its cell counted in the whole grid. Nothing is rounded on the way, so that a history is the same, bit for
+/// bit, however a grid is cut.
+template <class Lanes>
+bool arrives(const PartFrame& frame, const Lanes& lanes, int i) {
+  const CellIndex cell = frame.to_whole(cell_of(lanes, i));
+  const bool stays = frame.holds(cell);
+  set_cell(lanes, i, stays ? frame.to_part(cell) : cell);
+  lanes.phase[i] = Phase::fly;
+  return stays;
+}
 
 /// What a ray towards an observer stands for.
 template <class Real>

@@ -1,14 +1,25 @@
 #pragma once
 #include <cstdint>
 
-#include "thor/core/macros.hpp"
+#include "thor/core/target.hpp"
 
 namespace thor {
 
 /// What a lane is doing. One that collides with transition k of a multiplet has the phase collide + 8 k: what it hit is
 /// chosen once, and kept until a proposal for the atom's velocity is accepted. `jumping` is added to either where the
-/// collision may be a jump (transport/jump.hpp), which is decided before the next step.
-enum Phase : int { fly = 0, collide = 1, escaped = 2, absorbed = 3, lost = 4, stopped = 5, jumping = 6, idle = -1 };
+/// collision may be a jump (transport/jump.hpp), which is decided before the next step. One that `departs` has left the
+/// part of a grid that it was followed in for another, and its cell is there, counted on from this one.
+enum Phase : int {
+  fly = 0,
+  collide = 1,
+  escaped = 2,
+  absorbed = 3,
+  lost = 4,
+  stopped = 5,
+  jumping = 6,
+  departs = 10,
+  idle = -1
+};
 inline constexpr int phase_bits = 3;
 inline constexpr bool is_in_flight(std::int64_t phase) { return (phase & 6) == 0; }
 

@@ -96,14 +96,17 @@ THOR_FN Flight<V, D, I> fly(Lane<V, typename D::Place>& lane, Draws<V, P>& draws
     lane.column_low = select(flying, lane.column_low, column_low);
     if constexpr (D::substeps) {
       const auto face = flying && !hit && segment.reaches(leg.limit);
-      lane.phase = select(dataset.cross(lane, face, segment), Int(Phase::escaped), lane.phase);
+      const Passage<V> passage = dataset.cross(lane, face, segment);
+      lane.phase = select(passage.leaves, Int(Phase::escaped), lane.phase);
+      if (dataset.is_part()) [[unlikely]]
+        lane.phase = select(passage.departs, Int(Phase::departs), lane.phase);
     }
     if constexpr (D::redshifts) {
       if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, way);
     }
     if constexpr (D::stops) {
       if (dataset.may_stop()) {
-        const auto beyond = equal<V>(lane.phase, Phase::fly) && !hit && dataset.stopped(lane);
+        const auto beyond = goes_on(lane, dataset) && !hit && dataset.stopped(lane);
         lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
       }
     }

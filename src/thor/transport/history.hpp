@@ -25,15 +25,15 @@ inline namespace THOR_ISA {
 template <class Real, class D, class N>
 THOR_FN auto start_photon(const D& data, const N& numerics, const EmitterView<Real>& emitter, std::uint64_t id,
                           Origin& origin, const Vec3<Real>* towards = nullptr) {
-  const Place place = place_of(emitter, id);
+  const PhotonSource source = source_of_photon(emitter, id);
   auto random = schemes(numerics).template start<Real>(stream_key(emitter.seed, id));
-  const auto b = emit(emitter.sources[place.generator], data, place.index, random, towards);
+  const auto b = emit(emitter.sources[source.generator], data, source.index, random, towards);
   Lane<Real, PlaceIn<D>> lane;
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
   lane.frequency = b.frequency;
   lane.tau = max(sample_exponential<Real>(random.next()), least_tau<Real>);
-  if (emitter.sources[place.generator].spectrum == SourceSpectrum::absorbed) lane.tau = least_tau<Real>;
+  if (emitter.sources[source.generator].spectrum == SourceSpectrum::absorbed) lane.tau = least_tau<Real>;
   lane.flown = lane.column = lane.column_low = 0;
   lane.phase = b.misses ? Phase::escaped : Phase::fly;
   lane.place = b.place;
@@ -41,8 +41,8 @@ THOR_FN auto start_photon(const D& data, const N& numerics, const EmitterView<Re
   lane.tabulated = 0;
   const auto words = words_of(random);
   lane.s0 = words.s0, lane.s1 = words.s1, lane.s2 = words.s2, lane.s3 = words.s3;
-  origin.id = id, origin.source = place.index, origin.generator = place.generator;
-  origin.weight_initial = place.weight, origin.weight = place.weight * place.escape_fraction;
+  origin.id = id, origin.source = source.index, origin.generator = source.generator;
+  origin.weight_initial = source.weight, origin.weight = source.weight * source.escape_fraction;
   origin.frequency = double(b.frequency);
   view<Real>(data).coordinates(lane, 0, origin.position);
   return lane;

@@ -247,7 +247,7 @@ THOR_FN JumpLight<V> jump(Lane<V, Q>& lane, const P& problem) {
   moved.scatterings = lane.scatterings - select(scattered, Int(1), Int(0));
   moved.jumps = lane.jumps + Int(1);
   moved.tabulated = lane.tabulated + scatterings;
-  moved.phase = select(absorbed, Int(Phase::absorbed), select(beyond, Int(Phase::escaped), Int(Phase::fly)));
+  moved.phase = select(absorbed, Int(Phase::absorbed), select(beyond, Int(Phase::departs), Int(Phase::fly)));
   const auto words = words_of(random);
   moved.s0 = words.s0, moved.s1 = words.s1, moved.s2 = words.s2, moved.s3 = words.s3;
   for_each_field(lane, moved, [&](auto& now, const auto& then) THOR_INLINE_LAMBDA { now = select(jumps, then, now); });

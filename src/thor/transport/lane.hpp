@@ -87,6 +87,15 @@ THOR_FN MaskOf<V> in_flight(const Lane<V, P>& lane) {
   return equal<V>(lane.phase & IntOf<V>(6), 0);
 }
 
+/// Flies on, here or in another part.
+template <class V, class D>
+THOR_FN MaskOf<V> goes_on(const Lane<V, typename D::Place>& lane, const D& dataset) {
+  auto flies = equal<V>(lane.phase, Phase::fly);
+  if (dataset.is_part()) [[unlikely]]
+    flies = flies || equal<V>(lane.phase, Phase::departs);
+  return flies;
+}
+
 /// Adds to the lane's column, with compensation (Kahan 1965).
 template <class V, class P>
 THOR_FN void add_column(Lane<V, P>& lane, V more) {

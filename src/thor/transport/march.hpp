@@ -20,40 +20,42 @@ THOR_FN MaskOf<V> march(Lane<V, Q>& lane, const P& problem, RealOf<V> cut) {
   using D = std::remove_const_t<decltype(dataset)>;
   const auto flying = equal<V>(lane.phase, Phase::fly);
   auto random = schemes(problem.numerics).template resume<V>(lane.s0, lane.s1, lane.s2, lane.s3);
-  const auto move = [&](const auto&, const auto&, const auto& segment, const Leg<V>& leg, const auto&, V, V kappa)
-                        THOR_INLINE_LAMBDA {
-                          V s = select(flying, leg.limit, V(Real(0)));
-                          [[maybe_unused]] MaskOf<V> last(false);
-                          if constexpr (D::stops) {
-                            const V left = max(lane.tabulated - lane.flown, V(Real(0)));
-                            last = flying && lane.tabulated > V(Real(0)) && leg.limit >= left;
-                            s = select(last, left, s);
-                          }
-                          // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and
-                          // `column_low` serve for it.
-                          add_column(lane, s * kappa);
-                          lane.tau = lane.column;
-                          dataset.advance(lane, s);
-                          lane.flown = lane.flown + s;
-                          auto out = flying;
-                          if constexpr (D::substeps) {
-                            const auto face = flying && !last && segment.reaches(leg.limit);
-                            out = dataset.cross(lane, face, segment);
-                          }
-                          lane.phase = select(out, Int(Phase::escaped), lane.phase);
-                          if constexpr (D::redshifts) {
-                            if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
-                          }
-                          if constexpr (D::stops) {
-                            if (dataset.may_stop()) {
-                              const auto beyond = equal<V>(lane.phase, Phase::fly) && dataset.stopped(lane);
-                              lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
-                            }
-                            lane.phase = select(last, Int(Phase::stopped), lane.phase);
-                          }
-                        };
+  const auto move = [&](const auto&, const auto&, const auto& segment, const Leg<V>& leg, const auto&, V /* density */,
+                        V kappa) THOR_INLINE_LAMBDA {
+    V s = select(flying, leg.limit, V(Real(0)));
+    [[maybe_unused]] MaskOf<V> last(false);
+    if constexpr (D::stops) {
+      const V left = max(lane.tabulated - lane.flown, V(Real(0)));
+      last = flying && lane.tabulated > V(Real(0)) && leg.limit >= left;
+      s = select(last, left, s);
+    }
+    // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and
+    // `column_low` serve for it.
+    add_column(lane, s * kappa);
+    lane.tau = lane.column;
+    dataset.advance(lane, s);
+    lane.flown = lane.flown + s;
+    Passage<V> passage{flying, MaskOf<V>(false)};
+    if constexpr (D::substeps) {
+      const auto face = flying && !last && segment.reaches(leg.limit);
+      passage = dataset.cross(lane, face, segment);
+    }
+    lane.phase = select(passage.leaves, Int(Phase::escaped), lane.phase);
+    if (dataset.is_part()) [[unlikely]]
+      lane.phase = select(passage.departs, Int(Phase::departs), lane.phase);
+    if constexpr (D::redshifts) {
+      if (dataset.varies()) lane.frequency = dataset.redshifted(lane.frequency, s);
+    }
+    if constexpr (D::stops) {
+      if (dataset.may_stop()) {
+        const auto beyond = goes_on(lane, dataset) && dataset.stopped(lane);
+        lane.phase = select(beyond, Int(Phase::stopped), lane.phase);
+      }
+      lane.phase = select(last, Int(Phase::stopped), lane.phase);
+    }
+  };
   look_ahead(lane, random, dataset, view<V>(problem.line), problem, move);
-  lane.phase = select(equal<V>(lane.phase, Phase::fly) && lane.tau > V(cut), Int(Phase::absorbed), lane.phase);
+  lane.phase = select(goes_on(lane, dataset) && lane.tau > V(cut), Int(Phase::absorbed), lane.phase);
   lane.steps = lane.steps + Int(1);
   const auto endless = equal<V>(lane.phase, Phase::fly) && at_least<V>(lane.steps, most_segments);
   lane.phase = select(endless, Int(Phase::lost), lane.phase);

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "thor/core/error.hpp"
-#include "thor/transport/crossing.hpp"
 
 namespace thor {
 namespace {
@@ -96,6 +95,8 @@ TEST(PartFrame, CountsCellsAcrossTheFacesOfAPeriodicBox) {
   EXPECT_TRUE(frame.holds({15, 10, 3}));
   EXPECT_FALSE(frame.holds({12, 10, 3}));
   EXPECT_FALSE(frame.holds({0, 4, 3}));
+  EXPECT_EQ(frame.borders(), 63) << "a periodic box goes on behind every face";
+  EXPECT_EQ((PartFrame{{{0, 5, 0}, {14, 6, 4}}, {16, 16, 4}, false}.borders()), 2 + 4 + 8);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ void follow_rays(bool periodic) {
       const V s = segment.length();
       grid.advance(lane, s);
       way += double(s);
-      out = grid.cross(lane, true, segment);
+      out = grid.cross(lane, true, segment).leaves;
       const double offsets[3] = {double(lane.px), double(lane.py), double(lane.pz)};
       const std::int64_t cell[3] = {lane.place.x, lane.place.y, lane.place.z};
       const double slope[3] = {d.x, d.y, d.z};

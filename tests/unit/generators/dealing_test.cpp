@@ -33,7 +33,7 @@ TEST(Dealing, EveryPrefixHasTheSharesOfTheGenerators) {
     const EmitterView<double> view{1, sources.data(), int(sources.size())};
     std::vector<std::uint64_t> seen(photons.size());
     for (std::uint64_t id = 0; id < std::uint64_t(3 * all); ++id) {
-      ++seen[std::size_t(place_of(view, id).generator)];
+      ++seen[std::size_t(source_of_photon(view, id).generator)];
       for (std::size_t g = 0; g < photons.size(); ++g) {
         ASSERT_NEAR(double(seen[g]), double(id + 1) * double(photons[g]) / all, 2) << id << " of generator " << g;
       }
@@ -50,7 +50,7 @@ TEST(Dealing, LargeNumbers) {
   const auto sources = generators({many, 2 * many / 3, 5});
   const EmitterView<double> view{1, sources.data(), 3};
   int first = 0;
-  for (std::uint64_t id = many; id < many + 1000; ++id) first += place_of(view, id).generator == 0;
+  for (std::uint64_t id = many; id < many + 1000; ++id) first += source_of_photon(view, id).generator == 0;
   EXPECT_NEAR(first, 600, 2);
 }
 
@@ -184,7 +184,7 @@ TEST(Dealing, IsUnbiasedForFaintSources) {
       config.seed = seed;
       const auto setup = build_setup(config);
       for (std::uint64_t id = 0; id < setup.emitter.count(); ++id) {
-        const Place place = place_of(setup.emitter.view(), id);
+        const PhotonSource place = source_of_photon(setup.emitter.view(), id);
         sum += place.generator == 1 && place.index < 10 ? 1. / 500 : 0;
       }
     }

@@ -204,21 +204,12 @@ class Worker {
 
   /// Whether a photon that has left a part of the gas goes on, here or elsewhere; then the lane has been dealt with.
   bool crosses(int l) {
-    if (!part_ || lanes_.phase[l] != Phase::escaped) return false;
-    const Limits limits = problem_->limits();
-    switch (cross_border(part_->frame, shared_.border->whole(), &limits, lanes_, l)) {
-      case Crossing::stays:
-        return true;
-      case Crossing::departs:
-        shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
-        --live_;
-        refill(l);
-        return true;
-      case Crossing::ends:
-        set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));  // as record() expects it
-        return false;
-    }
-    return false;
+    if (lanes_.phase[l] != Phase::departs) return false;
+    if (arrives(part_->frame, lanes_, l)) return true;
+    shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
+    --live_;
+    refill(l);
+    return true;
   }
 
   /// Puts a traveller into this lane, alive or over; rays are put aside. False: there are no more.

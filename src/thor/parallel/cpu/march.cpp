@@ -44,8 +44,13 @@ void peel_pack(const EventLog<THOR_REAL>& log, const void* bytes, const RayRules
   ray.lane.phase = select(ray.beyond, Int(Phase::idle), ray.lane.phase);
   ray.lane.place = place_or_first<V>(!ray.beyond, ray.lane.place);
   constexpr int first_segments = 4;  // most rays end there
-  for (int i = 0; i < first_segments && any(equal<V>(ray.lane.phase, Phase::fly)); ++i) {
+  bool departs = false;
+  for (int i = 0; i < first_segments && any(equal<V>(ray.lane.phase, Phase::fly)) && !departs; ++i) {
     march(ray.lane, problem, THOR_REAL(rules.cut));
+    // The gas of a ray that has left this part is not here, even if it ends there.
+    const auto left = equal<V>(ray.lane.phase, Phase::departs);
+    departs = any(left);
+    ray.lane.place = place_or_first<V>(equal<V>(ray.lane.phase, Phase::fly) || left, ray.lane.place);
   }
   store_lane(ray.lane, rays, 0);
   store(ray.weight, weights), store(ray.end, ends);

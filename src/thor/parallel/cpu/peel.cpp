@@ -297,21 +297,10 @@ void Peeler<Real>::receive(const Traveller<Real>& ray) {
 
 template <class Real>
 typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>& ray) {
-  if (!part_ || traced_.phase[lane] != Phase::escaped) return Goes::nowhere;
-  switch (cross_border(part_->frame, border_->whole(), nullptr, traced_, lane)) {
-    case Crossing::stays:
-      return Goes::on;
-    case Crossing::departs:
-      if (traced_.tau[lane] > Real(observers_.rules.cut)) {
-        traced_.phase[lane] = Phase::absorbed;
-        return Goes::nowhere;
-      }
-      border_->post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
-      return Goes::away;
-    case Crossing::ends:
-      break;
-  }
-  return Goes::nowhere;
+  if (traced_.phase[lane] != Phase::departs) return Goes::nowhere;
+  if (arrives(part_->frame, traced_, lane)) return Goes::on;
+  border_->post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
+  return Goes::away;
 }
 
 template <class Real>
