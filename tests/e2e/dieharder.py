@@ -1,5 +1,6 @@
 """The random streams of thor tested with dieharder (R. G. Brown), and weak ones that must fail.
 
+    cmake --preset dev -DTHOR_DIEHARDER=ON && cmake --build --preset dev --target random_words    # and Debian's dieharder
     /usr/bin/python3 tests/e2e/dieharder.py --words build/dev/tests/e2e/random_words [--only xoshiro]
     /usr/bin/python3 tests/e2e/dieharder.py --words ... --full [--only xoshiro] [--layout interleaved] [--seed 1]
 

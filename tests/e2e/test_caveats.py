@@ -103,6 +103,19 @@ class Caveats(Case):
         config["outputs"] = []
         self.assertRegex(self.said(self.run_thor(config))[0], "500 photons .*100 % .*dataset.stop_shift")
 
+    def test_wings_that_reach_beyond_stop_shift(self):
+        """Those of one cell, or of the equal cells that a jump may cross."""
+        grid, size = self.folder / "grid.h5", 16 * 1e22
+        for density, jumps, said in ((0.1, False, "the thickest cell has"), (1e-2, False, ""),
+                                     (1e-2, True, "15 of the thickest cells have"), (1e-3, True, "")):
+            with self.subTest(density=density, jumps=jumps):
+                write_grid(grid, cell=1e22, density=density, hubble=1e-16, redshift=2.)
+                config = on_grid(grid, 1, size, dataset={"stop_shift": "5 Angstrom"}, acceleration={"jumps": jumps})
+                config["generators"][0]["spectrum"] = {"type": "delta", "offset": "9000 km/s"}
+                self.run_thor(config)
+                self.assertEqual("for stopped light" in self.done.stderr, said != "")
+                self.assertIn(said, self.done.stderr)
+
     def test_runs_that_were_cut(self):
         """Biased only if photons were still in flight, and nothing says otherwise."""
         out = self.run_thor(ENDLESS, "--max-walltime", 0.1, "--drain", 0, "--device", "cpu", expect=STOPPED)
