@@ -320,8 +320,7 @@ struct UniformGridView {
     const Mask y = face && !x && s.to_face.y <= s.to_face.z;
     const Mask z = face && !x && !y;
     Passage<V> passage{Mask(false), Mask(false)};
-    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int axis) THOR_INLINE_LAMBDA {
-      const int count = data.shape[axis];
+    const auto enter = [&](Mask through, V slope, V& offset, Int& cell, int count) THOR_INLINE_LAMBDA {
       const Mask up = slope > zero;
       Int next = cell + select(through, select(up, Int(1), Int(-1)), Int(0));
       Mask out(false);
@@ -330,12 +329,6 @@ struct UniformGridView {
         next = select(at_least<V>(next, 0), next, Int(count - 1));
       } else {
         out = at_least<V>(next, count) || !at_least<V>(next, 0);
-        if (is_part()) [[unlikely]] {
-          const int bits = data.borders >> (2 * axis);
-          const Mask goes_on = through && out && ((up && Mask((bits & 2) != 0)) || (!up && Mask((bits & 1) != 0)));
-          passage.departs = passage.departs || goes_on;
-          out = out && !goes_on;
-        }
         next = select(out, cell, next);
       }
       // At the face exactly; one that leaves stays at the outer one.
@@ -343,9 +336,23 @@ struct UniformGridView {
       cell = next;
       passage.leaves = passage.leaves || out;
     };
-    enter(x, lane.dx, lane.px, lane.place.x, 0);
-    enter(y, lane.dy, lane.py, lane.place.y, 1);
-    enter(z, lane.dz, lane.pz, lane.place.z, 2);
+    enter(x, lane.dx, lane.px, lane.place.x, data.shape[0]);
+    enter(y, lane.dy, lane.py, lane.place.y, data.shape[1]);
+    enter(z, lane.dz, lane.pz, lane.place.z, data.shape[2]);
+    if (is_part()) [[unlikely]] {  // apart: few runs have parts
+      const auto go_on = [&](Mask through, V slope, V& offset, Int& cell, int axis) THOR_INLINE_LAMBDA {
+        const int bits = data.borders >> (2 * axis);
+        const Mask up = slope > zero, border = (up && Mask((bits & 2) != 0)) || (!up && Mask((bits & 1) != 0));
+        const Mask departs = passage.leaves && through && border;
+        cell = cell + select(departs, select(up, Int(1), Int(-1)), Int(0));
+        offset = select(departs, -offset, offset);
+        passage.departs = passage.departs || departs;
+      };
+      go_on(x, lane.dx, lane.px, lane.place.x, 0);
+      go_on(y, lane.dy, lane.py, lane.place.y, 1);
+      go_on(z, lane.dz, lane.pz, lane.place.z, 2);
+      passage.leaves = passage.leaves && face && !passage.departs;
+    }
     return passage;
   }
 

@@ -27,7 +27,10 @@ THOR_FN MaskOf<V> step(Lane<V, Q>& lane, const P& problem, Log* log = nullptr) {
   const auto live = in_flight(lane);
   const auto too_many = at_least<V>(lane.scatterings, problem.limits.scatterings);
   const auto too_long = at_least<V>(lane.steps, problem.limits.steps);
-  const auto over = (live || goes_on(lane, dataset)) && (too_many || too_long);
+  auto on_its_way = live;
+  if (dataset.is_part()) [[unlikely]]
+    on_its_way = live || equal<V>(lane.phase, Phase::departs);
+  const auto over = on_its_way && (too_many || too_long);
   lane.phase = select(over, Int(Phase::lost), lane.phase);
   return (active && !live) || over;
 }
