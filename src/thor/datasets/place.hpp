@@ -54,14 +54,6 @@ THOR_FN void for_each_place_field(A& a, B& b, F f) {
   }
 }
 
-/// The place in memory for any dataset, and back.
-template <class To, class From>
-THOR_FN To place_as(const From& place) {
-  To out{};
-  for_each_place_field(out, place, [](auto& to, const auto& from) THOR_INLINE_LAMBDA { to = from; });
-  return out;
-}
-
 /// The place of one photon in a dataset D. (An alias of the decltype crashes gcc 12.)
 template <class D>
 struct PlaceOf {

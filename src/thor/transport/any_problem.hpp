@@ -26,7 +26,6 @@ class AnyProblem {
         history_(history_kind_of<D, N>),
         numerics_(std::size_t(reinterpret_cast<const std::byte*>(&problem.numerics) -
                               reinterpret_cast<const std::byte*>(&problem))),
-        limits_(problem.limits),
         mirror_([](void* bytes, const Upload& upload) {
           auto& problem = *static_cast<Problem<D, I, N>*>(bytes);
           for_each_array(problem.dataset, upload);
@@ -41,7 +40,6 @@ class AnyProblem {
   HistoryKind history() const { return history_; }
   const void* data() const { return storage_.data(); }
   const void* dataset() const { return storage_.data(); }  ///< the first member
-  const Limits& limits() const { return limits_; }
   const void* numerics() const { return reinterpret_cast<const std::byte*>(storage_.data()) + numerics_; }
 
   /// Replaces every array that the problem points to by a copy.
@@ -51,7 +49,6 @@ class AnyProblem {
   ProblemKind kind_;
   HistoryKind history_;
   std::size_t numerics_;
-  Limits limits_;
   void (*mirror_)(void*, const Upload&);
   std::vector<std::max_align_t> storage_;
 };

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -15,7 +14,6 @@
 #endif
 
 #include "thor/core/error.hpp"
-#include "thor/core/parallel_for.hpp"
 #include "thor/parallel/border.hpp"
 #include "thor/parallel/cpu/peel.hpp"
 
