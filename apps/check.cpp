@@ -8,9 +8,9 @@
 #include "thor/config/source.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/drivers/estimate.hpp"
-#include "thor/drivers/prepare.hpp"
-#include "thor/drivers/raytrace.hpp"
+#include "thor/drivers/mcrt/estimate.hpp"
+#include "thor/drivers/mcrt/prepare.hpp"
+#include "thor/drivers/rays/raytrace.hpp"
 
 namespace thor::command {
 namespace {

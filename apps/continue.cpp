@@ -6,10 +6,10 @@
 #include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/earlier.hpp"
-#include "thor/drivers/prepare.hpp"
-#include "thor/drivers/raytrace_config.hpp"
-#include "thor/drivers/until.hpp"
+#include "thor/drivers/mcrt/earlier.hpp"
+#include "thor/drivers/mcrt/prepare.hpp"
+#include "thor/drivers/mcrt/until.hpp"
+#include "thor/drivers/rays/config.hpp"
 #include "thor/io/partial.hpp"
 
 namespace thor::command {

@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "thor/config/key_help.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/raytrace_config.hpp"
+#include "thor/drivers/rays/config.hpp"
 
 namespace thor::command {
 namespace {

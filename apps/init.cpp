@@ -10,7 +10,7 @@
 #include "commands.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/raytrace_config.hpp"
+#include "thor/drivers/rays/config.hpp"
 #include "thor/drivers/templates.hpp"
 
 namespace thor::command {

@@ -3,9 +3,9 @@
 #include "commands.hpp"
 #include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
-#include "thor/drivers/mcrt.hpp"
-#include "thor/drivers/prepare.hpp"
-#include "thor/drivers/raytrace.hpp"
+#include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/drivers/mcrt/prepare.hpp"
+#include "thor/drivers/rays/raytrace.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 
 namespace thor::command {

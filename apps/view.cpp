@@ -4,7 +4,7 @@
 #include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/view.hpp"
+#include "thor/drivers/view/view.hpp"
 #include "thor/io/web/server.hpp"
 
 namespace thor::command {

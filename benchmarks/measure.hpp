@@ -5,8 +5,8 @@
 
 #include "thor/core/parallel_for.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/mcrt.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
 
 /// One transport, timed; no file is written.
 namespace benchmark {

@@ -19,7 +19,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/drivers/jump_histories.hpp"
+#include "thor/drivers/mcrt/jump_histories.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw thor::Error(thor::ExitCode::usage, "usage: downstream CONFIG");

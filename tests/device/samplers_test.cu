@@ -107,7 +107,7 @@ struct ParallelDraw {
     return {proposal.u, Real(proposal.accepted)};
   }
 };
-/// As drivers/setup.cpp makes them.
+/// As drivers/mcrt/setup.cpp makes them.
 template <class Real>
 ParallelVelocity<Real> parallel_velocity(double a) {
   return {Real(a), Real(1 / a), Real(std::log1p(4.4 * 4.4 / (a * a)))};

@@ -13,8 +13,8 @@ from pathlib import Path
 
 # Sources of light that are cells, core skipping by cells, the refusal of other numerics, and fields along rays: they ask for the
 # cells of a grid.
-ALLOWED_GRIDS = {"generators/emitter.cpp", "generators/source_list.cpp", "interactors/build.cpp", "drivers/core_skip.cpp",
-                 "drivers/ray_scene.cpp"}
+ALLOWED_GRIDS = {"generators/emitter.cpp", "generators/source_list.cpp", "interactors/build.cpp", "drivers/mcrt/core_skip.cpp",
+                 "drivers/rays/scene.cpp"}
 
 
 def entries(path):

@@ -42,7 +42,7 @@ def main():
                 wrong.append(f"{name} has no {path}")
     if len(operators) < 3:
         wrong.append("the list was not read")
-    if not mentions({"drivers/ray_images.cpp": "std::get<config::SliceOperator>(op)"}, operators):
+    if not mentions({"drivers/rays/images.cpp": "std::get<config::SliceOperator>(op)"}, operators):
         wrong.append("a file that knows an operator is not seen")
     print("\n".join(wrong) or f"{len(operators)} operators on images, each in files of its own")
     return 1 if wrong else 0

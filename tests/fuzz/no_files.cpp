@@ -1,7 +1,7 @@
 // Stand-ins for file access by the configuration reader: a fuzzer must not open random paths.
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/medium.hpp"
-#include "thor/drivers/sky.hpp"
+#include "thor/drivers/mcrt/sky.hpp"
 #include "thor/generators/source_list.hpp"
 #include "thor/io/array/output.hpp"
 

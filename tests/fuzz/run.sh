@@ -45,7 +45,7 @@ printf '#include <cstddef>\n#include <cstdint>\nextern "C" int LLVMFuzzerTestOne
 sources() {
   cd "$root"
   find src/thor/config src/thor/core -name '*.cpp' ! -name annotate.cpp ! -name json_schema.cpp ! -name markdown.cpp
-  printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/drivers/choose_line.cpp \
+  printf '%s\n' src/thor/*/parameters.cpp src/thor/drivers/config.cpp src/thor/drivers/mcrt/choose_line.cpp \
     src/thor/generators/emitter.cpp \
     src/thor/interactors/build.cpp src/thor/line/line.cpp src/thor/line/line_list.cpp tests/fuzz/config_fuzz.cpp \
     tests/fuzz/no_files.cpp

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "support/statistics.hpp"
-#include "thor/drivers/jump_histories.hpp"
+#include "thor/drivers/mcrt/jump_histories.hpp"
 
 namespace {
 

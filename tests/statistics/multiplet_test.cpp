@@ -10,7 +10,7 @@
 #include "support/stream.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
 #include "thor/interactors/build.hpp"
 #include "thor/interactors/numerics.hpp"
 

@@ -17,7 +17,7 @@ using test::between, test::bin_edges, test::compare, test::Comparison, test::Dra
 using test::masses, test::norm, test::seed_of, test::stream, test::Target, test::target_of;
 using thor::NativePack, thor::ParallelVelocity, thor::RealOf, thor::Value;
 
-/// As drivers/setup.cpp makes it.
+/// As drivers/mcrt/setup.cpp makes it.
 template <class V>
 ParallelVelocity<V> sampler(double a) {
   using Real = RealOf<V>;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/mcrt.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
 
 /// Whole runs inside a test, and the reference results next to the checkout.
 namespace test {

@@ -13,8 +13,8 @@
 #include "thor/config/source.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/dataset_type.hpp"
-#include "thor/drivers/setup.hpp"
-#include "thor/drivers/sky.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
+#include "thor/drivers/mcrt/sky.hpp"
 #include "thor/interactors/build.hpp"
 
 namespace thor::config {

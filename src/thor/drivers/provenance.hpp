@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "thor/drivers/mcrt.hpp"
+#include "thor/drivers/mcrt/mcrt.hpp"
 #include "thor/io/array/output.hpp"
 
 namespace thor {

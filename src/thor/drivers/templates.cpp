@@ -5,7 +5,7 @@
 #include "thor/config/nearest.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/error.hpp"
-#include "thor/drivers/raytrace_config.hpp"
+#include "thor/drivers/rays/config.hpp"
 
 namespace thor {
 

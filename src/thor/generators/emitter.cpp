@@ -189,7 +189,7 @@ void set_shares(Emitter<double>& emitter) {
   }
 }
 
-/// A run counts light in 2^-62 of its sum, of 4e6 photons if there are fewer (drivers/batches.hpp), and squares of
+/// A run counts light in 2^-62 of its sum, of 4e6 photons if there are fewer (drivers/mcrt/batches.hpp), and squares of
 /// weights in the same way: less than 1e3 of that would be too coarse for a luminosity, or for an error.
 void check_weights(const Emitter<double>& emitter) {
   double faintest = 1e300, brightest = 0;

@@ -11,7 +11,7 @@ namespace thor {
 /// `table`: many points or cells, see SourceTable.
 enum class SourceShape : int { point, medium, surface, beam, table };
 /// `gas`: by the motion of the atoms of the gas there. `absorbed`: a photon that was just absorbed within |x| < width,
-/// as the tables of sphere jumps need it (drivers/jump_histories.hpp); no configuration has it.
+/// as the tables of sphere jumps need it (drivers/mcrt/jump_histories.hpp); no configuration has it.
 enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_and_continuum, gas, absorbed };
 
 /// Many sources that differ in place, light and velocity alone: cells of a grid, stars, galaxies. How photons are dealt

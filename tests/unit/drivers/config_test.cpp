@@ -9,7 +9,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
 
 namespace thor::config {
 namespace {

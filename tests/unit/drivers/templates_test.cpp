@@ -4,8 +4,8 @@
 
 #include "thor/core/error.hpp"
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/estimate.hpp"
-#include "thor/drivers/raytrace_config.hpp"
+#include "thor/drivers/mcrt/estimate.hpp"
+#include "thor/drivers/rays/config.hpp"
 
 namespace thor {
 namespace {

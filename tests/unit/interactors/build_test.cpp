@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "thor/drivers/config.hpp"
-#include "thor/drivers/setup.hpp"
+#include "thor/drivers/mcrt/setup.hpp"
 
 namespace build_test {
 

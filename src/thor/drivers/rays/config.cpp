@@ -1,0 +1,165 @@
+#include "thor/drivers/rays/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "thor/config/nearest.hpp"
+#include "thor/config/section.hpp"
+#include "thor/core/error.hpp"
+#include "thor/datasets/dataset_type.hpp"
+
+namespace thor::config {
+namespace {
+
+struct RaysFile {
+  std::string path, frames;
+};
+
+const Section<RaysFile>& rays_file_section() {
+  static const Section<RaysFile> section = [] {
+    Section<RaysFile> s("The result file.");
+    s.text("path", &RaysFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
+           {.meaning = "result file, relative to the configuration: .h5 (HDF5) or .zarr (a directory)",
+            .example = "rays.h5"});
+    s.text("frames", &RaysFile::frames, "a folder", [](const std::string&) { return true; },
+           {.meaning = "folder for the pictures of cameras that move; by default the name of the result with _frames",
+            .fallback = ""});
+    return s;
+  }();
+  return section;
+}
+
+struct RaytraceFile {
+  Raytrace config;
+  RaysFile output;
+  Driver driver = Driver::raytrace;
+};
+
+void check_names(Reader& reader, RaytraceFile& file) {
+  if (!reader.clean("cameras") || !reader.clean("operators")) return;
+  std::vector<std::string> cameras;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < file.config.cameras.size(); ++i) {
+    const std::string& name = file.config.cameras[i].name;
+    if (std::ranges::count(cameras, name) > 0)
+      reader.report(fmt::format("cameras.{}.name", i), "another camera has it");
+    cameras.push_back(name);
+  }
+  for (std::size_t i = 0; i < file.config.operators.size(); ++i) {
+    const auto report = [&](const char* key, const std::string& what) {
+      reader.report(fmt::format("operators.{}.{}", i, key), what);
+    };
+    const auto check = [&]<class T>(const T& op) {
+      if (!names.insert(op.name).second) report("name", "two operators are called \"" + op.name + "\"");
+      if constexpr (requires { op.camera; }) {
+        if (std::ranges::count(cameras, op.camera) == 0) {
+          report("camera", cameras.empty() ? "there are no cameras: list them under the key cameras"
+                                           : "there is no camera of this name" + suggestion(op.camera, cameras));
+        } else if (const Camera& camera = file.config.camera(op.camera);
+                   requires { T::needs_parallel_rays; } && camera.type != CameraType::orthographic) {
+          report("camera", fmt::format("a {} needs an orthographic camera", T::type));
+        }
+      }
+    };
+    std::visit(check, file.config.operators[i]);
+  }
+}
+
+/// Keys of the gas that rays have no use for would be ignored without a word.
+void check_dataset(Reader& reader, RaytraceFile& file) {
+  const Dataset& dataset = file.config.dataset;
+  if (!reader.clean("dataset")) return;
+  if (dataset.packed) reader.report("dataset.packed", "not possible with driver: raytrace; remove it");
+  if (dataset.dust) reader.report("dataset.dust", "not possible with driver: raytrace; project the field dust instead");
+  if (dataset.stop_shift)
+    reader.report("dataset.stop_shift", "not possible with driver: raytrace; sightlines.length limits rays");
+}
+
+const Section<RaytraceFile>& raytrace_section() {
+  static const Section<RaytraceFile> section = [] {
+    Section<RaytraceFile> s("");
+    const auto of_config = [](auto member) {
+      return [member](RaytraceFile & file) -> auto& { return file.config.*member; };
+    };
+    s.choice("driver", &RaytraceFile::driver,
+             std::vector<Option<Driver>>{{"raytrace", Driver::raytrace, "straight rays and operators along them"}},
+             {.meaning = "kind of run: `mcrt` or `raytrace`", .example = "raytrace"});
+    s.text("line", of_config(&Raytrace::line), "the name of a line",
+           [](const std::string& name) { return !name.empty(); },
+           {.meaning = "line whose `tau0` a shell, slab or cube has; not used in a grid", .fallback = "Lya"});
+    s.text("line_list", of_config(&Raytrace::line_list), "a file name", [](const std::string&) { return true; },
+           {.meaning = "file with further lines ([lines](lines.md)); its path is relative to the configuration",
+            .fallback = ""});
+    s.integer("seed", of_config(&Raytrace::seed), 0, std::numeric_limits<std::uint64_t>::max(),
+              {.meaning = "seed of random sightlines and of noise", .fallback = "1"});
+    s.choice("precision", of_config(&Raytrace::precision),
+             std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
+                                            {"double", Precision::double_, "64-bit numbers, about half as fast"}},
+             {.meaning = "floating-point precision of the rays; fields have 32 bits", .fallback = "single"});
+    s.map("dataset", of_config(&Raytrace::dataset), dataset_section(),
+          {.meaning = "the gas: geometry, density, temperature, velocity, dust"});
+    s.list("cameras", of_config(&Raytrace::cameras), camera_section(),
+           {.meaning = "cameras for images of the operators", .fallback = "[]"});
+    s.list("operators", of_config(&Raytrace::operators), operator_section(),
+           {.meaning = "images and spectra that are computed along rays"});
+    s.map("output", &RaytraceFile::output, rays_file_section(),
+          {.meaning = "the result file and the frames of moving cameras"});
+    s.check(check_names);
+    s.check(check_dataset);
+    return s;
+  }();
+  return section;
+}
+
+Tree tree_of(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides,
+             Faults& faults) {
+  Tree tree = read_tree(yaml_text, name);
+  for (const auto& text : overrides) apply_override(tree, text, faults);
+  return tree;
+}
+
+}  // namespace
+
+const Camera& Raytrace::camera(const std::string& name) const {
+  return *std::ranges::find(cameras, name, &Camera::name);
+}
+
+bool asks_for_rays(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
+  try {
+    Faults faults;
+    const Tree tree = tree_of(yaml_text, name, overrides, faults);
+    const Tree::Entry* driver = tree.kind == Tree::Kind::map ? tree.find("driver") : nullptr;
+    return driver && driver->value.text == "raytrace";
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Raytrace check_raytrace(const std::string& yaml_text, const std::string& name,
+                        const std::vector<std::string>& overrides) {
+  Faults faults;
+  const Tree tree = tree_of(yaml_text, name, overrides, faults);
+  Tree resolved;
+  Reader reader(tree, resolved, faults, "", tree.where);
+  RaytraceFile file = raytrace_section().read(reader);
+  if (!faults.empty()) throw Error(ExitCode::usage, to_text(faults));
+  Raytrace config = std::move(file.config);
+  const auto beside = [&](const std::string& path) {
+    return (std::filesystem::path(name).parent_path() / path).string();
+  };
+  config.path = name;
+  config.output_path = beside(file.output.path);
+  if (!file.output.frames.empty()) config.frames = beside(file.output.frames);
+  if (!config.line_list.empty()) config.line_list = beside(config.line_list);
+  if (!config.dataset.path.empty()) config.dataset.path = beside(config.dataset.path);
+  config.resolved = to_yaml(resolved);
+  return config;
+}
+
+const Schema& raytrace_schema() { return raytrace_section().schema(); }
+
+}  // namespace thor::config
