@@ -66,6 +66,7 @@ GROUPS = {
         ("docs/architecture.md", "Architecture"),
         ("docs/contributing/line.md", "Add a line"),
         ("docs/contributing/dataset.md", "Add a dataset"),
+        ("docs/contributing/mesh.md", "Add a mesh"),
         ("docs/contributing/output.md", "Add an output"),
         ("docs/contributing/operator.md", "Add an operator"),
         ("docs/contributing/mutations.md", "Mutations"),

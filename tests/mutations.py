@@ -11,7 +11,7 @@ system's folder for temporary files), so that an interrupted run resumes; --agai
 docs/contributing/mutations.md; --check only checks whether the list matches the code and the page.
 
 mutation_list.py lists what is changed, what is compiled, and which tests are run (a first run checks that they pass with the
-unchanged code). A text that is no longer in its file is STALE: the list must follow the code.
+unchanged code). A text that is no longer in its function is STALE: the list must follow the code.
 """
 import argparse
 import json
@@ -31,6 +31,41 @@ from mutation_list import MUTATIONS  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_FOLDERS = {"datasets", "interactors", "line", "math", "parallel", "random", "transport"}  # of kernel_tests
 TIMEOUT = 180  # [s]; the tests of a mutation take less than one minute
+
+
+NOT_NAMES = {"if", "for", "while", "switch", "catch", "constexpr", "decltype", "requires", "noexcept"}
+AFTER_PARAMETERS = re.compile(r"(\s|const\b|noexcept\b|override\b|->\s*[\w:<>&*, ]+|:\s*[A-Za-z_][^;{}]*(\{[^{}]*\}[^;{}]*)*)*")
+
+
+def closing(text, opening):
+    """Behind the bracket that closes the one at this place."""
+    pair, depth = {"(": ")", "{": "}"}[text[opening]], 0
+    for i in range(opening, len(text)):
+        depth += (text[i] == text[opening]) - (text[i] == pair)
+        if depth == 0:
+            return i + 1
+    return len(text)
+
+
+def bodies(text, function):
+    """Where the definitions of a function begin and end in a file."""
+    for found in re.finditer(rf"\b{function}\s*\(", text):
+        body = AFTER_PARAMETERS.match(text, closing(text, found.end() - 1)).end()
+        if function not in NOT_NAMES and text[body:body + 1] == "{":
+            yield body, closing(text, body)
+
+
+def places(mutation, cache={}):
+    """(file, begin, end) of the text that a mutation changes: one, if the list fits the code."""
+    if not cache:
+        for path in sorted((ROOT / "src/thor").rglob("*.[ch]pp")):
+            cache[str(path.relative_to(ROOT))] = path.read_text()
+    wanted = re.compile(r"\s+".join(re.escape(word) for word in mutation["old"].split()))
+    found = set()
+    for file, text in cache.items():
+        for begin, end in bodies(text, mutation["function"]):
+            found |= {(file, m.start(), m.end()) for m in wanted.finditer(text, begin, end)}
+    return sorted(found)
 
 
 class Build:
@@ -119,16 +154,17 @@ def attempt(build, mutation, work, mutated):
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT / "src", tree / "src")
     shutil.copytree(ROOT / "tests", tree / "tests", ignore=shutil.ignore_patterns("e2e", "fuzz"))
+    (file, begin, end), = places(mutation)
     if mutated:
-        path = tree / mutation["file"]
-        text = path.read_text()
-        path.write_text(text.replace(mutation["old"], mutation["new"]))
+        text = (tree / file).read_text()
+        (tree / file).write_text(text[:begin] + mutation["new"] + text[end:])
     objects = work / "objects"
     shutil.rmtree(objects, ignore_errors=True)
     objects.mkdir()
     fresh, tests = [], []
     try:
-        for k, source in enumerate(mutation.get("compile", [])):
+        compiled = mutation.get("compile", [])
+        for k, source in enumerate([file] if compiled == "source" else compiled):
             targets = [build.object_of(source)] if source.endswith(".cpp") else build.kernel_object(source)
             for j, original in enumerate(targets):
                 fresh.append(objects / f"{k}_{j}.o")
@@ -149,18 +185,19 @@ def attempt(build, mutation, work, mutated):
 
 
 def table(mutations, results):
-    lines = ["| file | error | detected by |", "|---|---|---|"]
+    lines = ["| function | error | detected by |", "|---|---|---|"]
     for m in mutations:
         r = results.get(m["name"])
         if r:
-            lines.append(f"| {m['file'].removeprefix('src/thor/')} | {m['what']} | {r['killed_by'] or '**SURVIVED**'} |")
+            lines.append(f"| `{m['function']}` | {m['what']} | {r['killed_by'] or '**SURVIVED**'} |")
     return "\n".join(lines)
 
 
 def check(mutations):
     page, bad = (ROOT / "docs/contributing/mutations.md").read_text(), 0
     for m in mutations:
-        faults = [] if (ROOT / m["file"]).read_text().count(m["old"]) == 1 else [f"its text is not once in {m['file']}"]
+        count = len(places(m))
+        faults = [] if count == 1 else [f"its text is {count} times in {m['function']}()"]
         faults += [] if f"| {m['what']} |" in page else ["it is not in docs/contributing/mutations.md"]
         faults += [f"there is no {t}" for t in m["tests"] if not (ROOT / t).exists()]
         bad += bool(faults)
@@ -192,8 +229,8 @@ def main():
     passed = results.setdefault("unchanged", [])
     survived = 0
     for m in mutations:
-        if (ROOT / m["file"]).read_text().count(m["old"]) != 1:
-            print(f"{m['name']:32} STALE: its text is not once in {m['file']}", flush=True)
+        if len(places(m)) != 1:
+            print(f"{m['name']:32} STALE: its text is not once in {m['function']}()", flush=True)
             survived += 1
             continue
         if options.only and m["name"] not in options.only or m["name"] in results and not options.only:

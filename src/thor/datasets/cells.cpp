@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <mutex>
-#include <vector>
 
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
@@ -16,13 +14,6 @@
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
-namespace {
-
-float bits_to_float(std::uint32_t bits) { return from_bits(bits); }
-
-constexpr std::size_t cells_at_a_time = 1 << 16;
-
-}  // namespace
 
 void require_memory(const GridShape& shape, double cells, const CellLayout& layout, int processes) {
   const double bytes = cells * layout.bytes_at_most(), available = available_memory(processes);
@@ -39,95 +30,43 @@ void require_memory(const GridShape& shape, double cells, const CellLayout& layo
           many ? "start fewer ranks on a machine, with more threads each, or give each a part (--domains), " : ""));
 }
 
-Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity)
-    : shape_(shape), layout_(layout), units_(units) {
-  UniformGrid<double>& g = dataset_;
+UniformGrid<double> without_gas(const GridShape& shape) {
+  UniformGrid<double> g{};
   g.tile = std::ranges::min(shape.count) >= 8 || shape.cells() > 1'000'000'000 ? 2 : 0;
-  double room = 1;  // number of cells, including those that fill the last tiles
   for (std::size_t k = 0; k < 3; ++k) {
     g.shape[k] = int(shape.count[k]);
     g.tiles[k] = int((shape.count[k] + (1 << g.tile) - 1) >> g.tile);
     g.zero[k] = -shape.origin[k] / shape.cell_size;
-    room *= double(g.tiles[k]) * (1 << g.tile);
   }
+  g.periodic = shape.periodic;
+  return g;
+}
+
+namespace {
+
+/// Number of cells, including those that fill the last tiles, for which there is memory.
+std::size_t room_for(const GridShape& shape, const CellLayout& layout) {
+  const UniformGrid<double> g = without_gas(shape);
+  double room = 1;
+  for (const int tiles : g.tiles) room *= double(tiles) * (1 << g.tile);
   require_memory(shape, room, layout, 1);
   if (room > std::exp2(32 + 3 * g.tile))
     throw Error(ExitCode::input, "a grid has at most 2^32 blocks of 4 x 4 x 4 cells");
-  g.stride = layout.stride(), g.dust = layout.dust_at(), g.core_scale = layout.core_scale_at();
-  g.packed = layout.packed, g.periodic = shape.periodic;
-  g.velocity_step = float(std::max(largest_velocity / units.reference_speed, 1e-30) / 32767);
-  const std::size_t count = std::size_t(room) * std::size_t(layout.stride()) + 3;  // which Numbers may read
-  numbers_ = std::make_unique_for_overwrite<float[]>(count);
-  g.cells = {numbers_.get(), count};
+  return std::size_t(room);
 }
 
-float* Cells::record(std::int64_t i) const {
-  const auto [nx, ny, nz] = shape_.count;
-  return numbers_.get() + cell_address<double>(dataset_, i / (ny * nz), i / nz % ny, i % nz).of[0];
+}  // namespace
+
+Cells::Cells(const GridShape& shape, const CellLayout& layout, const CellUnits& units, double largest_velocity)
+    : CellRecords(room_for(shape, layout), layout, units, largest_velocity),
+      shape_(shape),
+      dataset_(without_gas(shape)) {
+  dataset_.gas = records();
 }
 
-void Cells::set_density(std::int64_t i, double n) { record(i)[0] = float(n); }
-
-// In the place of the width, or of the first velocity of a packed cell, which are set later.
-void Cells::set_turbulence(std::int64_t i, double b) { record(i)[1] = float(b); }
-double Cells::turbulence(std::int64_t i) const { return double(record(i)[1]); }
-
-void Cells::set_temperature(std::int64_t i, double temperature, double turbulence) {
-  float* r = record(i);
-  const double thermal = units_.speed_per_root_kelvin * std::sqrt(temperature);
-  const double inverse = units_.reference_speed / std::hypot(thermal, std::hypot(units_.b_turb, turbulence));
-  const float opacity = std::max(float(double(r[0]) * units_.opacity * inverse), least_opacity);
-  if (layout_.packed) {
-    r[0] = bits_to_float((pack_wide(opacity) << 16) | pack_narrow(float(inverse)));
-    r[1] = r[2] = 0;
-  } else {
-    r[0] = opacity;
-    r[1] = float(inverse);
-  }
-}
-
-void Cells::set_velocity(std::int64_t i, int axis, double velocity) {
-  float* r = record(i);
-  const double v = velocity / units_.reference_speed;
-  if (!layout_.packed) {
-    r[2 + axis] = float(v);
-    return;
-  }
-  const std::uint32_t bits = pack_signed(float(std::clamp(v / double(dataset_.velocity_step), -32767., 32767.)));
-  float& word = r[1 + axis / 2];
-  word = bits_to_float(axis == 1 ? (to_bits(word) & 0xffff0000u) | bits : (to_bits(word) & 0xffffu) | (bits << 16));
-}
-
-void Cells::set_dust(std::int64_t i, double dust) {
-  float* r = record(i);
-  const double extinction = dust * units_.dust;
-  if (layout_.packed && extinction > gas(i).opacity * largest_wide) {  // so little gas that the ratio has no room
-    const auto opacity = float(extinction / (0.99 * largest_wide));
-    r[0] = bits_to_float((pack_wide(opacity) << 16) | (to_bits(r[0]) & 0xffffu));
-  }
-  const auto ratio = float(extinction / gas(i).opacity);
-  if (layout_.packed) {
-    r[2] = bits_to_float((to_bits(r[2]) & 0xffff0000u) | (dust > 0 ? pack_wide(ratio) : 0u));
-  } else {
-    r[layout_.dust_at()] = ratio;
-  }
-}
-
-void Cells::clear(std::int64_t i) {
-  set_density(i, 0);
-  set_temperature(i, 1e4);
-  for (int axis = 0; axis < 3; ++axis) set_velocity(i, axis, 0);
-  if (layout_.dust) set_dust(i, 0);
-}
-
-CellGas<double> Cells::gas(std::int64_t i) const {
-  const auto [nx, ny, nz] = shape_.count;
-  return view<double>(dataset_).at(i / (ny * nz), i / nz % ny, i % nz);
-}
-
-bool Cells::same(std::int64_t i, std::int64_t j) const {
-  const float *a = record(i), *b = record(j);
-  return to_bits(*a) == to_bits(*b) && std::memcmp(a, b, sizeof(float) * std::size_t(layout_.stride())) == 0;
+std::int64_t Cells::record(std::int64_t cell) const {
+  const auto at = place(cell);
+  return cell_address<double>(dataset_, at.x, at.y, at.z, 1).of[0];
 }
 
 void Cells::finish(int threads, bool join) {
@@ -138,16 +77,9 @@ void Cells::finish(int threads, bool join) {
   survey(threads, shape_.box());
 }
 
-void Cells::set_core_scale(const std::vector<float>& scale, int threads) {
-  const int at = layout_.core_scale_at();
-  parallel_for(threads, scale.size(), cells_at_a_time, [&](std::size_t first, std::size_t end) {
-    for (std::size_t i = first; i < end; ++i) record(std::int64_t(i))[at] = scale[i] - 0.5f;
-  });
-}
-
 void Cells::join(const CellsOfGrid& known, const CellBox& box, int threads) {
   UniformGrid<double>& g = dataset_;
-  const std::size_t count = (g.cells.count - 3) / std::size_t(g.stride) + 3;
+  const std::size_t count = (g.gas.numbers.count - 3) / std::size_t(g.gas.stride) + 3;
   if (const double bytes = 4. * double(count), available = available_memory(); bytes > available) {
     throw Error(ExitCode::input,
                 fmt::format("neighbours that are equal, through which photons jump, take {} for 4 bytes a cell, {} are "
@@ -156,12 +88,9 @@ void Cells::join(const CellsOfGrid& known, const CellBox& box, int threads) {
                             layout_.packed ? "" : "set dataset.packed: true (16 bytes a cell), "));
   }
   around_ = std::make_unique<float[]>(count);
-  UniformGrid<double> one = g;
-  one.stride = 1;
-  const std::int64_t ny = shape_.count[1], nz = shape_.count[2];
   std::atomic<bool> some = false;
   equal_cells_around(known, box, threads, [&](std::int64_t i, float digits) {
-    around_[std::size_t(cell_address<double>(one, i / (ny * nz), i / nz % ny, i % nz).of[0])] = digits;
+    around_[std::size_t(record(i))] = digits;
     if (digits > 0) some = true;
   });
   if (!some) return around_.reset();
@@ -171,51 +100,31 @@ void Cells::join(const CellsOfGrid& known, const CellBox& box, int threads) {
 
 void Cells::survey(int threads, const CellBox& counted) {
   std::mutex mutex;
-  const auto [nx, ny, nz] = shape_.count;
-  const std::int64_t step[3] = {ny * nz, nz, 1};
-  const double hubble = shape_.hubble * shape_.cell_size / units_.reference_speed;
+  const std::int64_t step[3] = {shape_.count[1] * shape_.count[2], shape_.count[2], 1};
+  const double hubble = shape_.hubble * shape_.cell_size / units().reference_speed;
+  CellStatistics sum;
+  const auto add_row = [&](std::int64_t x, std::int64_t y, CellStatistics& p) {
+    for (std::int64_t z = counted.first[2]; z < counted.first[2] + counted.count[2]; ++z) {
+      const std::int64_t i = x * step[0] + y * step[1] + z, index[3] = {x, y, z};
+      const CellGas<double> g = gas(i);
+      p.add_cell(g);
+      if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(g, hubble));
+      for (std::size_t k = 0; k < 3; ++k) {
+        if (g.opacity >= thick_cell && index[k] + 1 < shape_.count[k]) p.add_face(g, gas(i + step[k]));
+      }
+    }
+  };
   const std::int64_t rows = counted.count[0] * counted.count[1];
-  parallel_for(threads, std::size_t(rows), std::max<std::size_t>(cells_at_a_time / std::size_t(counted.count[2]), 1),
-               [&](std::size_t first, std::size_t end) {
-                 CellStatistics p;
-                 for (auto row = std::int64_t(first); row < std::int64_t(end); ++row) {
-                   const std::int64_t x = counted.first[0] + row / counted.count[1];
-                   const std::int64_t y = counted.first[1] + row % counted.count[1];
-                   for (std::int64_t z = counted.first[2]; z < counted.first[2] + counted.count[2]; ++z) {
-                     const std::int64_t i = x * step[0] + y * step[1] + z, index[3] = {x, y, z};
-                     const CellGas<double> g = gas(i);
-                     p.density += g.opacity / g.inverse_width;
-                     p.largest_opacity = std::max(p.largest_opacity, g.opacity);
-                     p.largest_a = std::max(p.largest_a, g.inverse_width);
-                     if (g.opacity > 1e-12) {  // less is nothing along any path
-                       const double speed = std::hypot(g.velocity.x, g.velocity.y, g.velocity.z);
-                       p.fastest = std::max(p.fastest, speed + 4 / g.inverse_width);
-                     }
-                     const double scale = std::min(g.core_scale + 0.5, 1 / std::max(g.inverse_width * hubble, 1e-30));
-                     const double a_tau = units_.a * g.inverse_width * g.opacity * scale;
-                     if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, 0.2 * std::cbrt(a_tau));
-                     for (std::size_t k = 0; k < 3; ++k) {
-                       if (index[k] + 1 >= shape_.count[k] || g.opacity < 1e-3)
-                         continue;  // thin cells are passed through
-                       const CellGas<double> other = gas(i + step[k]);
-                       if (other.opacity < 1e-3) continue;
-                       const double jump = std::hypot(g.velocity.x - other.velocity.x, g.velocity.y - other.velocity.y,
-                                                      g.velocity.z - other.velocity.z) *
-                                           std::max(g.inverse_width, other.inverse_width);
-                       p.faces += 1;
-                       p.jumps += jump > 1 ? 1 : 0;
-                       p.largest_jump = std::max(p.largest_jump, jump);
-                     }
-                   }
-                 }
-                 const std::lock_guard lock(mutex);
-                 statistics_.add(p);
-               });
-  CellStatistics& s = statistics_;
-  s.density /= units_.opacity;
-  s.cells = double(counted.cells());
-  s.velocity_step = layout_.packed ? double(dataset_.velocity_step) * s.largest_a : 0;
-  s.largest_a *= units_.a;
+  const std::size_t at_a_time = std::max<std::size_t>((1 << 16) / std::size_t(counted.count[2]), 1);
+  parallel_for(threads, std::size_t(rows), at_a_time, [&](std::size_t first, std::size_t end) {
+    CellStatistics p;
+    for (auto row = std::int64_t(first); row < std::int64_t(end); ++row) {
+      add_row(counted.first[0] + row / counted.count[1], counted.first[1] + row % counted.count[1], p);
+    }
+    const std::lock_guard lock(mutex);
+    sum.add(p);
+  });
+  finish_statistics(sum, double(counted.cells()));
 }
 
 GridShape GridShape::part(const CellBox& box) const {
@@ -224,16 +133,6 @@ GridShape GridShape::part(const CellBox& box) const {
   for (std::size_t k = 0; k < 3; ++k) shape.origin[k] += double(box.first[k]) * cell_size;
   shape.periodic = periodic && box.count == count;
   return shape;
-}
-
-void CellStatistics::add(const CellStatistics& other) {
-  density += other.density, cells += other.cells, faces += other.faces, jumps += other.jumps;
-  largest_opacity = std::max(largest_opacity, other.largest_opacity);
-  largest_a = std::max(largest_a, other.largest_a);
-  largest_jump = std::max(largest_jump, other.largest_jump);
-  largest_x_crit = std::max(largest_x_crit, other.largest_x_crit);
-  velocity_step = std::max(velocity_step, other.velocity_step);
-  fastest = std::max(fastest, other.fastest);
 }
 
 }  // namespace thor

@@ -1,6 +1,7 @@
 // A homogeneous cube on a grid: the smallest dataset type there can be (CONTRIBUTING.md, "A dataset type").
 #include "thor/config/section.hpp"
 #include "thor/datasets/dataset_type.hpp"
+#include "thor/datasets/grid_mesh.hpp"
 #include "thor/datasets/model.hpp"
 
 namespace thor {
@@ -20,12 +21,12 @@ MediumOutline outline_cube(const config::Dataset& dataset, const Line& line, con
   const double edge = dataset.more.at("edge");
   MediumOutline m = build_model(dataset, line, edge / 2, 0, refuse).medium;
   const auto count = std::int64_t(dataset.more.at("resolution"));
-  m.grid.count = {count, count, count};
-  m.grid.cell_size = m.size = edge / double(count);
-  m.grid.origin = {-edge / 2, -edge / 2, -edge / 2};
-  UniformGrid<double> g{};
-  for (int k = 0; k < 3; ++k) g.shape[k] = int(count), g.zero[k] = double(count) / 2;
-  m.dataset = g;
+  GridShape shape;
+  shape.count = {count, count, count};
+  shape.cell_size = edge / double(count);
+  shape.origin = {-edge / 2, -edge / 2, -edge / 2};
+  set_grid(m, shape);
+  m.dataset = without_gas(shape);
   return m;
 }
 

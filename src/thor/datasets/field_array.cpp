@@ -58,17 +58,15 @@ class NotFinite {
 }  // namespace
 
 UniformGrid<double> field_layout(const GridShape& whole, const CellBox& box) {
-  UniformGrid<double> g{};
-  g.tile = std::ranges::min(box.count) >= 8 || box.cells() > 1'000'000'000 ? 2 : 0;
+  GridShape shape;
+  shape.count = box.count, shape.cell_size = 1;
+  UniformGrid<double> g = without_gas(shape);
   double room = 1;
   for (std::size_t k = 0; k < 3; ++k) {
-    g.shape[k] = int(box.count[k]);
-    g.tiles[k] = int((box.count[k] + (1 << g.tile) - 1) >> g.tile);
     g.zero[k] = -whole.origin[k] / whole.cell_size - double(box.first[k]);
     room *= double(g.tiles[k]);
   }
   if (room > 0x1p32) throw Error(ExitCode::input, "a grid has at most 2^32 blocks of 4 x 4 x 4 cells");
-  g.stride = 1;
   return g;
 }
 
@@ -89,7 +87,7 @@ FieldArray new_field(const UniformGrid<double>& layout) {
 
 std::size_t place_of(const UniformGrid<double>& layout, std::int64_t cell) {
   const std::int64_t ny = layout.shape[1], nz = layout.shape[2];
-  return std::size_t(cell_address<double>(layout, cell / (ny * nz), cell / nz % ny, cell % nz).of[0]);
+  return std::size_t(cell_address<double>(layout, cell / (ny * nz), cell / nz % ny, cell % nz, 1).of[0]);
 }
 
 FieldArray read_product(const std::string& path, const std::vector<std::string>& factors, const GridShape& shape,

@@ -7,6 +7,7 @@
 #include "thor/core/error.hpp"
 #include "thor/datasets/any_dataset.hpp"
 #include "thor/datasets/cells.hpp"
+#include "thor/datasets/host_mesh.hpp"
 #include "thor/datasets/parameters.hpp"
 #include "thor/line/line.hpp"
 
@@ -28,7 +29,9 @@ struct MediumOutline {
     double tau, albedo, g;
   } dust;  ///< extinction along the same path, share of scattering, mean cosine
   AnyDataset dataset;
-  GridShape grid;  ///< of a grid
+  std::shared_ptr<const HostMesh> mesh;  ///< of gas in cells
+  double redshift, hubble;               ///< of a snapshot; H(z) [1/s], 0: no expansion
+  GridShape grid;                        ///< of a uniform grid
 };
 
 /// A part of a grid in the memory of this process: a domain and its margin.

@@ -3,6 +3,7 @@
 #include "thor/config/section.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/datasets/dataset_type.hpp"
+#include "thor/datasets/grid_mesh.hpp"
 #include "thor/datasets/model.hpp"
 
 namespace thor {
@@ -111,8 +112,7 @@ std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t 
 void add_shell_cells(Medium& m, const config::Dataset& dataset, const Line&, const CellOptions& options) {
   if (dataset.cells == 0) return;
   m.cells = realise_shell(m, std::int64_t(dataset.cells), options);
-  m.grid = m.cells->shape();
-  m.size = m.grid.cell_size;
+  set_grid(m, m.cells->shape());
   m.dataset = m.cells->dataset();
 }
 

@@ -32,7 +32,8 @@ struct ShellView : Meshless<ShellView<V>, V> {
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
-  using Here = Region<V, IntOf<V>>;
+  using Place = Region<V, IntOf<V>>;
+  using Here = Place;
   using Segment = FaceSegment<V>;
   const Shell<Real>& data;
 
@@ -77,7 +78,7 @@ struct ShellView : Meshless<ShellView<V>, V> {
     return Meshless<ShellView<V>, V>::cross(lane, face, segment);
   }
 
-  THOR_FN FaceSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN FaceSegment<V> segment(const Place& here, Vec3<V> p, Vec3<V> d) const {
     const SphereSegment<V> outer{dot(p, d), below_outer(here)};
     FaceSegment<V> s{outer.length(), Int(outside)};
     if (data.inner > Real(0)) {
@@ -133,7 +134,7 @@ struct ShellView : Meshless<ShellView<V>, V> {
     if (data.inner > Real(0)) scale = min(scale, divide(above_inner(here), r + V(data.inner)));
     return scale;
   }
-  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V core_scale(const Place&, const Here& here, Vec3<V> p, Vec3<V> d) const {
     const V r = sqrt(dot(p, p));
     V scale = to_face(here, r);
     if (varies()) {
@@ -196,7 +197,6 @@ template <class V>
 THOR_FN ShellView<V> view(const Shell<RealOf<V>>& data) {
   return {{}, data};
 }
-static_assert(DatasetFor<ShellView<float>, float> && PlaceableIn<ShellView<float>, float>);
 
 }  // namespace THOR_ISA
 }  // namespace thor

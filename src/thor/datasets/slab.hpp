@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/datasets/dataset.hpp"
+#include "thor/datasets/meshless.hpp"
 #include "thor/datasets/profile.hpp"
 #include "thor/datasets/ray_entry.hpp"
 
@@ -22,14 +22,15 @@ struct SlabView : Meshless<SlabView<V>, V> {
   static constexpr bool dusty = true;
   using Real = RealOf<V>;
   using Int = IntOf<V>;
-  using Here = Region<V, IntOf<V>>;
+  using Place = Region<V, IntOf<V>>;
+  using Here = Place;
   using Segment = FaceSegment<V>;
   const Slab<Real>& data;
 
   THOR_FN bool varies() const { return data.profile.moving; }
 
   /// The depth is 1 - |z|.
-  THOR_FN FaceSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN FaceSegment<V> segment(const Place& here, Vec3<V> p, Vec3<V> d) const {
     const V zero(Real(0));
     const V to_face = select((d.z > zero) == (p.z > zero), here.depth, V(Real(2)) - here.depth);
     return {divide(to_face, max(abs(d.z), V(Real(1e-20)))), Int(outside)};
@@ -62,7 +63,7 @@ struct SlabView : Meshless<SlabView<V>, V> {
     const V w = speed_over_radius(data.profile, abs(p.z)), mu = max(abs(d.z), V(Real(1e-10)));
     return limited_step(data.profile, divide(abs(p.z), mu), gradient(w, d.z), w * p.z * mu, x);
   }
-  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN V core_scale(const Place&, const Here& here, Vec3<V> p, Vec3<V> d) const {
     V scale = here.depth;
     if (varies()) {
       const V w = speed_over_radius(data.profile, abs(p.z));
@@ -116,7 +117,6 @@ template <class V>
 THOR_FN SlabView<V> view(const Slab<RealOf<V>>& data) {
   return {{}, data};
 }
-static_assert(DatasetFor<SlabView<float>, float> && PlaceableIn<SlabView<float>, float>);
 
 }  // namespace THOR_ISA
 }  // namespace thor

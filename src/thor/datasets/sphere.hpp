@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/datasets/dataset.hpp"
+#include "thor/datasets/meshless.hpp"
 #include "thor/datasets/ray_entry.hpp"
 #include "thor/math/functions.hpp"
 
@@ -39,7 +39,8 @@ struct SphereView : Meshless<SphereView<V>, V> {
   static constexpr bool substeps = false;
   static constexpr bool dusty = false;
   using Real = RealOf<V>;
-  using Here = Region<V, IntOf<V>>;
+  using Place = Region<V, IntOf<V>>;
+  using Here = Place;
   using Segment = SphereSegment<V>;
   const Sphere<Real>& data;
 
@@ -51,7 +52,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
 
   /// The depth is 1 - r^2, and a flight changes it by what `reaches` has found to be less than it. Position and depth
   /// each keep their own rounding errors: they differ by about 1e-4 after 1e7 steps, which has no effect.
-  THOR_FN SphereSegment<V> segment(const Here& here, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), here.depth}; }
+  THOR_FN SphereSegment<V> segment(const Place& here, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), here.depth}; }
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s) const {
     lane.place.depth = lane.place.depth - change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
@@ -61,14 +62,14 @@ struct SphereView : Meshless<SphereView<V>, V> {
   THOR_FN V velocity_along(const Here&, Vec3<V>, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V max_step(const Here&, Vec3<V>, Vec3<V>, V) const { return V(no_limit<Real>); }
   /// The distance to the edge, 1 - r = (1 - r^2)/(1 + r).
-  THOR_FN V core_scale(const Here& here, Vec3<V> p, Vec3<V>) const {
+  THOR_FN V core_scale(const Place&, const Here& here, Vec3<V> p, Vec3<V>) const {
     return divide(here.depth, V(Real(1)) + sqrt(dot(p, p)));
   }
 
   template <class Lane>
   THOR_FN V room(const Lane& lane, const Here& here, const auto&) const {
     const Vec3<V> p{lane.px, lane.py, lane.pz};
-    return core_scale(here, p, p);
+    return core_scale(lane.place, here, p, p);
   }
   THOR_FN V density_slope(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
   THOR_FN V velocity_slope(const Here&, Vec3<V>) const { return V(Real(0)); }
@@ -102,7 +103,6 @@ template <class V>
 THOR_FN SphereView<V> view(const Sphere<RealOf<V>>& data) {
   return {{}, data};
 }
-static_assert(DatasetFor<SphereView<float>, float> && PlaceableIn<SphereView<float>, float>);
 
 }  // namespace THOR_ISA
 }  // namespace thor

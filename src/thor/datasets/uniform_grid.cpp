@@ -13,6 +13,7 @@
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/equal_cells.hpp"
 #include "thor/datasets/grid_file.hpp"
+#include "thor/datasets/grid_mesh.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
@@ -75,8 +76,7 @@ constexpr double grid_temperature = 1e4;
 
 MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   MediumOutline m{};
-  m.grid = read_grid_shape(dataset, line);
-  m.size = m.grid.cell_size;
+  set_grid(m, read_grid_shape(dataset, line));
   m.temperature = grid_temperature;  // and no turbulence: the width of each cell has it
   const AtomicTransition& first = line.first();
   m.thermal_speed = first.thermal_speed(m.temperature, 0);
@@ -95,47 +95,43 @@ MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, con
     refuse("dataset.stop_shift",
            "photons never leave a periodic box: set stop_shift (needs Hubble flow), or boundary: open");
   }
-  UniformGrid<double> g{};
-  for (int k = 0; k < 3; ++k) {
-    g.shape[k] = int(m.grid.count[std::size_t(k)]);
-    g.zero[k] = -m.grid.origin[std::size_t(k)] / m.size;
-  }
-  g.periodic = m.grid.periodic;
-  m.dataset = g;
+  m.dataset = without_gas(m.grid);
   return m;
 }
 
-/// What the physics of a run makes of a grid. `fastest`: as in the statistics of its cells.
-void set_physics(UniformGrid<double>& g, const MediumOutline& m, const config::Dataset& dataset, const Line& line,
-                 double fastest, double dust_depth) {
+/// What a run makes of a grid. `fastest`: as in the statistics of its cells.
+CellPhysics<double> physics_of(const MediumOutline& m, const config::Dataset& dataset, const Line& line, double fastest,
+                               double dust_depth) {
+  CellPhysics<double> p{};
   const AtomicTransition& first = line.first();
   double narrowest = 1, reddest = 0;
   for (const AtomicTransition* t : line.absorbing()) {
     narrowest = std::min(narrowest, t->thermal_speed(1, 0) / first.thermal_speed(1, 0));
     reddest = std::min(reddest, std::log(first.wavelength / t->wavelength));
   }
-  g.hubble = m.grid.hubble * m.size / m.thermal_speed;
-  g.step_scale = dataset.step_limiter * narrowest / std::max(g.hubble, 1e-30);
-  if (m.grid.periodic && dataset.dust) g.dust_reach = dust_depth * double(std::ranges::max(m.grid.count));
+  p.hubble = m.grid.hubble * m.size / m.thermal_speed;
+  p.step_scale = dataset.step_limiter * narrowest / std::max(p.hubble, 1e-30);
+  if (m.grid.periodic && dataset.dust) p.dust_reach = dust_depth * double(std::ranges::max(m.grid.count));
   // Through dust, light flies on to the faces of an open box, at any frequency.
-  if (!dataset.stop_shift || (!m.grid.periodic && dataset.dust)) return;
+  if (!dataset.stop_shift || (!m.grid.periodic && dataset.dust)) return p;
   // From the reddest transition that absorbs, in gas that comes towards it as fast as any: a photon beyond cannot meet
   // another one. The light of a decay that lies out there itself (Fe II 2626) flies first until the Hubble flow has
   // shifted it as far.
   const double shift = constants::c * std::log1p(*dataset.stop_shift / first.wavelength) / m.thermal_speed;
-  g.stop = shift + fastest - constants::c * reddest / m.thermal_speed;
-  g.stop_flight = g.dust_reach;
+  p.stop = shift + fastest - constants::c * reddest / m.thermal_speed;
+  p.stop_flight = p.dust_reach;
   for (const AtomicTransition& t : line.transitions) {
     const bool beyond = std::log(first.wavelength / t.wavelength) < reddest;
-    const double flight = g.hubble > 0 ? shift / g.hubble : no_limit<double>;
-    if (beyond) g.stop_flight = std::max(g.stop_flight, flight);
+    const double flight = p.hubble > 0 ? shift / p.hubble : no_limit<double>;
+    if (beyond) p.stop_flight = std::max(p.stop_flight, flight);
   }
+  return p;
 }
 
 /// Where stop_shift is so short that the damping wings of a cell absorb beyond it, or those of the equal cells that a
 /// jump may cross.
 void warn_of_wings(const Medium& m, const config::Dataset& dataset, const Line& line) {
-  const double stop = std::get<UniformGrid<double>>(m.dataset).stop;
+  const double stop = std::get<UniformGrid<double>>(m.dataset).physics.stop;
   if (!(stop > 0)) return;
   const double wavelength = line.first().wavelength;
   const double shift = constants::c * std::log1p(*dataset.stop_shift / wavelength) / m.thermal_speed;
@@ -269,7 +265,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   const auto part_of = [=, line = line, fastest_gas = m.statistics.fastest](int domain,
                                                                             const std::shared_ptr<const Cells>& cells) {
     GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
-    set_physics(part.dataset, outline, dataset, line, fastest_gas, options.dust_depth);
+    part.dataset.physics = physics_of(outline, dataset, line, fastest_gas, options.dust_depth);
     if (!part.dataset.periodic) {
       part.dataset.borders = PartFrame{part.box, outline.grid.count, outline.grid.periodic}.borders();
     }
@@ -292,8 +288,8 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   UniformGrid<double> whole = m.cells->dataset();
   const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
   for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
-  whole.cells = whole.around = {}, whole.periodic = m.grid.periodic;
-  set_physics(whole, m, dataset, line, m.statistics.fastest, options.dust_depth);
+  whole.gas.numbers = whole.around = {}, whole.periodic = m.grid.periodic;
+  whole.physics = physics_of(m, dataset, line, m.statistics.fastest, options.dust_depth);
   m.dataset = spread->whole = whole;
   m.spread = std::move(spread);
 }
@@ -322,7 +318,8 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   m.number_density = m.statistics.mean_density();
   m.column_density = m.number_density * m.size * double(m.grid.count[2]);
   m.tau0 = m.column_density * m.cross_section;
-  set_physics(std::get<UniformGrid<double>>(m.dataset), m, dataset, line, m.statistics.fastest, options.dust_depth);
+  std::get<UniformGrid<double>>(m.dataset).physics =
+      physics_of(m, dataset, line, m.statistics.fastest, options.dust_depth);
   warn_of_wings(m, dataset, line);
 }
 

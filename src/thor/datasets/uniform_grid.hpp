@@ -1,52 +1,31 @@
 #pragma once
-#include "thor/datasets/dataset.hpp"
-#include "thor/datasets/fields.hpp"
-#include "thor/datasets/packed_cell.hpp"
-#include "thor/math/gather.hpp"
+#include "thor/datasets/cell_medium.hpp"
 
 namespace thor {
 
-/// Cubic cells, each with its own density, temperature, velocity and dust. The unit of length is a cell, that of
-/// velocity the thermal speed of the run. A position is a cell and an offset from its nearer face along each axis: from
-/// the lower one if positive (0 to 1/2), from the upper one if negative (-1/2 to 0). So both faces are resolved alike:
-/// an offset from the lower corner would resolve 6e-8 near 1 in single precision, where mean free paths may be 1e-10.
+/// Cubic cells. The unit of length is a cell, that of velocity the thermal speed of the run. A position is a cell and
+/// an offset from its nearer face along each axis: from the lower one if positive (0 to 1/2), from the upper one if
+/// negative (-1/2 to 0). So both faces are resolved alike: an offset from the lower corner would resolve 6e-8 near 1 in
+/// single precision, where mean free paths may be 1e-10.
 ///
-/// The numbers of a cell lie side by side, so that a photon that enters it waits for memory once:
-///
-///   n sigma_0 per cell length at the cell's own temperature, 1/w, v_x, v_y, v_z [, dust ratio] [, core scale]
-///
-/// w is the thermal speed, the dust ratio the extinction over n sigma_0, the core scale the length of core skipping at
-/// a face (neighbourhood.hpp). Packed they are 12 bytes (packed_cell.hpp), 16 with the core scale. Cells lie in memory
-/// by tiles of 4 x 4 x 4, so that three of four steps to a neighbour stay within some lines of the cache; in thin gas
-/// that is 9 % faster (docs/contributing/kernel-performance.md).
+/// Cells lie in memory by tiles of 4 x 4 x 4, so that three of four steps to a neighbour stay within some lines of the
+/// cache; in thin gas that is 9 % faster (docs/contributing/kernel-performance.md).
 template <class R>
 struct UniformGrid {
   using Real = R;
-  Array<float> cells;
+  GasRecords gas;
+  CellPhysics<Real> physics;
   Array<float> around;  ///< for each cell, the box of equal cells around it (equal_cells.hpp); none: no two are equal
   int shape[3];
-  int tile;        ///< cells along a tile are 2^tile; 0 in small grids
-  int tiles[3];    ///< along each axis, the last index the fastest in memory, as in a tile
-  int stride;      ///< numbers of a cell
-  int dust;        ///< which of them is the dust ratio; 0: none
-  int core_scale;  ///< and the core scale
-  bool packed;
+  int tile;      ///< cells along a tile are 2^tile; 0 in small grids
+  int tiles[3];  ///< along each axis, the last index the fastest in memory, as in a tile
   bool periodic;
-  int borders;          ///< bits 2 k and 2 k + 1: behind the lower and upper face along axis k lies another part
-  float velocity_step;  ///< packed: the unit of velocities
-  Real zero[3];         ///< where the origin of the coordinates lies [cells from the corner]
-  Real hubble;          ///< H per cell
-  Real step_scale;      ///< f/H, the longest step in units of w profile_scale(x)
-  Real stop;            ///< a photon this far to the red of the line is stopped; 0: none is,
-  Real stop_flight;     ///< once it has flown so far since its last scattering: for dust, and for decays out there
-  Real dust_reach;      ///< dust counts on a path so long since the last scattering; 0: everywhere
+  int borders;   ///< bits 2 k and 2 k + 1: behind the lower and upper face along axis k lies another part
+  Real zero[3];  ///< where the origin of the coordinates lies [cells from the corner]
 
   static void for_each_field(auto f, auto&... d) {
-    f(d.cells...), f(d.around...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.stride...), f(d.dust...),
-        f(d.core_scale...);
-    f(d.packed...), f(d.periodic...), f(d.borders...), f(d.velocity_step...), f(d.zero...), f(d.hubble...),
-        f(d.step_scale...);
-    f(d.stop...), f(d.stop_flight...), f(d.dust_reach...);
+    f(d.gas...), f(d.physics...), f(d.around...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.periodic...);
+    f(d.borders...), f(d.zero...);
   }
 };
 
@@ -54,22 +33,23 @@ inline namespace THOR_ISA {
 
 /// The tile of a cell, and its place there; B: an unsigned integer, or a pack of them.
 template <class B>
-struct CellPlace {
+struct TilePlace {
   B tile, within;
 };
 template <class B, class Real>
-THOR_FN CellPlace<B> place_of_cell(const UniformGrid<Real>& g, B x, B y, B z) {
+THOR_FN TilePlace<B> tile_place(const UniformGrid<Real>& g, B x, B y, B z) {
   const int b = g.tile;
   const B last((1u << b) - 1), tiles_y(static_cast<unsigned>(g.tiles[1])), tiles_z(static_cast<unsigned>(g.tiles[2]));
   return {((x >> b) * tiles_y + (y >> b)) * tiles_z + (z >> b), (((((x & last) << b) + (y & last)) << b) + (z & last))};
 }
-/// Where each lane's cell begins; only this takes 64 bits, so that a grid may have 2^32 tiles.
+/// Where each lane's cell begins, with `stride` numbers a cell; only this takes 64 bits, so that a grid may have 2^32
+/// tiles.
 template <class V>
-THOR_FN LaneAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x, IntOf<V> y, IntOf<V> z) {
+THOR_FN LaneAddress<V> cell_address(const UniformGrid<RealOf<V>>& g, IntOf<V> x, IntOf<V> y, IntOf<V> z,
+                                    unsigned stride) {
   using Bits = BitsOf<V>;
   const auto place =
-      place_of_cell(g, __builtin_bit_cast(Bits, x), __builtin_bit_cast(Bits, y), __builtin_bit_cast(Bits, z));
-  const unsigned stride = static_cast<unsigned>(g.stride);
+      tile_place(g, __builtin_bit_cast(Bits, x), __builtin_bit_cast(Bits, y), __builtin_bit_cast(Bits, z));
   return lane_address<V>(place.tile, stride << (3 * g.tile), place.within * Bits(stride));
 }
 
@@ -99,14 +79,6 @@ struct GridPlace {
   static THOR_FN void for_each_field(auto f, auto&... p) { f(p.x...), f(p.y...), f(p.z...); }
 };
 
-/// The gas of a cell.
-template <class V>
-struct CellGas {
-  V opacity, inverse_width;
-  Vec3<V> velocity;
-  V dust_ratio, core_scale;
-};
-
 /// The path to the nearest of the three faces ahead.
 template <class V>
 struct CellSegment {
@@ -115,129 +87,32 @@ struct CellSegment {
   V distance = V(shorter) * min(to_face.x, min(to_face.y, to_face.z));
   THOR_FN MaskOf<V> reaches(V s) const { return s >= distance; }
   THOR_FN V length() const { return distance; }
-  THOR_FN IntOf<V> next() const { return IntOf<V>(outside); }
 };
 
 template <class V>
-struct UniformGridView {
-  static constexpr bool substeps = true, dusty = true, redshifts = true, stops = true;
+struct UniformGridView : CellMedium<UniformGridView<V>, V> {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
   using Place = GridPlace<V, IntOf<V>>;
-  using Here = CellGas<V>;
-  using Width = CellWidth<V>;
   using Segment = CellSegment<V>;
   const UniformGrid<Real>& data;
 
-  THOR_FN bool varies() const { return data.hubble > Real(0); }
   THOR_FN bool is_part() const { return data.borders != 0; }
 
-  THOR_FN Here at(Int x, Int y, Int z) const {
-    const auto address = cell_address<V>(data, x, y, z);
-    const Numbers<V> numbers{data.cells.data, address};
-    Here h;
-    h.dust_ratio = h.core_scale = V(Real(0));
-    if (data.packed) {
-      const auto part = [&](auto unpack, int k) THOR_INLINE_LAMBDA {
-        return gather(address,
-                      [&](std::int64_t i) THOR_INLINE_LAMBDA { return unpack(to_bits(data.cells.data[i + k])); });
-      };
-      const V step(Real(data.velocity_step));
-      h.opacity = part([](std::uint32_t word) { return unpack_wide(word >> 16); }, 0);
-      h.inverse_width = part([](std::uint32_t word) { return unpack_narrow(word & 0xffff); }, 0);
-      h.velocity.x = step * part([](std::uint32_t word) { return unpack_signed(word >> 16); }, 1);
-      h.velocity.y = step * part([](std::uint32_t word) { return unpack_signed(word & 0xffff); }, 1);
-      h.velocity.z = step * part([](std::uint32_t word) { return unpack_signed(word >> 16); }, 2);
-      h.dust_ratio = part([](std::uint32_t word) { return unpack_wide(word & 0xffff); }, 2);
-      if (data.core_scale > 0) h.core_scale = numbers[3];
-    } else {
-      h.opacity = numbers[0], h.inverse_width = numbers[1];
-      h.velocity = {numbers[2], numbers[3], numbers[4]};
-      if (data.dust > 0) h.dust_ratio = numbers[5];
-      if (data.core_scale > 0) h.core_scale = data.dust > 0 ? numbers[6] : numbers[5];
-    }
-    return h;
+  THOR_FN LaneAddress<V> record(const Place& cell, unsigned stride) const {
+    return cell_address<V>(data, cell.x, cell.y, cell.z, stride);
   }
-  template <class Lane>
-  THOR_FN Here here(const Lane& lane) const {
-    return at(lane.place.x, lane.place.y, lane.place.z);
-  }
-
-  /// The gas of a cell is the same everywhere in it.
-  template <class Lane>
-  THOR_FN Here arrived(const Lane&, const Here& here) const {
-    return here;
-  }
-
-  THOR_FN Width width(const Here& h) const { return {divide(V(Real(1)), h.inverse_width), h.inverse_width}; }
-  THOR_FN V opacity(const Here& h, Vec3<V>) const { return h.opacity; }
-  THOR_FN V velocity_along(const Here& h, Vec3<V>, Vec3<V> d) const { return dot(h.velocity, d); }
-  template <class Dust>
-  THOR_FN V dust_ratio(const Here& h, const Dust&) const {
-    return h.dust_ratio;
-  }
-  /// The Hubble flow shifts the frequency by at most f w profile_scale(x) in a step.
-  THOR_FN V max_step(const Here& h, Vec3<V>, Vec3<V>, V x) const {
-    return V(data.step_scale) * profile_scale(x) * divide(V(Real(1)), h.inverse_width);
-  }
-
-  /// The way to the face; in the Hubble flow a sub-step, with the frequency of its middle.
-  template <class I>
-  THOR_FN Leg<V> leg(const Here& here, Vec3<V> p, Vec3<V> d, const Segment& segment, V frequency,
-                     const I& interactor) const {
-    const auto w = width(here);
-    Leg<V> leg{w.over(frequency - velocity_along(here, p, d)), segment.length(), p, V(Real(0)), V(Real(0))};
-    if (varies()) {
-      leg.limit = min(max_step(here, p, d, interactor.detuning(leg.x, w)), leg.limit);
-      leg.shear = w.over(V(-data.hubble));
-      leg.x = fma(V(Real(0.5)) * leg.limit, leg.shear, leg.x);
-    }
-    return leg;
-  }
-  THOR_FN V redshifted(V frequency, V s) const { return fma(V(-data.hubble), s, frequency); }
-  /// In a periodic box dust counts up to `dust_reach` of a flight: a leg ends there, and meets none behind.
-  THOR_FN void limit_dust(Here& here, Leg<V>& leg, V flown) const {
-    if (!(data.dust_reach > Real(0))) return;
-    const V zero(Real(0)), left = V(data.dust_reach) - flown;
-    here.dust_ratio = select(left > zero, here.dust_ratio, zero);
-    leg.limit = select(left > zero, min(leg.limit, left), leg.limit);
-  }
-  THOR_FN bool may_stop() const { return data.stop > Real(0); }
-  /// Far enough to the red of every absorbing transition in the fastest gas.
-  template <class Lane>
-  THOR_FN Mask stopped(const Lane& lane) const {
-    return lane.frequency < V(-data.stop) && lane.flown >= V(data.stop_flight);
-  }
-
-  /// The core scale at a face plus the distance to the nearest face, in cells; at most the distance over which the
-  /// Hubble flow shifts by a thermal width.
-  THOR_FN V core_scale(const Here& h, Vec3<V> p, Vec3<V>) const {
-    V scale = h.core_scale + min(abs(p.x), min(abs(p.y), abs(p.z)));
-    if (varies()) scale = min(scale, divide(V(Real(1)), h.inverse_width * V(data.hubble)));
-    return scale;
-  }
-
-  /// Within the cell, or the cells around it that hold the same gas.
-  template <class Lane>
-  THOR_FN V room(const Lane& lane, const Here& h, const auto& limits) const {
-    V radius = min(abs(lane.px), min(abs(lane.py), abs(lane.pz)));
-    if (data.around.count > 0) [[unlikely]]
-      radius = to_other_gas(lane);
-    if (varies()) radius = min(radius, divide(V(limits.shear), h.inverse_width * V(data.hubble)));
-    return radius;
-  }
-  THOR_FN V density_slope(Vec3<V>, Vec3<V>) const { return V(Real(0)); }
-  THOR_FN V velocity_slope(const Here& h, Vec3<V>) const { return h.inverse_width * V(data.hubble); }
+  THOR_FN V nearest_face(const Place&, Vec3<V> p) const { return min(abs(p.x), min(abs(p.y), abs(p.z))); }
 
   /// Short by some rounding errors, so that no flight within the cell turns the sign of an offset.
-  THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d) const {
+  THOR_FN CellSegment<V> segment(const Place&, Vec3<V> p, Vec3<V> d) const {
     const V tiny(Real(1e-20));
     const auto over = [&](V way, V slope) THOR_INLINE_LAMBDA { return divide(way, max(abs(slope), tiny)); };
     return {{over(ahead(p.x, d.x), d.x), over(ahead(p.y, d.y), d.y), over(ahead(p.z, d.z), d.z)}};
   }
   /// Along a direction whose components have these inverse amounts.
-  THOR_FN CellSegment<V> segment(const Here&, Vec3<V> p, Vec3<V> d, const Real (&inverse)[3]) const {
+  THOR_FN CellSegment<V> segment(const Place&, Vec3<V> p, Vec3<V> d, const Real (&inverse)[3]) const {
     return {{ahead(p.x, d.x) * V(inverse[0]), ahead(p.y, d.y) * V(inverse[1]), ahead(p.z, d.z) * V(inverse[2])}};
   }
   /// The way to the face ahead along an axis.
@@ -264,15 +139,12 @@ struct UniformGridView {
     };
     return place_or_first<V>(inside(cell.x, 0) && inside(cell.y, 1) && inside(cell.z, 2), cell);
   }
+  THOR_FN bool joins_equal_cells() const { return data.around.count > 0; }
   /// The way to the nearest face of the box of equal cells.
   template <class Lane>
-  THOR_FN V to_other_gas(const Lane& lane) const {
-    using Bits = BitsOf<V>;
+  THOR_FN V room_in_equal_cells(const Lane& lane) const {
     const V zero(Real(0)), one(Real(1));
-    const Place cell = held(lane.place);
-    const auto place = place_of_cell(data, __builtin_bit_cast(Bits, cell.x), __builtin_bit_cast(Bits, cell.y),
-                                     __builtin_bit_cast(Bits, cell.z));
-    const auto address = lane_address<V>(place.tile, 1u << (3 * data.tile), place.within);
+    const auto address = record(held(lane.place), 1);
     V digits = Numbers<V>{data.around.data, address}[0];
     const auto next = [&]() THOR_INLINE_LAMBDA {
       const V rest = round_to_integer(fma(digits, V(Real(1. / around_base)), V(Real(0.5 / around_base - 0.5))));
@@ -371,10 +243,6 @@ struct UniformGridView {
       position[k] = from_corner - double(data.zero[k]);
     }
   }
-  template <class Lane>
-  THOR_FN double frequency_scattered(const Lane& lane) const {
-    return double(lane.frequency) + double(data.hubble) * double(lane.flown);
-  }
 
   // ---- The birth of a photon, one at a time.
 
@@ -382,8 +250,6 @@ struct UniformGridView {
     birth.position = {offset[0], offset[1], offset[2]};
     birth.place = {cell[0], cell[1], cell[2]};
   }
-  /// A grid shines by a table of its cells.
-  THOR_FN void place_in_medium(auto&, Real, Vec3<Real>) const {}
   /// Source i of a table: in its own cell, or in cell i, counted z first; at its offset, or anywhere in the cell.
   THOR_FN void place_source(auto& birth, const auto& table, std::uint64_t index, Vec3<Real> anywhere) const {
     if (table.place) {
@@ -439,14 +305,12 @@ struct UniformGridView {
     birth.position = {from_nearer_face(birth.position.x), from_nearer_face(birth.position.y),
                       from_nearer_face(birth.position.z)};
   }
-  THOR_FN bool has_gas(const auto&) const { return true; }
 };
 
 template <class V>
 THOR_FN UniformGridView<V> view(const UniformGrid<RealOf<V>>& data) {
-  return {data};
+  return {{}, data};
 }
-static_assert(DatasetFor<UniformGridView<float>, float> && PlaceableIn<UniformGridView<float>, float>);
 
 }  // namespace THOR_ISA
 }  // namespace thor

@@ -249,9 +249,9 @@ Outline build_outline(Reader& reader, const File& file) {
   medium = outline_medium(config.dataset, line, report);
   if (reader.clean("dataset") && reader.clean("sky")) check_cosmology(config, report);
   if (config.peel.depth && reader.clean("dataset") && reader.clean("peel")) {
-    if (!medium.grid.periodic) {
+    if (!medium.mesh || !medium.mesh->periodic()) {
       report("peel.depth", "only for periodic boxes: remove it");
-    } else if (const double diagonal = std::sqrt(3.) / double(std::ranges::max(medium.grid.count));
+    } else if (const double diagonal = std::sqrt(3.) / std::ranges::max(medium.mesh->sides());
                *config.peel.depth < diagonal) {
       report("peel.depth", fmt::format("shorter than the diagonal of a cell: use at least {:.4g}", diagonal));
     }

@@ -95,22 +95,18 @@ void set_spectrum(Source<double>& s, const config::Spectrum& spectrum, const Med
 
 /// Whether the position is inside the medium; in a grid it becomes a cell and an offset.
 bool place_point(Source<double>& s, const MediumOutline& medium) {
-  if (const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset)) {
-    for (int k = 0; k < 3; ++k) {
-      const double place = s.position[k] + grid->zero[k];
-      if (!(place >= 0 && place <= grid->shape[k])) return false;
-      s.place[k] = std::min(int(place), grid->shape[k] - 1);
-      s.position[k] = place - s.place[k];
-    }
-    return true;
+  if (medium.mesh) {
+    const auto site = medium.mesh->locate({s.position[0], s.position[1], s.position[2]});
+    for (std::size_t k = 0; site && k < 3; ++k) s.place[k] = site->place[k], s.position[k] = site->offset[k];
+    return site.has_value();
   }
   const Vec3<double> p{s.position[0], s.position[1], s.position[2]};
   return std::visit(
       [&]<class D>(const D& data) {
-        if constexpr (std::is_same_v<D, UniformGrid<double>>)
-          return false;
-        else
+        if constexpr (requires { view<double>(data).locate(p); })
           return view<double>(data).locate(p) != outside;
+        else
+          return false;
       },
       medium.dataset);
 }
@@ -140,7 +136,7 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
   }
   s.radius = g.radius / medium.size;
   const auto cone = [&] { return std::pow(std::sin(g.opening_angle / 2), 2); };
-  const auto* grid = std::get_if<UniformGrid<double>>(&medium.dataset);
+  const HostMesh* mesh = medium.mesh.get();
   if (g.type == config::GeneratorType::point) {
     s.shape = SourceShape::point;
     s.cone = cone();
@@ -154,22 +150,24 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
     case config::SourceShape::medium:
       s.shape = SourceShape::medium;
       s.in_gas = true;
-      if (grid) refuse(key + ".shape", "not possible in a grid: use a generator of type gas");
+      if (mesh) refuse(key + ".shape", "not possible in a grid: use a generator of type gas");
       break;
     case config::SourceShape::surface:
       s.shape = SourceShape::surface;
-      if (grid) {
+      if (mesh) {
         double room = 1e300;
-        for (int k = 0; k < 3; ++k) room = std::min({room, grid->zero[k], grid->shape[k] - grid->zero[k]});
+        const auto low = mesh->low(), sides = mesh->sides();
+        for (std::size_t k = 0; k < 3; ++k) room = std::min({room, -low[k], low[k] + sides[k]});
         if (s.radius > room) refuse(key + ".radius", "the surface extends beyond the grid; use a smaller radius");
       }
       break;
     case config::SourceShape::beam:
       s.shape = SourceShape::beam;
       s.cone = cone();
-      if (grid) {  // upstream of all of it
+      if (mesh) {  // upstream of all of it
         s.distance = s.radius;
-        for (int k = 0; k < 3; ++k) s.distance += std::abs(grid->zero[k]) + grid->shape[k];
+        const auto low = mesh->low(), sides = mesh->sides();
+        for (std::size_t k = 0; k < 3; ++k) s.distance += std::abs(low[k]) + sides[k];
         break;
       }
       // Upstream of the sphere, or of the slab's near face even at the edge of a tilted beam.
@@ -235,7 +233,7 @@ Emitter<double> build_sources(std::span<const config::Generator> generators, std
       const bool gas = g.type == config::GeneratorType::gas;
       s.shape = SourceShape::table;
       s.in_gas = gas || g.frame == config::RestFrame::gas;
-      if (gas && (!std::holds_alternative<UniformGrid<double>>(medium.dataset) || g.path.empty())) {
+      if (gas && (!medium.mesh || g.path.empty())) {
         refuse(key + ".type", "needs dataset.type: uniform_grid");
         continue;
       }

@@ -23,14 +23,14 @@ namespace {
 /// Luminosities are kept in single precision in this unit [erg/s].
 constexpr double light_unit = 1e30;
 
-/// Multiplies every cell's number by f(value of a field there); what was dropped as bad gas is dark.
+/// Multiplies every cell's number by f(cell, value of a field there); what was dropped as bad gas is dark.
 void multiply(std::vector<float>& cells, const std::string& path, const std::string& field, const Medium& m,
-              int threads, const std::function<double(double)>& f) {
+              int threads, const std::function<double(std::int64_t cell, double value)>& f) {
   std::mutex mutex;
   std::int64_t bad = 0;
   double example = 0;
-  read_field(path, field, m.grid, m.grid.box(), threads, [&](std::int64_t i, double value) {
-    const double factor = std::ranges::binary_search(m.dropped, i) ? 0 : f(value);
+  m.mesh->read_field(path, field, threads, [&](std::int64_t i, double value) {
+    const double factor = std::ranges::binary_search(m.dropped, i) ? 0 : f(i, value);
     const auto product = float(double(cells[std::size_t(i)]) * factor);
     if (product >= 0 && std::isfinite(product)) {
       cells[std::size_t(i)] = product;
@@ -47,7 +47,7 @@ void multiply(std::vector<float>& cells, const std::string& path, const std::str
   }
 }
 
-void check_field(const io::Input& file, const std::string& field, const GridShape& shape, bool from_cells) {
+void check_field(const io::Input& file, const std::string& field, const HostMesh& mesh, bool from_cells) {
   if (!file.has(field)) {
     refuse_source(
         file.path().string(),
@@ -58,20 +58,14 @@ void check_field(const io::Input& file, const std::string& field, const GridShap
                           "`from_cells: true` to compute it from the mean density and temperature of each cell, "
                           "which is wrong by orders of magnitude where a cell holds gas of several temperatures"));
   }
-  const io::ArrayInfo info = file.array(field);
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (info.shape.size() != 3 || !info.numeric || std::int64_t(info.shape[k]) * shape.tiles[k] != shape.count[k]) {
-      refuse_source(file.path().string(), fmt::format("array \"{}\" has not the shape of the grid", field));
-    }
-  }
+  mesh.check_field(file, field);
 }
 
 /// The luminosity of every cell, in light_unit.
 std::vector<float> cell_light(const config::Generator& g, const Medium& m, int threads) {
-  const GridShape& shape = m.grid;
+  const HostMesh& mesh = *m.mesh;
   const io::Input file(g.path);
-  const double volume = std::pow(shape.cell_size, 3);
-  std::vector<float> light(std::size_t(shape.cells()), 1.f);
+  std::vector<float> light(std::size_t(mesh.cells()), 1.f);
   const bool recombination = g.emission == config::Emission::recombination;
   std::string field = recombination ? "emissivity_recombination" : "emissivity_collisional";
   if (g.emission == config::Emission::field) field = g.field;
@@ -82,25 +76,27 @@ std::vector<float> cell_light(const config::Generator& g, const Medium& m, int t
         g.path);
   }
   if (!g.from_cells) {
-    check_field(file, field, shape, false);
-    const double scale = io::emissivity_unit(file, field) * volume / light_unit;
-    multiply(light, g.path, field, m, threads, [&](double emissivity) { return emissivity * scale; });
+    check_field(file, field, mesh, false);
+    const double unit = io::emissivity_unit(file, field);
+    multiply(light, g.path, field, m, threads, [&](std::int64_t cell, double emissivity) {
+      return emissivity * (unit * mesh.volume(cell) / light_unit);
+    });
     return light;
   }
   const std::string with = recombination ? "HII_density" : "HI_density";
   for (const auto& name : {std::string("electron_density"), with, std::string("temperature")}) {
-    check_field(file, name, shape, true);
+    check_field(file, name, mesh, true);
   }
   for (const auto& name : {std::string("electron_density"), with}) {
     const double unit = io::cgs_unit(file, name, Dimension::number_density);
-    multiply(light, g.path, name, m, threads, [&](double n) { return n * unit; });
+    multiply(light, g.path, name, m, threads, [&](std::int64_t, double n) { return n * unit; });
   }
   const double kelvin = io::cgs_unit(file, "temperature", Dimension::temperature);
-  multiply(light, g.path, "temperature", m, threads, [&](double value) {
+  multiply(light, g.path, "temperature", m, threads, [&](std::int64_t cell, double value) {
     const double temperature = value * kelvin;
     const double rate = recombination ? emission::recombination_emissivity(temperature, 1, 1)
                                       : emission::collisional_emissivity(temperature, 1, 1);
-    return rate * volume / light_unit;
+    return rate * mesh.volume(cell) / light_unit;
   });
   return light;
 }
@@ -186,71 +182,67 @@ std::shared_ptr<const SourceList> list_gas(const config::Generator& g, const Med
   return builder.finish(light, "gas");
 }
 
-/// Adds the place of a source to a list: a cell and the offset in it, or the position in units of the medium's size. In
-/// a grid of tiles this is its copy in one of them. False if the source is outside the medium, or its original outside
-/// the first tile.
-bool add_place(const std::array<double, 3>& position, const CellIndex& tile, const Medium& m, SourceList& list) {
-  bool inside = true;
-  if (const auto* grid = std::get_if<UniformGrid<double>>(&m.dataset)) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::int64_t cells = grid->shape[k] / m.grid.tiles[k];
-      const auto side = double(cells);
-      double place = position[k] / m.size + grid->zero[k];
-      if (grid->periodic) place -= side * std::floor(place / side);
-      inside = inside && place >= 0 && place <= side;
-      place += double(tile[k]) * side;
-      const auto cell = std::int32_t(std::clamp(place, 0., grid->shape[k] - 1.));
-      list.place.push_back(cell);
-      list.offset.push_back(inside ? float(place - cell) : 0);
-    }
-    return inside;
-  }
-  const Vec3<float> p{float(position[0] / m.size), float(position[1] / m.size), float(position[2] / m.size)};
+/// Whether a position, in units of the medium's size, is inside a medium without cells, in either precision.
+bool is_inside(const Vec3<float>& p, const Medium& m) {
   const Vec3<double> q{p.x, p.y, p.z};
-  list.offset.insert(list.offset.end(), {p.x, p.y, p.z});
-  std::visit(
+  return std::visit(
       [&]<class D>(const D& data) {
-        if constexpr (!std::is_same_v<D, UniformGrid<double>>) {
-          inside = view<double>(data).locate(q) != outside && view<float>(convert<float>(data)).locate(p) != outside;
-        }
+        if constexpr (requires { view<double>(data).locate(q); })
+          return view<double>(data).locate(q) != outside && view<float>(convert<float>(data)).locate(p) != outside;
+        else
+          return false;
       },
       m.dataset);
+}
+
+/// Adds the places of a source and its copies to a list: the integers of a cell and the offset in it, or the position.
+/// Whether each is inside the medium.
+std::vector<bool> add_places(const std::array<double, 3>& position, const Medium& m, SourceList& list) {
+  if (!m.mesh) {
+    const Vec3<float> p{float(position[0] / m.size), float(position[1] / m.size), float(position[2] / m.size)};
+    list.offset.insert(list.offset.end(), {p.x, p.y, p.z});
+    return {is_inside(p, m)};
+  }
+  std::vector<bool> inside;
+  for (const auto& site : m.mesh->copies({position[0] / m.size, position[1] / m.size, position[2] / m.size})) {
+    const HostMesh::Site place = site.value_or(HostMesh::Site{});
+    list.place.insert(list.place.end(), place.place.begin(), place.place.end());
+    for (const double offset : place.offset) list.offset.push_back(float(offset));
+    inside.push_back(site.has_value());
+  }
   return inside;
+}
+
+double luminosity_of(const PointSource& p, const config::Generator& g) {
+  if (g.brightness == config::Brightness::ionizing_rate) return emission::lya_of_ionizing_rate(p.brightness);
+  if (g.brightness == config::Brightness::sfr) return emission::lya_of_sfr(p.brightness, g.efficiency);
+  return p.brightness;
 }
 
 std::shared_ptr<const SourceList> list_points(const config::Generator& g, const Medium& m, std::uint64_t seed,
                                               Light& light) {
-  const std::vector<PointSource> points = read_sources(g);
   ListBuilder builder(g, seed);
   SourceList& list = builder.list();
   std::vector<double> luminosities;  // 0 for a source outside the medium
   double outside_light = 0;
   std::size_t outside_sources = 0;
-  const GridShape& grid = m.grid;
-  const std::int64_t tiles = grid.tiles[0] * grid.tiles[1] * grid.tiles[2];
-  for (std::size_t i = 0; i < points.size() * std::size_t(tiles); ++i) {
-    const PointSource& p = points[i / std::size_t(tiles)];
-    const auto tile = std::int64_t(i) % tiles;
-    const CellIndex index{tile / (grid.tiles[1] * grid.tiles[2]), tile / grid.tiles[2] % grid.tiles[1],
-                          tile % grid.tiles[2]};
-    double luminosity = p.brightness;
-    if (g.brightness == config::Brightness::ionizing_rate) luminosity = emission::lya_of_ionizing_rate(p.brightness);
-    if (g.brightness == config::Brightness::sfr) luminosity = emission::lya_of_sfr(p.brightness, g.efficiency);
-    if (!add_place(p.position, index, m, list)) {
-      ++outside_sources;
-      outside_light += luminosity;
-      luminosity = 0;
+  for (const PointSource& p : read_sources(g)) {
+    const double luminosity = luminosity_of(p, g);
+    for (const bool inside : add_places(p.position, m, list)) {
+      if (!inside) {
+        ++outside_sources;
+        outside_light += luminosity;
+      }
+      if (g.frame == config::RestFrame::source) {
+        for (const double v : p.velocity) list.velocity.push_back(float(v / m.thermal_speed));
+      }
+      luminosities.push_back(inside ? luminosity : 0);
+      builder.add_luminosity(luminosities.back());
     }
-    if (g.frame == config::RestFrame::source) {
-      for (const double v : p.velocity) list.velocity.push_back(float(v / m.thermal_speed));
-    }
-    luminosities.push_back(luminosity);
-    builder.add_luminosity(luminosity);
   }
   if (outside_sources > 0) {
     warning("{}: {} of {} sources are outside the {} and were left out, with {:.3g} erg/s", g.path, outside_sources,
-            luminosities.size(), std::holds_alternative<UniformGrid<double>>(m.dataset) ? "grid" : "gas",
-            outside_light);
+            luminosities.size(), m.mesh ? m.mesh->name() : "gas", outside_light);
   }
   for (const double l : luminosities) builder.take(l);
   return builder.finish(light, "sources");

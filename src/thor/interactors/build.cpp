@@ -138,7 +138,7 @@ void warn_of_cold_cells(const Line& line, const Medium& m) {
 
 config::Numerics build_numerics(const config::Numerics& numerics, const Line& line, const MediumOutline& m,
                                 const Refuse& refuse) {
-  if (std::holds_alternative<UniformGrid<double>>(m.dataset)) {
+  if (m.mesh) {
     if (numerics != config::Numerics{}) refuse("numerics", "not possible in a uniform_grid: leave the section out");
     return config::Numerics{};
   }

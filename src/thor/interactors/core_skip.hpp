@@ -18,12 +18,13 @@ inline namespace THOR_ISA {
 /// The critical frequency at a photon's place, for the transition that it hit.
 template <class V, class D, class I>
 THOR_FN V critical_frequency(const CoreSkip<RealOf<V>>& skip, const D& dataset, const I& interactor, const auto& target,
-                             const typename D::Here& here, Vec3<V> position, Vec3<V> direction) {
+                             const typename D::Place& place, const typename D::Here& here, Vec3<V> position,
+                             Vec3<V> direction) {
   using Real = RealOf<V>;
   V x_crit(Real(0));
   if (skip.local) {
     const V a_tau = target.a * interactor.strength(target) * dataset.opacity(here, position) *
-                    dataset.core_scale(here, position, direction);
+                    dataset.core_scale(place, here, position, direction);
     const V root = fast_cbrt(max(a_tau, V(Real(1))));
     x_crit = select(a_tau >= V(Real(1)), min(V(Real(0.2)) * root, V(skip.cap)), V(Real(0)));
   } else if (skip.x_crit > Real(0)) {

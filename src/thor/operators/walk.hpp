@@ -1,4 +1,5 @@
 #pragma once
+#include "thor/datasets/meshless.hpp"
 #include "thor/datasets/ray_entry.hpp"
 #include "thor/generators/source.hpp"
 #include "thor/math/lookup.hpp"
@@ -152,7 +153,7 @@ THOR_FN GridWalk<Real> start_walk(const Scene<UniformGrid<Real>>& scene, const S
     *between[k] = inverse[k] == 0 ? Real(endless) : Real(slope);
     *distance[k] = inverse[k] == 0 ? Real(endless) : Real(max(way, 0.) * slope);
   }
-  walk.place = Int(cell_address<Real>(grid, cell[0], cell[1], cell[2]).of[0]);
+  walk.place = Int(cell_address<Real>(grid, cell[0], cell[1], cell[2], 1).of[0]);
   return walk;
 }
 
@@ -210,7 +211,7 @@ struct ModelWalk {
     const Vec3<V> p{px, py, pz}, d{dx, dy, dz};
     const auto live = goes();
     const auto here = dataset.here(*this);
-    const auto segment = dataset.segment(here, p, d);
+    const auto segment = dataset.segment(place, p, d);
     const Leg<V> leg = dataset.leg(here, p, d, segment, V(Real(0)), NoLine<V>());
     const V s = select(live, min(leg.limit, left), V(Real(0)));
     const ModelPiece<V, D> piece{scene, dataset.opacity(here, leg.middle), dataset.velocity_along(here, leg.middle, d)};

@@ -148,8 +148,8 @@ void Border<Real>::put(const Any& traveller) {
 template <class Real>
 UniformGrid<Real> Border<Real>::whole_with(const float* cell) const {
   UniformGrid<Real> grid = whole_;
-  grid.cells = {cell, 0};
-  grid.stride = 0;  // every cell is this one
+  grid.gas.numbers = {cell, 0};
+  grid.gas.stride = 0;  // every cell is this one
   return grid;
 }
 
@@ -157,7 +157,8 @@ template <class Real>
 UniformGrid<Real> Border<Real>::whole_with_gas_of(const Part& part, const CellIndex& cell) const {
   const CellIndex c = part.frame.to_part(cell);
   const UniformGrid<double>& grid = part.grid.dataset;
-  return whole_with(grid.cells.data + cell_address<double>(grid, c[0], c[1], c[2]).of[0]);
+  const LaneAddress<double> record = view<double>(grid).record({c[0], c[1], c[2]}, unsigned(grid.gas.stride));
+  return whole_with(grid.gas.numbers.data + record.of[0]);
 }
 
 /// Finds out where some of the ids that this rank was dealt begin, and sends them there.

@@ -60,7 +60,7 @@ THOR_FN Collision<V, D, I, P> collide(const Lane<V, typename D::Place>& lane, co
       if (dataset.varies()) gaussian = exp(-x * x);
     }
   }
-  V x_crit = critical_frequency(core_skip, dataset, interactor, target, here, p, d);
+  V x_crit = critical_frequency(core_skip, dataset, interactor, target, lane.place, here, p, d);
   x_crit = select(abs(target.x) < x_crit, x_crit, zero);
 
   auto random = draws.random;

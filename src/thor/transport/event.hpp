@@ -138,16 +138,17 @@ THOR_FN V end_of_ray(RealOf<V> roulette, RealOf<V> cut, V further) {
 /// The optical depth from a place towards an observer of a lookout, through what is left of its cell or sub-step: a
 /// little less than that of march(), which decides.
 template <class V, class D, class I, class P>
-THOR_FN V depth_at_least(const Lookout<RealOf<V>>& lookout, int o, typename D::Here here, Vec3<V> p, V frequency,
-                         const D& dataset, const I& interactor, const P& problem) {
+THOR_FN V depth_at_least(const Lookout<RealOf<V>>& lookout, int o, const typename D::Place& place,
+                         typename D::Here here, Vec3<V> p, V frequency, const D& dataset, const I& interactor,
+                         const P& problem) {
   using Real = RealOf<V>;
   const Real(&to)[3] = lookout.towards[o];
   const Vec3<V> towards{V(to[0]), V(to[1]), V(to[2])};
   const auto segment = [&]() THOR_INLINE_LAMBDA {
-    if constexpr (requires { dataset.segment(here, p, towards, lookout.inverse[o]); }) {
-      return dataset.segment(here, p, towards, lookout.inverse[o]);
+    if constexpr (requires { dataset.segment(place, p, towards, lookout.inverse[o]); }) {
+      return dataset.segment(place, p, towards, lookout.inverse[o]);
     } else {
-      return dataset.segment(here, p, towards);
+      return dataset.segment(place, p, towards);
     }
   }();
   Leg<V> leg = dataset.leg(here, p, towards, segment, frequency, interactor);
@@ -175,7 +176,7 @@ THOR_FN IntOf<V> seen_by(const Lookout<RealOf<V>>& lookout, const Lane<V, typena
     if constexpr (D::dusty) x = select(c.by_line, x, interactor.frequency_at(c.target, c.target.x));
     V frequency = width.times(x);
     if constexpr (D::substeps) frequency = frequency + dataset.velocity_along(flight.here, p, towards);
-    const V depth = depth_at_least(lookout, o, flight.here, p, frequency, dataset, interactor, problem);
+    const V depth = depth_at_least(lookout, o, lane.place, flight.here, p, frequency, dataset, interactor, problem);
     seen = select(depth < end, seen | Int(1 << o), seen);
   }
   return seen;

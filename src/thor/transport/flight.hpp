@@ -15,7 +15,7 @@ THOR_FN auto look_ahead(const Lane<V, typename D::Place>& lane, auto& random, co
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
   auto here = dataset.here(lane);
   const auto width = dataset.width(here);
-  const auto segment = dataset.segment(here, p, d);
+  const auto segment = dataset.segment(lane.place, p, d);
   Leg<V> leg = dataset.leg(here, p, d, segment, lane.frequency, interactor);
   if constexpr (D::stops) dataset.limit_dust(here, leg, lane.flown);
   const auto absorption = interactor.absorb(schemes(problem.numerics), leg.x, random, width);

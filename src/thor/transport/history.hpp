@@ -28,7 +28,10 @@ THOR_FN auto start_photon(const D& data, const N& numerics, const EmitterView<Re
   const PhotonSource source = source_of_photon(emitter, id);
   auto random = schemes(numerics).template start<Real>(stream_key(emitter.seed, id));
   const auto b = emit(emitter.sources[source.generator], data, source.index, random, towards);
-  Lane<Real, PlaceIn<D>> lane;
+  using L = Lane<Real, PlaceIn<D>>;
+  using View = std::remove_const_t<decltype(view<Real>(data))>;
+  static_assert(PlaceableIn<View, Real, L, std::remove_const_t<decltype(b)>, SourceTable>);
+  L lane;
   lane.px = b.position.x, lane.py = b.position.y, lane.pz = b.position.z;
   lane.dx = b.direction.x, lane.dy = b.direction.y, lane.dz = b.direction.z;
   lane.frequency = b.frequency;
@@ -56,7 +59,7 @@ THOR_FN Photon end_photon(const D& data, Lane<Real, PlaceIn<D>> lane, const Orig
     if (lane.phase == Phase::escaped && lane.steps > 0) {  // the final flight to the boundary, which step() omits
       const Vec3<Real> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
       const auto here = dataset.here(lane);
-      add_column(lane, dataset.segment(here, p, d).length() * dataset.opacity(here, p));
+      add_column(lane, dataset.segment(lane.place, p, d).length() * dataset.opacity(here, p));
     }
   }
   Photon p;

@@ -188,8 +188,8 @@ THOR_FN void log_jumps(Log& log, const Lane<V, Q>& before, const Lane<V, Q>& lan
       const Real(&to)[3] = log.lookout.towards[o];
       const PeelRay<V, Q> ray = peel_jump(event, here, {V(to[0]), V(to[1]), V(to[2])}, problem);
       const V depth =
-          depth_at_least(log.lookout, o, dataset.arrived(ray.lane, here), {ray.lane.px, ray.lane.py, ray.lane.pz},
-                         ray.lane.frequency, dataset, interactor, problem);
+          depth_at_least(log.lookout, o, ray.lane.place, dataset.arrived(ray.lane, here),
+                         {ray.lane.px, ray.lane.py, ray.lane.pz}, ray.lane.frequency, dataset, interactor, problem);
       event.seen = select(depth < event.end, event.seen | Int(1 << o), event.seen);
     }
     event.seen = select(jumped, event.seen, Int(0));

@@ -3,7 +3,7 @@
 #include "thor/transport/jump.hpp"
 
 /// The life of a photon, one bounded piece of work at a time: FLY, then COLLIDE in the same call. There are no loops
-/// and no libm; a lane that is not concerned computes along and keeps its state.
+/// of unknown length and no libm; a lane that is not concerned computes along and keeps its state.
 namespace thor {
 inline namespace THOR_ISA {
 
@@ -13,6 +13,7 @@ THOR_FN MaskOf<V> step(Lane<V, Q>& lane, const P& problem, Log* log = nullptr) {
   using Int = IntOf<V>;
   const auto dataset = view<V>(problem.dataset);
   const auto interactor = view<V>(problem.line);
+  static_assert(DatasetFor<std::remove_const_t<decltype(dataset)>, V, Lane<V, Q>, P>);
   const auto active = in_flight(lane);
   auto draws = draw_collision<V, decltype(dataset)>(lane, problem);
   const auto flight = fly(lane, draws, dataset, interactor, problem);

@@ -73,7 +73,7 @@ Lane<V, PlaceIn<D>> lane_at(const D& dataset, Vec3<V> p, Vec3<V> d) {
 template <class V, class D>
 V way_out(const D& dataset, const Lane<V, PlaceIn<D>>& lane) {
   const auto v = view<V>(dataset);
-  return v.segment(v.here(lane), {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
+  return v.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
 }
 
 /// Flies 1e-10 inward from a face and half of that back: a position alone would not have moved.

@@ -63,7 +63,7 @@ TYPED_TEST(Fields, AreConvertedThereAndBack) {
 TEST(FieldsOfADataset, ArraysAreReplacedByCopies) {
   const float numbers[4] = {1, 2, 3, 4}, copy[4] = {};
   UniformGrid<float> grid{};
-  grid.cells = grid.around = {numbers, 4};
+  grid.gas.numbers = grid.around = {numbers, 4};
   std::size_t bytes = 0;
   for_each_array(grid, [&](const void* data, std::size_t count) -> const void* {
     EXPECT_EQ(data, numbers);
@@ -71,7 +71,7 @@ TEST(FieldsOfADataset, ArraysAreReplacedByCopies) {
     return copy;
   });
   EXPECT_EQ(bytes, 2 * sizeof(numbers));
-  EXPECT_EQ(grid.cells.data, copy);
+  EXPECT_EQ(grid.gas.numbers.data, copy);
   EXPECT_EQ(grid.around.data, copy);
 }
 

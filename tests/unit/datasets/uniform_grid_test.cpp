@@ -1,5 +1,6 @@
 #include "thor/datasets/uniform_grid.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -132,9 +133,8 @@ void follow_rays(bool periodic) {
     double way = 0;
     bool out = false;
     for (int step = 0; step < 100 && !out; ++step) {
-      const auto here = grid.here(lane);
       const Vec3<V> p{lane.px, lane.py, lane.pz}, n{lane.dx, lane.dy, lane.dz};
-      const auto segment = grid.segment(here, p, n);
+      const auto segment = grid.segment(lane.place, p, n);
       const V s = segment.length();
       grid.advance(lane, s);
       way += double(s);
@@ -174,7 +174,7 @@ void fly_below_faces() {
       V* const offset[3] = {&lane.px, &lane.py, &lane.pz};
       V* const slope[3] = {&lane.dx, &lane.dy, &lane.dz};
       const auto way = [&] {
-        return grid.segment(grid.here(lane), {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
+        return grid.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}).length();
       };
       for (V* o : offset) *o = from_nearer_face(V(0.5));
       *offset[axis] = from_nearer_face(side);
@@ -210,7 +210,7 @@ TEST(UniformGrid, AFlightInACellKeepsItsSide) {
     const float scale = 0.5f * exp(-30 * uniform<float>(random.next()));
     lane.px = scale, lane.py = -scale * uniform_positive<float>(random.next()), lane.pz = scale / 3;
     const Vec3<float> p{lane.px, lane.py, lane.pz};
-    const float length = grid.segment(grid.here(lane), p, d).length();
+    const float length = grid.segment(lane.place, p, d).length();
     grid.advance(lane, length);
     const double end[3] = {from_lower_face(double(lane.px)), from_lower_face(double(lane.py)),
                            from_lower_face(double(lane.pz))};
@@ -238,8 +238,9 @@ TEST(Neighbourhood, IsTheWayToTheEdgeOfABall) {
   cells.finish(2);
   EXPECT_NEAR(cells.gas((16 * n + 16) * n + 16).core_scale, 12, 1.5);
   const auto grid = view<double>(cells.dataset());
-  const auto here = grid.at(16, 16, 16);
-  EXPECT_NEAR(grid.core_scale(here, {0.5, 0.5, 0.5}, {}) - grid.core_scale(here, {0.5, -0.1, 0.5}, {}), 0.4, 1e-12);
+  const decltype(grid)::Place cell{16, 16, 16};
+  const auto scale_at = [&](Vec3<double> p) { return grid.core_scale(cell, grid.at(cell), p, {}); };
+  EXPECT_NEAR(scale_at({0.5, 0.5, 0.5}) - scale_at({0.5, -0.1, 0.5}), 0.4, 1e-12);
 }
 
 /// Gas that hardly changes but in some places, so that lengths are long.
@@ -370,9 +371,10 @@ TEST(Neighbourhood, SoDoesTheHubbleFlow) {
   cells.finish(1);
   UniformGrid<double> data = cells.dataset();
   const auto scale = [&](double hubble) {
-    data.hubble = hubble;
+    data.physics.hubble = hubble;
     const auto grid = view<double>(data);
-    return grid.core_scale(grid.at(4, 4, 4), {0.5, 0.5, 0.5}, {});
+    const GridPlace<double, std::int64_t> cell{4, 4, 4};
+    return grid.core_scale(cell, grid.at(cell), {0.5, 0.5, 0.5}, {});
   };
   EXPECT_GT(scale(0), 6e4);
   EXPECT_NEAR(scale(0.1), 20, 1e-6);

@@ -32,7 +32,7 @@ double largest_of(const D& data, double a) {
     const Region<double, std::int64_t> here{gas, dataset.depth_at(gas, p)};
     for (const double mu : {0., 0.5, 1.}) {
       const Vec3<double> d{std::sqrt(1 - mu * mu), 0, mu};
-      largest = std::max(largest, critical(a * dataset.opacity(here, p) * dataset.core_scale(here, p, d)));
+      largest = std::max(largest, critical(a * dataset.opacity(here, p) * dataset.core_scale(here, here, p, d)));
     }
   }
   return largest;
@@ -55,7 +55,7 @@ struct CellSums {
 /// Over some of the cells, which have these lengths.
 CellSums sums_over(const CellBox& box, const Cells& cells, const std::vector<float>& scale, const Medium& m,
                    double x_crit, int threads) {
-  const double hubble = m.grid.hubble * m.grid.cell_size / m.thermal_speed;
+  const double hubble = m.hubble * m.size / m.thermal_speed;
   const CellIndex& count = cells.shape().count;
   CellSums sum;
   std::mutex mutex;
@@ -159,10 +159,10 @@ SupportedCoreSkip supported_core_skip(const comm::World& world, const Medium& m,
   if (m.cells) return of_grid(world, m, x_crit, threads);
   return std::visit(
       [&]<class D>(const D& data) -> SupportedCoreSkip {
-        if constexpr (std::is_same_v<D, UniformGrid<double>>)
-          return {};
-        else
+        if constexpr (requires { view<double>(data).locate(Vec3<double>()); })
           return {largest_of(data, m.a)};
+        else
+          return {};
       },
       m.dataset);
 }

@@ -44,29 +44,29 @@ Trial try_photons(const config::Config& config, const Setup& setup, const cpu::O
   return trial;
 }
 
-std::vector<Derived> quantities_of_grid(const config::CoreSkip& skip, const Setup& setup) {
+std::vector<Derived> quantities_of_cells(const config::CoreSkip& skip, const Setup& setup) {
   const Medium& m = setup.medium;
   const CellStatistics& s = m.statistics;
   std::vector<Derived> list{
       {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom",
        "wavelength of the line in vacuum"},
       {"thermal_speed", m.thermal_speed / constants::km, "km s-1", "v_th at 1e4 K, the unit of x"},
-      {"cells", double(m.grid.cells()), "", "total number"},
-      {"cell_size", m.grid.cell_size / (1e3 * constants::pc), "kpc", "side of a cell"},
-      {"redshift", m.grid.redshift, "", "redshift of the snapshot"},
-      {"hubble", m.grid.hubble * 1e6 * constants::pc / constants::km, "km s-1 Mpc-1",
-       "H(z) along the paths; 0 if there is no Hubble flow"},
-      {"number_density", m.number_density, "cm-3", "mean number density of the absorber"},
-      {"column_density", m.column_density, "cm-2", "mean column density along z"},
-      {"largest_tau", s.largest_opacity, "", "largest line-centre optical depth of a cell"},
-      {"largest_a", s.largest_a, "", "Voigt parameter of the coldest cell"},
-      {"x_crit", skip.mode == config::CoreSkipMode::fixed ? skip.x_crit : s.largest_x_crit, "",
-       "largest x_crit of core skipping in all cells; 0 if nothing is skipped"},
-      {"velocity_jumps", s.share_of_jumps(), "",
-       "share of faces between cells with tau > 1e-3 across which v changes by more than v_th"},
-      {"largest_jump", s.largest_jump, "", "largest change of v across such a face, in units of v_th"},
-      {"cells_memory", double(m.grid.cells()) * m.cells->layout().bytes() / 1e9, "GB", "memory of the cells"},
   };
+  for (const Derived& d : m.mesh->derived()) list.push_back(d);
+  list.insert(
+      list.end(),
+      {
+          {"number_density", m.number_density, "cm-3", "mean number density of the absorber"},
+          {"column_density", m.column_density, "cm-2", "mean column density along z"},
+          {"largest_tau", s.largest_opacity, "", "largest line-centre optical depth of a cell"},
+          {"largest_a", s.largest_a, "", "Voigt parameter of the coldest cell"},
+          {"x_crit", skip.mode == config::CoreSkipMode::fixed ? skip.x_crit : s.largest_x_crit, "",
+           "largest x_crit of core skipping in all cells; 0 if nothing is skipped"},
+          {"velocity_jumps", s.share_of_jumps(), "",
+           "share of faces between cells with tau > 1e-3 across which v changes by more than v_th"},
+          {"largest_jump", s.largest_jump, "", "largest change of v across such a face, in units of v_th"},
+          {"cells_memory", double(m.mesh->cells()) * m.cells->layout().bytes() / 1e9, "GB", "memory of the cells"},
+      });
   for (std::size_t i = 0; i < setup.emitter.light.size(); ++i) {
     const Light& light = setup.emitter.light[i];
     const std::string name = "generator_" + std::to_string(i);
@@ -95,7 +95,7 @@ constexpr double peel_row_bytes = 6 * 8;  ///< id, light, velocity and position
 std::vector<Derived> derived_quantities(const config::Config& config, const Setup& setup) {
   const Medium& m = setup.medium;
   const DatasetType& type = dataset_type(config.dataset.type);
-  if (!type.model) return quantities_of_grid(config.acceleration.core_skip, setup);
+  if (!type.model) return quantities_of_cells(config.acceleration.core_skip, setup);
   std::vector<Derived> list{
       {"wavelength0", setup.line.first().wavelength / constants::angstrom, "Angstrom",
        "wavelength of the line in vacuum"},

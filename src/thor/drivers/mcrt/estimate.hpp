@@ -3,17 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "thor/core/derived.hpp"
 #include "thor/drivers/mcrt/mcrt.hpp"
 
 namespace thor {
-
-/// A number derived from a configuration.
-struct Derived {
-  std::string name;
-  double value;
-  std::string units;
-  std::string meaning;
-};
 
 /// Numbers that follow from a configuration without running it: optical depth, column density, thermal speed, x_crit,
 /// ...

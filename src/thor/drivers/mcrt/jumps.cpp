@@ -50,7 +50,6 @@ template <class D>
 Rooms rooms_of_cells(const Cells& cells, const D& grid, const Jumps<double>& limits, int threads) {
   Rooms rooms;
   std::mutex mutex;
-  const std::int64_t ny = cells.shape().count[1], nz = cells.shape().count[2];
   const double elsewhere = cells.layout().joined ? 0.5 : 0;  // in a cell, its centre has the largest room
   parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
     Rooms here;
@@ -58,7 +57,7 @@ Rooms rooms_of_cells(const Cells& cells, const D& grid, const Jumps<double>& lim
       const CellGas<double> gas = cells.gas(std::int64_t(i));
       Lane<double, PlaceIn<D>> lane{};
       lane.px = lane.py = lane.pz = 0.5;
-      lane.place = {std::int64_t(i) / (ny * nz), std::int64_t(i) / nz % ny, std::int64_t(i) % nz};
+      lane.place = cells.place(std::int64_t(i));
       const double room = view<double>(grid).room(lane, gas, limits);
       here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));
       here.inverse_width = std::max(here.inverse_width, gas.inverse_width);

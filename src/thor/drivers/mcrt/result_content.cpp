@@ -32,18 +32,6 @@ void write_sky(io::ArrayOutput& file, const config::Config& config) {
   file.attribute("/sky", "kpc_per_arcsec", d.angular * rad_per_arcsec / cm_per_kpc);
 }
 
-void write_grid(io::ArrayOutput& file, const GridShape& grid) {
-  for (std::size_t k = 0; k < 3; ++k) {
-    const std::string axis(1, "xyz"[k]);
-    file.attribute("/grid", "cells_" + axis, grid.count[k]);
-    file.attribute("/grid", "origin_" + axis, grid.origin[k]);
-  }
-  file.attribute("/grid", "cell_size", grid.cell_size);
-  file.attribute("/grid", "periodic", grid.periodic);
-  file.attribute("/grid", "redshift", grid.redshift);
-  file.attribute("/grid", "hubble", grid.hubble);
-}
-
 /// The atomic data that the run used, which a line list of the user's may have changed.
 void write_line(io::ArrayOutput& file, const Line& line) {
   file.attribute("/line", "name", line.name);
@@ -76,7 +64,7 @@ std::string joined(const std::vector<std::string>& lines) {
 void write_header(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
   write_root(file, config, setup, device);
   write_sky(file, config);
-  if (setup.medium.cells) write_grid(file, setup.medium.grid);
+  if (setup.medium.mesh) setup.medium.mesh->write(file);
   write_line(file, setup.line);
 }
 

@@ -26,9 +26,10 @@ CoreSkip<Real> build_core_skip(const config::CoreSkip& skip, const Medium& m) {
 }
 
 /// The sides of a periodic box [cm]; 0 for other gas.
-std::array<double, 3> periodic_sides(const GridShape& grid) {
-  std::array<double, 3> sides{};
-  for (std::size_t k = 0; grid.periodic && k < 3; ++k) sides[k] = grid.cell_size * double(grid.count[k]);
+std::array<double, 3> periodic_sides(const MediumOutline& m) {
+  if (!m.mesh || !m.mesh->periodic()) return {};
+  auto sides = m.mesh->sides();
+  for (double& side : sides) side *= m.size;
   return sides;
 }
 
@@ -167,8 +168,8 @@ OutputContext output_context(const config::Config& config, const Setup& setup) {
           config.observers,
           config.seed,
           distances_of_outputs(config.sky),
-          setup.medium.grid.hubble,
-          periodic_sides(setup.medium.grid),
+          setup.medium.hubble,
+          periodic_sides(setup.medium),
           peak,
           std::move(names)};
 }
@@ -209,10 +210,9 @@ AnyProblem<Real> choose_problem(const config::Config& config, const Setup& setup
 }
 
 Observers build_observers(const config::Config& config, const MediumOutline& medium) {
-  const GridShape& grid = medium.grid;
   Observers observers;
   observers.rules = {config.peel.cut, config.peel.roulette, 0, int(config.peel.thin_after), int(config.peel.thin)};
-  if (config.peel.depth) observers.rules.depth = *config.peel.depth * double(std::ranges::max(grid.count));
+  if (config.peel.depth) observers.rules.depth = *config.peel.depth * std::ranges::max(medium.mesh->sides());
   if (const auto& fuse = config.peel.fuse) {
     observers.fuse = {fuse->velocity / medium.thermal_speed, fuse->distance / medium.size};
   }

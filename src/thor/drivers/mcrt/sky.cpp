@@ -47,8 +47,8 @@ void check_frame(const config::Config& config, config::Axis axis, double low, do
 namespace {
 
 void warn_of_redshift(const config::Config& config, const Setup& setup) {
-  if (!config.sky || !setup.medium.cells) return;
-  const double redshift = distances_of(config.sky).redshift, own = setup.medium.grid.redshift;
+  if (!config.sky || !setup.medium.mesh) return;
+  const double redshift = distances_of(config.sky).redshift, own = setup.medium.redshift;
   if (!(own > 0) || std::abs((1 + redshift) / (1 + own) - 1) < 0.01) return;
   warning(
       "sky: the grid has redshift {:g} but is observed at {:g}. Set sky.redshift to that of the grid if this is not "
