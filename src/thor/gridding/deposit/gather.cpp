@@ -25,11 +25,23 @@ bool is_beyond(const Vector& position, const Vector& box) {
 
 }  // namespace
 
+Totals::Totals(const FieldList& fields)
+    : input(std::size_t(fields.count), 0.), cut(input), speed(std::size_t(fields.species()), 0.) {}
+
+void Totals::add(const Totals& other) {
+  gridding::add(input, other.input);
+  gridding::add(cut, other.cut);
+  momentum += other.momentum;
+  gridding::add(speed, other.speed);
+  elements += other.elements;
+  star_forming += other.star_forming;
+  star_forming_mass += other.star_forming_mass;
+  star_forming_HI += other.star_forming_HI;
+  beyond += other.beyond;
+}
+
 Gatherer::Gatherer(const GridRegion& region, const GasOptions& options, int threads)
-    : region_(region), options_(options), threads_(threads) {
-  totals_.input.assign(std::size_t(options.fields.count), 0.);
-  totals_.cut = totals_.input;
-  totals_.speed.assign(std::size_t(options.fields.species()), 0.);
+    : region_(region), options_(options), threads_(threads), totals_(options.fields) {
   limits_.cell_volume = region.lattice.volume();
   limits_.density = options.density_floor;
   limits_.temperature = options.temperature_floor;
@@ -88,38 +100,61 @@ void Gatherer::sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& 
   seen_ += block.count;
 }
 
+template <class Take>
+void Gatherer::for_each_place(const io::GasBlock& block, std::size_t i, const Take& take) const {
+  const Lattice& lattice = region_.lattice;
+  const double r = radius(block, i);
+  const auto here = [&](const Vector& d) {
+    Vector p;
+    for (std::size_t a = 0; a < 3; ++a) p[a] = (d[a] - lattice.lower(int(a))) / lattice.cell;
+    if (touches(p, r / lattice.cell)) take(p, r / lattice.cell);
+  };
+  if (lattice.periodic) {
+    here(region_.frame.from_centre(vector_at(block.position, i)));
+  } else {
+    region_.frame.for_each_image(vector_at(block.position, i), r, here);
+  }
+}
+
+std::vector<std::uint32_t> Gatherer::first_images(const io::GasBlock& block) const {
+  std::vector<std::uint32_t> first(block.count + 1, 0);
+  parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (use_[i]) for_each_place(block, i, [&](const Vector&, double) { ++first[i + 1]; });
+    }
+  });
+  for (std::size_t i = 0; i < block.count; ++i) first[i + 1] += first[i];
+  return first;
+}
+
+void Gatherer::count_element(const io::GasBlock& block, std::size_t i, std::vector<double>& amount, Totals& sum) const {
+  const Vector v = region_.frame.turned(vector_at(block.velocity, i));
+  amounts(block, i, gas_state(block, i, options_.model), options_.model, v, options_.fields, amount.data());
+  ++sum.elements;
+  if (is_beyond(vector_at(block.position, i), region_.frame.box)) ++sum.beyond;
+  if (options_.model.is_star_forming(block, i)) {
+    ++sum.star_forming;
+    sum.star_forming_mass += amount[mass];
+    sum.star_forming_HI += amount[HI];
+  }
+  const double speed = std::sqrt(dot(v, v));
+  sum.momentum += block.mass[i] * speed;
+  for (int s = 0; s < options_.fields.species(); ++s) {
+    sum.speed[std::size_t(s)] += amount[std::size_t(options_.fields.number_of(s))] * speed;
+  }
+  add(sum.input, amount);
+}
+
 Particles Gatherer::gather(const io::GasBlock& original) {
   std::optional<io::GasBlock> repaired;
   sort_out(original, repaired);
-  const std::vector<unsigned char>& use = use_;
   const io::GasBlock& block = repaired ? *repaired : original;
   Particles out;
   out.fields = options_.fields.count;
   if (options_.on_bad_cells == OnBadCells::error && defects_.total() > 0) return out;
 
-  const Lattice& lattice = region_.lattice;
   const auto fields = std::size_t(out.fields);
-  const auto for_each_place = [&](std::size_t i, auto&& take) {
-    const double r = radius(block, i);
-    const auto here = [&](const Vector& d) {
-      Vector p;
-      for (std::size_t a = 0; a < 3; ++a) p[a] = (d[a] - lattice.lower(int(a))) / lattice.cell;
-      if (touches(p, r / lattice.cell)) take(p, r / lattice.cell);
-    };
-    if (lattice.periodic) {
-      here(region_.frame.from_centre(vector_at(block.position, i)));
-    } else {
-      region_.frame.for_each_image(vector_at(block.position, i), r, here);
-    }
-  };
-  // Index of the first image of each element.
-  std::vector<std::uint32_t> first(block.count + 1, 0);
-  parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (use[i]) for_each_place(i, [&](const Vector&, double) { ++first[i + 1]; });
-    }
-  });
-  for (std::size_t i = 0; i < block.count; ++i) first[i + 1] += first[i];
+  const std::vector<std::uint32_t> first = first_images(block);
   const std::size_t count = first.back();
   out.position.resize(3 * count);
   out.radius.resize(count);
@@ -127,54 +162,29 @@ Particles Gatherer::gather(const io::GasBlock& original) {
   out.owner.resize(count);
   out.amount.resize(count * fields);
 
+  const double volume = region_.lattice.volume();
   std::vector<double> scale(fields);
-  for (std::size_t f = 0; f < fields; ++f) scale[f] = 1 / (lattice.volume() * options_.fields.unit(int(f)));
+  for (std::size_t f = 0; f < fields; ++f) scale[f] = 1 / (volume * options_.fields.unit(int(f)));
   std::vector<Totals> part((block.count + piece - 1) / piece);
   parallel_for(threads_, block.count, piece, [&](std::size_t begin, std::size_t end) {
-    Totals& sum = part[begin / piece];
-    sum.input.assign(fields, 0.), sum.cut.assign(fields, 0.);
-    sum.speed.assign(totals_.speed.size(), 0.);
+    Totals& sum = part[begin / piece] = Totals(options_.fields);
     std::vector<double> amount(fields);
     for (std::size_t i = begin; i < end; ++i) {
-      if (!use[i] || (slab_ && first[i] == first[i + 1])) continue;
-      const Vector v = region_.frame.turned(vector_at(block.velocity, i));
-      amounts(block, i, gas_state(block, i, options_.model), options_.model, v, options_.fields, amount.data());
-      ++sum.elements;
-      if (is_beyond(vector_at(block.position, i), region_.frame.box)) ++sum.beyond;
-      if (options_.model.is_star_forming(block, i)) {
-        ++sum.star_forming;
-        sum.star_forming_mass += amount[mass];
-        sum.star_forming_HI += amount[HI];
-      }
-      const double speed = std::sqrt(dot(v, v));
-      sum.momentum += block.mass[i] * speed;
-      for (int s = 0; s < options_.fields.species(); ++s) {
-        sum.speed[std::size_t(s)] += amount[std::size_t(options_.fields.number_of(s))] * speed;
-      }
-      add(sum.input, amount);
+      if (!use_[i] || (slab_ && first[i] == first[i + 1])) continue;
+      count_element(block, i, amount, sum);
       std::size_t at = first[i];
       if (at == first[i + 1]) add(sum.cut, amount);
-      for_each_place(i, [&](const Vector& position, double r) {
+      for_each_place(block, i, [&](const Vector& position, double r) {
         std::copy(position.begin(), position.end(), out.position.begin() + std::ptrdiff_t(3 * at));
         out.radius[at] = r;
-        out.volume[at] = block.mass[i] / block.density[i] / lattice.volume();
+        out.volume[at] = block.mass[i] / block.density[i] / volume;
         out.owner[at] = std::uint32_t(i);
         for (std::size_t f = 0; f < fields; ++f) out.amount[at * fields + f] = amount[f] * scale[f];
         ++at;
       });
     }
   });
-  for (const Totals& sum : part) {
-    add(totals_.input, sum.input);
-    add(totals_.cut, sum.cut);
-    totals_.momentum += sum.momentum;
-    totals_.elements += sum.elements;
-    add(totals_.speed, sum.speed);
-    totals_.star_forming += sum.star_forming;
-    totals_.star_forming_mass += sum.star_forming_mass;
-    totals_.star_forming_HI += sum.star_forming_HI;
-    totals_.beyond += sum.beyond;
-  }
+  for (const Totals& sum : part) totals_.add(sum);
   return out;
 }
 

@@ -31,6 +31,9 @@ struct Totals {
   double star_forming_mass = 0, star_forming_HI = 0;  ///< [g], atoms
   std::uint64_t beyond = 0;                           ///< number of elements with coordinates outside the box
 
+  Totals() = default;
+  explicit Totals(const FieldList& fields);
+  void add(const Totals& other);
   double star_forming_mass_share() const { return input[mass] > 0 ? star_forming_mass / input[mass] : 0; }
   double star_forming_HI_share() const { return input[HI] > 0 ? star_forming_HI / input[HI] : 0; }
 };
@@ -59,6 +62,13 @@ class Gatherer {
   void sort_out(const io::GasBlock& block, std::optional<io::GasBlock>& repaired);
   double radius(const io::GasBlock& block, std::size_t i) const;  ///< radius of the kernel [cm]
   bool touches(const Vector& position, double radius) const;      ///< both in cells
+  /// Calls take(position, radius), in cells, for each image of an element that may touch the grid.
+  template <class Take>
+  void for_each_place(const io::GasBlock& block, std::size_t i, const Take& take) const;
+  /// Index of the first image of each element among the particles, and the number of all at the end.
+  std::vector<std::uint32_t> first_images(const io::GasBlock& block) const;
+  /// Sets the amounts of an element, and adds them.
+  void count_element(const io::GasBlock& block, std::size_t i, std::vector<double>& amount, Totals& sum) const;
 
   GridRegion region_;
   GasOptions options_;
