@@ -32,93 +32,106 @@ bool is_mesh(const Input& input) {
 
 }  // namespace
 
+std::optional<Field> GasFields::add(const Source& source, const char* name, std::vector<double> GasBlock::*member,
+                                    const Wanted& wanted) {
+  auto field = source.find(wanted);
+  if (field) columns_.push_back({name, member, *field});
+  return field;
+}
+
 GasFields::GasFields(const Input& input, const ParticleType& particles, const SnapshotUnits& units,
                      std::vector<std::string>& notes) {
-  const auto add = [&](const char* name, std::vector<double> GasBlock::*member, const Wanted& wanted) {
-    auto field = find_field(input, particles, wanted, units);
-    if (field) columns_.push_back({name, member, *field});
-    return field;
-  };
+  const Source source{input, particles, units, notes};
   using Q = FieldQuantity;
-  position_ = add("position", &GasBlock::position, {{"Coordinates"}, Q::length, 3});
-  add("velocity", &GasBlock::velocity, {{"Velocities", "Velocity"}, Q::velocity, 3});
-  const auto mass = add("mass", &GasBlock::mass, {{"Masses", "Mass"}, Q::mass});
-  const auto density = add("density", &GasBlock::density, {{"Density", "Densities"}, Q::density});
-  add("internal_energy", &GasBlock::internal_energy, {{"InternalEnergy", "InternalEnergies"}, Q::energy});
-  add("temperature", &GasBlock::temperature, {{"Temperature", "Temperatures"}, Q::temperature});
-  auto electrons = add("electrons", &GasBlock::electrons, {{"ElectronAbundance"}});
-  auto neutral = add("neutral", &GasBlock::neutral, {{"NeutralHydrogenAbundance", "HI_Fraction"}});
-  add("hydrogen", &GasBlock::hydrogen,
+  position_ = add(source, "position", &GasBlock::position, {{"Coordinates"}, Q::length, 3});
+  add(source, "velocity", &GasBlock::velocity, {{"Velocities", "Velocity"}, Q::velocity, 3});
+  add(source, "mass", &GasBlock::mass, {{"Masses", "Mass"}, Q::mass});
+  add(source, "density", &GasBlock::density, {{"Density", "Densities"}, Q::density});
+  add(source, "internal_energy", &GasBlock::internal_energy, {{"InternalEnergy", "InternalEnergies"}, Q::energy});
+  add(source, "temperature", &GasBlock::temperature, {{"Temperature", "Temperatures"}, Q::temperature});
+  add(source, "electrons", &GasBlock::electrons, {{"ElectronAbundance"}});
+  add(source, "neutral", &GasBlock::neutral, {{"NeutralHydrogenAbundance", "HI_Fraction"}});
+  add(source, "hydrogen", &GasBlock::hydrogen,
       {{"GFM_Metals", "ElementMassFractions", "ElementAbundance/Hydrogen"}, Q::none, 1, true});
   if (const auto metals = find_metallicity(input, particles, units, notes)) {
     columns_.push_back({"metallicity", &GasBlock::metallicity, *metals});
   }
+  add_species(source);
+  add_star_formation(source);
+  add_smoothing(source);
+  replace_missing(source);
+}
 
-  if (const auto species = find_field(input, particles, {{"SpeciesFractions"}, Q::none, 1, true}, units);
-      species && !neutral) {
-    // n_i/n_H: for tables HI, HII, H2; for CHIMES (Richings et al. 2014, MNRAS 440, 3349) e, HI, HII, H-, ...
-    if (species->width == 3 || species->width >= 10) {
-      const bool network = species->width >= 10;
-      neutral = *species;
-      neutral->column = network ? 1 : 0;
-      columns_.push_back({"neutral", &GasBlock::neutral, *neutral});
-      if (network && !electrons) columns_.push_back({"electrons", &GasBlock::electrons, *species});
-      notes.push_back(
-          fmt::format("neutral hydrogen: column {} of SpeciesFractions ({} columns)", neutral->column, species->width));
-    } else {
-      notes.push_back(
-          fmt::format("SpeciesFractions has {} columns, the order of which is not known: not used", species->width));
-    }
+/// n_i/n_H: for tables HI, HII, H2; for CHIMES (Richings et al. 2014, MNRAS 440, 3349) e, HI, HII, H-, ...
+void GasFields::add_species(const Source& source) {
+  const auto species = source.find({{"SpeciesFractions"}, FieldQuantity::none, 1, true});
+  if (!species || has("neutral")) return;
+  if (species->width != 3 && species->width < 10) {
+    source.notes.push_back(
+        fmt::format("SpeciesFractions has {} columns, the order of which is not known: not used", species->width));
+    return;
   }
+  const bool network = species->width >= 10;
+  Field neutral = *species;
+  neutral.column = network ? 1 : 0;
+  columns_.push_back({"neutral", &GasBlock::neutral, neutral});
+  if (network && !has("electrons")) columns_.push_back({"electrons", &GasBlock::electrons, *species});
+  source.notes.push_back(
+      fmt::format("neutral hydrogen: column {} of SpeciesFractions ({} columns)", neutral.column, species->width));
+}
 
-  // Gadget, AREPO, GIZMO and EAGLE use solar masses per year whatever their units.
-  const bool swift = units.code == Code::swift;
-  if (auto sfr = find_field(input, particles,
-                            {{"StarFormationRate", "StarFormationRates"}, swift ? Q::mass_rate : Q::none}, units)) {
-    if (swift) sfr->factor /= solar_mass / year;
-    negative_sfr_is_time_ = swift;
-    columns_.push_back({"sfr", &GasBlock::sfr, *sfr});
+/// Gadget, AREPO, GIZMO and EAGLE use solar masses per year whatever their units.
+void GasFields::add_star_formation(const Source& source) {
+  const bool swift = source.units.code == Code::swift;
+  auto sfr = source.find(
+      {{"StarFormationRate", "StarFormationRates"}, swift ? FieldQuantity::mass_rate : FieldQuantity::none});
+  if (!sfr) return;
+  if (swift) sfr->factor /= solar_mass / year;
+  negative_sfr_is_time_ = swift;
+  columns_.push_back({"sfr", &GasBlock::sfr, *sfr});
+}
+
+void GasFields::add_smoothing(const Source& source) {
+  auto length = source.find({{"SmoothingLength", "SmoothingLengths"}, FieldQuantity::length});
+  if (!length) return;
+  if (source.units.code == Code::swift) {
+    const std::string name = source.input.text("/HydroScheme", "Kernel function").value_or("");
+    const auto support = kernel_support(name);
+    length->factor *= support.value_or(1.825742);
+    source.notes.push_back(fmt::format("smoothing length: the kernel ends at {} of SWIFT's h ({})",
+                                       support.value_or(1.825742),
+                                       support ? name : "unknown kernel: the cubic spline is assumed"));
   }
-
-  bool kernel = false;
-  if (auto length = find_field(input, particles, {{"SmoothingLength", "SmoothingLengths"}, Q::length}, units)) {
-    if (swift) {
-      const std::string name = input.text("/HydroScheme", "Kernel function").value_or("");
-      const auto support = kernel_support(name);
-      length->factor *= support.value_or(1.825742);
-      notes.push_back(fmt::format("smoothing length: the kernel ends at {} of SWIFT's h ({})",
-                                  support.value_or(1.825742),
-                                  support ? name : "unknown kernel: the cubic spline is assumed"));
-    }
-    if (is_mesh(input)) {
-      notes.push_back("SmoothingLength is not used: the gas is a mesh, not SPH");
-    } else {
-      columns_.push_back({"smoothing_length", &GasBlock::smoothing_length, *length});
-      kernel = true;
-    }
+  if (is_mesh(source.input)) {
+    source.notes.push_back("SmoothingLength is not used: the gas is a mesh, not SPH");
+  } else {
+    columns_.push_back({"smoothing_length", &GasBlock::smoothing_length, *length});
   }
+}
 
-  if (!mass) table_mass_ = table_mass(input, particles, units);
+void GasFields::replace_missing(const Source& source) {
+  const bool mass = has("mass"), density = has("density");
+  if (!mass) table_mass_ = table_mass(source.input, source.particles, source.units);
   const bool need_volume = !density || (!mass && table_mass_ == 0);
-  if (need_volume) volume_ = find_field(input, particles, {{"Volume", "Volumes"}, Q::volume}, units);
-  const std::string file = input.path().string();
+  if (need_volume) volume_ = source.find({{"Volume", "Volumes"}, FieldQuantity::volume});
+  const std::string file = source.input.path().string();
   if (!position_) {
     missing_ = file + ": /PartType0/Coordinates is missing";
   } else if (!mass && table_mass_ == 0 && !(density && volume_)) {
     missing_ = file +
                ": /PartType0/Masses is missing, and neither /Header@MassTable nor /PartType0/Density with "
                "/PartType0/Volume can replace it";
-  } else if (!density && !volume_ && !kernel) {
+  } else if (!density && !volume_ && !has("smoothing_length")) {
     missing_ = file +
                ": /PartType0/Density is missing, and neither /PartType0/Volume (of cells, with Masses) nor "
                "/PartType0/SmoothingLength (of SPH particles) is available instead: add one of the three to the "
                "file (a subset of a snapshot must keep it)";
   }
-  if (!mass && table_mass_ > 0) notes.push_back("mass of gas: /Header@MassTable");
+  if (!mass && table_mass_ > 0) source.notes.push_back("mass of gas: /Header@MassTable");
   mass_from_volume_ = !mass && table_mass_ == 0 && density && volume_;
   density_from_volume_ = !density && volume_;
-  if (mass_from_volume_) notes.push_back("mass of gas: Density times Volume");
-  if (density_from_volume_) notes.push_back("density of gas: mass over Volume");
+  if (mass_from_volume_) source.notes.push_back("mass of gas: Density times Volume");
+  if (density_from_volume_) source.notes.push_back("density of gas: mass over Volume");
 }
 
 std::vector<Field> GasFields::all() const {

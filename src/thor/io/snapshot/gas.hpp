@@ -29,6 +29,22 @@ class GasFields {
     std::vector<double> GasBlock::*member;
     Field field;
   };
+  /// What the fields are found in.
+  struct Source {
+    const Input& input;
+    const ParticleType& particles;
+    const SnapshotUnits& units;
+    std::vector<std::string>& notes;
+    std::optional<Field> find(const Wanted& wanted) const { return find_field(input, particles, wanted, units); }
+  };
+  std::optional<Field> add(const Source& source, const char* name, std::vector<double> GasBlock::*member,
+                           const Wanted& wanted);
+  void add_species(const Source& source);
+  void add_star_formation(const Source& source);
+  void add_smoothing(const Source& source);
+  /// What can take the place of masses and densities that are missing.
+  void replace_missing(const Source& source);
+
   std::optional<Field> position_, volume_;
   std::vector<Column> columns_;  ///< including position, but not volume
   double table_mass_ = 0;        ///< [g]; 0: not from the table
