@@ -282,22 +282,32 @@ bool is_plausible(hid_t type) {
   return bytes <= 16 && bits <= 8 * bytes && bits > 4 * bytes && is_sound_number(type);
 }
 
-}  // namespace
-
-std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name) {
-  const Id type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
-  if (!is_plausible(type)) fail_input(name, "its numbers have an unknown length: the file is damaged");
-  const Id properties(H5Dget_create_plist(dataset), H5Pclose);
+/// How the values of a dataset lie in its file.
+struct DatasetLayout {
+  H5D_layout_t kind;
+  Index shape, chunk;
+};
+DatasetLayout layout_of(hid_t dataset, hid_t properties) {
+  const Id space(H5Dget_space(dataset), H5Sclose);
   std::vector<hsize_t> extent(std::size_t(std::max(H5Sget_simple_extent_ndims(space), 0)));
   H5Sget_simple_extent_dims(space, extent.data(), nullptr);
   Index shape(extent.begin(), extent.end()), chunk = shape;
   if (shape.empty()) shape = chunk = {H5Sget_simple_extent_type(space) == H5S_NULL ? 0u : 1u};
-  const H5D_layout_t layout = H5Pget_layout(properties);
-  if (layout == H5D_CHUNKED) {
+  const H5D_layout_t kind = H5Pget_layout(properties);
+  if (kind == H5D_CHUNKED) {
     H5Pget_chunk(properties, int(extent.size()), extent.data());
     chunk.assign(extent.begin(), extent.end());
   }
+  return {kind, shape, chunk};
+}
 
+}  // namespace
+
+std::shared_ptr<const Storage> hdf5_storage(Id dataset, const std::string& name) {
+  const Id type(H5Dget_type(dataset), H5Tclose);
+  if (!is_plausible(type)) fail_input(name, "its numbers have an unknown length: the file is damaged");
+  const Id properties(H5Dget_create_plist(dataset), H5Pclose);
+  auto [layout, shape, chunk] = layout_of(dataset, properties);
   const auto number = plain_number(type);
   const int descriptor = descriptor_of(dataset);
   const auto filters = known_filters(properties);
