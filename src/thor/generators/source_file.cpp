@@ -49,66 +49,87 @@ double unit_of(const std::string& where, const std::string& column, const std::s
   }
 }
 
-std::vector<PointSource> read_table(const std::string& path, const std::string& wanted, bool velocities) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
-    refuse_source(path, "is no file (a pipe, a device?)");
-  std::ifstream file(path);
-  if (!file) refuse_source(path, "cannot be read");
-  std::string line;
-  const auto next_line = [&] {  // commas are as good as blanks
-    if (!std::getline(file, line)) return false;
+/// A text file, line by line; commas are as good as blanks.
+class TextLines {
+ public:
+  explicit TextLines(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+      refuse_source(path, "is no file (a pipe, a device?)");
+    file_.open(path);
+    if (!file_) refuse_source(path, "cannot be read");
+  }
+  bool next() {
+    if (!std::getline(file_, line)) return false;
     std::replace(line.begin(), line.end(), ',', ' ');
     return true;
-  };
-  next_line();
-  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark of some editors
-  std::istringstream header(line.starts_with("#") ? line.substr(1) : line);
+  }
+  std::string line;
+
+ private:
+  std::ifstream file_;
+};
+
+/// Where the first line of a table has the columns that are wanted.
+struct TableHeader {
+  std::vector<std::size_t> column;
+  std::vector<double> unit;
+  std::size_t count = 0;  ///< of all columns
+};
+
+/// x, y, z, the brightness and perhaps vx, vy, vz.
+TableHeader read_header(const std::string& line, const std::string& where, const std::string& wanted, bool velocities) {
   std::vector<std::string> names{"x", "y", "z", wanted};
   if (velocities) names.insert(names.end(), {"vx", "vy", "vz"});
-  std::vector<int> column(names.size(), -1);
-  std::vector<double> unit(names.size());
-  int count = 0;
-  for (std::string word; header >> word; ++count) {
+  constexpr std::size_t none = -1;
+  TableHeader header{std::vector(names.size(), none), std::vector<double>(names.size())};
+  std::istringstream words(line.starts_with("#") ? line.substr(1) : line);
+  for (std::string word; words >> word; ++header.count) {
     const auto bracket = word.find('[');
     const std::string name = word.substr(0, bracket);
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      if (name != names[k]) continue;
-      if (bracket == std::string::npos || word.back() != ']') {
-        refuse_source(path + ":1", fmt::format("column {} has no unit, as in {}[{}]", name, name,
-                                               k < 3    ? "kpc"
-                                               : k == 3 ? "erg/s"
-                                                        : "km/s"));
-      }
-      if (column[k] >= 0) refuse_source(path + ":1", fmt::format("two columns are called \"{}\"", name));
-      column[k] = count;
-      unit[k] = unit_of(path + ":1", name, word.substr(bracket + 1, word.size() - bracket - 2));
+    const auto k = std::size_t(std::ranges::find(names, name) - names.begin());
+    if (k == names.size()) continue;
+    if (bracket == std::string::npos || word.back() != ']') {
+      const char* unit = k < 3 ? "kpc" : k == 3 ? "erg/s" : "km/s";
+      refuse_source(where, fmt::format("column {} has no unit, as in {}[{}]", name, name, unit));
     }
+    if (header.column[k] != none) refuse_source(where, fmt::format("two columns are called \"{}\"", name));
+    header.column[k] = header.count;
+    header.unit[k] = unit_of(where, name, word.substr(bracket + 1, word.size() - bracket - 2));
   }
   for (std::size_t k = 0; k < names.size(); ++k) {
-    if (column[k] < 0) {
-      refuse_source(
-          path + ":1",
-          fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]{}", names[k], wanted,
-                      wanted == "sfr"          ? "Msun/yr"
-                      : wanted == "luminosity" ? "erg/s"
-                                               : "1/s",
-                      velocities ? " vx[km/s] vy[km/s] vz[km/s]" : ""));
-    }
+    if (header.column[k] != none) continue;
+    refuse_source(where, fmt::format("no column \"{}\"; expected a line such as: # x[kpc] y[kpc] z[kpc] {}[{}]{}",
+                                     names[k], wanted,
+                                     wanted == "sfr"          ? "Msun/yr"
+                                     : wanted == "luminosity" ? "erg/s"
+                                                              : "1/s",
+                                     velocities ? " vx[km/s] vy[km/s] vz[km/s]" : ""));
   }
+  return header;
+}
+
+std::vector<PointSource> read_table(const std::string& path, const std::string& wanted, bool velocities) {
+  TextLines text(path);
+  std::string& line = text.line;
+  text.next();
+  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark of some editors
+  const TableHeader header = read_header(line, path + ":1", wanted, velocities);
   std::vector<PointSource> sources;
-  for (int number = 2; next_line(); ++number) {
+  for (int number = 2; text.next(); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("#")) continue;
     std::istringstream row(line);
     std::vector<double> values;
     for (double value; row >> value;) values.push_back(value);
-    if (!row.eof() || int(values.size()) != count) {
-      refuse_source(fmt::format("{}:{}", path, number), fmt::format("expected {} numbers, got \"{}\"", count, line));
+    if (!row.eof() || values.size() != header.count) {
+      refuse_source(fmt::format("{}:{}", path, number),
+                    fmt::format("expected {} numbers, got \"{}\"", header.count, line));
     }
+    const auto value = [&](std::size_t k) { return values[header.column[k]] * header.unit[k]; };
     PointSource s{};
-    for (std::size_t k = 0; k < 3; ++k) s.position[k] = values[std::size_t(column[k])] * unit[k];
-    s.brightness = values[std::size_t(column[3])] * unit[3];
-    for (std::size_t k = 0; velocities && k < 3; ++k) s.velocity[k] = values[std::size_t(column[4 + k])] * unit[4 + k];
+    for (std::size_t k = 0; k < 3; ++k) s.position[k] = value(k);
+    s.brightness = value(3);
+    for (std::size_t k = 0; velocities && k < 3; ++k) s.velocity[k] = value(4 + k);
     sources.push_back(s);
   }
   return sources;
