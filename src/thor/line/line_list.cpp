@@ -134,57 +134,64 @@ void check_size(Reader& reader, const Line& line) {
   }
 }
 
-/// Checks that each transition is consistent with its levels.
-void check_line(Reader& reader, RawLine& raw) {
-  Line& line = raw.line;
+/// Levels have names of their own and no more ions than there are; if none has any, the first has all.
+void check_levels(Reader& reader, Line& line) {
   std::set<std::string> names;
-  std::vector<std::string> level_names;
-  for (std::size_t i = 0; i < line.levels.size(); ++i) {
-    const std::string& name = line.levels[i].name;
-    if (!name.empty() && !names.insert(name).second) reader.report(fmt::format("levels.{}.name", i), "is given twice");
-    level_names.push_back(name);
-  }
-  const auto level = [&](const std::string& name) -> const Level* {
-    const auto found = std::ranges::find(line.levels, name, &Level::name);
-    return found == line.levels.end() ? nullptr : &*found;
-  };
   double populated = 0;
-  for (const Level& l : line.levels) populated += l.population;
+  for (std::size_t i = 0; i < line.levels.size(); ++i) {
+    const Level& level = line.levels[i];
+    if (!level.name.empty() && !names.insert(level.name).second) {
+      reader.report(fmt::format("levels.{}.name", i), "is given twice");
+    }
+    populated += level.population;
+  }
   if (!line.levels.empty() && populated == 0) line.levels.front().population = populated = 1;
   if (populated > 1 + 1e-9)
     reader.report("levels", fmt::format("the populations sum to {:.6g}, more than 1", populated));
+}
 
+/// Checks that a transition is consistent with its levels, and sets what follows from them.
+void check_transition(Reader& reader, RawLine& raw, std::size_t i) {
+  const std::vector<Level>& levels = raw.line.levels;
+  AtomicTransition& t = raw.line.transitions[i];
+  const auto report = [&](const char* key, const std::string& why) {
+    reader.report(fmt::format("transitions.{}.{}", i, key), why);
+  };
+  const auto find = [&](const char* key, const std::string& name) -> const Level* {
+    const auto found = std::ranges::find(levels, name, &Level::name);
+    if (found != levels.end()) return &*found;
+    if (name.empty()) return nullptr;
+    std::vector<std::string> names;
+    for (const Level& level : levels) names.push_back(level.name);
+    report(key, fmt::format("there is no level \"{}\"{} (levels: {})", name, suggestion(name, names),
+                            fmt::join(names, ", ")));
+    return nullptr;
+  };
+  const Level* lower = find("lower", t.lower);
+  const Level* upper = find("upper", t.upper);
+  const bool isotope = !t.ion.empty() && t.ion != raw.ion;
+  if (lower && upper) {
+    if (upper->energy <= lower->energy) {
+      report("upper", fmt::format("\"{}\" is not above \"{}\"", t.upper, t.lower));
+    } else if (const double expected = 1 / (upper->energy - lower->energy);
+               !isotope && std::abs(t.wavelength / expected - 1) > 1e-3) {
+      report("wavelength",
+             fmt::format("the energies of the levels give {:.4f} Angstrom", expected / constants::angstrom));
+    }
+    t.population = lower->population * (isotope ? raw.abundance[i] : 1);
+    const bool known = lower->J && upper->J;
+    if (known && std::abs(*lower->J - *upper->J) > 1) report("upper", "J changes by more than 1");
+    t.core = raw.core[i].value_or(known ? dipole_share(*lower->J, *upper->J, *lower->J) : 0);
+    t.wing = raw.wing[i].value_or(t.core);
+  }
+  if (!isotope && raw.abundance[i] > 0) report("abundance", "belongs to another isotope: give its `ion` as well");
+  if (!isotope) t.ion = raw.ion;
+}
+
+/// Decays of an upper level: their branchings sum up to 1, their rates to its damping.
+void check_decays(Reader& reader, Line& line) {
   std::map<std::pair<std::string, std::string>, double> branching, damping;  // for each upper level of each ion
-  names.clear();
-  for (std::size_t i = 0; i < line.transitions.size(); ++i) {
-    AtomicTransition& t = line.transitions[i];
-    const auto report = [&](const char* key, const std::string& why) {
-      reader.report(fmt::format("transitions.{}.{}", i, key), why);
-    };
-    if (!t.name.empty() && !names.insert(t.name).second) report("name", "is given twice");
-    const Level *lower = level(t.lower), *upper = level(t.upper);
-    for (const auto& [key, found, name] : {std::tuple{"lower", lower, t.lower}, {"upper", upper, t.upper}}) {
-      if (found || name.empty()) continue;
-      report(key, fmt::format("there is no level \"{}\"{} (levels: {})", name, suggestion(name, level_names),
-                              fmt::join(level_names, ", ")));
-    }
-    const bool isotope = !t.ion.empty() && t.ion != raw.ion;
-    if (lower && upper) {
-      if (upper->energy <= lower->energy) {
-        report("upper", fmt::format("\"{}\" is not above \"{}\"", t.upper, t.lower));
-      } else if (const double expected = 1 / (upper->energy - lower->energy);
-                 !isotope && std::abs(t.wavelength / expected - 1) > 1e-3) {
-        report("wavelength",
-               fmt::format("the energies of the levels give {:.4f} Angstrom", expected / constants::angstrom));
-      }
-      t.population = lower->population * (isotope ? raw.abundance[i] : 1);
-      const bool known = lower->J && upper->J;
-      if (known && std::abs(*lower->J - *upper->J) > 1) report("upper", "J changes by more than 1");
-      t.core = raw.core[i].value_or(known ? dipole_share(*lower->J, *upper->J, *lower->J) : 0);
-      t.wing = raw.wing[i].value_or(t.core);
-    }
-    if (!isotope && raw.abundance[i] > 0) report("abundance", "belongs to another isotope: give its `ion` as well");
-    if (!isotope) t.ion = raw.ion;
+  for (const AtomicTransition& t : line.transitions) {
     branching[{t.ion, t.upper}] += t.branching;
     damping[{t.ion, t.upper}] += t.einstein_A;
   }
@@ -200,6 +207,20 @@ void check_line(Reader& reader, RawLine& raw) {
     }
     t.branching /= sum;
   }
+}
+
+void check_line(Reader& reader, RawLine& raw) {
+  Line& line = raw.line;
+  check_levels(reader, line);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < line.transitions.size(); ++i) {
+    const std::string& name = line.transitions[i].name;
+    if (!name.empty() && !names.insert(name).second) {
+      reader.report(fmt::format("transitions.{}.name", i), "is given twice");
+    }
+    check_transition(reader, raw, i);
+  }
+  check_decays(reader, line);
   if (!line.transitions.empty() && line.first().population <= 0) {
     reader.report("transitions.0.lower", "the first transition must start from a level that holds ions");
   }
