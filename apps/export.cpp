@@ -122,15 +122,78 @@ std::vector<io::ProductPlace> choose(const ExportArguments& a, const io::Result&
   return chosen;
 }
 
-/// Says which of several formats nothing was written in.
-void report_unused(const ExportArguments& a, const std::vector<Task>& tasks) {
+/// All files of an export, and what has none.
+struct Export {
+  std::vector<Task> tasks;
+  std::vector<std::string> pictures;  ///< without a FITS file: four numbers a pixel
+};
+
+Export plan_export(const ExportArguments& a, const io::Result& result, const io::Input& input) {
+  Export plan;
+  bool angular = false;
+  for (const io::ProductPlace& place : choose(a, result)) {
+    const io::Product product = io::read_product(input, place);
+    angular = angular || is_angular(product);
+    for (const std::string& format : formats_of(a, place.kind)) {
+      if (product.is_coloured() && format == ".fits") {
+        plan.pictures.push_back(place.name);
+      } else {
+        plan.tasks.push_back({product, path_of(a, place.name + format)});
+      }
+    }
+  }
+  if (plan.tasks.empty()) {
+    throw Error(ExitCode::usage, fmt::format("--fits: pictures of volumes ({}) have no FITS file: use --png",
+                                             fmt::join(plan.pictures, ", ")));
+  }
+  for (const char* option : {"--ra", "--dec", "--pa"}) {
+    if (a.command->count(option) > 0 && !angular) {
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: {} has no angles on the sky (key sky of the configuration); leave the option out",
+                              option, a.file));
+    }
+  }
+  return plan;
+}
+
+void require_free(const ExportArguments& a, const std::vector<Task>& tasks) {
+  for (const Task& task : tasks) {
+    io::detail::require_apart(task.path, a.file);
+    io::detail::require_free(task.path, a.overwrite);
+    for (const std::string& name : {task.path, task.path + ".partial"}) {
+      if (std::filesystem::exists(name) && !std::filesystem::is_regular_file(name)) {
+        io::detail::fail(name, "it is not a regular file", "remove it, or write elsewhere (-o)");
+      }
+    }
+  }
+}
+
+void write_task(const ExportArguments& a, const io::Result& result, const io::Input& input, const Task& task) {
+  stop_if_interrupted();
+  if (task.path.ends_with(".fits")) {
+    io::write_fits(task.path, a.overwrite, result, input, task.product, a.position);
+  } else if (task.path.ends_with(".png")) {
+    io::write_preview(task.path, a.overwrite, result, input, task.product, a.picture);
+  } else {
+    io::write_text(task.path, a.overwrite, result, input, task.product);
+  }
+}
+
+/// Says what was left out, and in which of several formats nothing was written.
+void report_unused(const ExportArguments& a, const Export& plan, const io::Result& result) {
   const auto wrote = [&](const char* ending) {
-    return std::ranges::any_of(tasks, [&](const Task& task) { return task.path.ends_with(ending); });
+    return std::ranges::any_of(plan.tasks, [&](const Task& task) { return task.path.ends_with(ending); });
   };
   if (a.quiet) return;
   if (a.png && !wrote(".png")) message("thor: --png: no picture, because no image or cube is exported\n");
   if (a.txt && !wrote(".txt")) {
     message("thor: --txt: no text, because no spectrum, profile or histogram is exported\n");
+  }
+  if (!plan.pictures.empty() && !a.png) {
+    message("thor: left out {}: pictures of volumes are exported by --png\n", fmt::join(plan.pictures, ", "));
+  }
+  if (const std::vector<std::string> along = along_sightlines(result); a.names.empty() && !along.empty()) {
+    message("thor: left out {}: {}\n", fmt::join(along, ", "), not_exported);
   }
 }
 
@@ -143,54 +206,13 @@ ExitCode run_export(const ExportArguments& a) {
     throw Error(ExitCode::input, a.file + ": not a result of thor");
   }
   const io::Input input(a.file);
-  std::vector<Task> tasks;
-  std::vector<std::string> pictures;  // without a FITS file: four numbers a pixel
-  bool angular = false;
-  for (const io::ProductPlace& place : choose(a, *result)) {
-    const io::Product product = io::read_product(input, place);
-    angular = angular || is_angular(product);
-    for (const std::string& format : formats_of(a, place.kind)) {
-      if (product.is_coloured() && format == ".fits") {
-        pictures.push_back(place.name);
-      } else {
-        tasks.push_back({product, path_of(a, place.name + format)});
-      }
-    }
-  }
-  if (tasks.empty()) {
-    throw Error(ExitCode::usage, fmt::format("--fits: pictures of volumes ({}) have no FITS file: use --png",
-                                             fmt::join(pictures, ", ")));
-  }
-  for (const char* option : {"--ra", "--dec", "--pa"}) {
-    if (a.command->count(option) > 0 && !angular) {
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: {} has no angles on the sky (key sky of the configuration); leave the option out",
-                              option, a.file));
-    }
-  }
-  for (const Task& task : tasks) {
-    io::detail::require_apart(task.path, a.file);
-    io::detail::require_free(task.path, a.overwrite);
-    for (const std::string& name : {task.path, task.path + ".partial"}) {
-      if (std::filesystem::exists(name) && !std::filesystem::is_regular_file(name)) {
-        io::detail::fail(name, "it is not a regular file", "remove it, or write elsewhere (-o)");
-      }
-    }
-  }
+  const Export plan = plan_export(a, *result, input);
+  const std::vector<Task>& tasks = plan.tasks;
+  require_free(a, tasks);
   const SignalGuard guard;
-  const auto write = [&](const Task& task) {
-    stop_if_interrupted();
-    if (task.path.ends_with(".fits")) {
-      io::write_fits(task.path, a.overwrite, *result, input, task.product, a.position);
-    } else if (task.path.ends_with(".png")) {
-      io::write_preview(task.path, a.overwrite, *result, input, task.product, a.picture);
-    } else {
-      io::write_text(task.path, a.overwrite, *result, input, task.product);
-    }
-  };
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     try {
-      write(tasks[i]);
+      write_task(a, *result, input, tasks[i]);
     } catch (const Error& e) {
       if (e.code() != ExitCode::stopped || i == 0) throw;
       throw Error(e.code(), fmt::format("stopped by a signal: wrote {} of {} files, not {} and the following", i,
@@ -198,13 +220,7 @@ ExitCode run_export(const ExportArguments& a) {
     }
     if (!a.quiet) message("thor: wrote {}\n", tasks[i].path);
   }
-  report_unused(a, tasks);
-  if (!pictures.empty() && !a.png && !a.quiet) {
-    message("thor: left out {}: pictures of volumes are exported by --png\n", fmt::join(pictures, ", "));
-  }
-  if (const std::vector<std::string> along = along_sightlines(*result); a.names.empty() && !a.quiet && !along.empty()) {
-    message("thor: left out {}: {}\n", fmt::join(along, ", "), not_exported);
-  }
+  report_unused(a, plan, *result);
   for (const Task& task : tasks) {  // each is printed once
     for (const std::string& caveat : io::caveats_of(*result, task.product.kind, task.product.name)) {
       warning("{}: {}", a.file, caveat);

@@ -92,101 +92,133 @@ std::string to_json(const std::string& path, const io::Result& info) {
   return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-std::string to_text(const std::string& path, const io::Result& info) {
-  const Attributes &root = info.root(), &summary = info.summary();
-  const bool rays = io::text(root, "driver") == "raytrace";
-  std::string out = printable_line(fmt::format("{}: {} by thor {} ({})", path, rays ? "rays" : show(root, "line"),
-                                               show(root, "thor_version"), show(root, "git_commit"))) +
-                    "\n";
-  const auto row = [&](const char* name, const std::string& text) {
-    out += fmt::format("  {:<11} {}\n", name, printable_line(text));
-  };
-  row("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
-                          show(root, "precision"), show(root, "seed")));
-  const std::string threads = show(summary, "threads") + (show(summary, "threads") == "1" ? " thread" : " threads");
-  if (rays) {
-    row("work",
-        fmt::format("{} rays in {} s with {}", show(summary, "rays"), show(summary, "transport_seconds"), threads));
-    for (const auto& [product, light] : on_the_sky(path, info)) {
-      row("image", fmt::format("{}: {} of {}, camera {}, {}{}{}", product.name, show(product.attributes, "operator"),
-                               show(product.attributes, "field"), show(product.attributes, "camera"), size_of(product),
-                               product.is_coloured() ? "" : ", ", product.unit.text()));
-    }
-    for (const io::Object& object : info.objects) {
-      if (!object.is_dataset || !object.path.starts_with("/absorption/") || !object.path.ends_with("/tau")) continue;
-      const std::string group = object.path.substr(0, object.path.size() - 4);
-      row("absorption", fmt::format("{}: {}, {} sightlines of {} bins", group.substr(12), show(*info.of(group), "line"),
-                                    object.shape[0], object.shape[1]));
-    }
-    for (const io::Object& object : info.objects) {
-      if (!object.is_dataset || !object.path.starts_with("/traces/") || !object.path.ends_with("/first")) continue;
-      const std::string group = object.path.substr(0, object.path.size() - 5);  // with a slash at its end
-      std::vector<std::string> fields;
-      for (const io::Object& array : info.objects) {
-        if (!array.is_dataset || !array.path.starts_with(group)) continue;
-        const std::string name = array.path.substr(group.size());
-        if (name != "first" && name != "begin" && name != "length") fields.push_back(name);
-      }
-      row("trace", fmt::format("{}: {}, {} sightlines", group.substr(8, group.size() - 9), fmt::join(fields, ", "),
-                               object.shape[0] - 1));
-    }
-    for (const auto& text : info.lines("warnings")) row("warning", text);
-    return out;
+/// A text of rows, each with a name.
+struct Rows {
+  std::string text;
+  void add(const std::string& name, const std::string& what) {
+    text += fmt::format("  {:<11} {}\n", name, printable_line(what));
   }
-  row("gas", fmt::format("tau0 = {}, N = {} cm-2, v_th = {} km/s, a = {}", show(root, "tau0"),
-                         show(root, "column_density"), show(root, "thermal_velocity"), show(root, "voigt_parameter")));
+};
+
+std::string threads_of(const Attributes& summary) {
+  return show(summary, "threads") + (show(summary, "threads") == "1" ? " thread" : " threads");
+}
+
+std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// The arrays /FOLDER/NAME/ARRAY of a result.
+std::vector<const io::Object*> find_arrays(const io::Result& info, const std::string& folder,
+                                           const std::string& array) {
+  std::vector<const io::Object*> found;
+  for (const io::Object& object : info.objects) {
+    if (object.is_dataset && object.path.starts_with(folder) && object.path.ends_with(array)) found.push_back(&object);
+  }
+  return found;
+}
+
+void add_rays(Rows& rows, const std::string& path, const io::Result& info) {
+  const Attributes& summary = info.summary();
+  rows.add("work", fmt::format("{} rays in {} s with {}", show(summary, "rays"), show(summary, "transport_seconds"),
+                               threads_of(summary)));
+  for (const auto& [product, light] : on_the_sky(path, info)) {
+    rows.add("image", fmt::format("{}: {} of {}, camera {}, {}{}{}", product.name, show(product.attributes, "operator"),
+                                  show(product.attributes, "field"), show(product.attributes, "camera"),
+                                  size_of(product), product.is_coloured() ? "" : ", ", product.unit.text()));
+  }
+  for (const io::Object* tau : find_arrays(info, "/absorption/", "/tau")) {
+    const std::string group = tau->path.substr(0, tau->path.size() - 4);
+    rows.add("absorption", fmt::format("{}: {}, {} sightlines of {} bins", group.substr(12),
+                                       show(*info.of(group), "line"), tau->shape[0], tau->shape[1]));
+  }
+  for (const io::Object* first : find_arrays(info, "/traces/", "/first")) {
+    const std::string group = first->path.substr(0, first->path.size() - 5);  // with a slash at its end
+    std::vector<std::string> fields;
+    for (const io::Object* array : find_arrays(info, group, "")) {
+      const std::string name = array->path.substr(group.size());
+      if (name != "first" && name != "begin" && name != "length") fields.push_back(name);
+    }
+    rows.add("trace", fmt::format("{}: {}, {} sightlines", group.substr(8, group.size() - 9), fmt::join(fields, ", "),
+                                  first->shape[0] - 1));
+  }
+}
+
+void add_photons(Rows& rows, const io::Result& info) {
+  const Attributes &root = info.root(), &summary = info.summary();
+  rows.add("gas",
+           fmt::format("tau0 = {}, N = {} cm-2, v_th = {} km/s, a = {}", show(root, "tau0"),
+                       show(root, "column_density"), show(root, "thermal_velocity"), show(root, "voigt_parameter")));
   std::string fates;
   for (const FateInfo& fate : thor::fates) {
     const std::string count = show(summary, fate.name);
     if (count != "0") fates += fmt::format("{}{} {}", fates.empty() ? "" : ", ", count, fate.name);
   }
-  row("photons", fmt::format("{} of {}: {}", show(summary, "photons"), show(summary, "photons_requested"), fates));
-  row("luminosity",
-      fmt::format("{} of {} erg/s escaped", show(summary, "luminosity_escaped"), show(summary, "luminosity_emitted")));
-  row("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {}", show(summary, "scatterings"),
-                          show(summary, "longest"), show(summary, "transport_seconds"), threads));
-  if (root.count("acceleration")) row("acceleration", show(root, "acceleration"));
-  for (const auto& [product, light] : on_the_sky(path, info)) {
-    row(io::kind_name(product.kind).c_str(),
-        fmt::format("{}, observer {}{}: {}, {}; {:.6g} {} in all", product.name, product.observer(),
-                    product.generator().empty() ? "" : ", generator " + product.generator(), size_of(product),
-                    product.unit.text(), light, product.unit_of_light().text()));
-  }
-  row("complete", info.is_complete() ? "yes" : "NO: it was cut");
+  rows.add("photons", fmt::format("{} of {}: {}", show(summary, "photons"), show(summary, "photons_requested"), fates));
+  rows.add("luminosity", fmt::format("{} of {} erg/s escaped", show(summary, "luminosity_escaped"),
+                                     show(summary, "luminosity_emitted")));
+  rows.add("work", fmt::format("{} scatterings, at most {} of one photon; {} s with {}", show(summary, "scatterings"),
+                               show(summary, "longest"), show(summary, "transport_seconds"), threads_of(summary)));
+  if (root.count("acceleration")) rows.add("acceleration", show(root, "acceleration"));
+}
+
+/// How the run ended, and what a plot of its outputs does not show.
+void add_ending(Rows& rows, const io::Result& info) {
+  const Attributes& summary = info.summary();
+  rows.add("complete", info.is_complete() ? "yes" : "NO: it was cut");
   if (summary.contains("until_output")) {
-    row("until", fmt::format("relative error of {} ({}): {}, requested {}; ended by: {}", show(summary, "until_output"),
-                             show(summary, "until_of"), show(summary, "until_reached"), show(summary, "until_error"),
-                             show(summary, "until_ended")));
+    rows.add("until",
+             fmt::format("relative error of {} ({}): {}, requested {}; ended by: {}", show(summary, "until_output"),
+                         show(summary, "until_of"), show(summary, "until_reached"), show(summary, "until_error"),
+                         show(summary, "until_ended")));
   }
-  for (const io::Object& object : info.objects) {  // what a plot of it does not show
+  for (const io::Object& object : info.objects) {
     const std::string light = show(object.attributes, "luminosity_beyond");
     if (light == "?" || light == "0") continue;
-    row("beyond",
-        fmt::format("{} erg/s beyond the range of {}", light, object.path.substr(object.path.rfind('/') + 1)));
+    rows.add("beyond", fmt::format("{} erg/s beyond the range of {}", light, last_of(object.path)));
   }
-  const bool earlier = io::number(root, "format_version") == 1;  // another limit of the VOV, and not everywhere one
+  const bool earlier = io::number(info.root(), "format_version") == 1;  // another limit of the VOV, and not everywhere
   for (const io::Object& object : info.objects) {
     const auto share = io::number(object.attributes, "trusted");
     if (!share || io::number(object.attributes, "luminosity") == 0) continue;
     const std::string vov = fmt::format(" and a VOV of at most {}", earlier ? 0.15 : 0.1);
-    row("trusted",
-        fmt::format("{:.3g} % of the light of {} is in bins with errors of at most 20 %{}", 100 * *share,
-                    object.path.substr(object.path.rfind('/') + 1), info.of(object.path + "/vov") ? vov : ""));
+    rows.add("trusted", fmt::format("{:.3g} % of the light of {} is in bins with errors of at most 20 %{}",
+                                    100 * *share, last_of(object.path), info.of(object.path + "/vov") ? vov : ""));
   }
+}
+
+std::string to_text(const std::string& path, const io::Result& info) {
+  const Attributes& root = info.root();
+  const bool rays = io::text(root, "driver") == "raytrace";
+  Rows rows{printable_line(fmt::format("{}: {} by thor {} ({})", path, rays ? "rays" : show(root, "line"),
+                                       show(root, "thor_version"), show(root, "git_commit"))) +
+            "\n"};
+  rows.add("made", fmt::format("{} on {}, {} precision, seed {}", show(root, "date"), show(root, "device"),
+                               show(root, "precision"), show(root, "seed")));
+  if (rays) {
+    add_rays(rows, path, info);
+    for (const auto& text : info.lines("warnings")) rows.add("warning", text);
+    return rows.text;
+  }
+  add_photons(rows, info);
+  for (const auto& [product, light] : on_the_sky(path, info)) {
+    rows.add(io::kind_name(product.kind),
+             fmt::format("{}, observer {}{}: {}, {}; {:.6g} {} in all", product.name, product.observer(),
+                         product.generator().empty() ? "" : ", generator " + product.generator(), size_of(product),
+                         product.unit.text(), light, product.unit_of_light().text()));
+  }
+  add_ending(rows, info);
   if (const auto parts = io::parts_of(info)) {
-    row("parts",
-        fmt::format("raw photons are in {}: `thor merge {}` joins them", io::names_of_parts(path, parts->count), path));
+    rows.add("parts", fmt::format("raw photons are in {}: `thor merge {}` joins them",
+                                  io::names_of_parts(path, parts->count), path));
   }
-  for (const auto& text : info.lines("caveats")) row("CAVEAT", text);
-  for (const auto& text : info.lines("warnings")) row("warning", text);
-  for (const io::Object& object : info.objects) {
-    if (!object.is_dataset) continue;
-    const std::string units = show(object.attributes, "units");
-    out += printable_line(fmt::format("  {:<36} {:<20} {}{}{}", object.path, shape_of(object), units,
-                                      units.empty() ? "" : "; ", show(object.attributes, "description"))) +
-           "\n";
+  for (const auto& text : info.lines("caveats")) rows.add("CAVEAT", text);
+  for (const auto& text : info.lines("warnings")) rows.add("warning", text);
+  for (const io::Object* array : find_arrays(info, "", "")) {
+    const std::string units = show(array->attributes, "units");
+    rows.text += printable_line(fmt::format("  {:<36} {:<20} {}{}{}", array->path, shape_of(*array), units,
+                                            units.empty() ? "" : "; ", show(array->attributes, "description"))) +
+                 "\n";
   }
-  return out;
+  return rows.text;
 }
 
 ExitCode info(const InfoArguments& arguments) {
