@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "thor/config/source.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/drivers/mcrt/estimate.hpp"
@@ -64,10 +63,9 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
 ExitCode check(CheckArguments& arguments) {
   cpu::Options options;
   options.threads = arguments.config.threads ? arguments.config.threads : available_threads();
-  const std::string text = config::read_source(arguments.config.path);
-  const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
-  if (config::asks_for_rays(text, name, arguments.config.set)) {
-    const config::Raytrace rays = config::check_raytrace(text, name, arguments.config.set);
+  config::Document document = config::open_document(arguments.config.path, arguments.config.set);
+  if (document.driver() == config::Driver::raytrace) {
+    const config::Raytrace rays = config::check_raytrace(std::move(document));
     const RaysCost cost = check_rays(rays, options.threads);
     if (arguments.json) {
       print(nlohmann::ordered_json{{"file", rays.path},
@@ -83,7 +81,7 @@ ExitCode check(CheckArguments& arguments) {
     }
     return ExitCode::done;
   }
-  const auto [config, setup] = prepare(name, {arguments.config.set, "", options.threads, false, text});
+  const auto [config, setup] = prepare(std::move(document), {"", options.threads});
   const auto derived = derived_quantities(config, setup);
   std::optional<Estimate> e;
   if (!arguments.no_trial) e = estimate(config, setup, options);

@@ -8,7 +8,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/progress.hpp"
-#include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/drivers/options.hpp"
 #include "thor/io/array/contents.hpp"
 
 /// The subcommands of thor, one function each, which adds the subcommand to the application and sets the action to run

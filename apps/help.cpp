@@ -4,7 +4,7 @@
 
 #include "commands.hpp"
 #include "thor/config/key_help.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/rays/config.hpp"
 
 namespace thor::command {

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/message.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/rays/config.hpp"
 #include "thor/drivers/templates.hpp"
 
@@ -34,6 +35,10 @@ void write_file(const std::string& path, const std::string& text, bool overwrite
   }
 }
 
+const config::Schema& schema_of(config::Driver driver) {
+  return driver == config::Driver::mcrt ? config::schema() : config::raytrace_schema();
+}
+
 struct InitArguments {
   std::string name, output;
   bool overwrite = false;
@@ -45,7 +50,8 @@ ExitCode init(const InitArguments& arguments) {
       print(fmt::format("{:<12} {}\n", t.name, t.title.substr(0, t.title.find('\n'))));
     return ExitCode::done;
   }
-  const std::string text = write_template(arguments.name);
+  const Template& chosen = find_template(arguments.name);
+  const std::string text = chosen.text(schema_of(chosen.driver()));
   const std::string path = arguments.output.empty() ? arguments.name + ".yaml" : arguments.output;
   if (path == "-") {
     print(text);
@@ -79,7 +85,7 @@ void add_schema(CLI::App& app, Action& action) {
              "driver of the configuration, for json and keys (default: mcrt)");
   command->callback([format, driver, &action] {
     action = [format, driver] {
-      const config::Schema& schema = *driver == "mcrt" ? config::schema() : config::raytrace_schema();
+      const config::Schema& schema = schema_of(*driver == "mcrt" ? config::Driver::mcrt : config::Driver::raytrace);
       if (*format == "json") print(config::to_json_schema(schema, "A configuration of thor"));
       if (*format == "markdown") print(config::to_markdown(config::schema(), &config::raytrace_schema()));
       if (*format == "keys") {

@@ -6,7 +6,7 @@
 #include "commands.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/version.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/templates.hpp"
 
 /// The man page, docs/command-line.md and the shell completions, generated from the application's options.

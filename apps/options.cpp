@@ -7,6 +7,7 @@
 #include "thor/comm/world.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/drivers/config.hpp"
 
 namespace thor::command {
 
@@ -103,7 +104,7 @@ ExitCode run_on_ranks(const EngineArguments& arguments, const std::function<Exit
     RunOptions options = arguments.resolved();
     if (options.quiet) say_no_messages();
     if (world.is_alone()) return work(options);
-    options.world = options.domains.world = &world;
+    options.domains.world = &world;
     if (arguments.threads == 0) options.cpu.threads = threads_of_rank(world);
     options.quiet = options.quiet || !world.is_first();
     return work(options);

@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/drivers/mcrt/mcrt.hpp"
 #include "thor/drivers/mcrt/prepare.hpp"
@@ -37,25 +36,24 @@ void print_photon(const Setup& setup, const Photon& p) {
 
 ExitCode run(const RunArguments& arguments, RunOptions options) {
   options.output = result_name(options.output);
-  if (options.world && arguments.config.path == "-") {
+  if (!options.world().is_alone() && arguments.config.path == "-") {
     throw Error(ExitCode::usage, "- (stdin) is readable on one rank only: give the name of a configuration file");
   }
   if (!arguments.restart.empty()) return restart(arguments.restart, arguments.config, std::move(options));
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
-  const std::string text = config::read_source(arguments.config.path);
-  const std::string name = arguments.config.path == "-" ? "<stdin>" : arguments.config.path;
-  if (config::asks_for_rays(text, name, arguments.config.set)) {
+  config::Document document = config::open_document(arguments.config.path, arguments.config.set);
+  if (document.driver() == config::Driver::raytrace) {
     if (arguments.replay)
       throw Error(ExitCode::usage, "--replay: not possible with driver: raytrace, which has no photons");
     if (options.checkpoint > 0)
       throw Error(ExitCode::usage, "--checkpoint: not possible with driver: raytrace; leave it out");
-    const config::Raytrace rays = config::check_raytrace(text, name, arguments.config.set);
+    const config::Raytrace rays = config::check_raytrace(std::move(document));
     if (options.output.empty()) options.output = rays.output_path;
     return run_raytrace(rays, options);
   }
-  const auto [config, setup] = prepare(name, {arguments.config.set, options.output, options.cpu.threads, options.quiet,
-                                              text, arguments.replay ? DomainOptions{} : options.domains});
+  const auto [config, setup] = prepare(std::move(document), {options.output, options.cpu.threads, options.quiet,
+                                                             arguments.replay ? DomainOptions{} : options.domains});
   if (arguments.replay) {
     print_photon(setup, replay(config, setup, *arguments.replay, options.cpu));
     return ExitCode::done;

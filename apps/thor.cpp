@@ -13,7 +13,7 @@
 #include "thor/config/nearest.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/io/hdf5/crash.hpp"
 
 namespace {

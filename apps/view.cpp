@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "thor/config/source.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/view/view.hpp"
@@ -18,7 +17,7 @@ struct ViewArguments {
 
 /// A configuration as it is; any other file is a grid.
 config::Raytrace what_to_view(const std::string& path) {
-  if (path.ends_with(".yaml") || path.ends_with(".yml")) return config::check_raytrace(config::read_source(path), path);
+  if (path.ends_with(".yaml") || path.ends_with(".yml")) return config::check_raytrace(config::open_document(path));
   config::Raytrace config;
   config.path = path, config.line = "Lya";
   config.dataset.type = "uniform_grid", config.dataset.path = path;

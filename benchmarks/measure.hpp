@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "thor/core/parallel_for.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/mcrt/mcrt.hpp"
 #include "thor/drivers/mcrt/setup.hpp"
 

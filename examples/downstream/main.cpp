@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "thor/core/error.hpp"
-#include "thor/drivers/config.hpp"
-#include "thor/drivers/mcrt/setup.hpp"
+#include "thor/drivers/mcrt/config.hpp"
+#include "thor/drivers/mcrt/kernels.hpp"
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw thor::Error(thor::ExitCode::usage, "usage: downstream CONFIG");

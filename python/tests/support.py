@@ -20,7 +20,7 @@ import numpy as np
 
 import thor
 
-# A run looks at signals and limits once photons are in flight, however soon that is (Hold in src/thor/drivers/mcrt/watch.hpp).
+# A run looks at signals and limits once photons are in flight, however soon that is (Hold in src/thor/drivers/options.hpp).
 os.environ.setdefault("THOR_TEST_HOLD", "after:0")
 # In the background of a script SIGINT is ignored, and thor would keep it so.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """include_direction.py ROOT: a file includes only from its own layer or from below, folders do not include each
-other in a cycle, and every folder has a layer. It first shows on synthetic trees that it finds violations."""
+other in a cycle, and every folder has a layer; within drivers, sub-folders include only those that they may. It first
+shows on synthetic trees that it finds violations."""
 
 import re
 import sys
@@ -22,6 +23,8 @@ LAYERS = [
     ["math"],
     ["core"],
 ]
+# What the sub-folders of a folder may include of it beside themselves; "": what lies in the folder itself, for all.
+WITHIN = {"drivers": {"": [], "mcrt": [""], "rays": [""], "view": ["", "rays"]}}
 HEIGHT = {folder: -i for i, layer in enumerate(LAYERS) for folder in layer}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -39,6 +42,22 @@ def includes(root):
                 yield path.relative_to(root), number, folder, found[2].split("/")[1], found[2]
             elif found and found[1] == '"' and folder != "apps":
                 yield path.relative_to(root), number, folder, None, found[2]
+
+
+def sub_folder(path):
+    """Of a file src/thor/FOLDER/SUB/...; "" if it lies in the folder itself."""
+    return path.split("/")[3] if path.count("/") > 3 else ""
+
+
+def check_within(path, included, allowed):
+    """What is wrong with an include of a file of the same folder, if anything."""
+    above, below = sub_folder(path), sub_folder(f"src/{included}")
+    for name in (above, below):
+        if name not in allowed:
+            return f"{name} is no known sub-folder"
+    if above != below and below not in allowed[above]:
+        return f"{above or 'what all sub-folders share'} must not include {below}"
+    return None
 
 
 def circles(graph):
@@ -67,6 +86,8 @@ def check(root):
             wrong.append(f"{path}:{number}: {what}: {above} or {below} is in no layer")
         elif HEIGHT[below] > HEIGHT[above]:
             wrong.append(f"{path}:{number}: {what}: {below} stands above {above}")
+        elif below == above and (what_is_wrong := above in WITHIN and check_within(str(path), what, WITHIN[above])):
+            wrong.append(f"{path}:{number}: {what}: in {above}, {what_is_wrong}")
         elif below != above:
             graph.setdefault(above, set()).add(below)
     return wrong + ["a circle: " + " -> ".join(way) for way in circles(graph)]
@@ -79,6 +100,10 @@ def self_test():
         "an upward include of a backend": ({"transport/b.hpp": "parallel/cpu/a.hpp"}, "parallel stands above transport"),
         "an unknown folder": ({"misc/b.hpp": "core/a.hpp"}, "in no layer"),
         "a circle": ({"io/a.hpp": "comm/b.hpp", "comm/b.hpp": "io/a.hpp"}, "a circle: comm -> io -> comm"),
+        "an include of a sub-folder": ({"drivers/view/a.cpp": "drivers/rays/b.hpp", "drivers/rays/b.hpp": "drivers/c.hpp"}, None),
+        "shared code that includes a driver": ({"drivers/a.hpp": "drivers/mcrt/b.hpp"}, "share must not include mcrt"),
+        "a driver that includes the other": ({"drivers/rays/a.cpp": "drivers/mcrt/b.hpp"}, "rays must not include mcrt"),
+        "an unknown sub-folder": ({"drivers/more/a.cpp": "drivers/b.hpp"}, "more is no known sub-folder"),
     }
     for name, (files, expected) in cases.items():
         with tempfile.TemporaryDirectory() as root:

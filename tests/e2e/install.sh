@@ -10,7 +10,7 @@ mkdir -p "$work"
 mv "$work/first" "$work/prefix"
 cd "$work/prefix"
 
-for file in bin/thor lib*/libthor.a include/thor/drivers/config.hpp include/thor/core/version.hpp \
+for file in bin/thor lib*/libthor.a include/thor/drivers/mcrt/config.hpp include/thor/core/version.hpp \
     lib*/cmake/thor/thorConfig.cmake lib*/cmake/thor/thorConfigVersion.cmake lib*/cmake/thor/thorTargets.cmake \
     share/doc/thor/README.md share/doc/thor/CHANGELOG.md share/doc/thor/LICENSE share/doc/thor/CITATION.cff \
     share/doc/thor/docs/configuration.md share/thor/examples/neufeld/sphere.yaml; do

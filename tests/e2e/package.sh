@@ -22,7 +22,7 @@ for line in '^ Package: thor-rt$' "^ Version: $version-1\$" '^ Section: science$
 done
 
 dpkg-deb -c "$package" > contents
-for file in usr/bin/thor usr/lib/libthor.a usr/lib/cmake/thor/thorConfig.cmake usr/include/thor/drivers/config.hpp \
+for file in usr/bin/thor usr/lib/libthor.a usr/lib/cmake/thor/thorConfig.cmake usr/include/thor/drivers/mcrt/config.hpp \
     usr/lib/python3/dist-packages/thor/__init__.py usr/share/doc/thor-rt/copyright usr/share/doc/thor-rt/changelog.gz \
     usr/share/doc/thor/docs/configuration.md usr/share/thor/examples/neufeld/sphere.yaml; do
   grep -q " \./$file\$" contents || { cat contents >&2; fail "$file is missing"; }

@@ -35,7 +35,7 @@ C = 299792.458  # km/s
 NOBODY = 65534
 ESCAPED, ABSORBED, LOST = 2, 3, 4
 DONE, INTERNAL, USAGE, INPUT, DEVICE, STOPPED, OUTPUT, UNRELIABLE = range(8)
-# A run looks at signals and limits once photons are in flight, however soon that is (Hold in src/thor/drivers/mcrt/watch.hpp).
+# A run looks at signals and limits once photons are in flight, however soon that is (Hold in src/thor/drivers/options.hpp).
 os.environ.setdefault("THOR_TEST_HOLD", "after:0")
 # In the background of a script SIGINT is ignored, and thor would keep it so.
 signal.signal(signal.SIGINT, signal.default_int_handler)

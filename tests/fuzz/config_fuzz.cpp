@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "thor/core/error.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 
 namespace {
 

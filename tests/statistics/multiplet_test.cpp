@@ -9,7 +9,7 @@
 #include "support/statistics.hpp"
 #include "support/stream.hpp"
 #include "thor/core/constants.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/mcrt/setup.hpp"
 #include "thor/interactors/build.hpp"
 #include "thor/interactors/numerics.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/mcrt/mcrt.hpp"
 #include "thor/drivers/mcrt/setup.hpp"
 

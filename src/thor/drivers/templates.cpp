@@ -1,15 +1,14 @@
 #include "thor/drivers/templates.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "thor/config/nearest.hpp"
 #include "thor/config/schema.hpp"
 #include "thor/core/error.hpp"
-#include "thor/drivers/rays/config.hpp"
 
 namespace thor {
 
-std::span<const Template> templates() {
+std::span<const Template> templates() {  // NOLINT(readability-function-size): a table
   static const Template list[] = {
       {"sphere",
        "A static sphere around a Lyα source: the light leaves in two peaks.\n"
@@ -138,20 +137,21 @@ output: {path: rays.h5}
   return list;
 }
 
-std::string write_template(const std::string& name) {
+const Template& find_template(const std::string& name) {
   std::vector<std::string> names;
   for (const Template& t : templates()) {
-    if (t.name == name) {
-      const bool rays = config::asks_for_rays(t.yaml, t.name, {});
-      return config::annotated(rays ? config::raytrace_schema() : config::schema(), config::read_tree(t.yaml, t.name),
-                               fmt::format("{}\n\n    thor run {}.yaml\n", t.title, t.name));
-    }
+    if (t.name == name) return t;
     names.push_back(t.name);
   }
-  std::string known;
-  for (const auto& n : names) known += (known.empty() ? "" : ", ") + n;
-  throw Error(ExitCode::usage,
-              fmt::format("there is no template \"{}\"{} (known: {})", name, config::suggestion(name, names), known));
+  throw Error(ExitCode::usage, fmt::format("there is no template \"{}\"{} (known: {})", name,
+                                           config::suggestion(name, names), fmt::join(names, ", ")));
+}
+
+config::Driver Template::driver() const { return config::parse_document(yaml, name).driver(); }
+
+std::string Template::text(const config::Schema& schema) const {
+  return config::annotated(schema, config::read_tree(yaml, name),
+                           fmt::format("{}\n\n    thor run {}.yaml\n", title, name));
 }
 
 }  // namespace thor

@@ -24,7 +24,7 @@ TEST(CubeDataset, HasTheDepthOfHalfItsEdge) {
   const auto setup = build_setup(config);
   const double diagonal = 1 / std::sqrt(3.);
   const std::vector<test::Ray> rays{{{0.01, 0.02, 0.03}, {0, 0, 1}, 0}, {{0, 0, 0}, {diagonal, diagonal, diagonal}, 0}};
-  const auto depths = test::march(choose_problem<double>(config, setup), setup.medium, rays);
+  const auto depths = test::march(choose_problem<double>(config, setup, setup.medium.dataset), setup.medium, rays);
   const double a = setup.medium.a, h0 = std::exp(a * a) * std::erfc(a);  // H(a, 0)
   EXPECT_NEAR(depths[0].sum / h0, 50 * (1 - 0.03 / 4.5), 5e-3);          // 4.5 cells to the face
   EXPECT_NEAR(depths[1].sum / h0, 50 * std::sqrt(3.), 1e-2);

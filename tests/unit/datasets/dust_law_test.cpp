@@ -7,7 +7,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/medium.hpp"
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 
 namespace {
 

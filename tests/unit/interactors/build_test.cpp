@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/drivers/mcrt/setup.hpp"
 
 namespace build_test {

@@ -35,10 +35,11 @@ test::Outcome run_on(const config::Config& config, const DomainOptions& domains,
   Pool pool([] { return Pool::Block{}; }, 16);
   Control control;
   test::Outcome outcome{{}, build_tally(config, setup)};
-  const BorderTimes times = run_on_domains(config, setup, dealer, domains, pool, compute, control, outcome.tally,
-                                           [&](std::span<const Photon> batch) {
-                                             outcome.photons.insert(outcome.photons.end(), batch.begin(), batch.end());
-                                           });
+  const Kernels kernels(config, setup, compute);
+  const BorderTimes times =
+      kernels.run(dealer, domains, pool, control, outcome.tally, [&](std::span<const Photon> batch) {
+        outcome.photons.insert(outcome.photons.end(), batch.begin(), batch.end());
+      });
   EXPECT_EQ(times.messages, 0u) << "all parts are here";
   EXPECT_EQ(dealer.finish().next, setup.emitter.count());
   EXPECT_EQ(control.finished, setup.emitter.count());

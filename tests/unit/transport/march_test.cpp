@@ -24,7 +24,7 @@ struct Gas {
       : config(config::parse("line: " + line + "\ndataset: " + dataset + rest, "test")), setup(build_setup(config)) {}
   template <class Real>
   AnyProblem<Real> problem() const {
-    return choose_problem<Real>(config, setup);
+    return choose_problem<Real>(config, setup, setup.medium.dataset);
   }
 };
 

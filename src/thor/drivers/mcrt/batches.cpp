@@ -75,6 +75,8 @@ Sample build_sample(const config::Config& config, const Setup& setup) {
 std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool may_drop) const {
   if (world.is_first()) world.from_first({ids.next, ids.end, std::uint64_t(doublings)});
   tally.next_batch(doublings, world.is_first() && may_drop);
+  const Setup& setup = kernels.setup;
+  const Compute& compute = kernels.compute;
   const bool spread = setup.medium.spread != nullptr;
   // A rank that holds several domains has enough of them.
   const bool relief =
@@ -92,9 +94,9 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   std::optional<Watch::Batch> watched(std::in_place, watch, pool, control, dealer);
   BorderTimes times;
   if (spread) {
-    times = run_on_domains(config, setup, dealer, domains, pool, compute, control, tally, sink);
+    times = kernels.run(dealer, domains, pool, control, tally, sink);
   } else {
-    while (!pool.is_empty()) run_problem(config, setup, pool, compute, control, tally, sink);
+    while (!pool.is_empty()) kernels.run(pool, control, tally, sink);
     while (held && watch.stopped() == Watch::Stop::none) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   // The first rank listens to the others until they are done; their last word comes before that.
@@ -136,6 +138,7 @@ void Batches::serve(Tally& tally) const {
 void Batches::end() const { world.from_first({}); }
 
 std::uint64_t Batches::most_in_batch() const {
+  const Compute& compute = kernels.compute;
   const std::uint64_t least = compute.device ? first_on_device : first_batch, done = watch.finished();
   if (!keeps()) return std::max(done, least);
   // Each batch waits for its last photon: with fewer than these, short intervals would leave most threads idle.
@@ -149,12 +152,10 @@ std::uint64_t Batches::most_in_batch() const {
 
 std::uint64_t Batches::most_joined(const Tally& tally, std::uint64_t last) const {
   constexpr double bytes = 3 * sizeof(Share);  // here, on its way, and there
-  if (!setup.medium.spread ||
-      !std::ranges::any_of(config.observers, [&](const auto& o) { return config.sends_rays_to(o.name); }))
-    return ~0ull;
+  if (!kernels.setup.medium.spread || !kernels.config.sends_rays()) return ~0ull;
   constexpr double first = 64;  // shares of a photon, as long as nothing is known of them
   const double shares = last > 0 ? double(tally.most_waited()) / double(last) : first;
-  return std::uint64_t(std::clamp(config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., 1e18));
+  return std::uint64_t(std::clamp(kernels.config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., 1e18));
 }
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {

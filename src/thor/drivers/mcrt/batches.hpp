@@ -1,6 +1,6 @@
 #pragma once
 #include "thor/comm/world.hpp"
-#include "thor/drivers/mcrt/setup.hpp"
+#include "thor/drivers/mcrt/kernels.hpp"
 #include "thor/drivers/mcrt/watch.hpp"
 
 namespace thor {
@@ -47,9 +47,7 @@ struct Checkpoints {
 
 /// What runs batches, and who looks on.
 struct Batches {
-  const config::Config& config;
-  const Setup& setup;
-  const Compute& compute;
+  const Kernels& kernels;
   Watch& watch;
   const Sink& sink;
   const comm::World& world;

@@ -11,8 +11,7 @@
 #include "thor/config/tree.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
-#include "thor/drivers/mcrt/mcrt.hpp"
-#include "thor/drivers/mcrt/prepare.hpp"
+#include "thor/drivers/run.hpp"
 #include "thor/io/array/contents.hpp"
 #include "thor/io/fingerprint.hpp"
 #include "thor/io/partial.hpp"
@@ -35,19 +34,9 @@ std::uint64_t integer(const io::Input& file, const std::string& path, const std:
   return std::uint64_t(*value);
 }
 
-}  // namespace
-
-std::vector<InputFile> inputs_of(const config::Config& config) {
-  std::vector<InputFile> list;
-  for (const std::string& path : input_paths(config)) list.push_back({path, io::fingerprint(path)});
-  return list;
-}
-
-namespace {
-
 /// Whether the files that a configuration reads are there, of the size that the result knows.
 bool has_inputs(const config::Config& config, const io::Input& result) {
-  const std::vector<std::string> paths = input_paths(config);
+  const std::vector<std::string> paths = config.input_files();
   for (std::size_t i = 0; i < paths.size(); ++i) {
     std::error_code error;
     if (std::filesystem::is_directory(paths[i], error)) continue;
@@ -176,8 +165,8 @@ std::optional<Model> model_of(const std::string& path) {
 }
 Model model_of(const config::Config& config) {
   Model model{config.resolved};
-  for (const InputFile& input : inputs_of(config)) {
-    model.inputs.push_back(said_of(double(input.print.bytes), fmt::format("{:016x}", input.print.hash)));
+  for (const InputFile& input : fingerprints(config.input_files())) {
+    model.inputs.push_back(said_of(double(input.print.bytes), input.hash()));
   }
   return model;
 }
@@ -230,37 +219,8 @@ std::string with_others(const InputFile& input) {
 
 }  // namespace
 
-Previous previous_beside(const std::string& result, const config::Config* config) {
-  const std::string path = io::detail::previous_of(result).string();
-  std::error_code none;
-  if (!std::filesystem::exists(path, none)) return Previous::none;
-  try {
-    if (!std::filesystem::is_regular_file(path, none)) return Previous::other;
-    const io::Input file(path);
-    const auto complete = file.number("/summary", "complete");
-    const auto model = file.text("/", "config");
-    if (!complete || !model || !file.text("/", "thor_version")) return Previous::other;
-    if (config && model_of(path) == model_of(*config)) return Previous::same_model;
-    return *complete == 0 ? Previous::unfinished : Previous::finished;
-  } catch (const Error&) {
-    return Previous::other;
-  }
-}
-
-void require_no_previous(const std::string& result, bool overwrite) {
-  const std::string path = io::detail::previous_of(result).string();
-  const Previous previous = previous_beside(result);
-  if (previous == Previous::unfinished && overwrite) {
-    io::detail::remove_previous(result);
-    message("thor: removed {}, a checkpoint of the result that is replaced\n", path);
-  } else if (previous == Previous::unfinished) {
-    io::detail::fail(
-        result, "'" + path + "' is a checkpoint of another run",
-        "complete that one (`thor continue " + result + "`), remove it (--overwrite), or use another name");
-  } else if (previous == Previous::finished) {
-    io::detail::fail(result, "'" + path + "' is a result and has the name of a checkpoint",
-                     "move it, or use another name");
-  }
+bool is_of_model(const std::string& result, const config::Config& config) {
+  return model_of(result) == model_of(config);
 }
 
 Earlier open_earlier(const std::string& path, const config::Config* asked) {
@@ -295,11 +255,10 @@ void require_same_config(const Earlier& earlier, const config::Config& config) {
 
 void require_same_inputs(const Earlier& earlier, const config::Config& config) {
   const io::Input file(earlier.path);
-  const std::vector<InputFile> inputs = inputs_of(config);
+  const std::vector<InputFile> inputs = fingerprints(config.input_files());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string of = fmt::format("/inputs/{}", i);
-    const io::Fingerprint& now = inputs[i].print;
-    if (file.number(of, "bytes") != double(now.bytes) || file.text(of, "hash") != fmt::format("{:016x}", now.hash)) {
+    if (file.number(of, "bytes") != double(inputs[i].print.bytes) || file.text(of, "hash") != inputs[i].hash()) {
       refuse(earlier.path, with_others(inputs[i]) + " has changed since it was made. Run the configuration again");
     }
   }
@@ -338,20 +297,6 @@ double tally_size(const config::Config& config) {
   const bool kept = config.tally == config::KeepTally::always ||
                     (config.tally == config::KeepTally::automatic && cells <= most_cells);
   return kept && !config.has_raw_photons() ? 8 * cells : 0;
-}
-
-void write_inputs(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
-                  const std::string& result) {
-  const std::filesystem::path path = std::filesystem::absolute(config.path).lexically_normal();
-  const std::filesystem::path folder = std::filesystem::absolute(result).lexically_normal().parent_path();
-  file.attribute("/", "config_path", path.string());
-  file.attribute("/", "config_from_result", path.lexically_relative(folder).string());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string of = fmt::format("/inputs/{}", i);
-    file.attribute(of, "path", inputs[i].path);
-    file.attribute(of, "bytes", inputs[i].print.bytes);
-    file.attribute(of, "hash", fmt::format("{:016x}", inputs[i].print.hash));
-  }
 }
 
 void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample) {

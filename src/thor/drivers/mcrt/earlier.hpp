@@ -1,6 +1,5 @@
 #pragma once
 #include "thor/drivers/mcrt/batches.hpp"
-#include "thor/io/fingerprint.hpp"
 
 /// Results to which photons can be added.
 namespace thor {
@@ -13,20 +12,8 @@ struct Earlier {
       config;  ///< the same, with the path of the file beside which its input is; or the one that was asked for
 };
 
-/// What is called NAME.previous beside a result NAME.
-enum class Previous {
-  none,
-  other,       ///< no result of thor, which stays as it is
-  same_model,  ///< a result of the configuration, whatever its `until`
-  unfinished,  ///< a checkpoint, or a run that was cut
-  finished
-};
-/// Without a configuration nothing is of its model.
-Previous previous_beside(const std::string& result, const config::Config* config = nullptr);
-
-/// For a new run: its result must not have a checkpoint of another one beside it, which `thor continue` would take for
-/// its own. An unfinished one goes with the result that is replaced.
-void require_no_previous(const std::string& result, bool overwrite);
+/// Whether a result is of the photons of a configuration, whatever its `until`.
+bool is_of_model(const std::string& result, const config::Config& config);
 
 /// A result that this program can continue; another is refused with what to do. Where it is damaged, the checkpoint
 /// before it is taken, if what is left says that both are of one model, or if a configuration is asked for, which the
@@ -40,20 +27,8 @@ void require_same_config(const Earlier& earlier, const config::Config& config);
 /// The sample of photons of a result, for the configuration that was built from it.
 Sample read_sample(const Earlier& earlier, const config::Config& config, const Setup& setup);
 
-/// A file that a run reads.
-struct InputFile {
-  std::string path;
-  io::Fingerprint print;
-};
-std::vector<InputFile> inputs_of(const config::Config& config);
-
 /// Refuses files that have changed since the result was made.
 void require_same_inputs(const Earlier& earlier, const config::Config& config);
-
-/// Where the configuration of a result is, and the files that it was made from: part of its head, so that what is left
-/// of a run that was killed says of which model it is.
-void write_inputs(io::ArrayOutput& file, const config::Config& config, const std::vector<InputFile>& inputs,
-                  const std::string& result);
 
 /// What the two above need, as far as the result can be continued: /inputs, and /tally with the cells, unless they are
 /// too many for the configuration.

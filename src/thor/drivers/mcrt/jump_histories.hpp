@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/drivers/mcrt/setup.hpp"
+#include "thor/drivers/mcrt/kernels.hpp"
 #include "thor/interactors/jump_tables.hpp"
 
 namespace thor {

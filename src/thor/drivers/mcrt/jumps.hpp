@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 #include "thor/interactors/jump_tables.hpp"
 #include "thor/line/line.hpp"
 

@@ -13,7 +13,7 @@
 #include "thor/drivers/mcrt/result_content.hpp"
 #include "thor/drivers/mcrt/result_file.hpp"
 #include "thor/drivers/mcrt/until.hpp"
-#include "thor/drivers/provenance.hpp"
+#include "thor/drivers/run.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/random/seed.hpp"
 
@@ -51,8 +51,8 @@ struct BatchesEnd {
 
 /// Runs batches until the goal is reached or the run is stopped.
 BatchesEnd run_batches(const Batches& batches, const Goal& goal, bool whole, Sample& sample) {
-  const config::Config& config = batches.config;
-  const std::uint64_t before = sample.tally.photons(), unit = share_unit(batches.setup.emitter);
+  const config::Config& config = batches.kernels.config;
+  const std::uint64_t before = sample.tally.photons(), unit = share_unit(batches.kernels.setup.emitter);
   std::uint64_t target = goal.photons;
   for (;;) {
     if (goal.until) sample.look = target;
@@ -108,7 +108,7 @@ class McrtRun {
   const Setup& setup_;
   const RunOptions& options_;
   const Goal goal_;
-  const comm::World alone_{comm::World::Alone{}}, &world_;
+  const comm::World& world_;
   const std::vector<InputFile> inputs_;  ///< as they were when the run began
   const bool rays_travel_;               ///< between domains
   const bool in_parts_;                  ///< each rank writes its own raw photons
@@ -118,6 +118,7 @@ class McrtRun {
   std::unique_ptr<device::Device> device_;
   std::string where_;  ///< the device, in words
   Setup one_;          ///< with photons that have the weight that each would have alone
+  std::optional<Kernels> kernels_;
   DomainOptions domains_;
   std::optional<ResultFile> file_;
   std::optional<RankFile> part_;
@@ -135,9 +136,9 @@ McrtRun::McrtRun(const config::Config& config, const Setup& setup, const RunOpti
       setup_(setup),
       options_(options),
       goal_(goal),
-      world_(options.world ? *options.world : alone_),
-      inputs_(inputs_of(config)),
-      rays_travel_(setup.medium.spread && !build_observers(config, setup.medium).empty()),
+      world_(options.world()),
+      inputs_(fingerprints(config.input_files())),
+      rays_travel_(setup.medium.spread && config.sends_rays()),
       in_parts_(!world_.is_alone() && config.has_raw_photons()),
       open_ended_(goal.until || sample.continued > 0 || options.checkpoint > 0),
       sample_(std::move(sample)),
@@ -208,8 +209,9 @@ void McrtRun::validate() const {
 
 /// The device, and the files of all ranks.
 void McrtRun::open() {
-  if (!rays_travel_) device_ = choose_device(options_, config_.peeled.has_value(), world_.rank_on_node());
+  if (!rays_travel_) device_ = choose_device(options_, config_.peeled.has_value());
   where_ = describe(device_.get(), options_.cpu);
+  kernels_.emplace(config_, one_, Compute{device_.get(), options_.device_options, options_.cpu});
   if (domains_.border.in_flight == 0) {
     const std::uint64_t own = device_ ? 1 << 19 : std::uint64_t(options_.cpu.threads) * 8 * 16;
     domains_.border.in_flight = std::max<std::uint64_t>(world_.largest(own) * std::uint64_t(world_.ranks()), 1 << 18);
@@ -236,21 +238,18 @@ void McrtRun::open() {
 void McrtRun::serve() {
   Watch watch(ProgressMode::never, {options_.max_walltime, options_.drain, std::nullopt, options_.hold});
   const Sink sink = part_ ? part_->sink() : Sink();
-  const Compute compute{device_.get(), options_.device_options, options_.cpu};
-  Batches{config_, one_, compute, watch, sink, world_, domains_}.serve(sample_.tally);
+  Batches{*kernels_, watch, sink, world_, domains_}.serve(sample_.tally);
   const auto write_head = [&](io::ArrayOutput& out) { write_header(out, config_, setup_, where_); };
   if (part_ && part_->finish(write_head)) part_->follow();
 }
 
 void McrtRun::transport() {
-  Watch watch(
-      options_.quiet ? ProgressMode::never : options_.progress,
-      {options_.max_walltime, options_.drain, goal_.until ? config_.until->max_time : std::nullopt, options_.hold});
+  Watch watch(options_.shown(), {options_.max_walltime, options_.drain,
+                                 goal_.until ? config_.until->max_time : std::nullopt, options_.hold});
   const Sink sink = part_ ? part_->sink() : photons_->sink();
-  const Compute compute{device_.get(), options_.device_options, options_.cpu};
   Checkpoints checkpoints{options_.checkpoint,
                           [&](std::uint64_t photons) { keep(photons, sample_.seconds + watch.seconds()); }};
-  const Batches batches{config_, one_, compute, watch, sink, world_, domains_, &traffic_, &checkpoints};
+  const Batches batches{*kernels_, watch, sink, world_, domains_, &traffic_, &checkpoints};
   const BatchesEnd end = run_batches(batches, goal_, open_ended_, sample_);
   batches.end();
   sample_.seconds += watch.seconds();
@@ -321,9 +320,7 @@ void McrtRun::write_result(const Ending& how, double seconds) {
   write_generators(out, config_);
   if (reached_) write_reached(out, *config_.until, *reached_);
   write_sample(out, config_, sample_);
-  out.attribute("/summary", "transport_seconds", seconds);
-  out.attribute("/summary", "threads", std::int64_t(options_.cpu.threads));
-  out.attribute("/summary", "ranks", std::int64_t(world_.ranks()));
+  write_effort(out, seconds, options_);
   if (setup_.medium.spread) write_traffic(out, setup_.medium.spread->domains.count(), traffic_);
   out.finish();
 }

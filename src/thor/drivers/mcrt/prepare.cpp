@@ -1,12 +1,10 @@
 #include "thor/drivers/mcrt/prepare.hpp"
 
-#include <algorithm>
-
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/drivers/mcrt/core_skip.hpp"
 #include "thor/drivers/mcrt/sky.hpp"
-#include "thor/io/partial.hpp"
+#include "thor/drivers/run.hpp"
 
 namespace thor {
 namespace {
@@ -50,27 +48,13 @@ void require_memory(const config::Config& config, const comm::World& world) {
 
 }  // namespace
 
-std::vector<std::string> input_paths(const config::Config& config) {
-  std::vector<std::string> all{config.dataset.path, config.line_list, config.acceleration.jump_tables}, paths;
-  for (const auto& generator : config.generators) all.push_back(generator.path);
-  for (const std::string& path : all) {
-    if (!path.empty() && std::ranges::count(paths, path) == 0) paths.push_back(path);
-  }
-  return paths;
-}
-
-Prepared prepare(const std::string& path, const PrepareOptions& options) {
-  auto [config, outline] = options.text.empty() ? config::load(path, options.overrides)
-                                                : config::check(options.text, path, options.overrides);
-  const std::string& output = options.output.empty() ? config.output_path : options.output;
-  io::detail::require_apart(output, config.path);
-  for (const std::string& input : input_paths(config)) io::detail::require_apart(output, input);
+Prepared prepare(config::Document document, const PrepareOptions& options) {
+  auto [config, outline] = config::check(std::move(document));
+  require_apart(options.output.empty() ? config.output_path : options.output, config, config.input_files());
   if (const std::string& note = config.acceleration.note.text; !note.empty()) message("thor: acceleration.{}\n", note);
   const comm::World& world = world_of(options.domains);
   require_memory(config, world);
-  if (!options.quiet && !config.dataset.path.empty()) {
-    message("thor: reading {}\n", config.dataset.path);
-  }
+  if (!options.quiet) say_reading(config);
   Setup setup = build_setup(config, std::move(outline), options.threads, options.domains);
   require_memory(config, world);  // again: cells have taken their share
   warn_of_grid(setup);

@@ -11,7 +11,6 @@
 
 #include "thor/core/message.hpp"
 #include "thor/core/version.hpp"
-#include "thor/drivers/mcrt/prepare.hpp"
 #include "thor/io/fingerprint.hpp"
 #include "thor/io/partial.hpp"
 
@@ -46,7 +45,7 @@ RankFile::RankFile(const comm::World& world, const config::Config& config, const
                    const RunOptions& options, std::uint64_t sharing, std::string run)
     : world_(world), options_(options), run_(std::move(run)) {
   const std::string name = io::part_name(options.output, world.rank());
-  for (const std::string& input : input_paths(config)) io::detail::require_apart(name, input);
+  for (const std::string& input : config.input_files()) io::detail::require_apart(name, input);
   if (options.overwrite) io::require_part(name, world.rank());
   file_.emplace(name, options.overwrite, false);
   photons_.emplace(config, setup, sharing, *file_, [this](const Error& why, const std::string& text) {

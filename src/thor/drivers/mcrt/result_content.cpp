@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "thor/core/message.hpp"
-#include "thor/drivers/provenance.hpp"
+#include "thor/drivers/run.hpp"
 
 namespace thor {
 namespace {
@@ -12,7 +11,7 @@ bool skips(const config::Config& config) { return config.acceleration.core_skip.
 
 void write_root(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
   const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
-  write_provenance(file, {config.resolved, config.seed, config.precision, device});
+  write_provenance(file, config, device);
   set("line", setup.line.name);
   set("wavelength0", setup.line.first().wavelength / constants::angstrom);
   set("thermal_velocity", setup.medium.thermal_speed / constants::km);
@@ -53,12 +52,6 @@ void write_line(io::ArrayOutput& file, const Line& line) {
   }
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
-
 }  // namespace
 
 void write_header(io::ArrayOutput& file, const config::Config& config, const Setup& setup, const std::string& device) {
@@ -79,8 +72,7 @@ void write_ending(io::ArrayOutput& file, const Tally& tally, const std::vector<s
   set("complete", ending.complete(tally));
   if (ending.checkpoint) set("checkpoint", true);
   set("reliable", is_reliable(tally));
-  set("caveats", joined(caveats));
-  set("warnings", joined(warnings_said()));
+  write_doubts(file, caveats);
 }
 
 void write_generators(io::ArrayOutput& file, const config::Config& config) {

@@ -89,7 +89,9 @@ void ResultFile::create() {
 
 /// Whether there is a checkpoint before the last, of this run or of one that this one replaces.
 Previous ResultFile::previous() const {
-  return kept_ ? Previous::unfinished : previous_beside(options_.output, &config_);
+  return kept_
+             ? Previous::unfinished
+             : previous_beside(options_.output, [this](const std::string& path) { return is_of_model(path, config_); });
 }
 
 /// Removes it; a file of that name that is something else stays.

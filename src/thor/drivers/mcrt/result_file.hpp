@@ -7,6 +7,7 @@
 #include "thor/drivers/mcrt/earlier.hpp"
 #include "thor/drivers/mcrt/estimate.hpp"
 #include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/drivers/previous.hpp"
 #include "thor/io/array/output.hpp"
 
 namespace thor {

@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/drivers/parameters.hpp"
+#include "thor/drivers/mcrt/parameters.hpp"
 #include "thor/generators/emitter.hpp"
 
 namespace thor {

@@ -3,27 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <string_view>
 
-#include "thor/core/error.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
 
 namespace thor {
-
-std::optional<Hold> Hold::wanted() {
-  const char* text = std::getenv("THOR_TEST_HOLD");
-  if (!text || std::string_view(text) == "writing") return std::nullopt;  // see stop_if_interrupted()
-  const std::string_view words(text), kind = words.substr(0, words.find(':') + 1);
-  Hold hold{.waits = kind == "at:"};
-  const auto [end, error] = std::from_chars(text + kind.size(), text + words.size(), hold.ended);
-  if ((kind != "at:" && kind != "after:") || error != std::errc() || end != text + words.size()) {
-    throw Error(ExitCode::usage, fmt::format("THOR_TEST_HOLD: {}: expected at:N, after:N or writing", words));
-  }
-  return hold;
-}
 
 Watch::Watch(ProgressMode progress, const TimeLimits& limits)
     : limits_(limits), progress_(progress, 1, "photons"), thread_([this] { loop(); }) {}

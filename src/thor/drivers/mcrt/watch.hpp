@@ -5,21 +5,11 @@
 #include <thread>
 
 #include "thor/comm/dealer.hpp"
-#include "thor/core/progress.hpp"
+#include "thor/drivers/options.hpp"
 #include "thor/parallel/control.hpp"
 #include "thor/transport/pool.hpp"
 
 namespace thor {
-
-/// The state that a run reaches before it looks at signals and limits, so that tests of them do not depend on its
-/// speed.
-struct Hold {
-  std::uint64_t ended = 0;  ///< photons that have ended; 0: some are in flight
-  bool waits = false;       ///< no further photon is started until the run is stopped
-
-  /// From the environment: THOR_TEST_HOLD=after:N, or at:N, which waits.
-  static std::optional<Hold> wanted();
-};
 
 /// When and how a run is stopped.
 struct TimeLimits {

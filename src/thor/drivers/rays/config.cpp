@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <set>
 
@@ -115,47 +114,22 @@ const Section<RaytraceFile>& raytrace_section() {
   return section;
 }
 
-Tree tree_of(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides,
-             Faults& faults) {
-  Tree tree = read_tree(yaml_text, name);
-  for (const auto& text : overrides) apply_override(tree, text, faults);
-  return tree;
-}
-
 }  // namespace
 
 const Camera& Raytrace::camera(const std::string& name) const {
   return *std::ranges::find(cameras, name, &Camera::name);
 }
 
-bool asks_for_rays(const std::string& yaml_text, const std::string& name, const std::vector<std::string>& overrides) {
-  try {
-    Faults faults;
-    const Tree tree = tree_of(yaml_text, name, overrides, faults);
-    const Tree::Entry* driver = tree.kind == Tree::Kind::map ? tree.find("driver") : nullptr;
-    return driver && driver->value.text == "raytrace";
-  } catch (const Error&) {
-    return false;
-  }
-}
+std::vector<std::string> Raytrace::input_files() const { return distinct({dataset.path, line_list}); }
 
-Raytrace check_raytrace(const std::string& yaml_text, const std::string& name,
-                        const std::vector<std::string>& overrides) {
-  Faults faults;
-  const Tree tree = tree_of(yaml_text, name, overrides, faults);
+Raytrace check_raytrace(Document document) {
   Tree resolved;
-  Reader reader(tree, resolved, faults, "", tree.where);
+  Reader reader(document.tree, resolved, document.faults, "", document.tree.where);
   RaytraceFile file = raytrace_section().read(reader);
-  if (!faults.empty()) throw Error(ExitCode::usage, to_text(faults));
+  if (!document.faults.empty()) throw Error(ExitCode::usage, to_text(document.faults));
   Raytrace config = std::move(file.config);
-  const auto beside = [&](const std::string& path) {
-    return (std::filesystem::path(name).parent_path() / path).string();
-  };
-  config.path = name;
-  config.output_path = beside(file.output.path);
-  if (!file.output.frames.empty()) config.frames = beside(file.output.frames);
-  if (!config.line_list.empty()) config.line_list = beside(config.line_list);
-  if (!config.dataset.path.empty()) config.dataset.path = beside(config.dataset.path);
+  document.place(config, file.output.path);
+  if (!file.output.frames.empty()) config.frames = document.beside(file.output.frames);
   config.resolved = to_yaml(resolved);
   return config;
 }

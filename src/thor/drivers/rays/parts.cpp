@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "thor/config/nearest.hpp"
-#include "thor/drivers/provenance.hpp"
 
 namespace thor {
 
@@ -45,8 +44,7 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
     parts_.push_back({0, RayScene(config.dataset, line, options.cpu.threads), nullptr});
     return;
   }
-  const comm::World alone(comm::World::Alone{});
-  const comm::World& world = options.world ? *options.world : alone;
+  const comm::World& world = options.world();
   const RayScene whole(config.dataset, line, options.cpu.threads);
   if (!whole.is_grid() || config.dataset.path.empty()) {
     throw Error(ExitCode::usage, "--domains: needs a dataset of type uniform_grid");
@@ -66,8 +64,7 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
 RayParts::~RayParts() = default;
 
 void RayParts::prepare() {
-  const int rank = options_.world ? options_.world->rank_on_node() : 0;
-  device_ = choose_device(options_, false, rank);
+  device_ = choose_device(options_);
   device_name_ = describe(device_.get(), options_.cpu);
   const auto make = [&]<class Real>(const AnyScene<Real>& scene) {
     return device_ ? make_tracer(scene, options_.cpu, *device_) : make_tracer(scene, options_.cpu);

@@ -1,5 +1,5 @@
 #pragma once
-#include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/drivers/options.hpp"
 #include "thor/drivers/rays/config.hpp"
 #include "thor/drivers/rays/scene.hpp"
 #include "thor/parallel/tracer.hpp"

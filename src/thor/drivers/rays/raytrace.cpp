@@ -1,18 +1,15 @@
 #include "thor/drivers/rays/raytrace.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "thor/core/interrupt.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/mcrt/earlier.hpp"
-#include "thor/drivers/provenance.hpp"
+#include "thor/drivers/previous.hpp"
 #include "thor/drivers/rays/products.hpp"
-#include "thor/io/fingerprint.hpp"
-#include "thor/io/partial.hpp"
+#include "thor/drivers/run.hpp"
 
 namespace thor {
 namespace {
@@ -44,10 +41,87 @@ double rays_of(const Products& products) {
   return rays;
 }
 
+/// A run, by its stages: validate, open, trace, write, report.
+class RaytraceRun {
+ public:
+  RaytraceRun(const config::Raytrace& config, const RunOptions& options) : work_(config, options) {}
+  ExitCode run();
+
+ private:
+  void validate() const;
+  void open();
+  void trace();
+  void write();
+  void say() const;
+
+  RayWork work_;
+  Products products_;
+  std::optional<io::ArrayOutput> file_;  ///< on the first rank
+  double rays_ = 0, seconds_ = 0;
+};
+
+ExitCode RaytraceRun::run() {
+  validate();
+  open();
+  trace();
+  if (!work_.world.is_first()) return ExitCode::done;
+  write();
+  say();
+  forget_warnings();
+  return ExitCode::done;
+}
+
+/// Says early where a result cannot be.
+void RaytraceRun::validate() const {
+  if (!work_.world.is_first()) return;
+  const io::ArrayOutput trial(work_.options.output, work_.options.overwrite);
+  require_no_previous(work_.options.output, work_.options.overwrite);
+}
+
+/// The gas on its device, and the files of the first rank.
+void RaytraceRun::open() {
+  if (!work_.options.quiet) say_reading(work_.config);
+  products_ = make_products(work_);
+  work_.parts.prepare();
+  if (!work_.world.is_first()) return;
+  double bytes = 0;
+  for (const auto& product : products_) product->open(), bytes += product->written();
+  file_.emplace(work_.options.output, work_.options.overwrite);
+  file_->reserve(std::uint64_t(bytes));
+}
+
+void RaytraceRun::trace() {
+  work_.begin(rays_of(products_));
+  for (std::size_t i = 0; i < products_.size(); ++i) {
+    work_.require_memory(work_.key(i), products_[i]->bytes());
+    products_[i]->write(file_ ? &*file_ : nullptr);
+  }
+  seconds_ = work_.seconds(), rays_ = rays_of(products_);
+  work_.end();
+}
+
+void RaytraceRun::write() {
+  const config::Raytrace& config = work_.config;
+  write_provenance(*file_, config, work_.parts.device());
+  file_->attribute("/", "driver", std::string("raytrace"));
+  write_inputs(*file_, config, fingerprints(config.input_files()), work_.options.output);
+  file_->attribute("/summary", "complete", true);
+  file_->attribute("/summary", "rays", std::uint64_t(rays_));
+  write_effort(*file_, seconds_, work_.options);
+  write_doubts(*file_, {});
+  file_->commit(work_.options.overwrite);
+}
+
+void RaytraceRun::say() const {
+  if (work_.options.quiet) return;
+  message("thor: {:.4g} rays, {:.3g} a second in {:.3g} s on {}; wrote {}\n", rays_, rays_ / std::max(seconds_, 1e-9),
+          seconds_, work_.parts.device(), work_.options.output);
+}
+
 }  // namespace
 
 RayWork::RayWork(const config::Raytrace& c, const RunOptions& o)
-    : config(c), options(o), alone(comm::World::Alone{}), world(o.world ? *o.world : alone), parts(c, o) {}
+    : config(c), options(o), alone(comm::World::Alone{}), world(o.world()), parts(c, o) {}
 
 void RayWork::require_memory(const std::string& key, double bytes) const {
   const double available = available_memory();
@@ -70,8 +144,7 @@ SightlineList RayWork::sightlines(std::size_t op, const config::Sightlines& keys
 }
 
 void RayWork::begin(double rays) {
-  progress_ =
-      std::make_unique<Progress>(options.quiet ? ProgressMode::never : options.progress, std::uint64_t(rays), "rays");
+  progress_ = std::make_unique<Progress>(options.shown(), std::uint64_t(rays), "rays");
 }
 
 void RayWork::progress(double rays) {
@@ -105,55 +178,8 @@ RaysCost check_rays(const config::Raytrace& config, int threads) {
 }
 
 ExitCode run_raytrace(const config::Raytrace& config, const RunOptions& options) {
-  for (const std::string& input : {config.path, config.dataset.path, config.line_list}) {
-    if (!input.empty()) io::detail::require_apart(options.output, input);
-  }
-  RayWork work(config, options);
-  if (work.world.is_first()) {  // says so early where it cannot be
-    const io::ArrayOutput trial(options.output, options.overwrite);
-    require_no_previous(options.output, options.overwrite);
-  }
-  if (!options.quiet && !config.dataset.path.empty()) message("thor: reading {}\n", config.dataset.path);
-  const Products products = make_products(work);
-  work.parts.prepare();
-  std::optional<io::ArrayOutput> file;
-  if (work.world.is_first()) {
-    double bytes = 0;
-    for (const auto& product : products) product->open(), bytes += product->written();
-    file.emplace(options.output, options.overwrite);
-    file->reserve(std::uint64_t(bytes));
-  }
-  work.begin(rays_of(products));
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    work.require_memory(work.key(i), products[i]->bytes());
-    products[i]->write(file ? &*file : nullptr);
-  }
-  const double seconds = work.seconds(), rays = rays_of(products);
-  work.end();
-  if (!work.world.is_first()) return ExitCode::done;
-  write_provenance(*file, {config.resolved, config.seed, config.precision, work.parts.device()});
-  file->attribute("/", "driver", std::string("raytrace"));
-  if (!config.dataset.path.empty()) {
-    const io::Fingerprint print = io::fingerprint(config.dataset.path);
-    file->attribute("/inputs/0", "path", config.dataset.path);
-    file->attribute("/inputs/0", "bytes", print.bytes);
-    file->attribute("/inputs/0", "hash", fmt::format("{:016x}", print.hash));
-  }
-  const auto set = [&](const char* name, const auto& value) { file->attribute("/summary", name, value); };
-  set("complete", true);
-  set("rays", std::uint64_t(rays));
-  set("transport_seconds", seconds);
-  set("threads", std::int64_t(options.cpu.threads));
-  set("ranks", std::int64_t(work.world.ranks()));
-  set("caveats", std::string());
-  set("warnings", fmt::format("{}", fmt::join(warnings_said(), "\n")));
-  file->commit(options.overwrite);
-  if (!options.quiet) {
-    message("thor: {:.4g} rays, {:.3g} a second in {:.3g} s on {}; wrote {}\n", rays, rays / std::max(seconds, 1e-9),
-            seconds, work.parts.device(), options.output);
-  }
-  forget_warnings();
-  return ExitCode::done;
+  require_apart(options.output, config, config.input_files());
+  return RaytraceRun(config, options).run();
 }
 
 }  // namespace thor

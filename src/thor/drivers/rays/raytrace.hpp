@@ -1,5 +1,6 @@
 #pragma once
-#include "thor/drivers/mcrt/mcrt.hpp"
+#include "thor/core/error.hpp"
+#include "thor/drivers/options.hpp"
 #include "thor/drivers/rays/config.hpp"
 
 namespace thor {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "thor/drivers/provenance.hpp"
-
 namespace thor {
 
 ViewScene::ViewScene(const config::Raytrace& config, const RunOptions& options)
     : config_(config),
       options_(options),
-      device_(choose_device(options, false, 0)),
+      device_(choose_device(options)),
       device_name_(describe(device_.get(), options.cpu)),
       empty_(std::in_place, config.dataset, line_of_rays(config, config.line, "line"), options.cpu.threads),
       scene_(empty_) {}

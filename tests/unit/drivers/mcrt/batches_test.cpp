@@ -33,7 +33,7 @@ Sample grown(int first, int second, const std::vector<std::uint64_t>& ends, int 
   const Compute compute{nullptr, {}, {threads, false, ""}};
   const Sink nobody;
   for (const std::uint64_t end : ends) {
-    EXPECT_TRUE((Batches{config, setup, compute, watch, nobody, alone}.run(sample, end, true)));
+    EXPECT_TRUE((Batches{Kernels(config, setup, compute), watch, nobody, alone}.run(sample, end, true)));
     EXPECT_EQ(sample.next, end);
   }
   return sample;
@@ -105,7 +105,7 @@ TEST(Batches, GoOnAfterACut) {
   }
   ASSERT_LT(sample.tally.photons(), 12000u);
   Watch watch(ProgressMode::never, {});
-  EXPECT_TRUE((Batches{config, setup, compute, watch, nobody, alone}.run(sample, 12000, true)));
+  EXPECT_TRUE((Batches{Kernels(config, setup, compute), watch, nobody, alone}.run(sample, 12000, true)));
   EXPECT_TRUE(sample.tally == grown(3, 1, {12000}, 2).tally);
 }
 
@@ -126,7 +126,7 @@ TEST(Batches, RunWhatIsMissing) {
   EXPECT_EQ(sample.next, 1000u);
   EXPECT_EQ(sample.missing.size(), 2u);
   Watch watch(ProgressMode::never, {});
-  EXPECT_TRUE((Batches{config, setup, compute, watch, nobody, alone}.run(sample, 1200, true)));
+  EXPECT_TRUE((Batches{Kernels(config, setup, compute), watch, nobody, alone}.run(sample, 1200, true)));
   EXPECT_TRUE(sample.missing.empty());
   EXPECT_TRUE(sample.tally == grown(3, 1, {1200}).tally);
 }

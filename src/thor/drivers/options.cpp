@@ -1,41 +1,34 @@
-#include "thor/drivers/provenance.hpp"
+#include "thor/drivers/options.hpp"
 
-#include <ctime>
+#include <fmt/format.h>
 
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
-#include "thor/core/version.hpp"
-#include "thor/io/result_format.hpp"
 
 namespace thor {
-namespace {
 
-/// As in ISO 8601.
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
+std::optional<Hold> Hold::wanted() {
+  const char* text = std::getenv("THOR_TEST_HOLD");
+  if (!text || std::string_view(text) == "writing") return std::nullopt;  // see stop_if_interrupted()
+  const std::string_view words(text), kind = words.substr(0, words.find(':') + 1);
+  Hold hold{.waits = kind == "at:"};
+  const auto [end, error] = std::from_chars(text + kind.size(), text + words.size(), hold.ended);
+  if ((kind != "at:" && kind != "after:") || error != std::errc() || end != text + words.size()) {
+    throw Error(ExitCode::usage, fmt::format("THOR_TEST_HOLD: {}: expected at:N, after:N or writing", words));
+  }
+  return hold;
 }
 
-}  // namespace
-
-void write_provenance(io::ArrayOutput& file, const Provenance& made) {
-  const auto set = [&](const char* name, const auto& value) { file.attribute("/", name, value); };
-  set("thor_version", std::string(version));
-  set("git_commit", std::string(git_commit));
-  set("compiler", std::string(compiler));
-  set("cpu", cpu::processor_name());
-  set("date", now_utc());
-  set("format_version", io::result_format_version);
-  set("config", made.config);
-  set("seed", made.seed);
-  set("device", made.device);
-  set("precision", std::string(made.precision == config::Precision::single_ ? "single" : "double"));
+const comm::World& world_of(const DomainOptions& domains) {
+  static const comm::World alone{comm::World::Alone{}};
+  return domains.world ? *domains.world : alone;
 }
 
-std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light, int rank_on_node) {
+std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light) {
   if (options.device == "cpu" || (options.device == "auto" && writes_peeled_light)) return nullptr;
   if (writes_peeled_light) {
     throw Error(ExitCode::device, "outputs {type: photons, of: peel} are possible on CPUs only: use --device cpu");
@@ -44,7 +37,7 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool wr
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::list();
   if (about_the_processor || devices.empty()) return nullptr;
-  const auto& chosen = devices[std::size_t(rank_on_node) % devices.size()];
+  const auto& chosen = devices[std::size_t(options.world().rank_on_node()) % devices.size()];
   const std::string name = fmt::format("{}:{}", chosen.backend, chosen.index);
   try {
     return device::open(name);

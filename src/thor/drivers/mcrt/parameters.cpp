@@ -1,4 +1,4 @@
-#include "thor/drivers/parameters.hpp"
+#include "thor/drivers/mcrt/parameters.hpp"
 
 #include <algorithm>
 

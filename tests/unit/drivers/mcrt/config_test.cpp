@@ -1,4 +1,4 @@
-#include "thor/drivers/config.hpp"
+#include "thor/drivers/mcrt/config.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
-#include "thor/drivers/mcrt/setup.hpp"
+#include "thor/drivers/mcrt/kernels.hpp"
 
 namespace thor::config {
 namespace {
@@ -855,10 +855,14 @@ class ConfigFile : public testing::Test {
   std::filesystem::path folder_;
 };
 
+Config load(const std::string& path, const std::vector<std::string>& overrides = {}) {
+  return check(open_document(path, overrides)).config;
+}
+
 TEST_F(ConfigFile, LoadsAndResolvesPathsAgainstTheFile) {
   const std::string path = (folder_ / "run.yaml").string();
   std::ofstream(path) << minimal;
-  const Config config = load(path, {"seed=3"}).config;
+  const Config config = load(path, {"seed=3"});
   EXPECT_EQ(config.path, path);
   EXPECT_EQ(config.seed, 3u);
   EXPECT_EQ(config.output_path, (folder_ / "out.h5").string());
@@ -877,7 +881,7 @@ lines:
       - {name: ZnII_2026, lower: 4s, upper: 4p, wavelength: 2026.137 Angstrom, A: 4.07e8 s^-1, f: 0.501, branching: 1}
     source: Morton 2003
 )";
-  const Config config = load(path).config;
+  const Config config = load(path);
   EXPECT_EQ(config.line_list, list);
   EXPECT_NE(config.resolved.find("line_list: zinc.yaml\n"), std::string::npos) << config.resolved;
   EXPECT_EQ(parse(config.resolved, path), config);
