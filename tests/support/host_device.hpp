@@ -29,7 +29,10 @@ class HostDevice final : public thor::device::Device {
     if (where == thor::device::Memory::device) free_ += found->second;
     blocks_.erase(found);
   }
-  void copy_in(int, void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
+  void copy_in(int, void* device, const void* host, std::size_t bytes) override {
+    copied_in += bytes;
+    std::memcpy(device, host, bytes);
+  }
   void copy_out(int, void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
   void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
   void wait(int) override {}
@@ -39,6 +42,7 @@ class HostDevice final : public thor::device::Device {
 
   /// Memory of the host that is filled with NaN while lanes run: they have copies of their own.
   std::vector<std::span<std::byte>> poisoned;
+  std::size_t copied_in = 0;  ///< bytes
 
  private:
   std::size_t free_;

@@ -36,10 +36,10 @@ test::Outcome run_on(const config::Config& config, const DomainOptions& domains,
   Control control;
   test::Outcome outcome{{}, build_tally(config, setup)};
   const Kernels kernels(config, setup, compute);
-  const BorderTimes times =
-      kernels.run(dealer, domains, pool, control, outcome.tally, [&](std::span<const Photon> batch) {
-        outcome.photons.insert(outcome.photons.end(), batch.begin(), batch.end());
-      });
+  const Sink sink = [&](std::span<const Photon> batch) {
+    outcome.photons.insert(outcome.photons.end(), batch.begin(), batch.end());
+  };
+  const BorderTimes times = kernels.run(dealer, domains, {pool, control, outcome.tally, sink});
   EXPECT_EQ(times.messages, 0u) << "all parts are here";
   EXPECT_EQ(dealer.finish().next, setup.emitter.count());
   EXPECT_EQ(control.finished, setup.emitter.count());

@@ -449,6 +449,40 @@ TEST_P(DeviceEngine, CountsBatchesAsTheProcessorDoes) {
   EXPECT_FALSE(one == test::run_all(yaml(media[1], 1200), {}, processor()).tally) << "the twin: in the first quanta";
 }
 
+/// The gas is copied to a device once, and the photons of later batches are the same.
+TEST(HostDevice, HasTheGasOfAllBatches) {
+  const auto config = config::parse(yaml(sphere + ", cells: 20", 1200, "acceleration: {core_skip: none}\n"), "test");
+  const auto setup = build_setup(config);
+  std::size_t grid = 0;
+  AnyDataset dataset = setup.medium.dataset;
+  std::visit([&](auto& d) { for_each_array(d, [&](const void* data, std::size_t n) { return grid += n, data; }); },
+             dataset);
+  EXPECT_GT(grid, 20u * 20 * 20 * 4);
+  test::HostDevice host;
+  device::Options options;
+  options.lanes = 64;
+  const auto counted = [&](const Kernels& kernels) {
+    Tally tally = build_tally(config, setup);
+    std::vector<std::size_t> bytes;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const std::size_t before = host.copied_in;
+      Pool pool(400 * i, 400 * (i + 1), 32);
+      Control control;
+      const Sink nobody;
+      kernels.run({pool, control, tally, nobody});
+      bytes.push_back(host.copied_in - before);
+    }
+    return std::pair(std::move(tally), bytes);
+  };
+  const auto [here, none] = counted(Kernels(config, setup, {nullptr, {}, {2, false, ""}}));
+  const auto [there, bytes] = counted(Kernels(config, setup, {&host, options, {2, false, ""}}));
+  EXPECT_TRUE(here == there);
+  EXPECT_EQ(none, (std::vector<std::size_t>{0, 0, 0}));
+  EXPECT_GT(bytes[0], grid);
+  EXPECT_LT(bytes[1], grid / 2);
+  EXPECT_LT(bytes[2], grid / 2);
+}
+
 TEST_P(DeviceEngine, PassesOnTheErrorOfASink) {
   const auto config = config::parse(yaml(sphere, 5000), "test");
   const auto setup = build_setup(config);

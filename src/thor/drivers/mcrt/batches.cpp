@@ -94,9 +94,9 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   std::optional<Watch::Batch> watched(std::in_place, watch, pool, control, dealer);
   BorderTimes times;
   if (spread) {
-    times = kernels.run(dealer, domains, pool, control, tally, sink);
+    times = kernels.run(dealer, domains, {pool, control, tally, sink});
   } else {
-    while (!pool.is_empty()) kernels.run(pool, control, tally, sink);
+    while (!pool.is_empty()) kernels.run({pool, control, tally, sink});
     while (held && watch.stopped() == Watch::Stop::none) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   // The first rank listens to the others until they are done; their last word comes before that.

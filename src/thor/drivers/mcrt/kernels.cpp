@@ -103,32 +103,33 @@ Kernels::Kernels(const config::Config& c, const Setup& s, const Compute& hardwar
       setup(s),
       compute(hardware),
       observers_(build_observers(c, s.medium)),
-      of_(c.precision == config::Precision::single_ ? decltype(of_)(KernelsOf<float>(c, s)) : KernelsOf<double>(c, s)) {
-}
+      of_(c.precision == config::Precision::single_ ? decltype(of_)(std::in_place_type<KernelsOf<float>>, c, s)
+                                                    : decltype(of_)(std::in_place_type<KernelsOf<double>>, c, s)) {}
 
-void Kernels::run(Pool& pool, Control& control, Tally& tally, const Sink& sink) const {
+void Kernels::run(const Batch& batch) const {
   const auto run = [&]<class Real>(const KernelsOf<Real>& of) {
+    const Setting<Real> setting{*of.problem, of.emitter, observers_};
     if (compute.device) {
-      device::transport(*compute.device, *of.problem, of.emitter, pool, compute.options, compute.cpu, control, tally,
-                        sink, observers_);
+      if (!of.session) of.session.emplace(*compute.device, setting);
+      device::transport(*of.session, batch, compute.options, compute.cpu);
     } else {
-      cpu::transport(*of.problem, of.emitter, pool, compute.cpu, control, tally, sink, {}, observers_);
+      cpu::transport(setting, batch, compute.cpu);
     }
   };
   std::visit(run, of_);
 }
 
-BorderTimes Kernels::run(comm::Dealer& dealer, const DomainOptions& domains, Pool& pool, Control& control, Tally& tally,
-                         const Sink& sink) const {
+BorderTimes Kernels::run(comm::Dealer& dealer, const DomainOptions& domains, const Batch& batch) const {
   const auto run = [&]<class Real>(const KernelsOf<Real>& of) {
     const auto build = [&](const GridPart& part) { return choose_problem<Real>(config, setup, part.dataset); };
     const int workers = compute.device ? 1 : compute.cpu.threads;
-    Border<Real> border(world_of(domains), dealer, setup.medium, of.emitter, build, pool, domains.border, workers,
+    Border<Real> border(world_of(domains), dealer, setup.medium, of.emitter, build, batch.pool, domains.border, workers,
                         compute.cpu.isa);
+    const Setting<Real> setting{border.any_problem(), of.emitter, observers_};
     if (compute.device) {
-      device::transport(*compute.device, border, of.emitter, pool, compute.options, compute.cpu, control, tally, sink);
+      device::transport(*compute.device, setting, border, batch, compute.options, compute.cpu);
     } else {
-      cpu::transport(border, of.emitter, pool, compute.cpu, control, tally, sink, observers_);
+      cpu::transport(setting, border, batch, compute.cpu, cpu::mover<Real>(setting.problem.kind(), compute.cpu));
     }
     return border.times();
   };
@@ -137,7 +138,7 @@ BorderTimes Kernels::run(comm::Dealer& dealer, const DomainOptions& domains, Poo
 
 void run_problem(const config::Config& config, const Setup& setup, Pool& pool, const Compute& compute, Control& control,
                  Tally& tally, const Sink& sink) {
-  Kernels(config, setup, compute).run(pool, control, tally, sink);
+  Kernels(config, setup, compute).run({pool, control, tally, sink});
 }
 
 template AnyProblem<float> choose_problem(const config::Config&, const Setup&, const AnyDataset&);

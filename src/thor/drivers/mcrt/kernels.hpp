@@ -25,10 +25,11 @@ struct KernelsOf {
   KernelsOf(const config::Config& config, const Setup& setup);
   Emitter<Real> emitter;
   std::optional<AnyProblem<Real>> problem{};  ///< none where ranks hold parts of a grid: each part has its own
+  mutable std::optional<device::Session<Real>> session{};  ///< the copy on a device, from the first batch on
 };
 
-/// The kernels for dataset, line, precision and backend of a run, with all that they need: built once, for any number
-/// of batches.
+/// The kernels for dataset, line, precision and backend of a run, with all that they need: built once, and uploaded to
+/// a device once, for any number of batches.
 class Kernels {
  public:
   /// Uses the arguments for as long as it lives.
@@ -38,11 +39,9 @@ class Kernels {
   const Setup& setup;
   const Compute compute;
 
-  /// Runs the photons of a pool.
-  void run(Pool& pool, Control& control, Tally& tally, const Sink& sink) const;
+  void run(const Batch& batch) const;
   /// The same where ranks hold parts of a grid, with the ids of a dealer.
-  BorderTimes run(comm::Dealer& dealer, const DomainOptions& domains, Pool& pool, Control& control, Tally& tally,
-                  const Sink& sink) const;
+  BorderTimes run(comm::Dealer& dealer, const DomainOptions& domains, const Batch& batch) const;
 
  private:
   Observers observers_;

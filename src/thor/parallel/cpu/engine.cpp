@@ -9,89 +9,32 @@
 #include <system_error>
 #include <thread>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
 #include "thor/core/error.hpp"
 #include "thor/parallel/border.hpp"
+#include "thor/parallel/cpu/denormals.hpp"
 #include "thor/parallel/cpu/peel.hpp"
 
 namespace thor::cpu {
 namespace {
 
-/// Flushes denormal numbers of this thread to zero during its lifetime: they carry no information here and can cost a
-/// hundred cycles each.
-class FlushDenormals {
- public:
-  FlushDenormals() : before_(control()) {
-#if defined(__x86_64__)
-    set_control(before_ | 0x8040);
-#else
-    set_control(before_ | (1u << 24));
-#endif
-  }
-  FlushDenormals(const FlushDenormals&) = delete;
-  ~FlushDenormals() { set_control(before_); }
-
- private:
-#if defined(__x86_64__)
-  static std::uint64_t control() { return _mm_getcsr(); }
-  static void set_control(std::uint64_t word) { _mm_setcsr(unsigned(word)); }
-#else
-  static std::uint64_t control() {
-    std::uint64_t word;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
-    return word;
-  }
-  static void set_control(std::uint64_t word) { __asm__ volatile("msr fpcr, %0" : : "r"(word)); }
-#endif
-  const std::uint64_t before_;
-};
-
 /// What the workers of a run share.
 template <class Real>
 struct Shared {
-  Shared(const AnyProblem<Real>& problem, Border<Real>* border, const Emitter<Real>& emitter, Pool& pool,
-         const Options& options, Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
-         const Observers& observers, const Stepper<Real>& stepper)
-      : problem(problem),
-        border(border),
-        emitter(emitter.view()),
-        pool(pool),
-        kernel(step_kernel<Real>(problem.kind(), options.isa)),
-        stepper(stepper),
-        lanes(stepper.advance    ? stepper.lanes
-              : options.one_lane ? 1
-                                 : kernel.lanes),
-        advance(options.one_lane ? kernel.advance_one : kernel.advance),
-        history(history_kernel<Real>(problem.history(), kernel.isa)),
-        control(control),
-        sink(sink),
-        flying(flying),
-        tally(tally),
-        observers(observers) {}
+  const Setting<Real> setting;  ///< at a border: with the problem of one of the parts
+  const Batch batch;
+  const Mover<Real> mover;
+  const std::string_view isa;
+  const std::span<const Flying<Real>> flying{};
+  Border<Real>* const border = nullptr;  ///< null: all gas is here
 
-  const AnyProblem<Real>& problem;  ///< at a border: that of one of the parts
-  Border<Real>* const border;       ///< null: all gas is here
-  const EmitterView<Real> emitter;
-  Pool& pool;
-  const StepKernel<Real>& kernel;
-  const Stepper<Real>& stepper;
-  const int lanes;
-  const Advance<Real> advance;
-  const HistoryKernel<Real>& history;
-  Control& control;
-  const Sink& sink;
-  std::span<const Flying<Real>> flying;
+  const EmitterView<Real> emitter = setting.emitter.view();
+  const HistoryKernel<Real>& history = history_kernel<Real>(setting.problem.history(), isa);
   std::atomic<std::size_t> next_flying{0};
-  std::mutex mutex;  ///< of the sink and the tally
-  Tally& tally;
-  const Observers& observers;
+  std::mutex mutex{};  ///< of the sink and the tally
   /// Time between merges of a thread's counts: long enough that merging, a nanosecond per cell, takes a thousandth of
   /// it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
-      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * tally.plan().cells));
+      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * batch.tally.plan().cells));
   std::chrono::steady_clock::time_point next_error = std::chrono::steady_clock::now() + between_looks;
 };
 
@@ -101,68 +44,61 @@ class Worker {
  public:
   explicit Worker(Shared<Real>& shared)
       : shared_(shared),
-        memory_(lane_bytes<Real>(std::size_t(shared.lanes)) / sizeof(double) + 1),
-        lanes_(lane_arrays<Real>(memory_.data(), std::size_t(shared.lanes))),
-        origins_(std::size_t(shared.lanes)),
-        tally_(shared.tally) {
-    if (shared.observers.empty()) return;
-    peeler_.emplace(shared.problem, shared.border, shared.emitter, shared.observers, shared.lanes, shared.kernel.isa,
-                    tally_, shared.control.abort);
-    if (shared.sink.seen && shared.observers.recorded >= 0) tally_.keep(shared.observers.recorded, seen_);
+        memory_(lane_bytes<Real>(std::size_t(count_)) / sizeof(double) + 1),
+        lanes_(lane_arrays<Real>(memory_.data(), std::size_t(count_))),
+        origins_(std::size_t(count_)),
+        tally_(shared.batch.tally) {
+    const Observers& observers = shared.setting.observers;
+    if (observers.empty()) return;
+    peeler_.emplace(shared.setting, shared.border, count_, shared.isa, tally_, control_.abort);
+    if (shared.batch.sink.seen && observers.recorded >= 0) tally_.keep(observers.recorded, seen_);
   }
 
   void run() {
     const FlushDenormals flush;
     if (!shared_.border) {
       follow();
-      while (take_flying(0)) record(0);  // after an abort
-      if (peeler_) peeler_->trace();
     } else {
-      for (int lane = 0; lane < shared_.lanes; ++lane) lanes_.phase[lane] = Phase::idle;
       while ((part_ = shared_.border->wait()) != nullptr) {
         problem_ = &part_->problem;
         if (peeler_) peeler_->enter(*part_);
         follow();
-        while (shared_.control.abort && take_traveller(0)) record(0);
-        if (peeler_) peeler_->trace();
         hand_over();
       }
     }
     join_histories();
     publish();
-    shared_.pool.give_back(block_);
+    shared_.batch.pool.give_back(block_);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr int slice = 4096;  ///< steps between checks of the control: about a millisecond
   static constexpr std::size_t batch = 256, most_seen = 4096;
 
   /// Follows photons until there are no more.
   void follow() {
-    const int lanes = shared_.lanes;
-    for (int lane = 0; lane < lanes; ++lane) refill(lane);
-    if (live_ > 0) shared_.control.flying.store(true, std::memory_order_relaxed);
-    while (live_ > 0 && !shared_.control.abort.load(std::memory_order_relaxed)) {
+    for (int lane = 0; lane < count_; ++lane) refill(lane);
+    if (live_ > 0) control_.flying.store(true, std::memory_order_relaxed);
+    while (live_ > 0 && !control_.abort.load(std::memory_order_relaxed)) {
       if (part_ && peeler_ && shared_.border->is_congested()) trace_waiting();
-      const bool ended = shared_.stepper.advance
-                             ? shared_.stepper.advance(memory_.data(), *problem_)
-                             : shared_.advance(lanes_, problem_->data(), slice, peeler_ ? peeler_->log() : nullptr);
+      const bool ended = shared_.mover.advance(lanes_, *problem_, peeler_ ? peeler_->log() : nullptr);
       if (peeler_) peeler_->look(origins_);
       if (tally_.is_crowded()) join_histories();
       if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
-      if (part_ && live_ < lanes && shared_.border->has_waiting()) {
-        for (int lane = 0; lane < lanes; ++lane) {
+      if (part_ && live_ < count_ && shared_.border->has_waiting()) {
+        for (int lane = 0; lane < count_; ++lane) {
           if (lanes_.phase[lane] == Phase::idle) refill(lane);
         }
       }
-      if (shared_.stepper.advance && live_ < lanes / 8 && shared_.border->has_waiting()) return put_back();
+      if (live_ < shared_.mover.fewest && shared_.border->has_waiting()) put_back();
       if (Clock::now() >= next_look_) publish();
     }
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < count_; ++lane) {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
+    while (control_.abort && take_waiting(0)) record(0);
+    if (peeler_) peeler_->trace();
   }
 
   /// Counts what photons have added to bins that observers see. Those that have been elsewhere before, or may go there,
@@ -170,11 +106,11 @@ class Worker {
   void join_histories() {
     if (shared_.border || !shared_.flying.empty()) {
       const std::lock_guard lock(shared_.mutex);
-      return shared_.tally.wait_for_others(tally_.shares());
+      return shared_.batch.tally.wait_for_others(tally_.shares());
     }
     if (peeler_) peeler_->trace();
     std::vector<std::uint64_t> flying;
-    for (int l = 0; l < shared_.lanes; ++l) {
+    for (int l = 0; l < count_; ++l) {
       if (lanes_.phase[l] != Phase::idle) flying.push_back(origins_[std::size_t(l)].id);
     }
     tally_.join_histories(flying);
@@ -182,7 +118,7 @@ class Worker {
 
   /// Lets the last photons of a part wait, where a device would have little to do while those of other parts wait.
   void put_back() {
-    for (int l = 0; l < shared_.lanes; ++l) {
+    for (int l = 0; l < count_; ++l) {
       if (lanes_.phase[l] == Phase::idle) continue;
       set_cell(lanes_, l, part_->frame.to_whole(cell_of(lanes_, l)));
       shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
@@ -192,7 +128,7 @@ class Worker {
   }
 
   void collect() {
-    for (int lane = 0; lane < shared_.lanes; ++lane) {
+    for (int lane = 0; lane < count_; ++lane) {
       const auto phase = lanes_.phase[lane];
       if (is_in_flight(phase) || phase == Phase::idle || crosses(lane)) continue;
       record(lane);
@@ -213,20 +149,16 @@ class Worker {
   /// Puts a traveller into this lane, alive or over; rays are put aside. False: there are no more.
   bool take_traveller(int l) {
     for (;;) {
-      if (travellers_.empty()) shared_.border->take(*part_, std::size_t(shared_.lanes), travellers_);
-      if (travellers_.empty()) {
-        lanes_.phase[l] = Phase::idle;
-        set_cell(lanes_, l, {});  // one that there is
-        return false;
-      }
+      if (travellers_.empty()) shared_.border->take(*part_, std::size_t(count_), travellers_);
+      if (travellers_.empty()) return false;
       const Traveller<Real> traveller = travellers_.back();
       travellers_.pop_back();
       const std::uint64_t id = traveller.origin.id;
       Origin& origin = origins_[std::size_t(l)];
       if (traveller.kind == Traveller<Real>::ray) {
         peeler_->receive(traveller);
-      } else if (traveller.kind == Traveller<Real>::birth && shared_.pool.closed()) {
-        shared_.pool.give_back({id, id + 1});
+      } else if (traveller.kind == Traveller<Real>::birth && shared_.batch.pool.closed()) {
+        shared_.batch.pool.give_back({id, id + 1});
       } else if (traveller.kind == Traveller<Real>::birth) {
         const UniformGrid<Real> whole = shared_.border->whole_with_gas_of(*part_, cell_of(traveller.lane));
         start(l, &whole, id);
@@ -246,7 +178,7 @@ class Worker {
   void trace_waiting() {
     const Border<Real>& border = *shared_.border;
     peeler_->trace();
-    while (border.is_congested() && !shared_.control.abort) {
+    while (border.is_congested() && !control_.abort) {
       std::vector<Traveller<Real>> rays;
       if (const auto* part = shared_.border->take_rays(1024, rays)) {
         peeler_->enter(*part);
@@ -270,25 +202,24 @@ class Worker {
 
   /// Puts photons into this lane until one meets the medium, or leaves it idle.
   void refill(int l) {
-    if (part_) {
-      while (take_traveller(l) && !is_in_flight(lanes_.phase[l])) record(l);
-      return;
-    }
-    while (take_flying(l)) {
+    while (take_waiting(l) || (!part_ && start_next(l))) {
       if (is_in_flight(lanes_.phase[l])) return;
       record(l);
     }
-    for (;;) {
-      if (block_.empty()) block_ = shared_.pool.take();
-      if (block_.empty() || shared_.pool.closed()) {
-        lanes_.phase[l] = Phase::idle;
-        return;
-      }
-      start(l, problem_->dataset(), block_.next++);
-      if (lanes_.phase[l] == Phase::fly) return;
-      record(l);
-    }
+    lanes_.phase[l] = Phase::idle;
+    if (part_) set_cell(lanes_, l, {});  // one that there is
   }
+
+  /// Starts the next photon of the pool in this lane. False: there are no more.
+  bool start_next(int l) {
+    if (block_.empty()) block_ = shared_.batch.pool.take();
+    if (block_.empty() || shared_.batch.pool.closed()) return false;
+    start(l, problem_->dataset(), block_.next++);
+    return true;
+  }
+
+  /// Puts a photon that was started before into this lane. False: there are no more.
+  bool take_waiting(int l) { return part_ ? take_traveller(l) : take_flying(l); }
 
   bool take_flying(int l) {
     const std::size_t flying = shared_.next_flying.fetch_add(1, std::memory_order_relaxed);
@@ -318,20 +249,20 @@ class Worker {
       scatterings += std::uint64_t(p.scatterings);
       longest = std::max(longest, std::uint64_t(p.scatterings));
     }
-    if (shared_.sink) {
+    if (shared_.batch.sink) {
       const std::lock_guard lock(shared_.mutex);
-      shared_.sink(finished_);
+      shared_.batch.sink(finished_);
     }
     if (!seen_.empty()) {
       const std::lock_guard lock(shared_.mutex);
-      shared_.sink.seen(seen_);
+      shared_.batch.sink.seen(seen_);
       seen_.clear();
     }
-    Control& control = shared_.control;
-    control.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
-    control.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
+    control_.scatterings.fetch_add(scatterings, std::memory_order_relaxed);
+    control_.finished.fetch_add(finished_.size(), std::memory_order_relaxed);
     if (shared_.border) shared_.border->count_ended(finished_.size());
-    for (auto seen = control.longest.load(); longest > seen && !control.longest.compare_exchange_weak(seen, longest);) {
+    for (auto seen = control_.longest.load();
+         longest > seen && !control_.longest.compare_exchange_weak(seen, longest);) {
     }
     finished_.clear();
   }
@@ -340,16 +271,18 @@ class Worker {
   void publish() {
     hand_over();
     const std::lock_guard lock(shared_.mutex);
-    shared_.tally.merge(tally_);
+    shared_.batch.tally.merge(tally_);
     const Clock::time_point now = Clock::now();
     next_look_ = now + shared_.between_looks;
     if (now < shared_.next_error) return;  // of an image it takes some time
     shared_.next_error = next_look_;
-    shared_.control.error = shared_.tally.error();
+    control_.error = shared_.batch.tally.error();
   }
 
   Shared<Real>& shared_;
-  const AnyProblem<Real>* problem_ = &shared_.problem;
+  Control& control_ = shared_.batch.control;
+  const int count_ = shared_.mover.lanes;
+  const AnyProblem<Real>* problem_ = &shared_.setting.problem;
   typename Border<Real>::Part* part_ = nullptr;  ///< that photons are in; null: all gas is here
   std::vector<Traveller<Real>> travellers_;
   Clock::time_point next_look_ = Clock::now() + shared_.between_looks;
@@ -364,19 +297,14 @@ class Worker {
   int live_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 /// Runs a worker in each thread, and rethrows what one of them has thrown.
 template <class Real>
 void run_workers(Shared<Real>& shared, int count) {
-  Control& control = shared.control;
   std::exception_ptr failure;
   {
     std::vector<std::jthread> threads;
     const auto fail = [&] {
-      control.abort = true;
+      shared.batch.control.abort = true;
       if (shared.border) shared.border->give_up();
     };
     const auto work = [&] {
@@ -401,30 +329,37 @@ void run_workers(Shared<Real>& shared, int count) {
 }  // namespace
 
 template <class Real>
-void transport(const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               Control& control, Tally& tally, const Sink& sink, std::span<const Flying<Real>> flying,
-               const Observers& observers) {
-  const Stepper<Real> here;
-  Shared<Real> shared(problem, nullptr, emitter, pool, options, control, tally, sink, flying, observers, here);
+Mover<Real> mover(ProblemKind kind, const Options& options) {
+  constexpr int slice = 4096;  // steps between checks of the control: about a millisecond
+  const StepKernel<Real>& kernel = step_kernel<Real>(kind, options.isa);
+  const Advance<Real> advance = options.one_lane ? kernel.advance_one : kernel.advance;
+  return {options.one_lane ? 1 : kernel.lanes,
+          [advance](const LaneArrays<Real>& lanes, const AnyProblem<Real>& problem, EventLog<Real>* log) {
+            return advance(lanes, problem.data(), slice, log);
+          }};
+}
+
+template <class Real>
+void transport(const Setting<Real>& setting, const Batch& batch, const Options& options,
+               std::span<const Flying<Real>> flying) {
+  const ProblemKind kind = setting.problem.kind();
+  Shared<Real> shared{setting, batch, mover<Real>(kind, options), step_kernel<Real>(kind, options.isa).isa, flying};
   run_workers(shared, options.threads);
 }
 
 template <class Real>
-void transport(Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options, Control& control,
-               Tally& tally, const Sink& sink, const Observers& observers, const Stepper<Real>& stepper) {
-  Shared<Real> shared(border.any_problem(), &border, emitter, pool, options, control, tally, sink, {}, observers,
-                      stepper);
+void transport(const Setting<Real>& setting, Border<Real>& border, const Batch& batch, const Options& options,
+               const Mover<Real>& mover) {
+  const auto isa = step_kernel<Real>(setting.problem.kind(), options.isa).isa;
+  Shared<Real> shared{setting, batch, mover, isa, {}, &border};
   run_workers(shared, options.threads);
 }
 
-template void transport(const AnyProblem<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&,
-                        const Sink&, std::span<const Flying<float>>, const Observers&);
-template void transport(const AnyProblem<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&,
-                        const Sink&, std::span<const Flying<double>>, const Observers&);
-
-template void transport(Border<float>&, const Emitter<float>&, Pool&, const Options&, Control&, Tally&, const Sink&,
-                        const Observers&, const Stepper<float>&);
-template void transport(Border<double>&, const Emitter<double>&, Pool&, const Options&, Control&, Tally&, const Sink&,
-                        const Observers&, const Stepper<double>&);
+template Mover<float> mover(ProblemKind, const Options&);
+template Mover<double> mover(ProblemKind, const Options&);
+template void transport(const Setting<float>&, const Batch&, const Options&, std::span<const Flying<float>>);
+template void transport(const Setting<double>&, const Batch&, const Options&, std::span<const Flying<double>>);
+template void transport(const Setting<float>&, Border<float>&, const Batch&, const Options&, const Mover<float>&);
+template void transport(const Setting<double>&, Border<double>&, const Batch&, const Options&, const Mover<double>&);
 
 }  // namespace thor::cpu

@@ -34,16 +34,15 @@ void copy_lane(const LaneArrays<Real>& from, std::size_t i, const LaneArrays<Rea
 }  // namespace
 
 template <class Real>
-Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, const EmitterView<Real>& emitter,
-                     const Observers& observers, int lanes, std::string_view isa, TallyPart& tally,
-                     const std::atomic<bool>& abort)
-    : problem_(&problem),
+Peeler<Real>::Peeler(const Setting<Real>& setting, Border<Real>* border, int lanes, std::string_view isa,
+                     TallyPart& tally, const std::atomic<bool>& abort)
+    : problem_(&setting.problem),
       border_(border),
-      emitter_(emitter),
-      observers_(observers),
+      emitter_(setting.emitter.view()),
+      observers_(setting.observers),
       stride_(lanes),
-      kernel_(march_kernel<Real>(problem.kind(), isa)),
-      history_(history_kernel<Real>(problem.history(), isa)),
+      kernel_(march_kernel<Real>(problem_->kind(), isa)),
+      history_(history_kernel<Real>(problem_->history(), isa)),
       tally_(tally),
       abort_(abort),
       pack_memory_(lane_bytes<Real>(std::size_t(kernel_.lanes)) / sizeof(double) + 1),
@@ -58,7 +57,7 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, cons
       ends_(std::size_t(kernel_.lanes)) {
   log_ = log_in<Real>(log_memory_, std::size_t(events) * std::size_t(lanes));
   log_.capacity = events;
-  log_.lookout = observers.template lookout<Real>();
+  log_.lookout = observers_.template lookout<Real>();
   const auto make = [&](Pack& pack) {
     pack.log = log_in<Real>(pack.memory, std::size_t(kernel_.lanes));
     pack.origins.resize(std::size_t(kernel_.lanes));
@@ -67,7 +66,7 @@ Peeler<Real>::Peeler(const AnyProblem<Real>& problem, Border<Real>* border, cons
     packs->resize(std::size_t(std::max(log_.lookout.count, 1)));
     std::ranges::for_each(*packs, make);
   }
-  if (observers.fuses()) {
+  if (observers_.fuses()) {
     fusing_.resize(std::size_t(log_.lookout.count));
     for (FusePack& pack : fusing_) make(pack), pack.lanes.resize(std::size_t(kernel_.lanes));
     groups_.resize(fusing_.size() * std::size_t(lanes));

@@ -3,13 +3,9 @@
 #include <atomic>
 #include <span>
 
-#include "thor/generators/emitter.hpp"
-#include "thor/outputs/tally.hpp"
+#include "thor/parallel/batch.hpp"
 #include "thor/parallel/border.hpp"
-#include "thor/parallel/cpu/kernel.hpp"
-#include "thor/transport/any_problem.hpp"
 #include "thor/transport/fuse.hpp"
-#include "thor/transport/observers.hpp"
 
 namespace thor::cpu {
 
@@ -20,8 +16,8 @@ template <class Real>
 class Peeler {
  public:
   /// `lanes`: photons that are moved together.
-  Peeler(const AnyProblem<Real>& problem, Border<Real>* border, const EmitterView<Real>& emitter,
-         const Observers& observers, int lanes, std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort);
+  Peeler(const Setting<Real>& setting, Border<Real>* border, int lanes, std::string_view isa, TallyPart& tally,
+         const std::atomic<bool>& abort);
 
   /// At a border: the part that photons and rays are in from now on. No ray may be waiting.
   void enter(const typename Border<Real>::Part& part) { part_ = &part, problem_ = &part.problem; }

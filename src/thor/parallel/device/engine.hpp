@@ -1,9 +1,6 @@
 #pragma once
-#include "thor/generators/emitter.hpp"
-#include "thor/outputs/tally.hpp"
-#include "thor/parallel/control.hpp"
 #include "thor/parallel/cpu/engine.hpp"
-#include "thor/parallel/device/device.hpp"
+#include "thor/parallel/device/upload.hpp"
 
 namespace thor::device {
 
@@ -15,10 +12,22 @@ struct Options {
   std::uint64_t fault = no_photon;
 };
 
+/// What all batches of a run share, in the memory of a device: the gas, the tables of line and sources, the observers.
+template <class Real>
+struct Session {
+  Session(Device& device, const Setting<Real>& setting);
+
+  Device& device;
+  const Setting<Real> setting;
+  Copies arrays;
+  const AnyProblem<Real> problem;
+  const Buffer<Source<Real>> sources;
+  const Buffer<std::array<double, 3>> towards;
+  Program<Real> program{};  ///< of every slice, as far as it is the same in all of them
+};
+
 /// As cpu::transport, on a device. `cpu` is for the last photons.
 template <class Real>
-void transport(Device& device, const AnyProblem<Real>& problem, const Emitter<Real>& emitter, Pool& pool,
-               const Options& options, const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink,
-               const Observers& observers = {});
+void transport(const Session<Real>& session, const Batch& batch, const Options& options, const cpu::Options& cpu);
 
 }  // namespace thor::device

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "thor/core/error.hpp"
-#include "thor/parallel/device/upload.hpp"
 
 namespace thor::device {
 namespace {
@@ -26,6 +25,7 @@ class PartStepper {
         info_(device.info()),
         lanes_(std::size_t(options.lanes ? options.lanes : lanes_unasked)),
         slice_(options.slice),
+        arrays_(device),
         memory_(device, Memory::device, lane_bytes<Real>(lanes_)),
         origins_(device, Memory::device, lanes_),
         live_(device, Memory::device, lanes_),
@@ -44,8 +44,8 @@ class PartStepper {
   std::size_t lanes() const { return lanes_; }
 
   /// One slice of those that are in flight.
-  bool advance(void* memory, const AnyProblem<Real>& problem) {
-    const LaneArrays<Real> lanes = lane_arrays<Real>(memory, lanes_);
+  bool advance(const LaneArrays<Real>& lanes, const AnyProblem<Real>& problem) {
+    void* const memory = lanes.px;  // the first of the arrays, which lie side by side
     std::vector<std::uint32_t> live;
     for (std::size_t i = 0; i < lanes_; ++i) {
       if (is_in_flight(lanes.phase[i])) live.push_back(std::uint32_t(i));
@@ -73,13 +73,7 @@ class PartStepper {
   /// The problem of a part, which is uploaded when it is first met.
   const AnyProblem<Real>& on_device(const AnyProblem<Real>& problem) {
     const auto found = problems_.find(&problem);
-    if (found != problems_.end()) return found->second;
-    AnyProblem<Real> copy = problem;
-    copy.mirror([this](const void* data, std::size_t bytes) -> const void* {
-      arrays_.push_back(upload<std::byte>(device_, {static_cast<const std::byte*>(data), bytes}));
-      return arrays_.back().data();
-    });
-    return problems_.emplace(&problem, std::move(copy)).first->second;
+    return found != problems_.end() ? found->second : problems_.emplace(&problem, arrays_.copy(problem)).first->second;
   }
 
   Device& device_;
@@ -87,11 +81,11 @@ class PartStepper {
   const std::size_t lanes_;
   const double slice_;
   int steps_ = 64;
+  Copies arrays_;
   Buffer<std::byte> memory_;
   Buffer<Origin> origins_;
   Buffer<std::uint32_t> live_, next_live_;
   Buffer<Report> report_, seen_;
-  std::vector<Buffer<std::byte>> arrays_;
   std::map<const AnyProblem<Real>*, AnyProblem<Real>> problems_;
   Program<Real> program_{};
 };
@@ -99,32 +93,31 @@ class PartStepper {
 }  // namespace
 
 template <class Real>
-void transport(Device& device, Border<Real>& border, const Emitter<Real>& emitter, Pool& pool, const Options& options,
-               const cpu::Options& cpu, Control& control, Tally& tally, const Sink& sink) {
+void transport(Device& device, const Setting<Real>& setting, Border<Real>& border, const Batch& batch,
+               const Options& options, const cpu::Options& cpu) {
   try {
     PartStepper<Real> stepper(device, options);
     cpu::Options host = cpu;
     host.threads = 1;
-    cpu::transport(border, emitter, pool, host, control, tally, sink, {},
-                   {int(stepper.lanes()), [&](void* memory, const AnyProblem<Real>& problem) {
-                      try {
-                        return stepper.advance(memory, problem);
-                      } catch (const OutOfMemory& e) {
-                        throw Error(ExitCode::device,
-                                    describe(device.info(), e) +
-                                        " for a part of the grid; cut it into more (--domains), or run with "
-                                        "--device cpu");
-                      }
-                    }});
+    const auto advance = [&](const LaneArrays<Real>& lanes, const AnyProblem<Real>& problem, EventLog<Real>*) {
+      try {
+        return stepper.advance(lanes, problem);
+      } catch (const OutOfMemory& e) {
+        throw Error(ExitCode::device,
+                    describe(device.info(), e) +
+                        " for a part of the grid; cut it into more (--domains), or run with --device cpu");
+      }
+    };
+    cpu::transport<Real>(setting, border, batch, host, {int(stepper.lanes()), advance, int(stepper.lanes() / 8)});
   } catch (const OutOfMemory& e) {
     border.give_up();
     throw Error(ExitCode::device, describe(device.info(), e) + " for photons in flight; lower --lanes");
   }
 }
 
-template void transport(Device&, Border<float>&, const Emitter<float>&, Pool&, const Options&, const cpu::Options&,
-                        Control&, Tally&, const Sink&);
-template void transport(Device&, Border<double>&, const Emitter<double>&, Pool&, const Options&, const cpu::Options&,
-                        Control&, Tally&, const Sink&);
+template void transport(Device&, const Setting<float>&, Border<float>&, const Batch&, const Options&,
+                        const cpu::Options&);
+template void transport(Device&, const Setting<double>&, Border<double>&, const Batch&, const Options&,
+                        const cpu::Options&);
 
 }  // namespace thor::device

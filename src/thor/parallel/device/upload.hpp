@@ -23,4 +23,35 @@ Buffer<T> upload(Device& device, std::span<const T> data) {
   return buffer;
 }
 
+/// Copies of the arrays that problems and sources point to, on a device for as long as this lives.
+class Copies {
+ public:
+  explicit Copies(Device& device) : device_(device) {}
+
+  /// As Upload.
+  const void* operator()(const void* data, std::size_t bytes) {
+    arrays_.push_back(upload<std::byte>(device_, {static_cast<const std::byte*>(data), bytes}));
+    return arrays_.back().data();
+  }
+
+  template <class Real>
+  AnyProblem<Real> copy(AnyProblem<Real> problem) {
+    problem.mirror(std::ref(*this));
+    return problem;
+  }
+  template <class Real>
+  std::vector<Source<Real>> copy(std::vector<Source<Real>> sources) {
+    for (auto& source : sources) {
+      for_each_array(source, [this]<class U>(const U*& array, std::size_t count) {
+        array = static_cast<const U*>((*this)(array, count * sizeof(U)));
+      });
+    }
+    return sources;
+  }
+
+ private:
+  Device& device_;
+  std::vector<Buffer<std::byte>> arrays_;
+};
+
 }  // namespace thor::device
