@@ -24,7 +24,7 @@ void add_config(CLI::App& command, ConfigArguments& arguments) {
 void add_engine(CLI::App& command, EngineArguments& arguments) {
   RunOptions& options = arguments.options;
   command.add_flag("--overwrite", options.overwrite, "replace an existing result file");
-  command.add_option("--device", options.device, "where to run: auto, cpu, cuda, cuda:1, ... (default: auto)");
+  command.add_option("--device", options.device, fmt::format("where to run: {} (default: auto)", device::choices()));
   command.add_option("--lanes", options.device_options.lanes, "photons in flight on a GPU (default: automatic)")
       ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1) << 31));
   command

@@ -51,7 +51,7 @@ void add_view(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 65535));
   command->add_option("--field", arguments->field, "field that is shown first (default: density)");
   command->add_option("--device", arguments->engine.options.device,
-                      "where rays are traced: auto, cpu, cuda, cuda:1, ... (default: auto)");
+                      fmt::format("where rays are traced: {} (default: auto)", device::choices()));
   add_threads(*command, arguments->engine.threads);
   command->add_flag("--quiet", arguments->engine.options.quiet, "print only the address");
   command->add_option("--isa", arguments->engine.options.cpu.isa, "kernel instruction set (see thor devices)");

@@ -1,10 +1,23 @@
 #!/bin/sh
-# backend_seam.sh ROOT: only a backend's own folder uses its programming interface, except for what a target is in
-# core/target.hpp and the choice in parallel/device/backends.cpp.
+# backend_seam.sh ROOT: only the folder of a backend names its programming interface, and only parallel/gpu, which is
+# compiled for each of them, and core/target.hpp write in the language of GPUs. Assembler has a place in the folders of
+# backends (the processor's is parallel/cpu) and in core/target.hpp.
 set -eu
 cd "$1"
-pattern='cuda_runtime|cuda[A-Z][A-Za-z]+\(|__global__|__device__|__shared__|<<<|atomicAdd|parallel/cuda/|__CUDA|__HIP|[^_]asm\(|__f(mul|maf)_rn'
-grep -rlE "$pattern" src/thor/parallel/cuda > /dev/null || { echo "backend_seam: the pattern finds nothing" >&2; exit 1; }
-found=$(grep -rnE "$pattern" src apps --include='*.?pp' --include='*.cu' |
-        grep -vE '^src/thor/parallel/cuda/|^src/thor/core/target.hpp:|^src/thor/parallel/device/backends.cpp:' || true)
-[ -z "$found" ] || { echo "CUDA outside of parallel/cuda:" >&2; echo "$found" >&2; exit 1; }
+failed=0
+
+# outside NAME PATTERN FOLDERS: no file but those in FOLDERS has the pattern, and some of those do.
+outside() {
+  grep -rliE "$2" src/thor | grep -qE "$3" || { echo "backend_seam: nothing has $1" >&2; exit 1; }
+  found=$(grep -rniE "$2" src apps --include='*.?pp' --include='*.cu' | grep -vE "$3" || true)
+  [ -z "$found" ] && return
+  echo "$1 outside of the folders of backends:" >&2
+  echo "$found" >&2
+  failed=1
+}
+
+outside CUDA 'cuda' '^src/thor/(parallel/cuda/|core/target\.hpp)'
+outside 'the language of GPUs' '__global__|__device__|__shared__|<<<|atomic(Add|CAS|Max|Min|Or)|__f(mul|maf)_rn|__(ballot|any)_sync' \
+        '^src/thor/(parallel/(cuda|gpu)/|core/target\.hpp)'
+outside assembler '(^|[^a-z])(__)?asm(__)?( volatile)?\(' '^src/thor/(parallel/(cuda|gpu|cpu)/|core/target\.hpp)'
+exit $failed

@@ -421,7 +421,7 @@ class Statements(unittest.TestCase):
             "MPI": "comm" in folders,
             "continue": "continue" in commands,
             "ray tracing": "operators" in folders,
-            "GPUs other than": not backends <= {"cpu", "device", "cuda"},
+            "GPUs other than": not backends <= {"cpu", "device", "gpu", "cuda"},
             "a shell, a slab, a cube or a uniform grid": types("dataset") != {"shell", "slab", "cube", "uniform_grid"},
         }
         for words, exists in there.items():

@@ -2,6 +2,7 @@
 #include "support/host_device.hpp"
 
 #include "thor/core/error.hpp"
+#include "thor/parallel/device/backend.hpp"
 #include "thor/parallel/device/rays.hpp"
 
 namespace test {
@@ -148,3 +149,14 @@ void HostDevice::launch(int, const thor::device::Task& task, const void* subject
 }
 
 }  // namespace test
+
+/// What makes it a backend, as one in src/thor/parallel has it.
+namespace thor::host {
+
+extern const device::Backend backend;
+const device::Backend backend{
+    "host", [] { return std::vector{test::HostDevice().info()}; },
+    [](int) -> std::unique_ptr<device::Device> { return std::make_unique<test::HostDevice>(); },
+    [] { return std::string(); }, [] { return std::string("tests"); }};
+
+}  // namespace thor::host

@@ -9,7 +9,7 @@
 namespace test {
 
 /// A pretend device: the lane program on the host, one lane after the other, with a memory of a given size. It tests
-/// the engine without a GPU, and is the smallest possible backend.
+/// the engine without a GPU, and is the smallest possible backend, which the tests list as `host`.
 class HostDevice final : public thor::device::Device {
  public:
   explicit HostDevice(std::size_t memory = std::size_t(1) << 40) : free_(memory) {}

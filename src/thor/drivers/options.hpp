@@ -59,7 +59,7 @@ struct RunOptions {
 
 /// "auto" is the first device there is, the next one for the next rank on this machine, or the processor (null).
 std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool writes_peeled_light = false);
-/// "cuda: NVIDIA H200 (sm_90)", "cpu: ...".
+/// "BACKEND: NVIDIA H200 (sm_90)", "cpu: ...".
 std::string describe(const device::Device* device, const cpu::Options& options);
 
 }  // namespace thor

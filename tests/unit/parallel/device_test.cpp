@@ -53,13 +53,11 @@ const std::string media[] = {
 class DeviceEngine : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (GetParam() == std::string("host")) {
-      device_ = std::make_unique<test::HostDevice>();
-    } else if (device::list().empty()) {
-      GTEST_SKIP() << "SKIPPED: no GPU: " << device::why_none("cuda");
-    } else {
-      device_ = device::open(GetParam());
+    const auto found = device::list();
+    if (std::ranges::none_of(found, [](const device::Info& info) { return info.backend == GetParam(); })) {
+      GTEST_SKIP() << "SKIPPED: no GPU: " << device::why_none(GetParam());
     }
+    device_ = device::open(GetParam());
   }
   Compute compute(device::Options options = {}) { return {device_.get(), options, {2, false, ""}}; }
   Compute processor() { return {nullptr, {}, {2, false, ""}}; }
@@ -544,6 +542,18 @@ TEST(SmallDevice, TakesFewerLanesWithAWarning) {
   EXPECT_NE(warning.find("trying 10000"), std::string::npos) << warning;
   EXPECT_TRUE(outcome.tally.conserves());
   EXPECT_EQ(outcome.photons.size(), 40000u);
+}
+
+/// The device that is the host is listed as those of src/thor/parallel are, so that what makes a backend is compiled
+/// and run without a GPU.
+TEST(Devices, AreThoseOfTheBackendsThatAreListed) {
+  const auto names = device::backends();
+  EXPECT_NE(std::ranges::find(names, "host"), names.end());
+  EXPECT_EQ(names.front(), "cuda") << "and those that are not in this build are known";
+  EXPECT_EQ(device::version("host"), "tests");
+  EXPECT_EQ(device::open("host:0")->info().name, "no device");
+  EXPECT_THROW(device::open("host:1"), Error);
+  EXPECT_EQ(device::choices(), "auto, cpu, cuda, cuda:1, host, host:1, ...");
 }
 
 TEST(Devices, UnknownOnesAreRefusedWithTheAlternatives) {

@@ -1,61 +1,54 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "thor/core/error.hpp"
-#include "thor/parallel/device/device.hpp"
-#if THOR_HAS_CUDA
-#include "thor/parallel/cuda/device.hpp"
-#endif
+#include "thor/parallel/device/backend.hpp"
 
 namespace thor::device {
 namespace {
 
-struct Backend {
-  std::string_view name;
-  std::vector<Info> (*list)();
-  std::unique_ptr<Device> (*open)(int index);
-  std::string (*why_none)();
-  std::string (*version)();
-};
-
-#if !THOR_HAS_CUDA
-namespace cuda {
-std::vector<Info> list() { return {}; }
-std::unique_ptr<Device> open(int) { return nullptr; }
-std::string why_none() { return "not in this build (configure with -DTHOR_CUDA=ON)"; }
-std::string version() { return "not in this build"; }
-}  // namespace cuda
-#endif
-
-/// The backends that thor knows; one that is not in this build lists nothing.
-const Backend known[] = {{"cuda", cuda::list, cuda::open, cuda::why_none, cuda::version}};
-
 const Backend* find(std::string_view name) {
-  for (const Backend& b : known) {
-    if (b.name == name) return &b;
-  }
-  return nullptr;
+  const auto known = known_backends();
+  const auto found = std::ranges::find(known, name, &Backend::name);
+  return found != known.end() ? *found : nullptr;
 }
+
+std::vector<Info> list(const Backend& backend) { return backend.list ? backend.list() : std::vector<Info>(); }
 
 }  // namespace
 
 std::vector<Info> list() {
   std::vector<Info> devices;
-  for (const Backend& b : known) {
-    for (Info& info : b.list()) devices.push_back(std::move(info));
-  }
+  for (const Backend* b : known_backends()) std::ranges::move(list(*b), std::back_inserter(devices));
   return devices;
 }
 
 std::vector<std::string_view> backends() {
   std::vector<std::string_view> names;
-  for (const Backend& b : known) names.push_back(b.name);
+  for (const Backend* b : known_backends()) names.push_back(b->name);
   return names;
 }
 
-std::string why_none(std::string_view backend) { return find(backend)->why_none(); }
-std::string version(std::string_view backend) { return find(backend)->version(); }
+std::string choices() {
+  std::string names = "auto, cpu, ";
+  for (const std::string_view b : backends()) names += fmt::format("{0}, {0}:1, ", b);
+  return names + "...";
+}
+
+std::string why_none(std::string_view backend) {
+  const Backend& b = *find(backend);
+  if (b.why_none) return b.why_none();
+  std::string option = fmt::format("THOR_{}", backend);
+  std::ranges::transform(option, option.begin(), [](unsigned char c) { return char(std::toupper(c)); });
+  return fmt::format("not in this build (configure with -D{}=ON)", option);
+}
+
+std::string version(std::string_view backend) {
+  const Backend& b = *find(backend);
+  return b.version ? b.version() : "not in this build";
+}
 
 std::unique_ptr<Device> open(std::string_view name) {
   std::string have = "cpu";
@@ -67,9 +60,10 @@ std::unique_ptr<Device> open(std::string_view name) {
     for (const std::string_view b : backends()) names += fmt::format(", {0} or {0}:N", b);
     throw Error(ExitCode::usage, fmt::format("--device {}: not a device; choose {}", name, names));
   }
-  const auto devices = backend->list();
+  const auto devices = list(*backend);
   if (devices.empty()) {
-    throw Error(ExitCode::device, fmt::format("--device {}: {}; devices here: {}", name, backend->why_none(), have));
+    throw Error(ExitCode::device,
+                fmt::format("--device {}: {}; devices here: {}", name, why_none(backend->name), have));
   }
   int index = 0;
   if (colon != std::string_view::npos) {

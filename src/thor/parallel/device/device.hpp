@@ -14,15 +14,14 @@
 #include "thor/parallel/device/tracing.hpp"
 #include "thor/transport/any_problem.hpp"
 
-/// The seam between the engine and a device's own programming interface. A backend is one folder beside this one: a
-/// class that implements Device and an entry in backends.cpp.
+/// The seam between the engine and a device's own programming interface (docs/contributing/backend.md).
 namespace thor::device {
 
 struct Info {
-  std::string backend;       ///< "cuda"
+  std::string backend;       ///< its name
   int index = 0;             ///< among the devices of the backend
   std::string name;          ///< as the maker calls it
-  std::string architecture;  ///< "sm_90"
+  std::string architecture;  ///< as its compiler calls it
   int processors = 1;        ///< units with a memory and schedulers of their own
   int schedulers = 1;        ///< groups that can issue in one cycle, in all of them
   int group = 1;             ///< threads that run in lockstep: 16, 32 or 64
@@ -117,7 +116,9 @@ class Buffer {
 std::vector<Info> list();
 /// The backends that thor knows, in this build or not.
 std::vector<std::string_view> backends();
-/// "cuda" or "cuda:1". Throws Error(device) with the alternatives.
+/// What may be asked for, for a help text: "auto, cpu, NAME, NAME:1, ...".
+std::string choices();
+/// NAME, or NAME:1 for the second device. Throws Error(device) with the alternatives.
 std::unique_ptr<Device> open(std::string_view name);
 /// Why a backend has no devices: "not in this build", "no driver", ...
 std::string why_none(std::string_view backend);

@@ -1,9 +1,10 @@
-// Compiled once for each dataset (THOR_DATASET) and precision (THOR_REAL): see ThorCuda.cmake.
+// Compiled once for each backend of GPUs, dataset (THOR_DATASET) and precision (THOR_REAL): see ThorBackends.cmake.
 #include THOR_DATASET_HEADER
-#include "thor/parallel/cuda/kernel.hpp"
 #include "thor/parallel/device/tracing.hpp"
+#include "thor/parallel/gpu/kernel.hpp"
+#include THOR_INTRINSICS_HEADER
 
-namespace thor::cuda {
+namespace thor::THOR_BACKEND {
 namespace {
 
 using ThisScene = Scene<THOR_DATASET<THOR_REAL>>;
@@ -12,8 +13,8 @@ using ThisScene = Scene<THOR_DATASET<THOR_REAL>>;
 constexpr int columns = 16, rows = 8;
 
 __global__ void __launch_bounds__(columns* rows)
-    trace_pixels(const __grid_constant__ ThisScene scene, const __grid_constant__ ImageJob job, ImageTile tile,
-                 int planes, THOR_REAL* out) {
+    trace_pixels(const THOR_PARAMETER ThisScene scene, const THOR_PARAMETER ImageJob job, ImageTile tile, int planes,
+                 THOR_REAL* out) {
   const int group = int(threadIdx.x) / warp, lane = int(threadIdx.x) % warp;
   const int column = int(blockIdx.x) * columns + group % 2 * 8 + lane % 8;
   const int row = int(blockIdx.y) * rows + group / 2 * 4 + lane / 8;
@@ -22,30 +23,27 @@ __global__ void __launch_bounds__(columns* rows)
 }
 
 __global__ void __launch_bounds__(256)
-    absorb_sightlines(const __grid_constant__ ThisScene scene, device::Sightlines sightlines,
-                      const __grid_constant__ Absorption absorption, THOR_REAL* tau, double* columns) {
+    absorb_sightlines(const THOR_PARAMETER ThisScene scene, device::Sightlines sightlines,
+                      const THOR_PARAMETER Absorption absorption, THOR_REAL* tau, double* columns) {
   device::absorb_bins(scene, sightlines, absorption, blockIdx.x, int(threadIdx.x), 256, tau, columns);
 }
 
-cudaError_t image(const void* scene, const void* arguments, device::LaunchShape, cudaStream_t stream) {
+Status image(const void* scene, const void* arguments, device::LaunchShape, Stream stream) {
   const auto& [job, tile, planes, out] = *static_cast<const device::ImageArguments<THOR_REAL>*>(arguments);
   const dim3 blocks(unsigned((tile.columns + columns - 1) / columns), unsigned((tile.rows + rows - 1) / rows));
   trace_pixels<<<blocks, columns * rows, 0, stream>>>(*static_cast<const ThisScene*>(scene), job, tile, planes, out);
-  return cudaGetLastError();
+  return take_error();
 }
 
-cudaError_t absorb(const void* scene, const void* arguments, device::LaunchShape, cudaStream_t stream) {
+Status absorb(const void* scene, const void* arguments, device::LaunchShape, Stream stream) {
   const auto& [sightlines, absorption, tau, columns] =
       *static_cast<const device::AbsorptionArguments<THOR_REAL>*>(arguments);
   absorb_sightlines<<<sightlines.count, 256, 0, stream>>>(*static_cast<const ThisScene*>(scene), sightlines, absorption,
                                                           tau, columns);
-  return cudaGetLastError();
+  return take_error();
 }
 
-cudaError_t probe() {
-  cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(trace_pixels));
-}
+Status probe() { return find_kernel(reinterpret_cast<const void*>(trace_pixels)); }
 
 }  // namespace
 
@@ -54,4 +52,4 @@ const Kernel THOR_ENTRY[2] = {
     {{device::Task::image, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, image},
     {{device::Task::absorb, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, absorb}};
 
-}  // namespace thor::cuda
+}  // namespace thor::THOR_BACKEND
