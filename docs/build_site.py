@@ -69,6 +69,7 @@ GROUPS = {
         ("docs/contributing/mesh.md", "Add a mesh"),
         ("docs/contributing/output.md", "Add an output"),
         ("docs/contributing/operator.md", "Add an operator"),
+        ("docs/contributing/backend.md", "Add a backend"),
         ("docs/contributing/mutations.md", "Mutations"),
         ("docs/contributing/critical-functions.md", "Critical functions"),
         ("docs/contributing/kernel-performance.md", "Kernel performance"),
