@@ -87,75 +87,91 @@ class Shares {
   int columns_ = 0, row_ = 0, rows_ = 0;
 };
 
+/// The axes of a lattice: the one closest to the direction of the rays, and the other two.
+struct LatticeAxes {
+  const double (&forward)[3];
+  int along = 0, across[2] = {};
+  double per_cell[2] = {};             ///< rays along a side of a cell
+  std::array<double, 3> step[2] = {};  ///< from a ray to the next one, in the plane of the image
+
+  LatticeAxes(const Camera& camera, int samples) : forward(camera.forward) {
+    const double(&f)[3] = forward;
+    for (int k = 1; k < 3; ++k) along = std::abs(f[k]) > std::abs(f[along]) ? k : along;
+    for (std::size_t s = 0; s < 2; ++s) {
+      const int k = across[s] = (along + 1 + int(s)) % 3;
+      // Along an axis that rays do not cross nothing changes within a cell.
+      const double side = std::sqrt(std::max(1 - f[k] * f[k], 0.));
+      const double pixels = std::max(std::round(side / camera.pixel()), 1.);
+      per_cell[s] = std::abs(f[k]) < 1e-9 ? 1 : samples * pixels;
+      for (int i = 0; i < 3; ++i) step[s][std::size_t(i)] = ((i == k ? 1 : 0) - f[k] * f[i]) / per_cell[s];
+    }
+  }
+  /// Where a vector in cells is in the lattice.
+  std::array<double, 2> place(const double (&x)[3]) const {
+    std::array<double, 2> p;
+    for (std::size_t s = 0; s < 2; ++s) {
+      p[s] = per_cell[s] * (x[across[s]] - forward[across[s]] / forward[along] * x[along]);
+    }
+    return p;
+  }
+  /// Whether rays can be followed in step. Others are followed one by one: lanes would be too far apart, or rays begin
+  /// and end in a plane of the image.
+  bool are_in_step(const Camera& camera) const {
+    constexpr double most_per_cell = 4, unlimited = 1e9;
+    const bool whole = camera.near <= -unlimited && camera.far >= unlimited;
+    return whole && std::max(per_cell[0], per_cell[1]) <= most_per_cell;
+  }
+  double slope(std::size_t s) const {
+    return std::abs(forward[across[s]]) < 1e-9 ? 0 : forward[across[s]] / forward[along];
+  }
+};
+
 }  // namespace
 
 RayLattice::RayLattice(const Camera& camera, const GridShape& shape, int samples)
     : camera_(camera), columns_(camera.columns) {
-  const double(&f)[3] = camera.forward;
-  int w = 0;
-  for (int k = 1; k < 3; ++k) w = std::abs(f[k]) > std::abs(f[w]) ? k : w;
-  const int axis[2] = {(w + 1) % 3, (w + 2) % 3};
-  const double pixel = camera.pixel();
-  double per_cell[2];
-  std::array<double, 3> step[2];  // from a ray to the next one, in the plane of the image
-  for (std::size_t s = 0; s < 2; ++s) {
-    const int k = axis[s];
-    // Along an axis that rays do not cross nothing changes within a cell.
-    const double side = std::sqrt(std::max(1 - f[k] * f[k], 0.)), pixels = std::max(std::round(side / pixel), 1.);
-    per_cell[s] = std::abs(f[k]) < 1e-9 ? 1 : samples * pixels;
-    for (int i = 0; i < 3; ++i) step[s][std::size_t(i)] = ((i == k ? 1 : 0) - f[k] * f[i]) / per_cell[s];
-  }
-  const auto place = [&](const double(&x)[3]) {  // in the lattice, of a vector in cells
-    Point p;
-    for (std::size_t s = 0; s < 2; ++s) p[s] = per_cell[s] * (x[axis[s]] - f[axis[s]] / f[w] * x[w]);
-    return p;
-  };
+  const LatticeAxes axes(camera, samples);
   double corner_of_image[3], side[3], height[3], middle[3];
   for (int k = 0; k < 3; ++k) {
-    side[k] = pixel * camera.right[k], height[k] = 2 * camera.half_height / camera.rows * camera.up[k];
+    side[k] = camera.pixel() * camera.right[k], height[k] = 2 * camera.half_height / camera.rows * camera.up[k];
     middle[k] = camera.position[k] - shape.origin[std::size_t(k)] / shape.cell_size;
     corner_of_image[k] = middle[k] - camera.half_width * camera.right[k] - camera.half_height * camera.up[k];
   }
-  first_ = place(corner_of_image), right_ = place(side), up_ = place(height);
+  first_ = axes.place(corner_of_image), right_ = axes.place(side), up_ = axes.place(height);
   for (std::size_t i = 0; i < 8; ++i) {
     const double x[3] = {i & 1 ? double(shape.count[0]) : 0, i & 2 ? double(shape.count[1]) : 0,
                          i & 4 ? double(shape.count[2]) : 0};
-    box_[i] = place(x);
+    box_[i] = axes.place(x);
   }
-  // The rays that both the image and the grid have, counted from the first of them.
-  Point begin;
-  int count[2];
+  const Point centre = axes.place(middle);
+  if (axes.are_in_step(camera)) in_step_.axis = axes.along;
   for (std::size_t s = 0; s < 2; ++s) {
-    Interval seen, gas;
-    for (const Point& p :
-         {corner(0, 0), corner(camera.columns, 0), corner(0, camera.rows), corner(camera.columns, camera.rows)}) {
-      seen.add(p[s]);
-    }
-    for (const Point& p : box_) gas.add(p[s]);
-    seen.cut(gas);
-    begin[s] = seen.high > seen.low ? std::floor(seen.low) : 0;
-    count[s] = seen.high > seen.low ? int(std::ceil(seen.high) - begin[s]) : 0;
-  }
-  const Point centre = place(middle);
-  // Others are followed one by one: lanes would be too far apart, or rays begin and end in a plane of the image.
-  constexpr double most_per_cell = 4, unlimited = 1e9;
-  const bool whole = camera.near <= -unlimited && camera.far >= unlimited;
-  if (whole && std::max(per_cell[0], per_cell[1]) <= most_per_cell) in_step_.axis = w;
-  for (std::size_t s = 0; s < 2; ++s) {
+    const auto [begin, count] = rays_along(s);
     if (in_step_.axis >= 0) {
-      in_step_.per_cell[s] = int(per_cell[s]), in_step_.first[s] = int(begin[s]);
-      in_step_.slope[s] = std::abs(f[axis[s]]) < 1e-9 ? 0 : f[axis[s]] / f[w];
+      in_step_.per_cell[s] = int(axes.per_cell[s]), in_step_.first[s] = int(begin);
+      in_step_.slope[s] = axes.slope(s);
     }
-    first_[s] -= begin[s];
-    for (Point& p : box_) p[s] -= begin[s];
-    for (std::size_t k = 0; k < 3; ++k) {
-      camera_.position[k] += (begin[s] + 0.5 * count[s] - centre[s]) * step[s][k];
-    }
-    const double length = std::hypot(step[s][0], step[s][1], step[s][2]);
-    (s == 0 ? camera_.half_width : camera_.half_height) = 0.5 * count[s] * length;
-    (s == 0 ? camera_.columns : camera_.rows) = count[s];
-    for (std::size_t k = 0; k < 3; ++k) (s == 0 ? camera_.right : camera_.up)[k] = step[s][k] / length;
+    first_[s] -= begin;
+    for (Point& p : box_) p[s] -= begin;
+    const std::array<double, 3>& step = axes.step[s];
+    for (std::size_t k = 0; k < 3; ++k) camera_.position[k] += (begin + 0.5 * count - centre[s]) * step[k];
+    const double length = std::hypot(step[0], step[1], step[2]);
+    (s == 0 ? camera_.half_width : camera_.half_height) = 0.5 * count * length;
+    (s == 0 ? camera_.columns : camera_.rows) = count;
+    for (std::size_t k = 0; k < 3; ++k) (s == 0 ? camera_.right : camera_.up)[k] = step[k] / length;
   }
+}
+
+/// The rays along an axis of the lattice that both the image and the grid have: the first, and how many.
+std::pair<double, int> RayLattice::rays_along(std::size_t s) const {
+  const int columns = columns_, rows = camera_.rows;
+  Interval seen, gas;
+  for (const Point& p : {corner(0, 0), corner(columns, 0), corner(0, rows), corner(columns, rows)}) seen.add(p[s]);
+  for (const Point& p : box_) gas.add(p[s]);
+  seen.cut(gas);
+  if (!(seen.high > seen.low)) return {0, 0};
+  const double begin = std::floor(seen.low);
+  return {begin, int(std::ceil(seen.high) - begin)};
 }
 
 ImageJob RayLattice::job_of(const ImageJob& image) const {

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "thor/operators/image.hpp"
@@ -36,6 +37,8 @@ class RayLattice {
   Point corner(double column, double row) const {
     return {first_[0] + column * right_[0] + row * up_[0], first_[1] + column * right_[1] + row * up_[1]};
   }
+
+  std::pair<double, int> rays_along(std::size_t axis) const;
 
   Camera camera_;  ///< with a pixel for each ray
   InStep in_step_;
