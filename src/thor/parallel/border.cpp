@@ -70,7 +70,7 @@ void Border<Real>::hold(GridPart part) {
   AnyProblem<Real> problem = build_(part);
   const PartFrame frame{part.box, m.grid.count, m.grid.periodic};
   const std::lock_guard lock(mutex_);
-  parts_.try_emplace(domain, Part{std::move(part), frame, std::move(problem), {}, {}});
+  parts_.try_emplace(domain, std::move(part), frame, std::move(problem));
   for (const Any& traveller : strays_[domain]) {
     --waiting_;
     put(traveller);
@@ -85,7 +85,7 @@ typename Border<Real>::Part* Border<Real>::wait() {
   const auto fullest = [this] {
     Part* best = nullptr;
     for (auto& [domain, part] : parts_) {
-      if (part.waiting() > (best ? best->waiting() : 0)) best = &part;
+      if (part.waiting > (best ? best->waiting.load() : 0)) best = &part;
     }
     return best;
   };
@@ -107,9 +107,11 @@ void Border<Real>::give_up() {
 
 template <class Real>
 void Border<Real>::take(Part& part, std::size_t count, std::vector<Any>& into) {
+  if (part.waiting.load(std::memory_order_relaxed) == 0) return;
   const std::lock_guard lock(mutex_);
-  waiting_ -= move_front(part.rays, count, into);
-  if (into.empty()) waiting_ -= move_front(part.photons, count, into);
+  std::size_t moved = move_front(part.rays, count, into);
+  if (into.empty()) moved = move_front(part.photons, count, into);
+  part.waiting -= moved, waiting_ -= moved;
 }
 
 template <class Real>
@@ -117,20 +119,27 @@ typename Border<Real>::Part* Border<Real>::take_rays(std::size_t count, std::vec
   const std::lock_guard lock(mutex_);
   for (auto& [domain, part] : parts_) {
     if (part.rays.empty()) continue;
-    waiting_ -= move_front(part.rays, count, into);
+    const std::size_t moved = move_front(part.rays, count, into);
+    part.waiting -= moved, waiting_ -= moved;
     return &part;
   }
   return nullptr;
 }
 
 template <class Real>
-void Border<Real>::post(Any traveller) {
-  const int domain = traveller.domain = medium_.spread->domains.owner(cell_of(traveller.lane));
+void Border<Real>::post(std::span<Any> travellers) {
+  for (Any& traveller : travellers) traveller.domain = medium_.spread->domains.owner(cell_of(traveller.lane));
   const std::lock_guard lock(mutex_);
-  const std::vector<int>& holders = holders_[std::size_t(domain)];
+  for (const Any& traveller : travellers) send(traveller);
+}
+
+template <class Real>
+void Border<Real>::send(const Any& traveller) {
+  const auto domain = std::size_t(traveller.domain);
+  const std::vector<int>& holders = holders_[domain];
   // A birth is dealt in turn; what has come this far stays here if it can.
   if (traveller.kind != Any::birth && std::ranges::count(holders, world_.rank()) > 0) return put(traveller);
-  const int rank = holders[next_holder_[std::size_t(domain)]++ % holders.size()];
+  const int rank = holders[next_holder_[domain]++ % holders.size()];
   if (rank == world_.rank()) return put(traveller);
   mail_.post(rank, traveller);
 }
@@ -142,7 +151,8 @@ void Border<Real>::put(const Any& traveller) {
   if (found == parts_.end()) return strays_[traveller.domain].push_back(traveller);
   Part& part = found->second;
   (traveller.kind == Any::ray ? part.rays : part.photons).push_back(traveller);
-  wake_.notify_one();
+  ++part.waiting;
+  if (idle_ > 0) wake_.notify_one();
 }
 
 template <class Real>
@@ -164,7 +174,7 @@ UniformGrid<Real> Border<Real>::whole_with_gas_of(const Part& part, const CellIn
 /// Finds out where some of the ids that this rank was dealt begin, and sends them there.
 template <class Real>
 bool Border<Real>::deal() {
-  if (window_.empty() && !dealt_all_ && !pool_.closed() && waiting_ < 4 * births_at_a_time) {
+  if (window_.empty() && !dealt_all_ && !pool_.closed() && waiting_ < births_at_a_time * std::uint64_t(4 + workers_)) {
     const comm::Dealer::Window window = dealer_.take(births_at_a_time);
     window_ = {window.next, window.end};
     dealt_all_ = window_.empty() && !window.more;
@@ -176,13 +186,15 @@ bool Border<Real>::deal() {
     return true;
   }
   const UniformGrid<Real> blank = whole_with(blank_);
+  Outbox outbox(this);
   for (std::uint64_t i = 0; i < births_at_a_time && !window_.empty(); ++i) {
     Any birth{};
     birth.kind = Any::birth;
     history_->start(birth_, 0, &blank, any_problem_->numerics(), emitter_, window_.next++, birth.origin);
     birth.lane = load_lane<Real>(birth_, 0);
-    post(birth);
+    outbox.post(birth);
   }
+  outbox.send();
   return true;
 }
 
@@ -197,8 +209,9 @@ void Border<Real>::obey(std::uint64_t copies) {
       std::vector<int>& holders = holders_[std::size_t(domain)];
       if (std::ranges::count(holders, relief.idle) == 0) holders.push_back(relief.idle);
       if (relief.busy == world_.rank()) {
-        std::deque<Any>& waiting = parts_.at(domain).photons;
-        for (std::size_t half = waiting.size() / 2; half > 0; --half, --waiting_) {
+        Part& part = parts_.at(domain);
+        std::deque<Any>& waiting = part.photons;
+        for (std::size_t half = waiting.size() / 2; half > 0; --half, --waiting_, --part.waiting) {
           mail_.post(relief.idle, waiting.back());
           waiting.pop_back();
         }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "thor/comm/dealer.hpp"
@@ -98,12 +99,38 @@ class Border {
 
   /// A part with the travellers that wait to be followed in it.
   struct Part {
-    GridPart grid;
-    PartFrame frame;
-    AnyProblem<Real> problem;
-    std::deque<Any> photons, rays;  ///< that wait; rays come first, as photons make more of them
+    Part(GridPart part, const PartFrame& cells, AnyProblem<Real> of_it)
+        : grid(std::move(part)), frame(cells), problem(std::move(of_it)) {}
+    const GridPart grid;
+    const PartFrame frame;
+    const AnyProblem<Real> problem;
+    std::deque<Any> photons{}, rays{};    ///< that wait; rays come first, as photons make more of them
+    std::atomic<std::size_t> waiting{0};  ///< number of both, which threads may look at without the lock
+  };
 
-    std::size_t waiting() const { return photons.size() + rays.size(); }
+  /// What a thread sends on, many travellers at a time: all threads of a process meet at one lock.
+  class Outbox {
+   public:
+    explicit Outbox(Border* border) : border_(border) {}
+    void post(const Any& traveller) {
+      travellers_.push_back(traveller);
+      if (travellers_.size() >= at_a_time) send();
+    }
+    void send() {
+      if (!travellers_.empty()) border_->post(travellers_);
+      travellers_.clear();
+      age_ = 0;
+    }
+    /// Between steps: none waits here for long, nor while a thread has nothing to do.
+    void look() {
+      if (!travellers_.empty() && (++age_ >= 16 || border_->idle_ > 0)) send();
+    }
+
+   private:
+    static constexpr std::size_t at_a_time = 64;
+    Border* border_;
+    std::vector<Any> travellers_;
+    int age_ = 0;
   };
 
   /// `build`: the problem of a part. `workers`: threads that will call wait().
@@ -120,6 +147,7 @@ class Border {
   Part* wait();
   /// Wakes all that wait, and lets nobody wait again: for a thread that has failed.
   void give_up();
+  /// Whether travellers wait in any part.
   bool has_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   /// Moves up to `count` travellers from those that wait in a part, rays first.
   void take(Part& part, std::size_t count, std::vector<Any>& into);
@@ -127,8 +155,8 @@ class Border {
   bool is_congested() const { return congested_.load(std::memory_order_relaxed); }
   /// Some part with rays that wait, which are moved; null: there is none.
   Part* take_rays(std::size_t count, std::vector<Any>& into);
-  /// Sends a traveller to whoever holds its cell.
-  void post(Any traveller);
+  /// Sends travellers to whoever holds their cells.
+  void post(std::span<Any> travellers);
   /// Photons that have ended here in all.
   void count_ended(std::uint64_t photons) { ended_ += photons; }
 
@@ -150,6 +178,7 @@ class Border {
   }
   void hold(GridPart part);
   bool deal();
+  void send(const Any& traveller);
   void put(const Any& traveller);
   void obey(std::uint64_t copies);
   comm::Dealer::State state();
@@ -179,7 +208,7 @@ class Border {
   std::atomic<std::size_t> waiting_{0};
   std::atomic<bool> congested_{false};
   std::atomic<std::uint64_t> ended_{0};
-  int idle_ = 0;
+  std::atomic<int> idle_{0};  ///< threads that wait
   bool done_ = false, dealt_all_ = false;
   Pool::Block window_;  ///< ids that this rank was dealt
   std::uint64_t copies_ = 0;

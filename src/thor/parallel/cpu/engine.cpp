@@ -50,7 +50,7 @@ class Worker {
         tally_(shared.batch.tally) {
     const Observers& observers = shared.setting.observers;
     if (observers.empty()) return;
-    peeler_.emplace(shared.setting, shared.border, count_, shared.isa, tally_, control_.abort);
+    peeler_.emplace(shared.setting, shared.border, outbox_, count_, shared.isa, tally_, control_.abort);
     if (shared.batch.sink.seen && observers.recorded >= 0) tally_.keep(observers.recorded, seen_);
   }
 
@@ -63,6 +63,7 @@ class Worker {
         problem_ = &part_->problem;
         if (peeler_) peeler_->enter(*part_);
         follow();
+        outbox_.send();
         hand_over();
       }
     }
@@ -86,7 +87,8 @@ class Worker {
       if (tally_.is_crowded()) join_histories();
       if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
-      if (part_ && live_ < count_ && shared_.border->has_waiting()) {
+      if (part_) outbox_.look();
+      if (part_ && live_ < count_ && part_->waiting.load(std::memory_order_relaxed) > 0) {
         for (int lane = 0; lane < count_; ++lane) {
           if (lanes_.phase[lane] == Phase::idle) refill(lane);
         }
@@ -121,7 +123,7 @@ class Worker {
     for (int l = 0; l < count_; ++l) {
       if (lanes_.phase[l] == Phase::idle) continue;
       set_cell(lanes_, l, part_->frame.to_whole(cell_of(lanes_, l)));
-      shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
+      outbox_.post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
       lanes_.phase[l] = Phase::idle;
       --live_;
     }
@@ -140,7 +142,7 @@ class Worker {
   bool crosses(int l) {
     if (lanes_.phase[l] != Phase::departs) return false;
     if (arrives(part_->frame, lanes_, l)) return true;
-    shared_.border->post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
+    outbox_.post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
     --live_;
     refill(l);
     return true;
@@ -179,6 +181,7 @@ class Worker {
     const Border<Real>& border = *shared_.border;
     peeler_->trace();
     while (border.is_congested() && !control_.abort) {
+      outbox_.send();
       std::vector<Traveller<Real>> rays;
       if (const auto* part = shared_.border->take_rays(1024, rays)) {
         peeler_->enter(*part);
@@ -285,6 +288,7 @@ class Worker {
   const AnyProblem<Real>* problem_ = &shared_.setting.problem;
   typename Border<Real>::Part* part_ = nullptr;  ///< that photons are in; null: all gas is here
   std::vector<Traveller<Real>> travellers_;
+  typename Border<Real>::Outbox outbox_{shared_.border};
   Clock::time_point next_look_ = Clock::now() + shared_.between_looks;
   std::vector<double> memory_;
   LaneArrays<Real> lanes_;

@@ -34,10 +34,11 @@ void copy_lane(const LaneArrays<Real>& from, std::size_t i, const LaneArrays<Rea
 }  // namespace
 
 template <class Real>
-Peeler<Real>::Peeler(const Setting<Real>& setting, Border<Real>* border, int lanes, std::string_view isa,
-                     TallyPart& tally, const std::atomic<bool>& abort)
+Peeler<Real>::Peeler(const Setting<Real>& setting, const Border<Real>* border, typename Border<Real>::Outbox& outbox,
+                     int lanes, std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort)
     : problem_(&setting.problem),
       border_(border),
+      outbox_(outbox),
       emitter_(setting.emitter.view()),
       observers_(setting.observers),
       stride_(lanes),
@@ -278,7 +279,7 @@ void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Sender& or
   if (part_ && !part_->frame.holds(cell)) {  // of a jump that ends in another part, or of a beam that enters there
     set_cell(queue_, int(place), cell);
     queue_.phase[place] = Phase::fly;
-    border_->post({Traveller<Real>::ray, 0, load_lane<Real>(queue_, int(place)), {}, ray});
+    outbox_.post({Traveller<Real>::ray, 0, load_lane<Real>(queue_, int(place)), {}, ray});
     return;
   }
   waiting_.push_back(ray);
@@ -298,7 +299,7 @@ template <class Real>
 typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>& ray) {
   if (traced_.phase[lane] != Phase::departs) return Goes::nowhere;
   if (arrives(part_->frame, traced_, lane)) return Goes::on;
-  border_->post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
+  outbox_.post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
   return Goes::away;
 }
 

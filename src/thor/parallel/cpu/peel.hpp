@@ -16,8 +16,8 @@ template <class Real>
 class Peeler {
  public:
   /// `lanes`: photons that are moved together.
-  Peeler(const Setting<Real>& setting, Border<Real>* border, int lanes, std::string_view isa, TallyPart& tally,
-         const std::atomic<bool>& abort);
+  Peeler(const Setting<Real>& setting, const Border<Real>* border, typename Border<Real>::Outbox& outbox, int lanes,
+         std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort);
 
   /// At a border: the part that photons and rays are in from now on. No ray may be waiting.
   void enter(const typename Border<Real>::Part& part) { part_ = &part, problem_ = &part.problem; }
@@ -74,7 +74,8 @@ class Peeler {
   void see(const RayBurden<Real>& ray, double optical_depth, Phase end);
 
   const AnyProblem<Real>* problem_;
-  Border<Real>* const border_;
+  const Border<Real>* const border_;
+  typename Border<Real>::Outbox& outbox_;
   const typename Border<Real>::Part* part_ = nullptr;
   const EmitterView<Real> emitter_;
   const Observers& observers_;
