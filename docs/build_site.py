@@ -67,6 +67,8 @@ GROUPS = {
         ("docs/contributing/line.md", "Add a line"),
         ("docs/contributing/dataset.md", "Add a dataset"),
         ("docs/contributing/mesh.md", "Add a mesh"),
+        ("docs/contributing/generator.md", "Add a generator"),
+        ("docs/contributing/key.md", "Add a configuration key"),
         ("docs/contributing/output.md", "Add an output"),
         ("docs/contributing/operator.md", "Add an operator"),
         ("docs/contributing/backend.md", "Add a backend"),
