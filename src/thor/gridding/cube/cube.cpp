@@ -146,17 +146,60 @@ CellArray label(const std::string& name) {
   return {name, name.starts_with("emissivity_") ? "erg s-1 cm-3" : speed ? "km s-1" : hot ? "K" : "cm-3", name};
 }
 
+/// By which the values of each field are multiplied.
+std::map<std::string, double> factors_of(const CubeOptions& o, const io::Input& input) {
+  std::map<std::string, double> factor;
+  for (const auto& [name, field] : o.fields) {
+    const std::string unit = field.unit ? *field.unit : field.array.empty() ? "" : io::units_of(input, field.array);
+    factor[name] = field.array.empty() && unit.empty() ? 1 : cube_factor(name, unit, o.solar_metallicity);
+  }
+  return factor;
+}
+
+/// Values of all cells by field, and their sums.
+struct CubeValues {
+  std::map<std::string, std::vector<float>> grid;
+  std::map<std::string, double> sum;
+};
+
+CubeValues read_values(const CubeOptions& o, const io::Input& input, const Lattice& lattice,
+                       const std::map<std::string, double>& factor, const std::vector<std::string>& outputs,
+                       CubeFaults& faults) {
+  CubeValues values;
+  for (const auto& name : outputs) values.grid[name].reserve(lattice.count()), values.sum[name] = 0;
+  const auto cells = std::size_t(lattice.cells[1] * lattice.cells[2]);
+  for (std::uint64_t x = 0; x < std::uint64_t(lattice.cells[0]); ++x) {
+    stop_if_interrupted();
+    Plane plane;
+    read_plane(o, input, factor, x, cells, plane);
+    faults.check(plane, x, std::size_t(lattice.cells[2]));
+    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // goes on only to count the others
+    derive(o, outputs, cells, plane);
+    for (const auto& name : outputs) {
+      values.grid[name].insert(values.grid[name].end(), plane[name].begin(), plane[name].end());
+      for (const float v : plane[name]) values.sum[name] += double(v);
+    }
+  }
+  return values;
+}
+
+/// "mass 1 Msun"; "" for a field without a total.
+std::string total_text(const std::string& name, double total) {
+  if (name == "density") return fmt::format("{:<24} {:.7g} Msun\n", "mass", total / emission::solar_mass);
+  if (name == "HI_density") {
+    return fmt::format("{:<24} {:.7g} Msun\n", "HI mass", total * hydrogen_mass / emission::solar_mass);
+  }
+  if (!name.starts_with("emissivity_")) return "";
+  return fmt::format("luminosity {:<13} {:.7g} erg/s\n", name.substr(11), total);
+}
+
 }  // namespace
 
 std::string grid_cube(const CubeOptions& o) {
   const std::vector<std::string> outputs = outputs_of(o);
   const io::Input input(o.input);
   const Lattice lattice = lattice_of(o, input);
-  std::map<std::string, double> factor;
-  for (const auto& [name, field] : o.fields) {
-    const std::string unit = field.unit ? *field.unit : field.array.empty() ? "" : io::units_of(input, field.array);
-    factor[name] = field.array.empty() && unit.empty() ? 1 : cube_factor(name, unit, o.solar_metallicity);
-  }
+  const std::map<std::string, double> factor = factors_of(o, input);
   MemoryPlan memory;
   memory.grid = double(lattice.count()) * double(outputs.size() * sizeof(float));
   memory.per_cell = double(outputs.size() * sizeof(float));
@@ -168,24 +211,8 @@ std::string grid_cube(const CubeOptions& o) {
   require(memory, {std::nullopt, available_memory()});
   io::detail::require_apart(o.output, o.input);
   io::ArrayOutput file(o.output, o.overwrite);
-
-  std::map<std::string, std::vector<float>> grid;
-  std::map<std::string, double> sum;
-  for (const auto& name : outputs) grid[name].reserve(lattice.count());
-  const auto cells = std::size_t(lattice.cells[1] * lattice.cells[2]);
   CubeFaults faults(o.on_bad_cells, o.temperature_floor, o.density_floor);
-  for (std::uint64_t x = 0; x < std::uint64_t(lattice.cells[0]); ++x) {
-    stop_if_interrupted();
-    Plane plane;
-    read_plane(o, input, factor, x, cells, plane);
-    faults.check(plane, x, std::size_t(lattice.cells[2]));
-    if (o.on_bad_cells == OnBadCells::error && faults.total() > 0) continue;  // goes on only to count the others
-    derive(o, outputs, cells, plane);
-    for (const auto& name : outputs) {
-      grid[name].insert(grid[name].end(), plane[name].begin(), plane[name].end());
-      for (const float v : plane[name]) sum[name] += double(v);
-    }
-  }
+  const CubeValues values = read_values(o, input, lattice, factor, outputs, faults);
   refuse_bad_cells(o, faults);
   write_head(file, {lattice, o.redshift, o.hubble});
   file.attribute("/gridding", "cube", std::string_view(o.input));
@@ -197,19 +224,11 @@ std::string grid_cube(const CubeOptions& o) {
     text += fmt::format("bad cells    {}: {} left empty, {} set to a floor\n{}", faults.total(), faults.dropped(),
                         faults.floored(), faults.describe());
   }
-  const std::vector<std::uint64_t> shape{std::uint64_t(lattice.cells[0]), std::uint64_t(lattice.cells[1]),
-                                         std::uint64_t(lattice.cells[2])};
+  const std::vector<std::uint64_t> shape(lattice.cells.begin(), lattice.cells.end());
   for (const auto& name : outputs) {
     const CellArray array = label(name);
-    file.write<float>(name, std::span<const float>(grid[name]), shape, array.units, array.description, o.compression);
-    if (name == "density") {
-      text += fmt::format("{:<24} {:.7g} Msun\n", "mass", sum[name] * lattice.volume() / emission::solar_mass);
-    } else if (name == "HI_density") {
-      text += fmt::format("{:<24} {:.7g} Msun\n", "HI mass",
-                          sum[name] * lattice.volume() * hydrogen_mass / emission::solar_mass);
-    } else if (name.starts_with("emissivity_")) {
-      text += fmt::format("luminosity {:<13} {:.7g} erg/s\n", name.substr(11), sum[name] * lattice.volume());
-    }
+    file.write<float>(name, values.grid.at(name), shape, array.units, array.description, o.compression);
+    text += total_text(name, values.sum.at(name) * lattice.volume());
   }
   file.commit(o.overwrite);
   const std::string wrote = describe_file(o.output, lattice, outputs);
