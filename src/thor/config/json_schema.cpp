@@ -100,6 +100,32 @@ Json is_one_of(const Schema& schema, const Condition& when) {
   return tests.empty() ? test : tests.size() == 1 ? tests[0] : Json{{"anyOf", tests}};
 }
 
+/// A key must be absent if none of its declarations applies.
+void add_conditions(const Schema& schema, const Json& properties, Json& all) {
+  for (const auto& [key, ignored] : properties.items()) {
+    Json tests = Json::array();
+    for (const Parameter& p : schema.parameters) {
+      if (p.key == key && !p.spec.when.key.empty()) tests.push_back(is_one_of(schema, p.spec.when));
+    }
+    if (!tests.empty()) all.push_back({{"if", {{"required", {key}}}}, {"then", {{"anyOf", tests}}}});
+  }
+}
+
+/// Of the keys of a group exactly one is given.
+void add_groups(const Schema& schema, Json& all) {
+  for (const auto& group : schema.groups) {
+    Json one = Json::array();
+    for (const auto& key : group) one.push_back({{"required", {key}}});
+    Json rule{{"oneOf", one}};
+    for (const Parameter& p : schema.parameters) {
+      if (p.key == group.front() && !p.spec.when.key.empty()) {
+        rule = {{"if", is_one_of(schema, p.spec.when)}, {"then", rule}};
+      }
+    }
+    all.push_back(rule);
+  }
+}
+
 Json object(const Schema& schema) {
   Json properties = Json::object(), required = Json::array(), all = Json::array();
   for (const Parameter& p : schema.parameters) {
@@ -121,25 +147,8 @@ Json object(const Schema& schema) {
       all.push_back({{"if", is_one_of(schema, p.spec.when)}, {"then", {{"required", {p.key}}}}});
     }
   }
-  // A key must be absent if none of its declarations applies.
-  for (const auto& [key, ignored] : properties.items()) {
-    Json tests = Json::array();
-    for (const Parameter& p : schema.parameters) {
-      if (p.key == key && !p.spec.when.key.empty()) tests.push_back(is_one_of(schema, p.spec.when));
-    }
-    if (!tests.empty()) all.push_back({{"if", {{"required", {key}}}}, {"then", {{"anyOf", tests}}}});
-  }
-  for (const auto& group : schema.groups) {
-    Json one = Json::array();
-    for (const auto& key : group) one.push_back({{"required", {key}}});
-    Json rule{{"oneOf", one}};
-    for (const Parameter& p : schema.parameters) {
-      if (p.key == group.front() && !p.spec.when.key.empty()) {
-        rule = {{"if", is_one_of(schema, p.spec.when)}, {"then", rule}};
-      }
-    }
-    all.push_back(rule);
-  }
+  add_conditions(schema, properties, all);
+  add_groups(schema, all);
   Json out{{"type", "object"}};
   if (!schema.meaning.empty()) out["description"] = schema.meaning;
   out["properties"] = properties;
