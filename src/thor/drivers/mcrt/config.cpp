@@ -8,9 +8,9 @@
 #include <set>
 
 #include "thor/config/nearest.hpp"
-#include "thor/config/section.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/dataset_type.hpp"
+#include "thor/drivers/common_keys.hpp"
 #include "thor/drivers/mcrt/setup.hpp"
 #include "thor/drivers/mcrt/sky.hpp"
 
@@ -33,9 +33,7 @@ struct File {
 const Section<OutputFile>& output_file_section() {
   static const Section<OutputFile> section = [] {
     Section<OutputFile> s("The result file.");
-    s.text("path", &OutputFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
-           {.meaning = "result file, relative to the configuration: .h5 (HDF5) or .zarr (a directory)",
-            .example = "out.h5"});
+    add_result_path(s, &OutputFile::path, "out.h5");
     using enum KeepTally;
     s.choice("tally", &OutputFile::tally,
              std::vector<Option<KeepTally>>{
@@ -295,20 +293,10 @@ const Section<File>& root_section() {
     s.choice("driver", of_config(&Config::driver),
              std::vector<Option<Driver>>{{"mcrt", Driver::mcrt, "Monte Carlo radiative transfer"}},
              {.meaning = "kind of run: `mcrt` or `raytrace`", .fallback = "mcrt"});
-    s.text("line", of_config(&Config::line), "the name of a line",
-           [](const std::string& name) { return !name.empty(); },
-           {.meaning = "spectral line: a name of `thor lines` or of `line_list`", .example = "Lya"});
-    s.text("line_list", of_config(&Config::line_list), "a file name", [](const std::string&) { return true; },
-           {.meaning = "file with further lines ([lines](lines.md)); its path is relative to the configuration",
-            .fallback = ""});
-    s.integer("seed", of_config(&Config::seed), 0, std::numeric_limits<std::uint64_t>::max(),
-              {.meaning = "seed of the random numbers; the same seed gives the same photons", .fallback = "1"});
-    s.choice("precision", of_config(&Config::precision),
-             std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
-                                            {"double", Precision::double_, "64-bit numbers, about half as fast"}},
-             {.meaning = "floating-point precision of the transport", .fallback = "single"});
-    s.map("dataset", of_config(&Config::dataset), dataset_section(),
-          {.meaning = "the gas: geometry, density, temperature, velocity, dust"});
+    add_common_keys(s, of_config,
+                    {.meaning = "spectral line: a name of `thor lines` or of `line_list`", .example = "Lya"},
+                    "seed of the random numbers; the same seed gives the same photons",
+                    "floating-point precision of the transport");
     s.list("generators", of_config(&Config::generators), generator_section(),
            {.meaning = "the sources of light: place, spectrum, luminosity, number of photons"});
     s.map("acceleration", of_config(&Config::acceleration), acceleration_section(),

@@ -69,22 +69,20 @@ config::Config find_config(const std::string& path, const io::Input& file, const
   }
 }
 
-Earlier open_this(const std::string& path, const config::Config* asked) {
-  io::require_whole(path, io::contents(path));
-  const io::Input file(path);
-  const auto made_by = file.text("/", "thor_version");
-  const auto format = file.number("/", "format_version");
-  const auto config = file.text("/", "config"), name = file.text("/", "config_path");
-  if (!made_by || !format || !config) refuse(path, "not a result of thor");
-  if (*made_by != version || *format != double(io::result_format_version)) {
-    const std::string why =
-        *made_by != version
-            ? fmt::format("it was made by thor {}, and this is {}", *made_by, version)
-            : fmt::format("it is of format {:g}, and this thor writes format {}", *format, io::result_format_version);
+/// Another version may have other photons.
+void require_version(const std::string& path, const std::string& made_by, double format) {
+  if (made_by != version || format != double(io::result_format_version)) {
+    const std::string why = made_by != version ? fmt::format("it was made by thor {}, and this is {}", made_by, version)
+                                               : fmt::format("it is of format {:g}, and this thor writes format {}",
+                                                             format, io::result_format_version);
     refuse(path, why +
                      ": photons may differ. Use the thor that made it, or run its configuration again with more "
                      "photons (thor info --config)");
   }
+}
+
+/// Refuses a result that does not have all of its light in a tally.
+void require_tally(const std::string& path, const io::Input& file) {
   if (file.text("/", "driver") == "raytrace") {
     refuse(path, "it is a result of driver: raytrace. Run the configuration again (thor info --config)");
   }
@@ -98,11 +96,22 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
            "the run was cut with photons or rays in flight, whose light is partly counted. Run it again with a longer "
            "--drain");
   }
-  if (!name || !file.has(std::string(group) + "/cells")) {
+  if (!file.text("/", "config_path") || !file.has(std::string(group) + "/cells")) {
     refuse(path,
            "it has no tally (too large, output.tally: never, no outputs, cut on a device, or an earlier build). Run "
            "its configuration again with more photons (thor info --config), and output.tally: always to continue it");
   }
+}
+
+Earlier open_this(const std::string& path, const config::Config* asked) {
+  io::require_whole(path, io::contents(path));
+  const io::Input file(path);
+  const auto made_by = file.text("/", "thor_version");
+  const auto format = file.number("/", "format_version");
+  const auto config = file.text("/", "config");
+  if (!made_by || !format || !config) refuse(path, "not a result of thor");
+  require_version(path, *made_by, *format);
+  require_tally(path, file);
   if (const auto commit = file.text("/", "git_commit"); commit && *commit != git_commit) {
     warning("{} was made by commit {}, this is {}: photons may differ. Continue it with the thor that made it.", path,
             *commit, git_commit);

@@ -33,7 +33,7 @@ struct KernelsOf {
 class Kernels {
  public:
   /// Uses the arguments for as long as it lives.
-  Kernels(const config::Config& config, const Setup& setup, const Compute& compute);
+  Kernels(const config::Config& config, const Setup& setup, const Compute& hardware);
 
   const config::Config& config;
   const Setup& setup;

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "thor/config/nearest.hpp"
-#include "thor/config/section.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/dataset_type.hpp"
+#include "thor/drivers/common_keys.hpp"
 
 namespace thor::config {
 namespace {
@@ -21,9 +20,7 @@ struct RaysFile {
 const Section<RaysFile>& rays_file_section() {
   static const Section<RaysFile> section = [] {
     Section<RaysFile> s("The result file.");
-    s.text("path", &RaysFile::path, "a file name that ends in .h5 or .zarr", is_result_name,
-           {.meaning = "result file, relative to the configuration: .h5 (HDF5) or .zarr (a directory)",
-            .example = "rays.h5"});
+    add_result_path(s, &RaysFile::path, "rays.h5");
     s.text("frames", &RaysFile::frames, "a folder", [](const std::string&) { return true; },
            {.meaning = "folder for the pictures of cameras that move; by default the name of the result with _frames",
             .fallback = ""});
@@ -87,20 +84,9 @@ const Section<RaytraceFile>& raytrace_section() {
     s.choice("driver", &RaytraceFile::driver,
              std::vector<Option<Driver>>{{"raytrace", Driver::raytrace, "straight rays and operators along them"}},
              {.meaning = "kind of run: `mcrt` or `raytrace`", .example = "raytrace"});
-    s.text("line", of_config(&Raytrace::line), "the name of a line",
-           [](const std::string& name) { return !name.empty(); },
-           {.meaning = "line whose `tau0` a shell, slab or cube has; not used in a grid", .fallback = "Lya"});
-    s.text("line_list", of_config(&Raytrace::line_list), "a file name", [](const std::string&) { return true; },
-           {.meaning = "file with further lines ([lines](lines.md)); its path is relative to the configuration",
-            .fallback = ""});
-    s.integer("seed", of_config(&Raytrace::seed), 0, std::numeric_limits<std::uint64_t>::max(),
-              {.meaning = "seed of random sightlines and of noise", .fallback = "1"});
-    s.choice("precision", of_config(&Raytrace::precision),
-             std::vector<Option<Precision>>{{"single", Precision::single_, "32-bit numbers"},
-                                            {"double", Precision::double_, "64-bit numbers, about half as fast"}},
-             {.meaning = "floating-point precision of the rays; fields have 32 bits", .fallback = "single"});
-    s.map("dataset", of_config(&Raytrace::dataset), dataset_section(),
-          {.meaning = "the gas: geometry, density, temperature, velocity, dust"});
+    add_common_keys(
+        s, of_config, {.meaning = "line whose `tau0` a shell, slab or cube has; not used in a grid", .fallback = "Lya"},
+        "seed of random sightlines and of noise", "floating-point precision of the rays; fields have 32 bits");
     s.list("cameras", of_config(&Raytrace::cameras), camera_section(),
            {.meaning = "cameras for images of the operators", .fallback = "[]"});
     s.list("operators", of_config(&Raytrace::operators), operator_section(),
