@@ -184,7 +184,7 @@ MUTATIONS = [
            "  if constexpr (D::dusty) cross_section = cross_section + dataset.dust_ratio(here, problem.dust);\n", "",
            RAYS, PEEL, "PeelOffImages.OfADustyDiscAreThoseOfEscapedPhotons"),
     source("fuse_light", "close", "the ray of a group has the light of one member",
-           "group.fused.weight * count", "group.fused.weight", PEEL, "Fusing.*"),
+           "weight_of(group)", "group.weight", PEEL, "Fusing.*"),
     header("fuse_first", "join_group", "the first member of a group sends its ray",
            "replaces(key, ++group.count)", "++group.count == 0 && replaces(key, 1)", "tests/unit/transport/fuse_test.cpp",
            "FuseGroup.DrawsEachMemberWithTheSameChance"),

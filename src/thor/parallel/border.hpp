@@ -18,6 +18,7 @@
 #include "thor/parallel/cpu/kernel.hpp"
 #include "thor/transport/any_problem.hpp"
 #include "thor/transport/pool.hpp"
+#include "thor/transport/ray.hpp"
 
 namespace thor {
 
@@ -50,19 +51,6 @@ bool arrives(const PartFrame& frame, const Lanes& lanes, int i) {
   return stays;
 }
 
-/// What a ray towards an observer stands for.
-template <class Real>
-struct RayBurden {
-  std::uint64_t id;  ///< of its photon
-  double light;      ///< at its start
-  double end;        ///< optical depth at which it ends
-  double position[3];
-  Real frequency;  ///< at its start
-  Real before;     ///< the sum there
-  int observer;
-  int generator;  ///< of its photon
-};
-
 /// A photon or a ray on its way from one part of a grid to another. Its cell is that of the whole grid.
 template <class Real>
 struct Traveller {
@@ -71,7 +59,7 @@ struct Traveller {
   int domain;  ///< where it is going
   Lane<Real> lane;
   Origin origin;  ///< of a photon; of a birth the id alone
-  RayBurden<Real> burden;
+  Ray<Real> burden;
 };
 
 /// How photons travel between the parts of a grid.

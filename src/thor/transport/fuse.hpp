@@ -53,5 +53,20 @@ THOR_FN void open_group(FuseGroup<Real>& group, const Event<Real>& event, Real f
   group = {event, frequency, {place[0], place[1], place[2]}, id, weight, 1};
 }
 
+/// Lets the ray of an event join a group, or open another one after close().
+template <class Real>
+THOR_FN void join_or_open(FuseGroup<Real>& group, const FuseRules& rules, const Event<Real>& event, Real frequency,
+                          const double (&place)[3], const RayKey& key, double weight, const auto& close) {
+  if (join_group(group, rules, event, frequency, place, key)) return;
+  close();
+  open_group(group, event, frequency, place, key.id, weight);
+}
+
+/// The weight of the ray of a group: the light of all members.
+template <class Real>
+THOR_FN double weight_of(const FuseGroup<Real>& group) {
+  return group.weight * group.count;
+}
+
 }  // namespace THOR_ISA
 }  // namespace thor

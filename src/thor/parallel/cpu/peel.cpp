@@ -4,8 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "thor/transport/peel.hpp"
-
 namespace thor::cpu {
 namespace {
 
@@ -78,34 +76,24 @@ Peeler<Real>::Peeler(const Setting<Real>& setting, const Border<Real>* border, t
 
 template <class Real>
 void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
+  const RayRules& rules = observers_.rules;
   for (int o = 0; o < int(observers_.towards.size()); ++o) {
     const auto& n = observers_.towards[std::size_t(o)];
     Origin birth;
     const double sent =
         history_.emit(pack_, 0, dataset, problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth);
     if (!(sent > 0)) continue;
-    tally_.accept(Seen{origin.id,
-                       o,
-                       true,
-                       origin.weight_initial * sent,
-                       double(pack_.frequency[0]),
-                       {birth.position[0], birth.position[1], birth.position[2]},
-                       origin.generator});
+    const Real frequency = pack_.frequency[0];
+    tally_.accept(seen_at_birth(birth, o, sent, frequency));
+    const bool flies = pack_.phase[0] == Phase::fly;
+    const double end = flies ? history_.end_of_ray(rules, {emitter_.seed, origin.id, at_birth, o}) : rules.cut;
+    const Ray<Real> ray = ray_of_birth(birth, o, sent, frequency, end, rules);
+    pack_.column[0] = ray.before, pack_.tabulated[0] = Real(rules.depth);
     if (part_) set_cell(pack_, 0, part_->frame.to_part(cell_of(pack_, 0)));
-    if (pack_.phase[0] == Phase::fly) {
-      const double end = history_.end_of_ray(observers_.rules, {emitter_.seed, origin.id, at_birth, o});
-      pack_.column[0] = Real(observers_.rules.cut - end), pack_.tabulated[0] = Real(observers_.rules.depth);
-      wait(pack_, 0, {origin.id, origin.weight, origin.generator}, o, sent, end);
+    if (flies) {
+      wait(pack_, 0, ray);
     } else {  // it passes the medium by
-      see({origin.id,
-           origin.weight * sent,
-           observers_.rules.cut,
-           {birth.position[0], birth.position[1], birth.position[2]},
-           pack_.frequency[0],
-           0,
-           o,
-           origin.generator},
-          0, Phase::escaped);
+      see(ray, 0, Phase::escaped);
     }
   }
 }
@@ -125,9 +113,9 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       if (seen == 0) continue;
       const int kind = event_kind(events.kind[i]);
       if (kind == EventKind::nothing) continue;
-      const int many = events_of(observers_.rules, kind, events.x[i], events.steps[i]);
       const auto at = std::size_t(lane);
-      if (many > 1 && !is_drawn(thinning_[at], events.steps[i], many)) continue;
+      const auto thinning = [&] { return thinning_[at]; };
+      if (!sends_rays(observers_.rules, kind, events.x[i], events.steps[i], thinning)) continue;
       auto& packs = kind == EventKind::by_jump ? jumps_ : scatterings_;
       if (!looked_at) {
         put(packs.front(), i, origins[at], 0, observers);
@@ -154,7 +142,7 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
 template <class Real>
 void Peeler<Real>::put(Pack& pack, int i, const Origin& origin, int first, int end) {
   for_each_event_field(pack.log.arrays, log_.arrays, [&](auto* to, const auto* from) { to[pack.count] = from[i]; });
-  pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight, origin.generator};
+  pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight};
   if (pack.count == kernel_.lanes) send(pack, first, end);
 }
 
@@ -169,7 +157,7 @@ void Peeler<Real>::fuse(int observer, int i, int lane, const Origin& origin) {
   FusePack& pack = fusing_[std::size_t(observer)];
   for_each_event_field(pack.log.arrays, log_.arrays, [&](auto* to, const auto* from) { to[pack.count] = from[i]; });
   pack.lanes[std::size_t(pack.count)] = lane;
-  pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight, origin.generator};
+  pack.origins[std::size_t(pack.count++)] = {origin.id, origin.weight};
   if (pack.count == kernel_.lanes) fuse_waiting(observer);
 }
 
@@ -204,7 +192,7 @@ void Peeler<Real>::fuse_waiting(int observer) {
   }
   for (int k = 0; k < pack.count; ++k) {
     const auto at = std::size_t(k);
-    Group& group = groups_[std::size_t(pack.lanes[at]) * fusing_.size() + std::size_t(observer)];
+    FuseGroup<Real>& group = groups_[std::size_t(pack.lanes[at]) * fusing_.size() + std::size_t(observer)];
     if (events.kind[k] == EventKind::nothing) {
       close(group, observer);
       continue;
@@ -214,22 +202,20 @@ void Peeler<Real>::fuse_waiting(int observer) {
     const Sender& origin = pack.origins[at];
     const double place[3] = {places_[at][0], places_[at][1], places_[at][2]};
     const RayKey key{emitter_.seed, origin.id, std::uint64_t(event.steps), observer};
-    if (join_group(group.fused, observers_.fuse, event, frequencies_[at], place, key)) continue;
-    close(group, observer);
-    open_group(group.fused, event, frequencies_[at], place, origin.id, origin.weight);
-    group.generator = origin.generator;
+    join_or_open(group, observers_.fuse, event, frequencies_[at], place, key, origin.weight,
+                 [&] { close(group, observer); });
   }
   pack.count = 0;
 }
 
 /// Lets the member that was drawn wait for its ray, with the light of all.
 template <class Real>
-void Peeler<Real>::close(Group& group, int observer) {
-  const std::uint32_t count = std::exchange(group.fused.count, 0);
-  if (count == 0) return;
+void Peeler<Real>::close(FuseGroup<Real>& group, int observer) {
+  if (group.count == 0) return;
   Pack& pack = scatterings_[std::size_t(observer)];
-  for_each_event_field(pack.log.arrays, group.fused.drawn, [&](auto* to, const auto& from) { to[pack.count] = from; });
-  pack.origins[std::size_t(pack.count++)] = {group.fused.id, group.fused.weight * count, group.generator};
+  for_each_event_field(pack.log.arrays, group.drawn, [&](auto* to, const auto& from) { to[pack.count] = from; });
+  pack.origins[std::size_t(pack.count++)] = {group.id, weight_of(group)};
+  group.count = 0;
   if (pack.count == kernel_.lanes) send(pack, observer, observer + 1);
 }
 
@@ -246,36 +232,36 @@ void Peeler<Real>::send(Pack& pack, int first, int end) {
     kernel_.peel(pack.log, problem_->data(), observers_.rules, {n[0], n[1], n[2]}, pack_, moved_, weights_.data(),
                  ends_.data());
     for (int k = 0; k < pack.count; ++k) {
-      const auto at = std::size_t(k);
-      const int many = events_of(observers_.rules, event_kind(events.kind[k]), events.x[k], events.steps[k]);
-      const double weight = double(weights_[at]) * many;
       if (moved_.phase[k] == Phase::absorbed) {
         tally_.count_ray(Phase::absorbed);
-      } else {
-        wait(moved_, k, pack.origins[at], o, weight, double(ends_[at]));
+        continue;
       }
+      const auto at = std::size_t(k);
+      const Sender& origin = pack.origins[at];
+      const double light =
+          light_of_ray(observers_.rules, origin.weight, weights_[at], events.kind[k], events.x[k], events.steps[k]);
+      Ray<Real> ray{origin.id, light, double(ends_[at]), {}, pack_.frequency[k], pack_.column[k], o};
+      locate(k, ray.position);
+      wait(moved_, k, ray);
     }
   }
   pack.count = 0;
 }
 
 template <class Real>
-void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Sender& origin, int observer, double weight,
-                        double end) {
-  RayBurden<Real> ray{origin.id, origin.weight * weight, end, {}, pack_.frequency[lane], pack_.column[lane],
-                      observer,  origin.generator};
-  CellIndex cell{};  // in the whole grid
-  if (part_) {
-    const CellIndex here = cell_of(pack_, lane);
-    cell = part_->frame.to_whole(here);
-    set_cell(pack_, lane, cell);
-    history_.coordinates(pack_, lane, &border_->whole(), ray.position);
-    set_cell(pack_, lane, here);
-  } else {
-    history_.coordinates(pack_, lane, problem_->dataset(), ray.position);
-  }
+void Peeler<Real>::locate(int lane, double (&position)[3]) {
+  if (!part_) return history_.coordinates(pack_, lane, problem_->dataset(), position);
+  const CellIndex here = cell_of(pack_, lane);
+  set_cell(pack_, lane, part_->frame.to_whole(here));
+  history_.coordinates(pack_, lane, &border_->whole(), position);
+  set_cell(pack_, lane, here);
+}
+
+template <class Real>
+void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Ray<Real>& ray) {
   const std::size_t place = waiting_.size();
   copy_lane(from, std::size_t(lane), queue_, place);
+  const CellIndex cell = part_ ? part_->frame.to_whole(cell_of(pack_, lane)) : CellIndex{};
   if (part_ && !part_->frame.holds(cell)) {  // of a jump that ends in another part, or of a beam that enters there
     set_cell(queue_, int(place), cell);
     queue_.phase[place] = Phase::fly;
@@ -296,7 +282,7 @@ void Peeler<Real>::receive(const Traveller<Real>& ray) {
 }
 
 template <class Real>
-typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const RayBurden<Real>& ray) {
+typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const Ray<Real>& ray) {
   if (traced_.phase[lane] != Phase::departs) return Goes::nowhere;
   if (arrives(part_->frame, traced_, lane)) return Goes::on;
   outbox_.post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
@@ -340,7 +326,7 @@ void Peeler<Real>::trace_waiting() {
     if (!std::exchange(ended, false)) continue;
     for (std::size_t lane = 0; lane < width; ++lane) {
       if (lanes.phase[lane] == Phase::fly || lanes.phase[lane] == Phase::idle) continue;
-      const RayBurden<Real>& burden = waiting_[ray[lane]];
+      const Ray<Real>& burden = waiting_[ray[lane]];
       const Goes goes = cross(int(lane), burden);
       if (goes == Goes::on) continue;
       if (goes == Goes::nowhere) {
@@ -355,17 +341,11 @@ void Peeler<Real>::trace_waiting() {
 }
 
 template <class Real>
-void Peeler<Real>::see(const RayBurden<Real>& ray, double optical_depth, Phase end) {
-  if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
-  tally_.count_ray(end);
-  if (end != Phase::escaped && end != Phase::stopped) return;
-  tally_.accept(Seen{ray.id,
-                     ray.observer,
-                     false,
-                     ray.light * history_.left_of_ray(observers_.rules, optical_depth),
-                     double(ray.frequency),
-                     {ray.position[0], ray.position[1], ray.position[2]},
-                     ray.generator});
+void Peeler<Real>::see(const Ray<Real>& ray, double optical_depth, Phase end) {
+  const Phase fate = end_of(ray, optical_depth, end);
+  tally_.count_ray(fate);
+  if (!is_seen(fate)) return;
+  tally_.accept(seen_of(ray, history_.left_of_ray(observers_.rules, optical_depth), emitter_));
 }
 
 template class Peeler<float>;

@@ -41,7 +41,6 @@ class Peeler {
   struct Sender {
     std::uint64_t id;
     double weight;
-    int generator;
   };
   /// Events of one kind that wait until a pack is full.
   struct Pack {
@@ -54,24 +53,21 @@ class Peeler {
   struct FusePack : Pack {
     std::vector<int> lanes;
   };
-  /// A group and what its ray needs.
-  struct Group {
-    FuseGroup<Real> fused{};
-    int generator = 0;
-  };
   void put(Pack& pack, int i, const Origin& origin, int first, int end);
   void fuse(int observer, int i, int lane, const Origin& origin);
   void end_group(int observer, int lane);
   void fuse_waiting(int observer);
-  void close(Group& group, int observer);
+  void close(FuseGroup<Real>& group, int observer);
   void send(Pack& pack, int first, int end);
   void trace_waiting();
   /// Whether a ray that has left a part goes on, here or elsewhere.
   enum class Goes { on, away, nowhere };
-  Goes cross(int lane, const RayBurden<Real>& ray);
+  Goes cross(int lane, const Ray<Real>& ray);
+  /// Where a ray starts, which is in `pack_`.
+  void locate(int lane, double (&position)[3]);
   /// Lets a ray wait, which has started as in `pack_` and is in `from` now.
-  void wait(const LaneArrays<Real>& from, int lane, const Sender& origin, int observer, double weight, double end);
-  void see(const RayBurden<Real>& ray, double optical_depth, Phase end);
+  void wait(const LaneArrays<Real>& from, int lane, const Ray<Real>& ray);
+  void see(const Ray<Real>& ray, double optical_depth, Phase end);
 
   const AnyProblem<Real>* problem_;
   const Border<Real>* const border_;
@@ -88,13 +84,13 @@ class Peeler {
   EventLog<Real> log_{};
   std::vector<Pack> scatterings_, jumps_;  ///< for each observer that steps look at, or one for all
   std::vector<FusePack> fusing_;           ///< for each observer; none: nothing is fused
-  std::vector<Group> groups_;              ///< of each lane for each observer
+  std::vector<FuseGroup<Real>> groups_;    ///< of each lane for each observer
   std::vector<std::array<double, 3>> places_;
   std::vector<Real> frequencies_;
   std::vector<std::uint32_t> thinning_;  ///< of the photon in each lane
   LaneArrays<Real> pack_, moved_;        ///< rays that are made together: their starts, and after some segments
   LaneArrays<Real> traced_, queue_;      ///< rays that are traced together, and that wait
-  std::vector<RayBurden<Real>> waiting_;
+  std::vector<Ray<Real>> waiting_;
   std::vector<Real> weights_, ends_;
 };
 

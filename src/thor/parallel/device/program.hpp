@@ -2,7 +2,7 @@
 #include "thor/parallel/device/shares.hpp"
 #include "thor/transport/fuse.hpp"
 #include "thor/transport/history.hpp"
-#include "thor/transport/peel.hpp"
+#include "thor/transport/ray.hpp"
 #include "thor/transport/step.hpp"
 
 /// What one lane of a device does, written once for every backend.
@@ -33,22 +33,11 @@ struct alignas(16) WaitingEvent {
   double weight;  ///< of the photon [erg/s]
 };
 
-/// A ray towards an observer.
-struct Ray {
-  std::uint64_t id;
-  int observer;
-  double light;      ///< at its start [erg/s]
-  double end;        ///< optical depth at which it ends
-  double before;     ///< what the sum starts with, so that the ray ends at the cut of all rays
-  double frequency;  ///< with which it started: what the Hubble flow does is up to the observer
-  double position[3];
-};
-
 /// A ray that has left the gas around its event.
 template <class Real>
 struct alignas(16) WaitingRay {
   Lane<Real> lane;
-  Ray ray;
+  Ray<Real> ray;
 };
 
 /// What rays to observers need. Each lane of a slice has room for some events and pauses when it is full, until the
@@ -151,8 +140,8 @@ THOR_FN void forget_scatterings(LaneLog<V>& log, bool marked, IntOf<V> steps) {
 template <class V, class P>
 THOR_FN void store_event(const Event<V, P>& event, LaneLog<V>& log, int i) {
   const std::uint64_t id = log.origin->id;
-  const int many = events_of(*log.rules, event_kind(event.kind), event.x, event.steps);
-  if (many > 1 && !is_drawn(thinning_of(log.seed, id), event.steps, many)) {
+  const auto thinning = [&]() THOR_INLINE_LAMBDA { return thinning_of(log.seed, id); };
+  if (!sends_rays(*log.rules, event.kind, event.x, event.steps, thinning)) {
     log.count = i;
     return;
   }
@@ -187,7 +176,7 @@ THOR_NOINLINE int fuse_events(const P& problem, const Program<typename P::Real>&
     FuseGroup<Real>& group = groups[o];
     if (group.count == 0) return;
     group.drawn.seen = IntOf<Real>(1 << o);
-    out[count++] = {group.drawn, group.id, group.weight * group.count};
+    out[count++] = {group.drawn, group.id, weight_of(group)};
     group.count = 0;
   };
   for (int i = 0; i < log.count; ++i) {
@@ -204,9 +193,7 @@ THOR_NOINLINE int fuse_events(const P& problem, const Program<typename P::Real>&
       double place[3];
       dataset.coordinates(ray, 0, place);
       const RayKey key{log.seed, waiting.id, std::uint64_t(waiting.event.steps), o};
-      if (join_group(groups[o], rays.fuse, waiting.event, ray.frequency, place, key)) continue;
-      close(o);
-      open_group(groups[o], waiting.event, ray.frequency, place, waiting.id, waiting.weight);
+      join_or_open(groups[o], rays.fuse, waiting.event, ray.frequency, place, key, waiting.weight, [&] { close(o); });
     }
     if (list > 0) out[count++] = waiting;
   }

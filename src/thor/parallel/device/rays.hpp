@@ -1,7 +1,6 @@
 #pragma once
 #include "thor/parallel/device/program.hpp"
 #include "thor/transport/march.hpp"
-#include "thor/transport/peel.hpp"
 
 /// Rays from events to observers on a device, as cpu::Peeler traces them: the same light in the same quanta.
 namespace thor::device {
@@ -19,83 +18,59 @@ inline namespace THOR_ISA {
 
 /// Counts a ray that has ended.
 template <class Real, class Cells>
-THOR_FN void see(const Program<Real>& program, const Ray& ray, double optical_depth, int end, RayCounts& counts,
+THOR_FN void see(const Program<Real>& program, const Ray<Real>& ray, double optical_depth, int end, RayCounts& counts,
                  const Cells& cells) {
-  const RayRules& rules = program.rays.rules;
-  if (optical_depth > ray.end) end = Phase::absorbed;  // in the segment in which it leaves the gas, too
-  count_ray(Phase(end), counts);
-  if (end != Phase::escaped && end != Phase::stopped) return;
-  count_seen(program.plan,
-             Seen{ray.id,
-                  ray.observer,
-                  false,
-                  ray.light * left_of_ray(rules, optical_depth),
-                  ray.frequency,
-                  {ray.position[0], ray.position[1], ray.position[2]},
-                  number_of(program.emitter, ray.id).generator},
-             cells);
+  const Phase fate = end_of(ray, optical_depth, Phase(end));
+  count_ray(fate, counts);
+  if (!is_seen(fate)) return;
+  count_seen(program.plan, seen_of(ray, left_of_ray(program.rays.rules, optical_depth), program.emitter), cells);
 }
 
 /// The ray of a birth towards an observer. False: there is none, or it passes the medium by and has been counted.
 template <class Atomic, class P>
 THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>& program,
-                               const WaitingEvent<typename P::Real>& waiting, LaneIn<P>& lane, Ray& ray,
-                               RayCounts& counts, const SharedCells<Atomic>& cells) {
+                               const WaitingEvent<typename P::Real>& waiting, LaneIn<P>& lane,
+                               Ray<typename P::Real>& ray, RayCounts& counts, const SharedCells<Atomic>& cells) {
   using Real = typename P::Real;
-  const RayProgram<Real>& rays = program.rays;
-  const double(&n)[3] = rays.towards[ray.observer];
+  const RayRules& rules = program.rays.rules;
+  const int observer = ray.observer;
+  const double(&n)[3] = program.rays.towards[observer];
   const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
   const double sent = sent_towards(program.emitter.sources[number_of(program.emitter, waiting.id).generator], n);
   if (!(sent > 0)) return false;
-  ray.light = waiting.weight * sent;
   Origin birth;
   lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
-  ray.frequency = double(lane.frequency);
-  count_seen(program.plan,
-             Seen{waiting.id,
-                  ray.observer,
-                  true,
-                  birth.weight_initial * sent,
-                  ray.frequency,
-                  {birth.position[0], birth.position[1], birth.position[2]},
-                  birth.generator},
-             cells);
-  if (lane.phase != Phase::fly) {  // it passes the medium by
-    ray.end = rays.rules.cut;
-    for (int k = 0; k < 3; ++k) ray.position[k] = birth.position[k];
-    see(program, ray, 0, Phase::escaped, counts, cells);
-    return false;
-  }
-  ray.end = end_of_ray(rays.rules, RayKey{program.emitter.seed, waiting.id, at_birth, ray.observer});
-  lane.column = Real(rays.rules.cut - ray.end), lane.tabulated = Real(rays.rules.depth);
-  return true;
+  count_seen(program.plan, seen_at_birth(birth, observer, sent, lane.frequency), cells);
+  const bool flies = lane.phase == Phase::fly;
+  const double end =
+      flies ? end_of_ray(rules, RayKey{program.emitter.seed, waiting.id, at_birth, observer}) : rules.cut;
+  ray = ray_of_birth(birth, observer, sent, lane.frequency, end, rules);
+  lane.column = ray.before, lane.tabulated = Real(rules.depth);
+  if (!flies) see(program, ray, 0, Phase::escaped, counts, cells);  // it passes the medium by
+  return flies;
 }
 
 /// The ray of an event towards an observer. False: there is none.
 template <class Atomic, class P>
 THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& program,
-                       const WaitingEvent<typename P::Real>& waiting, int observer, LaneIn<P>& lane, Ray& ray,
-                       RayCounts& counts, const SharedCells<Atomic>& cells) {
+                       const WaitingEvent<typename P::Real>& waiting, int observer, LaneIn<P>& lane,
+                       Ray<typename P::Real>& ray, RayCounts& counts, const SharedCells<Atomic>& cells) {
   using Real = typename P::Real;
   const RayProgram<Real>& rays = program.rays;
   const int kind = event_kind(waiting.event.kind);
   ray.id = waiting.id, ray.observer = observer;
-  if (kind == EventKind::by_birth) {
-    if (!start_birth<Atomic>(problem, program, waiting, lane, ray, counts, cells)) return false;
-  } else {
-    const double(&n)[3] = rays.towards[observer];
-    const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
-    const auto event = event_as<PlaceIn<typename P::Dataset>>(waiting.event);
-    auto peeled =
-        kind == EventKind::by_jump ? peel_jump(event, towards, problem) : peel_scattering(event, towards, problem);
-    release(peeled, event, rays.rules);
-    lane = peeled.lane;
-    const int many = events_of(rays.rules, kind, event.x, event.steps);
-    ray.light = waiting.weight * (double(peeled.weight) * many), ray.end = double(peeled.end);
-  }
+  if (kind == EventKind::by_birth) return start_birth<Atomic>(problem, program, waiting, lane, ray, counts, cells);
+  const double(&n)[3] = rays.towards[observer];
+  const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
+  const auto event = event_as<PlaceIn<typename P::Dataset>>(waiting.event);
+  auto peeled =
+      kind == EventKind::by_jump ? peel_jump(event, towards, problem) : peel_scattering(event, towards, problem);
+  release(peeled, event, rays.rules);
+  lane = peeled.lane;
+  ray.light = light_of_ray(rays.rules, waiting.weight, peeled.weight, event.kind, event.x, event.steps);
+  ray.end = double(peeled.end);
   view<Real>(problem.dataset).coordinates(lane, 0, ray.position);
-  ray.frequency = double(lane.frequency);
-  ray.before = double(lane.column);
+  ray.frequency = lane.frequency, ray.before = lane.column;
   return true;
 }
 
@@ -126,7 +101,7 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
       const bool all = which == all_observers;
       for (int o = all ? 0 : which; o < (all ? rays.observers : which + 1); ++o) {
         LaneIn<P> lane;
-        Ray ray;
+        Ray<Real> ray;
         if (!start_ray<Atomic>(problem, program, waiting, o, lane, ray, counts, cells)) continue;
         bool ended = false;
         for (int k = 0; k < first_segments && !ended; ++k) ended = march(lane, problem, cut);
@@ -138,7 +113,7 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
           }
           while (!ended) ended = march(lane, problem, cut);
         }
-        see(program, ray, double(lane.tau) - ray.before, int(lane.phase), counts, cells);
+        see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, cells);
       }
     }
   }
@@ -148,10 +123,11 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
 /// Counts the ray of a lane, if it has ended, and takes the next one. False: there is none. Called, not inlined, as it
 /// would take registers from the march.
 template <class Atomic, class Real, class Q>
-THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real, Q>& lane, Ray& ray, RayCounts& counts, int copy) {
+THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real, Q>& lane, Ray<Real>& ray, RayCounts& counts,
+                            int copy) {
   const RayProgram<Real>& rays = program.rays;
   if (lane.phase != Phase::idle) {
-    see(program, ray, double(lane.tau) - ray.before, int(lane.phase), counts, cells_of<Atomic>(program, copy));
+    see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, cells_of<Atomic>(program, copy));
     lane.phase = Phase::idle;
   }
   const std::uint32_t waiting = program.report->rays;
@@ -167,7 +143,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
   using Real = typename P::Real;
   LaneIn<P> lane{};
   lane.phase = Phase::idle;
-  Ray ray;
+  Ray<Real> ray;
   RayCounts counts{};
   const auto next = [&] {  // what is called has the lane in memory, as in advance_lane()
     LaneIn<P> other = lane;
