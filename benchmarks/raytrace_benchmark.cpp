@@ -10,7 +10,7 @@
 #include "thor/core/parallel_for.hpp"
 #include "thor/datasets/field_array.hpp"
 #include "thor/operators/ray_lattice.hpp"
-#include "thor/parallel/tracer.hpp"
+#include "thor/parallel/ray_engine.hpp"
 
 using namespace thor;
 
@@ -78,7 +78,7 @@ double shortest(int repeats, const auto& work) {
 
 /// As the driver does: rays in step with the cells, and pixels that are averages over their areas. Returns the time of
 /// the averages.
-double project(Tracer& tracer, const ImageJob& job, const GridShape& shape, int threads, std::span<double> pixels) {
+double project(RayEngine& engine, const ImageJob& job, const GridShape& shape, int threads, std::span<double> pixels) {
   std::ranges::fill(pixels, 0.);
   const RayLattice rays(job.camera, shape, 1);
   const ImageJob in_step = rays.job_of(job);
@@ -87,11 +87,11 @@ double project(Tracer& tracer, const ImageJob& job, const GridShape& shape, int 
   for (const ImageTile& tile : tiles) count += tile.pixels();
   static std::vector<double> found;
   found.resize(count);
-  tracer.image(in_step, tiles, found);
+  engine.image(in_step, tiles, found);
   return shortest(1, [&] { rays.average(tiles, found, 0, job.camera.rows, pixels, threads); });
 }
 
-void measure_images(Tracer& tracer, const GridShape& shape, int pixels, int threads, const std::string& where,
+void measure_images(RayEngine& engine, const GridShape& shape, int pixels, int threads, const std::string& where,
                     int repeats) {
   const int cells = int(shape.count[0]);
   std::vector<float> table;
@@ -108,11 +108,11 @@ void measure_images(Tracer& tracer, const GridShape& shape, int pixels, int thre
     } else {
       job.set(projection);
     }
-    std::vector<double> planes(std::size_t(job.planes()) * std::size_t(pixels) * std::size_t(pixels));
+    std::vector<double> planes(std::size_t(job.planes) * std::size_t(pixels) * std::size_t(pixels));
     double averages = 1e30;
     const double seconds = shortest(repeats, [&] {
-      if (kind == 2) return tracer.image(job, planes);
-      averages = std::min(averages, project(tracer, job, shape, threads, planes));
+      if (kind == 2) return engine.image(job, planes);
+      averages = std::min(averages, project(engine, job, shape, threads, planes));
     });
     constexpr const char* names[] = {"projection on axis", "projection off axis", "render off axis"};
     fmt::print("{:<22} {:<20} {:9.3f} ms  {:8.3g} pixels/s", where, names[kind], 1e3 * seconds,
@@ -122,7 +122,7 @@ void measure_images(Tracer& tracer, const GridShape& shape, int pixels, int thre
   }
 }
 
-void measure_absorption(Tracer& tracer, int cells, int count, const std::string& where) {
+void measure_absorption(RayEngine& engine, int cells, int count, const std::string& where) {
   Absorption a{};
   a.density.field = 0, a.temperature.field = 1, a.velocity.velocity = 2;
   a.density_unit = 1e-8, a.temperature_unit = 4e4, a.velocity_unit = 5e6;
@@ -139,7 +139,7 @@ void measure_absorption(Tracer& tracer, int cells, int count, const std::string&
   }
   std::vector<float> tau(std::size_t(count) * 2000);
   std::vector<double> columns(std::size_t(count), 0.);
-  const double seconds = shortest(2, [&] { tracer.absorb(rays, a, tau, columns); });
+  const double seconds = shortest(2, [&] { engine.follow(rays, SightlineJob(a), tau, columns); });
   fmt::print("{:<22} {:<20} {:9.3f} ms  {:8.3g} sightlines/s\n", where, "absorption, 2000 bins", 1e3 * seconds,
              count / seconds);
   std::fflush(stdout);
@@ -156,16 +156,16 @@ int main(int argc, char** argv) {
   fmt::print("{}^3 cells, {}^2 pixels\n", cells, pixels);
   for (int i = 4; i < argc; ++i) {
     const int threads = std::atoi(argv[i]);
-    const auto packs = make_tracer(scene, cpu::Options{threads, false, ""});
+    const auto packs = make_ray_engine(scene, cpu::Options{threads, false, ""});
     measure_images(*packs, grid.shape, pixels, threads, fmt::format("cpu, {} threads", threads), 3);
     if (spectra) measure_absorption(*packs, cells, 200 * threads, fmt::format("cpu, {} threads", threads));
     if (threads > 1) continue;
-    const auto one = make_tracer(scene, cpu::Options{1, true, ""});
+    const auto one = make_ray_engine(scene, cpu::Options{1, true, ""});
     measure_images(*one, grid.shape, pixels, 1, "cpu, one lane", 1);
   }
   if (device == "cpu") return 0;
   const auto opened = device::open(device);
-  const auto tracer = make_tracer(scene, cpu::Options{available_threads(), false, ""}, *opened);
-  measure_images(*tracer, grid.shape, pixels, available_threads(), device, 20);
-  if (spectra) measure_absorption(*tracer, cells, 10000, device);
+  const auto engine = make_ray_engine(scene, cpu::Options{available_threads(), false, ""}, *opened);
+  measure_images(*engine, grid.shape, pixels, available_threads(), device, 20);
+  if (spectra) measure_absorption(*engine, cells, 10000, device);
 }

@@ -115,12 +115,11 @@ void trace(int kind, const void* any, const thor::device::ImageArguments<Real>& 
 }
 
 template <class Real>
-void absorb(int kind, const void* any, const thor::device::AbsorptionArguments<Real>& spectra) {
+void follow(int kind, const void* any, const thor::device::SightlineArguments<Real>& all) {
   with_scene<Real>(kind, any, [&](const auto& scene) {
-    for (std::uint32_t i = 0; i < spectra.sightlines.count; ++i) {
+    for (std::uint32_t i = 0; i < all.sightlines.count; ++i) {
       for (int lane = 0; lane < 3; ++lane) {
-        thor::device::absorb_bins(scene, spectra.sightlines, spectra.absorption, i, lane, 3, spectra.tau,
-                                  spectra.columns);
+        thor::device::trace_numbers(scene, all.sightlines, all.job, i, lane, 3, all.numbers, all.sums);
       }
     }
   });
@@ -135,8 +134,8 @@ void run(const thor::device::Task& task, const void* subject, const void* argume
       return test::advance(task.kind, subject, *static_cast<const device::Program<Real>*>(arguments), shape);
     case image:
       return trace(task.kind, subject, *static_cast<const device::ImageArguments<Real>*>(arguments));
-    case absorb:
-      return test::absorb(task.kind, subject, *static_cast<const device::AbsorptionArguments<Real>*>(arguments));
+    case sightlines:
+      return follow(task.kind, subject, *static_cast<const device::SightlineArguments<Real>*>(arguments));
   }
 }
 

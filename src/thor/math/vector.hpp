@@ -8,6 +8,8 @@ namespace thor {
 using Vector = std::array<double, 3>;
 
 inline double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline Vector times(double s, const Vector& v) { return {s * v[0], s * v[1], s * v[2]}; }
+inline Vector plus(const Vector& a, const Vector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 inline double length(const Vector& a) { return std::hypot(a[0], a[1], a[2]); }
 inline Vector unit(const Vector& a) { return {a[0] / length(a), a[1] / length(a), a[2] / length(a)}; }
 inline Vector cross(const Vector& a, const Vector& b) {

@@ -8,6 +8,8 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
+#include "thor/line/line.hpp"
+#include "thor/operators/fields.hpp"
 #include "thor/operators/keys.hpp"
 
 namespace thor::config {
@@ -78,12 +80,13 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
   using constants::c, constants::km;
   AbsorptionPlan plan;
   Absorption& a = plan.absorption;
+  const GasOutline& gas = fields.outline();
   const Absorber ion = fields.absorber(line, density_field);
   a.density = ion.density.quantity, a.density_unit = ion.density.unit;
   a.temperature = ion.temperature.quantity, a.temperature_unit = ion.temperature.unit;
   a.velocity = ion.velocity.quantity, a.velocity_unit = ion.velocity.unit;
-  a.length = fields.length();
-  a.hubble = fields.hubble() * fields.length();
+  a.length = gas.length;
+  a.hubble = gas.grid.hubble * gas.length;
   a.b_turb2 = fields.b_turb() * fields.b_turb();
   const AtomicTransition& first = line.first();
   plan.wavelength0 = first.wavelength;
@@ -109,8 +112,8 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
   const double end = in_velocity ? high : c * std::log(high / first.wavelength);
   // Gas absorbs between these; damping wings may reach some thousand km/s beyond.
   constexpr double wings = 5e3;
-  const double flow = fields.hubble() * longest;
-  if (!fields.repeats() && (end < bluest - wings * km || begin > reddest + flow + wings * km)) {
+  const double flow = gas.grid.hubble * longest;
+  if (!gas.repeats() && (end < bluest - wings * km || begin > reddest + flow + wings * km)) {
     throw Error(
         ExitCode::usage,
         fmt::format("{}.range: line {} absorbs from {:.5g} to {:.5g} km/s ({:.6g} to {:.6g} Angstrom) along these "

@@ -1,13 +1,18 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "thor/line/voigt.hpp"
-#include "thor/operators/fields.hpp"
 #include "thor/operators/sightlines.hpp"
 #include "thor/operators/walk.hpp"
 
 namespace thor {
+
+class FieldSource;
+class RayProduct;
+class RayWork;
+struct Line;
 
 inline constexpr int most_absorbing = 8;
 
@@ -33,6 +38,8 @@ struct Absorption {
   int pieces;  ///< that each piece of gas is split into, each with the Hubble flow of its middle; 0: exact
   int transitions;
   AbsorbingTransition transition[most_absorbing];
+
+  int numbers() const { return bins; }
 };
 
 /// No piece is split further.
@@ -93,14 +100,14 @@ THOR_FN V mean_voigt(V a, V x, RealOf<V> width) {
   return select(far, H, fma(V(Real(5. / 18)), sides, V(Real(4. / 9)) * at(x)));
 }
 
-/// Follows one ray and calls deposit(amplitude, a, x_0, dx, width) for each piece and transition: it adds amplitude
-/// H(a, x_0 + i dx) to bin i, or with a width the mean of H over it. Returns the column density [cm^-2].
+/// Follows one ray and adds amplitude H(a, x_0 + i dx) to bin i for each piece and transition, or with a width the mean
+/// of H over it. Returns the column density [cm^-2].
 ///
 /// The Hubble flow spreads a piece of gas over dx = H l/b: the mean of H over it is taken where dx > 1/100. Fluxes are
 /// good to 2e-4. Or the piece is split as it was asked for.
-template <class Real, class S, class Deposit>
+template <class Real, class S, class Numbers>
 THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Absorption& absorption,
-                                const Deposit& deposit) {
+                                const Numbers& bins) {
   double gone, column = 0;
   auto walk = start_walk(scene, ray, gone);
   while (walk.goes()) {
@@ -126,8 +133,11 @@ THOR_FN double follow_sightline(const S& scene, const StraightRay& ray, const Ab
       for (int j = 0; j < pieces; ++j) {
         const double place = (j + 0.5) / pieces;
         const double w = velocity + absorption.hubble * (begins + place * length);
-        deposit(Real(whole / pieces * t.strength * inverse), Real(t.damping * inverse),
-                Real((absorption.first - t.shift - w) * inverse), Real(absorption.width * inverse), Real(width));
+        const Real amplitude = Real(whole / pieces * t.strength * inverse), a = Real(t.damping * inverse);
+        const Real x0 = Real((absorption.first - t.shift - w) * inverse), dx = Real(absorption.width * inverse);
+        bins.each([&]<class V>(V bin, V depth) THOR_INLINE_LAMBDA {
+          return fma(V(amplitude), mean_voigt(V(a), fma(bin, V(dx), V(x0)), Real(width)), depth);
+        });
       }
     }
   }
@@ -151,6 +161,7 @@ enum class AbsorptionAxis { velocity, wavelength };
 enum class GasBeyond { unknown, empty };
 
 struct AbsorptionOperator {
+  using Plan = Absorption;
   static constexpr const char* type = "absorption";
   static constexpr const char* meaning = "spectra of what a line absorbs along sightlines";
   static const Section<AbsorptionOperator>& section();
@@ -167,6 +178,7 @@ struct AbsorptionOperator {
   /// `coldest`: temperature of all of the gas [K]; `longest`: of the sightlines [cm]; `key`: of the operator.
   AbsorptionPlan plan(const Line& line, FieldSource& fields, double coldest, double longest,
                       const std::string& key) const;
+  std::unique_ptr<RayProduct> product(RayWork& work, std::size_t op) const;
   bool operator==(const AbsorptionOperator&) const = default;
 };
 

@@ -16,9 +16,11 @@ class AnyScene {
   explicit AnyScene(const Scene<D>& scene)
       : kind_(DatasetKindOf<D>::kind),
         mirror_([](void* bytes, const Upload& upload) {
-          if constexpr (requires(Scene<D> s) { s.fields[0].data; }) {
-            for (auto& field : static_cast<Scene<D>*>(bytes)->fields) {
-              if (field.data) field.data = static_cast<const float*>(upload(field.data, field.count * sizeof(float)));
+          auto& scene = *static_cast<Scene<D>*>(bytes);
+          for_each_array(scene.dataset, upload);
+          if constexpr (!IsModel<D>) {
+            for (Array<float>& field : scene.fields) {
+              field.data = static_cast<const float*>(upload(field.data, field.count * sizeof(float)));
             }
           }
         }),
@@ -29,7 +31,7 @@ class AnyScene {
 
   DatasetKind kind() const { return kind_; }
   const void* data() const { return storage_.data(); }
-  /// Replaces every array that the scene points to by a copy.
+  /// Replaces every array that the scene points to, of its dataset and its fields, by a copy; some are empty.
   void mirror(const Upload& upload) { mirror_(storage_.data(), upload); }
 
  private:

@@ -1,6 +1,9 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <string>
 
+#include "thor/datasets/cells.hpp"
 #include "thor/operators/scene.hpp"
 
 namespace thor {
@@ -8,7 +11,7 @@ namespace thor {
 struct Line;
 
 namespace config {
-enum class FieldScale { log, linear };
+enum class FieldScale;
 }
 
 /// A quantity as an operator reads it, and what its numbers are.
@@ -23,6 +26,21 @@ struct Absorber {
   FieldUse density, temperature, velocity;
 };
 
+/// Where the gas is, as rays see it from outside.
+struct GasOutline {
+  double length = 1;                  ///< unit of length of the dataset [cm]
+  std::array<double, 3> centre{};     ///< [cm]
+  std::array<double, 3> size{};       ///< of the whole gas [cm]
+  std::array<bool, 3> is_infinite{};  ///< along an axis
+  bool is_round = false;              ///< a sphere; else a cuboid
+  bool has_cells = false;             ///< fields are arrays of numbers, one for each cell
+  GridShape grid{};                   ///< of these
+
+  double longest() const { return *std::ranges::max_element(size); }  ///< side [cm]
+  /// A periodic box in the Hubble flow: its images are at other velocities.
+  bool repeats() const { return grid.periodic && grid.hubble > 0; }
+};
+
 /// The gas as operators know it when they make their plans. What they use is read, and stays in memory.
 class FieldSource {
  public:
@@ -33,13 +51,18 @@ class FieldSource {
   virtual FieldUse place(const std::string& product, config::FieldScale scale, double low, double high) = 0;
   /// The same over its mean in all of the gas.
   virtual FieldUse over_mean(const std::string& product) = 0;
-  virtual Absorber absorber(const Line& line, const std::string& density_field) = 0;
 
-  virtual double length() const = 0;   ///< unit of length [cm]
-  virtual double longest() const = 0;  ///< side of the gas [cm]
-  virtual double hubble() const = 0;   ///< [1/s]
-  virtual bool repeats() const = 0;    ///< a periodic box in the Hubble flow: its images are at other velocities
-  virtual double b_turb() const = 0;   ///< [cm/s]
+  virtual Absorber absorber(const Line& line, const std::string& density_field) = 0;
+  virtual double coldest(const FieldUse& temperature) const = 0;  ///< lowest temperature of this part of the gas [K]
+  virtual double hottest(const FieldUse& temperature) const = 0;
+  virtual double fastest(const FieldUse& velocity) const = 0;  ///< largest speed in this part of a grid [cm/s]
+
+  const GasOutline& outline() const { return outline_; }
+  double b_turb() const { return b_turb_; }  ///< of all of the gas [cm/s]
+
+ protected:
+  GasOutline outline_;
+  double b_turb_ = 0;
 };
 
 }  // namespace thor

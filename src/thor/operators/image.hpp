@@ -9,62 +9,21 @@ namespace thor {
 /// Numbers of a pixel that an operator gives, at most.
 inline constexpr int image_planes = 4;
 
-template <class Plan>
-struct HeldPlan {
-  Plan plan;
-};
-
-/// The plan of one of the operators that make images. Plain data, as the kernels read it.
-template <class List>
-struct PlanOfImage;
-template <class... Operators>
-struct PlanOfImage<OperatorList<Operators...>> : HeldPlan<typename Operators::Plan>... {
-  int kind;  ///< which of them
-
-  template <class Plan>
-  static constexpr int kind_of() {
-    int at = 0, found = -1;
-    ((found = std::is_same_v<Plan, typename Operators::Plan> ? at : found, ++at), ...);
-    return found;
-  }
-  template <class Plan>
-  THOR_FN const Plan& get() const {
-    return static_cast<const HeldPlan<Plan>&>(*this).plan;
-  }
-  template <class Plan>
-  void set(const Plan& plan) {
-    static_cast<HeldPlan<Plan>&>(*this).plan = plan, kind = kind_of<Plan>();
-  }
-  /// Calls use() with the plan that is held.
-  template <class Use>
-  THOR_FN void visit(const Use& use) const {
-    ((kind == std::integral_constant<int, kind_of<typename Operators::Plan>()>::value
-          ? use(get<typename Operators::Plan>())
-          : void()),
-     ...);
-  }
-  /// Whether numbers are sums over pieces of gas, in any order, so that those of a pixel can be averages over its area.
-  bool adds_up() const {
-    bool sums = false;
-    visit([&]<class Plan>(const Plan&) {
-      sums = requires { Plan::adds_up; };
-    });
-    return sums;
-  }
-  /// Numbers of a pixel that are of use.
-  int planes() const {
-    int count = 0;
-    visit([&](const auto& plan) { count = plan.planes(); });
-    return count;
-  }
-};
-
 /// The image of one operator and one camera, the same for all lanes.
-struct ImageJob : PlanOfImage<ImageOperators> {
+struct ImageJob {
+  RayPlan plan;          ///< of the operator
+  int planes = 0;        ///< numbers of a pixel that are of use
+  bool adds_up = false;  ///< they are sums over pieces of gas, in any order, and can be averages over a pixel's area
   Camera camera;
   int samples = 1;      ///< rays along a side of a pixel
   InStep in_step;       ///< its pixels are such rays, if any
   Array<float> tables;  ///< that the operator reads
+
+  template <class Plan>
+  void set(const Plan& p) {
+    plan.set(ImageOperators(), p);
+    planes = p.planes(), adds_up = requires { Plan::adds_up; };
+  }
 };
 
 /// A rectangle of its pixels.
@@ -89,7 +48,7 @@ THOR_FN void follow(WalkOf<V, S>& walk, const S& scene, Operator& op) {
 template <class V, class S>
 THOR_FN void trace_image(WalkOf<V, S>& walk, const S& scene, const ImageJob& job, V (&out)[image_planes]) {
   for (V& number : out) number = V(RealOf<V>(0));
-  job.visit([&](const auto& plan) THOR_INLINE_LAMBDA {
+  job.plan.visit(ImageOperators(), [&](const auto& plan) THOR_INLINE_LAMBDA {
     auto found = on_ray<V>(plan, job.tables.data);
     follow<V>(walk, scene, found);
     found.result(out);
@@ -101,9 +60,8 @@ template <class V, class S>
 THOR_FN void trace_in_step(const S& scene, const ImageJob& job, int column, int row, IntOf<V> lanes_u, IntOf<V> lanes_v,
                            int lanes, V (&out)[image_planes]) {
   for (V& number : out) number = V(RealOf<V>(0));
-  job.visit([&]<class Plan>(const Plan& plan) THOR_INLINE_LAMBDA {
-    if constexpr (
-        requires { Plan::adds_up; } && requires { scene.first; }) {
+  job.plan.visit(ImageOperators(), [&]<class Plan>(const Plan& plan) THOR_INLINE_LAMBDA {
+    if constexpr (requires { Plan::adds_up; } && is_lattice<typename S::Dataset>) {
       auto found = on_ray<V>(plan, job.tables.data);
       follow_in_step<V>(scene, job.in_step, job.camera.forward, column, row, lanes_u, lanes_v, lanes, found);
       found.result(out);

@@ -18,7 +18,8 @@ struct ImageTask {
   std::vector<float> tables{};  ///< which the job gets when it has its camera
   Pixel scale{1, 1, 1, 1};      ///< factors of the numbers, with which they are in
   std::string units{}, meaning{};
-  int samples = 1;                ///< rays along a side of a pixel
+  std::vector<std::pair<std::string, std::string>> attributes{};  ///< of the result, beside those of the camera
+  int samples = 1;                                                ///< rays along a side of a pixel
   std::optional<double> plane{};  ///< rays begin and end in this plane, so far from the centre towards the camera [cm]
   bool is_picture = false;        ///< red, green, blue and opacity; else there is one value of a pixel:
   double (*value)(const Pixel&) = [](const Pixel& p) { return p[0]; };

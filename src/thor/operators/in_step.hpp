@@ -98,7 +98,7 @@ THOR_FN void follow_in_step(const Scene<UniformGrid<R>>& scene, const InStep& st
     const Int layer(IntOf<R>((k >> b) * along.tile + (k & u.side) * along.near));
     const auto add = [&](double length) THOR_INLINE_LAMBDA {
       const auto inside = u.inside && v.inside;
-      const GridPiece<V> piece{scene, u.place + v.place + layer, direction};
+      const CellPiece<V, UniformGrid<R>> piece{scene, u.place + v.place + layer, direction};
       op.add(piece, select(inside, V(R(length * slant)), V(R(0))), inside);
     };
     u.move(cell_u), v.move(cell_v);

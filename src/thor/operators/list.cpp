@@ -1,17 +1,23 @@
 #include "thor/operators/list.hpp"
 
-#include "thor/config/section.hpp"
+#include "thor/operators/any_operator.hpp"
 
 namespace thor::config {
 namespace {
 
-template <class... Types>
-void declare(Section<std::variant<Types...>>& s) {
-  using Any = std::variant<Types...>;
-  s.choice("type", [](Any& any) -> Any& { return any; },
-           std::vector<Option<Any>>{{Types::type, Types{}, Types::meaning}...},
-           {.meaning = "kind of operator", .example = "projection"});
-  (s.include(Types::section(), [](Any& any) { return std::get_if<Types>(&any); }, {"type", {Types::type}}), ...);
+template <class... Images, class... Others>
+void declare_operators(Section<Operator>& s, OperatorList<Images...>, OperatorList<Others...>) {
+  const auto option = []<class T>(std::type_identity<T>) {
+    return Option<Operator>{T::type, Operator(std::make_unique<OperatorOf<T>>()), T::meaning};
+  };
+  s.choice(
+      "type", [](Operator& any) -> Operator& { return any; },
+      std::vector<Option<Operator>>{option(std::type_identity<Images>())..., option(std::type_identity<Others>())...},
+      {.meaning = "kind of operator", .example = "projection"});
+  const auto include = [&]<class T>(std::type_identity<T>) {
+    s.include(T::section(), [](Operator& any) { return any.get_if<T>(); }, {"type", {T::type}});
+  };
+  (include(std::type_identity<Images>()), ...), (include(std::type_identity<Others>()), ...);
 }
 
 }  // namespace
@@ -19,7 +25,7 @@ void declare(Section<std::variant<Types...>>& s) {
 const Section<Operator>& operator_section() {
   static const Section<Operator> section = [] {
     Section<Operator> s("Quantities along rays: images of cameras, and spectra or fields along sightlines.");
-    declare(s);
+    declare_operators(s, ImageOperators(), SightlineOperators());
     return s;
   }();
   return section;

@@ -28,7 +28,7 @@ ImageTask ProjectionOperator::plan(FieldSource& fields) const {
   ImageTask task;
   task.samples = int(samples);
   if (weight.empty()) {
-    task.units = (io::Unit(q.units) * io::Unit("cm")).text(), task.scale[0] = q.unit * fields.length();
+    task.units = (io::Unit(q.units) * io::Unit("cm")).text(), task.scale[0] = q.unit * fields.outline().length;
     task.meaning = "integral of the field along the ray of each pixel";
   } else {
     const FieldUse w = fields.use(weight);
@@ -37,6 +37,7 @@ ImageTask ProjectionOperator::plan(FieldSource& fields) const {
     task.meaning = "mean of the field along the ray of each pixel";
     task.value = [](const Pixel& p) { return p[1] == 0 ? NAN : p[0] / p[1]; };
   }
+  task.attributes = {{"field", field}, {"weight", weight}};
   task.job.set(projection);
   return task;
 }

@@ -68,13 +68,15 @@ ImageTask RenderOperator::plan(FieldSource& fields) const {
   for (const RenderLayerKeys& keys : all_layers()) {
     RenderLayer& to = render.layer[render.layers++];
     to.table = int(task.tables.size());
-    const std::vector<float> table = build_table(keys.transfer, fields.longest() / fields.length(), exposure);
+    const std::vector<float> table =
+        build_table(keys.transfer, fields.outline().longest() / fields.outline().length, exposure);
     task.tables.insert(task.tables.end(), table.begin(), table.end());
     if (!keys.brightness.empty()) to.brightness = fields.over_mean(keys.brightness).quantity;
     to.place = fields.place(keys.field, keys.transfer.scale, keys.transfer.low, keys.transfer.high).quantity;
   }
   task.job.set(render);
   task.samples = int(samples);
+  task.attributes = {{"field", layer.field}};
   task.is_picture = true;
   // Light from behind passes through what is in front of it.
   task.in_order = true;

@@ -8,6 +8,7 @@
 
 namespace thor {
 
+class FieldSource;
 struct ImageTask;
 
 inline constexpr int most_layers = 4;

@@ -26,26 +26,38 @@ struct ModelField {
   bool logarithmic;
 };
 
-/// A model, whose gas is given by formulas. Lengths are in units of its size.
+/// A dataset whose gas is given by formulas; else it is in cells.
+template <class D>
+concept IsModel = requires(const D& dataset) {
+  shape_of_model(dataset);
+};
+
+/// Whether a dataset has a walk of its own, and lattices of rays in step with its cells.
+template <class D>
+inline constexpr bool is_lattice = false;
+template <class R>
+inline constexpr bool is_lattice<UniformGrid<R>> = true;
+
+/// Cells, whose fields are arrays with one number for each, in the order in which `dataset` has them. Each is in a unit
+/// of its own, a power of two. Lengths are in units of the dataset.
 template <class D>
 struct Scene {
+  using Dataset = D;
+  using Real = typename D::Real;
+  Dataset dataset;  ///< without gas; of a part of a grid, its own cells
+  double zero[3];   ///< of a grid: where the origin of the coordinates lies, in cells from the corner of the whole grid
+  int first[3];     ///< and the cell of the whole grid that is the first one here
+  Array<float> fields[most_fields];
+};
+
+/// A model. Lengths are in units of its size.
+template <IsModel D>
+struct Scene<D> {
   using Dataset = D;
   using Real = typename D::Real;
   D dataset;
   ModelField<Real> fields[most_fields];
   Real speed;  ///< unit of velocity of the dataset, in that of the operators
-};
-
-/// A grid, whose fields are arrays with one number for each cell, in the order in which `dataset` has its cells. Each
-/// is in a unit of its own, a power of two. Lengths are in cells.
-template <class R>
-struct Scene<UniformGrid<R>> {
-  using Dataset = UniformGrid<R>;
-  using Real = R;
-  Dataset dataset;  ///< without cells, of stride 1; of a part of a grid, its own cells
-  double zero[3];   ///< where the origin of the coordinates lies, in cells from the corner of the whole grid
-  int first[3];     ///< cell of the whole grid that is the first one here
-  Array<float> fields[most_fields];
 };
 
 /// A straight ray in units of the dataset: the points position + t direction with t between `from` and `to`, where

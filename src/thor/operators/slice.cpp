@@ -25,7 +25,7 @@ ImageTask SliceOperator::plan(FieldSource& fields) const {
   ImageTask task;
   task.job.set(Slice{use.quantity});
   task.units = use.units, task.scale[0] = use.unit;
-  task.meaning = "the field in a plane";
+  task.meaning = "the field in a plane", task.attributes = {{"field", field}};
   task.plane = offset;
   task.value = [](const Pixel& p) { return p[1] > 0 ? p[0] : NAN; };
   // A point is in one part of the gas; on a face between parts it has the value of the first.

@@ -3,13 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "thor/operators/fields.hpp"
+#include "thor/operators/scene.hpp"
 
 namespace thor {
 namespace config {
 
 template <class T>
 class Section;
+
+enum class FieldScale { log, linear };
 
 /// A peak of a transfer function, or a point of a piecewise one.
 struct TransferPoint {

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "thor/datasets/meshless.hpp"
 #include "thor/datasets/ray_entry.hpp"
 #include "thor/generators/source.hpp"
@@ -13,10 +15,10 @@ namespace thor {
 inline namespace THOR_ISA {
 
 /// Gas of a cell.
-template <class V>
-struct GridPiece {
-  const Scene<UniformGrid<RealOf<V>>>& scene;
-  IntOf<V> place;
+template <class V, class D>
+struct CellPiece {
+  const Scene<D>& scene;
+  IntOf<V> place;  ///< of its numbers
   Vec3<V> direction;
 
   THOR_FN V field(int k) const { return lookup<V>(scene.fields[k].data, place); }
@@ -59,7 +61,7 @@ struct GridWalk {
   THOR_FN void next(const Scene<UniformGrid<Real>>& scene, const Use& use) {
     const V zero(Real(0));
     const Int none(0), one(1);
-    const GridPiece<V> piece{scene, place, direction};
+    const CellPiece<V, UniformGrid<Real>> piece{scene, place, direction};
     const auto live = goes();
     const V face = min(to_face.x, min(to_face.y, to_face.z));
     const V s = min(face, left);
@@ -98,7 +100,7 @@ THOR_FN PlaceSteps place_steps(const UniformGrid<Real>& grid, int axis) {
 /// A ray at its first cell, one at a time. It lies in the cells whose lower faces it is on. `begins`: where along the
 /// ray that is.
 template <class Real>
-THOR_FN GridWalk<Real> start_walk(const Scene<UniformGrid<Real>>& scene, const StraightRay& ray, double& begins) {
+THOR_FN GridWalk<Real> start_grid_walk(const Scene<UniformGrid<Real>>& scene, const StraightRay& ray, double& begins) {
   using Int = IntOf<Real>;
   const auto& grid = scene.dataset;
   constexpr double endless = 1e10;
@@ -188,8 +190,34 @@ struct ModelPiece {
   }
 };
 
+/// The place of the numbers of a cell.
+template <class V>
+THOR_FN IntOf<V> number_of_cell(const UniformGrid<RealOf<V>>& grid, const GridPlace<V, IntOf<V>>& cell) {
+  using Int = IntOf<V>;
+  const auto along = [&](Int i, int axis) THOR_INLINE_LAMBDA {
+    using One = IntOf<RealOf<V>>;
+    const PlaceSteps steps = place_steps(grid, axis);
+    const Int near(One(steps.near)), far(One(steps.tile >> grid.tile));
+    return i * far + (i & Int((1 << grid.tile) - 1)) * (near - far);
+  };
+  return along(cell.x, 0) + along(cell.y, 1) + along(cell.z, 2);
+}
+/// Where a ray enters the box of a grid, as enter_model() says it of a model.
+template <class Real>
+THOR_FN RayEntry enter_cells(const UniformGrid<Real>& grid, const double (&p)[3], const double (&d)[3], double from) {
+  double enters = from, leaves = 1e300;
+  for (int k = 0; k < 3; ++k) {
+    const double low = -double(grid.zero[k]) - p[k], inverse = 1 / (abs(d[k]) > 1e-20 ? d[k] : 1e-20);
+    const double a = low * inverse, b = (low + grid.shape[k]) * inverse;
+    enters = max(enters, min(a, b)), leaves = min(leaves, max(a, b));
+  }
+  return {enters, enters > from, !(leaves > enters)};
+}
+
+/// The way through any dataset, from face to face as photons go: through regions and sub-steps of a model, or through
+/// cells, of which number_of_cell() says where their fields are, and enter_cells() where rays meet them.
 template <class V, class D>
-struct ModelWalk {
+struct MeshWalk {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   V px, py, pz, dx, dy, dz, left;
@@ -207,19 +235,28 @@ struct ModelWalk {
   template <class Use>
   THOR_FN void next(const Scene<D>& scene, const Use& use) {
     const auto dataset = view<V>(scene.dataset);
-    using Data = std::remove_const_t<decltype(dataset)>;
     const Vec3<V> p{px, py, pz}, d{dx, dy, dz};
+    if constexpr (IsModel<D>) {
+      const auto here = dataset.here(*this);
+      const auto segment = dataset.segment(place, p, d);
+      const Leg<V> leg = dataset.leg(here, p, d, segment, V(Real(0)), NoLine<V>());
+      go(dataset, segment, leg.limit,
+         ModelPiece<V, D>{scene, dataset.opacity(here, leg.middle), dataset.velocity_along(here, leg.middle, d)}, use);
+    } else {
+      const auto segment = dataset.segment(place, p, d);
+      go(dataset, segment, segment.length(), CellPiece<V, D>{scene, number_of_cell<V>(scene.dataset, place), d}, use);
+    }
+  }
+
+ private:
+  THOR_FN void go(const auto& dataset, const auto& segment, V limit, const auto& piece, const auto& use) {
     const auto live = goes();
-    const auto here = dataset.here(*this);
-    const auto segment = dataset.segment(place, p, d);
-    const Leg<V> leg = dataset.leg(here, p, d, segment, V(Real(0)), NoLine<V>());
-    const V s = select(live, min(leg.limit, left), V(Real(0)));
-    const ModelPiece<V, D> piece{scene, dataset.opacity(here, leg.middle), dataset.velocity_along(here, leg.middle, d)};
+    const V s = select(live, min(limit, left), V(Real(0)));
     left = left - s;
     dataset.advance(*this, s);
     auto leaves = live;
-    if constexpr (Data::substeps) {
-      leaves = dataset.cross(*this, live && goes() && segment.reaches(leg.limit), segment).leaves;
+    if constexpr (std::remove_cvref_t<decltype(dataset)>::substeps) {
+      leaves = dataset.cross(*this, live && goes() && segment.reaches(limit), segment).leaves;
     }
     segments = segments + Int(1);
     end(leaves || at_least<V>(segments, most_segments));
@@ -228,20 +265,31 @@ struct ModelWalk {
 };
 
 template <class D>
-THOR_FN ModelWalk<typename D::Real, D> start_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
+THOR_FN MeshWalk<typename D::Real, D> start_mesh_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
   using Real = typename D::Real;
   const auto dataset = view<Real>(scene.dataset);
-  const RayEntry entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
+  RayEntry entry;
+  if constexpr (IsModel<D>) {
+    entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
+  } else {
+    entry = enter_cells(scene.dataset, ray.position, ray.direction, ray.from);
+  }
   begins = entry.outside ? entry.at : ray.from;
   Birth<Real, PlaceIn<D>> birth{};
   birth.position = {Real(ray.position[0] + begins * ray.direction[0]),
                     Real(ray.position[1] + begins * ray.direction[1]),
                     Real(ray.position[2] + begins * ray.direction[2])};
   birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
-  birth.place.cell = gas, birth.misses = entry.outside && entry.misses;  // at its surface, if it comes from outside
-  if (!entry.outside) dataset.settle(birth, false);
+  birth.misses = entry.outside && entry.misses;
+  if constexpr (IsModel<D>) {
+    birth.place.cell = gas;  // at its surface, if it comes from outside
+    if (!entry.outside) dataset.settle(birth, false);
+  } else {
+    birth.misses = entry.misses;
+    dataset.place_on_surface(birth), dataset.settle(birth, false);
+  }
   const double most = min(ray.to - begins, 1e9);
-  ModelWalk<Real, D> walk{};
+  MeshWalk<Real, D> walk{};
   walk.px = birth.position.x, walk.py = birth.position.y, walk.pz = birth.position.z;
   walk.dx = birth.direction.x, walk.dy = birth.direction.y, walk.dz = birth.direction.z;
   walk.place = birth.place;
@@ -249,17 +297,17 @@ THOR_FN ModelWalk<typename D::Real, D> start_walk(const Scene<D>& scene, const S
   return walk;
 }
 
+/// The way of rays through a scene S: a grid has a faster one.
 template <class V, class S>
-struct WalkThrough {
-  using type = ModelWalk<V, typename S::Dataset>;
-};
-template <class V, class R>
-struct WalkThrough<V, Scene<UniformGrid<R>>> {
-  using type = GridWalk<V>;
-};
-/// The way of rays through a scene S.
-template <class V, class S>
-using WalkOf = typename WalkThrough<V, S>::type;
+using WalkOf = std::conditional_t<is_lattice<typename S::Dataset>, GridWalk<V>, MeshWalk<V, typename S::Dataset>>;
+template <class D>
+THOR_FN auto start_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
+  if constexpr (is_lattice<D>) {
+    return start_grid_walk(scene, ray, begins);
+  } else {
+    return start_mesh_walk(scene, ray, begins);
+  }
+}
 
 /// Rays of the lanes of a pack, put together one by one.
 template <class V, class S>

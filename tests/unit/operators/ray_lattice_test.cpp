@@ -9,7 +9,7 @@
 #include <random>
 
 #include "thor/datasets/field_array.hpp"
-#include "thor/parallel/tracer.hpp"
+#include "thor/parallel/ray_engine.hpp"
 
 namespace {
 
@@ -35,12 +35,12 @@ struct Lumps {
     }
   }
   template <class Real>
-  std::unique_ptr<Tracer> tracer() const {
+  std::unique_ptr<RayEngine> engine() const {
     Scene<UniformGrid<Real>> s{};
     s.dataset = convert<Real>(layout);
     for (int k = 0; k < 3; ++k) s.zero[k] = layout.zero[k];
     s.fields[0] = {field.numbers.get(), field.count};
-    return make_tracer(AnyScene<Real>(s), cpu::Options{1, false, ""});
+    return make_ray_engine(AnyScene<Real>(s), cpu::Options{1, false, ""});
   }
   double value(int x, int y, int z) const {
     return double(field.numbers[place_of(layout, (x * shape.count[1] + y) * shape.count[2] + z)]);
@@ -82,8 +82,8 @@ ImageJob projection_of(const Camera& camera) {
 }
 
 /// The image, in pieces of so many rows and tiles.
-std::vector<double> image_of(const Lumps& grid, Tracer& tracer, const Camera& camera, int samples, int rows = 1 << 20,
-                             std::size_t tiles_at_once = 100) {
+std::vector<double> image_of(const Lumps& grid, RayEngine& engine, const Camera& camera, int samples,
+                             int rows = 1 << 20, std::size_t tiles_at_once = 100) {
   const RayLattice rays(camera, grid.shape, samples);
   const ImageJob job = rays.job_of(projection_of(camera));
   std::vector<double> image;
@@ -96,7 +96,7 @@ std::vector<double> image_of(const Lumps& grid, Tracer& tracer, const Camera& ca
       std::size_t count = 0;
       for (const ImageTile& tile : tiles) count += tile.pixels();
       std::vector<double> found(count);
-      tracer.image(job, tiles, found);
+      engine.image(job, tiles, found);
       rays.average(tiles, found, row, some, pixels, 2);
     }
     image.insert(image.end(), pixels.begin(), pixels.end());
@@ -129,7 +129,7 @@ TYPED_TEST(Lattice, MassIsTheSameFromAllDirections) {
   int turn = 0;
   for (const CellIndex& count : {CellIndex{8, 8, 8}, {13, 5, 21}, {1, 1, 1}, {40, 1, 3}}) {
     const Lumps grid(count, 9);
-    const auto tracer = grid.tracer<TypeParam>();
+    const auto engine = grid.engine<TypeParam>();
     // Rays at the edge stand for squares that reach beyond the grid.
     const double across = 3 + std::hypot(double(count[0]), double(count[1]), double(count[2]));
     for (const Vector& direction : directions()) {
@@ -137,12 +137,12 @@ TYPED_TEST(Lattice, MassIsTheSameFromAllDirections) {
       const double turned = turn % 3 == 0 ? 0 : turn % 3 == 1 ? 0.6 : 0.5 * std::numbers::pi;
       const Camera camera = camera_of(grid, direction, turned, across, pixels, turn % 4 == 0 ? pixels + 3 : pixels);
       const int samples = turn % 7 == 0 ? 3 : 1;
-      const double mass = sum_of(image_of(grid, *tracer, camera, samples)) * area_of(camera);
+      const double mass = sum_of(image_of(grid, *engine, camera, samples)) * area_of(camera);
       EXPECT_NEAR(mass / grid.mass, 1, this->rounding)
           << direction[0] << " " << direction[1] << " " << direction[2] << ", " << pixels << " pixels";
       // The twin: one ray through the middle of each pixel.
       std::vector<double> middles(std::size_t(camera.columns) * std::size_t(camera.rows));
-      tracer->image(projection_of(camera), middles);
+      engine->image(projection_of(camera), middles);
       worst_of_middles = std::max(worst_of_middles, std::abs(sum_of(middles) * area_of(camera) / grid.mass - 1));
     }
   }
@@ -151,26 +151,26 @@ TYPED_TEST(Lattice, MassIsTheSameFromAllDirections) {
 
 TYPED_TEST(Lattice, PixelsAreAveragesOverTheirAreas) {
   const Lumps grid({5, 4, 6}, 3);
-  const auto tracer = grid.tracer<TypeParam>();
+  const auto engine = grid.engine<TypeParam>();
   std::mt19937 random(2);
   std::uniform_real_distribution<double> share(0.2, 0.8);
   for (const Vector& direction : {Vector{0.3, -0.5, 0.8}, {1, 0.02, -0.4}, {0.5, 0, 1}, {0, 0, 1}}) {
     for (const double width : {0.7, 4., 11.}) {  // in one cell, in some, and all of the grid
       const Camera camera = camera_of(grid, direction, 0.4, width, 5, 4, {share(random), share(random), share(random)});
-      const std::vector<double> image = image_of(grid, *tracer, camera, 40);
+      const std::vector<double> image = image_of(grid, *engine, camera, 40);
       // The mean of many rays, which knows nothing of cells.
       constexpr int many = 61;
       ImageJob job = projection_of(camera);
       job.samples = many;
       std::vector<double> means(image.size());
-      tracer->image(job, means);
+      engine->image(job, means);
       const double brightest = *std::ranges::max_element(means);
       for (std::size_t i = 0; i < image.size(); ++i) EXPECT_NEAR(image[i], means[i], 0.002 * brightest) << i;
       // The twin: a camera that is moved by a tenth of a pixel.
       Camera moved = camera;
       for (std::size_t k = 0; k < 3; ++k) moved.position[k] += 0.1 * camera.pixel() * camera.right[k];
       if (width < 1) continue;  // all of it is nearly even
-      const std::vector<double> other = image_of(grid, *tracer, moved, 40);
+      const std::vector<double> other = image_of(grid, *engine, moved, 40);
       double largest = 0;
       for (std::size_t i = 0; i < image.size(); ++i) largest = std::max(largest, std::abs(other[i] - means[i]));
       EXPECT_GT(largest, 0.008 * brightest);
@@ -180,10 +180,10 @@ TYPED_TEST(Lattice, PixelsAreAveragesOverTheirAreas) {
 
 TYPED_TEST(Lattice, AlongAnAxisPixelsHaveTheirShareOfEachColumn) {
   const Lumps grid({6, 5, 7}, 8);
-  const auto tracer = grid.tracer<TypeParam>();
+  const auto engine = grid.engine<TypeParam>();
   for (const int columns : {1, 3, 11, 50}) {
     const Camera camera = camera_of(grid, {0, 0, 1}, 0, 7.3, columns, columns, {0.47, 0.55, 0.5});
-    const std::vector<double> image = image_of(grid, *tracer, camera, 1);
+    const std::vector<double> image = image_of(grid, *engine, camera, 1);
     for (int j = 0; j < columns; ++j) {
       for (int i = 0; i < columns; ++i) {
         // The camera looks along z, and x is to its left.
@@ -205,14 +205,14 @@ TYPED_TEST(Lattice, AlongAnAxisPixelsHaveTheirShareOfEachColumn) {
 
 TYPED_TEST(Lattice, RowsAndRaysCanBeTakenInPieces) {
   const Lumps grid({9, 12, 10}, 5);
-  const auto tracer = grid.tracer<TypeParam>();
+  const auto engine = grid.engine<TypeParam>();
   for (const double width : {3., 25., 400.}) {
     const Camera camera = camera_of(grid, {0.4, 0.7, -0.5}, 0.9, width, 19, 23);
-    const std::vector<double> whole = image_of(grid, *tracer, camera, 1);
+    const std::vector<double> whole = image_of(grid, *engine, camera, 1);
     EXPECT_GT(*std::ranges::max_element(whole), 0);
     for (const int rows : {1, 4, 10, 23}) {
       for (const std::size_t tiles : {1, 2, 7}) {
-        const std::vector<double> pieces = image_of(grid, *tracer, camera, 1, rows, tiles);
+        const std::vector<double> pieces = image_of(grid, *engine, camera, 1, rows, tiles);
         for (std::size_t i = 0; i < whole.size(); ++i) {
           EXPECT_EQ(whole[i], pieces[i]) << "pixel " << i << ", width " << width << ", " << rows << ", " << tiles;
         }
@@ -241,25 +241,25 @@ TEST(LatticeTiles, AreNeitherTooLargeNorTooMany) {
 
 TYPED_TEST(Lattice, WhatIsOutsideIsNothing) {
   const Lumps grid({4, 4, 4}, 5);
-  const auto tracer = grid.tracer<TypeParam>();
+  const auto engine = grid.engine<TypeParam>();
   const Camera beside = camera_of(grid, {0.4, 0.7, -0.5}, 0.9, 3, 8, 8, {9, -9, 9});
   EXPECT_TRUE(RayLattice(beside, grid.shape, 1).tiles(0, 8).empty());
-  EXPECT_EQ(sum_of(image_of(grid, *tracer, beside, 1)), 0);
+  EXPECT_EQ(sum_of(image_of(grid, *engine, beside, 1)), 0);
   // Pixels that see nothing are exactly 0, however bright their neighbours are.
   const Camera around = camera_of(grid, {0.4, 0.7, -0.5}, 0.9, 40, 64, 64);
   int empty = 0;
-  for (const double value : image_of(grid, *tracer, around, 1)) {
+  for (const double value : image_of(grid, *engine, around, 1)) {
     EXPECT_TRUE(value == 0 || value > 1e-9);
     empty += value == 0;
   }
   EXPECT_GT(empty, 3000);
   // A pixel much larger than the grid, and one much smaller than a cell.
   const Camera far = camera_of(grid, {0.4, 0.7, -0.5}, 0.9, 1e6, 1, 1);
-  EXPECT_NEAR(image_of(grid, *tracer, far, 1)[0] * area_of(far) / grid.mass, 1, this->rounding);
+  EXPECT_NEAR(image_of(grid, *engine, far, 1)[0] * area_of(far) / grid.mass, 1, this->rounding);
   const Camera near = camera_of(grid, {0, 0, 1}, 0.9, 2e-6, 2, 2, {0.3, 0.3, 0.5});
   double column = 0;
   for (int z = 0; z < 4; ++z) column += grid.value(1, 1, z);
-  for (const double value : image_of(grid, *tracer, near, 1)) EXPECT_NEAR(value / column, 1, 1e-6);
+  for (const double value : image_of(grid, *engine, near, 1)) EXPECT_NEAR(value / column, 1, 1e-6);
 }
 
 }  // namespace

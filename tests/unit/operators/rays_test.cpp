@@ -9,7 +9,7 @@
 #include "thor/datasets/shell.hpp"
 #include "thor/datasets/slab.hpp"
 #include "thor/parallel/cpu/trace_kernel.hpp"
-#include "thor/parallel/tracer.hpp"
+#include "thor/parallel/ray_engine.hpp"
 #ifdef THOR_HAVE_CERF
 #include <cerf.h>
 #endif
@@ -41,11 +41,15 @@ struct RandomGrid {
   }
   template <class Real>
   AnyScene<Real> scene() const {
+    return AnyScene<Real>(plain_scene<Real>());
+  }
+  template <class Real>
+  Scene<UniformGrid<Real>> plain_scene() const {
     Scene<UniformGrid<Real>> s{};
     s.dataset = convert<Real>(layout);
     for (int k = 0; k < 3; ++k) s.zero[k] = layout.zero[k];
     for (std::size_t k = 0; k < fields.size(); ++k) s.fields[k] = {fields[k].numbers.get(), fields[k].count};
-    return AnyScene<Real>(s);
+    return s;
   }
 
   /// The integral along a ray, from the way through every cell, which is half open: lower faces belong to it.
@@ -79,10 +83,10 @@ StraightRay ray_of(std::array<double, 3> p, std::array<double, 3> d, double from
 }
 
 /// The same from the pieces that a kernel goes through.
-double traced(Tracer& tracer, const StraightRay& ray) {
-  Trace trace{};
-  trace.count = 1, trace.quantity[0].field = 0;
-  const RayRun run = tracer.record(ray, trace);
+double traced(RayEngine& engine, const StraightRay& ray) {
+  Quantities quantities{};
+  quantities.count = 1, quantities.quantity[0].field = 0;
+  const RayRun run = engine.record(ray, quantities);
   double sum = 0;
   for (std::size_t i = 0; i < run.lengths.size(); ++i) {
     EXPECT_GT(run.lengths[i], 0);
@@ -106,7 +110,7 @@ TYPED_TEST(Rays, MeetTheSameGasAsAReferenceThatLooksAtEveryCell) {
   std::normal_distribution<double> normal;
   for (const auto& shape : shapes) {
     const RandomGrid grid(shape, 1, 7);
-    const auto tracer = make_tracer(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
+    const auto engine = make_ray_engine(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
     for (int i = 0; i < 120; ++i) {
       std::array<double, 3> p, d;
       for (std::size_t k = 0; k < 3; ++k) {
@@ -115,17 +119,55 @@ TYPED_TEST(Rays, MeetTheSameGasAsAReferenceThatLooksAtEveryCell) {
       }
       const StraightRay ray = i % 3 == 0 ? ray_of(p, d, 0, 4) : ray_of(p, d);
       const double expected = grid.integral(ray);
-      EXPECT_NEAR(traced(*tracer, ray), expected, this->tolerance * (1 + expected)) << "ray " << i;
+      EXPECT_NEAR(traced(*engine, ray), expected, this->tolerance * (1 + expected)) << "ray " << i;
     }
   }
 }
 
+/// Any dataset with cells is walked from face to face as photons go; the walk of a grid is a faster one.
+TYPED_TEST(Rays, WalkAnyMesh) {
+  std::mt19937 random(9);
+  std::normal_distribution<double> normal;
+  for (const auto& shape : shapes) {
+    const RandomGrid grid(shape, 1, 7);
+    const auto scene = grid.plain_scene<TypeParam>();
+    for (int i = 0; i < 60; ++i) {
+      std::array<double, 3> p, d;
+      for (std::size_t k = 0; k < 3; ++k) {
+        p[k] = grid.shape.origin[k] + 0.5 * double(shape[k]) + 0.6 * double(shape[k]) * normal(random);
+        d[k] = normal(random);
+      }
+      const StraightRay ray = i % 3 == 0 ? ray_of(p, d, 0, 4) : ray_of(p, d);
+      double begins, sum = 0;
+      auto walk = start_mesh_walk(scene, ray, begins);
+      while (walk.goes()) {
+        walk.next(scene, [&](const auto& piece, TypeParam s) { sum += double(s) * double(piece.field(0)); });
+      }
+      const double expected = grid.integral(ray);
+      EXPECT_NEAR(sum, expected, this->tolerance * (1 + expected)) << "ray " << i;
+    }
+  }
+}
+
+TEST(AnyScene, GivesADeviceAllThatItsDatasetPointsTo) {
+  const std::vector<float> around(3), field(5);
+  Scene<UniformGrid<float>> scene{};
+  scene.dataset.around = {around.data(), around.size()};
+  scene.fields[1] = {field.data(), field.size()};
+  std::vector<std::pair<const void*, std::size_t>> copied;
+  AnyScene<float>(scene).mirror([&](const void* data, std::size_t bytes) {
+    if (bytes > 0) copied.emplace_back(data, bytes);
+    return data;
+  });
+  EXPECT_EQ(copied, (std::vector<std::pair<const void*, std::size_t>>{{around.data(), 12}, {field.data(), 20}}));
+}
+
 TYPED_TEST(Rays, AlongFacesEdgesAndCorners) {
   const RandomGrid grid({9, 8, 10}, 1, 3);
-  const auto tracer = make_tracer(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
+  const auto engine = make_ray_engine(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
   const auto& o = grid.shape.origin;
   const auto check = [&](const StraightRay& ray, const char* what) {
-    EXPECT_NEAR(traced(*tracer, ray), grid.integral(ray), this->tolerance * 20) << what;
+    EXPECT_NEAR(traced(*engine, ray), grid.integral(ray), this->tolerance * 20) << what;
   };
   for (const double sign : {1., -1.}) {
     for (int i = 0; i <= 9; ++i) {
@@ -135,16 +177,16 @@ TYPED_TEST(Rays, AlongFacesEdgesAndCorners) {
     // Through corners: whatever cells it touches, none adds to the length.
     const StraightRay diagonal = ray_of({o[0] + 4, o[1] + 4, o[2] + 4}, {sign, sign, sign});
     double length = 0;
-    Trace trace{};
-    trace.count = 1, trace.quantity[0].field = 0;
-    for (const double s : tracer->record(diagonal, trace).lengths) length += s;
+    Quantities quantities{};
+    quantities.count = 1, quantities.quantity[0].field = 0;
+    for (const double s : engine->record(diagonal, quantities).lengths) length += s;
     EXPECT_NEAR(length, 8 * std::sqrt(3.), 1e-5);
   }
-  EXPECT_EQ(traced(*tracer, ray_of({o[0] - 1, o[1] + 0.5, o[2]}, {0, 0, 1})), 0);            // beside it
-  EXPECT_EQ(traced(*tracer, ray_of({o[0] + 9, o[1] + 0.5, o[2]}, {0, 0, 1})), 0);            // in the upper face
-  EXPECT_GT(traced(*tracer, ray_of({o[0], o[1] + 0.5, o[2]}, {0, 0, 1})), 0);                // in the lower face
-  EXPECT_EQ(traced(*tracer, ray_of({o[0] + 1, o[1] + 1, o[2] + 1}, {1, 2, 3}, 2, 2)), 0);    // of no length
-  EXPECT_EQ(traced(*tracer, ray_of({o[0] + 1, o[1] + 1, o[2] + 1}, {1, 2, 3}, 50, 60)), 0);  // ends before it
+  EXPECT_EQ(traced(*engine, ray_of({o[0] - 1, o[1] + 0.5, o[2]}, {0, 0, 1})), 0);            // beside it
+  EXPECT_EQ(traced(*engine, ray_of({o[0] + 9, o[1] + 0.5, o[2]}, {0, 0, 1})), 0);            // in the upper face
+  EXPECT_GT(traced(*engine, ray_of({o[0], o[1] + 0.5, o[2]}, {0, 0, 1})), 0);                // in the lower face
+  EXPECT_EQ(traced(*engine, ray_of({o[0] + 1, o[1] + 1, o[2] + 1}, {1, 2, 3}, 2, 2)), 0);    // of no length
+  EXPECT_EQ(traced(*engine, ray_of({o[0] + 1, o[1] + 1, o[2] + 1}, {1, 2, 3}, 50, 60)), 0);  // ends before it
 }
 
 Camera camera_towards(std::array<double, 3> towards, int pixels, double half) {
@@ -196,9 +238,9 @@ std::vector<float> even_table(float absorption) {
   return table;
 }
 
-std::vector<double> image_of(Tracer& tracer, const ImageJob& job) {
-  std::vector<double> planes(std::size_t(job.planes() * job.camera.columns * job.camera.rows));
-  tracer.image(job, planes);
+std::vector<double> image_of(RayEngine& engine, const ImageJob& job) {
+  std::vector<double> planes(std::size_t(job.planes * job.camera.columns * job.camera.rows));
+  engine.image(job, planes);
   return planes;
 }
 
@@ -210,9 +252,9 @@ void expect_same_on_all_kernels(const AnyScene<Real>& scene, const Camera& camer
     const auto is_built = [&](const auto* kernel) { return kernel->kind == scene.kind() && kernel->isa == isa; };
     if (!cpu::fused(isa) || std::ranges::none_of(cpu::trace_kernels<Real>(), is_built)) continue;
     const std::string name(isa);
-    const auto packs = make_tracer(scene, cpu::Options{3, false, name}),
-               one = make_tracer(scene, cpu::Options{1, true, name});
-    const auto there = make_tracer(scene, cpu::Options{1, false, name}, device);
+    const auto packs = make_ray_engine(scene, cpu::Options{3, false, name}),
+               one = make_ray_engine(scene, cpu::Options{1, true, name});
+    const auto there = make_ray_engine(scene, cpu::Options{1, false, name}, device);
     for (const ImageJob& job : jobs(camera, table, two_fields)) {
       const std::vector<double> image = image_of(*packs, job);
       EXPECT_EQ(image, image_of(*one, job)) << name;
@@ -231,8 +273,8 @@ void expect_same_on_all_kernels(const AnyScene<Real>& scene, const Camera& camer
     }
     std::vector<float> tau(4 * 301), other(4 * 301);
     std::vector<double> columns(4), others(4);
-    packs->absorb(rays, a, tau, columns);
-    there->absorb(rays, a, other, others);
+    packs->follow(rays, SightlineJob(a), tau, columns);
+    there->follow(rays, SightlineJob(a), other, others);
     EXPECT_EQ(tau, other);
     EXPECT_EQ(columns, others);
     EXPECT_GT(columns[3], 0);
@@ -261,10 +303,10 @@ TYPED_TEST(Rays, ColumnOfASphereIsThatOfItsChord) {
   Scene<Sphere<TypeParam>> scene{};
   scene.dataset.kappa = 3;
   scene.fields[0] = {1, 1, 0, false};
-  const auto tracer = make_tracer(AnyScene<TypeParam>(scene), cpu::Options{1, false, ""});
+  const auto engine = make_ray_engine(AnyScene<TypeParam>(scene), cpu::Options{1, false, ""});
   ImageJob job = jobs(camera_towards({1, 0.4, -0.7}, 64, 1.1), even_table(1), false).front();
   job.samples = 1;
-  const std::vector<double> image = image_of(*tracer, job);
+  const std::vector<double> image = image_of(*engine, job);
   for (int j = 0; j < 64; ++j) {
     for (int i = 0; i < 64; ++i) {
       const double x = 1.1 * (2 * (i + 0.5) / 64 - 1), y = 1.1 * (2 * (j + 0.5) / 64 - 1), b2 = x * x + y * y;
@@ -277,7 +319,7 @@ TYPED_TEST(Rays, ColumnOfASphereIsThatOfItsChord) {
 TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
   RandomGrid grid({8, 8, 8}, 1, 1);
   for (std::size_t i = 0; i < grid.fields[0].count; ++i) grid.fields[0].numbers[i] = 1;
-  const auto tracer = make_tracer(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
+  const auto engine = make_ray_engine(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
   Camera camera = camera_towards({0, 0, 1}, 8, 4);
   for (std::size_t k = 0; k < 3; ++k) camera.position[k] = grid.shape.origin[k] + 4;
   for (const float mu : {1e-4f, 0.1f, 0.5f}) {
@@ -286,7 +328,7 @@ TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
     Render render = job.get<Render>();
     render.stop = 0;
     job.set(render);
-    const std::vector<double> image = image_of(*tracer, job);
+    const std::vector<double> image = image_of(*engine, job);
     const double alpha = -std::expm1(-8. * double(mu));  // C = c (1 - e^-tau)
     for (std::size_t i = 0; i < 64; ++i) {
       EXPECT_NEAR(image[i], alpha, 1e-6);
@@ -296,7 +338,7 @@ TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
     // Rays that stop early have all but so much of it.
     render.stop = 0.2f;
     job.set(render);
-    const double early = image_of(*tracer, job)[0];
+    const double early = image_of(*engine, job)[0];
     EXPECT_LE(std::abs(early - alpha), 0.2);
     EXPECT_EQ(mu > 0.3f, early < alpha - 0.01);
   }
@@ -304,11 +346,11 @@ TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
 
 TYPED_TEST(Rays, SlicesHaveTheNumbersOfTheCells) {
   const RandomGrid grid({12, 9, 8}, 1, 2);
-  const auto tracer = make_tracer(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
+  const auto engine = make_ray_engine(grid.scene<TypeParam>(), cpu::Options{1, false, ""});
   Camera camera = camera_towards({0, 0, 1}, 24, 12);  // half of a cell to a pixel, and beyond the grid
   camera.position[0] = grid.shape.origin[0] + 6, camera.position[1] = grid.shape.origin[1] + 4.5;
   camera.position[2] = grid.shape.origin[2] + 2.25;
-  const std::vector<double> image = image_of(*tracer, jobs(camera, even_table(1), false)[2]);
+  const std::vector<double> image = image_of(*engine, jobs(camera, even_table(1), false)[2]);
   for (int j = 0; j < 24; ++j) {
     for (int i = 0; i < 24; ++i) {
       const double x = 6 + 12 * (2 * (i + 0.5) / 24 - 1), y = 4.5 + 12 * (2 * (j + 0.5) / 24 - 1);

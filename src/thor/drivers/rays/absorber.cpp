@@ -4,30 +4,19 @@
 #include <cmath>
 
 #include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
 #include "thor/core/gas_limits.hpp"
 #include "thor/core/message.hpp"
-#include "thor/drivers/rays/scene.hpp"
-#include "thor/io/array/input.hpp"
-#include "thor/io/array/units.hpp"
+#include "thor/drivers/rays/cell_fields.hpp"
 #include "thor/operators/keys.hpp"
 
 /// The gas that absorbs in a line, along rays.
 namespace thor {
 
-Absorber RayScene::absorber(const Line& line, const std::string& density_field) {
-  if (!from_file_ && ion_of(line) != ion_) {
-    throw Error(ExitCode::usage, fmt::format("the gas is {} (key line), and {} is a line of {}: set the key line to it",
-                                             ion_, line.name, ion_of(line)));
-  }
-  if (!is_grid_) {
-    Absorber a{use("density"), use("temperature"), {}};
-    a.velocity.quantity.velocity = 0, a.velocity.unit = constants::km;
-    return a;
-  }
+Absorber CellFields::absorber(const Line& line, const std::string& density_field) {
   const std::string density = !density_field.empty()            ? density_field
                               : !dataset_.density_field.empty() ? dataset_.density_field
-                              : from_file_                      ? ion_of(line) + "_density"
-                                                                : "density";
+                                                                : density_of(line);
   if (config::factors_of(density).size() != 1) {
     throw Error(ExitCode::usage, "density_field: expected the name of one array, got \"" + density + "\"");
   }
@@ -44,63 +33,16 @@ Absorber RayScene::absorber(const Line& line, const std::string& density_field) 
                             density, ion_of(line)));
   }
   if (a.velocity.quantity.velocity < 0) refuse(of_ion("velocity") + "_x");
-  if (from_file_) {
-    const io::Input file(dataset_.path);
-    a.density.unit *= io::cgs_unit(file, density, Dimension::number_density);
-    a.temperature.unit *= io::cgs_unit(file, of_ion("temperature"), Dimension::temperature);
-  }
+  set_cgs(a, density, of_ion("temperature"));
   a.velocity.unit = constants::km;
   require_gas(a);
-  if (from_file_ && has_turbulence(dataset_)) a.temperature = broadened(a, line);
+  a.temperature = broadened(a, line);
   return a;
-}
-
-/// The temperature at which lines are as wide as with the turbulence of the cells: T + b_turb^2/b(1 K)^2.
-FieldUse RayScene::broadened(const Absorber& a, const Line& line) {
-  const double speed = line.first().thermal_speed(1, 0);
-  const std::string key =
-      fmt::format("{} {} with b_turb of {}", a.density.quantity.field, a.temperature.quantity.field, speed);
-  if (const auto found = uses_.find(key); found != uses_.end()) return found->second;
-  if (has_isotopes(line)) {
-    throw Error(
-        ExitCode::input,
-        fmt::format("{}: array b_turb cannot be used with line {}, whose isotopes have different widths: remove it",
-                    dataset_.path, line.name));
-  }
-  require_shape({"b_turb"});
-  const double unit = velocity_unit(io::Input(dataset_.path), "b_turb");
-  const bool drop = dataset_.bad_cells == config::BadCells::drop;
-  FieldArray field = read_product(dataset_.path, {"b_turb"}, shape_, part_, drop, threads_);
-  const FieldArray& density = fields_[std::size_t(a.density.quantity.field)];
-  const float* const kelvin = fields_[std::size_t(a.temperature.quantity.field)].numbers.get();
-  std::size_t bad = 0;
-  for (std::size_t i = 0; i < field.count; ++i) {
-    double b = double(field.numbers.get()[i]) * field.unit * unit;
-    if (!(b >= 0 && b <= fastest_gas)) {
-      if (density.numbers.get()[i] != 0) ++bad;
-      if (drop) density.numbers.get()[i] = 0;
-      b = 0;
-    }
-    field.numbers.get()[i] = float(double(kelvin[i]) * a.temperature.unit + b * b / (speed * speed));
-  }
-  if (bad > 0) {
-    const std::string what =
-        fmt::format("{}: array b_turb: {} cells with absorbing gas have less than 0 or more than {:.0f} km/s",
-                    dataset_.path, bad, fastest_gas / constants::km);
-    if (!drop) {
-      throw Error(ExitCode::input, what + ": correct the file, or set dataset.bad_cells: drop to make them empty");
-    }
-    warning("{}; they are read as empty", what);
-  }
-  FieldUse use{{}, 1, "K"};
-  field.unit = 1;
-  use.quantity.field = add(std::move(field));
-  return uses_[key] = use;
 }
 
 /// Cells are such as a run with photons takes: with a density that is not negative, and gas neither too cold to have a
 /// line width, nor too hot or too fast.
-void RayScene::require_gas(const Absorber& a) {
+void CellFields::require_gas(const Absorber& a) {
   const auto array = [&](int field) -> const FieldArray& { return fields_[std::size_t(field)]; };
   const FieldArray &density = array(a.density.quantity.field), &temperature = array(a.temperature.quantity.field);
   std::size_t bad = 0;
@@ -133,9 +75,8 @@ void RayScene::require_gas(const Absorber& a) {
   warning("{}; they are read as empty", what);
 }
 
-double RayScene::coldest(const FieldUse& temperature) const {
-  if (!is_grid_) return medium_.temperature;
-  const FieldArray& field = fields_[std::size_t(temperature.quantity.field)];
+double CellFields::coldest(const FieldUse& temperature) const {
+  const FieldArray& field = field_of(temperature);
   float least = HUGE_VALF;
   for (std::size_t i = 0; i < field.count; ++i) {
     if (field.numbers.get()[i] > 0) least = std::min(least, field.numbers.get()[i]);
@@ -143,16 +84,15 @@ double RayScene::coldest(const FieldUse& temperature) const {
   return double(least) * temperature.unit;
 }
 
-double RayScene::hottest(const FieldUse& temperature) const {
-  if (!is_grid_) return medium_.temperature;
-  const FieldArray& field = fields_[std::size_t(temperature.quantity.field)];
+double CellFields::hottest(const FieldUse& temperature) const {
+  const FieldArray& field = field_of(temperature);
   float most = 0;
   for (std::size_t i = 0; i < field.count; ++i) most = std::max(most, field.numbers.get()[i]);
   return double(most) * temperature.unit;
 }
 
-double RayScene::fastest(const FieldUse& velocity) const {
-  if (!is_grid_ || velocity.quantity.velocity < 0) return 0;
+double CellFields::fastest(const FieldUse& velocity) const {
+  if (velocity.quantity.velocity < 0) return 0;
   const FieldArray* const of = &fields_[std::size_t(velocity.quantity.velocity)];
   double most = 0;
   for (std::size_t i = 0; i < of->count; ++i) {

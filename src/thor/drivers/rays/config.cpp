@@ -49,19 +49,16 @@ void check_names(Reader& reader, RaytraceFile& file) {
     const auto report = [&](const char* key, const std::string& what) {
       reader.report(fmt::format("operators.{}.{}", i, key), what);
     };
-    const auto check = [&]<class T>(const T& op) {
-      if (!names.insert(op.name).second) report("name", "two operators are called \"" + op.name + "\"");
-      if constexpr (requires { op.camera; }) {
-        if (std::ranges::count(cameras, op.camera) == 0) {
-          report("camera", cameras.empty() ? "there are no cameras: list them under the key cameras"
-                                           : "there is no camera of this name" + suggestion(op.camera, cameras));
-        } else if (const Camera& camera = file.config.camera(op.camera);
-                   requires { T::needs_parallel_rays; } && camera.type != CameraType::orthographic) {
-          report("camera", fmt::format("a {} needs an orthographic camera", T::type));
-        }
-      }
-    };
-    std::visit(check, file.config.operators[i]);
+    const Operator& op = file.config.operators[i];
+    if (!names.insert(op->name()).second) report("name", "two operators are called \"" + op->name() + "\"");
+    const std::string* const camera = op->camera();
+    if (!camera) continue;
+    if (std::ranges::count(cameras, *camera) == 0) {
+      report("camera", cameras.empty() ? "there are no cameras: list them under the key cameras"
+                                       : "there is no camera of this name" + suggestion(*camera, cameras));
+    } else if (op->needs_parallel_rays() && file.config.camera(*camera).type != CameraType::orthographic) {
+      report("camera", fmt::format("a {} needs an orthographic camera", op->type()));
+    }
   }
 }
 

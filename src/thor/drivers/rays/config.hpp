@@ -1,7 +1,7 @@
 #pragma once
 #include "thor/drivers/config.hpp"
+#include "thor/operators/any_operator.hpp"
 #include "thor/operators/camera_keys.hpp"
-#include "thor/operators/list.hpp"
 
 namespace thor::config {
 

@@ -15,7 +15,7 @@ constexpr double rays_at_once = RayLattice::most_rays;  ///< about, between look
 /// The image of an operator and its camera, or one for each frame of its way.
 class RayImage final : public RayProduct {
  public:
-  RayImage(RayWork& work, std::size_t op);
+  RayImage(RaytraceWork& work, std::size_t op);
   double rays() const override;
   double bytes() const override;
   double written() const override { return double(pixels()) * (tasks_.front().is_picture ? 16 : 8); }
@@ -38,9 +38,9 @@ class RayImage final : public RayProduct {
   std::vector<double> trace_part(std::size_t part);
   std::vector<double> trace(double way);
 
-  RayWork& work_;
+  RaytraceWork& work_;
   const std::size_t op_;
-  const std::string name_;
+  const config::Operator& keys_;
   const config::Camera& camera_;
   int samples_ = 1;
   std::vector<ImageTask> tasks_{};  ///< of each part
@@ -48,34 +48,19 @@ class RayImage final : public RayProduct {
   std::unique_ptr<Frames> pictures_{};
 };
 
-RayImage::RayImage(RayWork& work, std::size_t op)
-    : work_(work),
-      op_(op),
-      name_(std::visit([](const auto& keys) { return keys.name; }, work.config.operators[op])),
-      camera_(std::visit(
-          [&](const auto& keys) -> const config::Camera& {
-            if constexpr (requires { keys.camera; }) return work.config.camera(keys.camera);
-            throw std::logic_error("an operator without a camera makes no image");
-          },
-          work.config.operators[op])) {
+RayImage::RayImage(RaytraceWork& work, std::size_t op)
+    : work_(work), op_(op), keys_(work.config.operators[op]), camera_(work.config.camera(*keys_->camera())) {
   check_way();
-  const auto plan = [&](const auto& keys) {
-    if constexpr (requires { keys.means(); }) {
-      for (const std::string& product : keys.means()) {
-        double sum = 0;
-        for (auto& part : work.parts.parts()) sum += part.scene.mean_of(product);
-        if (work.parts.is_cut()) {
-          const std::vector<double> all = everywhere(work.world, {sum});
-          sum = std::accumulate(all.begin(), all.end(), 0.);
-        }
-        for (auto& part : work.parts.parts()) part.scene.set_mean(product, sum);
-      }
+  for (const std::string& product : keys_->means()) {
+    double sum = 0;
+    for (std::size_t p = 0; p < work.parts(); ++p) sum += work.gas(p).mean_of(product);
+    if (work.is_cut()) {
+      const std::vector<double> all = everywhere(work.world, {sum});
+      sum = std::accumulate(all.begin(), all.end(), 0.);
     }
-    if constexpr (requires { keys.camera; }) {
-      for (auto& part : work.parts.parts()) tasks_.push_back(keys.plan(part.scene));
-    }
-  };
-  std::visit(plan, work.config.operators[op]);
+    for (std::size_t p = 0; p < work.parts(); ++p) work.gas(p).set_mean(product, sum);
+  }
+  for (std::size_t p = 0; p < work.parts(); ++p) tasks_.push_back(keys_->plan(work.gas(p)));
   samples_ = tasks_.front().samples;
   look(0, 1, samples_);
   work.require_memory(fmt::format("cameras ({})", camera_.name), bytes());
@@ -84,11 +69,11 @@ RayImage::RayImage(RayWork& work, std::size_t op)
 /// The larger of what there is while rays are traced, images of ranks and parts among it, and of what becomes of them.
 double RayImage::bytes() const {
   const ImageTask& task = tasks_.front();
-  const bool cut = work_.parts.is_cut();
-  const double planes = task.job.planes(), all = double(pixels()), ranks = work_.world.ranks();
+  const bool cut = work_.is_cut();
+  const double planes = task.job.planes, all = double(pixels()), ranks = work_.world.ranks();
   const double finer = task.in_order && cut ? samples_ : 1;
   const double values = 8. * (task.is_picture ? planes : 1) * all, numbers = 8. * planes * all;
-  const double own = double(work_.parts.parts().size()), images = cut ? work_.parts.domains().count() : ranks;
+  const double own = double(work_.parts()), images = cut ? work_.ray_parts.domains().count() : ranks;
   const double at_once = own + (own > 1 ? 1 : 0) + (ranks > 1 ? own + 2 * images : 0) + (images > 1 ? 1 : 0);
   const double kept = frames() > 1 ? values : 0, drawn = frames() > 1 ? 20 * all : 0;
   double band = rays_at_once;
@@ -104,7 +89,7 @@ double RayImage::bytes() const {
 void RayImage::check_way() const {
   for (std::uint64_t frame = 0; double(frame) < frames(); ++frame) {
     try {
-      build_camera(camera_, work_.parts.scene(), way_of(frame));
+      build_camera(camera_, work_.outline(), way_of(frame));
     } catch (const Error& e) {
       if (frame == 0) throw;
       throw Error(e.code(), fmt::format("{} (in frame {} of its path, cameras.path)", e.what(), frame));
@@ -115,11 +100,11 @@ void RayImage::check_way() const {
 /// Sets the cameras of all parts, with so many times the pixels along a side.
 void RayImage::look(double way, int finer, int samples) {
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
-    const RayScene& scene = work_.parts.parts()[p].scene;
-    Camera camera = build_camera(camera_, scene, way);
+    const GasOutline& gas = work_.outline();
+    Camera camera = build_camera(camera_, gas, way);
     camera.columns *= finer, camera.rows *= finer;
     tasks_[p].samples = samples;
-    look_through(tasks_[p], camera, scene);
+    look_through(tasks_[p], camera, gas);
   }
 }
 
@@ -127,7 +112,7 @@ void RayImage::look(double way, int finer, int samples) {
 template <class Order>
 std::vector<double> RayImage::joined(const std::vector<double>& partial, std::size_t pixels, const Order& order) const {
   const ImageTask& task = tasks_.front();
-  const auto planes = std::size_t(task.job.planes());
+  const auto planes = std::size_t(task.job.planes);
   std::vector<double> whole(planes * pixels);
   for (std::size_t i = 0; i < pixels; ++i) {
     Pixel pixel{};
@@ -142,7 +127,7 @@ std::vector<double> RayImage::joined(const std::vector<double>& partial, std::si
 }
 
 std::vector<double> RayImage::joined(std::vector<double> partial, std::size_t pixels) const {
-  std::vector<std::size_t> all(partial.size() / (std::size_t(tasks_.front().job.planes()) * pixels));
+  std::vector<std::size_t> all(partial.size() / (std::size_t(tasks_.front().job.planes) * pixels));
   if (all.size() == 1) return partial;
   std::iota(all.begin(), all.end(), std::size_t(0));
   return joined(partial, pixels, [&](std::size_t) -> const std::vector<std::size_t>& { return all; });
@@ -151,14 +136,14 @@ std::vector<double> RayImage::joined(std::vector<double> partial, std::size_t pi
 /// Those of parts that rays go through one after the other. Every pixel is one ray.
 std::vector<double> RayImage::joined_in_order(const std::vector<double>& partial) const {
   const Camera& camera = tasks_.front().job.camera;
-  const Domains& domains = work_.parts.domains();
+  const Domains& domains = work_.ray_parts.domains();
   std::vector<int> domain_of;  // each image, in the order of ranks
   for (int rank = 0; rank < work_.world.ranks(); ++rank) {
     for (int d = 0; d < domains.count(); ++d) {
       if (domains.holders(d, work_.world.ranks()).front() == rank) domain_of.push_back(d);
     }
   }
-  const RayScene& scene = work_.parts.scene();
+  const GasOutline& gas = work_.outline();
   std::vector<std::pair<double, std::size_t>> entries(domain_of.size());
   std::vector<std::size_t> order(domain_of.size());
   return joined(partial, std::size_t(camera.columns) * std::size_t(camera.rows),
@@ -171,7 +156,7 @@ std::vector<double> RayImage::joined_in_order(const std::vector<double>& partial
                     double enters = -HUGE_VAL;
                     for (std::size_t k = 0; k < 3; ++k) {
                       if (ray.direction[k] == 0) continue;
-                      const double low = double(box.first[k]) + scene.shape().origin[k] / scene.length();
+                      const double low = double(box.first[k]) + gas.grid.origin[k] / gas.length;
                       const double face = ray.direction[k] > 0 ? low : low + double(box.count[k]);
                       enters = std::max(enters, (face - ray.position[k]) / ray.direction[k]);
                     }
@@ -199,11 +184,11 @@ std::vector<double> means_of_squares(const std::vector<double>& planes, std::siz
 /// Rays in step with the cells, where there can be such.
 std::optional<RayLattice> RayImage::lattice() const {
   const ImageTask& task = tasks_.front();
-  const RayScene& scene = work_.parts.scene();
+  const GasOutline& gas = work_.outline();
   const Camera& camera = task.job.camera;
-  if (!task.job.adds_up() || camera.type != CameraType::orthographic || !scene.is_grid()) return std::nullopt;
+  if (!task.job.adds_up || camera.type != CameraType::orthographic || !gas.has_cells) return std::nullopt;
   if (camera.pixel() < 1e-6) return std::nullopt;  // of a cell: rounding is no longer small
-  return RayLattice(camera, scene.shape(), task.job.samples);
+  return RayLattice(camera, gas.grid, task.job.samples);
 }
 
 double RayImage::rays() const {
@@ -221,7 +206,7 @@ int RayImage::rows_at_once() const {
   const ImageJob& job = tasks_.front().job;
   const double rays_of_row = double(job.camera.columns) * job.samples * job.samples;
   const int fit = lattice() ? job.camera.rows : int(std::clamp(rays_at_once / rays_of_row / 8, 1., 4096.)) * 8;
-  if (work_.parts.is_cut() || work_.world.is_alone()) return fit;
+  if (work_.is_cut() || work_.world.is_alone()) return fit;
   constexpr int turns = 4;  // of each rank: rows at the edges of an image take less time
   const int fair = job.camera.rows / (turns * work_.world.ranks());
   return std::min(fit, std::max(fair, 8));
@@ -237,9 +222,9 @@ void RayImage::trace_in_step(std::size_t part, int row, int rows, std::span<doub
     for (last = first; last < tiles.size() && (count == 0 || count < rays_at_once); ++last) {
       count += double(tiles[last].pixels());
     }
-    found_.resize(std::size_t(job.planes()) * std::size_t(count));
+    found_.resize(std::size_t(job.planes) * std::size_t(count));
     const std::span some(tiles.begin() + std::ptrdiff_t(first), tiles.begin() + std::ptrdiff_t(last));
-    work_.parts.parts()[part].tracer->image(job, some, found_);
+    work_.engine(part).image(job, some, found_);
     rays.average(some, found_, row, rows, planes, work_.options.cpu.threads);
     work_.progress(count / double(tasks_.size()));
   }
@@ -249,18 +234,18 @@ void RayImage::trace_in_step(std::size_t part, int row, int rows, std::span<doub
 std::vector<double> RayImage::trace_part(std::size_t part) {
   const ImageJob& job = tasks_[part].job;
   const int columns = job.camera.columns, rows = job.camera.rows, at_once = rows_at_once();
-  const auto planes = std::size_t(job.planes()), row_size = std::size_t(columns);
+  const auto planes = std::size_t(job.planes), row_size = std::size_t(columns);
   const bool in_step = lattice().has_value();
   std::vector<double> image;
   for (int row = 0, turn = 0; row < rows; row += at_once, ++turn) {
-    if (!work_.parts.is_cut() && turn % work_.world.ranks() != work_.world.rank()) continue;
+    if (!work_.is_cut() && turn % work_.world.ranks() != work_.world.rank()) continue;
     const int some = std::min(at_once, rows - row);
     std::vector<double> numbers(planes * row_size * std::size_t(some));
     if (in_step) {
       trace_in_step(part, row, some, numbers);
     } else {
       const ImageTile strip{0, row, columns, some};
-      work_.parts.parts()[part].tracer->image(job, {&strip, 1}, numbers);
+      work_.engine(part).image(job, {&strip, 1}, numbers);
       work_.progress(double(columns) * some * job.samples * job.samples / double(tasks_.size()));
     }
     if (some == rows) return numbers;
@@ -276,7 +261,7 @@ std::vector<double> RayImage::trace_part(std::size_t part) {
 
 /// Planes of the whole image at the first rank, in units of the task; nothing elsewhere.
 std::vector<double> RayImage::trace(double way) {
-  const bool cut = work_.parts.is_cut(), one_by_one = cut && tasks_.front().in_order;
+  const bool cut = work_.is_cut(), one_by_one = cut && tasks_.front().in_order;
   const int finer = one_by_one ? samples_ : 1;
   look(way, finer, one_by_one ? 1 : samples_);
   std::vector<double> partial;
@@ -318,7 +303,7 @@ void write_edges(io::ArrayOutput& file, const std::string& group, const Camera& 
 void RayImage::open() {
   if (frames() < 2) return;
   const std::string folder = work_.config.frames.empty() ? frames_folder(work_.options.output) : work_.config.frames;
-  pictures_ = std::make_unique<Frames>(folder, name_, work_.options.overwrite, camera_.path->frames);
+  pictures_ = std::make_unique<Frames>(folder, keys_->name(), work_.options.overwrite, camera_.path->frames);
 }
 
 void RayImage::write(io::ArrayOutput* file) {
@@ -344,7 +329,7 @@ void RayImage::write(io::ArrayOutput* file) {
     warning(
         "{} ({}): every pixel of camera {} is empty. Check the camera (centre, depth, position, direction), the "
         "offset, and the field and its range.",
-        work_.key(op_), name_, camera_.name);
+        RayWork::key(op_), keys_->name(), camera_.name);
   }
   if (pictures_) {
     const std::string written = pictures_->finish();
@@ -352,10 +337,10 @@ void RayImage::write(io::ArrayOutput* file) {
   }
   const ImageTask& task = tasks_.front();
   // A camera that moves is described as it began.
-  const RayScene& scene = work_.parts.scene();
-  const Camera camera = build_camera(camera_, scene);
+  const GasOutline& gas = work_.outline();
+  const Camera camera = build_camera(camera_, gas);
   const auto rows = std::uint64_t(camera.rows), columns = std::uint64_t(camera.columns);
-  const std::string group = "/images/" + name_;
+  const std::string group = "/images/" + keys_->name();
   if (task.is_picture) {
     const std::vector<float> rgba(first.begin(), first.end());
     file->write<float>(group + "/rgba", rgba, {rows, columns, 4}, "",
@@ -363,27 +348,23 @@ void RayImage::write(io::ArrayOutput* file) {
   } else {
     file->write<double>(group + "/value", first, {rows, columns}, task.units, task.meaning);
   }
-  write_edges(*file, group, camera, scene.length());
+  write_edges(*file, group, camera, gas.length);
   const auto vector = [&](const char* name, const double(&v)[3], double factor) {
     file->attribute(group, name, std::vector<double>{v[0] * factor, v[1] * factor, v[2] * factor});
   };
   vector("right", camera.right, 1), vector("up", camera.up, 1), vector("direction", camera.forward, -1);
-  vector(camera.type == CameraType::orthographic ? "centre" : "position", camera.position, scene.length());
+  vector(camera.type == CameraType::orthographic ? "centre" : "position", camera.position, gas.length);
   file->attribute(group, "camera", camera_.name);
   constexpr const char* types[] = {"orthographic", "perspective", "equirectangular"};
   file->attribute(group, "camera_type", std::string(types[int(camera.type)]));
-  std::visit(
-      [&]<class T>(const T& keys) {
-        file->attribute(group, "operator", std::string(T::type));
-        if constexpr (requires { keys.field; }) file->attribute(group, "field", keys.field);
-        if constexpr (requires { keys.weight; }) file->attribute(group, "weight", keys.weight);
-        if constexpr (requires { keys.layer; }) file->attribute(group, "field", keys.layer.field);
-      },
-      work_.config.operators[op_]);
+  file->attribute(group, "operator", std::string(keys_->type()));
+  for (const auto& [name, value] : task.attributes) file->attribute(group, name.c_str(), value);
 }
 
 }  // namespace
 
-std::unique_ptr<RayProduct> make_image(RayWork& work, std::size_t op) { return std::make_unique<RayImage>(work, op); }
+std::unique_ptr<RayProduct> make_image(RaytraceWork& work, std::size_t op) {
+  return std::make_unique<RayImage>(work, op);
+}
 
 }  // namespace thor

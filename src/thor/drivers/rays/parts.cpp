@@ -3,31 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <bit>
-
 #include "thor/config/nearest.hpp"
 
 namespace thor {
-
-std::vector<double> at_first(const comm::World& world, const std::vector<double>& own) {
-  std::vector<std::uint64_t> words(own.size());
-  std::ranges::transform(own, words.begin(), [](double v) { return std::bit_cast<std::uint64_t>(v); });
-  words = world.at_first(words);
-  std::vector<double> all(words.size());
-  std::ranges::transform(words, all.begin(), [](std::uint64_t w) { return std::bit_cast<double>(w); });
-  return all;
-}
-
-std::vector<double> everywhere(const comm::World& world, const std::vector<double>& own) {
-  const std::vector<double> all = at_first(world, own);
-  std::vector<std::uint64_t> words(all.size());
-  std::ranges::transform(all, words.begin(), [](double v) { return std::bit_cast<std::uint64_t>(v); });
-  words = world.from_first(words);
-  std::vector<double> out(words.size());
-  std::ranges::transform(words, out.begin(), [](std::uint64_t w) { return std::bit_cast<double>(w); });
-  return out;
-}
 
 Line line_of_rays(const config::Raytrace& config, const std::string& name, const std::string& key) {
   const std::vector<Line> list = config.line_list.empty() ? lines() : read_lines(config.line_list);
@@ -41,23 +19,23 @@ Line line_of_rays(const config::Raytrace& config, const std::string& name, const
 RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : config_(config), options_(options) {
   const Line line = line_of_rays(config, config.line, "line");
   if (options.domains.count <= 1) {
-    parts_.push_back({0, RayScene(config.dataset, line, options.cpu.threads), nullptr});
+    parts_.push_back({0, open_scene(config.dataset, line, options.cpu.threads), nullptr});
     return;
   }
   const comm::World& world = options.world();
-  const RayScene whole(config.dataset, line, options.cpu.threads);
-  if (!whole.is_grid() || config.dataset.path.empty()) {
+  const std::unique_ptr<RayScene> whole = open_scene(config.dataset, line, options.cpu.threads);
+  const GridShape& grid = whole->outline().grid;
+  if (!whole->part(grid.box())) {
     throw Error(ExitCode::usage, "--domains: needs a dataset of type uniform_grid");
   }
   if (options.domains.count < world.ranks()) {  // said by all ranks, before the first one begins a file
     throw Error(ExitCode::usage, fmt::format("--domains {}: expected at least one for each of the {} ranks",
                                              options.domains.count, world.ranks()));
   }
-  domains_ = std::make_unique<Domains>(whole.shape().count, false, options.domains.count, 0);
+  domains_ = std::make_unique<Domains>(grid.count, false, options.domains.count, 0);
   for (int d = 0; d < domains_->count(); ++d) {
     if (domains_->holders(d, world.ranks()).front() != world.rank()) continue;
-    parts_.push_back({d, whole, nullptr});
-    parts_.back().scene.set_part(domains_->box(d));
+    parts_.push_back({d, whole->part(domains_->box(d)), nullptr});
   }
 }
 
@@ -66,13 +44,16 @@ RayParts::~RayParts() = default;
 void RayParts::prepare() {
   device_ = choose_device(options_);
   device_name_ = describe(device_.get(), options_.cpu);
-  const auto make = [&]<class Real>(const AnyScene<Real>& scene) {
-    return device_ ? make_tracer(scene, options_.cpu, *device_) : make_tracer(scene, options_.cpu);
+  for (Part& part : parts_) part.engine = engine_of(*part.scene, config_.precision, options_.cpu, device_.get());
+}
+
+std::unique_ptr<RayEngine> engine_of(const RayScene& scene, config::Precision precision, const cpu::Options& options,
+                                     device::Device* device) {
+  const auto make = [&]<class Real>(const AnyScene<Real>& any) {
+    return device ? make_ray_engine(any, options, *device) : make_ray_engine(any, options);
   };
-  for (Part& part : parts_) {
-    const bool single = config_.precision == config::Precision::single_ && part.scene.has_single_places();
-    part.tracer = single ? make(part.scene.scene<float>()) : make(part.scene.scene<double>());
-  }
+  const bool single = precision == config::Precision::single_ && scene.has_single_places();
+  return single ? make(scene.single_scene()) : make(scene.double_scene());
 }
 
 }  // namespace thor

@@ -2,7 +2,7 @@
 #include "thor/drivers/options.hpp"
 #include "thor/drivers/rays/config.hpp"
 #include "thor/drivers/rays/scene.hpp"
-#include "thor/parallel/tracer.hpp"
+#include "thor/parallel/ray_engine.hpp"
 
 namespace thor {
 
@@ -14,14 +14,13 @@ class RayParts {
 
   struct Part {
     int domain;
-    RayScene scene;
-    std::unique_ptr<Tracer> tracer;  ///< after prepare()
+    std::unique_ptr<RayScene> scene;
+    std::unique_ptr<RayEngine> engine;  ///< after prepare()
   };
   /// Puts the fields that have been used onto the device. Those that are used after that are not there.
   void prepare();
 
-  std::vector<Part>& parts() { return parts_; }
-  RayScene& scene() { return parts_.front().scene; }  ///< any of them, for what all have in common
+  const std::vector<Part>& parts() const { return parts_; }
   bool is_cut() const { return domains_ != nullptr; }
   const Domains& domains() const { return *domains_; }
   const std::string& device() const { return device_name_; }
@@ -31,7 +30,7 @@ class RayParts {
   const config::Raytrace& config_;
   const RunOptions& options_;
   std::unique_ptr<Domains> domains_;
-  std::unique_ptr<device::Device> device_;  ///< which the tracers of the parts use until they end
+  std::unique_ptr<device::Device> device_;  ///< which the engines of the parts use until they end
   std::string device_name_;
   std::vector<Part> parts_;
 };
@@ -39,9 +38,8 @@ class RayParts {
 /// The line of a configuration.
 Line line_of_rays(const config::Raytrace& config, const std::string& name, const std::string& key);
 
-/// Numbers of all ranks at the first one, one after the other.
-std::vector<double> at_first(const comm::World& world, const std::vector<double>& own);
-/// Numbers of all ranks on all of them.
-std::vector<double> everywhere(const comm::World& world, const std::vector<double>& own);
+/// Follows rays through a scene, in single precision if it can; `device`: null for the processor.
+std::unique_ptr<RayEngine> engine_of(const RayScene& scene, config::Precision precision, const cpu::Options& options,
+                                     device::Device* device);
 
 }  // namespace thor

@@ -160,17 +160,17 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
     colouring.low = colouring.low.value_or(t.low), colouring.high = colouring.high.value_or(t.high);
     if (colouring.scale == "auto") colouring.scale = t.scale == config::FieldScale::log ? "log" : "linear";
   }
-  const RayScene::Spread& spread = view.spread_of(field);
+  const ValueRange& values = view.range_of(field);
   RayScene& scene = view.scene();
   const bool log = colouring.scale == "log" ||
-                   (colouring.scale == "auto" && spread.least >= 0 && spread.largest > 0 && !colouring.is_signed);
-  if (log && !(spread.largest > 0)) {
+                   (colouring.scale == "auto" && values.least >= 0 && values.largest > 0 && !colouring.is_signed);
+  if (log && !(values.largest > 0)) {
     throw Error(ExitCode::usage, fmt::format("scale: {} has no value above 0: use a linear scale", field));
   }
-  const double least = log ? std::max(spread.least_positive, 1e-30 * spread.largest) : spread.least;
-  const ColourRange whole = range_of({}, log, least, spread.largest);
-  const double top = colouring.is_signed && !log ? std::max(std::abs(spread.low), std::abs(spread.high)) : spread.high;
-  const double bottom = colouring.is_signed && !log ? -top : log ? std::max(spread.low, least) : spread.low;
+  const double least = log ? std::max(values.least_positive, 1e-30 * values.largest) : values.least;
+  const ColourRange whole = range_of({}, log, least, values.largest);
+  const double top = colouring.is_signed && !log ? std::max(std::abs(values.low), std::abs(values.high)) : values.high;
+  const double bottom = colouring.is_signed && !log ? -top : log ? std::max(values.low, least) : values.low;
   Painted out{"", scene.use(field).units, "", range_of(colouring, log, bottom, top)};
   out.map = map_of(colouring, out.range);
 
@@ -192,9 +192,10 @@ Painted render(ViewScene& view, const ViewStart& start, const config::Camera& ca
   render.layer[0].place =
       scene.place(field, log ? config::FieldScale::log : config::FieldScale::linear, whole.low, whole.high).quantity;
   if (!brightness.empty()) render.layer[0].brightness = scene.over_mean(brightness).quantity;
-  plan.tables = widen(build_table(transfer, scene.longest() / scene.length(), colouring.exposure), out.range, whole);
+  plan.tables = widen(build_table(transfer, scene.outline().longest() / scene.outline().length, colouring.exposure),
+                      out.range, whole);
   plan.job.set(render);
-  look_through(plan, build_camera(camera, scene), scene);
+  look_through(plan, build_camera(camera, scene.outline()), scene.outline());
   const std::vector<double> rgba = values_of(plan, view.trace(plan));
   out.png = io::encode_png(io::picture_of(plan.job.camera.columns, plan.job.camera.rows, rgba), 1);
   return out;
@@ -234,10 +235,10 @@ io::web::Response view_frame(ViewScene& view, const ViewStart& start, ViewQuery&
   if (kind == "render") {
     painted = render(view, start, camera, field, weight, colouring);
   } else {
-    const Camera built = build_camera(camera, view.scene());
+    const Camera built = build_camera(camera, view.scene().outline());
     ImageTask plan = kind == "slice" ? config::SliceOperator{"", "", field}.plan(view.scene())
                                      : config::ProjectionOperator{"", "", field, weight}.plan(view.scene());
-    look_through(plan, built, view.scene());
+    look_through(plan, built, view.scene().outline());
     const std::vector<double> values = values_of(plan, view.trace(plan));
     painted.units = plan.units;
     painted.range = fit(colouring, values);

@@ -10,58 +10,52 @@ ViewScene::ViewScene(const config::Raytrace& config, const RunOptions& options)
       options_(options),
       device_(choose_device(options)),
       device_name_(describe(device_.get(), options.cpu)),
-      empty_(std::in_place, config.dataset, line_of_rays(config, config.line, "line"), options.cpu.threads),
-      scene_(empty_) {}
+      scene_(open_scene(config.dataset, line_of_rays(config, config.line, "line"), options.cpu.threads)) {}
 
 ViewScene::~ViewScene() = default;
 
 void ViewScene::forget() {
-  tracer_.reset();
-  scene_ = empty_;
+  engine_.reset();
+  scene_->forget();
 }
 
-Tracer& ViewScene::tracer() {
-  if (tracer_ && fields_ == scene_->fields_in_use()) return *tracer_;
-  tracer_.reset();  // a device may have no room for both
-  const auto make = [&]<class Real>(const AnyScene<Real>& scene) {
-    return device_ ? make_tracer(scene, options_.cpu, *device_) : make_tracer(scene, options_.cpu);
-  };
-  const bool single = config_.precision == config::Precision::single_;
-  tracer_ = single ? make(scene_->scene<float>()) : make(scene_->scene<double>());
+RayEngine& ViewScene::engine() {
+  if (engine_ && fields_ == scene_->fields_in_use()) return *engine_;
+  engine_.reset();  // a device may have no room for both
+  engine_ = engine_of(*scene_, config_.precision, options_.cpu, device_.get());
   fields_ = scene_->fields_in_use();
-  return *tracer_;
+  return *engine_;
 }
 
 std::vector<double> ViewScene::trace(const ImageTask& plan) {
   const ImageJob& job = plan.job;
-  std::vector<double> planes(std::size_t(job.planes()) * std::size_t(job.camera.columns) *
-                             std::size_t(job.camera.rows));
-  tracer().image(job, planes);
+  std::vector<double> planes(std::size_t(job.planes) * std::size_t(job.camera.columns) * std::size_t(job.camera.rows));
+  engine().image(job, planes);
   set_units(plan, planes);
   return planes;
 }
 
-const RayScene::Spread& ViewScene::spread_of(const std::string& product) {
-  if (const auto found = spreads_.find(product); found != spreads_.end()) return found->second;
-  if (scene_->is_grid()) return spreads_[product] = scene_->spread_of(product);
+const ValueRange& ViewScene::range_of(const std::string& product) {
+  if (const auto found = ranges_.find(product); found != ranges_.end()) return found->second;
+  if (scene_->outline().has_cells) return ranges_[product] = scene_->range_of(product);
   config::Camera camera;
   camera.name = "view", camera.pixels = camera.rows = 128;
-  camera.width = *std::ranges::max_element(scene_->size());
-  RayScene::Spread spread{HUGE_VAL, HUGE_VAL, -HUGE_VAL, 0, 0};
+  camera.width = scene_->outline().longest();
+  ValueRange range{HUGE_VAL, HUGE_VAL, -HUGE_VAL, 0, 0};
   for (const std::size_t axis : {0, 2}) {
     camera.direction = {}, camera.up = {0, 1, 0};
     camera.direction[axis] = 1;
     ImageTask plan = config::SliceOperator{"", "", product}.plan(*scene_);
-    look_through(plan, build_camera(camera, *scene_), *scene_);
+    look_through(plan, build_camera(camera, scene_->outline()), scene_->outline());
     for (const double value : values_of(plan, trace(plan))) {
       if (!std::isfinite(value)) continue;
-      spread.least = std::min(spread.least, value), spread.largest = std::max(spread.largest, value);
-      if (value > 0) spread.least_positive = std::min(spread.least_positive, value);
+      range.least = std::min(range.least, value), range.largest = std::max(range.largest, value);
+      if (value > 0) range.least_positive = std::min(range.least_positive, value);
     }
   }
-  spread.low = spread.least_positive < HUGE_VAL ? spread.least_positive : spread.least;
-  spread.high = spread.largest;
-  return spreads_[product] = spread;
+  range.low = range.least_positive < HUGE_VAL ? range.least_positive : range.least;
+  range.high = range.largest;
+  return ranges_[product] = range;
 }
 
 }  // namespace thor

@@ -1,7 +1,6 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "thor/drivers/rays/parts.hpp"
 #include "thor/drivers/rays/rays.hpp"
@@ -18,16 +17,16 @@ class ViewScene {
   RayScene& scene() { return *scene_; }
   const RayScene& scene() const { return *scene_; }
   /// Has all fields that have been used so far.
-  Tracer& tracer();
+  RayEngine& engine();
   /// Planes of an image in its units, as values_of() takes them.
   std::vector<double> trace(const ImageTask& plan);
   /// That of a model is found in its middle planes.
-  const RayScene::Spread& spread_of(const std::string& product);
+  const ValueRange& range_of(const std::string& product);
 
   /// Does the work, and once more without the fields of earlier pictures if there is no room for all of them.
   template <class Work>
   auto with_room(const Work& work) {
-    if (!scene_->is_grid()) forget();  // each use of a model's field is a new one
+    if (!scene_->outline().has_cells) forget();  // each use of a model's field is a new one
     try {
       return work();
     } catch (const Error& e) {
@@ -49,10 +48,10 @@ class ViewScene {
   const RunOptions& options_;
   std::unique_ptr<device::Device> device_;
   std::string device_name_;
-  std::optional<RayScene> empty_, scene_;
-  std::unique_ptr<Tracer> tracer_;
-  int fields_ = 0;  ///< that the tracer has
-  std::map<std::string, RayScene::Spread> spreads_;
+  std::unique_ptr<RayScene> scene_;
+  std::unique_ptr<RayEngine> engine_;
+  int fields_ = 0;  ///< that the engine has
+  std::map<std::string, ValueRange> ranges_;
 };
 
 }  // namespace thor

@@ -22,33 +22,33 @@ struct AbsorbingGas {
 /// Follows the ray and finds which velocities are of interest.
 AbsorbingGas find_gas(ViewScene& view, const StraightRay& ray, const Line& line, const Absorber& ion) {
   using constants::km;
-  const RayScene& scene = view.scene();
-  Trace trace{};
-  trace.count = 3;
-  trace.quantity[0] = ion.density.quantity, trace.quantity[1] = ion.temperature.quantity;
-  trace.quantity[2] = ion.velocity.quantity;
-  const RayRun run = view.tracer().record(ray, trace);
+  const GasOutline& outline = view.scene().outline();
+  Quantities quantities{};
+  quantities.count = 3;
+  quantities.quantity[0] = ion.density.quantity, quantities.quantity[1] = ion.temperature.quantity;
+  quantities.quantity[2] = ion.velocity.quantity;
+  const RayRun run = view.engine().record(ray, quantities);
   if (run.begins.empty()) throw Error(ExitCode::usage, "px, py: the sightline does not meet the gas");
   AbsorbingGas gas;
   gas.begin = run.begins.front();
   gas.length = run.begins.back() + run.lengths.back() - gas.begin;
   const AtomicTransition& first = line.first();
-  const double hubble = scene.is_grid() ? scene.shape().hubble : 0;
+  const double hubble = outline.grid.hubble;
   double column = 0, low = HUGE_VAL, high = -HUGE_VAL, widest = 0;
   for (std::size_t i = 0; i < run.begins.size(); ++i) {
     const double n = double(run.values[0][i]) * ion.density.unit;
     const double temperature = double(run.values[1][i]) * ion.temperature.unit;
     if (!(n > 0) || !(temperature > 0)) continue;
     gas.coldest = std::min(gas.coldest, temperature);
-    const double b = first.thermal_speed(temperature, scene.b_turb());
-    const double cells = n * run.lengths[i] * scene.length();
+    const double b = first.thermal_speed(temperature, view.scene().b_turb());
+    const double cells = n * run.lengths[i] * outline.length;
     column += cells;
     if (cells * first.cross_section(b) < 1e-4) continue;
-    const double begin = (run.begins[i] - gas.begin) * scene.length(), end = begin + run.lengths[i] * scene.length();
+    const double begin = (run.begins[i] - gas.begin) * outline.length, end = begin + run.lengths[i] * outline.length;
     const double v = double(run.values[2][i]) * ion.velocity.unit;
     low = std::min(low, v + hubble * begin), high = std::max(high, v + hubble * end), widest = std::max(widest, b);
   }
-  if (low > high) low = 0, high = hubble * gas.length * scene.length();
+  if (low > high) low = 0, high = hubble * gas.length * outline.length;
   for (const AtomicTransition* t : line.absorbing()) {
     const double shift = constants::c * std::log(t->wavelength / first.wavelength);
     gas.low = std::min(gas.low, low + shift), gas.high = std::max(gas.high, high + shift);
@@ -79,19 +79,20 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
   const Line line = line_of_rays(view.config(), name, "line");
   RayScene& scene = view.scene();
   const Absorber ion = scene.absorber(line, op.density_field);
-  const Camera built = build_camera(camera, scene);
+  const Camera built = build_camera(camera, scene.outline());
   StraightRay ray = camera_ray(built, *x, double(camera.rows) - *y);
   const AbsorbingGas gas = find_gas(view, ray, line, ion);
-  if (gas.length * scene.length() > 1e30) throw Error(ExitCode::usage, "px, py: the sightline never leaves the gas");
+  if (gas.length * scene.outline().length > 1e30)
+    throw Error(ExitCode::usage, "px, py: the sightline never leaves the gas");
   for (std::size_t k = 0; k < 3; ++k) ray.position[k] += gas.begin * ray.direction[k];  // the Hubble flow begins there
   ray.from = 0, ray.to = gas.length;
   op.low = low ? *low * km : gas.low, op.high = high ? *high * km : gas.high;
   if (!(op.high > op.low)) throw Error(ExitCode::usage, "low, high: expected low < high");
-  const AbsorptionPlan plan = op.plan(line, scene, gas.coldest, gas.length * scene.length(), "spectrum");
+  const AbsorptionPlan plan = op.plan(line, scene, gas.coldest, gas.length * scene.outline().length, "spectrum");
   const std::size_t fine = std::size_t(plan.oversampling);
   std::vector<float> depths(std::size_t(plan.absorption.bins));
   double column = 0;
-  view.tracer().absorb({{ray}, {0, 1}}, plan.absorption, depths, {&column, 1});
+  view.engine().follow({{ray}, {0, 1}}, SightlineJob(plan.absorption), depths, {&column, 1});
 
   nlohmann::ordered_json json;
   std::vector<double> velocity, flux, tau;
@@ -106,7 +107,7 @@ io::web::Response view_spectrum(ViewScene& view, const ViewStart& start, ViewQue
     width +=
         (1 - mean_flux) * plan.wavelength0 * (std::exp(plan.edges[b + 1] / c) - std::exp(plan.edges[b] / c)) / angstrom;
   }
-  const double to_kpc = scene.length() / (1e3 * constants::pc);
+  const double to_kpc = scene.outline().length / (1e3 * constants::pc);
   std::array<double, 3> begin{}, end{};
   for (std::size_t k = 0; k < 3; ++k) {
     begin[k] = ray.position[k] * to_kpc, end[k] = (ray.position[k] + gas.length * ray.direction[k]) * to_kpc;

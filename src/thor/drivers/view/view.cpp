@@ -11,6 +11,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/operators/colour_maps.hpp"
 #include "thor/operators/keys.hpp"
+#include "thor/operators/list.hpp"
 
 namespace thor {
 namespace {
@@ -21,8 +22,8 @@ constexpr double kpc_of_view = 1e3 * constants::pc;
 ViewJson in_kpc(const std::array<double, 3>& v) { return {v[0] / kpc_of_view, v[1] / kpc_of_view, v[2] / kpc_of_view}; }
 
 /// As a camera far away would see what one nearby sees.
-void see_from_afar(config::Camera& camera, const RayScene& scene) {
-  if (!camera.centre) camera.centre = scene.centre();
+void see_from_afar(config::Camera& camera, const GasOutline& gas) {
+  if (!camera.centre) camera.centre = gas.centre;
   if (camera.type != CameraType::orthographic) {
     double distance = 0;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -34,7 +35,23 @@ void see_from_afar(config::Camera& camera, const RayScene& scene) {
     camera.type = CameraType::orthographic;
   }
   camera.path.reset();
-  if (!(camera.width > 0)) camera.width = *std::ranges::max_element(scene.size());
+  if (!(camera.width > 0)) camera.width = gas.longest();
+}
+
+/// Begins with the picture of an operator, if the view can show it, through its camera.
+void take_from(const config::Operator& op, const config::Raytrace& config, ViewStart& start) {
+  if (const auto* render = op.get_if<config::RenderOperator>()) {
+    start.field = render->layer.field, start.transfer = render->layer.transfer;
+    start.weight = render->layer.brightness.empty() ? "none" : render->layer.brightness;
+    start.map = start.transfer.map.empty() ? "file" : start.transfer.map;
+    start.exposure = render->exposure;
+  } else if (const auto* slice = op.get_if<config::SliceOperator>()) {
+    start.kind = op->type(), start.field = slice->field;
+  } else if (const auto* projection = op.get_if<config::ProjectionOperator>()) {
+    start.kind = op->type(), start.field = projection->field;
+    start.weight = projection->weight.empty() ? "none" : projection->weight;
+  }
+  start.camera = config.camera(*op->camera());
 }
 
 std::vector<std::string> names_of_maps() { return config::listed(colour_map_names()); }
@@ -47,33 +64,15 @@ ViewStart start_of_view(const config::Raytrace& config, RayScene& scene, const s
       std::filesystem::path(config.dataset.path.empty() ? config.path : config.dataset.path).filename().string();
   start.transfer.opacity = 30;
   start.camera.direction = {0.6, -1, 0.6}, start.camera.up = {0, 0, 1};
-  start.camera.width = 1.5 * *std::ranges::max_element(scene.size());
+  start.camera.width = 1.5 * scene.outline().longest();
   if (!config.cameras.empty()) start.camera = config.cameras.front();
-  const auto take = [&]<class T>(const T& op) {
-    if constexpr (std::is_same_v<T, config::RenderOperator>) {
-      start.field = op.layer.field, start.transfer = op.layer.transfer;
-      start.weight = op.layer.brightness.empty() ? "none" : op.layer.brightness;
-      start.map = start.transfer.map.empty() ? "file" : start.transfer.map;
-      start.exposure = op.exposure;
-    } else if constexpr (requires { op.field; }) {
-      start.kind = T::type, start.field = op.field;
-      if constexpr (requires { op.weight; }) start.weight = op.weight.empty() ? "none" : op.weight;
-    }
-    if constexpr (requires { op.camera; }) start.camera = config.camera(op.camera);
-  };
   // A rendering is what one would turn; without one, any other picture.
-  const auto is_render = [](const config::Operator& op) { return std::holds_alternative<config::RenderOperator>(op); };
-  const auto has_camera = [](const config::Operator& op) {
-    return std::visit(
-        [](const auto& o) {
-          return requires { o.camera; };
-        },
-        op);
-  };
+  const auto is_render = [](const config::Operator& op) { return op.get_if<config::RenderOperator>() != nullptr; };
+  const auto has_camera = [](const config::Operator& op) { return op->camera() != nullptr; };
   auto found = std::ranges::find_if(config.operators, is_render);
   if (found == config.operators.end()) found = std::ranges::find_if(config.operators, has_camera);
-  if (found != config.operators.end()) std::visit(take, *found);
-  see_from_afar(start.camera, scene);
+  if (found != config.operators.end()) take_from(*found, config, start);
+  see_from_afar(start.camera, scene.outline());
   const std::vector<std::string> there = scene.names();
   if (!field.empty() && field != start.field) {
     scene.use(field);  // an error says which there are
@@ -88,15 +87,15 @@ io::web::Response view_info(ViewScene& view, const ViewStart& start, ViewQuery& 
   const std::string field = query.text("field", "");
   query.end();
   const RayScene& scene = view.scene();
+  const GasOutline& gas = scene.outline();
   ViewJson json;
   json["name"] = start.name;
   json["device"] = view.device();
-  json["size"] = in_kpc(scene.size()), json["centre"] = in_kpc(scene.centre());
-  if (scene.is_grid()) json["cells"] = scene.shape().count;
-  json["periodic"] = scene.is_grid() && scene.shape().periodic;
-  const GridShape& shape = scene.shape();
-  json["redshift"] = scene.is_grid() ? shape.redshift : 0;
-  json["hubble"] = scene.is_grid() ? shape.hubble * 1e3 * kpc_of_view / constants::km : 0;  // km/s/Mpc
+  json["size"] = in_kpc(gas.size), json["centre"] = in_kpc(gas.centre);
+  if (gas.has_cells) json["cells"] = gas.grid.count;
+  json["periodic"] = gas.grid.periodic;
+  json["redshift"] = gas.has_cells ? gas.grid.redshift : 0;
+  json["hubble"] = gas.has_cells ? gas.grid.hubble * 1e3 * kpc_of_view / constants::km : 0;  // km/s/Mpc
   const std::vector<std::string> names = scene.names();
   for (const std::string& name : names) json["fields"].push_back({{"name", name}, {"units", scene.units_of(name)}});
   for (const std::string& name : names_of_maps()) {
@@ -133,8 +132,8 @@ io::web::Response view_info(ViewScene& view, const ViewStart& start, ViewQuery& 
     json["start"]["scale"] = t.scale == config::FieldScale::log ? "log" : "linear";
   }
   if (!field.empty()) {
-    const RayScene::Spread& spread = view.spread_of(field);
-    json["field"] = {{"name", field}, {"least", spread.least}, {"largest", spread.largest}};
+    const ValueRange& range = view.range_of(field);
+    json["field"] = {{"name", field}, {"least", range.least}, {"largest", range.largest}};
     json["field"]["units"] = view.scene().use(field).units;
   }
   // Names in a file may be of any bytes.
@@ -142,12 +141,12 @@ io::web::Response view_info(ViewScene& view, const ViewStart& start, ViewQuery& 
 }
 
 config::Camera view_camera(const ViewScene& view, const ViewStart& start, ViewQuery& query) {
-  const RayScene& scene = view.scene();
+  const GasOutline& gas = view.scene().outline();
   config::Camera camera = start.camera;
   camera.name = "view";
-  const double side = *std::ranges::max_element(scene.size()) / kpc_of_view;
+  const double side = gas.longest() / kpc_of_view;
   double far = 0;
-  for (const double c : scene.centre()) far = std::max(far, std::abs(c) / kpc_of_view);
+  for (const double c : gas.centre) far = std::max(far, std::abs(c) / kpc_of_view);
   camera.direction = query.vector("d", camera.direction, 1e6);
   camera.up = query.vector("u", camera.up, 1e6);
   if (std::ranges::all_of(camera.direction, [](double d) { return d == 0; })) {

@@ -1,8 +1,8 @@
 // Compiled once for each instruction set (THOR_ISA), dataset (THOR_DATASET) and precision (THOR_REAL): see
 // ThorKernels.cmake.
-#include "thor/operators/absorption.hpp"
 #include "thor/operators/image.hpp"
-#include "thor/operators/tracer.hpp"
+#include "thor/operators/record.hpp"
+#include "thor/operators/sightline_job.hpp"
 
 #include THOR_DATASET_HEADER
 #include "thor/parallel/cpu/trace_kernel.hpp"
@@ -94,26 +94,32 @@ void trace_one(const void* scene, const ImageJob& job, const ImageTile& tile, TH
   trace_tile<THOR_REAL>(scene, job, tile, out);
 }
 
-/// Here lanes are the bins of a spectrum.
-double absorb(const void* bytes, const StraightRay& ray, const Absorption& absorption, THOR_REAL* tau) {
-  using V = ThisPack;
-  constexpr int lanes = Value<V>::lanes;
+/// Here lanes are the numbers of one sightline, such as the bins of a spectrum.
+struct PackedNumbers {
+  THOR_REAL* numbers;
+  int count;
+  ThisPack lane;
+
+  /// Replaces number i by change(i, number).
+  template <class Change>
+  THOR_FN void each(const Change& change) const {
+    for (int i = 0; i < count; i += Value<ThisPack>::lanes) {
+      store(change(ThisPack(THOR_REAL(i)) + lane, load<ThisPack>(numbers + i)), numbers + i);
+    }
+  }
+};
+
+double trace_line(const void* bytes, const StraightRay& ray, const SightlineJob& job, THOR_REAL* numbers) {
+  constexpr int lanes = Value<ThisPack>::lanes;
   THOR_REAL counts[lanes];
   for (int l = 0; l < lanes; ++l) counts[l] = THOR_REAL(l);
-  const V lane = load<V>(counts);
-  return follow_sightline<THOR_REAL>(
-      *static_cast<const ThisScene*>(bytes), ray, absorption,
-      [&](THOR_REAL amplitude, THOR_REAL a, THOR_REAL x0, THOR_REAL dx, THOR_REAL width) THOR_INLINE_LAMBDA {
-        for (int bin = 0; bin < absorption.bins; bin += lanes) {
-          const V x = fma(V(THOR_REAL(bin)) + lane, V(dx), V(x0));
-          store(fma(V(amplitude), mean_voigt(V(a), x, width), load<V>(tau + bin)), tau + bin);
-        }
-      });
+  return trace_sightline<THOR_REAL>(*static_cast<const ThisScene*>(bytes), ray, job,
+                                    PackedNumbers{numbers, job.numbers, load<ThisPack>(counts)});
 }
 
-std::int64_t record(const void* bytes, const StraightRay& ray, const Trace& trace, std::int64_t room, double* begins,
-                    double* lengths, float* const* values) {
-  return record_trace<THOR_REAL>(*static_cast<const ThisScene*>(bytes), ray, trace, room, begins, lengths, values);
+std::int64_t record(const void* bytes, const StraightRay& ray, const Quantities& quantities, std::int64_t room,
+                    double* begins, double* lengths, float* const* values) {
+  return record_ray<THOR_REAL>(*static_cast<const ThisScene*>(bytes), ray, quantities, room, begins, lengths, values);
 }
 
 }  // namespace
@@ -121,6 +127,6 @@ std::int64_t record(const void* bytes, const StraightRay& ray, const Trace& trac
 
 extern const cpu::TraceKernel<THOR_REAL> THOR_ENTRY;
 constinit const cpu::TraceKernel<THOR_REAL> THOR_ENTRY{
-    THOR_ISA_NAME, DatasetKind::THOR_DATASET, Value<ThisPack>::lanes, trace_pack, trace_one, absorb, record};
+    THOR_ISA_NAME, DatasetKind::THOR_DATASET, Value<ThisPack>::lanes, trace_pack, trace_one, trace_line, record};
 
 }  // namespace thor

@@ -1,7 +1,7 @@
 #pragma once
-#include "thor/operators/absorption.hpp"
 #include "thor/operators/image.hpp"
-#include "thor/operators/tracer.hpp"
+#include "thor/operators/record.hpp"
+#include "thor/operators/sightline_job.hpp"
 #include "thor/parallel/cpu/kernel.hpp"
 
 namespace thor::cpu {
@@ -15,10 +15,10 @@ struct TraceKernel {
   /// The numbers of the pixels of a tile, plane after plane, row after row; by packs, or one ray at a time.
   void (*image)(const void* scene, const ImageJob& job, const ImageTile& tile, Real* out);
   void (*image_one)(const void* scene, const ImageJob& job, const ImageTile& tile, Real* out);
-  /// Adds the optical depth along a ray to the bins of `tau`, which has room for whole packs of them, and returns the
-  /// column density.
-  double (*absorb)(const void* scene, const StraightRay& ray, const Absorption& absorption, Real* tau);
-  std::int64_t (*record)(const void* scene, const StraightRay& ray, const Trace& trace, std::int64_t room,
+  /// Adds what is found along a ray to the numbers of its sightline, which have room for whole packs of them, and
+  /// returns what it adds to the sum.
+  double (*sightline)(const void* scene, const StraightRay& ray, const SightlineJob& job, Real* numbers);
+  std::int64_t (*record)(const void* scene, const StraightRay& ray, const Quantities& quantities, std::int64_t room,
                          double* begins, double* lengths, float* const* values);
 };
 

@@ -69,16 +69,16 @@ class Device {
     const ImageArguments<Real> arguments{job, tile, planes, out};
     launch(queue, {Task::image, int(scene.kind()), sizeof(Real) == 4}, scene.data(), &arguments, {});
   }
-  /// Queues the spectra of sightlines: adds to their bins, and sets their column densities.
+  /// Queues sightlines: adds to their numbers, and sets their sums.
   template <class Real>
-  void absorb(int queue, const AnyScene<Real>& scene, const Sightlines& sightlines, const Absorption& absorption,
-              Real* tau, double* columns) {
-    const AbsorptionArguments<Real> arguments{sightlines, absorption, tau, columns};
-    launch(queue, {Task::absorb, int(scene.kind()), sizeof(Real) == 4}, scene.data(), &arguments, {});
+  void follow(int queue, const AnyScene<Real>& scene, const Sightlines& sightlines, const SightlineJob& job,
+              Real* numbers, double* sums) {
+    const SightlineArguments<Real> arguments{sightlines, job, numbers, sums};
+    launch(queue, {Task::sightlines, int(scene.kind()), sizeof(Real) == 4}, scene.data(), &arguments, {});
   }
 
  protected:
-  /// Queues a task on the bytes of a problem or scene, with a Program, ImageArguments or AbsorptionArguments.
+  /// Queues a task on the bytes of a problem or scene, with a Program, ImageArguments or SightlineArguments.
   virtual void launch(int queue, const Task& task, const void* subject, const void* arguments, LaunchShape shape) = 0;
 };
 

@@ -13,7 +13,7 @@ struct LaunchShape {
 
 /// What a kernel does, for which problem or scene, in which precision.
 struct Task {
-  enum What { advance, image, absorb } what;
+  enum What { advance, image, sightlines } what;
   int kind;  ///< ProblemKind or DatasetKind
   bool single;
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "thor/operators/absorption.hpp"
 #include "thor/operators/image.hpp"
+#include "thor/operators/sightline_job.hpp"
 
 /// What one lane of a device does for the raytracing driver, written once for every backend.
 namespace thor::device {
@@ -21,11 +21,11 @@ struct ImageArguments {
   Real* out;
 };
 template <class Real>
-struct AbsorptionArguments {
+struct SightlineArguments {
   const Sightlines& sightlines;
-  const Absorption& absorption;
-  Real* tau;
-  double* columns;
+  const SightlineJob& job;
+  Real* numbers;
+  double* sums;
 };
 
 inline namespace THOR_ISA {
@@ -50,23 +50,30 @@ THOR_FN void trace_pixel(const S& scene, const ImageJob& job, const ImageTile& t
   for (int p = 0; p < planes; ++p) out[p * plane + pixel] = sums[p];
 }
 
-/// The bins `lane`, lane + lanes, ... of one sightline: all lanes follow the same ray.
-template <class S>
-THOR_FN void absorb_bins(const S& scene, const Sightlines& sightlines, const Absorption& absorption,
-                         std::uint32_t sightline, int lane, int lanes, typename S::Real* tau, double* columns) {
-  using Real = typename S::Real;
-  Real* const depths = tau + std::int64_t(sightline) * absorption.bins;
-  double column = 0;
-  for (std::uint32_t k = sightlines.first[sightline]; k < sightlines.first[sightline + 1]; ++k) {
-    column += follow_sightline<Real>(scene, sightlines.rays[k], absorption,
-                                     [&](Real amplitude, Real a, Real x0, Real dx, Real width) THOR_INLINE_LAMBDA {
-                                       for (int bin = lane; bin < absorption.bins; bin += lanes) {
-                                         const Real x = fma(Real(bin), dx, x0);
-                                         depths[bin] = fma(amplitude, mean_voigt(a, x, width), depths[bin]);
-                                       }
-                                     });
+/// The numbers `lane`, lane + lanes, ... of a sightline.
+template <class Real>
+struct LaneNumbers {
+  Real* numbers;
+  int count, lane, lanes;
+
+  /// Replaces number i by change(i, number).
+  template <class Change>
+  THOR_FN void each(const Change& change) const {
+    for (int i = lane; i < count; i += lanes) numbers[i] = change(Real(i), numbers[i]);
   }
-  if (lane == 0) columns[sightline] = column;
+};
+
+/// Those of one sightline: all lanes follow the same rays.
+template <class S>
+THOR_FN void trace_numbers(const S& scene, const Sightlines& sightlines, const SightlineJob& job,
+                           std::uint32_t sightline, int lane, int lanes, typename S::Real* numbers, double* sums) {
+  using Real = typename S::Real;
+  const LaneNumbers<Real> own{numbers + std::int64_t(sightline) * job.numbers, job.numbers, lane, lanes};
+  double sum = 0;
+  for (std::uint32_t k = sightlines.first[sightline]; k < sightlines.first[sightline + 1]; ++k) {
+    sum += trace_sightline<Real>(scene, sightlines.rays[k], job, own);
+  }
+  if (lane == 0) sums[sightline] = sum;
 }
 
 }  // namespace THOR_ISA

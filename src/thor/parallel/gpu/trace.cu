@@ -23,9 +23,9 @@ __global__ void __launch_bounds__(columns* rows)
 }
 
 __global__ void __launch_bounds__(256)
-    absorb_sightlines(const THOR_PARAMETER ThisScene scene, device::Sightlines sightlines,
-                      const THOR_PARAMETER Absorption absorption, THOR_REAL* tau, double* columns) {
-  device::absorb_bins(scene, sightlines, absorption, blockIdx.x, int(threadIdx.x), 256, tau, columns);
+    trace_sightlines(const THOR_PARAMETER ThisScene scene, device::Sightlines sightlines,
+                     const THOR_PARAMETER SightlineJob job, THOR_REAL* numbers, double* sums) {
+  device::trace_numbers(scene, sightlines, job, blockIdx.x, int(threadIdx.x), 256, numbers, sums);
 }
 
 Status image(const void* scene, const void* arguments, device::LaunchShape, Stream stream) {
@@ -35,11 +35,10 @@ Status image(const void* scene, const void* arguments, device::LaunchShape, Stre
   return take_error();
 }
 
-Status absorb(const void* scene, const void* arguments, device::LaunchShape, Stream stream) {
-  const auto& [sightlines, absorption, tau, columns] =
-      *static_cast<const device::AbsorptionArguments<THOR_REAL>*>(arguments);
-  absorb_sightlines<<<sightlines.count, 256, 0, stream>>>(*static_cast<const ThisScene*>(scene), sightlines, absorption,
-                                                          tau, columns);
+Status follow(const void* scene, const void* arguments, device::LaunchShape, Stream stream) {
+  const auto& [sightlines, job, numbers, sums] = *static_cast<const device::SightlineArguments<THOR_REAL>*>(arguments);
+  trace_sightlines<<<sightlines.count, 256, 0, stream>>>(*static_cast<const ThisScene*>(scene), sightlines, job,
+                                                         numbers, sums);
   return take_error();
 }
 
@@ -50,6 +49,6 @@ Status probe() { return find_kernel(reinterpret_cast<const void*>(trace_pixels))
 extern const Kernel THOR_ENTRY[2];
 const Kernel THOR_ENTRY[2] = {
     {{device::Task::image, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, image},
-    {{device::Task::absorb, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, absorb}};
+    {{device::Task::sightlines, int(DatasetKind::THOR_DATASET), sizeof(THOR_REAL) == 4}, probe, follow}};
 
 }  // namespace thor::THOR_BACKEND

@@ -1,4 +1,4 @@
-#include "thor/parallel/tracer.hpp"
+#include "thor/parallel/ray_engine.hpp"
 #include <fmt/format.h>
 
 #include "thor/core/error.hpp"
@@ -9,11 +9,12 @@ namespace {
 
 /// A scene in the memory of a device, whose pieces along single rays are found on the processor.
 template <class Real>
-class DeviceTracer final : public Tracer {
+class DeviceRayEngine final : public RayEngine {
  public:
-  DeviceTracer(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device)
-      : device_(device), host_(make_tracer(scene, options)), scene_(scene), threads_(options.threads) {
+  DeviceRayEngine(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device)
+      : device_(device), host_(make_ray_engine(scene, options)), scene_(scene), threads_(options.threads) {
     scene_.mirror([&](const void* data, std::size_t bytes) -> const void* {
+      if (bytes == 0) return nullptr;
       const auto& buffer = arrays_.emplace_back(device_, device::Memory::device, bytes);
       device_.copy_in(0, buffer.data(), data, bytes);
       return buffer.data();
@@ -29,8 +30,8 @@ class DeviceTracer final : public Tracer {
     std::size_t begins = 0;
     for (const ImageTile& part : parts) {
       if (part.pixels() == 0) continue;
-      device_.trace(0, scene_, there, part, job.planes(), out + begins);
-      begins += std::size_t(job.planes()) * part.pixels();
+      device_.trace(0, scene_, there, part, job.planes, out + begins);
+      begins += std::size_t(job.planes) * part.pixels();
     }
     device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
     device_.wait(0);
@@ -40,8 +41,8 @@ class DeviceTracer final : public Tracer {
     });
   }
 
-  void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
-              std::span<double> columns) override {
+  void follow(const SightlineRays& sightlines, const SightlineJob& job, std::span<float> numbers,
+              std::span<double> sums) override {
     const auto upload = [&](const void* data, std::size_t bytes) {
       device::Buffer<char> buffer(device_, device::Memory::device, std::max<std::size_t>(bytes, 1));
       device_.copy_in(0, buffer.data(), data, bytes);
@@ -49,21 +50,23 @@ class DeviceTracer final : public Tracer {
     };
     const auto rays = upload(sightlines.rays.data(), sightlines.rays.size() * sizeof(StraightRay));
     const auto first = upload(sightlines.first.data(), sightlines.first.size() * sizeof(std::uint32_t));
-    device::Buffer<Real> depths(device_, device::Memory::device, tau.size());
-    device::Buffer<double> sums(device_, device::Memory::device, columns.size());
-    device_.fill(0, depths.data(), 0, depths.bytes());
-    device_.absorb(0, scene_,
+    device::Buffer<Real> found(device_, device::Memory::device, numbers.size());
+    device::Buffer<double> found_sums(device_, device::Memory::device, sums.size());
+    device_.fill(0, found.data(), 0, found.bytes());
+    device_.follow(0, scene_,
                    {reinterpret_cast<const StraightRay*>(rays.data()),
-                    reinterpret_cast<const std::uint32_t*>(first.data()), std::uint32_t(columns.size())},
-                   absorption, depths.data(), sums.data());
-    std::vector<Real> numbers(tau.size());
-    device_.copy_out(0, numbers.data(), depths.data(), depths.bytes());
-    device_.copy_out(0, columns.data(), sums.data(), sums.bytes());
+                    reinterpret_cast<const std::uint32_t*>(first.data()), std::uint32_t(sums.size())},
+                   job, found.data(), found_sums.data());
+    std::vector<Real> here(numbers.size());
+    device_.copy_out(0, here.data(), found.data(), found.bytes());
+    device_.copy_out(0, sums.data(), found_sums.data(), found_sums.bytes());
     device_.wait(0);
-    for (std::size_t i = 0; i < tau.size(); ++i) tau[i] = float(numbers[i]);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = float(here[i]);
   }
 
-  RayRun record(const StraightRay& ray, const Trace& trace) override { return host_->record(ray, trace); }
+  RayRun record(const StraightRay& ray, const Quantities& quantities) override {
+    return host_->record(ray, quantities);
+  }
 
  private:
   using Bytes = device::Buffer<char>;
@@ -86,7 +89,7 @@ class DeviceTracer final : public Tracer {
   }
 
   device::Device& device_;
-  std::unique_ptr<Tracer> host_;
+  std::unique_ptr<RayEngine> host_;
   AnyScene<Real> scene_;
   const int threads_;
   std::vector<Bytes> arrays_;
@@ -96,16 +99,17 @@ class DeviceTracer final : public Tracer {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Tracer> make_tracer(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device) {
+std::unique_ptr<RayEngine> make_ray_engine(const AnyScene<Real>& scene, const cpu::Options& options,
+                                           device::Device& device) {
   try {
-    return std::make_unique<DeviceTracer<Real>>(scene, options, device);
+    return std::make_unique<DeviceRayEngine<Real>>(scene, options, device);
   } catch (const device::OutOfMemory& e) {
     throw Error(ExitCode::device, fmt::format("the fields need {:.3g} bytes of GPU memory, but {:.3g} are free: use "
                                               "fewer fields, --domains, or --device cpu",
                                               double(e.asked), double(e.free)));
   }
 }
-template std::unique_ptr<Tracer> make_tracer(const AnyScene<float>&, const cpu::Options&, device::Device&);
-template std::unique_ptr<Tracer> make_tracer(const AnyScene<double>&, const cpu::Options&, device::Device&);
+template std::unique_ptr<RayEngine> make_ray_engine(const AnyScene<float>&, const cpu::Options&, device::Device&);
+template std::unique_ptr<RayEngine> make_ray_engine(const AnyScene<double>&, const cpu::Options&, device::Device&);
 
 }  // namespace thor

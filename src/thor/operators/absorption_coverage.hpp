@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "thor/drivers/rays/products.hpp"
+#include "thor/operators/ray_product.hpp"
 
 /// Absorption spectra beyond the ends of their sightlines. In the Hubble flow gas beyond an end absorbs at other
 /// velocities: in a periodic box it is that of the images, and of an open box nothing is known about it.
@@ -26,7 +26,7 @@ void tell_coverage(const std::vector<Covered>& covered, const AbsorptionPlan& pl
 /// Sightlines `first` to `first + columns.size()` through all images of a periodic box whose gas absorbs in the range
 /// of the plan, given how far from its place the gas absorbs in the core of the line [cm/s] and column densities
 /// [cm^-2], for damping wings.
-SightlineRays with_images(const RayScene& scene, const SightlineList& list, std::size_t first,
+SightlineRays with_images(const GasOutline& gas, const SightlineList& list, std::size_t first,
                           const AbsorptionPlan& plan, double fastest, const std::vector<double>& columns);
 
 }  // namespace thor

@@ -1,10 +1,11 @@
-#include "thor/drivers/rays/coverage.hpp"
+#include "thor/operators/absorption_coverage.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
 
 namespace thor {
@@ -28,9 +29,9 @@ End end_of(RayWork& work, StraightRay ray, bool last, const std::vector<Absorpti
   End end;
   for (std::size_t p = 0; p < plans.size(); ++p) {
     const Absorption& a = plans[p].absorption;
-    Trace trace{};
-    trace.count = 2, trace.quantity[0] = a.temperature, trace.quantity[1] = a.velocity;
-    const RayRun run = work.parts.parts()[p].tracer->record(ray, trace);
+    Quantities quantities{};
+    quantities.count = 2, quantities.quantity[0] = a.temperature, quantities.quantity[1] = a.velocity;
+    const RayRun run = work.engine(p).record(ray, quantities);
     for (std::size_t k = 0; k < run.begins.size(); ++k) {
       const double away = last ? ray.to - run.begins[k] - run.lengths[k] : run.begins[k] - ray.from;
       if (!(away < end.at)) continue;
@@ -47,13 +48,13 @@ End end_of(RayWork& work, StraightRay ray, bool last, const std::vector<Absorpti
 
 std::vector<Covered> covered_by(RayWork& work, const SightlineList& list, const std::vector<AbsorptionPlan>& plans,
                                 config::GasBeyond beyond) {
-  const RayScene& scene = work.parts.scene();
+  const GasOutline& gas = work.outline();
   const std::size_t count = list.begins.size();
   std::vector<Covered> covered(count);
-  if (!(scene.hubble() > 0) || (beyond == config::GasBeyond::empty && !scene.repeats())) return covered;
+  if (!(gas.grid.hubble > 0) || (beyond == config::GasBeyond::empty && !gas.repeats())) return covered;
   constexpr Covered nothing{HUGE_VAL, -HUGE_VAL};
   std::vector<double> ends;  // of all sightlines that meet the gas: at, velocity, b of the first and of the last
-  const bool traces = !scene.repeats() && (work.parts.is_cut() || work.world.is_first());
+  const bool traces = !gas.repeats() && (work.is_cut() || work.world.is_first());
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t first = list.rays.first[i], after = list.rays.first[i + 1];
     if (first == after) covered[i] = nothing;
@@ -64,8 +65,8 @@ std::vector<Covered> covered_by(RayWork& work, const SightlineList& list, const 
       ends.insert(ends.end(), {end.at, end.velocity, end.b});
     }
   }
-  if (scene.repeats()) return covered;
-  std::vector<double> all = work.parts.is_cut() ? everywhere(work.world, ends) : ends;
+  if (gas.repeats()) return covered;
+  std::vector<double> all = work.is_cut() ? everywhere(work.world, ends) : ends;
   const AbsorptionPlan& plan = plans.front();
   std::size_t next = 0;
   for (std::size_t i = 0; i < count && !ends.empty(); ++i) {
@@ -114,7 +115,7 @@ void tell_coverage(const std::vector<Covered>& covered, const AbsorptionPlan& pl
           100 * double(all - known) / double(all), remedy);
 }
 
-SightlineRays with_images(const RayScene& scene, const SightlineList& list, std::size_t first,
+SightlineRays with_images(const GasOutline& gas, const SightlineList& list, std::size_t first,
                           const AbsorptionPlan& plan, double fastest, const std::vector<double>& columns) {
   const Absorption& a = plan.absorption;
   const double hubble = a.hubble / a.length;  // [1/s]
@@ -127,7 +128,7 @@ SightlineRays with_images(const RayScene& scene, const SightlineList& list, std:
       // Wings fade at an optical depth of 1e-4.
       const double wing = std::sqrt(wings / std::sqrt(std::numbers::pi) * columns[i] / 1e-4);
       const double margin = fastest + std::min(wing, 2e4 * km);
-      add_images(scene, list.begins[line], list.directions[line], (plan.edges.front() - plan.reddest - margin) / hubble,
+      add_images(gas, list.begins[line], list.directions[line], (plan.edges.front() - plan.reddest - margin) / hubble,
                  (plan.edges.back() - plan.bluest + margin) / hubble, rays);
     }
     rays.first.push_back(std::uint32_t(rays.rays.size()));

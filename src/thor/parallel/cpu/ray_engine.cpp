@@ -1,4 +1,4 @@
-#include "thor/parallel/tracer.hpp"
+#include "thor/parallel/ray_engine.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/parallel/cpu/trace_kernel.hpp"
 
@@ -9,9 +9,9 @@ namespace {
 constexpr int tile_side = 32;
 
 template <class Real>
-class CpuTracer final : public Tracer {
+class CpuRayEngine final : public RayEngine {
  public:
-  CpuTracer(const AnyScene<Real>& scene, const cpu::Options& options)
+  CpuRayEngine(const AnyScene<Real>& scene, const cpu::Options& options)
       : scene_(scene), options_(options), kernel_(cpu::trace_kernel<Real>(scene.kind(), options.isa)) {}
 
   void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) override {
@@ -31,7 +31,7 @@ class CpuTracer final : public Tracer {
                             part.pixels()});
         }
       }
-      begins += std::size_t(job.planes()) * part.pixels();
+      begins += std::size_t(job.planes) * part.pixels();
     }
     const auto trace = options_.one_lane ? kernel_.image_one : kernel_.image;
     parallel_for(options_.threads, pieces.size(), 1, [&](std::size_t i, std::size_t) {
@@ -39,7 +39,7 @@ class CpuTracer final : public Tracer {
       const std::size_t pixels = tile.pixels();
       std::vector<Real> found(image_planes * pixels);
       trace(scene_.data(), job, tile, found.data());
-      for (std::size_t p = 0; p < std::size_t(job.planes()); ++p) {
+      for (std::size_t p = 0; p < std::size_t(job.planes); ++p) {
         for (int y = 0; y < tile.rows; ++y) {
           const Real* from = found.data() + p * pixels + std::size_t(y) * std::size_t(tile.columns);
           double* to = numbers.data() + first + p * plane + std::size_t(y) * columns;
@@ -49,31 +49,31 @@ class CpuTracer final : public Tracer {
     });
   }
 
-  void absorb(const SightlineRays& sightlines, const Absorption& absorption, std::span<float> tau,
-              std::span<double> columns) override {
-    const auto bins = std::size_t(absorption.bins), room = (bins + 63) / 64 * 64;
-    std::vector<Real> depths(room);
-    parallel_for(options_.threads, sightlines.count(), 1, [&, depths](std::size_t i, std::size_t) mutable {
-      std::ranges::fill(depths, Real(0));
-      columns[i] = 0;
+  void follow(const SightlineRays& sightlines, const SightlineJob& job, std::span<float> numbers,
+              std::span<double> sums) override {
+    const auto count = std::size_t(job.numbers), room = (count + 63) / 64 * 64;
+    std::vector<Real> found(room);
+    parallel_for(options_.threads, sightlines.count(), 1, [&, found](std::size_t i, std::size_t) mutable {
+      std::ranges::fill(found, Real(0));
+      sums[i] = 0;
       for (std::uint32_t k = sightlines.first[i]; k < sightlines.first[i + 1]; ++k) {
         stop_if_interrupted();  // one may enter a periodic box a million times
-        columns[i] += kernel_.absorb(scene_.data(), sightlines.rays[k], absorption, depths.data());
+        sums[i] += kernel_.sightline(scene_.data(), sightlines.rays[k], job, found.data());
       }
-      for (std::size_t b = 0; b < bins; ++b) tau[i * bins + b] = float(depths[b]);
+      for (std::size_t k = 0; k < count; ++k) numbers[i * count + k] = float(found[k]);
     });
   }
 
-  RayRun record(const StraightRay& ray, const Trace& trace) override {
+  RayRun record(const StraightRay& ray, const Quantities& quantities) override {
     RayRun run;
-    run.values.resize(std::size_t(trace.count));
+    run.values.resize(std::size_t(quantities.count));
     for (std::int64_t room = 4096;;) {
       const auto size = std::size_t(room);
       run.begins.resize(size), run.lengths.resize(size);
       std::vector<float*> values;
       for (auto& v : run.values) v.resize(size), values.push_back(v.data());
       const std::int64_t pieces =
-          kernel_.record(scene_.data(), ray, trace, room, run.begins.data(), run.lengths.data(), values.data());
+          kernel_.record(scene_.data(), ray, quantities, room, run.begins.data(), run.lengths.data(), values.data());
       const bool enough = pieces <= room;
       room = pieces;
       if (!enough) continue;
@@ -92,10 +92,10 @@ class CpuTracer final : public Tracer {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Tracer> make_tracer(const AnyScene<Real>& scene, const cpu::Options& options) {
-  return std::make_unique<CpuTracer<Real>>(scene, options);
+std::unique_ptr<RayEngine> make_ray_engine(const AnyScene<Real>& scene, const cpu::Options& options) {
+  return std::make_unique<CpuRayEngine<Real>>(scene, options);
 }
-template std::unique_ptr<Tracer> make_tracer(const AnyScene<float>&, const cpu::Options&);
-template std::unique_ptr<Tracer> make_tracer(const AnyScene<double>&, const cpu::Options&);
+template std::unique_ptr<RayEngine> make_ray_engine(const AnyScene<float>&, const cpu::Options&);
+template std::unique_ptr<RayEngine> make_ray_engine(const AnyScene<double>&, const cpu::Options&);
 
 }  // namespace thor

@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "thor/core/error.hpp"
+#include "thor/drivers/rays/cell_fields.hpp"
+
+namespace thor {
+
+ValueRange CellFields::range_of(const std::string& product) {
+  const FieldUse use = this->use(product);
+  if (use.quantity.velocity >= 0) {
+    throw Error(ExitCode::usage, "the velocity along a ray is not an array of the grid: use one of its components");
+  }
+  const FieldArray& field = field_of(use);
+  const std::span<const float> numbers(field.numbers.get(), field.count);
+  ValueRange range{HUGE_VAL, HUGE_VAL, -HUGE_VAL, 0, 0};
+  for (const float number : numbers) {
+    const double value = double(number);
+    range.least = std::min(range.least, value), range.largest = std::max(range.largest, value);
+    if (value > 0) range.least_positive = std::min(range.least_positive, value);
+  }
+  // What is faint fills most of a box: the upper half of the cells is shown, but not the few largest values.
+  const UniformGrid<double> layout = field_layout(outline_.grid, part_);
+  const std::int64_t cells = part_.count[0] * part_.count[1] * part_.count[2],
+                     step = std::max<std::int64_t>(cells >> 20, 1);
+  const bool has_both_signs = range.least < 0 && range.largest > 0;
+  std::vector<float> sample;
+  for (std::int64_t i = 0; i < cells; i += step) {
+    const float value = numbers[place_of(layout, i)];
+    if (has_both_signs) {
+      sample.push_back(std::abs(value));
+    } else if (value > 0 || !(range.largest > 0)) {
+      sample.push_back(value);
+    }
+  }
+  const auto quantile = [&](double share) {
+    if (sample.empty()) return range.largest;
+    const auto at = sample.begin() + std::ptrdiff_t(share * double(sample.size() - 1));
+    std::ranges::nth_element(sample, at);
+    return double(*at);
+  };
+  range.low = quantile(0.5), range.high = quantile(0.9999);
+  if (has_both_signs) range.low = -range.high;  // 0 is in the middle
+  for (double* value : {&range.least, &range.least_positive, &range.largest, &range.low, &range.high}) {
+    *value *= use.unit;
+  }
+  return range;
+}
+
+}  // namespace thor
