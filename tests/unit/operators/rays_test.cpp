@@ -325,8 +325,8 @@ TYPED_TEST(Rays, RenderingOfAnEvenBoxIsTheIntegralOfItsFormula) {
   for (const float mu : {1e-4f, 0.1f, 0.5f}) {
     const std::vector<float> table = even_table(mu);
     ImageJob job = jobs(camera, table, false)[1];
-    Render render = job.get<Render>();
-    render.stop = 0;
+    Render render{};
+    render.layers = 1, render.layer[0].place.field = 0;
     job.set(render);
     const std::vector<double> image = image_of(*engine, job);
     const double alpha = -std::expm1(-8. * double(mu));  // C = c (1 - e^-tau)
