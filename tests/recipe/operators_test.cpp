@@ -46,7 +46,8 @@ class Recipe : public testing::TestWithParam<std::tuple<const char*, int>> {
         "operators: [{{{}}}]\n"
         "output: {{path: out.h5}}\n",
         std::get<0>(GetParam()), op);
-    const config::Raytrace config = config::check_raytrace(text, (folder / "rays.yaml").string());
+    const config::Raytrace config =
+        config::check_raytrace(config::parse_document(text, (folder / "rays.yaml").string()));
     RunOptions options;
     options.output = config.output_path, options.quiet = options.overwrite = true, options.device = "cpu";
     options.cpu.threads = 2, options.domains.count = std::get<1>(GetParam());
