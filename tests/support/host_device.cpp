@@ -8,6 +8,8 @@
 namespace test {
 namespace {
 
+namespace device = thor::device;
+
 /// There are no other threads.
 struct Plain {
   template <class T>
@@ -58,25 +60,22 @@ void advance(int kind, const void* problem, const thor::device::Program<Real>& p
   const auto try_as = [&]<class P>(std::type_identity<P>) {
     if (kind != int(thor::kind_of<P>)) return false;
     const auto& p = *static_cast<const P*>(problem);
+    using enum device::Slice;
+    const device::Slice slice = device::slice_of(p, program);
     for (std::uint32_t i = 0; i < shape.lanes; ++i) {
       const int copy = int(i) % program.copies;
-      using enum thor::device::Slice;
-      const bool goes_on = program.rays.room > 0 ? thor::device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
-                           : program.last && p.jumps.depth_count == 0
-                               ? thor::device::advance_lane<Plain, steps>(p, program, i, copy, Alone())
-                               : thor::device::advance_lane<Plain, refills>(p, program, i, copy, Alone());
-      if (goes_on) {
-        program.next_live[program.report->live++] = program.live[i];
-      }
+      const bool goes_on = slice == logs    ? device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
+                           : slice == steps ? device::advance_lane<Plain, steps>(p, program, i, copy, Alone())
+                                            : device::advance_lane<Plain, refills>(p, program, i, copy, Alone());
+      if (goes_on) program.next_live[program.report->live++] = program.live[i];
     }
-    if (program.rays.room > 0 && shape.lanes > 0) {
-      thor::device::start_rays<Plain>(p, program, 0, 0, 1);
-      thor::device::trace_rays<Plain>(p, program, 0, Alone());
+    if (slice != logs) return true;
+    if (shape.lanes > 0) {
+      device::start_rays<Plain>(p, program, 0, 0, 1);
+      device::trace_rays<Plain>(p, program, 0, Alone());
     }
-    if (program.rays.room > 0) {
-      const auto cells = thor::device::cells_of<Plain>(program, 0);
-      for (std::uint64_t i = 0; i < cells.tables.slots; ++i) thor::device::flush_slot(i, cells);
-    }
+    const auto cells = device::cells_of<Plain>(program, 0);
+    for (std::uint64_t i = 0; i < cells.tables.slots; ++i) device::flush_slot(i, cells);
     return true;
   };
   const bool known = try_as(std::type_identity<thor::LineProblem<thor::Sphere<Real>>>()) ||
@@ -128,7 +127,6 @@ void follow(int kind, const void* any, const thor::device::SightlineArguments<Re
 template <class Real>
 void run(const thor::device::Task& task, const void* subject, const void* arguments, thor::device::LaunchShape shape) {
   using enum thor::device::Task::What;
-  namespace device = thor::device;
   switch (task.what) {
     case advance:
       return test::advance(task.kind, subject, *static_cast<const device::Program<Real>*>(arguments), shape);

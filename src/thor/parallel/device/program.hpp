@@ -242,12 +242,62 @@ THOR_NOINLINE void jump_apart(const P& problem, LaneIn<P>& lane, LaneLog<typenam
   if (log) log_jumps(*log, before, lane, light, problem);
 }
 
+/// Lists the rays that the log of a lane sends. Those of a kind are neighbours, so that lanes of a group make them in
+/// the same way.
+template <class Atomic, class P>
+THOR_FN void list_rays(const P& problem, const Program<typename P::Real>& program, std::uint32_t index,
+                       LaneLog<typename P::Real>& log, bool ended, int copy) {
+  using Real = typename P::Real;
+  const RayProgram<Real>& rays = program.rays;
+  const std::uint32_t first_event = index * rays.room;
+  const bool looks = rays.lookout.count > 0;
+  std::uint32_t places[3] = {}, left_out = looks ? log.scattered * std::uint32_t(rays.observers) : 0;
+  for (int i = 0; i < log.count; ++i) {
+    const Event<Real>& event = log.events[i].event;
+    const int list = list_of(event.kind);
+    if (list < 0) continue;
+    const std::uint32_t sent = looks ? bits_of(observers_of(rays.lookout, event)) : 1;
+    places[list] += sent;
+    if (looks && list < 2) left_out -= sent;
+  }
+  if (rays.groups) {
+    log.count = fuse_events(problem, program, program.live[index], log, rays.events + first_event, ended);
+    log.events = rays.events + first_event;
+    for (int list = 0; list < 3; ++list) places[list] = 0;
+    for (int i = 0; i < log.count; ++i) {
+      const Event<Real>& event = log.events[i].event;
+      places[list_of(event.kind)] += bits_of(observers_of(rays.lookout, event));
+    }
+  }
+  for (int list = 0; list < 3; ++list) places[list] = Atomic::add(&program.report->events[list], places[list]);
+  for (int i = 0; i < log.count; ++i) {
+    const Event<Real>& event = log.events[i].event;
+    const int list = list_of(event.kind);
+    if (list < 0) continue;
+    std::uint32_t* const entries = rays.list + std::uint64_t(list) * rays.list_room;
+    const std::uint32_t place = first_event + std::uint32_t(i);
+    if (!looks) entries[places[list]++] = place | std::uint32_t(all_observers) << entry_bits;
+    for (std::uint32_t o = 0, seen = looks ? observers_of(rays.lookout, event) : 0; seen != 0; ++o, seen >>= 1) {
+      if (seen & 1) entries[places[list]++] = place | o << entry_bits;
+    }
+  }
+  const auto cells = cells_of<Atomic>(program, copy);
+  cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);
+}
+
 enum class Slice {
   refills,  ///< photons may start and jump
   steps,    ///< no photon waits for a lane and nothing jumps: a lane only steps until its photon ends, which has the
             ///< shortest latency
   logs      ///< as `refills`, with a log of events for observers; a lane whose log is full waits for the next slice
 };
+
+/// The kind of slice that a program asks for.
+template <class P>
+THOR_FN Slice slice_of(const P& problem, const Program<typename P::Real>& program) {
+  if (program.rays.room > 0) return Slice::logs;
+  return program.last && problem.jumps.depth_count == 0 ? Slice::steps : Slice::refills;
+}
 
 /// Lane `index` of one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
@@ -302,41 +352,8 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
     if (!going) go_on();
   }
   if constexpr (slice == Slice::logs) {
-    // Rays of a kind are neighbours, so that lanes of a group make them in the same way.
-    const bool looks = rays.lookout.count > 0;
-    std::uint32_t places[3] = {}, left_out = looks ? log.scattered * std::uint32_t(rays.observers) : 0;
-    for (int i = 0; i < log.count; ++i) {
-      const Event<Real>& event = log.events[i].event;
-      const int list = list_of(event.kind);
-      if (list < 0) continue;
-      const std::uint32_t sent = looks ? bits_of(observers_of(rays.lookout, event)) : 1;
-      places[list] += sent;
-      if (looks && list < 2) left_out -= sent;
-    }
-    if (rays.groups) {
-      const bool ended = !in_flight<Real>(lane) && !before_jump<Real>(lane);
-      log.count = fuse_events(problem, program, slot, log, rays.events + first_event, ended);
-      log.events = rays.events + first_event;
-      for (int list = 0; list < 3; ++list) places[list] = 0;
-      for (int i = 0; i < log.count; ++i) {
-        const Event<Real>& event = log.events[i].event;
-        places[list_of(event.kind)] += bits_of(observers_of(rays.lookout, event));
-      }
-    }
-    for (int list = 0; list < 3; ++list) places[list] = Atomic::add(&program.report->events[list], places[list]);
-    for (int i = 0; i < log.count; ++i) {
-      const Event<Real>& event = log.events[i].event;
-      const int list = list_of(event.kind);
-      if (list < 0) continue;
-      std::uint32_t* const entries = rays.list + std::uint64_t(list) * rays.list_room;
-      const std::uint32_t place = first_event + std::uint32_t(i);
-      if (!looks) entries[places[list]++] = place | std::uint32_t(all_observers) << entry_bits;
-      for (std::uint32_t o = 0, seen = looks ? observers_of(rays.lookout, event) : 0; seen != 0; ++o, seen >>= 1) {
-        if (seen & 1) entries[places[list]++] = place | o << entry_bits;
-      }
-    }
-    const auto cells = cells_of<Atomic>(program, copy);
-    cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);
+    const bool ended = !in_flight<Real>(lane) && !before_jump<Real>(lane);
+    list_rays<Atomic>(problem, program, index, log, ended, copy);
   }
   store_lane(lane, program.lanes, slot);
   const std::uint64_t id = program.origins[slot].id;

@@ -92,18 +92,21 @@ Status launch(const void* problem, const void* arguments, device::LaunchShape sh
   const std::uint32_t blocks = (warps * warp + block - 1) / block;
   const auto& p = *static_cast<const ThisProblem*>(problem);
   using enum device::Slice;
-  if (program.rays.room > 0) {
-    const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem, logs>());
-    if (shape.lanes > 0) {
-      advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
-      start_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
-      trace_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
-    }
-    if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
-  } else if (program.last && p.jumps.depth_count == 0) {
-    advance_lanes<ThisProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
-  } else {
-    advance_lanes<ThisProblem, refills><<<blocks, block, 0, stream>>>(p, program, shape);
+  switch (device::slice_of(p, program)) {
+    case steps:
+      advance_lanes<ThisProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
+      break;
+    case refills:
+      advance_lanes<ThisProblem, refills><<<blocks, block, 0, stream>>>(p, program, shape);
+      break;
+    case logs:
+      const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem, logs>());
+      if (shape.lanes > 0) {
+        advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
+        start_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+        trace_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+      }
+      if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
   }
   return take_error();
 }
