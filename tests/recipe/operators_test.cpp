@@ -19,7 +19,7 @@ constexpr double cell = 1e21;
 double value_at(std::size_t x, std::size_t y, std::size_t z) { return double((7 * x + 3 * y + 5 * z * z) % 16) + 0.5; }
 
 /// A folder with a grid.
-class Recipe : public testing::TestWithParam<std::tuple<const char*, int>> {
+class Recipe : public testing::TestWithParam<std::tuple<std::string, int>> {
  public:
   Recipe() : folder(std::filesystem::temp_directory_path() / fmt::format("thor_recipe_{}", getpid())) {
     std::filesystem::create_directories(folder);
@@ -101,6 +101,7 @@ TEST_P(Recipe, Messages) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, Recipe,
-                         testing::Combine(testing::Values("single", "double"), testing::Values(1, 3)));
+                         testing::Combine(testing::Values(std::string("single"), std::string("double")),
+                                          testing::Values(1, 3)));
 
 }  // namespace

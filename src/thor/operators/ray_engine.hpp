@@ -28,8 +28,8 @@ struct RayRun {
 class RayEngine {
  public:
   virtual ~RayEngine() = default;
-  /// Parts of an image one after the other, each plane after plane.
-  virtual void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) = 0;
+  /// Tiles of an image one after the other, each plane after plane.
+  virtual void image(const ImageJob& job, std::span<const ImageTile> tiles, std::span<double> numbers) = 0;
   /// All of it.
   void image(const ImageJob& job, std::span<double> numbers) {
     const ImageTile all{0, 0, job.camera.columns, job.camera.rows};

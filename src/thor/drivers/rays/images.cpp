@@ -358,7 +358,7 @@ void RayImage::write(io::ArrayOutput* file) {
   constexpr const char* types[] = {"orthographic", "perspective", "equirectangular"};
   file->attribute(group, "camera_type", std::string(types[int(camera.type)]));
   file->attribute(group, "operator", std::string(keys_->type()));
-  for (const auto& [name, value] : task.attributes) file->attribute(group, name.c_str(), value);
+  for (const auto& [name, value] : task.attributes) file->attribute(group, name, value);
 }
 
 }  // namespace

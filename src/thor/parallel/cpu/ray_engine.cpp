@@ -14,24 +14,24 @@ class CpuRayEngine final : public RayEngine {
   CpuRayEngine(const AnyScene<Real>& scene, const cpu::Options& options)
       : scene_(scene), options_(options), kernel_(cpu::trace_kernel<Real>(scene.kind(), options.isa)) {}
 
-  void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) override {
+  void image(const ImageJob& job, std::span<const ImageTile> tiles, std::span<double> numbers) override {
     struct Piece {
       ImageTile tile;
       std::size_t first, columns, plane;  // where its numbers begin, from row to row, from plane to plane
     };
     std::vector<Piece> pieces;
     std::size_t begins = 0;
-    for (const ImageTile& part : parts) {
-      for (int j = 0; j < part.rows; j += tile_side) {
-        for (int i = 0; i < part.columns; i += tile_side) {
-          pieces.push_back({{part.column + i, part.row + j, std::min(tile_side, part.columns - i),
-                             std::min(tile_side, part.rows - j)},
-                            begins + std::size_t(j) * std::size_t(part.columns) + std::size_t(i),
-                            std::size_t(part.columns),
-                            part.pixels()});
+    for (const ImageTile& whole : tiles) {
+      for (int j = 0; j < whole.rows; j += tile_side) {
+        for (int i = 0; i < whole.columns; i += tile_side) {
+          pieces.push_back({{whole.column + i, whole.row + j, std::min(tile_side, whole.columns - i),
+                             std::min(tile_side, whole.rows - j)},
+                            begins + std::size_t(j) * std::size_t(whole.columns) + std::size_t(i),
+                            std::size_t(whole.columns),
+                            whole.pixels()});
         }
       }
-      begins += std::size_t(job.planes) * part.pixels();
+      begins += std::size_t(job.planes) * whole.pixels();
     }
     const auto trace = options_.one_lane ? kernel_.image_one : kernel_.image;
     parallel_for(options_.threads, pieces.size(), 1, [&](std::size_t i, std::size_t) {

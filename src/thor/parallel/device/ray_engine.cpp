@@ -22,16 +22,16 @@ class DeviceRayEngine final : public RayEngine {
     device_.wait(0);
   }
 
-  void image(const ImageJob& job, std::span<const ImageTile> parts, std::span<double> numbers) override {
+  void image(const ImageJob& job, std::span<const ImageTile> tiles, std::span<double> numbers) override {
     const std::size_t count = numbers.size();
     reserve(out_, host_out_, count * sizeof(Real));
     const ImageJob there = with_tables(job);
     Real* const out = reinterpret_cast<Real*>(out_->data());
     std::size_t begins = 0;
-    for (const ImageTile& part : parts) {
-      if (part.pixels() == 0) continue;
-      device_.trace(0, scene_, there, part, job.planes, out + begins);
-      begins += std::size_t(job.planes) * part.pixels();
+    for (const ImageTile& tile : tiles) {
+      if (tile.pixels() == 0) continue;
+      device_.trace(0, scene_, there, tile, job.planes, out + begins);
+      begins += std::size_t(job.planes) * tile.pixels();
     }
     device_.copy_out(0, host_out_->data(), out, count * sizeof(Real));
     device_.wait(0);
