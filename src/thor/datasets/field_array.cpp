@@ -85,7 +85,7 @@ FieldArray new_field(const UniformGrid<double>& layout) {
   return field;
 }
 
-std::size_t place_of(const UniformGrid<double>& layout, std::int64_t cell) {
+std::size_t index_of_cell(const UniformGrid<double>& layout, std::int64_t cell) {
   const std::int64_t ny = layout.shape[1], nz = layout.shape[2];
   return std::size_t(cell_address<double>(layout, cell / (ny * nz), cell / nz % ny, cell % nz, 1).of[0]);
 }
@@ -108,7 +108,7 @@ FieldArray read_product(const std::string& path, const std::vector<std::string>&
     }
     read_field(path, factors[k], shape, box, threads, [&](std::int64_t i, double v) {
       if (!std::isfinite(v)) bad.add(i), v = 0;
-      float& number = field.numbers.get()[place_of(layout, i)];
+      float& number = field.numbers.get()[index_of_cell(layout, i)];
       number = k == 0 ? float(v) : float(double(number) * (v / unit));
     });
     bad.say(path, factors[k], box, drop);

@@ -23,7 +23,7 @@ UniformGrid<double> field_layout(const GridShape& whole, const CellBox& box);
 FieldArray new_field(const UniformGrid<double>& layout);
 
 /// Where the number of a cell is, which is counted in the box, z first.
-std::size_t place_of(const UniformGrid<double>& layout, std::int64_t cell);
+std::size_t index_of_cell(const UniformGrid<double>& layout, std::int64_t cell);
 
 /// The product of fields of a file, in their units there. Error(input) where a number is not finite, or 0 in its place
 /// if `drop` is set.

@@ -19,7 +19,7 @@ Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset
                     const CellOptions& options) {
   Medium medium{outline, nullptr, {}, nullptr};
   if (const auto add_cells = dataset_type(dataset.type).add_cells) add_cells(medium, dataset, line, options);
-  if (medium.cells && !medium.spread) medium.statistics = medium.cells->statistics();
+  if (medium.cells && !medium.divided) medium.statistics = medium.cells->statistics();
   return medium;
 }
 

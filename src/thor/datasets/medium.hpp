@@ -43,7 +43,7 @@ struct GridPart {
 };
 
 /// A grid that several processes hold together, each some of its domains.
-struct Spread {
+struct DividedGrid {
   Domains domains;
   UniformGrid<double> whole;                 ///< without cells
   std::vector<GridPart> parts;               ///< those of this process
@@ -52,11 +52,11 @@ struct Spread {
 
 /// The gas of a run, whose dataset is what the kernel sees.
 struct Medium : MediumOutline {
-  std::shared_ptr<const Cells> cells;    ///< the cells that the dataset points to; null where it has none
-  CellStatistics statistics{};           ///< of all of them
-  std::shared_ptr<const Spread> spread;  ///< null: this process holds all cells. Else `dataset` is the grid without
-                                         ///< cells, and `cells` are those of the first part
-  std::vector<std::int64_t> dropped{};   ///< cells of the whole grid that were bad, and are empty now, in their order
+  std::shared_ptr<const Cells> cells;          ///< the cells that the dataset points to; null where it has none
+  CellStatistics statistics{};                 ///< of all of them
+  std::shared_ptr<const DividedGrid> divided;  ///< null: this process holds all cells. Else `dataset` is the grid
+                                               ///< without cells, and `cells` are those of the first part
+  std::vector<std::int64_t> dropped{};  ///< cells of the whole grid that were bad, and are empty now, in their order
 };
 
 /// Normalises the profiles; reads the header of a grid. What has no finite normalisation or cannot be resolved is

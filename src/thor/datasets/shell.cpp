@@ -89,8 +89,8 @@ std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t 
       double opacity = 0;
       for (int k = 0; k < sub * sub * sub; ++k) {
         const int along[3] = {k / (sub * sub), k / sub % sub, k % sub};
-        const auto place_of = [&](int axis) { return (double(index[axis]) + (along[axis] + 0.5) / sub) * side - 1; };
-        const Vec3<double> p{place_of(0), place_of(1), place_of(2)};
+        const auto coordinate = [&](int axis) { return (double(index[axis]) + (along[axis] + 0.5) / sub) * side - 1; };
+        const Vec3<double> p{coordinate(0), coordinate(1), coordinate(2)};
         const int place = gas_at.locate(p);
         if (place != outside) opacity += gas_at.opacity({place, 0}, p) / (sub * sub * sub);
       }

@@ -217,81 +217,114 @@ auto stamp_of(const std::string& path) {
   return std::pair(std::filesystem::last_write_time(file, none), std::filesystem::file_size(file, none));
 }
 
-/// The domains of this rank.
-void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
-               const CellOptions& options) {
+/// Reads domains of a grid, at the start or later; it has all that this takes.
+class PartReader {
+ public:
+  PartReader(const Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
+             const CellOptions& options)
+      : outline_(m), dataset_(dataset), line_(line), units_(units), options_(options), domains_(*options.domains) {
+    const std::vector<int> held = held_by(*options.world, domains_);
+    first_ = held.front();
+    std::vector<CellBox> boxes;
+    for (const int domain : held) boxes.push_back(domains_.box(domain));
+    fastest_ = fastest_of_all(*options.world, dataset_, line_, m.grid, boxes, options.threads);
+  }
+
+  std::shared_ptr<Cells> read(int domain) const {
+    return cells_of(domains_.padded(domain), options_.core_skip, domain != first_);
+  }
+  /// Equal neighbours in a part are found with the cells around it.
+  void join(int domain, Cells& cells) const {
+    const CellBox padded = domains_.padded(domain), box = domains_.grown(padded, equal_cells_reach);
+    const auto known = cells_of(box, false, true);
+    cells.join({*known, box, outline_.grid.count}, padded, options_.threads);
+  }
+  GridPart part_of(int domain, const std::shared_ptr<const Cells>& cells, double fastest_gas) const {
+    GridPart part{domain, domains_.padded(domain), cells, cells->dataset()};
+    part.dataset.physics = physics_of(outline_, dataset_, line_, fastest_gas, options_.dust_depth);
+    if (!part.dataset.periodic) {
+      part.dataset.borders = PartFrame{part.box, outline_.grid.count, outline_.grid.periodic}.borders();
+    }
+    return part;
+  }
+
+ private:
+  std::shared_ptr<Cells> cells_of(const CellBox& box, bool core_skip, bool silent) const {
+    return read_cells(dataset_, line_, outline_.grid, units_, {box, core_skip, fastest_, options_.threads, silent});
+  }
+
+  const MediumOutline outline_;
+  const config::Dataset dataset_;
+  const Line line_;
+  const CellUnits units_;
+  const CellOptions options_;
+  const Domains domains_;
+  int first_;  ///< domain of this rank, of which warnings are said
+  double fastest_;
+};
+
+/// Collective: what the cells of all ranks are, of which each counts those that it holds first.
+CellStatistics survey_parts(const CellOptions& options, const std::vector<int>& held,
+                            const std::vector<std::shared_ptr<Cells>>& parts) {
   const Domains& domains = *options.domains;
-  const comm::World& world = *options.world;
-  const std::vector<int> held = held_by(world, domains);
-  std::vector<CellBox> boxes;
-  for (const int domain : held) boxes.push_back(domains.box(domain));
-  const double fastest = fastest_of_all(world, dataset, line, m.grid, boxes, options.threads);
-  const MediumOutline outline = m;
-  const auto read = [=, line = line, first = held.front()](int domain) {
-    return read_cells(dataset, line, outline.grid, units,
-                      {domains.padded(domain), options.core_skip, fastest, options.threads, domain != first});
-  };
-  // Equal neighbours in a part are found with the cells around it.
-  const auto join = [=, line = line](int domain, Cells& cells) {
-    const CellBox padded = domains.padded(domain), box = domains.grown(padded, equal_cells_reach);
-    const auto known = read_cells(dataset, line, outline.grid, units, {box, false, fastest, options.threads, true});
-    cells.join({*known, box, outline.grid.count}, padded, options.threads);
-  };
-  std::vector<std::shared_ptr<Cells>> parts;
-  std::vector<HeldCells> held_cells;
-  for (const int domain : held) {
-    parts.push_back(read(domain));
-    held_cells.push_back({domain, parts.back().get()});
-  }
-  // Each face lies in some part or its margin.
-  const bool joins = options.join && world.largest(std::ranges::any_of(parts, [&](const auto& cells) {
-    return has_equal_cells(*cells, options.threads);
-  })) > 0;
-  for (std::size_t i = 0; joins && i < parts.size(); ++i) join(held[i], *parts[i]);
-  if (options.core_skip) {
-    const auto scales = neighbourhood_scales(world, domains, outline.grid, held_cells, options.threads);
-    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
-  }
   CellStatistics own;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (domains.holders(held[i], world.ranks()).front() != world.rank()) continue;
+    if (domains.holders(held[i], options.world->ranks()).front() != options.world->rank()) continue;
     CellBox counted = domains.box(held[i]);
     const CellIndex first = domains.padded(held[i]).first;
     for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= first[k];
     parts[i]->survey(options.threads, counted);
     own.add(parts[i]->statistics());
   }
-  m.statistics = statistics_of_all(world, own);
-  const auto part_of = [=, line = line, fastest_gas = m.statistics.fastest](int domain,
-                                                                            const std::shared_ptr<const Cells>& cells) {
-    GridPart part{domain, domains.padded(domain), cells, cells->dataset()};
-    part.dataset.physics = physics_of(outline, dataset, line, fastest_gas, options.dust_depth);
-    if (!part.dataset.periodic) {
-      part.dataset.borders = PartFrame{part.box, outline.grid.count, outline.grid.periodic}.borders();
-    }
-    return part;
-  };
-  auto spread = std::make_shared<Spread>(Spread{domains, {}, {}, {}});
+  return statistics_of_all(*options.world, own);
+}
+
+/// The domains of this rank.
+void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
+               const CellOptions& options) {
+  const comm::World& world = *options.world;
+  const auto reader = std::make_shared<const PartReader>(m, dataset, line, units, options);
+  const std::vector<int> held = held_by(world, *options.domains);
+  std::vector<std::shared_ptr<Cells>> parts;
+  std::vector<HeldCells> held_cells;
+  for (const int domain : held) {
+    parts.push_back(reader->read(domain));
+    held_cells.push_back({domain, parts.back().get()});
+  }
+  // Each face lies in some part or its margin.
+  const bool joins = options.join && world.largest(std::ranges::any_of(parts, [&](const auto& cells) {
+    return has_equal_cells(*cells, options.threads);
+  })) > 0;
+  for (std::size_t i = 0; joins && i < parts.size(); ++i) reader->join(held[i], *parts[i]);
+  if (options.core_skip) {
+    const auto scales = neighbourhood_scales(world, *options.domains, m.grid, held_cells, options.threads);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
+  }
+  m.statistics = survey_parts(options, held, parts);
+  auto divided = std::make_shared<DividedGrid>(DividedGrid{*options.domains, {}, {}, {}});
+  const double fastest_gas = m.statistics.fastest;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    divided->parts.push_back(reader->part_of(held[i], parts[i], fastest_gas));
+  }
   if (!options.core_skip) {
-    spread->read = [=, stamp = stamp_of(dataset.path)](int domain) {
-      const auto cells = read(domain);
-      if (joins) join(domain, *cells);
-      GridPart part = part_of(domain, cells);
-      if (stamp_of(dataset.path) != stamp) {
-        throw Error(ExitCode::input, dataset.path + ": changed during the run: run again, or use --no-relief");
+    divided->read = [=, path = dataset.path, stamp = stamp_of(dataset.path)](int domain) {
+      const auto cells = reader->read(domain);
+      if (joins) reader->join(domain, *cells);
+      GridPart part = reader->part_of(domain, cells, fastest_gas);
+      if (stamp_of(path) != stamp) {
+        throw Error(ExitCode::input, path + ": changed during the run: run again, or use --no-relief");
       }
       return part;
     };
   }
-  for (std::size_t i = 0; i < parts.size(); ++i) spread->parts.push_back(part_of(held[i], parts[i]));
-  m.cells = spread->parts.front().cells;
+  m.cells = divided->parts.front().cells;
   UniformGrid<double> whole = m.cells->dataset();
   const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
   for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
   whole.gas.numbers = whole.around = {}, whole.periodic = m.grid.periodic;
-  whole.physics = physics_of(m, dataset, line, m.statistics.fastest, options.dust_depth);
-  m.dataset = spread->whole = whole;
-  m.spread = std::move(spread);
+  whole.physics = physics_of(m, dataset, line, fastest_gas, options.dust_depth);
+  m.dataset = divided->whole = whole;
+  m.divided = std::move(divided);
 }
 
 void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {

@@ -26,7 +26,7 @@ void set_intergalactic(Snapshot& snapshot, double mean_density, int threads) {
   std::vector<Vector> positions;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < snapshot.gas.size(); ++i) {
-    if (snapshot.gas[i].part != Part::igm) continue;
+    if (snapshot.gas[i].component != Component::igm) continue;
     positions.push_back(snapshot.gas[i].position);
     places.push_back(i);
   }
@@ -72,7 +72,7 @@ Snapshot make_box(const BoxOptions& options, int threads) {
   for (std::size_t i = 0; i < snapshot.gas.size(); ++i) {
     GasElement& g = snapshot.gas[i];
     g.id = i + 1;
-    g.part = Part::igm;
+    g.component = Component::igm;
     g.mass = mass;
     const std::array<std::size_t, 3> site{i / (n * n), i / n % n, i % n};
     for (int d = 0; d < 3; ++d) {

@@ -165,12 +165,12 @@ void gather_gas(Snapshot& snapshot, const LinearField& field, const std::vector<
       if (members.size() == wanted) break;
       GasElement& g =
           snapshot.gas[std::size_t(((x + step[0] + n) % n * n + (y + step[1] + n) % n) * n + (z + step[2] + n) % n)];
-      if (g.part == Part::igm) members.push_back(&g);
+      if (g.component == Component::igm) members.push_back(&g);
     }
     for (GasElement* g : members) {
       Draw draw(options.seed, Use::galaxy_member, g->id);
       const auto sample = disc.sample(draw);
-      g->part = Part::galaxy;
+      g->component = Component::galaxy;
       g->position = sample.position;
       g->velocity = sample.velocity;
       g->density = sample.density;

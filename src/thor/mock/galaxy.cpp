@@ -74,11 +74,11 @@ class Galaxy {
       g.mass = mass * solar_mass / double(n);
       if (draw.uniform() < 0.5) {
         const Clump& clump = pick(clumps_, draw.uniform());
-        g.part = Part::clump;
+        g.component = Component::clump;
         g.position = place_in(clump, draw);
         g.velocity = clump.velocity + draw.gaussians(4 * constants::km);
       } else {
-        g.part = Part::disc;
+        g.component = Component::disc;
         g.position = model_.disc_place(draw, 1);
         g.velocity = model_.circular(g.position) + draw.gaussians(8 * constants::km);
       }
@@ -112,14 +112,14 @@ class Galaxy {
       if (i < hot) {
         const Vector direction = way_out(draw);
         const double r = radius(draw.uniform());
-        g.part = Part::outflow;
+        g.component = Component::outflow;
         g.mass = 0.3 * shares.mass * solar_mass / double(hot);
         g.position = r * direction;
         g.velocity = model_.outflow(r) * direction + draw.gaussians(0.1 * model_.outflow_speed);
         g.temperature = 5e6 * std::pow(1 + r / model_.disc_scale, -2. / 3);
       } else {
         const Clump& cloud = pick(clouds, draw.uniform());
-        g.part = Part::outflow_cloud;
+        g.component = Component::outflow_cloud;
         g.mass = 0.7 * shares.mass * solar_mass / double(n - hot);
         g.position = place_in(cloud, draw);
         g.velocity = cloud.velocity + draw.gaussians(10 * constants::km);
@@ -146,7 +146,7 @@ class Galaxy {
         r = radius(draw.uniform());
         g.position = r * draw.direction();
       } while (outside(g.position) || model_.in_cone(g.position) || model_.in_disc(g.position));
-      g.part = Part::halo;
+      g.component = Component::halo;
       g.mass = shares.mass * solar_mass / double(n);
       g.velocity = 0.2 * model_.circular(g.position) + draw.gaussians(0.2 * model_.flat_speed);
       g.temperature = model_.halo_temperature(r);
@@ -185,7 +185,7 @@ class Galaxy {
       Draw draw(options_.seed, Use::cloud_member, i);
       const Clump& cloud = pick(clouds, draw.uniform());
       GasElement g;
-      g.part = Part::halo_cloud;
+      g.component = Component::halo_cloud;
       g.mass = shares.mass * solar_mass / double(n);
       g.position = place_in(cloud, draw);
       g.velocity = cloud.velocity + draw.gaussians(10 * constants::km);
@@ -207,7 +207,7 @@ class Galaxy {
   /// time above n_H = 0.5 cm^-3.
   void set_disc_state() {
     for (GasElement& g : snapshot_.gas) {
-      if (g.part != Part::disc && g.part != Part::clump) continue;
+      if (g.component != Component::disc && g.component != Component::clump) continue;
       const double n = hydrogen_density(g.density);
       g.temperature = 1e4 * std::clamp(std::pow(n, -0.7), 0.01, 1.);
       const double free_fall = std::sqrt(3 * constants::pi / (32 * gravity * g.density));

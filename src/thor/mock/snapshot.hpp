@@ -20,7 +20,7 @@ inline constexpr double kpc = 1e3 * constants::pc;        ///< [cm]
 inline constexpr double gravity = 6.6743e-8;              ///< [cm^3/g/s^2], CODATA 2018
 inline constexpr double proton_mass = 1.67262192369e-24;  ///< [g], CODATA 2018
 
-enum class Part { disc, clump, outflow, outflow_cloud, halo, halo_cloud, igm, galaxy };
+enum class Component { disc, clump, outflow, outflow_cloud, halo, halo_cloud, igm, galaxy };
 
 struct GasElement {
   Vector position{};   ///< relative to the corner of the box [cm]
@@ -33,7 +33,7 @@ struct GasElement {
   double metallicity = 0;  ///< mass fraction
   double sfr = 0;          ///< [M_sun/yr]
   std::uint64_t id = 0;
-  Part part = Part::disc;
+  Component component = Component::disc;
 };
 
 struct Star {

@@ -34,14 +34,14 @@ Border<Real>::Border(const comm::World& world, comm::Dealer& dealer, const Mediu
       pool_(pool),
       workers_(workers),
       most_waiting_(2 * options.in_flight),
-      whole_(convert<Real>(medium.spread->whole)),
+      whole_(convert<Real>(medium.divided->whole)),
       memory_(lane_bytes<Real>(1) / sizeof(double) + 1),
       birth_(lane_arrays<Real>(memory_.data(), 1)),
       mail_(world, options.message) {
-  const Domains& domains = medium.spread->domains;
+  const Domains& domains = medium.divided->domains;
   for (int domain = 0; domain < domains.count(); ++domain) holders_.push_back(domains.holders(domain, world.ranks()));
   for (const auto& holders : holders_) next_holder_.push_back(std::size_t(world.rank()) % holders.size());
-  for (const GridPart& part : medium.spread->parts) hold(part);
+  for (const GridPart& part : medium.divided->parts) hold(part);
   any_problem_ = &parts_.begin()->second.problem;
   history_ = &cpu::history_kernel<Real>(any_problem_->history(), isa);
   thread_ = std::jthread([this](const std::stop_token& stop) { run_or_fail([&] { manage(stop); }); });
@@ -128,7 +128,7 @@ typename Border<Real>::Part* Border<Real>::take_rays(std::size_t count, std::vec
 
 template <class Real>
 void Border<Real>::post(std::span<Any> travellers) {
-  for (Any& traveller : travellers) traveller.domain = medium_.spread->domains.owner(cell_of(traveller.lane));
+  for (Any& traveller : travellers) traveller.domain = medium_.divided->domains.owner(cell_of(traveller.lane));
   const std::lock_guard lock(mutex_);
   for (const Any& traveller : travellers) send(traveller);
 }
@@ -220,7 +220,7 @@ void Border<Real>::obey(std::uint64_t copies) {
     if (relief.idle == world_.rank() && !read_.contains(domain) && !holds(domain)) {
       read_.insert(domain);
       reader_ = std::jthread([this, domain] {  // while the mail goes on
-        run_or_fail([&] { hold(medium_.spread->read(domain)); });
+        run_or_fail([&] { hold(medium_.divided->read(domain)); });
       });
     }
   }

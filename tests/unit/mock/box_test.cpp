@@ -70,7 +70,7 @@ TEST(MockBox, VelocitiesAreThoseOfTheDisplacements) {
   const double hubble = box().cosmology.hubble(3), rate = std::pow(0.3089 * 64 / (0.3089 * 64 + 0.6911), 0.55);
   int count = 0;
   for (const GasElement& g : box().gas) {
-    if (g.part != Part::igm) continue;
+    if (g.component != Component::igm) continue;
     ++count;
     const Vector from = origin(g);
     for (int d = 0; d < 3; ++d) {
@@ -85,7 +85,7 @@ TEST(MockBox, VelocitiesAreThoseOfTheDisplacements) {
 TEST(MockBox, TemperatureAndNeutralFractionFollowTheDensity) {
   const double mean = 0.0486 * 1.87834e-29 * 0.6774 * 0.6774 * 64;
   for (const GasElement& g : box().gas) {
-    if (g.part != Part::igm) continue;
+    if (g.component != Component::igm) continue;
     ASSERT_NEAR(g.temperature / (1e4 * std::sqrt(std::min(g.density / mean, 100.))), 1, 1e-3);
     ASSERT_NEAR(g.neutral / neutral_fraction(hydrogen_density(g.density), g.temperature, 1.06e-12), 1, 1e-3);
   }
@@ -98,7 +98,7 @@ TEST(MockBox, FormsStarsAsTheUniverseDoes) {
   for (const GasElement& g : box().gas) {
     sfr += g.sfr;
     if (g.sfr > 0) {
-      EXPECT_EQ(g.part, Part::galaxy);
+      EXPECT_EQ(g.component, Component::galaxy);
       EXPECT_GT(hydrogen_density(g.density), 0.01);
     }
   }
@@ -114,11 +114,11 @@ TEST(MockBox, GalaxiesAreWhereTheGasIsDense) {
   double everywhere = 0, near = 0;
   int all = 0, beside = 0;
   for (const GasElement& g : box().gas) {
-    if (g.part == Part::igm) everywhere += g.density, ++all;
+    if (g.component == Component::igm) everywhere += g.density, ++all;
   }
   for (std::size_t i = 0; i < box().stars.size(); i += 13) {
     for (const GasElement& g : box().gas) {
-      if (g.part != Part::igm) continue;
+      if (g.component != Component::igm) continue;
       double square = 0;
       for (int d = 0; d < 3; ++d) {
         const double gap = std::abs(g.position[d] - box().stars[i].position[d]);

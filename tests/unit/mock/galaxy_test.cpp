@@ -59,12 +59,12 @@ TEST(MockGalaxy, IsAFunctionOfItsSeed) {
 
 TEST(MockGalaxy, HasTheMassesThatWereAskedFor) {
   std::map<Part, double> mass;
-  for (const GasElement& g : galaxy().gas) mass[g.part] += g.mass / solar_mass;
+  for (const GasElement& g : galaxy().gas) mass[g.component] += g.mass / solar_mass;
   double stars = 0;
   for (const Star& s : galaxy().stars) stars += s.initial_mass / solar_mass;
-  EXPECT_NEAR((mass[Part::disc] + mass[Part::clump]) / 3e9, 1, 1e-9);
-  EXPECT_NEAR((mass[Part::outflow] + mass[Part::outflow_cloud]) / 3e8, 1, 1e-9);
-  EXPECT_NEAR((mass[Part::halo] + mass[Part::halo_cloud]) / 3e9, 1, 1e-9);
+  EXPECT_NEAR((mass[Component::disc] + mass[Component::clump]) / 3e9, 1, 1e-9);
+  EXPECT_NEAR((mass[Component::outflow] + mass[Component::outflow_cloud]) / 3e8, 1, 1e-9);
+  EXPECT_NEAR((mass[Component::halo] + mass[Component::halo_cloud]) / 3e9, 1, 1e-9);
   EXPECT_NEAR(stars / 2e9, 1, 1e-9);
   EXPECT_EQ(galaxy().gas.size(), 20000u);
   EXPECT_EQ(galaxy().stars.size(), 10000u);
@@ -90,7 +90,7 @@ TEST(MockGalaxy, FormsStarsAtTheRateOfItsYoungestStars) {
 TEST(MockGalaxy, ItsDiscIsExponentialWithTheScaleAskedFor) {
   std::vector<double> radii, heights;
   for (const GasElement& g : galaxy().gas) {
-    if (g.part != Part::disc) continue;
+    if (g.component != Component::disc) continue;
     const Vector p = centred(g.position);
     radii.push_back(std::hypot(p[0], p[1]) / kpc);
     heights.push_back(p[2] / kpc);
@@ -115,12 +115,12 @@ TEST(MockGalaxy, SpinsAboutZOnAFlatRotationCurve) {
   Vector spin{};
   std::vector<double> ratios;
   for (const GasElement& g : galaxy().gas) {
-    if (g.part != Part::disc && g.part != Part::clump) continue;
+    if (g.component != Component::disc && g.component != Component::clump) continue;
     const Vector p = centred(g.position), &v = g.velocity;
     const Vector l{p[1] * v[2] - p[2] * v[1], p[2] * v[0] - p[0] * v[2], p[0] * v[1] - p[1] * v[0]};
     for (int d = 0; d < 3; ++d) spin[d] += g.mass * l[d];
     const double radius = std::hypot(p[0], p[1]);
-    if (g.part == Part::disc && radius > model.disc_scale) ratios.push_back(l[2] / radius / model.flat_speed);
+    if (g.component == Component::disc && radius > model.disc_scale) ratios.push_back(l[2] / radius / model.flat_speed);
   }
   EXPECT_GT(spin[2], 0);
   EXPECT_LT(std::hypot(spin[0], spin[1]) / spin[2], 0.02);
@@ -166,7 +166,7 @@ TEST(MockGalaxy, TheOutflowIsABiconeWithAConstantFlux) {
   int up = 0, all = 0;
   const double middle = 0.5 * (model.cone_start + model.cone_end);
   for (const GasElement& g : galaxy().gas) {
-    if (g.part != Part::outflow) continue;
+    if (g.component != Component::outflow) continue;
     const Vector p = centred(g.position);
     const double r = std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     EXPECT_TRUE(model.in_cone(p));

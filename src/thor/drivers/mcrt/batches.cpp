@@ -77,14 +77,14 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   tally.next_batch(doublings, world.is_first() && may_drop);
   const Setup& setup = kernels.setup;
   const Compute& compute = kernels.compute;
-  const bool spread = setup.medium.spread != nullptr;
+  const bool divided = setup.medium.divided != nullptr;
   // A rank that holds several domains has enough of them.
   const bool relief =
-      spread && setup.medium.spread->read && !domains.border.no_relief && domains.count <= world.ranks();
-  comm::Dealer dealer(world, {ids.next, ids.end}, spread ? domains.border.in_flight : ~0ull, relief, watch.allowed());
+      divided && setup.medium.divided->read && !domains.border.no_relief && domains.count <= world.ranks();
+  comm::Dealer dealer(world, {ids.next, ids.end}, divided ? domains.border.in_flight : ~0ull, relief, watch.allowed());
   std::atomic<bool> held = false;  // ids are left that are not dealt before a stop
   const auto deal = [&] {
-    if (spread) return Ids{};  // the border deals
+    if (divided) return Ids{};  // the border deals
     const comm::Dealer::Window window = dealer.take(compute.device ? first_on_device : 1);
     held = window.more;
     return Ids{window.next, window.end};
@@ -93,7 +93,7 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   Control control;
   std::optional<Watch::Batch> watched(std::in_place, watch, pool, control, dealer);
   BorderTimes times;
-  if (spread) {
+  if (divided) {
     times = kernels.run(dealer, domains, {pool, control, tally, sink});
   } else {
     while (!pool.is_empty()) kernels.run({pool, control, tally, sink});
@@ -103,9 +103,9 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   if (!world.is_first()) watched.reset();
   const comm::Dealer::Window untouched = dealer.finish();
   watched.reset();
-  if (spread) tally.join_histories(world);
+  if (divided) tally.join_histories(world);
   tally.add_at_first(world);
-  if (spread) add_times(times);
+  if (divided) add_times(times);
   std::vector<std::uint64_t> ends;
   for (const Ids& left : pool.left()) ends.insert(ends.end(), {left.next, left.end});
   ends = world.at_first(ends);
@@ -152,7 +152,7 @@ std::uint64_t Batches::most_in_batch() const {
 
 std::uint64_t Batches::most_joined(const Tally& tally, std::uint64_t last) const {
   constexpr double bytes = 3 * sizeof(Share);  // here, on its way, and there
-  if (!kernels.setup.medium.spread || !kernels.config.sends_rays()) return ~0ull;
+  if (!kernels.setup.medium.divided || !kernels.config.sends_rays()) return ~0ull;
   constexpr double first = 64;  // shares of a photon, as long as nothing is known of them
   const double shares = last > 0 ? double(tally.most_waited()) / double(last) : first;
   return std::uint64_t(std::clamp(kernels.config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., 1e18));

@@ -88,15 +88,15 @@ CellSums sums_over(const CellBox& box, const Cells& cells, const std::vector<flo
 
 /// Collective: over the cells of all ranks.
 CellSums sums_over_parts(const comm::World& world, const Medium& m, double x_crit, int threads) {
-  const Domains& domains = m.spread->domains;
+  const Domains& domains = m.divided->domains;
   std::vector<HeldCells> held;
-  for (const GridPart& part : m.spread->parts) held.push_back({part.domain, part.cells.get()});
+  for (const GridPart& part : m.divided->parts) held.push_back({part.domain, part.cells.get()});
   const auto scales = neighbourhood_scales(world, domains, m.grid, held, threads);
   CellSums own;
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (domains.holders(held[i].domain, world.ranks()).front() != world.rank()) continue;
     CellBox box = domains.box(held[i].domain);
-    for (std::size_t k = 0; k < 3; ++k) box.first[k] -= m.spread->parts[i].box.first[k];
+    for (std::size_t k = 0; k < 3; ++k) box.first[k] -= m.divided->parts[i].box.first[k];
     own.add(sums_over(box, *held[i].cells, scales[i], m, x_crit, threads));
   }
   using Words = std::array<std::uint64_t, sizeof(CellSums) / sizeof(std::uint64_t)>;
@@ -113,8 +113,8 @@ CellSums sums_over_parts(const comm::World& world, const Medium& m, double x_cri
 
 SupportedCoreSkip of_grid(const comm::World& world, const Medium& m, double x_crit, int threads) {
   const CellSums sum =
-      m.spread ? sums_over_parts(world, m, x_crit, threads)
-               : sums_over(m.grid.box(), *m.cells, neighbourhood_scale(*m.cells, threads), m, x_crit, threads);
+      m.divided ? sums_over_parts(world, m, x_crit, threads)
+                : sums_over(m.grid.box(), *m.cells, neighbourhood_scale(*m.cells, threads), m, x_crit, threads);
   std::size_t middle = 0;
   for (double below = 0; middle < sum.histogram.size(); ++middle) {
     if ((below += sum.histogram[middle]) >= 0.5 * sum.absorbers) break;
@@ -127,9 +127,9 @@ SupportedCoreSkip of_grid(const comm::World& world, const Medium& m, double x_cr
 bool have_room(const comm::World& world, const Medium& m) {
   double cells = m.cells ? double(m.cells->shape().cells()) : 0;
   const int ranks = world.ranks_on_node();
-  if (!m.spread) return 4 * cells <= available_memory(ranks);
+  if (!m.divided) return 4 * cells <= available_memory(ranks);
   cells = 0;
-  for (const GridPart& part : m.spread->parts) cells += double(part.box.cells());
+  for (const GridPart& part : m.divided->parts) cells += double(part.box.cells());
   return world.largest(8 * cells > available_memory(ranks)) == 0;  // while they are converted
 }
 

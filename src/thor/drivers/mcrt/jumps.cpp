@@ -140,7 +140,7 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
   const JumpAxes& axes = tables->axes();
   const double low = axes.a(0), high = axes.a(axes.a_count - 1);
   // Where ranks share the gas, none of them knows all of it.
-  const Uses uses = medium.spread ? Uses{true, true} : uses_of_jumps(config, line, medium, axes.depth(0), threads);
+  const Uses uses = medium.divided ? Uses{true, true} : uses_of_jumps(config, line, medium, axes.depth(0), threads);
   if (!uses.jumps) return nullptr;
   if (!uses.deep) tables->drop_deep();
   if (medium.cells) {

@@ -95,7 +95,7 @@ Observers build_observers(const config::Config& config, const MediumOutline& med
 
 template <class Real>
 KernelsOf<Real>::KernelsOf(const config::Config& config, const Setup& setup) : emitter(convert<Real>(setup.emitter)) {
-  if (!setup.medium.spread) problem.emplace(choose_problem<Real>(config, setup, setup.medium.dataset));
+  if (!setup.medium.divided) problem.emplace(choose_problem<Real>(config, setup, setup.medium.dataset));
 }
 
 Kernels::Kernels(const config::Config& c, const Setup& s, const Compute& hardware)

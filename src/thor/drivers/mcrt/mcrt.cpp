@@ -138,7 +138,7 @@ McrtRun::McrtRun(const config::Config& config, const Setup& setup, const RunOpti
       goal_(goal),
       world_(options.world()),
       inputs_(fingerprints(config.input_files())),
-      rays_travel_(setup.medium.spread && config.sends_rays()),
+      rays_travel_(setup.medium.divided && config.sends_rays()),
       in_parts_(!world_.is_alone() && config.has_raw_photons()),
       open_ended_(goal.until || sample.continued > 0 || options.checkpoint > 0),
       sample_(std::move(sample)),
@@ -321,7 +321,7 @@ void McrtRun::write_result(const Ending& how, double seconds) {
   if (reached_) write_reached(out, *config_.until, *reached_);
   write_sample(out, config_, sample_);
   write_effort(out, seconds, options_);
-  if (setup_.medium.spread) write_traffic(out, setup_.medium.spread->domains.count(), traffic_);
+  if (setup_.medium.divided) write_traffic(out, setup_.medium.divided->domains.count(), traffic_);
   out.finish();
 }
 

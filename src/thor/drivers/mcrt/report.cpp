@@ -64,7 +64,7 @@ void report(const config::Config& config, const Setup& setup, const RunOptions& 
             io::names_of_parts(options.output, facts.ranks), options.output);
   }
   if (setup.jumps) report_jumps(total);
-  if (setup.medium.spread) report_domains(setup.medium.spread->domains, total, options.cpu.threads, facts);
+  if (setup.medium.divided) report_domains(setup.medium.divided->domains, total, options.cpu.threads, facts);
   report_generators(config, total);
 }
 

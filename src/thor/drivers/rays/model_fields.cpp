@@ -79,7 +79,7 @@ void ModelCellFields::make_fields(const Medium& medium, const Line& line) {
   const double per_kelvin = std::pow(first.thermal_speed(1, 0), 2);
   for (std::int64_t i = 0; i < outline_.grid.cells(); ++i) {
     const CellGas<double> gas = cells.gas(i);
-    const std::size_t at = place_of(layout, i);
+    const std::size_t at = index_of_cell(layout, i);
     const double b = medium.thermal_speed / gas.inverse_width;
     // n sigma_0 a cell at the temperature of the cell, where sigma_0 goes as 1/b.
     density.numbers.get()[at] = float(gas.opacity / (medium.cross_section * medium.size * gas.inverse_width));

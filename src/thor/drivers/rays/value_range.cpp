@@ -27,7 +27,7 @@ ValueRange CellFields::range_of(const std::string& product) {
   const bool has_both_signs = range.least < 0 && range.largest > 0;
   std::vector<float> sample;
   for (std::int64_t i = 0; i < cells; i += step) {
-    const float value = numbers[place_of(layout, i)];
+    const float value = numbers[index_of_cell(layout, i)];
     if (has_both_signs) {
       sample.push_back(std::abs(value));
     } else if (value > 0 || !(range.largest > 0)) {

@@ -95,7 +95,7 @@ struct Walker {
 
   void visit(const Id& id, const std::string& path) {
     const H5I_type_t type = H5Iget_type(id);
-    const auto place = place_of(id);
+    const auto place = object_place(id);
     if (type == H5I_DATATYPE || (place && std::ranges::count(above, *place) > 0)) return;
     if (!place || above.size() > deepest_group) cannot_read(path);
     if (objects.size() >= most_objects) {

@@ -54,7 +54,7 @@ struct Walk {
   /// Whether an object is met for the first time.
   bool enter(hid_t object) {
     const auto file = add(file_of(object));
-    const auto place = place_of(object);
+    const auto place = object_place(object);
     if (!file || !place) return false;
     if (H5Iget_type(object) == H5I_DATASET) files[*file].arrays.push_back(place->address);
     return seen.insert({*file, place->address}).second;

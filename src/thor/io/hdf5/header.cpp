@@ -127,7 +127,7 @@ bool is_sound_block(Span block, const Layout& layout, std::uint64_t file_bytes, 
 }  // namespace
 
 bool has_sound_header(hid_t object) {
-  const auto place = place_of(object);
+  const auto place = object_place(object);
   Layout layout;
   if (!place || !Layout::of(object, layout)) return false;
   const Bytes file(object);

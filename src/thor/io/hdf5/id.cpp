@@ -60,7 +60,7 @@ bool has_room(std::size_t more) {
   return room != MAP_FAILED && munmap(room, size) == 0;
 }
 
-std::optional<ObjectPlace> place_of(hid_t object) {
+std::optional<ObjectPlace> object_place(hid_t object) {
   ObjectInfo info{};
   if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return std::nullopt;
   return ObjectPlace{info.fileno, info.addr};

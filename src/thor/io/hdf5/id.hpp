@@ -47,7 +47,7 @@ struct ObjectPlace {
   haddr_t address = 0;
   auto operator<=>(const ObjectPlace&) const = default;
 };
-std::optional<ObjectPlace> place_of(hid_t object);
+std::optional<ObjectPlace> object_place(hid_t object);
 
 /// Sorted names in a group; false: it is damaged. H5Lget_name_by_idx would read them one by one from a table of all,
 /// which HDF5 1.10.8 frees wrongly if a link is damaged.
