@@ -43,7 +43,7 @@ class Timer {
 template <class Real>
 __device__ auto start(const LineProblem<Sphere<Real>>& problem, std::uint64_t id) {
   Source<Real> source{};
-  source.shape = SourceKind::point, source.spectrum = SourceSpectrum::delta, source.light_speed = Real(1e4);
+  source.shape = BirthPlace::point, source.spectrum = SourceSpectrum::delta, source.light_speed = Real(1e4);
   source.weight = source.escape_fraction = 1;
   Origin origin;
   return start_photon(problem.dataset, problem.numerics, EmitterView<Real>{1, &source, 1}, id, origin);

@@ -138,7 +138,7 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
   const auto cone = [&] { return std::pow(std::sin(g.opening_angle / 2), 2); };
   const HostMesh* mesh = medium.mesh.get();
   if (g.type == config::GeneratorType::point) {
-    s.shape = SourceKind::point;
+    s.shape = BirthPlace::point;
     s.cone = cone();
     if (!place_point(s, medium)) {
       refuse(key + ".position",
@@ -148,12 +148,12 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
   }
   switch (g.shape) {
     case config::SourceShape::medium:
-      s.shape = SourceKind::medium;
+      s.shape = BirthPlace::medium;
       s.in_gas = true;
       if (mesh) refuse(key + ".shape", "not possible in a grid: use a generator of type gas");
       break;
     case config::SourceShape::surface:
-      s.shape = SourceKind::surface;
+      s.shape = BirthPlace::surface;
       if (mesh) {
         double room = 1e300;
         const auto low = mesh->low(), sides = mesh->sides();
@@ -162,7 +162,7 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
       }
       break;
     case config::SourceShape::beam:
-      s.shape = SourceKind::beam;
+      s.shape = BirthPlace::beam;
       s.cone = cone();
       if (mesh) {  // upstream of all of it
         s.distance = s.radius;
@@ -231,7 +231,7 @@ Emitter<double> build_sources(std::span<const config::Generator> generators, std
       light.share(g.luminosity, g.photons);
     } else {
       const bool gas = g.type == config::GeneratorType::gas;
-      s.shape = SourceKind::table;
+      s.shape = BirthPlace::table;
       s.in_gas = gas || g.frame == config::RestFrame::gas;
       if (gas && (!medium.mesh || g.path.empty())) {
         refuse(key + ".type", "needs dataset.type: uniform_grid");

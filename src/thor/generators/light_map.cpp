@@ -17,7 +17,7 @@ LightMap::LightMap(const Emitter<double>& emitter, const CellIndex& shape) : sha
   for (std::size_t i = 0; i < emitter.sources.size(); ++i) {
     const Source<double>& s = emitter.sources[i];
     const double share = double(emitter.light[i].photons) / all;
-    if (s.shape == SourceKind::table) {
+    if (s.shape == BirthPlace::table) {
       const SourceTable& table = s.table;
       const auto slots = double(table.end[table.count - 1]);
       std::uint64_t before = 0;
@@ -29,7 +29,7 @@ LightMap::LightMap(const Emitter<double>& emitter, const CellIndex& shape) : sha
                         : CellIndex{index / (shape[1] * shape[2]), index / shape[2] % shape[1], index % shape[2]};
         add(cell, share * double(table.end[k] - before) / slots);
       }
-    } else if (s.shape == SourceKind::point) {
+    } else if (s.shape == BirthPlace::point) {
       add({s.place[0], s.place[1], s.place[2]}, share);
     }  // a surface or a beam: not known, and so everywhere
   }

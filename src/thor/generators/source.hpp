@@ -9,7 +9,7 @@ namespace thor {
 
 /// Where photons start, as plain data: lengths in units of the dataset's size, velocities in thermal units.
 /// `table`: many points or cells, see SourceTable.
-enum class SourceKind : int { point, medium, surface, beam, table };
+enum class BirthPlace : int { point, medium, surface, beam, table };
 /// `gas`: by the motion of the atoms of the gas there. `absorbed`: a photon that was just absorbed within |x| < width,
 /// as the tables of sphere jumps need it (drivers/mcrt/jump_histories.hpp); no configuration has it.
 enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_and_continuum, gas, absorbed };
@@ -33,7 +33,7 @@ struct Source {
   std::uint64_t photon_share;  ///< of the photons of this generator and those after it, times 2^64
   double weight;               ///< luminosity per photon [erg/s], where there is no table of it
   double escape_fraction;      ///< what is left of it after absorption on scales that are not resolved
-  SourceKind shape;
+  BirthPlace shape;
   Real position[3];   ///< point; in a grid the offset in its cell
   int place[3];       ///< point: the integers of its place
   Real radius;        ///< surface, beam
@@ -181,20 +181,20 @@ THOR_FN auto emit(const Source<V>& s, const D& data, std::uint64_t index, Random
   Birth<V, typename decltype(dataset)::Place> birth{};
   birth.direction = towards ? *towards : emitted_direction<V>(s, out_mu, out_phi);
   switch (s.shape) {
-    case SourceKind::point:
+    case BirthPlace::point:
       dataset.place_point(birth, s.position, s.place);
       break;
-    case SourceKind::medium:
+    case BirthPlace::medium:
       dataset.place_in_medium(birth, uniform<V>(place), n);
       break;
-    case SourceKind::table:
+    case BirthPlace::table:
       dataset.place_source(birth, s.table, index, Vec3<V>{uniform<V>(place), uniform<V>(mu), uniform<V>(phi)});
       break;
-    case SourceKind::surface:
+    case BirthPlace::surface:
       birth.position = s.radius * n;
       dataset.place_on_surface(birth);
       break;
-    case SourceKind::beam: {
+    case BirthPlace::beam: {
       const SinCos<V> azimuth = random_angle<V>(phi);
       const Vec3<V> axis{s.direction[0], s.direction[1], s.direction[2]};
       const Vec3<V> across = turn(axis, V(0), V(1), azimuth.cos, azimuth.sin);
@@ -203,7 +203,7 @@ THOR_FN auto emit(const Source<V>& s, const D& data, std::uint64_t index, Random
       break;
     }
   }
-  dataset.settle(birth, s.shape == SourceKind::medium);
+  dataset.settle(birth, s.shape == BirthPlace::medium);
   const auto here = dataset.here(birth);
   birth.frequency = sample_spectrum(s, dataset.width(here).times(V(1)), random);
   birth.frequency = birth.frequency + dot({s.velocity[0], s.velocity[1], s.velocity[2]}, birth.direction);

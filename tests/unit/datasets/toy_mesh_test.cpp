@@ -135,7 +135,7 @@ struct Toy {
 template <class Real>
 auto start(const LineProblem<TwoCells<Real>>& problem, std::uint64_t id) {
   Source<Real> source{};
-  source.shape = SourceKind::point;
+  source.shape = BirthPlace::point;
   auto random = schemes(problem.numerics).template start<Real>(stream_key(3, id));
   const auto birth = emit(source, problem.dataset, 0, random, static_cast<const Vec3<Real>*>(nullptr));
   Lane<Real, TwoCellsPlace<Real, IntOf<Real>>> lane{};

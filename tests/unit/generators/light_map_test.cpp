@@ -16,8 +16,8 @@ struct Lights {
       cells.end.push_back(end += std::uint64_t(i % shape[2]));
     }
     Source<double> gas{}, point{};
-    gas.shape = SourceKind::table, gas.table = cells.table();
-    point.shape = SourceKind::point, point.place[0] = 1, point.place[1] = int(shape[1] / 2), point.place[2] = 0;
+    gas.shape = BirthPlace::table, gas.table = cells.table();
+    point.shape = BirthPlace::point, point.place[0] = 1, point.place[1] = int(shape[1] / 2), point.place[2] = 0;
     emitter.sources = {gas, point};
     emitter.light.resize(2);
     emitter.light[0].share(1, 300), emitter.light[1].share(1, 100);
