@@ -167,7 +167,7 @@ MUTATIONS = [
            "if (is_homogeneous(low, high)) {", "if (is_homogeneous(low, high) || layer == 1) {",
            "tests/unit/datasets/equal_cells_test.cpp", "EqualCells.*"),
     kernel("deep_trough", "draw_from", "cubes of deep tables are taken for frequencies",
-           "place.width * copysign(x, value)", "place.width * copysign(x * x * x, value)", ["LineProblem_Sphere_float"],
+           "leave_deep(exit, place, copysign(x, value),", "leave_deep(exit, place, copysign(x * x * x, value),", ["LineProblem_Sphere_float"],
            "tests/physics/deep_jumps_test.cpp", "DeepJumps.LeaveTheTroughDark"),
 
     # ---- outputs

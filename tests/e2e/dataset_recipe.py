@@ -3,17 +3,12 @@
     python3 tests/e2e/dataset_recipe.py ROOT
 
 Every type in datasets/types.list has its own source and is tested; no other file of the sources names it. Every geometry in
-transport/problems.list has a kernel for a single line, and nothing outside datasets/ asks which geometry a run has, except the
-places that are listed here. The check is tried on files that break it.
+transport/problems.list has a kernel for a single line, and nothing outside datasets/ asks which geometry a run has. The check is tried on files that break it.
 """
 
 import re
 import sys
 from pathlib import Path
-
-# A beam onto a slab, and fields along rays.
-ALLOWED = {"generators/emitter.cpp", "drivers/rays/scene.cpp"}
-
 
 def entries(path):
     return [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
@@ -33,7 +28,7 @@ def asks(files, geometries):
     """Files outside datasets/ that ask which geometry there is."""
     wrong = []
     for path, text in files.items():
-        if path.startswith("datasets/") or path in ALLOWED:
+        if path.startswith("datasets/"):
             continue
         for name in geometries:
             if re.search(rf"(is_same_v|holds_alternative|get_if|get)<[^;]*\b{name}<", text):

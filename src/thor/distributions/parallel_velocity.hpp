@@ -126,19 +126,25 @@ struct ParallelVelocity {
         possible = (logarithmic && u_log >= lowest) || (!logarithmic && possible);
       }
     }
-    const V exponent = fma(deviate, deviate, -u * u);
     // No choice is so lucky as to accept a velocity beyond 8.
     const V least = max(threshold, V(Real(1e-30)));
-    Mask above;
+    const Mask above = exceeds<squeezed>(fma(deviate, deviate, -u * u), floor, least, possible);
+    return {copysign(one, x) * u, possible && above};
+  }
+
+ private:
+  /// Whether e^exponent - floor >= least, where that matters.
+  template <bool squeezed>
+  static THOR_FN Mask exceeds(V exponent, V floor, V least, Mask matters) {
     if constexpr (squeezed) {
       const V about = fast_exp(exponent);
-      above = fma(about, V(Real(1 - 1e-4)), -floor) >= least;
-      const Mask unsure = possible && !above && fma(about, V(Real(1 + 1e-4)), -floor) >= least;
+      Mask above = fma(about, V(Real(1 - 1e-4)), -floor) >= least;
+      const Mask unsure = matters && !above && fma(about, V(Real(1 + 1e-4)), -floor) >= least;
       if (any(unsure)) above = above || (unsure && exp_bounded(exponent) - floor >= least);
+      return above;
     } else {
-      above = exp_bounded(exponent) - floor >= least;
+      return exp_bounded(exponent) - floor >= least;
     }
-    return {copysign(one, x) * u, possible && above};
   }
 };
 

@@ -111,6 +111,18 @@ bool place_point(Source<double>& s, const MediumOutline& medium) {
       medium.dataset);
 }
 
+/// Whether the gas is infinite along x and y.
+bool has_no_sides(const MediumOutline& medium) {
+  return std::visit(
+      [&]<class D>(const D& data) {
+        if constexpr (requires { shape_of_model(data); })
+          return std::isinf(shape_of_model(data).half[0]);
+        else
+          return false;
+      },
+      medium.dataset);
+}
+
 /// The smallest |n_z| of the light of a beam onto a slab; refuses what never meets it.
 double least_slope(const Source<double>& s, const config::Generator& g, const Refuse& refuse, const std::string& key) {
   const double slope = std::abs(s.direction[2]);
@@ -128,7 +140,6 @@ double least_slope(const Source<double>& s, const config::Generator& g, const Re
 
 void set_place(Source<double>& s, const config::Generator& g, const MediumOutline& medium, const Refuse& refuse,
                const std::string& key) {
-  const bool slab = std::holds_alternative<Slab<double>>(medium.dataset);
   for (int i = 0; i < 3; ++i) {
     s.position[i] = g.position[i] / medium.size;
     s.velocity[i] = g.velocity[i] / medium.thermal_speed;
@@ -172,7 +183,7 @@ void set_place(Source<double>& s, const config::Generator& g, const MediumOutlin
       }
       // Upstream of the sphere, or of the slab's near face even at the edge of a tilted beam.
       s.distance = s.cone > 0 ? 2 + s.radius : 2;
-      if (slab) s.distance = (2 + s.radius) / least_slope(s, g, refuse, key);
+      if (has_no_sides(medium)) s.distance = (2 + s.radius) / least_slope(s, g, refuse, key);
       break;
   }
 }

@@ -229,20 +229,24 @@ struct JumpsView {
     exit.path_factor = exp(log_path + numbers[0]);
     exit.scatterings = exp(log_scatterings + choose(zero, numbers[1]));
     exit.mu = numbers[2], exit.last = numbers[3];
-    if constexpr (has_deep) {
-      // Scatterings in the core: as many as the table says for each unit of optical depth; in the wing, with an opacity
-      // of a/(sqrt(pi) x^2), as many as the path has at the mean of x^2.
-      const auto deep = place.deep;
-      const V width = select(deep, abs(place.width), one);
-      exit.x = select(deep, place.width * copysign(x, value), exit.x);
-      exit.path_factor = width * exit.path_factor;
-      exit.last = min(divide(exit.last, width), two * exit.mu);
-      const V squares = fma(exit.x, exit.x, fma(place.x, place.x, abs(exit.x * place.x)));
-      const V wing = divide(V(Real(1.692568751)) * width * width * width * exit.path_factor, max(squares, V(Real(30))));
-      exit.scatterings = select(deep, fma(numbers[1], place.radius, one + wing), exit.scatterings);
-    }
+    if constexpr (has_deep) leave_deep(exit, place, copysign(x, value), numbers[1]);
     exit.sine = sqrt(max((one - exit.mu) * (one + exit.mu), zero));
     return exit;
+  }
+
+  /// The exit of a deep sphere, from units of its width. Scatterings in the core: as many as the table says for each
+  /// unit of optical depth; in the wing, with an opacity of a/(sqrt(pi) x^2), as many as the path has at the mean of
+  /// x^2.
+  THOR_FN void leave_deep(JumpDraw<V>& exit, const JumpPlace<V>& place, V x, V scatterings) const {
+    const V one(Real(1)), two(Real(2));
+    const auto deep = place.deep;
+    const V width = select(deep, abs(place.width), one);
+    exit.x = select(deep, place.width * x, exit.x);
+    exit.path_factor = width * exit.path_factor;
+    exit.last = min(divide(exit.last, width), two * exit.mu);
+    const V squares = fma(exit.x, exit.x, fma(place.x, place.x, abs(exit.x * place.x)));
+    const V wing = divide(V(Real(1.692568751)) * width * width * width * exit.path_factor, max(squares, V(Real(30))));
+    exit.scatterings = select(deep, fma(scatterings, place.radius, one + wing), exit.scatterings);
   }
 
   static THOR_FN V between(V a, V b, V weight) { return fma(weight, b - a, a); }

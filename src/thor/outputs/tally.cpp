@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "thor/core/parallel_for.hpp"
 #include "thor/io/fingerprint.hpp"
 
 namespace thor {
@@ -198,20 +199,33 @@ void Tally::wait_for_others(std::vector<Share>& shares) {
   shares.clear();
 }
 
-void Tally::join_histories(const comm::World& world) {
+void Tally::join_histories(const comm::World& world, int threads) {
   waited_ = world.largest(waiting_.size());
-  std::vector<std::vector<std::uint64_t>> words(std::size_t(world.ranks()));
-  for (const Share& s : waiting_) {
-    auto& to = words[mix64(s.id) % words.size()];
-    to.insert(to.end(), {s.id, std::uint64_t(s.cell), s.share});
+  // Those of a photon come together, at a rank and in a group.
+  const auto ranks = std::uint64_t(world.ranks());
+  std::vector<std::vector<Share>> groups(std::size_t(std::max(threads, 1)));
+  const auto put = [&](const Share& s) { groups[mix64(s.id) / ranks % groups.size()].push_back(s); };
+  if (world.is_alone()) {
+    std::ranges::for_each(waiting_, put);
+    waiting_.clear(), waiting_.shrink_to_fit();
+  } else {
+    std::vector<std::vector<std::uint64_t>> words(ranks);
+    for (const Share& s : waiting_) {
+      auto& to = words[mix64(s.id) % ranks];
+      to.insert(to.end(), {s.id, std::uint64_t(s.cell), s.share});
+    }
+    waiting_.clear(), waiting_.shrink_to_fit();
+    const std::vector<std::uint64_t> own = world.exchange(std::move(words));
+    for (std::size_t i = 0; i + 2 < own.size(); i += 3) put({own[i], std::int64_t(own[i + 1]), own[i + 2]});
   }
-  waiting_.clear(), waiting_.shrink_to_fit();
-  const std::vector<std::uint64_t> own = world.exchange(std::move(words));
-  std::vector<Share> shares;
-  for (std::size_t i = 0; i + 2 < own.size(); i += 3) shares.push_back({own[i], std::int64_t(own[i + 1]), own[i + 2]});
-  join(shares);
+  const auto join_group = [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) join(groups[i]);
+  };
+  parallel_for(threads, groups.size(), 1, join_group, true);
   const PlainCells cells{cells_.data()};
-  for (const Share& s : shares) add_sums(cells, s.cell, sums_of(s.share, s.id));
+  for (const auto& group : groups) {
+    for (const Share& s : group) add_sums(cells, s.cell, sums_of(s.share, s.id));
+  }
 }
 
 void Tally::add_at_first(const comm::World& world) {

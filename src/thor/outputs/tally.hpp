@@ -60,7 +60,7 @@ class Tally {
   /// Keeps shares of photons that are not known to have ended here.
   void wait_for_others(std::vector<Share>& shares);
   /// Collective: counts the shares that wait; no photon and no ray is on its way on any rank.
-  void join_histories(const comm::World& world);
+  void join_histories(const comm::World& world, int threads);
   std::uint64_t most_waited() const { return waited_; }  ///< shares at that time, of the rank that had most of them
   /// Collective: adds what all ranks have counted in this batch at the first rank, and leaves the others empty.
   void add_at_first(const comm::World& world);

@@ -19,6 +19,14 @@ struct Collision {
   typename Draws<V, P>::Random random;                    ///< the state after the collision
 };
 
+/// Absorption on the hidden path, by dust of this share of the opacity at line centre: the number of hidden scatterings
+/// is geometric, so the share that survives is 1/(1 + depth).
+template <class V>
+THOR_FN MaskOf<V> is_caught(V absorbing, V x_crit, V a, V uniform) {
+  const V depth = absorbing * hidden_path(x_crit, a);
+  return uniform * (V(RealOf<V>(1)) + depth) <= depth;
+}
+
 /// One proposal for the atom; if it is accepted, a new direction and frequency.
 template <class V, class D, class I, class P>
 THOR_FN Collision<V, D, I, P> collide(const Lane<V, typename D::Place>& lane, const Flight<V, D, I>& flight,
@@ -85,12 +93,10 @@ THOR_FN Collision<V, D, I, P> collide(const Lane<V, typename D::Place>& lane, co
         scattered = (scattered || dust.hit) && !destroyed;
       }
       if (core_skip.local || core_skip.x_crit > Real(0)) {
-        // Absorption on the hidden path: the number of hidden scatterings is geometric, so the share that survives is
-        // 1/(1 + depth).
-        const V ratio = divide(dust_ratio * V(Real(1) - data.albedo), interactor.strength(target));
-        const V depth = ratio * hidden_path(x_crit, target.a);
-        const auto caught = by_line && x_crit > zero && abs(target.x - atom.parallel) < V(Real(0.2)) &&
-                            uniform_fine<V>(draws.hidden_word, draws.second_word) * (V(Real(1)) + depth) <= depth;
+        const V absorbing = divide(dust_ratio * V(Real(1) - data.albedo), interactor.strength(target));
+        const auto hidden = by_line && x_crit > zero && abs(target.x - atom.parallel) < V(Real(0.2));
+        const auto caught =
+            hidden && is_caught(absorbing, x_crit, target.a, uniform_fine<V>(draws.hidden_word, draws.second_word));
         destroyed = destroyed || caught;
         by_line = by_line && !caught;
         scattered = scattered && !caught;

@@ -34,6 +34,20 @@ struct Flight {
   typename D::Here here;  ///< the gas of a lane that collides, or has been colliding
 };
 
+/// The opacity is that at mid-step. A collision before the end of a sub-step of length l lies behind gas whose mean
+/// opacity is 1 + slope (s - l)/2 times that; without this photons drift towards lower opacity, and the more so the
+/// higher it is. `line`: d ln sigma/ds, which counts by its `share` of the opacity.
+template <class V>
+THOR_FN void follow_slopes(const Leg<V>& leg, V line, V share, V s, V density, V& way, V& depth, V& cross_section) {
+  using Real = RealOf<V>;
+  const V zero(Real(0)), one(Real(1)), half(Real(0.5));
+  const auto bounded = [&](V change) THOR_INLINE_LAMBDA { return max(min(change, one), -one); };
+  const V change = fma(line, share, leg.slope) * max(leg.limit - s, zero);
+  way = min(s * fma(half, bounded(change), one), max(leg.limit, s));
+  depth = way * density * fma(half, bounded(leg.slope * (way - leg.limit)), one);
+  cross_section = cross_section * fma(half, bounded(line * fma(V(Real(2)), way, -leg.limit)), one);
+}
+
 /// Spends optical depth up to the collision, the end of a sub-step, a face, or the boundary.
 template <class V, class D, class I, class P>
 THOR_FN Flight<V, D, I> fly(Lane<V, typename D::Place>& lane, Draws<V, P>& draws, const D& dataset, const I& interactor,
@@ -67,24 +81,15 @@ THOR_FN Flight<V, D, I> fly(Lane<V, typename D::Place>& lane, Draws<V, P>& draws
     V way = s, depth = s * density;
     auto absorbed = absorption;
     if constexpr (D::substeps) {
-      // The opacity is that at mid-step. A collision before the end of a sub-step of length l lies behind gas whose
-      // mean opacity is 1 + slope (s - l)/2 times that; without this photons drift towards lower opacity, and the more
-      // so the higher it is.
       if (dataset.varies()) {
-        const V one(Real(1)), half(Real(0.5));
-        const auto bounded = [&](V change) THOR_INLINE_LAMBDA { return max(min(change, one), -one); };
-        const V line = leg.shear * interactor.slope(leg.x, absorption, width);
-        V share(Real(1));
+        V share(Real(1));  // of the line in the opacity
         if constexpr (D::dusty) {
           if (problem.dust.ratio > Real(0)) {
             share = divide(absorption.cross_section, absorption.cross_section + dataset.dust_ratio(here, problem.dust));
           }
         }
-        const V change = fma(line, share, leg.slope) * max(leg.limit - s, zero);
-        way = min(s * fma(half, bounded(change), one), max(leg.limit, s));
-        depth = way * density * fma(half, bounded(leg.slope * (way - leg.limit)), one);
-        absorbed.cross_section =
-            absorption.cross_section * fma(half, bounded(line * fma(V(Real(2)), way, -leg.limit)), one);
+        follow_slopes(leg, leg.shear * interactor.slope(leg.x, absorption, width), share, s, density, way, depth,
+                      absorbed.cross_section);
       }
     }
     dataset.advance(lane, way);

@@ -175,6 +175,19 @@ THOR_FN V scattered_by_then(V t, V depth, V a) {
   return t * fma(early, one - t, one);
 }
 
+/// Photons that dust absorbs after a share of their path. Where on its path a photon is absorbed is exact; how far it
+/// has come by then and after how many scatterings are fits to exact histories (docs/acceleration.md#sphere-jumps).
+template <class V>
+THOR_FN void end_in_dust(MaskOf<V> absorbed, V share, V before_last, V depth, V a, V& reach, V& scatterings, V& path) {
+  using Real = RealOf<V>;
+  const V one(Real(1)), tiny(Real(1e-30));
+  const V left = log(max(one - share, tiny));
+  const V so_far = scattered_by_then(min(divide(share * path, max(before_last, tiny)), one), depth, a);
+  reach = select(absorbed, reach * (one - exp(V(Real(2. / 3)) * left)), reach);
+  scatterings = select(absorbed, max(scatterings * so_far, one), scatterings);
+  path = select(absorbed, path * share, path);
+}
+
 /// Carries out the jumps of marked lanes. It needs nothing but the lane, so that a step keeps nothing for it. All
 /// random words come after those of the collision.
 template <class V, class Q, class P>
@@ -221,14 +234,7 @@ THOR_FN JumpLight<V> jump(Lane<V, Q>& lane, const P& problem) {
       light.left = exp(-site.dust_absorption * path);
       const V share = divide(passes, max(site.dust_absorption * path, V(Real(1e-30))));
       absorbed = jumps && share < one;
-      // Where on its path a photon is absorbed is exact; how far it has come by then, after how many scatterings and at
-      // which frequency are fits to exact histories (docs/acceleration.md#sphere-jumps).
-      const V left = log(max(one - share, V(Real(1e-30))));
-      const V before_last = max(path - exit.last * site.depth, V(Real(1e-30)));
-      const V so_far = scattered_by_then(min(divide(share * path, before_last), one), site.depth, site.target.a);
-      reach = select(absorbed, reach * (one - exp(V(Real(2. / 3)) * left)), reach);
-      scatterings = select(absorbed, max(scatterings * so_far, one), scatterings);
-      path = select(absorbed, path * share, path);
+      end_in_dust(absorbed, share, path - exit.last * site.depth, site.depth, target.a, reach, scatterings, path);
       x = select(absorbed, fma(x - site.place.x, uniform<V>(tau_word), site.place.x), x);
     }
   }

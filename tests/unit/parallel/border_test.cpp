@@ -76,7 +76,7 @@ class Borders : public testing::TestWithParam<bool> {
         DomainOptions domains;
         domains.count = count, domains.margin = count % 2, domains.border.in_flight = in_flight;
         test::Outcome parts = run_on(whole, domains, compute(count == 2 ? 1 : 3));
-        parts.tally.join_histories(comm::World(comm::World::Alone()));
+        parts.tally.join_histories(comm::World(comm::World::Alone()), 2);
         ASSERT_EQ(parts.photons.size(), photons.size());
         for (std::size_t i = 0; i < photons.size(); ++i) {
           const Photon &p = parts.photons[i], &q = photons[i];

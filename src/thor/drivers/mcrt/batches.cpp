@@ -103,7 +103,7 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   if (!world.is_first()) watched.reset();
   const comm::Dealer::Window untouched = dealer.finish();
   watched.reset();
-  if (divided) tally.join_histories(world);
+  if (divided) tally.join_histories(world, compute.cpu.threads);
   tally.add_at_first(world);
   if (divided) add_times(times);
   std::vector<std::uint64_t> ends;

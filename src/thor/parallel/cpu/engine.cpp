@@ -87,12 +87,7 @@ class Worker {
       if (tally_.is_crowded()) join_histories();
       if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
-      if (part_) outbox_.look();
-      if (part_ && live_ < count_ && part_->waiting.load(std::memory_order_relaxed) > 0) {
-        for (int lane = 0; lane < count_; ++lane) {
-          if (lanes_.phase[lane] == Phase::idle) refill(lane);
-        }
-      }
+      if (part_) exchange();
       if (live_ < shared_.mover.fewest && shared_.border->has_waiting()) put_back();
       if (Clock::now() >= next_look_) publish();
     }
@@ -101,6 +96,15 @@ class Worker {
     }
     while (control_.abort && take_waiting(0)) record(0);
     if (peeler_) peeler_->trace();
+  }
+
+  /// At a border: sends on those that have left, and takes those that wait for this part.
+  void exchange() {
+    outbox_.look();
+    if (live_ == count_ || part_->waiting.load(std::memory_order_relaxed) == 0) return;
+    for (int lane = 0; lane < count_; ++lane) {
+      if (lanes_.phase[lane] == Phase::idle) refill(lane);
+    }
   }
 
   /// Counts what photons have added to bins that observers see. Those that have been elsewhere before, or may go there,

@@ -330,7 +330,7 @@ void transport(const Session<Real>& session, const Batch& batch, const Options& 
     Pool nobody(0, 0, 1);
     cpu::transport<Real>(setting, {nobody, batch.control, batch.tally, batch.sink}, here, flying);
   }
-  batch.tally.join_histories(alone);
+  batch.tally.join_histories(alone, cpu.threads);
 }
 
 template struct Session<float>;
