@@ -58,7 +58,7 @@ TEST(MockGalaxy, IsAFunctionOfItsSeed) {
 }
 
 TEST(MockGalaxy, HasTheMassesThatWereAskedFor) {
-  std::map<Part, double> mass;
+  std::map<Component, double> mass;
   for (const GasElement& g : galaxy().gas) mass[g.component] += g.mass / solar_mass;
   double stars = 0;
   for (const Star& s : galaxy().stars) stars += s.initial_mass / solar_mass;
