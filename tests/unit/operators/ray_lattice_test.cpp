@@ -31,7 +31,7 @@ struct Lumps {
     std::normal_distribution<double> normal;
     for (std::int64_t i = 0; i < shape.cells(); ++i) {
       const float value = float(std::exp(3 * normal(random)));
-      field.numbers[place_of(layout, i)] = value, mass += double(value);
+      field.numbers[index_of_cell(layout, i)] = value, mass += double(value);
     }
   }
   template <class Real>
@@ -43,7 +43,7 @@ struct Lumps {
     return make_ray_engine(AnyScene<Real>(s), cpu::Options{1, false, ""});
   }
   double value(int x, int y, int z) const {
-    return double(field.numbers[place_of(layout, (x * shape.count[1] + y) * shape.count[2] + z)]);
+    return double(field.numbers[index_of_cell(layout, (x * shape.count[1] + y) * shape.count[2] + z)]);
   }
 };
 

@@ -32,12 +32,12 @@ struct RandomGrid {
     std::uniform_real_distribution<float> u(0.1f, 1.f);
     for (int k = 0; k < number; ++k) {
       fields.push_back(new_field(layout));
-      for (std::int64_t i = 0; i < shape.cells(); ++i) fields.back().numbers[place_of(layout, i)] = u(random);
+      for (std::int64_t i = 0; i < shape.cells(); ++i) fields.back().numbers[index_of_cell(layout, i)] = u(random);
     }
   }
   double value(int field, std::int64_t x, std::int64_t y, std::int64_t z) const {
     const std::int64_t i = (x * shape.count[1] + y) * shape.count[2] + z;
-    return double(fields[std::size_t(field)].numbers[place_of(layout, i)]);
+    return double(fields[std::size_t(field)].numbers[index_of_cell(layout, i)]);
   }
   template <class Real>
   AnyScene<Real> scene() const {
