@@ -54,28 +54,37 @@ class Poison {
   std::vector<std::vector<std::byte>> kept_;
 };
 
+template <class P>
+void advance_lanes(const P& p, const device::Program<typename P::Real>& program, device::LaunchShape shape) {
+  using enum device::Slice;
+  const device::Slice slice = device::slice_of(p, program);
+  for (std::uint32_t i = 0; i < shape.lanes; ++i) {
+    const int copy = int(i) % program.copies;
+    const bool goes_on = slice == logs    ? device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
+                         : slice == steps ? device::advance_lane<Plain, steps>(p, program, i, copy, Alone())
+                                          : device::advance_lane<Plain, refills>(p, program, i, copy, Alone());
+    if (goes_on) program.next_live[program.report->live++] = program.live[i];
+  }
+  if (slice != logs) return;
+  if (shape.lanes > 0) {
+    device::start_rays<Plain>(p, program, 0, 0, 1);
+    device::trace_rays<Plain>(p, program, 0, Alone());
+  }
+  const auto cells = device::cells_of<Plain>(program, 0);
+  for (std::uint64_t i = 0; i < cells.tables.slots; ++i) device::flush_slot(i, cells);
+}
+
 template <class Real>
 void advance(int kind, const void* problem, const thor::device::Program<Real>& program,
              thor::device::LaunchShape shape) {
   const auto try_as = [&]<class P>(std::type_identity<P>) {
     if (kind != int(thor::kind_of<P>)) return false;
-    const auto& p = *static_cast<const P*>(problem);
-    using enum device::Slice;
-    const device::Slice slice = device::slice_of(p, program);
-    for (std::uint32_t i = 0; i < shape.lanes; ++i) {
-      const int copy = int(i) % program.copies;
-      const bool goes_on = slice == logs    ? device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
-                           : slice == steps ? device::advance_lane<Plain, steps>(p, program, i, copy, Alone())
-                                            : device::advance_lane<Plain, refills>(p, program, i, copy, Alone());
-      if (goes_on) program.next_live[program.report->live++] = program.live[i];
+    const auto& given = *static_cast<const P*>(problem);
+    if (view<Real>(given.dataset).is_part()) {
+      advance_lanes(given, program, shape);
+    } else {
+      advance_lanes(thor::as_whole(given), program, shape);
     }
-    if (slice != logs) return true;
-    if (shape.lanes > 0) {
-      device::start_rays<Plain>(p, program, 0, 0, 1);
-      device::trace_rays<Plain>(p, program, 0, Alone());
-    }
-    const auto cells = device::cells_of<Plain>(program, 0);
-    for (std::uint64_t i = 0; i < cells.tables.slots; ++i) device::flush_slot(i, cells);
     return true;
   };
   const bool known = try_as(std::type_identity<thor::LineProblem<thor::Sphere<Real>>>()) ||

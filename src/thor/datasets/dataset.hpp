@@ -7,6 +7,13 @@
 /// Where the gas is. Inside a dataset lengths are in units of its size (outer radius, half-thickness, cell) and
 /// velocities in units of the thermal speed.
 namespace thor {
+
+/// The type of a dataset that is known to be no part of a larger one: a kernel for it does nothing at borders.
+template <class D>
+struct WholeOf {
+  using type = D;
+};
+
 inline namespace THOR_ISA {
 
 /// The change of x over which the line profile changes by about its own amount or less, in thermal widths: 1 in the

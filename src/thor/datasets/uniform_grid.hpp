@@ -29,6 +29,13 @@ struct UniformGrid {
   }
 };
 
+template <class R>
+struct WholeGrid : UniformGrid<R> {};
+template <class R>
+struct WholeOf<UniformGrid<R>> {
+  using type = WholeGrid<R>;
+};
+
 inline namespace THOR_ISA {
 
 /// The tile of a cell, and its place there; B: an unsigned integer, or a pack of them.
@@ -89,8 +96,8 @@ struct CellSegment {
   THOR_FN V length() const { return distance; }
 };
 
-template <class V>
-struct UniformGridView : CellMedium<UniformGridView<V>, V> {
+template <class V, bool may_be_part = true>
+struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
@@ -98,7 +105,7 @@ struct UniformGridView : CellMedium<UniformGridView<V>, V> {
   using Segment = CellSegment<V>;
   const UniformGrid<Real>& data;
 
-  THOR_FN bool is_part() const { return data.borders != 0; }
+  THOR_FN bool is_part() const { return may_be_part && data.borders != 0; }
 
   THOR_FN LaneAddress<V> record(const Place& cell, unsigned stride) const {
     return cell_address<V>(data, cell.x, cell.y, cell.z, stride);
@@ -309,6 +316,10 @@ struct UniformGridView : CellMedium<UniformGridView<V>, V> {
 
 template <class V>
 THOR_FN UniformGridView<V> view(const UniformGrid<RealOf<V>>& data) {
+  return {{}, data};
+}
+template <class V>
+THOR_FN UniformGridView<V, false> view(const WholeGrid<RealOf<V>>& data) {
   return {{}, data};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "thor/datasets/dataset.hpp"
 #include "thor/interactors/core_skip.hpp"
 #include "thor/interactors/dust.hpp"
 #include "thor/interactors/jumps.hpp"
@@ -31,6 +32,14 @@ struct Problem {
   Limits limits;
   N numerics;
 };
+
+/// The same problem where the gas is no part of a larger whole.
+template <class P>
+auto as_whole(const P& p) {
+  using D = typename WholeOf<typename P::Dataset>::type;
+  return Problem<D, typename P::Interactor, typename P::Numerics>{D{p.dataset}, p.line,   p.dust,    p.core_skip,
+                                                                  p.jumps,      p.limits, p.numerics};
+}
 
 template <class D>
 using LineProblem = Problem<D, ResonantLine<typename D::Real>, DefaultNumerics>;

@@ -10,6 +10,8 @@ template <class R>
 struct Sphere;
 template <class R>
 struct UniformGrid;
+template <class R>
+struct WholeGrid;
 
 namespace cuda {
 
@@ -28,6 +30,8 @@ template <class Real>
 constexpr int registers<Sphere<Real>>[2] = {80, 128};
 template <class Real>
 constexpr int registers<UniformGrid<Real>>[2] = {96, 168};
+template <class Real>
+constexpr int registers<WholeGrid<Real>>[2] = {96, 168};
 
 }  // namespace cuda
 }  // namespace thor

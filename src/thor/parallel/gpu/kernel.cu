@@ -81,30 +81,36 @@ __global__ void flush_shares(const THOR_PARAMETER device::Program<THOR_REAL> pro
 }
 
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
+using WholeProblem = decltype(as_whole(std::declval<const ThisProblem&>()));
 
 Status probe() {
-  return find_kernel(reinterpret_cast<const void*>(advance_lanes<ThisProblem, device::Slice::refills>));
+  return find_kernel(reinterpret_cast<const void*>(advance_lanes<WholeProblem, device::Slice::refills>));
 }
 
 Status launch(const void* problem, const void* arguments, device::LaunchShape shape, Stream stream) {
   const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
   const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
   const std::uint32_t blocks = (warps * warp + block - 1) / block;
-  const auto& p = *static_cast<const ThisProblem*>(problem);
+  const auto& given = *static_cast<const ThisProblem*>(problem);
   using enum device::Slice;
+  if (view<THOR_REAL>(given.dataset).is_part()) {  // what borders take is left out of all other kernels
+    advance_lanes<ThisProblem, refills><<<blocks, block, 0, stream>>>(given, program, shape);
+    return take_error();
+  }
+  const WholeProblem p = as_whole(given);
   switch (device::slice_of(p, program)) {
     case steps:
-      advance_lanes<ThisProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
+      advance_lanes<WholeProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
       break;
     case refills:
-      advance_lanes<ThisProblem, refills><<<blocks, block, 0, stream>>>(p, program, shape);
+      advance_lanes<WholeProblem, refills><<<blocks, block, 0, stream>>>(p, program, shape);
       break;
     case logs:
-      const auto tracing = std::uint32_t(shape.processors * blocks_held<ThisProblem, logs>());
+      const auto tracing = std::uint32_t(shape.processors * blocks_held<WholeProblem, logs>());
       if (shape.lanes > 0) {
-        advance_lanes<ThisProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
-        start_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
-        trace_rays<ThisProblem><<<tracing, block, 0, stream>>>(p, program);
+        advance_lanes<WholeProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
+        start_rays<WholeProblem><<<tracing, block, 0, stream>>>(p, program);
+        trace_rays<WholeProblem><<<tracing, block, 0, stream>>>(p, program);
       }
       if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
   }
