@@ -86,7 +86,7 @@ io::ArrayInfo require_array(const io::Input& file, const std::string& field) {
                                ? "; remove dataset.dust, set dataset.dust_field, or grid a snapshot with metallicities"
                                : ""));
   }
-  const io::ArrayInfo info = file.array(field);
+  io::ArrayInfo info = file.array(field);
   if (!info.numeric || info.shape.size() != 3) {
     fail(path, fmt::format("array \"{}\" is {} with {} dimensions; expected numbers with dimensions x, y, z", field,
                            info.type, info.shape.size()));

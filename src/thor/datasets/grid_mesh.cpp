@@ -41,7 +41,8 @@ std::vector<std::optional<HostMesh::Site>> GridMesh::copies(const Position& posi
     const CellIndex tile{i / (tiles[1] * tiles[2]), i / tiles[2] % tiles[1], i % tiles[2]};
     std::optional<Site> site(Site{});
     for (std::size_t k = 0; site && k < 3; ++k) {
-      const auto side = double(shape_.count[k] / tiles[k]);
+      const std::int64_t cells = shape_.count[k] / tiles[k];
+      const auto side = double(cells);
       double place = position[k] - low()[k];
       if (shape_.periodic) place -= side * std::floor(place / side);
       if (!(place >= 0 && place <= side)) {

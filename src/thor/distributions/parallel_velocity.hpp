@@ -81,8 +81,7 @@ struct ParallelVelocity {
       V lowest = -ax;
       if (any(in_wing)) {
         const V u_2 = half * (ax + sqrt(max(fma(ax, ax, V(Real(-4))), V(Real(0.25)))));
-        const V mode = divide(one, u_2);
-        const V s = mode * mode;
+        const V mode = divide(one, u_2), s = mode * mode;
         // Left of the mode (-ln p)'' >= 2 (1 - q^2): sigma_L = 1/sqrt(1 - q^2), here bounded from above. Right of it
         // the parabola through mode and saddle: 1/sigma_R^2 = (1 - s^2 + 2 s ln s)/(1 - s)^2, bounded for q < 0.642.
         const V sigma_left = polynomial(s, 1., 0.5, 0.375, 0.6);
@@ -108,8 +107,7 @@ struct ParallelVelocity {
         const Mask left = rest < left_mass;
         const V sigma = select(left, sigma_left, sigma_right);
         const V d = sqrt(-log(draws.r)) * cos_quarter_turn(uniform<V>(word));
-        const V u_wing = fma(select(left, -sigma, sigma), d, mode);
-        const V y = ax - u_wing;
+        const V u_wing = fma(select(left, -sigma, sigma), d, mode), y = ax - u_wing;
         const V share =
             divide(V(Real(1.1283791670955126)) * (rest - select(left, zero, left_mass)), select(wing, sigma, one));
         u = select(wing, u_wing, u);
@@ -118,8 +116,7 @@ struct ParallelVelocity {
         possible = (wing && u_wing < u_2) || (!wing && possible);
       }
       if (any(logarithmic)) {
-        const V y = a * sqrt(max(exp(draws.r * lambda) - one, zero));
-        const V u_log = ax - y;
+        const V y = a * sqrt(max(exp(draws.r * lambda) - one, zero)), u_log = ax - y;
         u = select(logarithmic, u_log, u);
         threshold = select(logarithmic, choice * divide(y + y, lambda), threshold);
         floor = select(logarithmic, gaussian, floor);

@@ -38,7 +38,6 @@ THOR_FN Collision<V, D, I, P> collide(const Lane<V, typename D::Place>& lane, co
   const V zero(Real(0));
   const auto& core_skip = problem.core_skip;
   const Vec3<V> p{lane.px, lane.py, lane.pz}, d{lane.dx, lane.dy, lane.dz};
-
   const auto& here = flight.here;
   const auto width = dataset.width(here);
   V x = flight.x;
@@ -70,13 +69,11 @@ THOR_FN Collision<V, D, I, P> collide(const Lane<V, typename D::Place>& lane, co
   }
   V x_crit = critical_frequency(core_skip, dataset, interactor, target, lane.place, here, p, d);
   x_crit = select(abs(target.x) < x_crit, x_crit, zero);
-
   auto random = draws.random;
   const auto atom = interactor.prepare(schemes(problem.numerics), target, gaussian, draws.parallel, draws.more, random);
   const V perpendicular = sample_perpendicular_velocity(x_crit, draws.perpendicular);
   auto outcome = interactor.sample(target, atom, perpendicular, draws.angle, draws.more);
-  auto scattered = colliding && atom.accepted;
-  auto by_line = scattered;
+  auto scattered = colliding && atom.accepted, by_line = scattered;
   MaskOf<V> destroyed(false);
   if constexpr (D::dusty) {
     const Dust<Real>& data = problem.dust;
