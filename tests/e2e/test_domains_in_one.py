@@ -246,8 +246,7 @@ class Parts(DomainCase):
         fuse = {**grid, "peel": {"fuse": {"velocity": "2.5 km/s", "distance": "0.3 pc"}}}
         for config, arguments, says in ((shell, ("--domains", 2), "--domains: a shell"),
                                         (grid, ("--domains", 13), "the grid has 12 cells"),
-                                        (fuse, ("--domains", 2, "--device", "cpu"), "peel.fuse needs the whole grid"),
-                                        (grid, ("--domains", 2, "--device", "cuda"), "--device cpu")):
+                                        (fuse, ("--domains", 2, "--device", "cpu"), "peel.fuse needs the whole grid")):
             self.run_thor(config, *arguments, expect=USAGE)
             self.assertIn(says, self.done.stderr)
 

@@ -243,7 +243,13 @@ class PartReader {
     GridPart part{domain, domains_.padded(domain), cells, cells->dataset()};
     part.dataset.physics = physics_of(outline_, dataset_, line_, fastest_gas, options_.dust_depth);
     if (!part.dataset.periodic) {
-      part.dataset.borders = PartFrame{part.box, outline_.grid.count, outline_.grid.periodic}.borders();
+      const GridShape& whole = outline_.grid;
+      part.dataset.borders = PartFrame{part.box, whole.count, whole.periodic}.borders();
+      for (std::size_t k = 0; k < 3; ++k) {
+        part.dataset.corner[k] = int(part.box.first[k]);
+        part.dataset.turn[k] = whole.periodic ? int(whole.count[k]) : 0;
+        part.dataset.zero[k] = std::get<UniformGrid<double>>(outline_.dataset).zero[k];
+      }
     }
     return part;
   }

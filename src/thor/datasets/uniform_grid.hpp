@@ -20,12 +20,14 @@ struct UniformGrid {
   int tile;      ///< cells along a tile are 2^tile; 0 in small grids
   int tiles[3];  ///< along each axis, the last index the fastest in memory, as in a tile
   bool periodic;
-  int borders;   ///< bits 2 k and 2 k + 1: behind the lower and upper face along axis k lies another part
-  Real zero[3];  ///< where the origin of the coordinates lies [cells from the corner]
+  int borders;    ///< bits 2 k and 2 k + 1: behind the lower and upper face along axis k lies another part
+  int corner[3];  ///< of a part: its first cell in the whole grid
+  int turn[3];    ///< of a part: cells after which the whole grid repeats; 0: it does not
+  Real zero[3];   ///< where the origin of the coordinates lies [cells from the corner], of a part from that of the whole
 
   static void for_each_field(auto f, auto&... d) {
     f(d.gas...), f(d.physics...), f(d.around...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.periodic...);
-    f(d.borders...), f(d.zero...);
+    f(d.borders...), f(d.corner...), f(d.turn...), f(d.zero...);
   }
 };
 
@@ -235,17 +237,23 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
     return passage;
   }
 
-  /// The place of a lane `back` ago along its direction; in a periodic box the place in the box, not that of an image.
+  /// The place of a lane `back` ago along its direction, in the whole grid; in a periodic box the place in the box, not
+  /// that of an image.
   template <class Lane>
   THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
     const double place[3] = {lane.px, lane.py, lane.pz}, slope[3] = {lane.dx, lane.dy, lane.dz};
     const Int cells[3] = {lane.place.x, lane.place.y, lane.place.z};
     for (int k = 0; k < 3; ++k) {
-      double from_corner = from_lower_face(place[k]) - back * slope[k] + double(cells[k]);
-      if (data.periodic) {
-        const double turns = from_corner / double(data.shape[k]);
+      Int cell = cells[k], turn = data.periodic ? data.shape[k] : 0;
+      if (is_part()) {
+        cell += data.corner[k], turn = data.turn[k];
+        if (turn > 0) cell += cell < 0 ? turn : cell >= turn ? -turn : 0;
+      }
+      double from_corner = from_lower_face(place[k]) - back * slope[k] + double(cell);
+      if (turn > 0) {
+        const double turns = from_corner / double(turn);
         const double whole = double(std::int64_t(turns)) - (turns < 0 ? 1 : 0);
-        from_corner -= whole * double(data.shape[k]);
+        from_corner -= whole * double(turn);
       }
       position[k] = from_corner - double(data.zero[k]);
     }

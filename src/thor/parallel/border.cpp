@@ -99,6 +99,12 @@ typename Border<Real>::Part* Border<Real>::wait() {
 }
 
 template <class Real>
+int Border<Real>::domain_of(const AnyProblem<Real>& problem) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::find_if(parts_, [&](const auto& part) { return &part.second.problem == &problem; })->first;
+}
+
+template <class Real>
 void Border<Real>::give_up() {
   const std::lock_guard lock(mutex_);
   done_ = true;

@@ -38,6 +38,10 @@ void set_cell(const Lanes& lanes, int i, const CellIndex& cell) {
   using Int = std::remove_reference_t<decltype(lanes.phase[i])>;
   for (std::size_t k = 0; k < 3; ++k) lanes.place.integer[k][i] = Int(cell[k]);
 }
+template <class Real>
+void set_cell(Lane<Real>& lane, const CellIndex& cell) {
+  for (std::size_t k = 0; k < 3; ++k) lane.place.integer[k] = IntOf<Real>(cell[k]);
+}
 
 /// Lets a lane that departs fly on: in the same part if that holds its cell, which may be so in a periodic box (true),
 /// else with its cell counted in the whole grid. Nothing is rounded on the way, so that a history is the same, bit for
@@ -48,6 +52,14 @@ bool arrives(const PartFrame& frame, const Lanes& lanes, int i) {
   const bool stays = frame.holds(cell);
   set_cell(lanes, i, stays ? frame.to_part(cell) : cell);
   lanes.phase[i] = Phase::fly;
+  return stays;
+}
+template <class Real>
+bool arrives(const PartFrame& frame, Lane<Real>& lane) {
+  const CellIndex cell = frame.to_whole(cell_of(lane));
+  const bool stays = frame.holds(cell);
+  set_cell(lane, stays ? frame.to_part(cell) : cell);
+  lane.phase = Phase::fly;
   return stays;
 }
 
@@ -130,6 +142,8 @@ class Border {
 
   /// The problem of one of the parts.
   const AnyProblem<Real>& any_problem() const { return *any_problem_; }
+  /// The domain of the problem of a part.
+  int domain_of(const AnyProblem<Real>& problem) const;
 
   /// Waits for a part with travellers, the one with most of them; null: all ranks are done.
   Part* wait();
@@ -148,8 +162,6 @@ class Border {
   /// Photons that have ended here in all.
   void count_ended(std::uint64_t photons) { ended_ += photons; }
 
-  /// The whole grid without gas, for places and frequencies.
-  const UniformGrid<Real>& whole() const { return whole_; }
   /// The whole grid for a birth, with the gas of one cell everywhere.
   UniformGrid<Real> whole_with(const float* cell) const;
   UniformGrid<Real> whole_with_gas_of(const Part& part, const CellIndex& cell) const;

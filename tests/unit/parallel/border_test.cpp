@@ -62,6 +62,7 @@ class Borders : public testing::TestWithParam<bool> {
     return config::parse(text, "test", set);
   }
   void expect_same(const std::vector<std::string>& set, const std::function<Compute(int threads)>& compute) {
+    SCOPED_TRACE(set.empty() ? "" : set.back());
     const config::Config whole = config(set);
     const thor::Setup setup = build_setup(whole);
     Pool pool(0, setup.emitter.count(), 16);
@@ -86,7 +87,7 @@ class Borders : public testing::TestWithParam<bool> {
           ASSERT_EQ(p.frequency_final, q.frequency_final) << i;
           ASSERT_EQ(p.position[1], q.position[1]) << i;
         }
-        EXPECT_TRUE(parts.tally == tally);
+        EXPECT_TRUE(parts.tally == tally) << count << " domains, " << in_flight << " in flight";
       }
     }
   }
@@ -115,6 +116,48 @@ TEST_P(Borders, ChangeNoPhotonOfADevice) {
     };
     expect_same({}, compute);
     if (lanes == 64) expect_same({"precision=double", "acceleration={jumps: false, core_skip: local}"}, compute);
+  }
+}
+
+/// With little memory for events and rays, so that lanes pause, and with more observers than steps look at.
+TEST_P(Borders, ChangeNoRayOfADevice) {
+  test::HostDevice device;
+  const auto compute = [&](int threads) { return Compute{&device, {}, {threads, false, ""}}; };
+  std::vector<std::string> little = observed;
+  little.emplace_back("peel={memory: 1 MB, roulette: 30}");
+  expect_same(little, compute);
+  little.insert(little.end(), {"precision=double", "acceleration={jumps: false, core_skip: local}"});
+  expect_same(little, compute);
+  std::string many = "observers=[";
+  for (int i = 0; i < 18; ++i) many += fmt::format("{}{{name: o{}, direction: [1, {}, 3]}}", i ? ", " : "", i, i - 9);
+  expect_same(
+      {many + "]", "outputs=[{type: image, name: i, observer: o3, width: 1 kpc, pixels: 9}]", "peel={memory: 4 MB}"},
+      compute);
+}
+
+/// A device with memory for some of the parts has each for as long as photons are there.
+TEST_P(Borders, TakePartsInTurnOnASmallDevice) {
+  const config::Config whole = config({"acceleration={jumps: false}"});
+  DomainOptions domains;
+  domains.count = 4, domains.border.in_flight = 1000;
+  const auto uploaded = [&](std::size_t memory) {
+    test::HostDevice device(memory);
+    device::Options options;
+    options.lanes = 32;
+    const test::Outcome outcome = run_on(whole, domains, {&device, options, {1, false, ""}});
+    return std::pair(outcome.photons.size(), device.copied_in);
+  };
+  const auto [photons, bytes] = uploaded(std::size_t(1) << 40);
+  EXPECT_EQ(photons, 250u);
+  for (std::size_t memory = 10000;; memory += 1000) {  // the smallest that will do
+    try {
+      const auto [photons_of_small, bytes_of_small] = uploaded(memory);
+      EXPECT_EQ(photons_of_small, photons);
+      EXPECT_GT(bytes_of_small, bytes) << memory;
+      break;
+    } catch (const Error& e) {
+      ASSERT_EQ(e.code(), ExitCode::device) << e.what();
+    }
   }
 }
 

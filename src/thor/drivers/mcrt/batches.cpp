@@ -155,7 +155,8 @@ std::uint64_t Batches::most_joined(const Tally& tally, std::uint64_t last) const
   if (!kernels.setup.medium.divided || !kernels.config.sends_rays()) return ~0ull;
   constexpr double first = 64;  // shares of a photon, as long as nothing is known of them
   const double shares = last > 0 ? double(tally.most_waited()) / double(last) : first;
-  return std::uint64_t(std::clamp(kernels.config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., 1e18));
+  constexpr double most = 1 << 29;  // tables of a device tell ids apart by 30 bits
+  return std::uint64_t(std::clamp(kernels.config.peel.memory / (bytes * std::max(shares, 0.01)), 1024., most));
 }
 
 bool Batches::run(Sample& sample, std::uint64_t end, bool whole) const {

@@ -5,7 +5,6 @@
 
 #include "thor/drivers/mcrt/jumps.hpp"
 #include "thor/interactors/build.hpp"
-#include "thor/parallel/device/parts.hpp"
 
 namespace thor {
 namespace {
@@ -127,7 +126,8 @@ BorderTimes Kernels::run(comm::Dealer& dealer, const DomainOptions& domains, con
                         compute.cpu.isa);
     const Setting<Real> setting{border.any_problem(), of.emitter, observers_};
     if (compute.device) {
-      device::transport(*compute.device, setting, border, batch, compute.options, compute.cpu);
+      if (!of.parts) of.parts.emplace(*compute.device);
+      device::transport(*of.parts, setting, border, batch, compute.options, compute.cpu);
     } else {
       cpu::transport(setting, border, batch, compute.cpu, cpu::mover<Real>(setting.problem.kind(), compute.cpu));
     }

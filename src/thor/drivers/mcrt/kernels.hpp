@@ -2,6 +2,7 @@
 #include <variant>
 
 #include "thor/drivers/mcrt/setup.hpp"
+#include "thor/parallel/device/parts.hpp"
 
 namespace thor {
 
@@ -25,7 +26,8 @@ struct KernelsOf {
   KernelsOf(const config::Config& config, const Setup& setup);
   Emitter<Real> emitter;
   std::optional<AnyProblem<Real>> problem{};  ///< none where ranks hold parts of a grid: each part has its own
-  mutable std::optional<device::Session<Real>> session{};  ///< the copy on a device, from the first batch on
+  mutable std::optional<device::Session<Real>> session{};    ///< the copy on a device, from the first batch on
+  mutable std::optional<device::PartSession<Real>> parts{};  ///< the same of parts of a grid
 };
 
 /// The kernels for dataset, line, precision and backend of a run, with all that they need: built once, and uploaded to

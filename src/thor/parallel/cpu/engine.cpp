@@ -5,12 +5,10 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 
 #include "thor/core/error.hpp"
-#include "thor/parallel/border.hpp"
 #include "thor/parallel/cpu/denormals.hpp"
 #include "thor/parallel/cpu/peel.hpp"
 
@@ -50,7 +48,9 @@ class Worker {
         tally_(shared.batch.tally) {
     const Observers& observers = shared.setting.observers;
     if (observers.empty()) return;
-    peeler_.emplace(shared.setting, shared.border, outbox_, count_, shared.isa, tally_, control_.abort);
+    const typename RaySender<Real>::Thread thread{shared.setting, shared.border, outbox_, count_,
+                                                  origins_,       shared.isa,    tally_,  control_.abort};
+    rays_ = shared.mover.rays ? shared.mover.rays(thread) : std::make_unique<Peeler<Real>>(thread);
     if (shared.batch.sink.seen && observers.recorded >= 0) tally_.keep(observers.recorded, seen_);
   }
 
@@ -61,7 +61,7 @@ class Worker {
     } else {
       while ((part_ = shared_.border->wait()) != nullptr) {
         problem_ = &part_->problem;
-        if (peeler_) peeler_->enter(*part_);
+        if (rays_) rays_->enter(*part_);
         follow();
         outbox_.send();
         hand_over();
@@ -81,9 +81,9 @@ class Worker {
     for (int lane = 0; lane < count_; ++lane) refill(lane);
     if (live_ > 0) control_.flying.store(true, std::memory_order_relaxed);
     while (live_ > 0 && !control_.abort.load(std::memory_order_relaxed)) {
-      if (part_ && peeler_ && shared_.border->is_congested()) trace_waiting();
-      const bool ended = shared_.mover.advance(lanes_, *problem_, peeler_ ? peeler_->log() : nullptr);
-      if (peeler_) peeler_->look(origins_);
+      if (part_ && rays_ && shared_.border->is_congested()) trace_waiting();
+      const bool ended = shared_.mover.advance(lanes_, *problem_, rays_ ? rays_->log() : nullptr);
+      if (rays_) rays_->look();
       if (tally_.is_crowded()) join_histories();
       if (seen_.size() >= most_seen) hand_over();
       if (ended) collect();
@@ -95,7 +95,7 @@ class Worker {
       if (lanes_.phase[lane] != Phase::idle) record(lane);
     }
     while (control_.abort && take_waiting(0)) record(0);
-    if (peeler_) peeler_->trace();
+    if (rays_) rays_->trace();
   }
 
   /// At a border: sends on those that have left, and takes those that wait for this part.
@@ -114,7 +114,7 @@ class Worker {
       const std::lock_guard lock(shared_.mutex);
       return shared_.batch.tally.wait_for_others(tally_.shares());
     }
-    if (peeler_) peeler_->trace();
+    if (rays_) rays_->trace();
     std::vector<std::uint64_t> flying;
     for (int l = 0; l < count_; ++l) {
       if (lanes_.phase[l] != Phase::idle) flying.push_back(origins_[std::size_t(l)].id);
@@ -162,7 +162,7 @@ class Worker {
       const std::uint64_t id = traveller.origin.id;
       Origin& origin = origins_[std::size_t(l)];
       if (traveller.kind == Traveller<Real>::ray) {
-        peeler_->receive(traveller);
+        rays_->receive(traveller);
       } else if (traveller.kind == Traveller<Real>::birth && shared_.batch.pool.closed()) {
         shared_.batch.pool.give_back({id, id + 1});
       } else if (traveller.kind == Traveller<Real>::birth) {
@@ -183,19 +183,19 @@ class Worker {
   /// Traces rays of any part until those of all ranks are few enough for photons to make more.
   void trace_waiting() {
     const Border<Real>& border = *shared_.border;
-    peeler_->trace();
+    rays_->trace();
     while (border.is_congested() && !control_.abort) {
       outbox_.send();
       std::vector<Traveller<Real>> rays;
       if (const auto* part = shared_.border->take_rays(1024, rays)) {
-        peeler_->enter(*part);
-        for (const Traveller<Real>& ray : rays) peeler_->receive(ray);
-        peeler_->trace();
+        rays_->enter(*part);
+        for (const Traveller<Real>& ray : rays) rays_->receive(ray);
+        rays_->trace();
       } else {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
       }
     }
-    peeler_->enter(*part_);
+    rays_->enter(*part_);
   }
 
   /// Starts a photon in this lane.
@@ -204,7 +204,7 @@ class Worker {
     shared_.history.start(lanes_, l, dataset, problem_->numerics(), shared_.emitter, id, origin);
     ++live_;
     tally_.start(origin.weight_initial, origin.weight, origin.generator);
-    if (peeler_) peeler_->emit(origin, dataset);
+    if (rays_) rays_->emit(origin, dataset);
   }
 
   /// Puts photons into this lane until one meets the medium, or leaves it idle.
@@ -238,13 +238,8 @@ class Worker {
   }
 
   void record(int l) {
-    const void* dataset = problem_->dataset();
-    if (part_) {
-      set_cell(lanes_, l, part_->frame.to_whole(cell_of(lanes_, l)));
-      dataset = &shared_.border->whole();
-    }
-    finished_.push_back(shared_.history.end(lanes_, l, dataset, origins_[std::size_t(l)]));
-    if (peeler_) peeler_->end(l);
+    finished_.push_back(shared_.history.end(lanes_, l, problem_->dataset(), origins_[std::size_t(l)]));
+    if (rays_) rays_->end(l);
     --live_;
     if (finished_.size() >= batch) hand_over();
   }
@@ -298,7 +293,7 @@ class Worker {
   LaneArrays<Real> lanes_;
   std::vector<Origin> origins_;
   TallyPart tally_;
-  std::optional<Peeler<Real>> peeler_;
+  std::unique_ptr<RaySender<Real>> rays_;  ///< null: nobody looks
   std::vector<Photon> finished_;
   std::vector<Seen> seen_;
   Pool::Block block_;

@@ -1,13 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "thor/parallel/batch.hpp"
-#include "thor/parallel/cpu/kernel.hpp"
-
-namespace thor {
-template <class Real>
-class Border;
-}
+#include "thor/parallel/cpu/ray_sender.hpp"
 
 namespace thor::cpu {
 
@@ -31,6 +25,8 @@ struct Mover {
   /// Advances those that are in flight in the gas of a problem, and leaves the others alone. Whether any has ended.
   std::function<bool(const LaneArrays<Real>& lanes, const AnyProblem<Real>& problem, EventLog<Real>* log)> advance;
   int fewest = 0;  ///< at a border: fewer of them wait where they are, if there are others to move
+  /// Makes what sends their rays, from a RaySender::Thread; none: that of this machine.
+  std::function<std::unique_ptr<RaySender<Real>>(const typename RaySender<Real>::Thread&)> rays{};
 };
 
 /// The kernel of this machine.

@@ -32,18 +32,11 @@ void copy_lane(const LaneArrays<Real>& from, std::size_t i, const LaneArrays<Rea
 }  // namespace
 
 template <class Real>
-Peeler<Real>::Peeler(const Setting<Real>& setting, const Border<Real>* border, typename Border<Real>::Outbox& outbox,
-                     int lanes, std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort)
-    : problem_(&setting.problem),
-      border_(border),
-      outbox_(outbox),
-      emitter_(setting.emitter.view()),
-      observers_(setting.observers),
-      stride_(lanes),
-      kernel_(march_kernel<Real>(problem_->kind(), isa)),
-      history_(history_kernel<Real>(problem_->history(), isa)),
-      tally_(tally),
-      abort_(abort),
+Peeler<Real>::Peeler(const typename RaySender<Real>::Thread& thread)
+    : RaySender<Real>(thread),
+      stride_(thread.lanes),
+      kernel_(march_kernel<Real>(problem_->kind(), thread.isa)),
+      abort_(thread.abort),
       pack_memory_(lane_bytes<Real>(std::size_t(kernel_.lanes)) / sizeof(double) + 1),
       moved_memory_(pack_memory_.size()),
       trace_memory_(pack_memory_.size()),
@@ -54,7 +47,7 @@ Peeler<Real>::Peeler(const Setting<Real>& setting, const Border<Real>* border, t
       queue_(lane_arrays<Real>(queue_memory_.data(), room)),
       weights_(std::size_t(kernel_.lanes)),
       ends_(std::size_t(kernel_.lanes)) {
-  log_ = log_in<Real>(log_memory_, std::size_t(events) * std::size_t(lanes));
+  log_ = log_in<Real>(log_memory_, std::size_t(events) * std::size_t(stride_));
   log_.capacity = events;
   log_.lookout = observers_.template lookout<Real>();
   const auto make = [&](Pack& pack) {
@@ -68,42 +61,18 @@ Peeler<Real>::Peeler(const Setting<Real>& setting, const Border<Real>* border, t
   if (observers_.fuses()) {
     fusing_.resize(std::size_t(log_.lookout.count));
     for (FusePack& pack : fusing_) make(pack), pack.lanes.resize(std::size_t(kernel_.lanes));
-    groups_.resize(fusing_.size() * std::size_t(lanes));
+    groups_.resize(fusing_.size() * std::size_t(stride_));
     places_.resize(std::size_t(kernel_.lanes)), frequencies_.resize(std::size_t(kernel_.lanes));
   }
   waiting_.reserve(room);
 }
 
 template <class Real>
-void Peeler<Real>::emit(const Origin& origin, const void* dataset) {
-  const RayRules& rules = observers_.rules;
-  for (int o = 0; o < int(observers_.towards.size()); ++o) {
-    const auto& n = observers_.towards[std::size_t(o)];
-    Origin birth;
-    const double sent =
-        history_.emit(pack_, 0, dataset, problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth);
-    if (!(sent > 0)) continue;
-    const Real frequency = pack_.frequency[0];
-    tally_.accept(seen_at_birth(birth, o, sent, frequency));
-    const bool flies = pack_.phase[0] == Phase::fly;
-    const double end = flies ? history_.end_of_ray(rules, {emitter_.seed, origin.id, at_birth, o}) : rules.cut;
-    const Ray<Real> ray = ray_of_birth(birth, o, sent, frequency, end, rules);
-    pack_.column[0] = ray.before, pack_.tabulated[0] = Real(rules.depth);
-    if (part_) set_cell(pack_, 0, part_->frame.to_part(cell_of(pack_, 0)));
-    if (flies) {
-      wait(pack_, 0, ray);
-    } else {  // it passes the medium by
-      see(ray, 0, Phase::escaped);
-    }
-  }
-}
-
-template <class Real>
-void Peeler<Real>::look(std::span<const Origin> origins) {
+void Peeler<Real>::look() {
   const auto& events = log_.arrays;
   const int observers = int(observers_.towards.size());
   thinning_.clear();
-  for (const Origin& origin : origins) thinning_.push_back(thinning_of(emitter_.seed, origin.id));
+  for (const Origin& origin : origins_) thinning_.push_back(thinning_of(emitter_.seed, origin.id));
   const bool looked_at = log_.lookout.count > 0;
   std::uint64_t rays = 0, left_out = 0;
   for (auto& scattered : log_.scattered) left_out += looked_at * std::uint64_t(std::exchange(scattered, 0) * observers);
@@ -118,18 +87,18 @@ void Peeler<Real>::look(std::span<const Origin> origins) {
       if (!sends_rays(observers_.rules, kind, events.x[i], events.steps[i], thinning)) continue;
       auto& packs = kind == EventKind::by_jump ? jumps_ : scatterings_;
       if (!looked_at) {
-        put(packs.front(), i, origins[at], 0, observers);
+        put(packs.front(), i, origins_[at], 0, observers);
       } else {
         for (std::uint32_t left = seen; left != 0; left &= left - 1, ++rays) {
           const int o = std::countr_zero(left);
           if (!fusing_.empty()) {
             if (kind != EventKind::by_jump) {
-              fuse(o, i, lane, origins[at]);
+              fuse(o, i, lane, origins_[at]);
               continue;
             }
             end_group(o, lane);
           }
-          put(packs[std::size_t(o)], i, origins[at], o, o + 1);
+          put(packs[std::size_t(o)], i, origins_[at], o, o + 1);
         }
       }
     }
@@ -241,33 +210,17 @@ void Peeler<Real>::send(Pack& pack, int first, int end) {
       const double light =
           light_of_ray(observers_.rules, origin.weight, weights_[at], events.kind[k], events.x[k], events.steps[k]);
       Ray<Real> ray{origin.id, light, double(ends_[at]), {}, pack_.frequency[k], pack_.column[k], o};
-      locate(k, ray.position);
-      wait(moved_, k, ray);
+      history_.coordinates(pack_, k, problem_->dataset(), ray.position);
+      wait(moved_, k, cell_of(pack_, k), ray);
     }
   }
   pack.count = 0;
 }
 
 template <class Real>
-void Peeler<Real>::locate(int lane, double (&position)[3]) {
-  if (!part_) return history_.coordinates(pack_, lane, problem_->dataset(), position);
-  const CellIndex here = cell_of(pack_, lane);
-  set_cell(pack_, lane, part_->frame.to_whole(here));
-  history_.coordinates(pack_, lane, &border_->whole(), position);
-  set_cell(pack_, lane, here);
-}
-
-template <class Real>
-void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const Ray<Real>& ray) {
-  const std::size_t place = waiting_.size();
-  copy_lane(from, std::size_t(lane), queue_, place);
-  const CellIndex cell = part_ ? part_->frame.to_whole(cell_of(pack_, lane)) : CellIndex{};
-  if (part_ && !part_->frame.holds(cell)) {  // of a jump that ends in another part, or of a beam that enters there
-    set_cell(queue_, int(place), cell);
-    queue_.phase[place] = Phase::fly;
-    outbox_.post({Traveller<Real>::ray, 0, load_lane<Real>(queue_, int(place)), {}, ray});
-    return;
-  }
+void Peeler<Real>::wait(const LaneArrays<Real>& from, int lane, const CellIndex& begun, const Ray<Real>& ray) {
+  if (this->begins_elsewhere(from, lane, begun, ray)) return;
+  copy_lane(from, std::size_t(lane), queue_, waiting_.size());
   waiting_.push_back(ray);
   if (waiting_.size() == room) trace_waiting();
 }
@@ -330,7 +283,7 @@ void Peeler<Real>::trace_waiting() {
       const Goes goes = cross(int(lane), burden);
       if (goes == Goes::on) continue;
       if (goes == Goes::nowhere) {
-        see(burden, double(lanes.tau[lane]) - double(burden.before), Phase(int(lanes.phase[lane])));
+        this->see(burden, double(lanes.tau[lane]) - double(burden.before), Phase(int(lanes.phase[lane])));
       }
       --live;
       refill(lane);
@@ -338,14 +291,6 @@ void Peeler<Real>::trace_waiting() {
   }
   for (std::size_t i = 0; i < live + (waiting_.size() - next); ++i) tally_.count_ray(Phase::fly);  // after an abort
   waiting_.clear();
-}
-
-template <class Real>
-void Peeler<Real>::see(const Ray<Real>& ray, double optical_depth, Phase end) {
-  const Phase fate = end_of(ray, optical_depth, end);
-  tally_.count_ray(fate);
-  if (!is_seen(fate)) return;
-  tally_.accept(seen_of(ray, history_.left_of_ray(observers_.rules, optical_depth), emitter_));
 }
 
 template class Peeler<float>;

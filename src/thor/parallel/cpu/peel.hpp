@@ -1,38 +1,24 @@
 #pragma once
 #include <array>
-#include <atomic>
-#include <span>
 
-#include "thor/parallel/batch.hpp"
-#include "thor/parallel/border.hpp"
+#include "thor/parallel/cpu/ray_sender.hpp"
 #include "thor/transport/fuse.hpp"
 
 namespace thor::cpu {
 
-/// The light that the photons of one thread send towards the observers of a run: the lanes log their events, each event
-/// becomes a ray for every observer that may see it, a pack of them at a time, and rays are traced a thousand at a
-/// time.
+/// The rays of one thread, on a processor: the lanes log their events, each event becomes a ray for every observer that
+/// may see it, a pack of them at a time, and rays are traced a thousand at a time.
 template <class Real>
-class Peeler {
+class Peeler final : public RaySender<Real> {
  public:
-  /// `lanes`: photons that are moved together.
-  Peeler(const Setting<Real>& setting, const Border<Real>* border, typename Border<Real>::Outbox& outbox, int lanes,
-         std::string_view isa, TallyPart& tally, const std::atomic<bool>& abort);
+  explicit Peeler(const typename RaySender<Real>::Thread& thread);
 
-  /// At a border: the part that photons and rays are in from now on. No ray may be waiting.
-  void enter(const typename Border<Real>::Part& part) { part_ = &part, problem_ = &part.problem; }
-
-  EventLog<Real>* log() { return &log_; }
-  /// The light of a photon at its birth, in the dataset that it was started in.
-  void emit(const Origin& origin, const void* dataset);
-  /// Takes the events out of the log; `origins`: of the photon in each lane.
-  void look(std::span<const Origin> origins);
-  /// The photon of a lane has ended: its groups of fused rays are closed.
-  void end(int lane);
-  /// A ray that comes from another part.
-  void receive(const Traveller<Real>& ray);
-  /// Sends the rays of all events that wait, and traces them.
-  void trace();
+  EventLog<Real>* log() override { return &log_; }
+  void look() override;
+  /// Closes the groups of fused rays of the photon.
+  void end(int lane) override;
+  void receive(const Traveller<Real>& ray) override;
+  void trace() override;
 
  private:
   static constexpr int room = 1024, events = 64;
@@ -63,22 +49,12 @@ class Peeler {
   /// Whether a ray that has left a part goes on, here or elsewhere.
   enum class Goes { on, away, nowhere };
   Goes cross(int lane, const Ray<Real>& ray);
-  /// Where a ray starts, which is in `pack_`.
-  void locate(int lane, double (&position)[3]);
-  /// Lets a ray wait, which has started as in `pack_` and is in `from` now.
-  void wait(const LaneArrays<Real>& from, int lane, const Ray<Real>& ray);
-  void see(const Ray<Real>& ray, double optical_depth, Phase end);
+  void wait(const LaneArrays<Real>& from, int lane, const CellIndex& begun, const Ray<Real>& ray) override;
 
-  const AnyProblem<Real>* problem_;
-  const Border<Real>* const border_;
-  typename Border<Real>::Outbox& outbox_;
-  const typename Border<Real>::Part* part_ = nullptr;
-  const EmitterView<Real> emitter_;
-  const Observers& observers_;
+  using RaySender<Real>::problem_, RaySender<Real>::outbox_, RaySender<Real>::part_, RaySender<Real>::emitter_,
+      RaySender<Real>::observers_, RaySender<Real>::history_, RaySender<Real>::origins_, RaySender<Real>::tally_;
   const int stride_;
   const MarchKernel<Real>& kernel_;
-  const HistoryKernel<Real>& history_;
-  TallyPart& tally_;
   const std::atomic<bool>& abort_;
   std::vector<double> log_memory_, pack_memory_, moved_memory_, trace_memory_, queue_memory_;
   EventLog<Real> log_{};

@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::size_t tally_memory = 64u << 20;  ///< bytes that copies of the tally may take
 constexpr int most_copies = 32;
-constexpr std::size_t live_tally_limit = 1u
-                                         << 26;  ///< bytes of a tally that is still copied during a run, for its error
 
 }  // namespace
 
@@ -50,6 +48,14 @@ void Counts::show(int queue, const std::uint64_t* counters_seen) {
   batch_.control.error = counted.error();
 }
 
+void Counts::finish(int queue, Tally& tally) const {
+  std::vector<std::uint64_t> seen(counters());
+  copy_counters(queue, seen.data());
+  device_.wait(queue);
+  show_counters(seen.data());
+  read(queue, tally);
+}
+
 void Counts::read(int queue, Tally& tally) const {
   constexpr std::int64_t at_once = 1 << 20;
   const TallyPlan plan = tally.plan();
@@ -60,7 +66,6 @@ void Counts::read(int queue, Tally& tally) const {
     device_.wait(queue);
   };
   copy(0, cells.size());
-  show_counters(cells.data());
   tally.merge_own(cells.data(), copies_);
   for (std::int64_t from = plan.own; from < plan.cells; from += at_once) {
     copy(place_of(from, plan.own, copies_, 0), std::size_t(std::min(at_once, plan.cells - from)));

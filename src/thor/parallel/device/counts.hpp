@@ -28,9 +28,20 @@ class Counts {
   void show(int queue, const std::uint64_t* counters_seen);
   /// Adds the counts so far to a tally, copied through a queue.
   void read(int queue, Tally& tally) const;
+  /// The same at the end, and shows them.
+  void finish(int queue, Tally& tally) const;
+  /// The same now and then, and starts again from nothing: for lanes whose photons are counted elsewhere.
+  void move(int queue, Tally& tally) {
+    if (Clock::now() < next_look_ || cells_.bytes() > live_tally_limit) return;
+    next_look_ = Clock::now() + std::chrono::seconds(1);
+    read(queue, tally);
+    device_.fill(queue, cells_.data(), 0, cells_.bytes());
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t live_tally_limit =
+      1u << 26;  ///< bytes of a tally that is still copied during a run, for its error
   void show_counters(const std::uint64_t* counters_seen) const;
 
   Device& device_;

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <chrono>
-#include <cmath>
 #include <optional>
 
 #include "thor/core/error.hpp"
@@ -17,16 +14,11 @@
 namespace thor::device {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint64_t most_lanes =
     1u << 18;  ///< photons in flight, unless asked for more: about twice as many as run at once
 constexpr std::uint32_t most_records = 1u << 18;  ///< photons handed over per slice and squad
 constexpr std::uint64_t fewest_events = 8;        ///< of a lane in a slice
 constexpr int most_steps = 1 << 20;               ///< of a lane in a slice
-constexpr std::size_t shares_of_a_photon = 128;   ///< room in a table for each lane, if there is memory
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Runs the photons of a batch, a slice of steps at a time.
 template <class Real>
@@ -114,7 +106,9 @@ class Engine {
         squads_.clear();
         squads_.reserve(Device::queues);
         for (int queue = 0; queue < Device::queues; ++queue) {
-          squads_.emplace_back(device_, queue, SquadSize{half, room, logs, m, slots_of(half), counts_.counters()});
+          squads_.emplace_back(
+              device_, queue,
+              SquadSize{half, room, logs, std::max<std::size_t>(logs / 2, 1), m, slots_of(half), counts_.counters()});
         }
         for (auto& squad : squads_) squad.reset(device_);
         return 2 * half;
@@ -130,11 +124,9 @@ class Engine {
     }
   }
 
-  /// Slots of a table of shares, for so many lanes: two tables for each squad take as much memory as events may.
+  /// Two tables for each squad take as much memory as events may.
   std::size_t slots_of(std::size_t lanes) const {
-    if (!joins_ || !(memory_of_events_ > 0)) return 0;
-    const double most = memory_of_events_ / (2. * Device::queues * sizeof(ShareSlot));
-    return std::min(std::bit_ceil(lanes * shares_of_a_photon), std::size_t(1) << std::lround(std::log2(most)));
+    return joins_ && memory_of_events_ > 0 ? slots_for(lanes, memory_of_events_ / Device::queues) : 0;
   }
 
   /// Lets lanes start `more` further photons; after pool.close() none.
@@ -182,7 +174,7 @@ class Engine {
       device_.wait(squad.queue);
       drain_->put(squad.queue, {squad.staging->data(), count});
     }
-    take_shares(squad);
+    split_ += squad.take_shares(device_, batch_.tally);
     squad.count = report.live;
     squad.current = 1 - squad.current;
     const double factor = full ? 0.5 : std::clamp(options_.slice / std::max(seconds, 1e-6), 0.25, 4.);
@@ -196,20 +188,6 @@ class Engine {
     next_seen_ = std::max(next_seen_, squad.next_id[0]);
     grant(std::max<std::uint64_t>(2 * (squads_[0].size.lanes + squads_[1].size.lanes), 8 * started));
     counts_.show(squad.queue, squad.counters.data());
-  }
-
-  /// Takes what a slice has handed over of what photons add to bins.
-  void take_shares(Squad<Real>& squad) {
-    if (!squad.shares) return;
-    const ShareReport report = squad.seen[0].shares;
-    squad.shares->current = 1 - squad.shares->current;
-    split_ += report.split;
-    const std::size_t count = std::min(report.spilled, Squad<Real>::most_spilled);
-    if (count == 0) return;
-    spilled_.resize(count);
-    device_.copy_out(squad.queue, spilled_.data(), squad.shares->spilled.data(), count * sizeof(Share));
-    device_.wait(squad.queue);
-    batch_.tally.wait_for_others(spilled_);
   }
 
   /// Nothing left, or so little that the rest goes elsewhere.
@@ -229,17 +207,12 @@ class Engine {
         launch(squad);
         device_.wait(squad.queue);
         busy_[squad.queue] = false;
-        take_shares(squad);
+        split_ += squad.take_shares(device_, batch_.tally);
       }
       squad.count = live;
     }
-    if (split_ > 0) {
-      warning(
-          "{} parts of the light of photons found no room, and the errors of their bins are too small: raise "
-          "peel.memory",
-          split_);
-    }
-    counts_.read(0, batch_.tally);
+    warn_of_split_shares(split_);
+    counts_.finish(0, batch_.tally);
     std::vector<Flying<Real>> flying;
     for (const auto& squad : squads_) {
       if (squad.count == 0) continue;
@@ -266,7 +239,6 @@ class Engine {
   const double memory_of_events_;  ///< [byte]
   const std::size_t fusing_;       ///< observers whose rays are fused
   const bool joins_;               ///< light of a photon in a bin comes in parts
-  std::vector<Share> spilled_;
   std::uint64_t split_ = 0;
   const Pool::Block ids_;
   const Info info_ = device_.info();
@@ -298,13 +270,8 @@ Session<Real>::Session(Device& device, const Setting<Real>& setting) try
       problem(arrays.copy(setting.problem)),
       sources(upload<Source<Real>>(device, arrays.copy(setting.emitter.sources))),
       towards(upload<std::array<double, 3>>(device, setting.observers.towards)) {
-  const Observers& observers = setting.observers;
   program.emitter = {setting.emitter.seed, sources.data(), int(setting.emitter.sources.size())};
-  program.rays.towards = reinterpret_cast<const double(*)[3]>(towards.data());
-  program.rays.observers = int(observers.towards.size());
-  program.rays.rules = observers.rules;
-  program.rays.fuse = observers.fuse;
-  program.rays.lookout = observers.template lookout<Real>();
+  set_observers(setting.observers, towards, program.rays);
 } catch (const OutOfMemory& e) {
   refuse(device, e);
 }

@@ -17,6 +17,7 @@ struct Report {
   std::uint32_t events[3];  ///< rays that lanes have logged, by kind: of scatterings, jumps and births
   std::uint32_t rays;       ///< of them, those that wait after their first segments; may exceed the room there was
   std::uint32_t taken;      ///< of those, by lanes that trace them; may exceed how many there are
+  std::uint32_t departed;   ///< rays that go on in another part of the gas
   ShareReport shares;
 };
 
@@ -48,8 +49,9 @@ struct RayProgram {
   std::uint32_t room;          ///< 0: there are no observers
   std::uint32_t* list;         ///< rays of a slice, as in entry_of(), `list_room` for each kind
   std::uint32_t list_room;
-  WaitingRay<Real>* waiting;
+  WaitingRay<Real>* waiting;  ///< at first those that come from other parts of the gas
   std::uint32_t waiting_room;
+  WaitingRay<Real>* departed;  ///< with room for all of a slice
   const double (*towards)[3];
   int observers;
   RayRules rules;

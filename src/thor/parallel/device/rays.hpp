@@ -26,6 +26,24 @@ THOR_FN void see(const Program<Real>& program, const Ray<Real>& ray, double opti
   count_seen(program.plan, seen_of(ray, left_of_ray(program.rays.rules, optical_depth), program.emitter), cells);
 }
 
+/// Whether this problem may be that of a part of the gas.
+template <class P>
+inline constexpr bool may_be_part = !std::is_same_v<typename WholeOf<typename P::Dataset>::type, typename P::Dataset>;
+
+/// Counts a ray that has ended, or hands over one that goes on in another part.
+template <class Atomic, bool departs, class Real, class Q>
+THOR_FN void end_ray(const Program<Real>& program, const Lane<Real, Q>& lane, const Ray<Real>& ray, RayCounts& counts,
+                     const SharedCells<Atomic>& cells) {
+  if constexpr (departs) {
+    if (lane.phase == Phase::departs) {
+      const std::uint32_t place = Atomic::add(&program.report->departed, 1u);
+      program.rays.departed[place] = {lane_as<AnyPlace<Real, IntOf<Real>>>(lane), ray};
+      return;
+    }
+  }
+  see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, cells);
+}
+
 /// The ray of a birth towards an observer. False: there is none, or it passes the medium by and has been counted.
 template <class Atomic, class P>
 THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>& program,
@@ -71,6 +89,9 @@ THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& progra
   ray.end = double(peeled.end);
   view<Real>(problem.dataset).coordinates(lane, 0, ray.position);
   ray.frequency = lane.frequency, ray.before = lane.column;
+  if constexpr (may_be_part<P>) {
+    if (peeled.beyond) lane.phase = Phase::departs;
+  }
   return true;
 }
 
@@ -103,7 +124,7 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
         LaneIn<P> lane;
         Ray<Real> ray;
         if (!start_ray<Atomic>(problem, program, waiting, o, lane, ray, counts, cells)) continue;
-        bool ended = false;
+        bool ended = may_be_part<P> && lane.phase == Phase::departs;
         for (int k = 0; k < first_segments && !ended; ++k) ended = march(lane, problem, cut);
         if (!ended) {
           const std::uint32_t place = Atomic::add(&program.report->rays, 1u);
@@ -113,7 +134,7 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
           }
           while (!ended) ended = march(lane, problem, cut);
         }
-        see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, cells);
+        end_ray<Atomic, may_be_part<P>>(program, lane, ray, counts, cells);
       }
     }
   }
@@ -122,12 +143,12 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
 
 /// Counts the ray of a lane, if it has ended, and takes the next one. False: there is none. Called, not inlined, as it
 /// would take registers from the march.
-template <class Atomic, class Real, class Q>
+template <class Atomic, bool departs, class Real, class Q>
 THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real, Q>& lane, Ray<Real>& ray, RayCounts& counts,
                             int copy) {
   const RayProgram<Real>& rays = program.rays;
   if (lane.phase != Phase::idle) {
-    see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, cells_of<Atomic>(program, copy));
+    end_ray<Atomic, departs>(program, lane, ray, counts, cells_of<Atomic>(program, copy));
     lane.phase = Phase::idle;
   }
   const std::uint32_t waiting = program.report->rays;
@@ -147,7 +168,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
   RayCounts counts{};
   const auto next = [&] {  // what is called has the lane in memory, as in advance_lane()
     LaneIn<P> other = lane;
-    const bool goes = next_ray<Atomic>(program, other, ray, counts, copy);
+    const bool goes = next_ray<Atomic, may_be_part<P>>(program, other, ray, counts, copy);
     lane = other;
     return goes;
   };

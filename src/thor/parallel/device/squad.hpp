@@ -1,17 +1,53 @@
 #pragma once
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
+#include "thor/core/message.hpp"
+#include "thor/outputs/tally.hpp"
 #include "thor/parallel/device/upload.hpp"
+#include "thor/transport/observers.hpp"
 
 namespace thor::device {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Slots of a table of shares for so many lanes, of which two take so many bytes.
+inline std::size_t slots_for(std::size_t lanes, double memory) {
+  constexpr std::size_t shares_of_a_photon = 128;  // if there is memory
+  const double most = memory / (2. * sizeof(ShareSlot));
+  return std::min(std::bit_ceil(lanes * shares_of_a_photon), std::size_t(1) << std::lround(std::log2(most)));
+}
+
+inline void warn_of_split_shares(std::uint64_t count) {
+  if (count == 0) return;
+  warning(
+      "{} parts of the light of photons found no room, and the errors of their bins are too small: raise peel.memory",
+      count);
+}
+
+template <class Real>
+void set_observers(const Observers& observers, const Buffer<std::array<double, 3>>& towards,
+                   RayProgram<Real>& program) {
+  program.towards = reinterpret_cast<const double(*)[3]>(towards.data());
+  program.observers = int(observers.towards.size());
+  program.rules = observers.rules;
+  program.fuse = observers.fuse;
+  program.lookout = observers.template lookout<Real>();
+}
 
 /// How much memory a squad takes.
 struct SquadSize {
   std::size_t lanes;
   std::uint32_t records;  ///< photons handed over per slice; 0: they are only counted
   std::size_t events;     ///< that wait for their rays; 0: there are no observers
+  std::size_t rays;       ///< that wait after their first segments
   std::size_t fusing;     ///< observers whose rays are fused
   std::size_t slots;      ///< of a table of shares; 0: nothing is joined
   std::size_t counters;   ///< cells of the counters of the tally
@@ -24,7 +60,7 @@ struct Squad {
   static constexpr int first_steps = 64;                   ///< of a lane in a slice
   static constexpr std::uint64_t most_events = 1u << 12;   ///< of a lane in a slice
   static constexpr std::uint32_t most_spilled = 1u << 20;  ///< shares handed over to the host per slice
-  static constexpr Report nothing{0, 0, no_photon, 0, {}, 0, 0, {}};
+  static constexpr Report nothing{0, 0, no_photon, 0, {}, 0, 0, 0, {}};
 
   /// What its photons add to bins.
   struct Shares {
@@ -60,7 +96,7 @@ struct Squad {
     if (size.events > 0) {
       waiting.emplace(device, Memory::device, size.events);
       list.emplace(device, Memory::device, std::size_t(3) * rays_of_event * size.events);
-      rays.emplace(device, Memory::device, std::max<std::size_t>(size.events / 2, 1));
+      rays.emplace(device, Memory::device, size.rays);
     }
     if (size.fusing > 0) groups.emplace(device, Memory::device, size.fusing * size.lanes);
     if (size.slots > 0) shares.emplace(device, size.slots);
@@ -101,6 +137,21 @@ struct Squad {
                            most_spilled,
                            last_id,
                            count == 0 || seen[0].shares.kept > shares->slots / 2};
+  }
+
+  /// Hands over to the tally what a slice has left to it of what photons add to bins. Returns how many parts found no
+  /// room.
+  std::uint32_t take_shares(Device& device, Tally& tally) {
+    if (!shares) return 0;
+    const ShareReport told = seen[0].shares;
+    shares->current = 1 - shares->current;
+    std::vector<Share> spilled(std::min(told.spilled, most_spilled));
+    if (!spilled.empty()) {
+      device.copy_out(queue, spilled.data(), shares->spilled.data(), spilled.size() * sizeof(Share));
+      device.wait(queue);
+      tally.wait_for_others(spilled);
+    }
+    return told.split;
   }
 
   const int queue;

@@ -80,6 +80,32 @@ __global__ void flush_shares(const THOR_PARAMETER device::Program<THOR_REAL> pro
   }
 }
 
+/// The kernels of a slice.
+template <class P>
+void launch_slice(const P& p, const device::Program<THOR_REAL>& program, device::LaunchShape shape, Stream stream) {
+  const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
+  const std::uint32_t blocks = (warps * warp + block - 1) / block;
+  using enum device::Slice;
+  const device::Slice slice = device::slice_of(p, program);
+  if (slice == logs) {
+    const auto tracing = std::uint32_t(shape.processors * blocks_held<P, logs>());
+    if (shape.lanes > 0) {
+      advance_lanes<P, logs><<<blocks, block, 0, stream>>>(p, program, shape);
+      start_rays<P><<<tracing, block, 0, stream>>>(p, program);
+    }
+    if (shape.lanes > 0 || program.keeps) trace_rays<P><<<tracing, block, 0, stream>>>(p, program);
+    if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
+    return;
+  }
+  if constexpr (!device::may_be_part<P>) {
+    if (slice == steps) {
+      advance_lanes<P, steps><<<blocks, block, 0, stream>>>(p, program, shape);
+      return;
+    }
+  }
+  advance_lanes<P, refills><<<blocks, block, 0, stream>>>(p, program, shape);
+}
+
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
 using WholeProblem = decltype(as_whole(std::declval<const ThisProblem&>()));
 
@@ -89,30 +115,11 @@ Status probe() {
 
 Status launch(const void* problem, const void* arguments, device::LaunchShape shape, Stream stream) {
   const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
-  const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
-  const std::uint32_t blocks = (warps * warp + block - 1) / block;
   const auto& given = *static_cast<const ThisProblem*>(problem);
-  using enum device::Slice;
   if (view<THOR_REAL>(given.dataset).is_part()) {  // what borders take is left out of all other kernels
-    advance_lanes<ThisProblem, refills><<<blocks, block, 0, stream>>>(given, program, shape);
-    return take_error();
-  }
-  const WholeProblem p = as_whole(given);
-  switch (device::slice_of(p, program)) {
-    case steps:
-      advance_lanes<WholeProblem, steps><<<blocks, block, 0, stream>>>(p, program, shape);
-      break;
-    case refills:
-      advance_lanes<WholeProblem, refills><<<blocks, block, 0, stream>>>(p, program, shape);
-      break;
-    case logs:
-      const auto tracing = std::uint32_t(shape.processors * blocks_held<WholeProblem, logs>());
-      if (shape.lanes > 0) {
-        advance_lanes<WholeProblem, logs><<<blocks, block, 0, stream>>>(p, program, shape);
-        start_rays<WholeProblem><<<tracing, block, 0, stream>>>(p, program);
-        trace_rays<WholeProblem><<<tracing, block, 0, stream>>>(p, program);
-      }
-      if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
+    launch_slice(given, program, shape, stream);
+  } else {
+    launch_slice(as_whole(given), program, shape, stream);
   }
   return take_error();
 }
