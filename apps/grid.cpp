@@ -6,7 +6,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/core/units.hpp"
-#include "thor/gridding/cube/cube.hpp"
+#include "thor/gridding/arrays/arrays.hpp"
 #include "thor/gridding/grid_snapshot.hpp"
 
 namespace thor::command {
@@ -199,10 +199,10 @@ ExitCode cube(const GridArguments& a) {
       throw Error(ExitCode::usage, fmt::format("{}: not an option for a cube (--fields); leave it out", option));
   }
   if (o.read.redshift && !(*o.read.redshift > -1)) throw Error(ExitCode::usage, "--redshift: must be above -1");
-  CubeOptions c;
+  ArraysOptions c;
   c.input = o.snapshot;
   c.output = o.output;
-  c.fields = parse_cube_fields(a.fields);
+  c.fields = parse_array_fields(a.fields);
   if (o.region.size.size() != 1) throw Error(ExitCode::usage, "--fields: give one --size, the side along x");
   c.size = o.region.size[0];
   c.periodic = a.boundary == "periodic";
@@ -221,7 +221,7 @@ ExitCode cube(const GridArguments& a) {
   c.quiet = o.quiet;
   c.solar_metallicity = o.solar_metallicity, c.f_ion = o.f_ion;
   c.on_bad_cells = o.on_bad_cells, c.temperature_floor = o.temperature_floor, c.density_floor = o.density_floor;
-  print(grid_cube(c));
+  print(grid_arrays(c));
   return ExitCode::done;
 }
 

@@ -1,4 +1,4 @@
-#include "thor/gridding/cube/cube.hpp"
+#include "thor/gridding/arrays/arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "thor/emission/collisional_excitation.hpp"
 #include "thor/emission/recombination.hpp"
 #include "thor/emission/stars.hpp"
-#include "thor/gridding/cube/faults.hpp"
+#include "thor/gridding/arrays/faults.hpp"
 #include "thor/gridding/deposit/cell_values.hpp"
 #include "thor/gridding/gas/gas_state.hpp"
 #include "thor/gridding/grid_file.hpp"
@@ -20,11 +20,11 @@
 namespace thor::gridding {
 namespace {
 
-[[noreturn]] void refuse(const CubeOptions& o, const std::string& why) {
+[[noreturn]] void refuse(const ArraysOptions& o, const std::string& why) {
   throw Error(ExitCode::input, o.input + ": " + why);
 }
 
-Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
+Lattice lattice_of(const ArraysOptions& o, const io::Input& input) {
   Lattice lattice;
   std::string first;
   for (const auto& [name, field] : o.fields) {
@@ -48,7 +48,7 @@ Lattice lattice_of(const CubeOptions& o, const io::Input& input) {
 }
 
 /// The fields of the grid: those given, and those that follow from them.
-std::vector<std::string> outputs_of(const CubeOptions& o) {
+std::vector<std::string> outputs_of(const ArraysOptions& o) {
   const auto& given = o.fields;
   for (const char* name : {"temperature", "velocity_x", "velocity_y", "velocity_z"}) {
     if (!given.contains(name)) {
@@ -87,7 +87,7 @@ std::vector<std::string> outputs_of(const CubeOptions& o) {
   return {names.begin(), names.end()};
 }
 
-void read_plane(const CubeOptions& o, const io::Input& input, const std::map<std::string, double>& factor,
+void read_plane(const ArraysOptions& o, const io::Input& input, const std::map<std::string, double>& factor,
                 std::uint64_t x, std::size_t cells, Plane& plane) {
   for (const auto& [name, field] : o.fields) {
     std::vector<float>& values = plane[name];
@@ -102,7 +102,7 @@ void read_plane(const CubeOptions& o, const io::Input& input, const std::map<std
   }
 }
 
-void refuse_bad_cells(const CubeOptions& o, const CubeFaults& faults) {
+void refuse_bad_cells(const ArraysOptions& o, const ArrayFaults& faults) {
   if (o.on_bad_cells != OnBadCells::error || faults.total() == 0) return;
   refuse(o, fmt::format("{} cells have impossible values:\n{}--on-bad-cells drop leaves them empty, --on-bad-cells "
                         "floor replaces negative values and a temperature of zero by floors, and leaves cells "
@@ -110,7 +110,7 @@ void refuse_bad_cells(const CubeOptions& o, const CubeFaults& faults) {
                         faults.total(), faults.describe()));
 }
 
-void derive(const CubeOptions& o, const std::vector<std::string>& outputs, std::size_t cells, Plane& p) {
+void derive(const ArraysOptions& o, const std::vector<std::string>& outputs, std::size_t cells, Plane& p) {
   const auto make = [&](const char* name, auto&& value) {
     if (o.fields.contains(name) || std::find(outputs.begin(), outputs.end(), name) == outputs.end()) return;
     p[name].resize(cells);
@@ -147,25 +147,25 @@ CellArray label(const std::string& name) {
 }
 
 /// By which the values of each field are multiplied.
-std::map<std::string, double> factors_of(const CubeOptions& o, const io::Input& input) {
+std::map<std::string, double> factors_of(const ArraysOptions& o, const io::Input& input) {
   std::map<std::string, double> factor;
   for (const auto& [name, field] : o.fields) {
     const std::string unit = field.unit ? *field.unit : field.array.empty() ? "" : io::units_of(input, field.array);
-    factor[name] = field.array.empty() && unit.empty() ? 1 : cube_factor(name, unit, o.solar_metallicity);
+    factor[name] = field.array.empty() && unit.empty() ? 1 : array_factor(name, unit, o.solar_metallicity);
   }
   return factor;
 }
 
 /// Values of all cells by field, and their sums.
-struct CubeValues {
+struct ArrayValues {
   std::map<std::string, std::vector<float>> grid;
   std::map<std::string, double> sum;
 };
 
-CubeValues read_values(const CubeOptions& o, const io::Input& input, const Lattice& lattice,
-                       const std::map<std::string, double>& factor, const std::vector<std::string>& outputs,
-                       CubeFaults& faults) {
-  CubeValues values;
+ArrayValues read_values(const ArraysOptions& o, const io::Input& input, const Lattice& lattice,
+                        const std::map<std::string, double>& factor, const std::vector<std::string>& outputs,
+                        ArrayFaults& faults) {
+  ArrayValues values;
   for (const auto& name : outputs) values.grid[name].reserve(lattice.count()), values.sum[name] = 0;
   const auto cells = std::size_t(lattice.cells[1] * lattice.cells[2]);
   for (std::uint64_t x = 0; x < std::uint64_t(lattice.cells[0]); ++x) {
@@ -195,7 +195,7 @@ std::string total_text(const std::string& name, double total) {
 
 }  // namespace
 
-std::string grid_cube(const CubeOptions& o) {
+std::string grid_arrays(const ArraysOptions& o) {
   const std::vector<std::string> outputs = outputs_of(o);
   const io::Input input(o.input);
   const Lattice lattice = lattice_of(o, input);
@@ -211,8 +211,8 @@ std::string grid_cube(const CubeOptions& o) {
   require(memory, {std::nullopt, available_memory()});
   io::detail::require_apart(o.output, o.input);
   io::ArrayOutput file(o.output, o.overwrite);
-  CubeFaults faults(o.on_bad_cells, o.temperature_floor, o.density_floor);
-  const CubeValues values = read_values(o, input, lattice, factor, outputs, faults);
+  ArrayFaults faults(o.on_bad_cells, o.temperature_floor, o.density_floor);
+  const ArrayValues values = read_values(o, input, lattice, factor, outputs, faults);
   refuse_bad_cells(o, faults);
   write_head(file, {lattice, o.redshift, o.hubble});
   file.attribute("/gridding", "cube", std::string_view(o.input));

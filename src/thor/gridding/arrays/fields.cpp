@@ -7,7 +7,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/emission/stars.hpp"
-#include "thor/gridding/cube/cube.hpp"
+#include "thor/gridding/arrays/arrays.hpp"
 #include "thor/io/array/units.hpp"
 
 namespace thor::gridding {
@@ -50,7 +50,7 @@ constexpr const char* known_fields =
 
 }  // namespace
 
-double cube_factor(const std::string& field, const std::string& unit, double solar_metallicity) {
+double array_factor(const std::string& field, const std::string& unit, double solar_metallicity) {
   const Units* units = units_of(field);
   std::vector<std::string> names;
   const std::string asked = io::plain_unit(unit);
@@ -64,8 +64,8 @@ double cube_factor(const std::string& field, const std::string& unit, double sol
                                            fmt::join(names, ", "), field));
 }
 
-std::map<std::string, CubeField> parse_cube_fields(const std::string& text) {
-  std::map<std::string, CubeField> out;
+std::map<std::string, ArrayField> parse_array_fields(const std::string& text) {
+  std::map<std::string, ArrayField> out;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -80,7 +80,7 @@ std::map<std::string, CubeField> parse_cube_fields(const std::string& text) {
       throw Error(ExitCode::usage,
                   fmt::format("--fields: \"{}\" is not a field of a grid (fields: {})", name, known_fields));
     }
-    CubeField field;
+    ArrayField field;
     field.array = entry.substr(equals + 1);
     if (const auto colon = field.array.find(':'); colon != std::string::npos) {
       field.unit = field.array.substr(colon + 1);

@@ -15,9 +15,9 @@ using Plane = std::map<std::string, std::vector<float>>;
 
 /// Finds and counts cells of a cube with invalid values, and repairs them by the user's choice. A dropped cell becomes
 /// an empty one (empty_temperature).
-class CubeFaults {
+class ArrayFaults {
  public:
-  CubeFaults(OnBadCells policy, double temperature_floor, std::optional<double> density_floor)
+  ArrayFaults(OnBadCells policy, double temperature_floor, std::optional<double> density_floor)
       : policy_(policy),
         temperature_floor_(float(temperature_floor)),
         density_floor_(float(density_floor.value_or(0))) {}

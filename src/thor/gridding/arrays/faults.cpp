@@ -1,4 +1,4 @@
-#include "thor/gridding/cube/faults.hpp"
+#include "thor/gridding/arrays/faults.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ std::optional<FaultKind> fault_of(const std::string& field, float value) {
 
 }  // namespace
 
-void CubeFaults::check(Plane& plane, std::uint64_t x, std::size_t row) {
+void ArrayFaults::check(Plane& plane, std::uint64_t x, std::size_t row) {
   const std::size_t cells = plane.begin()->second.size();
   for (std::size_t c = 0; c < cells; ++c) {
     bool bad = false, drop = policy_ == OnBadCells::drop;
@@ -89,7 +89,7 @@ void CubeFaults::check(Plane& plane, std::uint64_t x, std::size_t row) {
   }
 }
 
-std::string CubeFaults::describe() const {
+std::string ArrayFaults::describe() const {
   std::string out;
   for (const auto& [what, kind] : kinds_) {
     const auto& [field, fault] = what;

@@ -13,16 +13,16 @@
 namespace thor::gridding {
 
 /// The origin of a field of the grid.
-struct CubeField {
+struct ArrayField {
   std::string array;                ///< name in the file; empty for a constant
   double constant = 0;              ///< in the units of a grid file
   std::optional<std::string> unit;  ///< std::nullopt: that of the array's attribute `units`
 };
 
-struct CubeOptions {
+struct ArraysOptions {
   std::string input, output;
-  std::map<std::string, CubeField> fields;  ///< by the names of a grid file
-  double size = 0;                          ///< extent along the first dimension [cm]
+  std::map<std::string, ArrayField> fields;  ///< by the names of a grid file
+  double size = 0;                           ///< extent along the first dimension [cm]
   bool periodic = false, emission = true, overwrite = false, dry_run = false, quiet = false;
   double redshift = 0, hubble = 0;
   double solar_metallicity = 0.0127, f_ion = 0.01;
@@ -35,13 +35,13 @@ struct CubeOptions {
 
 /// "density=rho:g/cm3,temperature=/gas/T:K,velocity_x=0": NAME=ARRAY[:UNIT] or NAME=NUMBER[:UNIT]; Error(usage)
 /// otherwise.
-std::map<std::string, CubeField> parse_cube_fields(const std::string& text);
+std::map<std::string, ArrayField> parse_array_fields(const std::string& text);
 
 /// Factor from `unit` to the unit of a grid file. Error(input) if the field cannot have this unit.
-double cube_factor(const std::string& field, const std::string& unit, double solar_metallicity);
+double array_factor(const std::string& field, const std::string& unit, double solar_metallicity);
 
 /// Converts a cube and returns the text to print, with `quiet` only the name and the arrays of the file. Invalid values
 /// are an Error(input) that gives their number and the first of each kind, unless `on_bad_cells` asks for a repair.
-std::string grid_cube(const CubeOptions& options);
+std::string grid_arrays(const ArraysOptions& options);
 
 }  // namespace thor::gridding
