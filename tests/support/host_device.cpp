@@ -70,8 +70,8 @@ void advance_lanes(const P& p, const device::Program<typename P::Real>& program,
     device::start_rays<Plain>(p, program, 0, 0, 1);
   }
   if (shape.lanes > 0 || program.keeps) device::trace_rays<Plain>(p, program, 0, Alone());
-  const auto cells = device::cells_of<Plain>(program, 0);
-  for (std::uint64_t i = 0; i < cells.tables.slots; ++i) device::flush_slot(i, cells);
+  const auto entries = device::entries_of<Plain>(program, 0);
+  for (std::uint64_t i = 0; i < entries.tables.slots; ++i) device::flush_slot(i, entries);
 }
 
 template <class Real>

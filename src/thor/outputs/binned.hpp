@@ -28,27 +28,27 @@ template <class T>
 class Section;
 }
 
-/// The sums of a bin as they are in the cells of a tally: three numbers, and what they have above 64 bits.
+/// The sums of a bin as they are in the entries of a tally: three numbers, and what they have above 64 bits.
 struct BinSums {
   std::uint64_t light = 0, square = 0, fourth = 0;
   std::uint64_t high = 0;  ///< of the light 10 bits, of the squares 22, of the fourth powers 32
 };
-inline constexpr int bin_cells = 4;
+inline constexpr int bin_entries = 4;
 
-/// The bins of an output and their cells in a tally, plain data: those of each bin, of the sum of all bins where a
-/// photon adds to several of them, and last the light beyond them. An output without errors has one cell a bin.
+/// The bins of an output and their entries in a tally, plain data: those of each bin, of the sum of all bins where a
+/// photon adds to several of them, and last the light beyond them. An output without errors has one entry a bin.
 struct Bins {
   std::int64_t count = 0;  ///< number of bins
   bool errors = true;
   // Set by the tally:
   bool joined = false;          ///< light of a photon comes in several parts
-  std::int64_t first = 0;       ///< first cell in the tally
+  std::int64_t first = 0;       ///< first entry in the tally
   double quanta_per_light = 0;  ///< 2^32/w
 
-  THOR_FN std::int64_t cell(std::int64_t bin) const { return first + (errors ? bin_cells : 1) * bin; }
-  THOR_FN std::int64_t beyond() const { return errors ? cell(count + 1) : cell(count); }
-  /// Number of cells, so that those of a bin are in one piece of memory.
-  std::int64_t cells() const { return (beyond() - first) / bin_cells * bin_cells + bin_cells; }
+  THOR_FN std::int64_t entry(std::int64_t bin) const { return first + (errors ? bin_entries : 1) * bin; }
+  THOR_FN std::int64_t beyond() const { return errors ? entry(count + 1) : entry(count); }
+  /// Number of entries, so that those of a bin are in one piece of memory.
+  std::int64_t entries() const { return (beyond() - first) / bin_entries * bin_entries + bin_entries; }
   bool operator==(const Bins&) const = default;
 };
 
@@ -118,7 +118,7 @@ THOR_FN bool contains(const GeneratorRange& range, int generator) {
 
 THOR_FN std::uint64_t rounded(double quanta) { return static_cast<std::uint64_t>(quanta + 0.5); }
 
-/// The parts of the upper cell of a bin, each with its highest bit: a sum that has reached it stays there.
+/// The parts of the upper entry of a bin, each with its highest bit: a sum that has reached it stays there.
 inline constexpr std::uint64_t high_light = 0x3ffull << 54, high_square = 0x3fffffull << 32,
                                high_fourth = 0xffffffffull;
 inline constexpr std::uint64_t full_light = 1ull << 63, full_square = 1ull << 53, full_fourth = 1ull << 31;
@@ -143,48 +143,49 @@ THOR_FN BinSums sums_of(std::uint64_t share, std::uint64_t id) {
   return sums;
 }
 
-/// Adds to the sums of a bin; `cells.add(i, value)` adds to cell i of the tally and returns what was there.
-template <class Cells>
-THOR_FN void add_sums(Cells& cells, std::int64_t at, const BinSums& more) {
-  const std::uint64_t light = cells.add(at, more.light), square = cells.add(at + 1, more.square);
-  const std::uint64_t fourth = cells.add(at + 2, more.fourth);
+/// Adds to the sums of a bin; `entries.add(i, value)` adds to entry i of the tally and returns what was there.
+template <class Entries>
+THOR_FN void add_sums(Entries& entries, std::int64_t at, const BinSums& more) {
+  const std::uint64_t light = entries.add(at, more.light), square = entries.add(at + 1, more.square);
+  const std::uint64_t fourth = entries.add(at + 2, more.fourth);
   const auto carry = [](std::uint64_t then, std::uint64_t value) { return std::uint64_t(then + value < then); };
   const std::uint64_t high =
       more.high + (carry(light, more.light) << 54) + (carry(square, more.square) << 32) + carry(fourth, more.fourth);
   if (high == 0) return;
-  const std::uint64_t before = cells.add(at + 3, high);
+  const std::uint64_t before = entries.add(at + 3, high);
   std::uint64_t undone = 0;
   if (before & full_light) undone += high & high_light;
   if (before & full_square) undone += high & high_square;
   if (before & full_fourth) undone += high & high_fourth;
-  if (undone != 0) cells.add(at + 3, 0 - undone);
+  if (undone != 0) entries.add(at + 3, 0 - undone);
 }
 
-/// What one photon adds to the bins of one output; `cells` as of add_sums(), and `cells.join(id, cell, share)` lets a
-/// part of what a photon adds to a bin wait for the others.
-template <class Cells>
+/// What one photon adds to the bins of one output; `entries` as of add_sums(), and `entries.join(id, entry, share)`
+/// lets a part of what a photon adds to a bin wait for the others.
+template <class Entries>
 class Contributions {
  public:
-  THOR_FN Contributions(const Bins& bins, std::uint64_t id, Cells& cells) : bins_(bins), id_(id), cells_(cells) {}
+  THOR_FN Contributions(const Bins& bins, std::uint64_t id, Entries& entries)
+      : bins_(bins), id_(id), entries_(entries) {}
 
   /// Adds luminosity [erg/s] to a bin, or to the light beyond the range if `bin` is negative.
   THOR_FN void add(std::int64_t bin, double light) {
     const double quanta = light * bins_.quanta_per_light;
     const std::uint64_t share = rounded(quanta < 0x1p61 ? quanta : 0x1p61);
     if (bin < 0 || !bins_.errors) {
-      const std::int64_t cell = bin < 0 ? bins_.beyond() : bins_.cell(bin);
-      cells_.add(cell, (share + (rounding_word(id_ ^ mix64(share)) & 0xfff)) >> 12);
+      const std::int64_t entry = bin < 0 ? bins_.beyond() : bins_.entry(bin);
+      entries_.add(entry, (share + (rounding_word(id_ ^ mix64(share)) & 0xfff)) >> 12);
     } else if (bins_.joined) {
-      cells_.join(id_, bins_.cell(bin), share), cells_.join(id_, bins_.cell(bins_.count), share);
+      entries_.join(id_, bins_.entry(bin), share), entries_.join(id_, bins_.entry(bins_.count), share);
     } else {
-      add_sums(cells_, bins_.cell(bin), sums_of(share, id_));
+      add_sums(entries_, bins_.entry(bin), sums_of(share, id_));
     }
   }
 
  private:
   const Bins& bins_;
   std::uint64_t id_;
-  Cells& cells_;
+  Entries& entries_;
 };
 
 /// Bin at a place on an axis of unit bins; -1 beyond its ends, and for NaN.

@@ -32,9 +32,9 @@ void join(std::vector<Share>& shares) {
   std::size_t joined = 0, first = 0;
   for (const std::size_t end : ends) {
     std::sort(shares.begin() + std::ptrdiff_t(first), shares.begin() + std::ptrdiff_t(end),
-              [](const Share& a, const Share& b) { return std::tie(a.id, a.cell) < std::tie(b.id, b.cell); });
+              [](const Share& a, const Share& b) { return std::tie(a.id, a.entry) < std::tie(b.id, b.entry); });
     for (std::size_t i = first; i < end; ++i) {
-      if (joined > 0 && shares[joined - 1].id == shares[i].id && shares[joined - 1].cell == shares[i].cell) {
+      if (joined > 0 && shares[joined - 1].id == shares[i].id && shares[joined - 1].entry == shares[i].entry) {
         shares[joined - 1].share += shares[i].share;
       } else {
         shares[joined++] = shares[i];

@@ -8,7 +8,7 @@ namespace thor {
 /// A part of what a photon adds to a bin, in 2^-32 w (outputs/binned.hpp).
 struct Share {
   std::uint64_t id;
-  std::int64_t cell;
+  std::int64_t entry;
   std::uint64_t share;
 };
 

@@ -13,7 +13,8 @@
 /// configuration, tally, engines, devices, caveats and file follow from it.
 namespace thor {
 
-/// Parts of an output: keys, its cells in the tally (the plan), a function count() for them, and its place in the file.
+/// Parts of an output: keys, its entries in the tally (the plan), a function count() for them, and its place in the
+/// file.
 template <class T>
 concept BinnedOutput = std::equality_comparable<T> &&
     requires(const T& output, const OutputContext& context, io::ArrayOutput& file, const BinnedLight& light) {
@@ -24,7 +25,7 @@ concept BinnedOutput = std::equality_comparable<T> &&
   { output.generator } -> std::convertible_to<std::string>;
   { output.reference } -> std::convertible_to<std::string>;
   { T::section() } -> std::same_as<const config::Section<T>&>;
-  { output.plan(context).bins.cells() } -> std::same_as<std::int64_t>;
+  { output.plan(context).bins.entries() } -> std::same_as<std::int64_t>;
   output.write(file, output.plan(context), light);
 };
 

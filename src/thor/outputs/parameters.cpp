@@ -49,9 +49,9 @@ double bytes_in_file(const std::vector<AnyOutput>& outputs) {
   return bytes;
 }
 
-double count_cells(const std::vector<AnyOutput>& outputs) {
+double count_entries(const std::vector<AnyOutput>& outputs) {
   double count = 0;
-  for_each_bins(outputs, [&](const auto& bins) { count += double(bins.cells()); });
+  for_each_bins(outputs, [&](const auto& bins) { count += double(bins.entries()); });
   return count;
 }
 
@@ -59,7 +59,7 @@ double memory_of(const std::vector<AnyOutput>& outputs, bool dropped) {
   double largest = 0;  // of light, error and VOV
   for_each_bins(outputs,
                 [&](const auto& bins) { largest = std::max(largest, (bins.errors ? 24. : 8.) * double(bins.count)); });
-  return (dropped ? 16 : 8) * count_cells(outputs) + largest;
+  return (dropped ? 16 : 8) * count_entries(outputs) + largest;
 }
 
 const Section<Output>& output_section() {

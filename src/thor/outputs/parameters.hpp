@@ -15,13 +15,13 @@ double count_bins(const std::vector<AnyOutput>& outputs);
 /// Whether an output has rays sent to this observer.
 bool is_peeled(const std::vector<AnyOutput>& outputs, const std::string& observer);
 
-/// Number of their cells in a tally.
-double count_cells(const std::vector<AnyOutput>& outputs);
+/// Number of their entries in a tally.
+double count_entries(const std::vector<AnyOutput>& outputs);
 
 /// What they take in a result [bytes].
 double bytes_in_file(const std::vector<AnyOutput>& outputs);
 
-/// Memory of the outputs at the end of a run, when the largest is written [bytes]; in several batches a cell has two
+/// Memory of the outputs at the end of a run, when the largest is written [bytes]; in several batches an entry has two
 /// integers.
 double memory_of(const std::vector<AnyOutput>& outputs, bool dropped);
 

@@ -15,19 +15,19 @@
 namespace thor {
 namespace {
 
-/// The cells of one thread. Rays are counted by parts of a tally only.
-struct PlainCells {
-  std::uint64_t* cells;
-  std::uint64_t add(std::int64_t i, std::uint64_t value) const { return std::exchange(cells[i], cells[i] + value); }
-  void raise(std::int64_t i, std::uint64_t value) const { cells[i] = std::max(cells[i], value); }
+/// The entries of one thread. Rays are counted by parts of a tally only.
+struct PlainEntries {
+  std::uint64_t* entries;
+  std::uint64_t add(std::int64_t i, std::uint64_t value) const { return std::exchange(entries[i], entries[i] + value); }
+  void raise(std::int64_t i, std::uint64_t value) const { entries[i] = std::max(entries[i], value); }
   void join(std::uint64_t, std::int64_t, std::uint64_t) const {}
 };
 
-/// Cells of one thread's own, and those that all threads share.
-struct PartCells {
+/// Entries of one thread's own, and those that all threads share.
+struct PartEntries {
   std::uint64_t* own;
   std::uint64_t* shared;
-  std::int64_t count;  ///< number of its own cells
+  std::int64_t count;  ///< number of its own entries
   std::vector<Share>& shares;
   std::uint64_t add(std::int64_t i, std::uint64_t value) const {
     if (i < count) return std::exchange(own[i], own[i] + value);
@@ -35,7 +35,7 @@ struct PartCells {
   }
   void add(Counter counter, std::uint64_t value) const { own[int(counter)] += value; }
   void raise(std::int64_t i, std::uint64_t value) const { own[i] = std::max(own[i], value); }
-  void join(std::uint64_t id, std::int64_t cell, std::uint64_t share) const { shares.push_back({id, cell, share}); }
+  void join(std::uint64_t id, std::int64_t entry, std::uint64_t share) const { shares.push_back({id, entry, share}); }
 };
 
 /// The unit of light of a plan, where that of the photons is `unit`: larger where all light in a cone, or in the peak
@@ -65,16 +65,16 @@ float rounded_down(double value) {
 }
 
 /// As a number: gcc's own conversion of 128 bits takes software floats of 128 bits on some machines.
-double amount(Wide cell) {
-  const auto high = static_cast<std::uint64_t>(cell >> 64), low = static_cast<std::uint64_t>(cell);
+double amount(Wide entry) {
+  const auto high = static_cast<std::uint64_t>(entry >> 64), low = static_cast<std::uint64_t>(entry);
   return high == 0 ? double(low) : double(high) * 0x1p64 + double(low);
 }
 
 }  // namespace
 
-std::string hash_of_cells(std::span<const std::uint64_t> cells) {
-  const auto* bytes = reinterpret_cast<const char*>(cells.data());
-  return fmt::format("{:016x}", io::hash_of({bytes, bytes + cells.size_bytes()}));
+std::string hash_of_entries(std::span<const std::uint64_t> entries) {
+  const auto* bytes = reinterpret_cast<const char*>(entries.data());
+  return fmt::format("{:016x}", io::hash_of({bytes, bytes + entries.size_bytes()}));
 }
 
 Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, double luminosity, double luminosity_squared,
@@ -93,69 +93,70 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
   std::vector<std::size_t> order(outputs_.size());
   std::iota(order.begin(), order.end(), 0);
   for (const std::size_t i : order) {
-    plan_of(i, [&](const auto& plan) { sizes[i] = plan.bins.cells(), observers[i] = observer_of(plan); });
+    plan_of(i, [&](const auto& plan) { sizes[i] = plan.bins.entries(), observers[i] = observer_of(plan); });
   }
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return observers[i]; });
   for (std::size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
   std::ranges::sort(order);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sizes[i]; });
   counters_ = cell_of(generators, GeneratorCounter(0));
-  std::int64_t cells = own_ = first_bin();
+  std::int64_t entries = own_ = first_bin();
   for (const std::size_t i : order) {
     plan_of(i, [&](auto plan) {
-      plan.bins.first = cells;
+      plan.bins.first = entries;
       plan.bins.joined = observers[i] >= 0;
       plan.bins.quanta_per_light = 0x1p32 / unit_of(plan, unit_);
-      cells += plan.bins.cells();
+      entries += plan.bins.entries();
       OutputPlan& any = plans_[place_[i]];
       any.type = int(outputs_[i].index()), any.observer = observers[i];
       any.generators = std::visit([&](const auto& output) { return context.range_of(output.generator); }, outputs_[i]);
       std::memcpy(any.bytes, &plan, sizeof(plan));
     });
-    if (cells <= most_own) own_ = cells;
+    if (entries <= most_own) own_ = entries;
   }
-  cells_.resize(std::size_t(cells));
+  entries_.resize(std::size_t(entries));
 }
 
 TallyPlan Tally::plan() const {
-  return {1 / std::ldexp(quantum_, doublings_), plans_.data(), int(plans_.size()), own_, std::int64_t(cells_.size())};
+  return {1 / std::ldexp(quantum_, doublings_), plans_.data(), int(plans_.size()), own_, std::int64_t(entries_.size())};
 }
 
 void Tally::start(double weight, double left, int generator) {
-  count_start(plan(), weight, left, generator, PlainCells{cells_.data()});
+  count_start(plan(), weight, left, generator, PlainEntries{entries_.data()});
 }
 
-void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainCells{cells_.data()}); }
+void Tally::accept(const Photon& photon) { count_end(plan(), photon, PlainEntries{entries_.data()}); }
 
-TallyPart::TallyPart(Tally& tally) : plan_(tally.plan()), own_(std::size_t(plan_.own)), shared_(tally.cells_.data()) {}
+TallyPart::TallyPart(Tally& tally)
+    : plan_(tally.plan()), own_(std::size_t(plan_.own)), shared_(tally.entries_.data()) {}
 
 void TallyPart::start(double weight, double left, int generator) {
-  count_start(plan_, weight, left, generator, PartCells{own_.data(), shared_, plan_.own, shares_});
+  count_start(plan_, weight, left, generator, PartEntries{own_.data(), shared_, plan_.own, shares_});
 }
 
 void TallyPart::accept(const Photon& photon) {
-  count_end(plan_, photon, PartCells{own_.data(), shared_, plan_.own, shares_});
+  count_end(plan_, photon, PartEntries{own_.data(), shared_, plan_.own, shares_});
 }
 
 void TallyPart::accept(const Seen& seen) {
-  count_seen(plan_, seen, PartCells{own_.data(), shared_, plan_.own, shares_});
+  count_seen(plan_, seen, PartEntries{own_.data(), shared_, plan_.own, shares_});
   if (seen.observer == kept_ && !seen.emitted) list_->push_back(seen);
 }
 
 void TallyPart::count_ray(Phase end) {
-  PartCells cells{own_.data(), shared_, plan_.own, shares_};
-  thor::count_ray(end, cells);
+  PartEntries entries{own_.data(), shared_, plan_.own, shares_};
+  thor::count_ray(end, entries);
 }
 
 void TallyPart::join_histories(std::span<const std::uint64_t> on_their_way) {
   join(shares_);
-  PartCells cells{own_.data(), shared_, plan_.own, shares_};
+  PartEntries entries{own_.data(), shared_, plan_.own, shares_};
   std::size_t left = 0;
   for (const Share s : shares_) {
     if (std::ranges::find(on_their_way, s.id) != on_their_way.end()) {
       shares_[left++] = s;
     } else {
-      add_sums(cells, s.cell, sums_of(s.share, s.id));
+      add_sums(entries, s.entry, sums_of(s.share, s.id));
     }
   }
   shares_.resize(left);
@@ -171,8 +172,8 @@ void Tally::for_each_bin(std::int64_t from, std::int64_t end, const auto& bin, c
   for (const OutputPlan& any : plans_) {
     any.visit([&](const auto& plan) {
       const Bins& bins = plan.bins;
-      if (bins.first >= end || bins.first + bins.cells() <= from) return;
-      const std::int64_t step = bins.errors ? bin_cells : 1;
+      if (bins.first >= end || bins.first + bins.entries() <= from) return;
+      const std::int64_t step = bins.errors ? bin_entries : 1;
       const std::int64_t first = bins.first + std::max<std::int64_t>(from - bins.first, 0) / step * step;
       for (std::int64_t i = first; i < std::min(bins.beyond(), end); i += step) bins.errors ? bin(i) : single(i);
       if (bins.beyond() >= from && bins.beyond() < end) single(bins.beyond());
@@ -180,7 +181,7 @@ void Tally::for_each_bin(std::int64_t from, std::int64_t end, const auto& bin, c
   }
 }
 
-/// The sums in `part`, whose cell i is at place(i), without what a sum has above the highest bit that it may reach.
+/// The sums in `part`, whose entry i is at place(i), without what a sum has above the highest bit that it may reach.
 static BinSums sums_at(const std::uint64_t* part, std::int64_t at, const auto& place) {
   BinSums sums{part[place(at)], part[place(at + 1)], part[place(at + 2)], part[place(at + 3)]};
   if (sums.high & full_light) sums.high = (sums.high & ~high_light) | full_light;
@@ -212,7 +213,7 @@ void Tally::join_histories(const comm::World& world, int threads) {
     std::vector<std::vector<std::uint64_t>> words(ranks);
     for (const Share& s : waiting_) {
       auto& to = words[mix64(s.id) % ranks];
-      to.insert(to.end(), {s.id, std::uint64_t(s.cell), s.share});
+      to.insert(to.end(), {s.id, std::uint64_t(s.entry), s.share});
     }
     waiting_.clear(), waiting_.shrink_to_fit();
     const std::vector<std::uint64_t> own = world.exchange(std::move(words));
@@ -222,46 +223,46 @@ void Tally::join_histories(const comm::World& world, int threads) {
     for (std::size_t i = first; i < end; ++i) join(groups[i]);
   };
   parallel_for(threads, groups.size(), 1, join_group, true);
-  const PlainCells cells{cells_.data()};
+  const PlainEntries entries{entries_.data()};
   for (const auto& group : groups) {
-    for (const Share& s : group) add_sums(cells, s.cell, sums_of(s.share, s.id));
+    for (const Share& s : group) add_sums(entries, s.entry, sums_of(s.share, s.id));
   }
 }
 
 void Tally::add_at_first(const comm::World& world) {
-  std::uint64_t& longest = cells_[std::size_t(Counter::longest)];
+  std::uint64_t& longest = entries_[std::size_t(Counter::longest)];
   const std::uint64_t most = world.largest(longest);
   longest = 0;
-  world.add_at_first(std::span(cells_).first(std::size_t(counters_)));
+  world.add_at_first(std::span(entries_).first(std::size_t(counters_)));
   if (world.is_first()) longest = most;
   if (world.is_alone()) return;
   // Of large outputs most bins are empty. Each rank adds up some of the bins of all ranks, for the first one.
   constexpr std::int64_t at_once = 1 << 22, of_a_rank = 1 << 12;
   constexpr std::uint64_t single = 1ull << 63;
-  const PlainCells cells{cells_.data()};
+  const PlainEntries entries{entries_.data()};
   const auto here = [](std::int64_t i) { return i; };
-  for (std::int64_t from = counters_; from < std::int64_t(cells_.size()); from += at_once) {
-    const std::int64_t end = std::min(from + at_once, std::int64_t(cells_.size()));
-    /// Takes the bins out of the cells whose owner is wanted.
+  for (std::int64_t from = counters_; from < std::int64_t(entries_.size()); from += at_once) {
+    const std::int64_t end = std::min(from + at_once, std::int64_t(entries_.size()));
+    /// Takes the bins out of the entries whose owner is wanted.
     const auto take = [&](const auto& wanted, const auto& list_of) {
       const auto put = [&](std::int64_t i, BinSums s, std::int64_t count) {
         const auto owner = std::size_t(i / of_a_rank) % std::size_t(world.ranks());
         if ((s.light | s.square | s.fourth | s.high) == 0 || !wanted(owner)) return;
         auto& words = list_of(owner);
         words.insert(words.end(), {std::uint64_t(i) | (count == 1 ? single : 0), s.light, s.square, s.fourth, s.high});
-        std::fill_n(cells_.begin() + i, count, 0);
+        std::fill_n(entries_.begin() + i, count, 0);
       };
       for_each_bin(
-          from, end, [&](std::int64_t i) { put(i, sums_at(cells_.data(), i, here), bin_cells); },
-          [&](std::int64_t i) { put(i, {cells_[std::size_t(i)]}, 1); });
+          from, end, [&](std::int64_t i) { put(i, sums_at(entries_.data(), i, here), bin_entries); },
+          [&](std::int64_t i) { put(i, {entries_[std::size_t(i)]}, 1); });
     };
     const auto add = [&](const std::vector<std::uint64_t>& words) {
       for (std::size_t k = 0; k + 4 < words.size(); k += 5) {
         const auto at = std::int64_t(words[k] & ~single);
         if (words[k] & single) {
-          cells.add(at, words[k + 1]);
+          entries.add(at, words[k + 1]);
         } else {
-          add_sums(cells, at, {words[k + 1], words[k + 2], words[k + 3], words[k + 4]});
+          add_sums(entries, at, {words[k + 1], words[k + 2], words[k + 3], words[k + 4]});
         }
       }
     };
@@ -276,30 +277,30 @@ void Tally::add_at_first(const comm::World& world) {
 }
 
 void Tally::merge_own(const std::uint64_t* parts, int copies) {
-  const PlainCells cells{cells_.data()};
+  const PlainEntries entries{entries_.data()};
   for (int c = 0; c < copies; ++c) {
     const auto place = [&](std::int64_t i) { return place_of(i, own_, copies, c); };
     for (std::int64_t i = 0; i < counters_; ++i) {
-      i == std::int64_t(Counter::longest) ? cells.raise(i, parts[place(i)]) : (void)cells.add(i, parts[place(i)]);
+      i == std::int64_t(Counter::longest) ? entries.raise(i, parts[place(i)]) : (void)entries.add(i, parts[place(i)]);
     }
     for_each_bin(
-        counters_, own_, [&](std::int64_t i) { add_sums(cells, i, sums_at(parts, i, place)); },
-        [&](std::int64_t i) { cells.add(i, parts[place(i)]); });
+        counters_, own_, [&](std::int64_t i) { add_sums(entries, i, sums_at(parts, i, place)); },
+        [&](std::int64_t i) { entries.add(i, parts[place(i)]); });
   }
 }
 
 void Tally::merge_shared(std::int64_t from, std::span<const std::uint64_t> shared) {
-  const PlainCells cells{cells_.data()};
+  const PlainEntries entries{entries_.data()};
   const auto place = [&](std::int64_t i) { return i - from; };
   for_each_bin(
       from, from + std::int64_t(shared.size()),
-      [&](std::int64_t i) { add_sums(cells, i, sums_at(shared.data(), i, place)); },
-      [&](std::int64_t i) { cells.add(i, shared[std::size_t(place(i))]); });
+      [&](std::int64_t i) { add_sums(entries, i, sums_at(shared.data(), i, place)); },
+      [&](std::int64_t i) { entries.add(i, shared[std::size_t(place(i))]); });
 }
 
 void Tally::merge(const Tally& other) {
-  merge_own(other.cells_.data(), 1);
-  merge_shared(own_, std::span(other.cells_).subspan(std::size_t(own_)));
+  merge_own(other.entries_.data(), 1);
+  merge_shared(own_, std::span(other.entries_).subspan(std::size_t(own_)));
 }
 
 bool Tally::joins() const {
@@ -322,23 +323,23 @@ bool Tally::is_light(std::int64_t i) const {
 
 Wide Tally::counter(std::int64_t i) const {
   const auto at = std::size_t(i);
-  const Wide now = cells_[at];
+  const Wide now = entries_[at];
   if (before_.empty()) return is_light(i) ? now << doublings_ : now;
   const Wide before = before_[at] + (carries_.empty() ? 0 : Wide(carries_[at]) << 64);
   if (i == std::int64_t(Counter::longest)) return std::max(before, now);
   return before + (is_light(i) ? now << doublings_ : now);
 }
 
-/// Other threads may add to the shared cells meanwhile.
-BinSums Tally::sums(std::int64_t cell) const {
+/// Other threads may add to the shared entries meanwhile.
+BinSums Tally::sums(std::int64_t entry) const {
   const auto load = [&](std::int64_t i) {
-    return std::atomic_ref(const_cast<std::uint64_t&>(cells_[std::size_t(i)])).load(std::memory_order_relaxed);
+    return std::atomic_ref(const_cast<std::uint64_t&>(entries_[std::size_t(i)])).load(std::memory_order_relaxed);
   };
-  return {load(cell), load(cell + 1), load(cell + 2), load(cell + 3)};
+  return {load(entry), load(entry + 1), load(entry + 2), load(entry + 3)};
 }
 
 void Tally::next_batch(int doublings, bool may_drop) {
-  const auto now = std::span(cells_).first(std::size_t(counters_));
+  const auto now = std::span(entries_).first(std::size_t(counters_));
   const bool counted = std::ranges::any_of(now, [](std::uint64_t value) { return value > 0; });
   if (counted && before_.empty()) before_.resize(now.size());
   for (std::size_t i = 0; counted && i < now.size(); ++i) {
@@ -349,24 +350,24 @@ void Tally::next_batch(int doublings, bool may_drop) {
     if (!carries_.empty()) carries_[i] = carry;
     now[i] = 0;
   }
-  if (may_drop && !before_.empty()) kept_.assign(cells_.begin() + counters_, cells_.end());
+  if (may_drop && !before_.empty()) kept_.assign(entries_.begin() + counters_, entries_.end());
   doublings_ = doublings;
 }
 
 void Tally::drop_batch() {
-  std::ranges::fill(cells_, 0);
-  std::ranges::copy(kept_, cells_.begin() + counters_);
+  std::ranges::fill(entries_, 0);
+  std::ranges::copy(kept_, entries_.begin() + counters_);
 }
 
 bool Tally::operator==(const Tally& other) const {
   if (outputs_ != other.outputs_ || quantum_ != other.quantum_ || unit_ != other.unit_ ||
-      cells_.size() != other.cells_.size()) {
+      entries_.size() != other.entries_.size()) {
     return false;
   }
   for (std::int64_t i = 0; i < counters_; ++i) {
     if (counter(i) != other.counter(i)) return false;
   }
-  return std::equal(cells_.begin() + counters_, cells_.end(), other.cells_.begin() + counters_);
+  return std::equal(entries_.begin() + counters_, entries_.end(), other.entries_.begin() + counters_);
 }
 
 std::uint64_t Tally::photons() const {
@@ -399,12 +400,12 @@ BinnedLight Tally::binned(std::size_t output) const {
   plans_[place_[output]].visit([&]<class Plan>(const Plan& plan) {
     const Bins& bins = plan.bins;
     const double quantum = 1 / bins.quanta_per_light / sharing_, coarse = 0x1p12 * quantum;
-    const auto single = [&](std::int64_t cell) { return double(cells_[std::size_t(cell)]) * coarse; };
+    const auto single = [&](std::int64_t entry) { return double(entries_[std::size_t(entry)]) * coarse; };
     const double photons = std::max(photons_of(output), 1.);
     out.beyond = single(bins.beyond());
     out.light.resize(std::size_t(bins.count));
     if (!bins.errors) {
-      for (std::int64_t i = 0; i < bins.count; ++i) out.light[std::size_t(i)] = single(bins.cell(i));
+      for (std::int64_t i = 0; i < bins.count; ++i) out.light[std::size_t(i)] = single(bins.entry(i));
       out.total = std::accumulate(out.light.begin(), out.light.end(), 0.);
       return;
     }
@@ -412,7 +413,7 @@ BinnedLight Tally::binned(std::size_t output) const {
     BinError all{};
     double squares = 0;
     for (std::int64_t i = 0; i < bins.count; ++i) {
-      const BinSums sums = this->sums(bins.cell(i));
+      const BinSums sums = this->sums(bins.entry(i));
       if (sums.light == 0 && sums.high == 0) continue;  // of a large image most bins
       const BinError bin = error_of(sums, photons);
       out.light[std::size_t(i)] = bin.light * quantum;
@@ -421,7 +422,7 @@ BinnedLight Tally::binned(std::size_t output) const {
       all.light += bin.light, squares += bin.error * bin.error;
     }
     all.error = std::sqrt(squares);
-    if (bins.joined) all = error_of(this->sums(bins.cell(bins.count)), photons);
+    if (bins.joined) all = error_of(this->sums(bins.entry(bins.count)), photons);
     out.total = all.light * quantum;
     out.total_error = std::sqrt(std::max(all.error * all.error - all.light * all.light / photons, 0.)) * quantum;
   });
@@ -536,23 +537,23 @@ double Tally::light(int generator, GeneratorCounter c) const {
   return amount(counter(cell_of(generator, c))) * quantum_ / sharing_;
 }
 
-void Tally::write_cells(io::ArrayOutput& file, const std::string& group) const {
+void Tally::write_entries(io::ArrayOutput& file, const std::string& group) const {
   constexpr int level = 4;  // of deflate
   std::vector<std::uint64_t> low, high;
   for (std::int64_t i = 0; i < counters_; ++i) {
     low.push_back(std::uint64_t(counter(i))), high.push_back(std::uint64_t(counter(i) >> 64));
   }
-  const auto bins = std::span(cells_).subspan(std::size_t(first_bin()));
+  const auto bins = std::span(entries_).subspan(std::size_t(first_bin()));
   const std::vector<std::uint64_t> shape{low.size()};
   file.write<std::uint64_t>(group + "/cells", low, shape, "", "what was counted, in quanta", level);
   file.write<std::uint64_t>(group + "/carries", high, shape, "", "the same in units of 2^64 quanta", level);
   file.write<std::uint64_t>(group + "/bins", bins, {bins.size()}, "", "sums over histories of the outputs", level);
-  file.attribute(group, "cells_hash", hash_of_cells(low)), file.attribute(group, "bins_hash", hash_of_cells(bins));
+  file.attribute(group, "cells_hash", hash_of_entries(low)), file.attribute(group, "bins_hash", hash_of_entries(bins));
   file.attribute(group, "quantum", quantum_);
   file.attribute(group, "unit", unit_);
 }
 
-std::string Tally::read_cells(const io::Input& file, const std::string& group) {
+std::string Tally::read_entries(const io::Input& file, const std::string& group) {
   if (file.number(group, "quantum") != quantum_ || file.number(group, "unit") != unit_) {
     return "its quanta are not those of this configuration";
   }
@@ -564,11 +565,11 @@ std::string Tally::read_cells(const io::Input& file, const std::string& group) {
     return file.read_all<std::uint64_t>(path);
   };
   before_ = read("/cells", std::size_t(counters_)), carries_ = read("/carries", std::size_t(counters_));
-  const std::vector<std::uint64_t> bins = read("/bins", cells_.size() - std::size_t(first_bin()));
-  if (before_.empty() || carries_.empty() || bins.size() + std::size_t(first_bin()) != cells_.size()) {
+  const std::vector<std::uint64_t> bins = read("/bins", entries_.size() - std::size_t(first_bin()));
+  if (before_.empty() || carries_.empty() || bins.size() + std::size_t(first_bin()) != entries_.size()) {
     return "it has not as many cells as the outputs of this configuration";
   }
-  std::ranges::copy(bins, cells_.begin() + first_bin());
+  std::ranges::copy(bins, entries_.begin() + first_bin());
   return conserves() ? "" : "its photons are not conserved";
 }
 

@@ -25,7 +25,7 @@ struct OutputLight {
 class TallyPart;
 
 /// Of what was counted, to tell whether the disk still has it.
-std::string hash_of_cells(std::span<const std::uint64_t> cells);
+std::string hash_of_entries(std::span<const std::uint64_t> entries);
 
 __extension__ typedef unsigned __int128 Wide;  ///< sum of a counter over all batches
 
@@ -35,13 +35,13 @@ enum class ErrorOf { total, peak, bin_median };
 /// What a run has counted: photons by fate, their light, and the outputs. See TallyPlan.
 ///
 /// A run may count in batches. Light of photons by fate is counted in quanta that are larger in later ones (2^k of the
-/// first): a cell has 64 bits, which hold the light of one batch, and between batches it is added to a sum of 128 bits.
-/// Bins have one quantum for all photons. Sums are exact, so they depend on which photons were counted and not on how
-/// these were spread over batches.
+/// first): an entry has 64 bits, which hold the light of one batch, and between batches it is added to a sum of 128
+/// bits. Bins have one quantum for all photons. Sums are exact, so they depend on which photons were counted and not on
+/// how these were spread over batches.
 class Tally {
  public:
-  /// Number of cells that each thread has for itself (1 MiB): the counters, and as many outputs as fit, the smallest
-  /// first. The cells of larger outputs are shared.
+  /// Number of entries that each thread has for itself (1 MiB): the counters, and as many outputs as fit, the smallest
+  /// first. The entries of larger outputs are shared.
   static constexpr std::int64_t most_own = 1 << 17;
 
   /// For photons whose weights sum up to `luminosity` and their squares to `luminosity_squared`.
@@ -51,10 +51,10 @@ class Tally {
   /// Counts a photon that starts with this weight, of which `left` is not absorbed at birth.
   void start(double weight, double left, int generator = 0);
   void accept(const Photon& photon);  ///< counts a photon at its end
-  void merge(const Tally& other);     ///< adds the cells of another tally of the same plan
-  /// Adds `own` cells of the plan, in `copies` neighbouring parts.
+  void merge(const Tally& other);     ///< adds the entries of another tally of the same plan
+  /// Adds `own` entries of the plan, in `copies` neighbouring parts.
   void merge_own(const std::uint64_t* parts, int copies);
-  /// Adds shared cells, `from` a cell on that is a multiple of bin_cells behind the own ones.
+  /// Adds shared entries, `from` an entry on that is a multiple of bin_entries behind the own ones.
   void merge_shared(std::int64_t from, std::span<const std::uint64_t> shared);
   void merge(TallyPart& part);  ///< leaves the part empty
   /// Keeps shares of photons that are not known to have ended here.
@@ -73,11 +73,11 @@ class Tally {
   void drop_batch();  ///< forgets what was counted since then
   /// Divides all light by the number of photons that share it, for weights that are those of one photon alone.
   void share_light(std::uint64_t photons) { sharing_ = double(photons); }
-  /// Writes the cells with what they need to be read again, and their hashes.
-  void write_cells(io::ArrayOutput& file, const std::string& group) const;
-  /// Counts on from cells of a tally like this one, before anything else is counted. What is wrong with those of a
+  /// Writes the entries with what they need to be read again, and their hashes.
+  void write_entries(io::ArrayOutput& file, const std::string& group) const;
+  /// Counts on from entries of a tally like this one, before anything else is counted. What is wrong with those of a
   /// file; empty if nothing is.
-  std::string read_cells(const io::Input& file, const std::string& group);
+  std::string read_entries(const io::Input& file, const std::string& group);
 
   bool operator==(const Tally& other) const;
   bool joins() const;  ///< whether what a photon adds to a bin may come in several parts
@@ -108,19 +108,19 @@ class Tally {
   OutputLight light_of(std::size_t output, const BinnedLight& binned) const;
   GeneratorRange generators_of(std::size_t output) const;
   double photons_of(std::size_t output) const;  ///< number of those of its generators
-  std::int64_t first_bin() const { return (counters_ + bin_cells - 1) / bin_cells * bin_cells; }
+  std::int64_t first_bin() const { return (counters_ + bin_entries - 1) / bin_entries * bin_entries; }
   Wide counter(std::int64_t i) const;   ///< of all batches, in the first quanta
   bool is_light(std::int64_t i) const;  ///< whether a counter is in quanta
-  /// Calls bin(cell) for those with sums, single(cell) for others, from a cell on to the one before the end.
+  /// Calls bin(entry) for those with sums, single(entry) for others, from an entry on to the one before the end.
   void for_each_bin(std::int64_t from, std::int64_t end, const auto& bin, const auto& single) const;
-  BinSums sums(std::int64_t cell) const;
+  BinSums sums(std::int64_t entry) const;
 
   std::vector<AnyOutput> outputs_;
   std::vector<OutputPlan> plans_;
   std::vector<std::size_t> place_;  ///< of each output among the plans
   int generators_;
-  std::int64_t counters_ = 0, own_ = 0;          ///< number of counters, and of cells that each thread has for itself
-  std::vector<std::uint64_t> cells_;             ///< counters of this batch, and bins
+  std::int64_t counters_ = 0, own_ = 0;          ///< number of counters, and of entries that each thread has for itself
+  std::vector<std::uint64_t> entries_;           ///< counters of this batch, and bins
   std::vector<std::uint64_t> before_, carries_;  ///< counters of earlier ones, and their upper halves
   std::vector<std::uint64_t> kept_;              ///< bins as they were before this batch, if that may be dropped
   std::vector<Share> waiting_;
@@ -130,7 +130,7 @@ class Tally {
   double sharing_ = 1;  ///< number of photons that share the light
 };
 
-/// What one thread counts: in cells of its own, and in the shared ones of the tally that it is a part of.
+/// What one thread counts: in entries of its own, and in the shared ones of the tally that it is a part of.
 class TallyPart {
  public:
   explicit TallyPart(Tally& tally);

@@ -5,7 +5,7 @@
 /// to 1e-10.
 namespace thor {
 
-/// The cells of a tally, before those of the generators and the outputs. Fates are in the order of their table
+/// The entries of a tally, before those of the generators and the outputs. Fates are in the order of their table
 /// (transport/fates.hpp).
 enum class Counter : int {
   escaped,
@@ -37,7 +37,7 @@ static_assert(int(Counter::in_flight) == fate_index(Phase::fly) && int(Counter::
 
 inline constexpr int sent_bits = 28;
 
-/// The cells of each generator, which follow.
+/// The entries of each generator, which follow.
 enum class GeneratorCounter : int {
   started,
   light_emitted,
@@ -50,17 +50,17 @@ enum class GeneratorCounter : int {
   count
 };
 
-/// How to count: plain data. The cells are those of Counter, of the generators, and of the outputs. The first ones,
+/// How to count: plain data. The entries are those of Counter, of the generators, and of the outputs. The first ones,
 /// `own`, are few and often added to: every thread has them for itself, and a device has several copies. The others are
 /// those of large outputs: there is one copy, and additions to it are atomic.
 struct TallyPlan {
   double quanta_per_light;
   const OutputPlan* outputs;  ///< by their observers: those of one are neighbours
   int output_count;
-  std::int64_t own, cells;  ///< number of `own` ones, and of all
+  std::int64_t own, entries;  ///< number of `own` ones, and of all
 
-  /// Number of cells in memory, with `copies` of each of the first ones side by side.
-  std::int64_t room(int copies) const { return own * copies + (cells - own); }
+  /// Number of entries in memory, with `copies` of each of the first ones side by side.
+  std::int64_t room(int copies) const { return own * copies + (entries - own); }
 };
 
 inline namespace THOR_ISA {
@@ -69,34 +69,34 @@ THOR_FN int cell_of(int generator, GeneratorCounter counter) {
   return int(Counter::count) + generator * int(GeneratorCounter::count) + int(counter);
 }
 
-/// Index of a cell in memory.
-THOR_FN std::int64_t place_of(std::int64_t cell, std::int64_t own, int copies, int copy) {
-  return cell < own ? cell * copies + copy : cell + own * (copies - 1);
+/// Index of an entry in memory.
+THOR_FN std::int64_t place_of(std::int64_t entry, std::int64_t own, int copies, int copy) {
+  return entry < own ? entry * copies + copy : entry + own * (copies - 1);
 }
 
 /// Counts a photon that is emitted with a weight, of which `left` is not absorbed at birth.
-template <class Cells>
-THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int generator, Cells cells) {
+template <class Entries>
+THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int generator, Entries entries) {
   const std::uint64_t light = rounded(weight * plan.quanta_per_light);
   const std::uint64_t unresolved = light - rounded(left * plan.quanta_per_light);
-  cells.add(int(Counter::started), 1);
-  cells.add(int(Counter::light_emitted), light);
-  cells.add(cell_of(generator, GeneratorCounter::started), 1);
-  cells.add(cell_of(generator, GeneratorCounter::light_emitted), light);
+  entries.add(int(Counter::started), 1);
+  entries.add(int(Counter::light_emitted), light);
+  entries.add(cell_of(generator, GeneratorCounter::started), 1);
+  entries.add(cell_of(generator, GeneratorCounter::light_emitted), light);
   if (unresolved > 0) {
-    cells.add(int(Counter::light_unresolved), unresolved);
-    cells.add(cell_of(generator, GeneratorCounter::light_unresolved), unresolved);
+    entries.add(int(Counter::light_unresolved), unresolved);
+    entries.add(cell_of(generator, GeneratorCounter::light_unresolved), unresolved);
   }
 }
 
 /// Counts a photon in all outputs. Called, not inlined: all types of output in the loop of steps would cost it
 /// registers.
-template <class Cells>
-THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon, Cells cells) {
+template <class Entries>
+THOR_NOINLINE void count_in_outputs(const TallyPlan& plan, const Photon& photon, Entries entries) {
   for (int i = 0; i < plan.output_count; ++i) {
     if (!contains(plan.outputs[i].generators, photon.generator)) continue;
     plan.outputs[i].visit([&](const auto& output) {
-      Contributions contributions(output.bins, photon.id, cells);
+      Contributions contributions(output.bins, photon.id, entries);
       count(output, photon, contributions);
     });
   }
@@ -117,15 +117,15 @@ THOR_FN int first_plan(const TallyPlan& plan, int observer) {
 }
 
 /// Counts light that an observer sees. Called, as count_in_outputs() is.
-template <class Cells>
-THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Cells cells) {
+template <class Entries>
+THOR_NOINLINE void count_seen(const TallyPlan& plan, const Seen& seen, Entries entries) {
   for (int i = first_plan(plan, seen.observer); i < plan.output_count && plan.outputs[i].observer == seen.observer;
        ++i) {
     if (!contains(plan.outputs[i].generators, seen.generator)) continue;
     plan.outputs[i].visit([&](const auto& output) {
       if constexpr (requires { output.sky; }) {
         if ((output.of == config::Fate::emitted) != seen.emitted) return;
-        Contributions contributions(output.bins, seen.id, cells);
+        Contributions contributions(output.bins, seen.id, entries);
         count(output, seen, contributions);
       }
     });
@@ -141,23 +141,24 @@ THOR_FN void count_ray(Phase end, Counts& counts) {
   if (end == Phase::absorbed) counts.add(Counter::rays_cut, 1);
 }
 
-/// Counts a photon at its end. `cells` as of Contributions, and `cells.raise(i, value)` raises cell i to at least that.
-template <class Cells>
-THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Cells cells) {
+/// Counts a photon at its end. `entries` as of Contributions, and `entries.raise(i, value)` raises entry i to at least
+/// that.
+template <class Entries>
+THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Entries entries) {
   const std::uint64_t light = rounded(photon.weight * plan.quanta_per_light);
   const int fate = fate_index(photon.fate);
-  cells.add(fate, 1);
-  cells.add(int(Counter::light_escaped) + fate, light);
-  cells.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, light);
-  cells.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
-  cells.add(int(Counter::followed), std::uint64_t(photon.followed));
-  cells.add(int(Counter::jumps), std::uint64_t(photon.jumps));
-  cells.add(int(Counter::steps), std::uint64_t(photon.steps));
-  cells.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
+  entries.add(fate, 1);
+  entries.add(int(Counter::light_escaped) + fate, light);
+  entries.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, light);
+  entries.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
+  entries.add(int(Counter::followed), std::uint64_t(photon.followed));
+  entries.add(int(Counter::jumps), std::uint64_t(photon.jumps));
+  entries.add(int(Counter::steps), std::uint64_t(photon.steps));
+  entries.raise(int(Counter::longest), std::uint64_t(photon.scatterings));
   const double events = double(photon.steps) + double(photon.jumps) + 1;  // no more than that
   const double sent = photon.weight * plan.quanta_per_light / double(1ull << sent_bits) * events;
-  cells.add(int(Counter::light_sent), std::uint64_t(min(sent, 0x1p60)) + 1);
-  count_in_outputs(plan, photon, cells);
+  entries.add(int(Counter::light_sent), std::uint64_t(min(sent, 0x1p60)) + 1);
+  count_in_outputs(plan, photon, entries);
 }
 
 }  // namespace THOR_ISA

@@ -11,19 +11,19 @@
 
 #include "support/run.hpp"
 
-/// How light is counted: contributions of one history, private and shared cells, what is rounded.
+/// How light is counted: contributions of one history, private and shared entries, what is rounded.
 namespace tally_test {
 
 using namespace thor;
 
-/// Cells in the order of a plan, and shares that wait.
-struct Cells {
-  std::vector<std::uint64_t>& cells;
+/// Entries in the order of a plan, and shares that wait.
+struct Entries {
+  std::vector<std::uint64_t>& entries;
   std::vector<Share>& shares;
   std::uint64_t add(std::int64_t i, std::uint64_t value) const {
-    return std::exchange(cells.at(std::size_t(i)), cells.at(std::size_t(i)) + value);
+    return std::exchange(entries.at(std::size_t(i)), entries.at(std::size_t(i)) + value);
   }
-  void join(std::uint64_t id, std::int64_t cell, std::uint64_t share) const { shares.push_back({id, cell, share}); }
+  void join(std::uint64_t id, std::int64_t entry, std::uint64_t share) const { shares.push_back({id, entry, share}); }
 };
 
 Bins bins(std::int64_t count, double quanta_per_light, bool joined = false) {
@@ -31,8 +31,8 @@ Bins bins(std::int64_t count, double quanta_per_light, bool joined = false) {
   b.joined = joined, b.quanta_per_light = quanta_per_light;
   return b;
 }
-BinSums sums_in(const std::vector<std::uint64_t>& cells, std::size_t bin) {
-  return {cells[4 * bin], cells[4 * bin + 1], cells[4 * bin + 2], cells[4 * bin + 3]};
+BinSums sums_in(const std::vector<std::uint64_t>& entries, std::size_t bin) {
+  return {entries[4 * bin], entries[4 * bin + 1], entries[4 * bin + 2], entries[4 * bin + 3]};
 }
 
 /// An output whose photons each add to a bin several times, all their contributions being as bright as the photon: the
@@ -49,9 +49,9 @@ Ratios error_ratios() {
   const Bins joined = bins(4, unit, true), each = bins(4, unit);
   double sum = 0, sum_of_squares = 0, by_history = 0, naive = 0;
   for (int run = 0; run < runs; ++run) {
-    std::vector<std::uint64_t> a(std::size_t(joined.cells())), b(a.size());
+    std::vector<std::uint64_t> a(std::size_t(joined.entries())), b(a.size());
     std::vector<Share> shares, none;
-    Cells cells_a{a, shares}, cells_b{b, none};
+    Entries cells_a{a, shares}, cells_b{b, none};
     for (std::uint64_t id = 0; id < photons; ++id) {
       const double light = brightness(random);
       for (int i = times(random); i >= 0; --i) {
@@ -61,7 +61,7 @@ Ratios error_ratios() {
       Contributions(joined, id, cells_a).add(std::int64_t(id) % 2, 1e-3);  // another bin in between
     }
     join(shares);
-    for (const Share& s : shares) add_sums(cells_a, s.cell, sums_of(s.share, s.id));
+    for (const Share& s : shares) add_sums(cells_a, s.entry, sums_of(s.share, s.id));
     const BinError bin = error_of(sums_in(a, 2), 1e9), alone = error_of(sums_in(b, 2), 1e9);
     EXPECT_NEAR(alone.light, bin.light, 1e-6 * bin.light);
     sum += bin.light / unit, sum_of_squares += std::pow(bin.light / unit, 2);
@@ -87,13 +87,13 @@ struct Summed {
 };
 Summed summed(int count, const std::function<double(int)>& of) {
   constexpr double unit = 0x1p32;
-  std::vector<std::uint64_t> a(std::size_t(bins(1, unit).cells()));
+  std::vector<std::uint64_t> a(std::size_t(bins(1, unit).entries()));
   std::vector<Share> none;
-  Cells cells{a, none};
+  Entries entries{a, none};
   double light = 0, squares = 0, fourths = 0;
   for (int i = 0; i < count; ++i) {
     const double s = of(i);
-    Contributions(bins(1, unit), std::uint64_t(i), cells).add(0, s);
+    Contributions(bins(1, unit), std::uint64_t(i), entries).add(0, s);
     light += s, squares += s * s, fourths += s * s * s * s;
   }
   const BinError bin = error_of(sums_in(a, 0), 1e300);
@@ -121,7 +121,7 @@ TEST(Contributions, SumsAreGoodForFaintAndForBrightPhotons) {
 TEST(Contributions, SumsHaveCarries) {
   std::vector<std::uint64_t> a(4), b(4);
   std::vector<Share> none;
-  Cells one{a, none}, many{b, none};
+  Entries one{a, none}, many{b, none};
   const BinSums sums{~0ull - 5, ~0ull - 5, ~0ull - 5, (3ull << 54) + (7ull << 32) + 9};
   for (int i = 0; i < 5; ++i) add_sums(one, 0, sums);
   for (int i = 0; i < 2; ++i) add_sums(many, 0, sums);
@@ -190,17 +190,19 @@ TEST(Tally, SmallOutputsAreOwnAndLargeOnesShared) {
   const Tally tally({spectrum("large", large), spectrum("small", small)}, context(), 1e6, 1e6);
   const TallyPlan plan = tally.plan();
   const std::int64_t counters = (cell_of(1, GeneratorCounter(0)) + 3) / 4 * 4;
-  const auto cells_of = [](std::uint64_t bins) { return 4 * (std::int64_t(bins) + 2); };  // all light, and that beyond
-  EXPECT_EQ(plan.own, counters + cells_of(small));
-  EXPECT_EQ(plan.cells, plan.own + cells_of(large));
+  const auto entries_of = [](std::uint64_t bins) {
+    return 4 * (std::int64_t(bins) + 2);
+  };  // all light, and that beyond
+  EXPECT_EQ(plan.own, counters + entries_of(small));
+  EXPECT_EQ(plan.entries, plan.own + entries_of(large));
   EXPECT_EQ(plan.outputs[0].as<SpectrumPlan>().bins.first, plan.own) << "in the order of the configuration";
   EXPECT_EQ(plan.outputs[1].as<SpectrumPlan>().bins.first, counters);
   const auto fits = std::uint64_t(Tally::most_own - counters) / 4 - 2;
-  EXPECT_EQ(Tally({spectrum("a", fits)}, context(), 1, 1).plan().own, counters + cells_of(fits));
+  EXPECT_EQ(Tally({spectrum("a", fits)}, context(), 1, 1).plan().own, counters + entries_of(fits));
   EXPECT_EQ(Tally({spectrum("a", fits + 1)}, context(), 1, 1).plan().own, counters);
   SpectrumOutput bare = spectrum("a", large);
   bare.errors = false;
-  EXPECT_EQ(Tally({bare}, context(), 1, 1).plan().cells, counters + std::int64_t(large) + 4) << "8 bytes a bin";
+  EXPECT_EQ(Tally({bare}, context(), 1, 1).plan().entries, counters + std::int64_t(large) + 4) << "8 bytes a bin";
 }
 
 TEST(Tally, AnOutputWithoutErrorsHasTheSameLight) {
@@ -239,21 +241,21 @@ TEST(Tally, ThreadsShareOneCopyOfALargeOutput) {
   EXPECT_FALSE(one == fewer);
 }
 
-/// As a device has them: several copies of the first cells.
+/// As a device has them: several copies of the first entries.
 struct CopiedCells {
-  std::vector<std::uint64_t>& cells;
+  std::vector<std::uint64_t>& entries;
   std::int64_t own;
   int copies, copy;
-  std::uint64_t& at(std::int64_t i) { return cells.at(std::size_t(place_of(i, own, copies, copy))); }
+  std::uint64_t& at(std::int64_t i) { return entries.at(std::size_t(place_of(i, own, copies, copy))); }
   std::uint64_t add(std::int64_t i, std::uint64_t value) { return std::exchange(at(i), at(i) + value); }
   void raise(std::int64_t i, std::uint64_t value) { at(i) = std::max(at(i), value); }
   void join(std::uint64_t, std::int64_t, std::uint64_t) {}
 };
 struct CopiedTally {
   TallyPlan plan;
-  CopiedCells cells;
-  void start(double weight, double left, int generator) { count_start(plan, weight, left, generator, cells); }
-  void accept(const Photon& photon) { count_end(plan, photon, cells); }
+  CopiedCells entries;
+  void start(double weight, double left, int generator) { count_start(plan, weight, left, generator, entries); }
+  void accept(const Photon& photon) { count_end(plan, photon, entries); }
 };
 
 TEST(Tally, CopiesOfADeviceAddUp) {
@@ -305,7 +307,7 @@ TEST(Tally, DoesNotDependOnHowPhotonsAreSpreadOverBatches) {
   EXPECT_TRUE(one == dropped);
 }
 
-/// Sums of more than 64 bits: each batch fills its cells to a quarter.
+/// Sums of more than 64 bits: each batch fills its entries to a quarter.
 TEST(Tally, BatchesHaveRoomForMoreThanACell) {
   Tally tally({spectrum("s", 4)}, context(), 100, 1000);
   for (int batch = 0; batch < 40; ++batch) {
@@ -323,19 +325,19 @@ TEST(Tally, BatchesHaveRoomForMoreThanACell) {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("thor-tally-{}.h5", getpid());
   {
     io::ArrayOutput file(path, true);
-    tally.write_cells(file, "/tally");
+    tally.write_entries(file, "/tally");
     file.commit(true);
   }
   const io::Input file(path);
   Tally again({spectrum("s", 4)}, context(), 100, 1000);
   EXPECT_TRUE(file.has("/tally/carries"));
-  EXPECT_EQ(again.read_cells(file, "/tally"), "");
+  EXPECT_EQ(again.read_entries(file, "/tally"), "");
   EXPECT_TRUE(again == tally);
   count_some(again, 100, 125), count_some(tally, 100, 125);
   EXPECT_TRUE(again == tally) << "it goes on";
   Tally brighter({spectrum("s", 4)}, context(), 101, 1000), longer({spectrum("s", 5)}, context(), 100, 1000);
-  EXPECT_NE(brighter.read_cells(file, "/tally").find("quanta"), std::string::npos);
-  EXPECT_NE(longer.read_cells(file, "/tally").find("cells"), std::string::npos);
+  EXPECT_NE(brighter.read_entries(file, "/tally").find("quanta"), std::string::npos);
+  EXPECT_NE(longer.read_entries(file, "/tally").find("cells"), std::string::npos);
   std::filesystem::remove(path);
 }
 
@@ -376,7 +378,7 @@ TEST(Tally, IsTheSameForAnyNumberOfThreadsAndLanes) {
     return test::run_all(yaml, set, {nullptr, {}, {threads, one_lane, ""}}).tally;
   };
   const Tally expected = run(1, false);
-  EXPECT_GT(expected.plan().cells, Tally::most_own);
+  EXPECT_GT(expected.plan().entries, Tally::most_own);
   EXPECT_TRUE(expected == run(3, false));
   EXPECT_TRUE(expected == run(2, true));
   EXPECT_FALSE(expected == run(1, false, {"seed=2"}));

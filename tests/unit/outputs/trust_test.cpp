@@ -16,17 +16,17 @@ using namespace thor;
 using Photons = std::vector<double>;
 
 BinSums sums_of(const Photons& photons) {
-  std::vector<std::uint64_t> cells(4);
+  std::vector<std::uint64_t> entries(4);
   const struct {
-    std::vector<std::uint64_t>& cells;
+    std::vector<std::uint64_t>& entries;
     std::uint64_t add(std::int64_t i, std::uint64_t value) const {
-      return std::exchange(cells[std::size_t(i)], cells[std::size_t(i)] + value);
+      return std::exchange(entries[std::size_t(i)], entries[std::size_t(i)] + value);
     }
-  } view{cells};
+  } view{entries};
   for (std::size_t i = 0; i < photons.size(); ++i) {
     add_sums(view, 0, thor::sums_of(std::uint64_t(photons[i] * 0x1p32), i));
   }
-  return {cells[0], cells[1], cells[2], cells[3]};
+  return {entries[0], entries[1], entries[2], entries[3]};
 }
 
 /// Bins of a simulated output: the photons of each come from `draw`.

@@ -26,17 +26,17 @@ struct Plain {
 constexpr int bins = 50;
 
 struct Joined {
-  std::vector<std::uint64_t> cells = std::vector<std::uint64_t>(4 * bins);
+  std::vector<std::uint64_t> entries = std::vector<std::uint64_t>(4 * bins);
   std::uint64_t spilled = 0, split = 0, most_kept = 0;
 };
 
 /// Adds what the host has been given, all at once.
-void add_all(std::vector<Share> shares, std::vector<std::uint64_t>& cells) {
+void add_all(std::vector<Share> shares, std::vector<std::uint64_t>& entries) {
   join(shares);
   const ShareTables none{};
   ShareReport report{};
-  const SharedCells<Plain> all{cells.data(), 0, 1, 0, none, report};
-  for (const Share& s : shares) add_sums(all, s.cell, sums_of(s.share, s.id));
+  const SharedEntries<Plain> all{entries.data(), 0, 1, 0, none, report};
+  for (const Share& s : shares) add_sums(all, s.entry, sums_of(s.share, s.id));
 }
 
 /// Photons that live for some slices and add to some bins in each, with tables of so many slots.
@@ -62,24 +62,24 @@ Joined run(std::size_t slots, std::uint32_t room, std::uint64_t first_id, std::v
                           room,
                           next,
                           crowded};
-    const SharedCells<Plain> cells{joined.cells.data(), 0, 1, 0, now, report};
+    const SharedEntries<Plain> entries{joined.entries.data(), 0, 1, 0, now, report};
     for (const std::uint64_t id : flying) {
       for (std::uint32_t i = random() % 6; i > 0; --i) {
         const Share share{id, std::int64_t(4 * (random() % bins)), random()};
-        cells.join(share.id, share.cell, share.share);
+        entries.join(share.id, share.entry, share.share);
         if (everything) everything->push_back(share);
       }
     }
     std::erase_if(flying, [&](std::uint64_t) { return random() % 8 == 0 || slice > 50; });
     std::ranges::fill(in_flight, 0);
     for (const std::uint64_t id : flying) set_bit<Plain>(in_flight.data(), id);
-    for (std::uint64_t i = 0; i < slots; ++i) flush_slot(i, cells);
+    for (std::uint64_t i = 0; i < slots; ++i) flush_slot(i, entries);
     const std::size_t count = std::min(report.spilled, room);
     host.insert(host.end(), spilled.begin(), spilled.begin() + std::ptrdiff_t(count));
     joined.spilled += count, joined.split += report.split;
     joined.most_kept = std::max<std::uint64_t>(joined.most_kept, report.kept);
   }
-  add_all(host, joined.cells);
+  add_all(host, joined.entries);
   return joined;
 }
 
@@ -92,18 +92,18 @@ TEST(Shares, AreJoinedInTablesOfAnySize) {
     EXPECT_GT(large.most_kept, 100u);
     std::vector<std::uint64_t> expected(4 * bins);
     add_all(everything, expected);
-    EXPECT_EQ(large.cells, expected);
+    EXPECT_EQ(large.entries, expected);
     const Joined small = run(256, 1000, first);
     EXPECT_GT(small.spilled, 100u);
     EXPECT_EQ(small.split, 0u);
-    EXPECT_EQ(small.cells, expected) << "what has no room is joined by the host";
+    EXPECT_EQ(small.entries, expected) << "what has no room is joined by the host";
     const Joined tiny = run(64, 1, first);
     EXPECT_GT(tiny.split, 100u) << "the twin: counted as histories of their own";
     for (int i = 0; i < bins; ++i) {
       const auto at = std::size_t(4 * i);
-      EXPECT_NEAR(double(tiny.cells[at]) / double(expected[at]), 1, 1e-6) << "light is never lost";
+      EXPECT_NEAR(double(tiny.entries[at]) / double(expected[at]), 1, 1e-6) << "light is never lost";
     }
-    EXPECT_NE(tiny.cells, expected);
+    EXPECT_NE(tiny.entries, expected);
   }
 }
 

@@ -121,7 +121,7 @@ Earlier open_this(const std::string& path, const config::Config* asked) {
   }
   for (const std::string name : {"cells", "bins"}) {
     const std::string array = std::string(group) + "/" + name;
-    if (file.text(group, name + "_hash") != hash_of_cells(file.read_all<std::uint64_t>(array))) {
+    if (file.text(group, name + "_hash") != hash_of_entries(file.read_all<std::uint64_t>(array))) {
       refuse(path, "its tally is damaged (cells)");
     }
   }
@@ -280,7 +280,7 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
   const std::string& path = earlier.path;
   const io::Input file(path);
   Sample sample = build_sample(config, setup);
-  if (const std::string wrong = sample.tally.read_cells(file, group); !wrong.empty()) {
+  if (const std::string wrong = sample.tally.read_entries(file, group); !wrong.empty()) {
     refuse(path, "its tally does not fit: " + wrong);
   }
   sample.next = integer(file, path, "next_id");
@@ -302,7 +302,7 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
 }
 
 double tally_size(const config::Config& config) {
-  const double cells = config::count_cells(config.outputs);
+  const double cells = config::count_entries(config.outputs);
   const bool kept = config.tally == config::KeepTally::always ||
                     (config.tally == config::KeepTally::automatic && cells <= most_cells);
   return kept && !config.has_raw_photons() ? 8 * cells : 0;
@@ -310,7 +310,7 @@ double tally_size(const config::Config& config) {
 
 void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample) {
   if (config.has_raw_photons() || tally_size(config) == 0 || !sample.known || sample.in_flight()) return;
-  sample.tally.write_cells(file, group);
+  sample.tally.write_entries(file, group);
   file.attribute(group, "config_hash", fmt::format("{:016x}", io::hash_of(config.resolved)));
   file.attribute(group, "next_id", sample.next);
   file.attribute(group, "continued", sample.continued);

@@ -41,7 +41,7 @@ void require_memory(const config::Config& config, const comm::World& world) {
             "more memory",
             config.path, config::count_bins(config.outputs), size_text(bytes),
             ranks > 1 ? fmt::format(" on each of {} ranks of this machine", ranks) : "", size_text(available),
-            config::count_cells(config.outputs) > 2 * config::count_bins(config.outputs) ? "errors: none, " : ""));
+            config::count_entries(config.outputs) > 2 * config::count_bins(config.outputs) ? "errors: none, " : ""));
   }
   world.largest(0);  // all have looked
 }

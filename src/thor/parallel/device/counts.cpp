@@ -19,8 +19,8 @@ Counts::Counts(Device& device, const Batch& batch)
       longest_before_(batch.control.longest),
       outputs_(upload<OutputPlan>(device, {batch.tally.plan().outputs, std::size_t(batch.tally.plan().output_count)})),
       copies_(int(std::clamp<std::size_t>(tally_memory / 8 / std::size_t(batch.tally.plan().own), 1, most_copies))),
-      cells_(device, Memory::device, std::size_t(batch.tally.plan().room(copies_))) {
-  device.fill(0, cells_.data(), 0, cells_.bytes());
+      entries_(device, Memory::device, std::size_t(batch.tally.plan().room(copies_))) {
+  device.fill(0, entries_.data(), 0, entries_.bytes());
   device.wait(0);
 }
 
@@ -42,7 +42,7 @@ void Counts::show(int queue, const std::uint64_t* counters_seen) {
   show_counters(counters_seen);
   if (Clock::now() < next_look_) return;
   next_look_ = Clock::now() + std::chrono::seconds(1);
-  if (cells_.bytes() > live_tally_limit) return;
+  if (entries_.bytes() > live_tally_limit) return;
   Tally counted = batch_.tally;
   read(queue, counted);
   batch_.control.error = counted.error();
@@ -59,17 +59,17 @@ void Counts::finish(int queue, Tally& tally) const {
 void Counts::read(int queue, Tally& tally) const {
   constexpr std::int64_t at_once = 1 << 20;
   const TallyPlan plan = tally.plan();
-  std::vector<std::uint64_t> cells(std::size_t(plan.own * copies_));
+  std::vector<std::uint64_t> entries(std::size_t(plan.own * copies_));
   const auto copy = [&](std::int64_t from, std::size_t count) {
-    cells.resize(count);
-    device_.copy_out(queue, cells.data(), cells_.data() + from, count * sizeof(std::uint64_t));
+    entries.resize(count);
+    device_.copy_out(queue, entries.data(), entries_.data() + from, count * sizeof(std::uint64_t));
     device_.wait(queue);
   };
-  copy(0, cells.size());
-  tally.merge_own(cells.data(), copies_);
-  for (std::int64_t from = plan.own; from < plan.cells; from += at_once) {
-    copy(place_of(from, plan.own, copies_, 0), std::size_t(std::min(at_once, plan.cells - from)));
-    tally.merge_shared(from, cells);
+  copy(0, entries.size());
+  tally.merge_own(entries.data(), copies_);
+  for (std::int64_t from = plan.own; from < plan.entries; from += at_once) {
+    copy(place_of(from, plan.own, copies_, 0), std::size_t(std::min(at_once, plan.entries - from)));
+    tally.merge_shared(from, entries);
   }
 }
 

@@ -16,13 +16,13 @@ class Counts {
   void bind(Program<Real>& program) const {
     program.plan = batch_.tally.plan();
     program.plan.outputs = outputs_.data();
-    program.cells = cells_.data(), program.copies = copies_;
+    program.entries = entries_.data(), program.copies = copies_;
   }
 
-  /// Number of cells that the counters take, in all copies.
+  /// Number of entries that the counters take, in all copies.
   std::size_t counters() const { return std::size_t(Counter::count) * std::size_t(copies_); }
   void copy_counters(int queue, std::uint64_t* counters_seen) const {
-    device_.copy_out(queue, counters_seen, cells_.data(), counters() * sizeof(std::uint64_t));
+    device_.copy_out(queue, counters_seen, entries_.data(), counters() * sizeof(std::uint64_t));
   }
   /// Shows what counters say and, now and then, the error of the tally, which is copied through a queue.
   void show(int queue, const std::uint64_t* counters_seen);
@@ -32,10 +32,10 @@ class Counts {
   void finish(int queue, Tally& tally) const;
   /// The same now and then, and starts again from nothing: for lanes whose photons are counted elsewhere.
   void move(int queue, Tally& tally) {
-    if (Clock::now() < next_look_ || cells_.bytes() > live_tally_limit) return;
+    if (Clock::now() < next_look_ || entries_.bytes() > live_tally_limit) return;
     next_look_ = Clock::now() + std::chrono::seconds(1);
     read(queue, tally);
-    device_.fill(queue, cells_.data(), 0, cells_.bytes());
+    device_.fill(queue, entries_.data(), 0, entries_.bytes());
   }
 
  private:
@@ -49,7 +49,7 @@ class Counts {
   const std::uint64_t finished_before_, scatterings_before_, longest_before_;  ///< of earlier ids of the pool
   const Buffer<OutputPlan> outputs_;
   const int copies_;
-  const Buffer<std::uint64_t> cells_;
+  const Buffer<std::uint64_t> entries_;
   Clock::time_point next_look_ = Clock::now() + std::chrono::seconds(1);
 };
 

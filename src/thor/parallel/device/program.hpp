@@ -68,7 +68,7 @@ template <class Real>
 struct Program {
   EmitterView<Real> emitter;
   TallyPlan plan;
-  std::uint64_t* cells;  ///< of the tally, the first of them in `copies` neighbouring parts (see place_of)
+  std::uint64_t* entries;  ///< of the tally, the first of them in `copies` neighbouring parts (see place_of)
   int copies;
   LaneArrays<Real> lanes;
   Origin* origins;
@@ -89,10 +89,10 @@ struct Program {
 
 inline namespace THOR_ISA {
 
-/// The tally's cells, of which a lane counts in a copy.
+/// The tally's entries, of which a lane counts in a copy.
 template <class Atomic, class Real>
-THOR_FN SharedCells<Atomic> cells_of(const Program<Real>& program, int copy) {
-  return {program.cells, program.plan.own, program.copies, copy, program.rays.shares, program.report->shares};
+THOR_FN SharedEntries<Atomic> entries_of(const Program<Real>& program, int copy) {
+  return {program.entries, program.plan.own, program.copies, copy, program.rays.shares, program.report->shares};
 }
 
 /// A lane of a problem.
@@ -210,7 +210,7 @@ template <class Atomic, class P>
 THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, LaneIn<P>& lane, Origin& origin,
                          int copy, LaneLog<typename P::Real>* log) {
   if (program.keeps) return false;
-  const auto cells = cells_of<Atomic>(program, copy);
+  const auto entries = entries_of<Atomic>(program, copy);
   for (;;) {
     if (lane.phase != Phase::idle) {
       const Photon photon = end_photon<typename P::Real>(problem.dataset, lane, origin);
@@ -219,7 +219,7 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
         if (place >= program.room) return false;
         program.records[place] = photon;
       }
-      count_end(program.plan, photon, cells);
+      count_end(program.plan, photon, entries);
       lane.phase = Phase::idle;
       origin.id = no_photon;
     }
@@ -227,7 +227,7 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
     if (origin.id >= program.granted || (log && is_full(*log))) return false;
     if (origin.id == program.fault) Atomic::fault();
     lane = start_photon(problem.dataset, problem.numerics, program.emitter, origin.id, origin);
-    count_start(program.plan, origin.weight_initial, origin.weight, origin.generator, cells);
+    count_start(program.plan, origin.weight_initial, origin.weight, origin.generator, entries);
     if (log) {
       auto birth = event_at(lane);
       birth.kind = EventKind::by_birth;
@@ -276,15 +276,15 @@ THOR_FN void list_rays(const P& problem, const Program<typename P::Real>& progra
     const Event<Real>& event = log.events[i].event;
     const int list = list_of(event.kind);
     if (list < 0) continue;
-    std::uint32_t* const entries = rays.list + std::uint64_t(list) * rays.list_room;
+    std::uint32_t* const listed = rays.list + std::uint64_t(list) * rays.list_room;
     const std::uint32_t place = first_event + std::uint32_t(i);
-    if (!looks) entries[places[list]++] = place | std::uint32_t(all_observers) << entry_bits;
+    if (!looks) listed[places[list]++] = place | std::uint32_t(all_observers) << entry_bits;
     for (std::uint32_t o = 0, seen = looks ? observers_of(rays.lookout, event) : 0; seen != 0; ++o, seen >>= 1) {
-      if (seen & 1) entries[places[list]++] = place | o << entry_bits;
+      if (seen & 1) listed[places[list]++] = place | o << entry_bits;
     }
   }
-  const auto cells = cells_of<Atomic>(program, copy);
-  cells.add(int(Counter::rays), left_out), cells.add(int(Counter::rays_cut), left_out);
+  const auto entries = entries_of<Atomic>(program, copy);
+  entries.add(int(Counter::rays), left_out), entries.add(int(Counter::rays_cut), left_out);
 }
 
 enum class Slice {

@@ -5,7 +5,7 @@
 /// Rays from events to observers on a device, as cpu::Peeler traces them: the same light in the same quanta.
 namespace thor::device {
 
-/// Counts of rays, which are too many for atomic operations on cells that all lanes share.
+/// Counts of rays, which are too many for atomic operations on entries that all lanes share.
 struct RayCounts {
   std::uint64_t rays, lost, cut;
 
@@ -17,13 +17,13 @@ struct RayCounts {
 inline namespace THOR_ISA {
 
 /// Counts a ray that has ended.
-template <class Real, class Cells>
+template <class Real, class Entries>
 THOR_FN void see(const Program<Real>& program, const Ray<Real>& ray, double optical_depth, int end, RayCounts& counts,
-                 const Cells& cells) {
+                 const Entries& entries) {
   const Phase fate = end_of(ray, optical_depth, Phase(end));
   count_ray(fate, counts);
   if (!is_seen(fate)) return;
-  count_seen(program.plan, seen_of(ray, left_of_ray(program.rays.rules, optical_depth), program.emitter), cells);
+  count_seen(program.plan, seen_of(ray, left_of_ray(program.rays.rules, optical_depth), program.emitter), entries);
 }
 
 /// Whether this problem may be that of a part of the gas.
@@ -33,7 +33,7 @@ inline constexpr bool may_be_part = !std::is_same_v<typename WholeOf<typename P:
 /// Counts a ray that has ended, or hands over one that goes on in another part.
 template <class Atomic, bool departs, class Real, class Q>
 THOR_FN void end_ray(const Program<Real>& program, const Lane<Real, Q>& lane, const Ray<Real>& ray, RayCounts& counts,
-                     const SharedCells<Atomic>& cells) {
+                     const SharedEntries<Atomic>& entries) {
   if constexpr (departs) {
     if (lane.phase == Phase::departs) {
       const std::uint32_t place = Atomic::add(&program.report->departed, 1u);
@@ -41,14 +41,14 @@ THOR_FN void end_ray(const Program<Real>& program, const Lane<Real, Q>& lane, co
       return;
     }
   }
-  see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, cells);
+  see(program, ray, double(lane.tau) - double(ray.before), int(lane.phase), counts, entries);
 }
 
 /// The ray of a birth towards an observer. False: there is none, or it passes the medium by and has been counted.
 template <class Atomic, class P>
 THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>& program,
                                const WaitingEvent<typename P::Real>& waiting, LaneIn<P>& lane,
-                               Ray<typename P::Real>& ray, RayCounts& counts, const SharedCells<Atomic>& cells) {
+                               Ray<typename P::Real>& ray, RayCounts& counts, const SharedEntries<Atomic>& entries) {
   using Real = typename P::Real;
   const RayRules& rules = program.rays.rules;
   const int observer = ray.observer;
@@ -58,13 +58,13 @@ THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>
   if (!(sent > 0)) return false;
   Origin birth;
   lane = start_photon(problem.dataset, problem.numerics, program.emitter, waiting.id, birth, &towards);
-  count_seen(program.plan, seen_at_birth(birth, observer, sent, lane.frequency), cells);
+  count_seen(program.plan, seen_at_birth(birth, observer, sent, lane.frequency), entries);
   const bool flies = lane.phase == Phase::fly;
   const double end =
       flies ? end_of_ray(rules, RayKey{program.emitter.seed, waiting.id, at_birth, observer}) : rules.cut;
   ray = ray_of_birth(birth, observer, sent, lane.frequency, end, rules);
   lane.column = ray.before, lane.tabulated = Real(rules.depth);
-  if (!flies) see(program, ray, 0, Phase::escaped, counts, cells);  // it passes the medium by
+  if (!flies) see(program, ray, 0, Phase::escaped, counts, entries);  // it passes the medium by
   return flies;
 }
 
@@ -72,12 +72,12 @@ THOR_NOINLINE bool start_birth(const P& problem, const Program<typename P::Real>
 template <class Atomic, class P>
 THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& program,
                        const WaitingEvent<typename P::Real>& waiting, int observer, LaneIn<P>& lane,
-                       Ray<typename P::Real>& ray, RayCounts& counts, const SharedCells<Atomic>& cells) {
+                       Ray<typename P::Real>& ray, RayCounts& counts, const SharedEntries<Atomic>& entries) {
   using Real = typename P::Real;
   const RayProgram<Real>& rays = program.rays;
   const int kind = event_kind(waiting.event.kind);
   ray.id = waiting.id, ray.observer = observer;
-  if (kind == EventKind::by_birth) return start_birth<Atomic>(problem, program, waiting, lane, ray, counts, cells);
+  if (kind == EventKind::by_birth) return start_birth<Atomic>(problem, program, waiting, lane, ray, counts, entries);
   const double(&n)[3] = rays.towards[observer];
   const Vec3<Real> towards{Real(n[0]), Real(n[1]), Real(n[2])};
   const auto event = event_as<PlaceIn<typename P::Dataset>>(waiting.event);
@@ -96,10 +96,10 @@ THOR_FN bool start_ray(const P& problem, const Program<typename P::Real>& progra
 }
 
 template <class Atomic>
-THOR_FN void add_counts(const RayCounts& counts, const SharedCells<Atomic>& cells) {
-  cells.add(int(Counter::rays), counts.rays);
-  cells.add(int(Counter::rays_lost), counts.lost);
-  cells.add(int(Counter::rays_cut), counts.cut);
+THOR_FN void add_counts(const RayCounts& counts, const SharedEntries<Atomic>& entries) {
+  entries.add(int(Counter::rays), counts.rays);
+  entries.add(int(Counter::rays_lost), counts.lost);
+  entries.add(int(Counter::rays_cut), counts.cut);
 }
 
 /// Thread `first` of so many makes rays and follows them through their first segments, where most end; the others wait,
@@ -110,20 +110,20 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
   using Real = typename P::Real;
   constexpr int first_segments = 4;
   const RayProgram<Real>& rays = program.rays;
-  const auto cells = cells_of<Atomic>(program, copy);
+  const auto entries = entries_of<Atomic>(program, copy);
   const Real cut(rays.rules.cut);
   RayCounts counts{};
   for (int list = 0; list < 3; ++list) {
     const std::uint32_t count = program.report->events[list];
-    const std::uint32_t* const entries = rays.list + std::uint64_t(list) * rays.list_room;
+    const std::uint32_t* const listed = rays.list + std::uint64_t(list) * rays.list_room;
     for (std::uint32_t i = first; i < count; i += threads) {
-      const WaitingEvent<Real>& waiting = rays.events[entries[i] & ((1u << entry_bits) - 1)];
-      const int which = int(entries[i] >> entry_bits);
+      const WaitingEvent<Real>& waiting = rays.events[listed[i] & ((1u << entry_bits) - 1)];
+      const int which = int(listed[i] >> entry_bits);
       const bool all = which == all_observers;
       for (int o = all ? 0 : which; o < (all ? rays.observers : which + 1); ++o) {
         LaneIn<P> lane;
         Ray<Real> ray;
-        if (!start_ray<Atomic>(problem, program, waiting, o, lane, ray, counts, cells)) continue;
+        if (!start_ray<Atomic>(problem, program, waiting, o, lane, ray, counts, entries)) continue;
         bool ended = may_be_part<P> && lane.phase == Phase::departs;
         for (int k = 0; k < first_segments && !ended; ++k) ended = march(lane, problem, cut);
         if (!ended) {
@@ -134,11 +134,11 @@ THOR_FN void start_rays(const P& problem, const Program<typename P::Real>& progr
           }
           while (!ended) ended = march(lane, problem, cut);
         }
-        end_ray<Atomic, may_be_part<P>>(program, lane, ray, counts, cells);
+        end_ray<Atomic, may_be_part<P>>(program, lane, ray, counts, entries);
       }
     }
   }
-  add_counts(counts, cells);
+  add_counts(counts, entries);
 }
 
 /// Counts the ray of a lane, if it has ended, and takes the next one. False: there is none. Called, not inlined, as it
@@ -148,7 +148,7 @@ THOR_NOINLINE bool next_ray(const Program<Real>& program, Lane<Real, Q>& lane, R
                             int copy) {
   const RayProgram<Real>& rays = program.rays;
   if (lane.phase != Phase::idle) {
-    end_ray<Atomic, departs>(program, lane, ray, counts, cells_of<Atomic>(program, copy));
+    end_ray<Atomic, departs>(program, lane, ray, counts, entries_of<Atomic>(program, copy));
     lane.phase = Phase::idle;
   }
   const std::uint32_t waiting = program.report->rays;
@@ -180,7 +180,7 @@ THOR_FN void trace_rays(const P& problem, const Program<typename P::Real>& progr
     } while (!group.half(ended, going));
     if (ended) going = next();
   }
-  add_counts(counts, cells_of<Atomic>(program, copy));
+  add_counts(counts, entries_of<Atomic>(program, copy));
 }
 
 }  // namespace THOR_ISA

@@ -7,7 +7,7 @@
 namespace thor::device {
 
 struct ShareSlot {
-  std::uint64_t key;  ///< lowest 30 bits of the id, and the cell; 0: the slot is free
+  std::uint64_t key;  ///< lowest 30 bits of the id, and the entry; 0: the slot is free
   std::uint64_t share;
 };
 
@@ -34,8 +34,8 @@ inline constexpr std::uint64_t share_id_bits = 30, share_cell_bits = 34, share_b
 
 inline namespace THOR_ISA {
 
-THOR_FN std::uint64_t share_key(std::uint64_t id, std::int64_t cell) {
-  return id << share_cell_bits | std::uint64_t(cell);
+THOR_FN std::uint64_t share_key(std::uint64_t id, std::int64_t entry) {
+  return id << share_cell_bits | std::uint64_t(entry);
 }
 THOR_FN std::uint64_t id_of(const ShareTables& tables, std::uint64_t key) {
   constexpr std::uint64_t all = (1ull << share_id_bits) - 1;
@@ -77,27 +77,27 @@ THOR_FN bool spill(const ShareTables& tables, ShareReport& report, const Share& 
   return true;
 }
 
-/// The tally's cells, shared by all lanes through the backend's atomic operations.
+/// The tally's entries, shared by all lanes through the backend's atomic operations.
 template <class Atomic>
-struct SharedCells {
-  std::uint64_t* cells;
+struct SharedEntries {
+  std::uint64_t* entries;
   std::int64_t own;
   int copies, copy;
   const ShareTables& tables;
   ShareReport& report;
 
   THOR_FN std::uint64_t add(std::int64_t i, std::uint64_t value) const {
-    return Atomic::add(cells + place_of(i, own, copies, copy), value);
+    return Atomic::add(entries + place_of(i, own, copies, copy), value);
   }
   THOR_FN void raise(std::int64_t i, std::uint64_t value) const {
-    Atomic::max(cells + place_of(i, own, copies, copy), value);
+    Atomic::max(entries + place_of(i, own, copies, copy), value);
   }
-  THOR_FN void join(std::uint64_t id, std::int64_t cell, std::uint64_t share) const {
-    if (put<Atomic>(tables.now, tables.slots, share_key(id, cell), share)) return;
-    if (!spill<Atomic>(tables, report, {id, cell, share})) split(id, cell, share);
+  THOR_FN void join(std::uint64_t id, std::int64_t entry, std::uint64_t share) const {
+    if (put<Atomic>(tables.now, tables.slots, share_key(id, entry), share)) return;
+    if (!spill<Atomic>(tables, report, {id, entry, share})) split(id, entry, share);
   }
-  THOR_FN void split(std::uint64_t id, std::int64_t cell, std::uint64_t share) const {
-    add_sums(*this, cell, sums_of(share, id));
+  THOR_FN void split(std::uint64_t id, std::int64_t entry, std::uint64_t share) const {
+    add_sums(*this, entry, sums_of(share, id));
     Atomic::add(&report.split, 1u);
   }
 };
@@ -105,8 +105,8 @@ struct SharedCells {
 /// After a slice: counts the shares in a slot of the table if their photon has ended, else keeps them in the other
 /// table.
 template <class Atomic>
-THOR_FN void flush_slot(std::uint64_t i, const SharedCells<Atomic>& cells) {
-  const ShareTables& tables = cells.tables;
+THOR_FN void flush_slot(std::uint64_t i, const SharedEntries<Atomic>& entries) {
+  const ShareTables& tables = entries.tables;
   ShareSlot& slot = tables.now[i];
   const ShareSlot full = slot;
   if (full.key == 0) return;
@@ -114,14 +114,14 @@ THOR_FN void flush_slot(std::uint64_t i, const SharedCells<Atomic>& cells) {
   const Share share{id_of(tables, full.key), cell_of(full.key), full.share};
   const bool flies = has_bit(tables.in_flight, share.id);
   if (!flies && !has_bit(tables.at_host, share.id)) {
-    add_sums(cells, share.cell, sums_of(share.share, share.id));
+    add_sums(entries, share.entry, sums_of(share.share, share.id));
     return;
   }
-  if ((!flies || tables.spills) && spill<Atomic>(tables, cells.report, share)) return;
+  if ((!flies || tables.spills) && spill<Atomic>(tables, entries.report, share)) return;
   if (put<Atomic>(tables.next, tables.slots, full.key, share.share)) {
-    Atomic::add(&cells.report.kept, 1u);
-  } else if (!spill<Atomic>(tables, cells.report, share)) {
-    cells.split(share.id, share.cell, share.share);
+    Atomic::add(&entries.report.kept, 1u);
+  } else if (!spill<Atomic>(tables, entries.report, share)) {
+    entries.split(share.id, share.entry, share.share);
   }
 }
 

@@ -50,7 +50,7 @@ struct SquadSize {
   std::size_t rays;       ///< that wait after their first segments
   std::size_t fusing;     ///< observers whose rays are fused
   std::size_t slots;      ///< of a table of shares; 0: nothing is joined
-  std::size_t counters;   ///< cells of the counters of the tally
+  std::size_t counters;   ///< entries of the counters of the tally
 };
 
 /// A part of the lanes with a queue of its own. There are two, so that the device has work while the host looks at what

@@ -73,10 +73,10 @@ __global__ void __launch_bounds__(block, blocks_held<P, device::Slice::logs>())
 }
 
 __global__ void flush_shares(const THOR_PARAMETER device::Program<THOR_REAL> program) {
-  const auto cells = device::cells_of<Atomic>(program, int(blockIdx.x) % program.copies);
+  const auto entries = device::entries_of<Atomic>(program, int(blockIdx.x) % program.copies);
   const std::uint64_t stride = std::uint64_t(gridDim.x) * block;
-  for (std::uint64_t i = blockIdx.x * std::uint64_t(block) + threadIdx.x; i < cells.tables.slots; i += stride) {
-    device::flush_slot(i, cells);
+  for (std::uint64_t i = blockIdx.x * std::uint64_t(block) + threadIdx.x; i < entries.tables.slots; i += stride) {
+    device::flush_slot(i, entries);
   }
 }
 
