@@ -2,6 +2,7 @@
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/drivers/mcrt/sky.hpp"
+#include "thor/generators/gas_lists.hpp"
 #include "thor/generators/source_list.hpp"
 #include "thor/io/array/output.hpp"
 
@@ -23,6 +24,10 @@ double read_fastest(const config::Dataset&, const Line&, const GridShape&, const
 std::shared_ptr<const SourceList> build_source_list(const config::Generator&, const Medium&, std::uint64_t, Light&) {
   return nullptr;
 }
+GasLists::GasLists(const config::Generator& generator, const Medium& medium, std::uint64_t, const EmitterOptions& options,
+                   Light&)
+    : generator_(generator), mesh_(medium.mesh), partition_(options.partition) {}
+std::shared_ptr<const SourceList> GasLists::list(int) const { return nullptr; }
 
 void check_cosmology(const config::Config&, const Refuse&) {}
 

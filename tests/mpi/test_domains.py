@@ -36,6 +36,18 @@ class Same(RankCase, DomainCase):
                     self.assertEqual(file["domains"].attrs["count"], domains)
                     self.assertGreater(file["domains"].attrs["travellers"], 40)
 
+    def test_light_of_cells(self):
+        """Each rank has that of its own cells."""
+        self.random_grid((8, 7, 9))
+        for shares in ({"photons_per_1e42": 2e-13, "max_photons": 5}, {"photons": 300, "minimum_luminosity": "3e54 erg/s"}):
+            config = on_random_grid(20)
+            config["generators"][0] = {"type": "gas", "emission": "field", "field": "light", **shares}
+            whole = self.run_thor(config, "--device", "cpu")
+            for ranks, domains in ((2, 2), (3, 5), (4, 2)):
+                with self.subTest(shares=shares, ranks=ranks, domains=domains):
+                    out = self.on_ranks(ranks, config, "--domains", domains, "--margin", 1, "--threads", 1)
+                    self.assert_same(whole, out)
+
     def test_lengths_of_core_skipping(self):
         """Those of the whole grid, whoever holds its parts."""
         self.random_grid((8, 9, 10), smooth=True)
@@ -88,16 +100,26 @@ class Same(RankCase, DomainCase):
             file["light"][:, :, 6:] = 0
             file["HI_density"][:, :, :6] *= 1e3
             file["dust"][...] = 0
+        self.expect_relief("none", (1200, 4800, 19200, 76800))
+
+    def test_with_the_lengths_of_core_skipping(self):
+        """One that takes over gets the lengths in the cells of the other, which it cannot know of itself."""
+        self.random_grid((6, 6, 12), smooth=True)
+        with h5py.File(self.folder / "grid.h5", "r+") as file:
+            file["light"][:, :, 6:] = 0
+        self.expect_relief("local", (2000, 8000, 32000, 128000, 512000))
+
+    def expect_relief(self, core_skip, numbers_of_photons):
         def run(photons, name, *relief):
             """Copies of domains that were taken."""
-            config = on_random_grid(photons, acceleration={"jumps": False, "core_skip": "none"})
+            config = on_random_grid(photons, acceleration={"jumps": False, "core_skip": core_skip})
             config["generators"] = config["generators"][:1]
             del config["observers"], config["outputs"][1]
             out = self.on_ranks(2, config, "--domains", 2, "--margin", 0, "--threads", 1, *relief).rename(self.folder / name)
             with h5py.File(out) as file:
                 return file["domains"].attrs["copies"]
         # A rank is idle for a while before it takes over: a fast processor needs more photons for that.
-        photons = next((n for n in (1200, 4800, 19200, 76800) if run(n, "relief.h5") > 0), None)
+        photons = next((n for n in numbers_of_photons if run(n, "relief.h5") > 0), None)
         self.assertIsNotNone(photons, "no rank took over")
         self.assertEqual(run(photons, "none.h5", "--no-relief"), 0)
         self.assert_same(self.folder / "relief.h5", self.folder / "none.h5")

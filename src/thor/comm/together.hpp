@@ -1,5 +1,9 @@
 #pragma once
+#include <array>
+#include <bit>
 #include <functional>
+#include <type_traits>
+#include <vector>
 
 #include "thor/comm/world.hpp"
 
@@ -9,5 +13,21 @@ namespace thor::comm {
 /// called on all before the first of these throws its error, which ends the others: so that of files that belong
 /// together none is left half-written.
 void do_together(const World& world, const std::function<void()>& work, const std::function<void()>& undo);
+
+/// Collective: the values that the ranks have, on each of them.
+template <class T>
+std::vector<T> of_all(const World& world, const T& own) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
+  using Bits = std::array<std::uint64_t, sizeof(T) / sizeof(std::uint64_t)>;
+  const auto bits = std::bit_cast<Bits>(own);
+  const std::vector<std::uint64_t> words = world.from_first(world.at_first({bits.begin(), bits.end()}));
+  std::vector<T> all;
+  for (std::size_t i = 0; i < words.size(); i += bits.size()) {
+    Bits one;
+    for (std::size_t k = 0; k < one.size(); ++k) one[k] = words[i + k];
+    all.push_back(std::bit_cast<T>(one));
+  }
+  return all;
+}
 
 }  // namespace thor::comm

@@ -42,6 +42,10 @@ struct CellMedium {
   THOR_FN Here here(const Lane& lane) const {
     return at(lane.place);
   }
+  template <class Birth>
+  THOR_FN Here gas_at_birth(const Birth& birth) const {
+    return at(birth.place);
+  }
   /// The gas of a cell is the same everywhere in it.
   template <class Lane>
   THOR_FN Here arrived(const Lane&, const Here& here) const {

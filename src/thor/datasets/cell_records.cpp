@@ -85,10 +85,10 @@ bool CellRecords::same(std::int64_t i, std::int64_t j) const {
   return to_bits(*a) == to_bits(*b) && std::memcmp(a, b, sizeof(float) * std::size_t(layout_.stride())) == 0;
 }
 
-void CellRecords::set_core_scale(const std::vector<float>& scale, int threads) {
+void CellRecords::set_core_scale(const std::vector<float>& scale, int threads, float to_face) {
   const int at = layout_.core_scale_at();
   parallel_for(threads, scale.size(), 1 << 16, [&](std::size_t first, std::size_t end) {
-    for (std::size_t i = first; i < end; ++i) numbers(std::int64_t(i))[at] = scale[i] - 0.5f;
+    for (std::size_t i = first; i < end; ++i) numbers(std::int64_t(i))[at] = scale[i] - to_face;
   });
 }
 

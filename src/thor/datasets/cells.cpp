@@ -37,8 +37,9 @@ UniformGrid<double> without_gas(const GridShape& shape) {
     g.shape[k] = int(shape.count[k]);
     g.tiles[k] = int((shape.count[k] + (1 << g.tile) - 1) >> g.tile);
     g.zero[k] = -shape.origin[k] / shape.cell_size;
+    g.whole[k] = g.shape[k];
   }
-  g.periodic = shape.periodic;
+  g.periodic = g.repeats = shape.periodic;
   return g;
 }
 

@@ -94,6 +94,7 @@ concept PlaceableIn = requires(const D dataset, L lane, B& birth, T table, const
   dataset.enter(birth);
   dataset.settle(birth, bool());
   { dataset.has_gas(birth) } -> std::convertible_to<bool>;
+  dataset.gas_at_birth(birth);
 };
 
 }  // namespace THOR_ISA

@@ -6,6 +6,14 @@
 
 namespace thor {
 
+/// How many parts a mesh is cut into, and how.
+struct Cut {
+  int count;
+  std::int64_t margin;  ///< cells by which each domain is padded
+  /// The share of all photons that begin in a box, between fractions of the sides of the mesh; none: it is not known.
+  std::function<double(const std::array<double, 3>& low, const std::array<double, 3>& high)> light{};
+};
+
 /// A type of dataset, as the host sees it: its keys, and how it becomes the medium of a run. Which kernel a medium
 /// needs is the matter of its AnyDataset.
 struct DatasetType {
@@ -14,12 +22,13 @@ struct DatasetType {
   bool model;             ///< the configuration says what the gas is; otherwise a file does
   bool flows;             ///< takes `velocity`
   bool gridded;           ///< the gas always lies in cells
-  bool in_parts = false;  ///< several processes can hold it together
   double peak;            ///< maxima of the spectrum of static gas, in units of (a tau0)^(1/3); 0: not known
   void (*add_keys)(config::Section<config::Dataset>& section);
   MediumOutline (*outline)(const config::Dataset& dataset, const Line& line, const Refuse& refuse);
   /// Reads or makes the cells of the medium; null for types without cells.
   void (*add_cells)(Medium& medium, const config::Dataset& dataset, const Line& line, const CellOptions& options);
+  /// Cuts the mesh into domains that several processes can hold together; null where they cannot.
+  std::shared_ptr<const Partition> (*divide)(const MediumOutline& outline, const Cut& cut) = nullptr;
 };
 
 /// All types, in the order of types.list.

@@ -89,13 +89,6 @@ CellBox Domains::grown(CellBox box, std::int64_t margin) const {
   return box;
 }
 
-std::vector<int> Domains::holders(int domain, int ranks) const {
-  if (ranks < count()) return {domain % ranks};
-  std::vector<int> holders;
-  for (int rank = domain; rank < ranks; rank += count()) holders.push_back(rank);
-  return holders;
-}
-
 int Domains::owner(const CellIndex& cell) const {
   std::int64_t place = 0;
   for (std::size_t k = 0; k < 3; ++k) place = place * slabs_[k] + slab_[k][std::size_t(cell[k])];

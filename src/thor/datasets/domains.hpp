@@ -1,12 +1,10 @@
 #pragma once
-#include <array>
-#include <cstdint>
 #include <functional>
 #include <vector>
 
-namespace thor {
+#include "thor/datasets/partition.hpp"
 
-using CellIndex = std::array<std::int64_t, 3>;
+namespace thor {
 
 /// A cuboid of cells. In a periodic grid it may begin before the first cell, or end after the last.
 struct CellBox {
@@ -72,8 +70,6 @@ class Domains {
   CellBox grown(CellBox box, std::int64_t margin) const;
   /// The domain that a cell belongs to.
   int owner(const CellIndex& cell) const;
-  /// The ranks that hold a domain at first: each rank has one or, if there are fewer ranks than domains, several.
-  std::vector<int> holders(int domain, int ranks) const;
 
  private:
   void cut(const CellBox& box, int count, const Work& work);

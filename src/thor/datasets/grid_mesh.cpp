@@ -13,6 +13,24 @@ namespace thor {
 
 double GridMesh::volume(std::int64_t) const { return std::pow(shape_.cell_size, 3); }
 
+CellNumbers GridMesh::numbers() const {
+  const auto ny = std::uint64_t(shape_.count[1]), nz = std::uint64_t(shape_.count[2]);
+  const auto [x, y, z] = box_.first;
+  return {(std::uint64_t(x) * ny + std::uint64_t(y)) * nz + std::uint64_t(z), std::uint64_t(box_.count[2]),
+          std::uint64_t(box_.count[1]), nz, ny * nz};
+}
+
+std::array<std::int32_t, 3> GridMesh::place(std::int64_t number) const {
+  const std::int64_t ny = shape_.count[1], nz = shape_.count[2];
+  return {std::int32_t(number / (ny * nz)), std::int32_t(number / nz % ny), std::int32_t(number % nz)};
+}
+
+HostMesh::Position GridMesh::centre(const std::array<std::int32_t, 3>& place) const {
+  Position centre = low();
+  for (std::size_t k = 0; k < 3; ++k) centre[k] += place[k] + 0.5;
+  return centre;
+}
+
 HostMesh::Position GridMesh::low() const {
   Position corner{};
   for (std::size_t k = 0; k < 3; ++k) corner[k] = shape_.origin[k] / shape_.cell_size;
@@ -70,7 +88,7 @@ void GridMesh::check_field(const io::Input& file, const std::string& field) cons
 
 void GridMesh::read_field(const std::string& path, const std::string& field, int threads,
                           const std::function<void(std::int64_t, double)>& take) const {
-  thor::read_field(path, field, shape_, shape_.box(), threads, take);
+  thor::read_field(path, field, shape_, box_, threads, take);
 }
 
 std::vector<Derived> GridMesh::derived() const {

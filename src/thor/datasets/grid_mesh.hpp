@@ -3,13 +3,17 @@
 
 namespace thor {
 
-/// A uniform grid, in cells.
+/// A uniform grid, or the cells of a box of it, in cells.
 class GridMesh : public HostMesh {
  public:
-  explicit GridMesh(const GridShape& shape) : shape_(shape) {}
+  explicit GridMesh(const GridShape& shape) : GridMesh(shape, shape.box()) {}
+  GridMesh(const GridShape& shape, const CellBox& box) : shape_(shape), box_(box) {}
 
   const char* name() const override { return "grid"; }
-  std::int64_t cells() const override { return shape_.cells(); }
+  std::int64_t cells() const override { return box_.cells(); }
+  CellNumbers numbers() const override;
+  std::array<std::int32_t, 3> place(std::int64_t number) const override;
+  Position centre(const std::array<std::int32_t, 3>& place) const override;
   double volume(std::int64_t cell) const override;
   Position low() const override;
   Position sides() const override;
@@ -24,6 +28,7 @@ class GridMesh : public HostMesh {
 
  private:
   GridShape shape_;
+  CellBox box_;
 };
 
 /// Gives a medium the cells of a grid, whose side is its unit of length.

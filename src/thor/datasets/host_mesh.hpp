@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "thor/core/derived.hpp"
+#include "thor/datasets/cell_numbers.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/array/output.hpp"
 
 namespace thor {
 
-/// The cells of a dataset as the host sees them, whatever their shape: where sources lie, what files hold of a cell,
-/// and what a result says of them. Positions are in units of the dataset from its origin, along each axis.
+/// The cells of a dataset as the host sees them, all or those of a domain, whatever their shape: where sources lie, what
+/// files hold of a cell, and what a result says of them. Positions are in units of the dataset from its origin, along
+/// each axis.
 class HostMesh {
  public:
   using Position = std::array<double, 3>;
@@ -27,8 +29,11 @@ class HostMesh {
 
   virtual const char* name() const = 0;  ///< in messages: "grid"
   virtual std::int64_t cells() const = 0;
+  virtual CellNumbers numbers() const = 0;                              ///< of the cells among those of the whole mesh
+  virtual std::array<std::int32_t, 3> place(std::int64_t number) const = 0;  ///< of a cell of the whole mesh
+  virtual Position centre(const std::array<std::int32_t, 3>& place) const = 0;
   virtual double volume(std::int64_t cell) const = 0;  ///< [cm^3]
-  virtual Position low() const = 0;                    ///< the corner of the box around all cells,
+  virtual Position low() const = 0;                    ///< the corner of the box around the whole mesh,
   virtual Position sides() const = 0;                  ///< and its sides
   virtual bool periodic() const = 0;
 
@@ -40,7 +45,7 @@ class HostMesh {
 
   /// Error(input) if an array of a file has not one number for each cell.
   virtual void check_field(const io::Input& file, const std::string& field) const = 0;
-  /// An array of a file, in threads: take(cell, value).
+  /// An array of a file, in threads: take(cell, value), for these cells.
   virtual void read_field(const std::string& path, const std::string& field, int threads,
                           const std::function<void(std::int64_t cell, double value)>& take) const = 0;
 

@@ -1,5 +1,8 @@
 #include "thor/datasets/medium.hpp"
 
+#include <algorithm>
+
+#include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/dataset_type.hpp"
 
 namespace thor {
@@ -9,6 +12,24 @@ const DatasetType& dataset_type(std::string_view name) {
     if (name == type->name) return *type;
   }
   throw Error(ExitCode::internal, "there is no dataset type " + std::string(name));
+}
+
+std::vector<CountedCells> counted_cells(const Medium& medium, const comm::World& world) {
+  if (!medium.divided) {
+    constexpr std::int64_t run = 1 << 16;
+    CountedCells all{medium.cells.get(), {}};
+    const std::int64_t count = all.cells->shape().cells();
+    for (std::int64_t i = 0; i < count; i += run) all.runs.emplace_back(i, std::min(i + run, count));
+    return {all};
+  }
+  const Partition& partition = *medium.divided->partition;
+  std::vector<CountedCells> counted;
+  for (const GasPart& part : medium.divided->parts) {
+    const bool counts = partition.holders(part.domain, world.ranks()).front() == world.rank();
+    counted.push_back({part.cells.get(), {}});
+    if (counts) counted.back().runs = partition.own_cells(part.domain);
+  }
+  return counted;
 }
 
 MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {

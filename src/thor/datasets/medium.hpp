@@ -34,28 +34,28 @@ struct MediumOutline {
   GridShape grid;                        ///< of a uniform grid
 };
 
-/// A part of a grid in the memory of this process: a domain and its margin.
-struct GridPart {
+/// A part of a mesh in the memory of this process: a domain and its margin.
+struct GasPart {
   int domain;
-  CellBox box;
   std::shared_ptr<const Cells> cells;
-  UniformGrid<double> dataset;  ///< with cells that are counted from the first of the box
+  AnyDataset dataset;  ///< in the part's own cells
 };
 
-/// A grid that several processes hold together, each some of its domains.
-struct DividedGrid {
-  Domains domains;
-  UniformGrid<double> whole;                 ///< without cells
-  std::vector<GridPart> parts;               ///< those of this process
-  std::function<GridPart(int domain)> read;  ///< reads another one; none: it takes what only their ranks know
+/// Gas that several processes hold together, each some of its domains.
+struct DividedGas {
+  std::shared_ptr<const Partition> partition;
+  std::vector<GasPart> parts;  ///< those of this process
+  /// Reads another one; `core_scale`: that of its cells, which those who hold it know.
+  std::function<GasPart(int domain, const std::vector<float>& core_scale)> read;
 };
 
 /// The gas of a run, whose dataset is what the kernel sees.
 struct Medium : MediumOutline {
-  std::shared_ptr<const Cells> cells;          ///< the cells that the dataset points to; null where it has none
-  CellStatistics statistics{};                 ///< of all of them
-  std::shared_ptr<const DividedGrid> divided;  ///< null: this process holds all cells. Else `dataset` is the grid
-                                               ///< without cells, and `cells` are those of the first part
+  std::shared_ptr<const Cells> cells;         ///< the cells that the dataset points to; null where it has none
+  CellStatistics statistics{};                ///< of all of them
+  std::shared_ptr<const DividedGas> divided;  ///< null: this process holds all cells. Else `dataset` is the whole mesh
+                                              ///< with the gas of one cell, for births that look for their place in
+                                              ///< it, and `cells` are those of the first part
   std::vector<std::int64_t> dropped{};  ///< cells of the whole grid that were bad, and are empty now, in their order
 };
 
@@ -67,9 +67,9 @@ MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, c
 struct CellOptions {
   bool core_skip;  ///< compute the lengths for core skipping
   int threads;
-  const comm::World* world = nullptr;        ///< processes of the run; null: this one alone
-  std::shared_ptr<const Domains> domains{};  ///< by which they share the cells; null: each has all
-  bool join = false;                         ///< find equal neighbours, for sphere jumps
+  const comm::World* world = nullptr;            ///< processes of the run; null: this one alone
+  std::shared_ptr<const Partition> partition{};  ///< by which they share the cells; null: each has all
+  bool join = false;                             ///< find equal neighbours, for sphere jumps
   double dust_depth = 1;  ///< path since a scattering on which dust of a periodic box counts, in its longest sides
 };
 

@@ -53,6 +53,10 @@ struct Meshless {
   THOR_FN Here here(const Lane& lane) const {
     return lane.place;
   }
+  template <class Birth>
+  THOR_FN Here gas_at_birth(const Birth& birth) const {
+    return birth.place;
+  }
   template <class Lane>
   THOR_FN Here arrived(const Lane& lane, const Here&) const {
     return lane.place;

@@ -2,13 +2,11 @@
 #include <span>
 #include <vector>
 
-#include "thor/comm/world.hpp"
-#include "thor/datasets/domains.hpp"
+#include "thor/datasets/medium.hpp"
 
 namespace thor {
 
-class Cells;
-struct GridShape;
+class GridPartition;
 
 /// The length of core skipping at the centre of each cell, in cells: one cell's own optical depth does nothing on fine
 /// grids, so it is the shortest way to where a photon would get out of thick gas or out of the line,
@@ -33,8 +31,11 @@ struct HeldCells {
 /// Collective: the same lengths where ranks hold a grid together, in each part with its margin, which is to be at least
 /// one cell wide. Ranks sweep their parts and tell each other the lengths at the borders, again and again until none
 /// has become shorter: then each is the shortest way through all parts.
-std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, const Domains& domains,
+std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, const GridPartition& partition,
                                                      const GridShape& whole, std::span<const HeldCells> held,
                                                      int threads);
+
+/// Collective: the lengths in all cells of a medium, or of its parts that this process holds.
+std::vector<std::vector<float>> core_lengths(const comm::World& world, const Medium& medium, int threads);
 
 }  // namespace thor

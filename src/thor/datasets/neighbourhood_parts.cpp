@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
@@ -71,10 +72,12 @@ struct Delivery {
 /// Tells the lengths at borders to those who have them in a margin.
 class Exchange {
  public:
-  Exchange(const comm::World& world, const Domains& domains, const GridShape& whole, std::map<int, HeldSheet>& sheets)
+  Exchange(const comm::World& world, const GridPartition& partition, const GridShape& whole,
+           std::map<int, HeldSheet>& sheets)
       : world_(world), sheets_(sheets) {
+    const Domains& domains = partition.domains();
     std::vector<std::vector<int>> holders;
-    for (int domain = 0; domain < domains.count(); ++domain) holders.push_back(domains.holders(domain, world.ranks()));
+    for (int domain = 0; domain < domains.count(); ++domain) holders.push_back(partition.holders(domain, world.ranks()));
     for (int domain = 0; domain < domains.count(); ++domain) {
       const std::vector<Piece> pieces = pieces_of_margin(domains, whole, domain);
       if (sheets.contains(domain)) pieces_[domain] = pieces;
@@ -156,9 +159,10 @@ class Exchange {
 
 }  // namespace
 
-std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, const Domains& domains,
+std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, const GridPartition& partition,
                                                      const GridShape& whole, std::span<const HeldCells> held,
                                                      int threads) {
+  const Domains& domains = partition.domains();
   std::map<int, HeldSheet> sheets;
   for (const HeldCells& part : held) {
     const CellBox padded = domains.padded(part.domain);
@@ -171,7 +175,7 @@ std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, c
     set_gradients(*part.cells, own, sheet, threads);
     sheets.emplace(part.domain, HeldSheet{padded, std::move(sheet)});
   }
-  Exchange exchange(world, domains, whole, sheets);
+  Exchange exchange(world, partition, whole, sheets);
   do {
     for (auto& [domain, part] : sheets) {
       if (part.lowered) relax(part.sheet);
@@ -185,6 +189,14 @@ std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, c
     sheet.length = {};
   }
   return scales;
+}
+
+std::vector<std::vector<float>> core_lengths(const comm::World& world, const Medium& medium, int threads) {
+  if (!medium.divided) return {neighbourhood_scale(*medium.cells, threads)};
+  std::vector<HeldCells> held;
+  for (const GasPart& part : medium.divided->parts) held.push_back({part.domain, part.cells.get()});
+  const auto& partition = dynamic_cast<const GridPartition&>(*medium.divided->partition);
+  return neighbourhood_scales(world, partition, medium.grid, held, threads);
 }
 
 }  // namespace thor

@@ -7,13 +7,14 @@
 #include <string>
 #include <tuple>
 
+#include "thor/comm/together.hpp"
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/equal_cells.hpp"
 #include "thor/datasets/grid_file.hpp"
-#include "thor/datasets/grid_mesh.hpp"
+#include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
@@ -147,21 +148,6 @@ void warn_of_wings(const Medium& m, const config::Dataset& dataset, const Line& 
       *dataset.stop_shift * std::sqrt(depth) / constants::angstrom);
 }
 
-/// Collective: the statistics of all ranks, of which each gives those of its own cells.
-CellStatistics statistics_of_all(const comm::World& world, const CellStatistics& own) {
-  const double values[] = {own.density, own.cells,        own.largest_opacity, own.largest_a,     own.faces,
-                           own.jumps,   own.largest_jump, own.largest_x_crit,  own.velocity_step, own.fastest};
-  std::vector<std::uint64_t> words;
-  for (const double value : values) words.push_back(std::bit_cast<std::uint64_t>(value));
-  words = world.from_first(world.at_first(words));
-  CellStatistics all;
-  for (std::size_t i = 0; i < words.size(); i += std::size(values)) {
-    const auto value = [&](std::size_t k) { return std::bit_cast<double>(words[i + k]); };
-    all.add({value(0), value(1), value(2), value(3), value(4), value(5), value(6), value(7), value(8), value(9)});
-  }
-  return all;
-}
-
 CellUnits units_of(const MediumOutline& m, const config::Dataset& dataset, const Line& line) {
   const AtomicTransition& first = line.first();
   CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
@@ -187,22 +173,15 @@ void say_dropped(const config::Dataset& dataset, const std::vector<std::int64_t>
     warning("{}: {} bad cells were made empty (dataset.bad_cells: drop)", dataset.path, dropped.size());
 }
 
-/// The domains that a rank holds at first.
-std::vector<int> held_by(const comm::World& world, const Domains& domains) {
-  std::vector<int> held;
-  for (int domain = 0; domain < domains.count(); ++domain) {
-    if (std::ranges::count(domains.holders(domain, world.ranks()), world.rank()) > 0) held.push_back(domain);
-  }
-  return held;
-}
-
 /// Collective: what all ranks of a machine are about to hold has to fit, before any of them begins.
 void require_memory_of_all(const comm::World& world, const GridShape& grid, const CellLayout& layout,
-                           const Domains* domains) {
+                           const GridPartition* partition) {
   auto cells = double(grid.cells());
-  if (domains) {
+  if (partition) {
     cells = 0;
-    for (const int domain : held_by(world, *domains)) cells += double(domains->padded(domain).cells());
+    for (const int domain : partition->held_by(world.rank(), world.ranks())) {
+      cells += double(partition->frame(domain).box.cells());
+    }
   }
   const auto most = double(world.largest(std::uint64_t(cells)));
   require_memory(grid, most, layout, world.ranks_on_node());
@@ -221,37 +200,39 @@ auto stamp_of(const std::string& path) {
 class PartReader {
  public:
   PartReader(const Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
-             const CellOptions& options)
-      : outline_(m), dataset_(dataset), line_(line), units_(units), options_(options), domains_(*options.domains) {
-    const std::vector<int> held = held_by(*options.world, domains_);
-    first_ = held.front();
+             const CellOptions& options, const std::vector<int>& held)
+      : outline_(m),
+        dataset_(dataset),
+        line_(line),
+        units_(units),
+        options_(options),
+        partition_(dynamic_cast<const GridPartition&>(*options.partition)),
+        first_(held.front()) {
     std::vector<CellBox> boxes;
-    for (const int domain : held) boxes.push_back(domains_.box(domain));
+    for (const int domain : held) boxes.push_back(partition_.domains().box(domain));
     fastest_ = fastest_of_all(*options.world, dataset_, line_, m.grid, boxes, options.threads);
   }
 
   std::shared_ptr<Cells> read(int domain) const {
-    return cells_of(domains_.padded(domain), options_.core_skip, domain != first_);
+    return cells_of(partition_.frame(domain).box, options_.core_skip, domain != first_);
   }
   /// Equal neighbours in a part are found with the cells around it.
   void join(int domain, Cells& cells) const {
-    const CellBox padded = domains_.padded(domain), box = domains_.grown(padded, equal_cells_reach);
+    const CellBox padded = partition_.frame(domain).box, box = partition_.domains().grown(padded, equal_cells_reach);
     const auto known = cells_of(box, false, true);
     cells.join({*known, box, outline_.grid.count}, padded, options_.threads);
   }
-  GridPart part_of(int domain, const std::shared_ptr<const Cells>& cells, double fastest_gas) const {
-    GridPart part{domain, domains_.padded(domain), cells, cells->dataset()};
-    part.dataset.physics = physics_of(outline_, dataset_, line_, fastest_gas, options_.dust_depth);
-    if (!part.dataset.periodic) {
-      const GridShape& whole = outline_.grid;
-      part.dataset.borders = PartFrame{part.box, whole.count, whole.periodic}.borders();
-      for (std::size_t k = 0; k < 3; ++k) {
-        part.dataset.corner[k] = int(part.box.first[k]);
-        part.dataset.turn[k] = whole.periodic ? int(whole.count[k]) : 0;
-        part.dataset.zero[k] = std::get<UniformGrid<double>>(outline_.dataset).zero[k];
-      }
+  GasPart part_of(int domain, const std::shared_ptr<const Cells>& cells, double fastest_gas) const {
+    const auto& whole = std::get<UniformGrid<double>>(outline_.dataset);
+    const PartFrame& frame = partition_.frame(domain);
+    UniformGrid<double> part = cells->dataset();
+    part.physics = physics_of(outline_, dataset_, line_, fastest_gas, options_.dust_depth);
+    part.repeats = whole.periodic;
+    if (!part.periodic) part.borders = frame.borders();
+    for (std::size_t k = 0; k < 3; ++k) {
+      part.whole[k] = whole.shape[k], part.corner[k] = int(frame.box.first[k]), part.zero[k] = whole.zero[k];
     }
-    return part;
+    return {domain, cells, part};
   }
 
  private:
@@ -264,33 +245,35 @@ class PartReader {
   const Line line_;
   const CellUnits units_;
   const CellOptions options_;
-  const Domains domains_;
+  const GridPartition partition_;
   int first_;  ///< domain of this rank, of which warnings are said
   double fastest_;
 };
 
 /// Collective: what the cells of all ranks are, of which each counts those that it holds first.
-CellStatistics survey_parts(const CellOptions& options, const std::vector<int>& held,
+CellStatistics survey_parts(const CellOptions& options, const GridPartition& partition, const std::vector<int>& held,
                             const std::vector<std::shared_ptr<Cells>>& parts) {
-  const Domains& domains = *options.domains;
   CellStatistics own;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (domains.holders(held[i], options.world->ranks()).front() != options.world->rank()) continue;
-    CellBox counted = domains.box(held[i]);
-    const CellIndex first = domains.padded(held[i]).first;
+    if (partition.holders(held[i], options.world->ranks()).front() != options.world->rank()) continue;
+    CellBox counted = partition.domains().box(held[i]);
+    const CellIndex first = partition.frame(held[i]).box.first;
     for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= first[k];
     parts[i]->survey(options.threads, counted);
     own.add(parts[i]->statistics());
   }
-  return statistics_of_all(*options.world, own);
+  CellStatistics all;
+  for (const CellStatistics& statistics : comm::of_all(*options.world, own)) all.add(statistics);
+  return all;
 }
 
 /// The domains of this rank.
 void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, const CellUnits& units,
                const CellOptions& options) {
   const comm::World& world = *options.world;
-  const auto reader = std::make_shared<const PartReader>(m, dataset, line, units, options);
-  const std::vector<int> held = held_by(world, *options.domains);
+  const auto& partition = dynamic_cast<const GridPartition&>(*options.partition);
+  const std::vector<int> held = partition.held_by(world.rank(), world.ranks());
+  const auto reader = std::make_shared<const PartReader>(m, dataset, line, units, options, held);
   std::vector<std::shared_ptr<Cells>> parts;
   std::vector<HeldCells> held_cells;
   for (const int domain : held) {
@@ -303,33 +286,31 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   })) > 0;
   for (std::size_t i = 0; joins && i < parts.size(); ++i) reader->join(held[i], *parts[i]);
   if (options.core_skip) {
-    const auto scales = neighbourhood_scales(world, *options.domains, m.grid, held_cells, options.threads);
+    const auto scales = neighbourhood_scales(world, partition, m.grid, held_cells, options.threads);
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(scales[i], options.threads);
   }
-  m.statistics = survey_parts(options, held, parts);
-  auto divided = std::make_shared<DividedGrid>(DividedGrid{*options.domains, {}, {}, {}});
+  m.statistics = survey_parts(options, partition, held, parts);
+  auto divided = std::make_shared<DividedGas>(DividedGas{options.partition, {}, {}});
   const double fastest_gas = m.statistics.fastest;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     divided->parts.push_back(reader->part_of(held[i], parts[i], fastest_gas));
   }
-  if (!options.core_skip) {
-    divided->read = [=, path = dataset.path, stamp = stamp_of(dataset.path)](int domain) {
-      const auto cells = reader->read(domain);
-      if (joins) reader->join(domain, *cells);
-      GridPart part = reader->part_of(domain, cells, fastest_gas);
-      if (stamp_of(path) != stamp) {
-        throw Error(ExitCode::input, path + ": changed during the run: run again, or use --no-relief");
-      }
-      return part;
-    };
-  }
+  divided->read = [=, path = dataset.path, stamp = stamp_of(dataset.path), threads = options.threads](
+                      int domain, const std::vector<float>& core_scale) {
+    const auto cells = reader->read(domain);
+    if (joins) reader->join(domain, *cells);
+    if (!core_scale.empty()) cells->set_core_scale(core_scale, threads, 0);
+    GasPart part = reader->part_of(domain, cells, fastest_gas);
+    if (stamp_of(path) != stamp) {
+      throw Error(ExitCode::input, path + ": changed during the run: run again, or use --no-relief");
+    }
+    return part;
+  };
   m.cells = divided->parts.front().cells;
-  UniformGrid<double> whole = m.cells->dataset();
-  const UniformGrid<double> outlined = std::get<UniformGrid<double>>(m.dataset);
-  for (int k = 0; k < 3; ++k) whole.shape[k] = outlined.shape[k], whole.zero[k] = outlined.zero[k];
-  whole.gas.numbers = whole.around = {}, whole.periodic = m.grid.periodic;
-  whole.physics = physics_of(m, dataset, line, fastest_gas, options.dust_depth);
-  m.dataset = divided->whole = whole;
+  static constexpr float blank[8] = {1, 1};
+  auto& whole = std::get<UniformGrid<double>>(m.dataset);
+  whole.gas = m.cells->dataset().gas;
+  whole.gas.numbers = {blank, 0}, whole.gas.stride = 0;  // every cell is this one
   m.divided = std::move(divided);
 }
 
@@ -337,9 +318,9 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   const CellUnits units = units_of(m, dataset, line);
   if (options.world) {
     const CellLayout layout{dataset.packed, dataset.dust.has_value(), options.core_skip};
-    require_memory_of_all(*options.world, m.grid, layout, options.domains.get());
+    require_memory_of_all(*options.world, m.grid, layout, dynamic_cast<const GridPartition*>(options.partition.get()));
   }
-  if (options.domains) {
+  if (options.partition) {
     add_parts(m, dataset, line, units, options);
   } else {
     const auto cells = read_cells(dataset, line, m.grid, units, {m.grid.box(), options.core_skip, 0, options.threads});
@@ -360,6 +341,23 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   std::get<UniformGrid<double>>(m.dataset).physics =
       physics_of(m, dataset, line, m.statistics.fastest, options.dust_depth);
   warn_of_wings(m, dataset, line);
+}
+
+std::shared_ptr<const Partition> divide_grid(const MediumOutline& m, const Cut& cut) {
+  const GridShape& grid = m.grid;
+  Domains::Work work;
+  if (cut.light) {
+    // Half of the work is thought to be where photons begin, and half to be everywhere.
+    work = [&](const CellBox& box) {
+      std::array<double, 3> low{}, high{};
+      for (std::size_t k = 0; k < 3; ++k) {
+        low[k] = double(box.first[k]) / double(grid.count[k]);
+        high[k] = double(box.first[k] + box.count[k]) / double(grid.count[k]);
+      }
+      return cut.light(low, high) + double(box.cells()) / double(grid.cells());
+    };
+  }
+  return std::make_shared<GridPartition>(grid, Domains(grid.count, grid.periodic, cut.count, cut.margin, work));
 }
 
 }  // namespace
@@ -392,10 +390,10 @@ const DatasetType uniform_grid_type{.name = "uniform_grid",
                                     .model = false,
                                     .flows = false,
                                     .gridded = true,
-                                    .in_parts = true,
                                     .peak = 0,
                                     .add_keys = config::add_grid_keys,
                                     .outline = outline_grid,
-                                    .add_cells = add_grid_cells};
+                                    .add_cells = add_grid_cells,
+                                    .divide = divide_grid};
 
 }  // namespace thor

@@ -21,13 +21,14 @@ struct UniformGrid {
   int tiles[3];  ///< along each axis, the last index the fastest in memory, as in a tile
   bool periodic;
   int borders;    ///< bits 2 k and 2 k + 1: behind the lower and upper face along axis k lies another part
-  int corner[3];  ///< of a part: its first cell in the whole grid
-  int turn[3];    ///< of a part: cells after which the whole grid repeats; 0: it does not
-  Real zero[3];   ///< where the origin of the coordinates lies [cells from the corner], of a part from that of the whole
+  int whole[3];   ///< cells of the grid that this is a part of, or all of
+  int corner[3];  ///< the first of these cells in that grid
+  bool repeats;   ///< that grid is periodic
+  Real zero[3];   ///< where the origin of the coordinates lies [cells from the corner of that grid]
 
   static void for_each_field(auto f, auto&... d) {
     f(d.gas...), f(d.physics...), f(d.around...), f(d.shape...), f(d.tile...), f(d.tiles...), f(d.periodic...);
-    f(d.borders...), f(d.corner...), f(d.turn...), f(d.zero...);
+    f(d.borders...), f(d.whole...), f(d.corner...), f(d.repeats...), f(d.zero...);
   }
 };
 
@@ -244,16 +245,11 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
     const double place[3] = {lane.px, lane.py, lane.pz}, slope[3] = {lane.dx, lane.dy, lane.dz};
     const Int cells[3] = {lane.place.x, lane.place.y, lane.place.z};
     for (int k = 0; k < 3; ++k) {
-      Int cell = cells[k], turn = data.periodic ? data.shape[k] : 0;
-      if (is_part()) {
-        cell += data.corner[k], turn = data.turn[k];
-        if (turn > 0) cell += cell < 0 ? turn : cell >= turn ? -turn : 0;
-      }
-      double from_corner = from_lower_face(place[k]) - back * slope[k] + double(cell);
-      if (turn > 0) {
-        const double turns = from_corner / double(turn);
+      double from_corner = from_lower_face(place[k]) - back * slope[k] + double(shifted(cells[k], data.corner[k], k));
+      if (data.repeats) {
+        const double turns = from_corner / double(data.whole[k]);
         const double whole = double(std::int64_t(turns)) - (turns < 0 ? 1 : 0);
-        from_corner -= whole * double(turn);
+        from_corner -= whole * double(data.whole[k]);
       }
       position[k] = from_corner - double(data.zero[k]);
     }
@@ -261,18 +257,28 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
 
   // ---- The birth of a photon, one at a time.
 
+  /// A cell of the grid that this is a part of, in the part's own cells; where it is elsewhere, one that there is not.
+  THOR_FN Place own(IntOf<Real> x, IntOf<Real> y, IntOf<Real> z) const {
+    return {shifted(x, -data.corner[0], 0), shifted(y, -data.corner[1], 1), shifted(z, -data.corner[2], 2)};
+  }
+  /// The gas where a photon begins. A ray of its birth may begin in another part, where light does not depend on it.
+  template <class Birth>
+  THOR_FN auto gas_at_birth(const Birth& birth) const {
+    return this->at(held(birth.place));
+  }
+
   THOR_FN void place_point(auto& birth, const Real (&offset)[3], const int (&cell)[3]) const {
     birth.position = {offset[0], offset[1], offset[2]};
-    birth.place = {cell[0], cell[1], cell[2]};
+    birth.place = own(cell[0], cell[1], cell[2]);
   }
   /// Source i of a table: in its own cell, or in cell i, counted z first; at its offset, or anywhere in the cell.
   THOR_FN void place_source(auto& birth, const auto& table, std::uint64_t index, Vec3<Real> anywhere) const {
     if (table.place) {
       const std::int32_t* cell = table.place + 3 * index;
-      birth.place = {cell[0], cell[1], cell[2]};
+      birth.place = own(cell[0], cell[1], cell[2]);
     } else {
-      const auto ny = static_cast<std::uint64_t>(data.shape[1]), nz = static_cast<std::uint64_t>(data.shape[2]);
-      birth.place = {IntOf<Real>(index / (ny * nz)), IntOf<Real>(index / nz % ny), IntOf<Real>(index % nz)};
+      const auto ny = static_cast<std::uint64_t>(data.whole[1]), nz = static_cast<std::uint64_t>(data.whole[2]);
+      birth.place = own(IntOf<Real>(index / (ny * nz)), IntOf<Real>(index / nz % ny), IntOf<Real>(index % nz));
     }
     birth.position = anywhere;
     if (table.offset) {
@@ -284,15 +290,16 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
   THOR_FN void place_on_surface(auto& birth) const {
     const Real from_corner[3] = {birth.position.x + data.zero[0], birth.position.y + data.zero[1],
                                  birth.position.z + data.zero[2]};
-    IntOf<Real>* const cells[3] = {&birth.place.x, &birth.place.y, &birth.place.z};
+    IntOf<Real> cells[3] = {};
     Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
     for (int k = 0; k < 3; ++k) {
-      const IntOf<Real> last = data.shape[k] - 1;
+      const IntOf<Real> last = data.whole[k] - 1;
       IntOf<Real> cell = IntOf<Real>(from_corner[k]);
       cell = cell < 0 ? 0 : cell > last ? last : cell;
-      *cells[k] = cell;
+      cells[k] = cell;
       *offsets[k] = min(max(from_corner[k] - Real(cell), Real(0)), Real(1));
     }
+    birth.place = own(cells[0], cells[1], cells[2]);
   }
   /// From a point outside to where its ray enters, which is exactly on a face.
   THOR_FN void enter(auto& birth) const {
@@ -301,7 +308,7 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
     Real enters = 0, leaves = no_limit<Real>;
     int through = 0;
     for (int k = 0; k < 3; ++k) {
-      const Real low = -data.zero[k] - position[k], high = low + Real(data.shape[k]);
+      const Real low = -data.zero[k] - position[k], high = low + Real(data.whole[k]);
       const Real inverse = Real(1) / (abs(slope[k]) > Real(1e-20) ? slope[k] : Real(1e-20));
       const Real first = min(low * inverse, high * inverse);
       if (first > enters) enters = first, through = k;
@@ -314,11 +321,20 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
     IntOf<Real>* const cells[3] = {&birth.place.x, &birth.place.y, &birth.place.z};
     const bool up = slope[through] > Real(0);
     *offsets[through] = up ? Real(0) : Real(1);
-    *cells[through] = up ? 0 : data.shape[through] - 1;
+    *cells[through] = shifted(up ? 0 : data.whole[through] - 1, -data.corner[through], through);
   }
   THOR_FN void settle(auto& birth, bool) const {
     birth.position = {from_nearer_face(birth.position.x), from_nearer_face(birth.position.y),
                       from_nearer_face(birth.position.z)};
+  }
+
+ private:
+  /// A cell counted from another one along an axis; in a periodic grid each has one name.
+  template <class I>
+  THOR_FN I shifted(I cell, int by, int axis) const {
+    cell += by;
+    if (data.repeats) cell += cell < 0 ? data.whole[axis] : cell >= data.whole[axis] ? -data.whole[axis] : 0;
+    return cell;
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
+#include "thor/generators/gas_lists.hpp"
 #include "thor/generators/source_list.hpp"
 
 namespace thor {
@@ -258,7 +259,7 @@ Emitter<double> build_sources(std::span<const config::Generator> generators, std
       whole = whole && list;
     }
     if (s.spectrum == SourceSpectrum::gas && !s.in_gas) refuse(key + ".spectrum.temperature", "missing");
-    s.weight = light.photons > 0 ? light.luminosity / double(light.photons) : 0;
+    s.weight = light.by_source ? 1 : light.photons > 0 ? light.luminosity / double(light.photons) : 0;
     s.escape_fraction = g.escape_fraction;
     emitter.sources.push_back(s);
     emitter.light.push_back(light);
@@ -282,10 +283,41 @@ void check_generators(std::span<const config::Generator> generators, const Mediu
 }
 
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line, const Refuse& refuse) {
-  return build_sources(generators, seed, medium, line, refuse, [&](std::size_t i, Light& light) {
-    return build_source_list(generators[i], medium, seed + i, light);
-  });
+                              const Line& line, const Refuse& refuse, const EmitterOptions& options) {
+  if (!options.partition) {
+    return build_sources(generators, seed, medium, line, refuse, [&](std::size_t i, Light& light) {
+      return build_source_list(generators[i], medium, seed + i, light);
+    });
+  }
+  auto divided = std::make_shared<DividedLight>();
+  divided->generators.resize(generators.size());
+  std::vector<std::shared_ptr<const GasLists>> lists(generators.size());
+  const auto read = [&](std::size_t i, Light& light) -> std::shared_ptr<const SourceList> {
+    const config::Generator& g = generators[i];
+    if (g.type != config::GeneratorType::gas) return build_source_list(g, medium, seed + i, light);
+    lists[i] = std::make_shared<const GasLists>(g, medium, seed + i, options, light);
+    divided->generators[i] = {lists[i], &lists[i]->slots()};
+    return std::make_shared<const SourceList>();  // without sources
+  };
+  Emitter<double> emitter = build_sources(generators, seed, medium, line, refuse, read);
+  divided->list = [lists](std::size_t generator, int domain) { return lists[generator]->list(domain); };
+  emitter.divided = divided;
+  return emitter;
+}
+
+int DividedLight::Slots::domain_of(std::uint64_t number) const {
+  return domain[first_beyond(end.data(), end.size(), slot_of(table, number))];
+}
+
+template <class Real>
+Emitter<Real> Emitter<Real>::of_domain(int domain) const {
+  Emitter here = *this;
+  for (std::size_t i = 0; divided && i < sources.size(); ++i) {
+    if (!divided->generators[i]) continue;
+    here.lists[i] = divided->list(i, domain);
+    here.sources[i].table = here.lists[i]->table();
+  }
+  return here;
 }
 
 std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole) {
@@ -311,12 +343,8 @@ Emitter<double> for_one_photon(const Emitter<double>& emitter) {
   Emitter<double> one = emitter;
   const auto all = double(emitter.count());
   for (std::size_t i = 0; i < one.sources.size(); ++i) {
-    one.sources[i].weight = one.light[i].luminosity * (all / double(one.light[i].photons));
-    if (!one.lists[i] || one.lists[i]->weight.empty()) continue;
-    SourceList list = *one.lists[i];
-    for (double& weight : list.weight) weight *= all;
-    one.lists[i] = std::make_shared<const SourceList>(std::move(list));
-    one.sources[i].table = one.lists[i]->table();
+    Source<double>& s = one.sources[i];
+    s.weight = one.light[i].by_source ? all : one.light[i].luminosity * (all / double(one.light[i].photons));
   }
   return one;
 }
@@ -351,7 +379,7 @@ bool Emitter<Real>::equal_weights() const {
 
 template <class Real>
 Emitter<Real> convert(const Emitter<double>& emitter) {
-  Emitter<Real> r{emitter.seed, {}, emitter.light, emitter.lists};
+  Emitter<Real> r{emitter.seed, {}, emitter.light, emitter.lists, emitter.divided};
   for (const Source<double>& s : emitter.sources) {
     Source<Real> t{};
     t.photon_share = s.photon_share, t.weight = s.weight, t.escape_fraction = s.escape_fraction;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@ struct Light {
   double squares = 0;                      ///< sum of the squares of their weights
   double faintest = 1e300, brightest = 0;  ///< weights of single photons
   std::uint64_t photons = 0, sources = 1;
+  bool by_source = false;                  ///< photons of a source have the weight that its list says
 
   void add(double weight, std::uint64_t more);  ///< adds `more` photons of this weight
   void share(double all, std::uint64_t more);   ///< adds `more` photons that share the luminosity `all` equally
@@ -24,17 +26,36 @@ struct Light {
 /// Memory that a SourceTable points to.
 struct SourceList {
   std::vector<std::uint64_t> end;
-  std::uint64_t start = 0, step = 0;
+  std::uint64_t slots = 0, start = 0, step = 0;
+  CellNumbers number{};
   std::vector<double> weight;
   std::vector<std::int32_t> place;
   std::vector<float> offset, velocity;
 
+  void set_order(const SourceTable& order) { slots = order.slots, start = order.start, step = order.step; }
   SourceTable table() const {
     const auto data = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
-    return {end.size(),   end.data(),     start,
-            step,         data(weight),   data(place),
-            data(offset), data(velocity), end.empty() ? 0 : int(place.size() / end.size())};
+    return {end.size(),   end.data(),  slots,        start,          step,
+            number,       data(weight), data(place), data(offset), data(velocity),
+            end.empty() ? 0 : int(place.size() / end.size())};
   }
+};
+
+/// The light of gas that processes hold in parts: each part has the lists of its own cells, and all processes know in
+/// which domain a photon begins.
+struct DividedLight {
+  /// The slots of a generator (emitter_view.hpp), by runs of consecutive cells of one domain.
+  struct Slots {
+    SourceTable table{};              ///< without sources: how photons take their slots
+    std::vector<std::uint64_t> cell;  ///< number of the cell, and the slot, at which each run ends
+    std::vector<std::uint64_t> end;
+    std::vector<int> domain;
+
+    int domain_of(std::uint64_t number) const;  ///< of photon `number` of the generator
+  };
+  std::vector<std::shared_ptr<const Slots>> generators;  ///< null: another kind of generator
+  /// The list of a generator in a domain: of those that this process holds from the start, without reading a file.
+  std::function<std::shared_ptr<const SourceList>(std::size_t generator, int domain)> list;
 };
 
 /// All generators of a run; see EmitterView.
@@ -44,6 +65,10 @@ struct Emitter {
   std::vector<Source<Real>> sources;  ///< one for each generator
   std::vector<Light> light;           ///< one for each generator
   std::vector<std::shared_ptr<const SourceList>> lists;
+  std::shared_ptr<const DividedLight> divided{};  ///< null: each process has all lists
+
+  /// The same with the lists of the gas of a domain.
+  Emitter of_domain(int domain) const;
 
   std::uint64_t count() const;        ///< number of photons
   double luminosity() const;          ///< total luminosity of the photons at emission [erg/s]
@@ -60,9 +85,16 @@ Emitter<double> for_one_photon(const Emitter<double>& emitter);
 void check_generators(std::span<const config::Generator> generators, const MediumOutline& medium, const Line& line,
                       const Refuse& refuse);
 
-/// A source that the medium cannot hold is refused.
+/// How processes share the cells that shine.
+struct EmitterOptions {
+  const comm::World* world = nullptr;            ///< processes of the run; null: this one alone
+  std::shared_ptr<const Partition> partition{};  ///< null: each process has the light of all cells
+};
+
+/// Collective where processes share the cells. A source that the medium cannot hold is refused.
 Emitter<double> build_emitter(std::span<const config::Generator> generators, std::uint64_t seed, const Medium& medium,
-                              const Line& line, const Refuse& refuse = refuse_at_once);
+                              const Line& line, const Refuse& refuse = refuse_at_once,
+                              const EmitterOptions& options = {});
 
 /// ceil(2^64 part/whole), at most 2^64 - 1.
 std::uint64_t fraction64(std::uint64_t part, std::uint64_t whole);

@@ -29,18 +29,22 @@ THOR_FN std::uint64_t dealt(std::uint64_t photons, std::uint64_t share) {
   return multiply_high(photons, share, std::uint64_t(1) << 63);
 }
 
-/// The source of photon `number` of a generator. The slots lie side by side from 0 to 1, and a photon takes the one at
+/// The slot of photon `number` of a generator. The slots lie side by side from 0 to 1, and a photon takes the one at
 /// u = start + number step, modulo 1: with a step near the golden ratio any number of photons is spread evenly
 /// (Weyl 1916). All in units of 2^-64.
+THOR_FN std::uint64_t slot_of(const SourceTable& table, std::uint64_t number) {
+  return multiply_high(table.start + number * table.step, table.slots, 0);
+}
+
+/// The source with this slot, in a table that has it.
 THOR_FN std::uint64_t source_of(const SourceTable& table, std::uint64_t number) {
-  const std::uint64_t u = table.start + number * table.step;
-  return first_beyond(table.end, table.count, multiply_high(u, table.end[table.count - 1], 0));
+  return first_beyond(table.end, table.count, slot_of(table, number));
 }
 
 /// Where a photon comes from: a generator, and which of its sources where it has a table.
 struct PhotonSource {
   int generator;
-  std::uint64_t index;
+  std::uint64_t index;     ///< among all
   double weight;           ///< luminosity that it is emitted with [erg/s]
   double escape_fraction;  ///< what is left of it
 };
@@ -71,7 +75,8 @@ THOR_FN PhotonSource source_of_photon(const EmitterView<Real>& emitter, std::uin
   const Source<Real>& s = emitter.sources[generator];
   if (s.table.count == 0) return {generator, 0, s.weight, s.escape_fraction};
   const std::uint64_t index = source_of(s.table, number);
-  return {generator, index, s.table.weight ? s.table.weight[index] : s.weight, s.escape_fraction};
+  const double weight = s.table.weight ? s.table.weight[index] * s.weight : s.weight;
+  return {generator, s.table.number(index), weight, s.escape_fraction};
 }
 
 }  // namespace THOR_ISA

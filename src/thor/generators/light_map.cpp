@@ -1,75 +1,111 @@
 #include "thor/generators/light_map.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace thor {
+namespace {
 
-LightMap::LightMap(const Emitter<double>& emitter, const CellIndex& shape) : shape_(shape) {
-  for (std::size_t k = 0; k < 3; ++k) blocks_[k] = std::min(shape[k], most_blocks);
-  sums_.resize(place(blocks_[0], blocks_[1], blocks_[2]) + 1);
+/// Collective: sums of all processes, on each of them, in the same order everywhere.
+void add_all(const comm::World& world, std::vector<double>& sums) {
+  std::vector<std::uint64_t> words(sums.size());
+  std::ranges::transform(sums, words.begin(), [](double sum) { return std::bit_cast<std::uint64_t>(sum); });
+  words = world.from_first(world.at_first(words));
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) sums[i % sums.size()] += std::bit_cast<double>(words[i]);
+}
+
+}  // namespace
+
+LightMap::LightMap(const Emitter<double>& emitter, const HostMesh& mesh, const EmitterOptions& options) : mesh_(mesh) {
+  // A block for each cell of a small grid, whose sides are in cells.
+  for (std::size_t k = 0; k < 3; ++k) blocks_[k] = std::clamp(std::int64_t(mesh.sides()[k]), std::int64_t(1), most_blocks);
+  sums_.resize(index(blocks_[0], blocks_[1], blocks_[2]) + 1);
   const auto all = double(emitter.count());
-  const auto add = [&](const CellIndex& cell, double share) {
-    CellIndex block{};
-    for (std::size_t k = 0; k < 3; ++k) block[k] = cell[k] * blocks_[k] / shape_[k];
-    sums_[place(block[0] + 1, block[1] + 1, block[2] + 1)] += share;
-  };
+  const bool is_first = !options.partition || options.world->is_first();
   for (std::size_t i = 0; i < emitter.sources.size(); ++i) {
-    const Source<double>& s = emitter.sources[i];
+    const Source<double>& source = emitter.sources[i];
     const double share = double(emitter.light[i].photons) / all;
-    if (s.shape == BirthPlace::table) {
-      const SourceTable& table = s.table;
-      const auto slots = double(table.end[table.count - 1]);
-      std::uint64_t before = 0;
-      for (std::uint64_t k = 0; k < table.count; before = table.end[k++]) {
-        if (table.end[k] == before) continue;
-        const auto index = std::int64_t(k);
-        const CellIndex cell =
-            table.place ? CellIndex{table.place[3 * k], table.place[3 * k + 1], table.place[3 * k + 2]}
-                        : CellIndex{index / (shape[1] * shape[2]), index / shape[2] % shape[1], index % shape[2]};
-        add(cell, share * double(table.end[k] - before) / slots);
-      }
-    } else if (s.shape == BirthPlace::point) {
-      add({s.place[0], s.place[1], s.place[2]}, share);
-    }  // a surface or a beam: not known, and so everywhere
+    if (!emitter.divided || !emitter.divided->generators[i]) {
+      if (is_first) add(source, share);
+      continue;
+    }
+    const comm::World& world = *options.world;
+    for (const int domain : options.partition->held_by(world.rank(), world.ranks())) {
+      if (options.partition->holders(domain, world.ranks()).front() != world.rank()) continue;
+      add(emitter.divided->list(i, domain)->table(), emitter.divided->generators[i].get(), share);
+    }
   }
+  if (options.partition) add_all(*options.world, sums_);
+  add_up();
+}
+
+void LightMap::add(const Source<double>& source, double share) {
+  if (source.shape == BirthPlace::point) add_light({source.place[0], source.place[1], source.place[2]}, share);
+  if (source.shape == BirthPlace::table) add(source.table, nullptr, share);
+}  // a surface or a beam: not known, and so everywhere
+
+/// `slots`: of a domain, between whose runs there are those of others; null: the table has all.
+void LightMap::add(const SourceTable& table, const DividedLight::Slots* slots, double share) {
+  std::uint64_t before = 0;
+  std::size_t run = 0;
+  for (std::uint64_t k = 0; k < table.count; before = table.end[k++]) {
+    while (slots && table.number(k) >= slots->cell[run]) before = slots->end[run++];
+    if (table.end[k] == before) continue;
+    const std::int32_t* at = table.place + 3 * k;
+    add_light(table.place ? std::array{at[0], at[1], at[2]} : mesh_.place(std::int64_t(table.number(k))),
+              share * double(table.end[k] - before) / double(table.slots));
+  }
+}
+
+void LightMap::add_light(const std::array<std::int32_t, 3>& place, double share) {
+  const HostMesh::Position centre = mesh_.centre(place), low = mesh_.low(), sides = mesh_.sides();
+  Block block{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto at = std::int64_t((centre[k] - low[k]) / sides[k] * double(blocks_[k]));
+    block[k] = std::clamp<std::int64_t>(at, 0, blocks_[k] - 1);
+  }
+  sums_[index(block[0] + 1, block[1] + 1, block[2] + 1)] += share;
+}
+
+void LightMap::add_up() {
   for (std::int64_t x = 1; x <= blocks_[0]; ++x) {
     for (std::int64_t y = 1; y <= blocks_[1]; ++y) {
       for (std::int64_t z = 1; z <= blocks_[2]; ++z) {
-        sums_[place(x, y, z)] += sums_[place(x - 1, y, z)] + sums_[place(x, y - 1, z)] + sums_[place(x, y, z - 1)] -
-                                 sums_[place(x - 1, y - 1, z)] - sums_[place(x - 1, y, z - 1)] -
-                                 sums_[place(x, y - 1, z - 1)] + sums_[place(x - 1, y - 1, z - 1)];
+        sums_[index(x, y, z)] += sums_[index(x - 1, y, z)] + sums_[index(x, y - 1, z)] + sums_[index(x, y, z - 1)] -
+                                 sums_[index(x - 1, y - 1, z)] - sums_[index(x - 1, y, z - 1)] -
+                                 sums_[index(x, y - 1, z - 1)] + sums_[index(x - 1, y - 1, z - 1)];
       }
     }
   }
 }
 
-double LightMap::below(const std::array<double, 3>& corner) const {
+double LightMap::below(const Place& corner) const {
   // Between corners of blocks the sum is linear along each axis.
   double sum = 0;
   for (int k = 0; k < 8; ++k) {
     double weight = 1;
-    CellIndex at{};
+    Block at{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double low = std::min(std::floor(corner[axis]), double(blocks_[axis] - 1)), rest = corner[axis] - low;
       const bool upper = (k >> axis & 1) != 0;
       at[axis] = std::int64_t(low) + (upper ? 1 : 0);
       weight *= upper ? rest : 1 - rest;
     }
-    if (weight > 0) sum += weight * sums_[place(at[0], at[1], at[2])];
+    if (weight > 0) sum += weight * sums_[index(at[0], at[1], at[2])];
   }
   return sum;
 }
 
-double LightMap::operator()(const CellBox& box) const {
+double LightMap::operator()(const Place& low, const Place& high) const {
   double sum = 0;
   for (int k = 0; k < 8; ++k) {
-    std::array<double, 3> corner{};
+    Place corner{};
     int sign = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const bool upper = (k >> axis & 1) != 0;
-      const std::int64_t cell = box.first[axis] + (upper ? box.count[axis] : 0);
-      corner[axis] = double(cell) * double(blocks_[axis]) / double(shape_[axis]);
+      corner[axis] = (upper ? high : low)[axis] * double(blocks_[axis]);
       sign *= upper ? 1 : -1;
     }
     sum += sign * below(corner);

@@ -1,4 +1,5 @@
 #pragma once
+#include "thor/datasets/cell_numbers.hpp"
 #include "thor/datasets/dataset.hpp"
 #include "thor/distributions/cone.hpp"
 #include "thor/distributions/lorentzian.hpp"
@@ -15,13 +16,15 @@ enum class BirthPlace : int { point, medium, surface, beam, table };
 enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_and_continuum, gas, absorbed };
 
 /// Many sources that differ in place, light and velocity alone: cells of a grid, stars, galaxies. How photons are dealt
-/// to them: source_of in emitter_view.hpp.
+/// to them: source_of in emitter_view.hpp. Where processes hold gas in parts, each has the table of its own cells.
 struct SourceTable {
   std::uint64_t count;
   const std::uint64_t* end;   ///< first slot after each: it has as many slots as its share of the photons
+  std::uint64_t slots;        ///< of all sources, whether they are in this table or not
   std::uint64_t start, step;  ///< of the sequence of slots
-  const double* weight;       ///< luminosity per photon [erg/s]; none: that of the generator
-  const std::int32_t* place;  ///< integers of their places, `integers` each; none: source i is cell i
+  CellNumbers number;         ///< of source i of this table among all
+  const double* weight;       ///< luminosity per photon, in units of that of the generator; none: 1
+  const std::int32_t* place;  ///< integers of their places, `integers` each; none: source number i is cell i
   const float* offset;        ///< in the cell, else from the origin, three each; none: anywhere in the cell
   const float* velocity;      ///< three each; none: that of all
   int integers;               ///< that name a place: 3 in a grid
@@ -31,7 +34,7 @@ template <class R>
 struct Source {
   using Real = R;
   std::uint64_t photon_share;  ///< of the photons of this generator and those after it, times 2^64
-  double weight;               ///< luminosity per photon [erg/s], where there is no table of it
+  double weight;               ///< luminosity per photon [erg/s]
   double escape_fraction;      ///< what is left of it after absorption on scales that are not resolved
   BirthPlace shape;
   Real position[3];   ///< point; in a grid the offset in its cell
@@ -204,7 +207,7 @@ THOR_FN auto emit(const Source<V>& s, const D& data, std::uint64_t index, Random
     }
   }
   dataset.settle(birth, s.shape == BirthPlace::medium);
-  const auto here = dataset.here(birth);
+  const auto here = dataset.gas_at_birth(birth);
   birth.frequency = sample_spectrum(s, dataset.width(here).times(V(1)), random);
   birth.frequency = birth.frequency + dot({s.velocity[0], s.velocity[1], s.velocity[2]}, birth.direction);
   if (s.table.velocity) {

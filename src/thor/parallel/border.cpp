@@ -1,6 +1,7 @@
 #include "thor/parallel/border.hpp"
 
 #include <chrono>
+#include <cstring>
 
 #include "thor/core/error.hpp"
 
@@ -29,21 +30,22 @@ Border<Real>::Border(const comm::World& world, comm::Dealer& dealer, const Mediu
     : world_(world),
       dealer_(dealer),
       medium_(medium),
-      emitter_(emitter.view()),
+      partition_(*medium.divided->partition),
+      emitter_(emitter),
       build_(std::move(build)),
       pool_(pool),
       workers_(workers),
       most_waiting_(2 * options.in_flight),
-      whole_(convert<Real>(medium.divided->whole)),
+      whole_(build_(medium.dataset)),
       memory_(lane_bytes<Real>(1) / sizeof(double) + 1),
       birth_(lane_arrays<Real>(memory_.data(), 1)),
-      mail_(world, options.message) {
-  const Domains& domains = medium.divided->domains;
-  for (int domain = 0; domain < domains.count(); ++domain) holders_.push_back(domains.holders(domain, world.ranks()));
+      mail_(world, options.message),
+      history_(cpu::history_kernel<Real>(whole_.history(), isa)) {
+  for (int domain = 0; domain < partition_.count(); ++domain) {
+    holders_.push_back(partition_.holders(domain, world.ranks()));
+  }
   for (const auto& holders : holders_) next_holder_.push_back(std::size_t(world.rank()) % holders.size());
-  for (const GridPart& part : medium.divided->parts) hold(part);
-  any_problem_ = &parts_.begin()->second.problem;
-  history_ = &cpu::history_kernel<Real>(any_problem_->history(), isa);
+  for (const GasPart& part : medium.divided->parts) hold(part);
   thread_ = std::jthread([this](const std::stop_token& stop) { run_or_fail([&] { manage(stop); }); });
 }
 
@@ -64,13 +66,12 @@ Border<Real>::~Border() {
 }
 
 template <class Real>
-void Border<Real>::hold(GridPart part) {
-  const MediumOutline& m = medium_;
+void Border<Real>::hold(GasPart part) {
   const int domain = part.domain;
-  AnyProblem<Real> problem = build_(part);
-  const PartFrame frame{part.box, m.grid.count, m.grid.periodic};
+  AnyProblem<Real> problem = build_(part.dataset);
+  Emitter<Real> emitter = emitter_.of_domain(domain);
   const std::lock_guard lock(mutex_);
-  parts_.try_emplace(domain, std::move(part), frame, std::move(problem));
+  parts_.try_emplace(domain, partition_, std::move(part), std::move(emitter), std::move(problem));
   for (const Any& traveller : strays_[domain]) {
     --waiting_;
     put(traveller);
@@ -101,7 +102,8 @@ typename Border<Real>::Part* Border<Real>::wait() {
 template <class Real>
 int Border<Real>::domain_of(const AnyProblem<Real>& problem) const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::find_if(parts_, [&](const auto& part) { return &part.second.problem == &problem; })->first;
+  const auto found = std::ranges::find_if(parts_, [&](const auto& part) { return &part.second.problem == &problem; });
+  return found == parts_.end() ? -1 : found->first;
 }
 
 template <class Real>
@@ -134,7 +136,9 @@ typename Border<Real>::Part* Border<Real>::take_rays(std::size_t count, std::vec
 
 template <class Real>
 void Border<Real>::post(std::span<Any> travellers) {
-  for (Any& traveller : travellers) traveller.domain = medium_.divided->domains.owner(cell_of(traveller.lane));
+  for (Any& traveller : travellers) {
+    if (traveller.kind != Any::birth) traveller.domain = partition_.owner(cell_of(traveller.lane));
+  }
   const std::lock_guard lock(mutex_);
   for (const Any& traveller : travellers) send(traveller);
 }
@@ -161,20 +165,17 @@ void Border<Real>::put(const Any& traveller) {
   if (idle_ > 0) wake_.notify_one();
 }
 
+/// The domain in which a photon begins.
 template <class Real>
-UniformGrid<Real> Border<Real>::whole_with(const float* cell) const {
-  UniformGrid<Real> grid = whole_;
-  grid.gas.numbers = {cell, 0};
-  grid.gas.stride = 0;  // every cell is this one
-  return grid;
-}
-
-template <class Real>
-UniformGrid<Real> Border<Real>::whole_with_gas_of(const Part& part, const CellIndex& cell) const {
-  const CellIndex c = part.frame.to_part(cell);
-  const UniformGrid<double>& grid = part.grid.dataset;
-  const LaneAddress<double> record = view<double>(grid).record({c[0], c[1], c[2]}, unsigned(grid.gas.stride));
-  return whole_with(grid.gas.numbers.data + record.of[0]);
+int Border<Real>::domain_of_birth(std::uint64_t id) {
+  const EmitterView<Real> emitter = emitter_.view();
+  const auto [generator, number] = number_of(emitter, id);
+  if (const auto& divided = emitter_.divided; divided && divided->generators[std::size_t(generator)]) {
+    return divided->generators[std::size_t(generator)]->domain_of(number);
+  }
+  Origin origin;
+  history_.start(birth_, 0, whole_.dataset(), whole_.numerics(), emitter, id, origin);
+  return partition_.owner(cell_of(birth_, 0));
 }
 
 /// Finds out where some of the ids that this rank was dealt begin, and sends them there.
@@ -191,13 +192,12 @@ bool Border<Real>::deal() {
     window_ = {};
     return true;
   }
-  const UniformGrid<Real> blank = whole_with(blank_);
   Outbox outbox(this);
   for (std::uint64_t i = 0; i < births_at_a_time && !window_.empty(); ++i) {
     Any birth{};
     birth.kind = Any::birth;
-    history_->start(birth_, 0, &blank, any_problem_->numerics(), emitter_, window_.next++, birth.origin);
-    birth.lane = load_lane<Real>(birth_, 0);
+    birth.origin.id = window_.next++;
+    birth.domain = domain_of_birth(birth.origin.id);
     outbox.post(birth);
   }
   outbox.send();
@@ -223,13 +223,75 @@ void Border<Real>::obey(std::uint64_t copies) {
         }
       }
     }
-    if (relief.idle == world_.rank() && !read_.contains(domain) && !holds(domain)) {
-      read_.insert(domain);
-      reader_ = std::jthread([this, domain] {  // while the mail goes on
-        run_or_fail([&] { hold(medium_.divided->read(domain)); });
-      });
+    const bool has_lengths = medium_.cells->layout().core_skip;
+    if (relief.busy == world_.rank() && has_lengths) send_core_scale(relief.idle, domain);
+    if (relief.idle == world_.rank() && !holds(domain) && wanted_.insert(domain).second) {
+      has_lengths ? read_when_known(domain) : read(domain, {});
     }
   }
+}
+
+/// Reads a domain, while the mail goes on.
+template <class Real>
+void Border<Real>::read(int domain, std::vector<float> core_scale) {
+  read_.insert(domain);
+  reader_ = std::jthread([this, domain, lengths = std::move(core_scale)] {
+    run_or_fail([&] { hold(medium_.divided->read(domain, lengths)); });
+  });
+}
+
+namespace {
+
+/// The head of a letter with lengths of core skipping, which are too many for one.
+struct Lengths {
+  std::int64_t domain, first, all;
+};
+constexpr std::size_t lengths_of_letter = 1u << 24;
+
+}  // namespace
+
+/// The lengths of core skipping in all cells of a domain, for a rank that takes a copy of it: where a way out of thick
+/// gas leads through other domains, only those who hold it know them.
+template <class Real>
+void Border<Real>::send_core_scale(int rank, int domain) {
+  const std::shared_ptr<const Cells> cells = [&] {
+    const std::lock_guard lock(mutex_);
+    return parts_.at(domain).cells;
+  }();
+  const auto count = std::size_t(cells->shape().cells());
+  for (std::size_t first = 0; first < count; first += lengths_of_letter) {
+    const Lengths head{domain, std::int64_t(first), std::int64_t(count)};
+    std::vector<float> lengths(std::min(lengths_of_letter, count - first));
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      lengths[i] = float(cells->gas(std::int64_t(first + i)).core_scale);
+    }
+    std::vector<std::byte> letter(sizeof head + lengths.size() * sizeof(float));
+    std::memcpy(letter.data(), &head, sizeof head);
+    std::memcpy(letter.data() + sizeof head, lengths.data(), lengths.size() * sizeof(float));
+    mail_.post_letter(rank, letter);
+  }
+}
+
+template <class Real>
+void Border<Real>::receive_core_scale(std::span<const std::byte> letter) {
+  Lengths head{};
+  std::memcpy(&head, letter.data(), sizeof head);
+  const auto domain = int(head.domain);
+  if (read_.contains(domain)) return;  // sent twice
+  std::vector<float>& lengths = core_scales_[domain];
+  if (std::int64_t(lengths.size()) != head.first) return;
+  lengths.reserve(std::size_t(head.all));
+  const std::span body = letter.subspan(sizeof head);
+  lengths.resize(std::size_t(head.first) + body.size() / sizeof(float));
+  std::memcpy(lengths.data() + head.first, body.data(), body.size());
+  if (std::int64_t(lengths.size()) == head.all) known_.insert(domain);
+  read_when_known(domain);
+}
+
+/// The order to read a domain and the letters of its lengths come in any order.
+template <class Real>
+void Border<Real>::read_when_known(int domain) {
+  if (wanted_.contains(domain) && known_.erase(domain) > 0) read(domain, std::move(core_scales_[domain]));
 }
 
 template <class Real>
@@ -250,7 +312,7 @@ void Border<Real>::manage(const std::stop_token& stop) {
   for (auto pause = std::chrono::microseconds(100); !stop.stop_requested();) {
     const auto start = Clock::now();
     bool moved = deal();
-    moved = mail_.move(deliver) || moved;
+    moved = mail_.move(deliver, [this](std::span<const std::byte> letter) { receive_core_scale(letter); }) || moved;
     if (Clock::now() >= next_report) {
       const comm::Dealer::State now = state();
       const comm::Dealer::Orders orders = dealer_.report(now);

@@ -22,7 +22,7 @@
 
 namespace thor {
 
-/// The cell of a lane in a grid.
+/// The cell of a lane: the integers of its place.
 template <class Lanes>
 CellIndex cell_of(const Lanes& lanes, int i) {
   const auto& cell = lanes.place.integer;
@@ -44,26 +44,27 @@ void set_cell(Lane<Real>& lane, const CellIndex& cell) {
 }
 
 /// Lets a lane that departs fly on: in the same part if that holds its cell, which may be so in a periodic box (true),
-/// else with its cell counted in the whole grid. Nothing is rounded on the way, so that a history is the same, bit for
-/// bit, however a grid is cut.
+/// else with its cell of the whole mesh. Nothing is rounded on the way, so that a history is the same, bit for bit,
+/// however a mesh is cut.
+template <class Get, class Set>
+bool arrives(const Partition& partition, int domain, const Get& cell, const Set& set) {
+  const CellIndex whole = partition.to_whole(domain, cell());
+  const std::optional<CellIndex> here = partition.to_part(domain, whole);
+  set(here.value_or(whole));
+  return here.has_value();
+}
 template <class Lanes>
-bool arrives(const PartFrame& frame, const Lanes& lanes, int i) {
-  const CellIndex cell = frame.to_whole(cell_of(lanes, i));
-  const bool stays = frame.holds(cell);
-  set_cell(lanes, i, stays ? frame.to_part(cell) : cell);
+bool arrives(const Partition& partition, int domain, const Lanes& lanes, int i) {
   lanes.phase[i] = Phase::fly;
-  return stays;
+  return arrives(partition, domain, [&] { return cell_of(lanes, i); }, [&](const CellIndex& c) { set_cell(lanes, i, c); });
 }
 template <class Real>
-bool arrives(const PartFrame& frame, Lane<Real>& lane) {
-  const CellIndex cell = frame.to_whole(cell_of(lane));
-  const bool stays = frame.holds(cell);
-  set_cell(lane, stays ? frame.to_part(cell) : cell);
+bool arrives(const Partition& partition, int domain, Lane<Real>& lane) {
   lane.phase = Phase::fly;
-  return stays;
+  return arrives(partition, domain, [&] { return cell_of(lane); }, [&](const CellIndex& c) { set_cell(lane, c); });
 }
 
-/// A photon or a ray on its way from one part of a grid to another. Its cell is that of the whole grid.
+/// A photon or a ray on its way from one part of a mesh to another. Its cell is that of the whole mesh.
 template <class Real>
 struct Traveller {
   enum Kind : int { birth, photon, ray };
@@ -74,7 +75,7 @@ struct Traveller {
   Ray<Real> burden;
 };
 
-/// How photons travel between the parts of a grid.
+/// How photons travel between the parts of a mesh.
 struct BorderOptions {
   std::uint64_t in_flight = 0;  ///< photons of all ranks, which bounds the memory of each; 0: automatic
   std::size_t message = 512;    ///< most travellers in a message
@@ -87,7 +88,7 @@ struct BorderTimes {
   std::uint64_t travellers = 0, messages = 0, bytes = 0, copies = 0;
 };
 
-/// The borders of the parts of a grid that this process holds: what leaves a part goes to whoever holds the next.
+/// The borders of the parts of a mesh that this process holds: what leaves a part goes to whoever holds the next.
 ///
 /// A thread of its own does all that threads of photons should not wait for: it finds out where ids that are dealt
 /// begin, moves the mail, and asks whether all is done.
@@ -95,14 +96,23 @@ template <class Real>
 class Border {
  public:
   using Any = Traveller<Real>;
-  using BuildProblem = std::function<AnyProblem<Real>(const GridPart&)>;
+  using BuildProblem = std::function<AnyProblem<Real>(const AnyDataset&)>;
 
   /// A part with the travellers that wait to be followed in it.
   struct Part {
-    Part(GridPart part, const PartFrame& cells, AnyProblem<Real> of_it)
-        : grid(std::move(part)), frame(cells), problem(std::move(of_it)) {}
-    const GridPart grid;
-    const PartFrame frame;
+    Part(const Partition& of, GasPart gas, Emitter<Real> light, AnyProblem<Real> of_it)
+        : partition(of),
+          domain(gas.domain),
+          cells(std::move(gas.cells)),
+          emitter(std::move(light)),
+          problem(std::move(of_it)) {}
+    CellIndex to_whole(const CellIndex& here) const { return partition.to_whole(domain, here); }
+    std::optional<CellIndex> to_part(const CellIndex& whole) const { return partition.to_part(domain, whole); }
+
+    const Partition& partition;
+    const int domain;
+    const std::shared_ptr<const Cells> cells;
+    const Emitter<Real> emitter;
     const AnyProblem<Real> problem;
     std::deque<Any> photons{}, rays{};    ///< that wait; rays come first, as photons make more of them
     std::atomic<std::size_t> waiting{0};  ///< number of both, which threads may look at without the lock
@@ -140,9 +150,9 @@ class Border {
   Border(const Border&) = delete;
   Border& operator=(const Border&) = delete;
 
-  /// The problem of one of the parts.
-  const AnyProblem<Real>& any_problem() const { return *any_problem_; }
-  /// The domain of the problem of a part.
+  /// The problem of the whole mesh, without gas.
+  const AnyProblem<Real>& whole() const { return whole_; }
+  /// The domain of the problem of a part; -1: that of the whole mesh.
   int domain_of(const AnyProblem<Real>& problem) const;
 
   /// Waits for a part with travellers, the one with most of them; null: all ranks are done.
@@ -162,10 +172,6 @@ class Border {
   /// Photons that have ended here in all.
   void count_ended(std::uint64_t photons) { ended_ += photons; }
 
-  /// The whole grid for a birth, with the gas of one cell everywhere.
-  UniformGrid<Real> whole_with(const float* cell) const;
-  UniformGrid<Real> whole_with_gas_of(const Part& part, const CellIndex& cell) const;
-
   BorderTimes times() const;
 
  private:
@@ -176,28 +182,32 @@ class Border {
     const std::lock_guard lock(mutex_);
     return parts_.contains(domain);
   }
-  void hold(GridPart part);
+  void hold(GasPart part);
   bool deal();
+  int domain_of_birth(std::uint64_t id);
   void send(const Any& traveller);
   void put(const Any& traveller);
   void obey(std::uint64_t copies);
+  void send_core_scale(int rank, int domain);
+  void receive_core_scale(std::span<const std::byte> letter);
+  void read_when_known(int domain);
+  void read(int domain, std::vector<float> core_scale);
   comm::Dealer::State state();
 
   const comm::World& world_;
   comm::Dealer& dealer_;
   const Medium& medium_;
-  const EmitterView<Real> emitter_;
+  const Partition& partition_;
+  const Emitter<Real>& emitter_;
   const BuildProblem build_;
   Pool& pool_;
   const int workers_;
   const std::uint64_t most_waiting_;  ///< travellers in all ranks
-  UniformGrid<Real> whole_;
-  const float blank_[8] = {1, 1};  ///< a cell
+  const AnyProblem<Real> whole_;
   std::vector<double> memory_;
   const LaneArrays<Real> birth_;  ///< one lane
   comm::Mail<Any> mail_;
-  const cpu::HistoryKernel<Real>* history_ = nullptr;
-  const AnyProblem<Real>* any_problem_ = nullptr;
+  const cpu::HistoryKernel<Real>& history_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
@@ -214,7 +224,9 @@ class Border {
   std::uint64_t copies_ = 0;
   double seconds_waited_ = 0, seconds_managed_ = 0;
   std::exception_ptr failure_;
-  std::set<int> read_;  ///< domains of other ranks that are here too, or will be
+  std::set<int> known_;          ///< domains whose lengths have all come
+  std::set<int> wanted_, read_;  ///< domains of other ranks that will be here too; those that are, or are being read
+  std::map<int, std::vector<float>> core_scales_;  ///< of domains that are to be read, as far as they have come
   std::jthread reader_, thread_;
 };
 

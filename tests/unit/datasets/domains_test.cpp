@@ -1,7 +1,8 @@
-#include "thor/datasets/domains.hpp"
+#include "thor/datasets/grid_partition.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "thor/core/error.hpp"
@@ -71,7 +72,9 @@ TEST(Domains, ArePadded) {
 }
 
 TEST(Domains, AreHeldByEveryRank) {
-  const Domains four({8, 8, 8}, false, 4, 0);
+  GridShape shape;
+  shape.count = {8, 8, 8};
+  const GridPartition four(shape, Domains(shape.count, false, 4, 0));
   for (const int ranks : {1, 3, 4, 6, 9}) {
     std::vector<int> parts(std::size_t(ranks), 0);
     for (int d = 0; d < 4; ++d) {
@@ -97,6 +100,57 @@ TEST(PartFrame, CountsCellsAcrossTheFacesOfAPeriodicBox) {
   EXPECT_FALSE(frame.holds({0, 4, 3}));
   EXPECT_EQ(frame.borders(), 63) << "a periodic box goes on behind every face";
   EXPECT_EQ((PartFrame{{{0, 5, 0}, {14, 6, 4}}, {16, 16, 4}, false}.borders()), 2 + 4 + 8);
+}
+
+/// Every cell has one name in the parts that hold it, and none in others; runs and own cells are all cells once.
+TEST(GridPartition, NamesEachCell) {
+  std::mt19937 random(7);
+  for (int run = 0; run < 60; ++run) {
+    GridShape shape;
+    shape.cell_size = 1;
+    for (auto& n : shape.count) n = 1 + std::int64_t(random() % 9);
+    shape.periodic = random() % 2 == 0;
+    const int count = 1 + int(random() % std::uint64_t(std::min<std::int64_t>(shape.cells(), 9)));
+    const std::int64_t margin = std::int64_t(random() % 3);
+    const GridPartition partition(shape, Domains(shape.count, shape.periodic, count, margin));
+    const GridMesh whole(shape);
+    std::vector<int> owner(std::size_t(shape.cells()), -1);
+    std::int64_t before = 0;
+    partition.for_each_run([&](std::int64_t first, std::int64_t end, int domain) {
+      ASSERT_EQ(first, before);
+      for (before = first; before < end; ++before) owner[std::size_t(before)] = domain;
+    });
+    ASSERT_EQ(before, shape.cells());
+    std::vector<int> counted(owner.size(), 0);
+    for (int domain = 0; domain < count; ++domain) {
+      const auto mesh = partition.mesh(domain);
+      const CellNumbers number = mesh->numbers();
+      std::vector<std::uint64_t> own;
+      for (std::int64_t i = 0; i < mesh->cells(); ++i) own.push_back(number(std::uint64_t(i)));
+      ASSERT_TRUE(std::ranges::is_sorted(own));
+      std::size_t next = 0;
+      const CellIndex& part = partition.frame(domain).box.count;
+      for (const auto& [first, end] : partition.own_cells(domain)) {
+        for (std::int64_t i = first; i < end; ++i, ++next) {
+          const CellIndex here{i / (part[1] * part[2]), i / part[2] % part[1], i % part[2]};
+          const CellIndex cell = partition.to_whole(domain, here);
+          ASSERT_EQ(partition.owner(cell), domain);
+          const auto place = whole.place(std::int64_t(own.at(next)));
+          ASSERT_EQ(cell, (CellIndex{place[0], place[1], place[2]}));
+          ASSERT_EQ(owner[std::size_t(own[next])], domain);
+          ++counted[std::size_t(own[next])];
+        }
+      }
+      for (std::int64_t i = 0; i < shape.cells(); ++i) {
+        const auto at = whole.place(i);
+        const CellIndex cell{at[0], at[1], at[2]};
+        const auto here = partition.to_part(domain, cell);
+        ASSERT_TRUE(here || owner[std::size_t(i)] != domain);
+        ASSERT_EQ(here ? partition.to_whole(domain, *here) : cell, cell);
+      }
+    }
+    ASSERT_EQ(std::ranges::count(counted, 1), shape.cells());
+  }
 }
 
 }  // namespace

@@ -8,20 +8,23 @@
 #include "support/run.hpp"
 #include "thor/datasets/cell_medium.hpp"
 #include "thor/interactors/build.hpp"
+#include "thor/parallel/border.hpp"
 #include "thor/transport/history.hpp"
 #include "thor/transport/march.hpp"
 #include "thor/transport/step.hpp"
 
 namespace thor {
 
-/// A slab |z| < 1 of two cells, below and above z = 0.
+/// A slab |z| < 1 of two cells, below and above z = 0; or a part with one of them, which calls it 0, and the other one,
+/// behind its border, 1.
 template <class R>
 struct TwoCells {
   using Real = R;
   GasRecords gas;
   CellPhysics<Real> physics;
+  bool is_part, upper;
 
-  static void for_each_field(auto f, auto&... d) { f(d.gas...), f(d.physics...); }
+  static void for_each_field(auto f, auto&... d) { f(d.gas...), f(d.physics...), f(d.is_part...), f(d.upper...); }
 };
 
 /// The cell of a photon: 0 below, 1 above.
@@ -51,13 +54,14 @@ struct TwoCellsView : CellMedium<TwoCellsView<V>, V> {
   using Segment = TwoCellsSegment<V>;
   const TwoCells<Real>& data;
 
-  static bool is_part() { return false; }
+  bool is_part() const { return data.is_part; }
   LaneAddress<V> record(const Place& place, unsigned stride) const {
     return lane_address<V>(__builtin_bit_cast(BitsOf<V>, place.cell), stride, BitsOf<V>(0u));
   }
   Segment segment(const Place& place, Vec3<V> p, Vec3<V> d) const {
     const V one(Real(1)), height = abs(p.z), slope = max(abs(d.z), V(Real(1e-20)));
-    const auto inner = (d.z > V(Real(0))) == equal<V>(place.cell, 0);
+    const auto below = equal<V>(place.cell, 0) && MaskOf<V>(!data.upper);
+    const auto inner = (d.z > V(Real(0))) == below;
     return {divide(select(inner, height, one - height), slope), inner};
   }
   V nearest_face(const Place&, Vec3<V> p) const { return min(abs(p.z), V(Real(1)) - abs(p.z)); }
@@ -80,7 +84,7 @@ struct TwoCellsView : CellMedium<TwoCellsView<V>, V> {
     const auto through = face && segment.inner;
     lane.place.cell = select(through, IntOf<V>(1) - lane.place.cell, lane.place.cell);
     lane.pz = select(through, V(Real(0)), lane.pz);
-    return {face && !segment.inner, MaskOf<V>(false)};
+    return {face && !segment.inner, through && MaskOf<V>(data.is_part)};
   }
   template <class Lane>
   void coordinates(const Lane& lane, double back, double (&position)[3]) const {
@@ -188,6 +192,63 @@ TYPED_TEST(ToyMesh, LetsThroughWhatTheCellsDo) {
     EXPECT_NEAR(share, passes(depth[cell] * centre), 4 * error);
     EXPECT_GT(std::abs(share - passes(1.1 * depth[cell] * centre)), 4 * error) << "a tenth more gas is noticed";
   }
+}
+
+/// Two processes that hold a cell each.
+struct TwoDomains : Partition {
+  int count() const override { return 2; }
+  int owner(const CellIndex& whole) const override { return int(whole[0]); }
+  CellIndex to_whole(int domain, const CellIndex& here) const override { return {here[0] == 0 ? domain : 1 - domain}; }
+  std::optional<CellIndex> to_part(int domain, const CellIndex& whole) const override {
+    if (whole[0] != domain) return {};
+    return CellIndex{};
+  }
+  std::unique_ptr<const HostMesh> mesh(int) const override { return nullptr; }
+  std::vector<std::pair<std::int64_t, std::int64_t>> own_cells(int) const override { return {{0, 1}}; }
+  void for_each_run(const std::function<void(std::int64_t, std::int64_t, int)>& take) const override {
+    take(0, 1, 0), take(1, 2, 1);
+  }
+};
+
+/// A photon that travels between parts has the history that it has in the whole mesh, bit for bit.
+TYPED_TEST(ToyMesh, PhotonsTravelBetweenParts) {
+  using Real = TypeParam;
+  using Any = AnyPlace<Real, IntOf<Real>>;
+  using Toys = TwoCellsPlace<Real, IntOf<Real>>;
+  Toy<Real> toy(3, 8);
+  auto parts = std::array{toy.problem, toy.problem};
+  for (std::size_t part : {0u, 1u}) {
+    auto& dataset = parts[part].dataset;
+    dataset.is_part = true, dataset.upper = part == 1;
+    dataset.gas.numbers.data += 5 * part;
+  }
+  const TwoDomains partition;
+  int travels = 0;
+  for (std::uint64_t id = 0; id < 2000; ++id) {
+    auto whole = start<Real>(toy.problem, id), lane = whole;
+    while (!step(whole, toy.problem)) {
+    }
+    auto domain = int(lane.place.cell);
+    lane.place.cell = 0;
+    for (;;) {
+      while (!step(lane, parts[std::size_t(domain)])) {
+      }
+      if (lane.phase != Phase::departs) break;
+      ++travels;
+      auto travels_as = lane_as<Any>(lane);
+      ASSERT_FALSE(arrives(partition, domain, travels_as)) << "no part has both cells";
+      domain = partition.owner(cell_of(travels_as));
+      set_cell(travels_as, partition.to_part(domain, cell_of(travels_as)).value());
+      lane = lane_as<Toys>(travels_as);
+    }
+    ASSERT_EQ(lane.phase, whole.phase);
+    ASSERT_EQ(lane.scatterings, whole.scatterings);
+    ASSERT_EQ(lane.frequency, whole.frequency);
+    ASSERT_EQ(lane.px, whole.px);
+    ASSERT_EQ(lane.pz, whole.pz);
+    ASSERT_EQ(lane.s0, whole.s0) << "the stream of its random numbers";
+  }
+  EXPECT_GT(travels, 1000);
 }
 
 TYPED_TEST(ToyMesh, RaysMeetBothCells) {

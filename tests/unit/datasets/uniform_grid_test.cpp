@@ -11,6 +11,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/grid_file.hpp"
+#include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/medium.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 #include "thor/random/seed.hpp"
@@ -303,7 +304,9 @@ TEST(Neighbourhood, PartsHaveThatOfTheWholeGrid) {
     for (std::size_t i = 0; i < ways.size(); ++i) ASSERT_NEAR(ways[i], start[i], 1e-3) << "it is lower than a way";
 
     const int count = 1 + int(random() % std::uint64_t(std::min<std::int64_t>(shape.cells(), 20)));
-    const Domains domains(shape.count, shape.periodic, count, 1 + std::int64_t(random() % 3));
+    const std::int64_t margin = 1 + std::int64_t(random() % 3);
+    const GridPartition partition(shape, Domains(shape.count, shape.periodic, count, margin));
+    const Domains& domains = partition.domains();
     std::vector<std::unique_ptr<Cells>> parts;
     std::vector<HeldCells> held;
     for (int d = 0; d < count; ++d) {
@@ -312,7 +315,7 @@ TEST(Neighbourhood, PartsHaveThatOfTheWholeGrid) {
       fill_at_random(*parts.back(), box, shape);
       held.push_back({d, parts.back().get()});
     }
-    const auto scales = neighbourhood_scales(alone, domains, shape, held, 2);
+    const auto scales = neighbourhood_scales(alone, partition, shape, held, 2);
     for (int d = 0; d < count; ++d) {
       const CellBox box = domains.padded(d);
       for (std::int64_t i = 0; i < box.cells(); ++i) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <mutex>
 
+#include "thor/comm/together.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
-#include "thor/core/parallel_for.hpp"
+#include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
@@ -52,69 +51,33 @@ struct CellSums {
   }
 };
 
-/// Over some of the cells, which have these lengths.
-CellSums sums_over(const CellBox& box, const Cells& cells, const std::vector<float>& scale, const Medium& m,
-                   double x_crit, int threads) {
-  const double hubble = m.hubble * m.size / m.thermal_speed;
-  const CellIndex& count = cells.shape().count;
-  CellSums sum;
-  std::mutex mutex;
-  const std::size_t rows_at_a_time = std::max<std::size_t>((1 << 16) / std::size_t(box.count[2]), 1);
-  parallel_for(threads, std::size_t(box.count[0] * box.count[1]), rows_at_a_time,
-               [&](std::size_t first, std::size_t end) {
-                 CellSums p;
-                 for (auto row = std::int64_t(first); row < std::int64_t(end); ++row) {
-                   const std::int64_t x = box.first[0] + row / box.count[1], y = box.first[1] + row % box.count[1];
-                   const std::int64_t start = (x * count[1] + y) * count[2] + box.first[2];
-                   for (std::int64_t i = start; i < start + box.count[2]; ++i) {
-                     const CellGas<double> g = cells.gas(i);
-                     if (!(g.opacity > 0)) continue;
-                     const double length =
-                         std::min(double(scale[std::size_t(i)]), 1 / std::max(g.inverse_width * hubble, 1e-30));
-                     const double x_here = critical(m.a * g.inverse_width * g.opacity * length);
-                     const double absorbers = g.opacity / g.inverse_width;
-                     const bool thick = g.opacity > 1e-3, below = x_here < x_crit;
-                     p.gas += thick, p.below += thick && below;
-                     p.absorbers += absorbers, p.absorbers_below += below ? absorbers : 0;
-                     p.largest = std::max(p.largest, x_here);
-                     p.histogram[std::min(std::size_t(x_here / bin), p.histogram.size() - 1)] += absorbers;
-                   }
-                 }
-                 const std::lock_guard lock(mutex);
-                 sum.add(p);
-               });
-  return sum;
-}
-
 /// Collective: over the cells of all ranks.
-CellSums sums_over_parts(const comm::World& world, const Medium& m, double x_crit, int threads) {
-  const Domains& domains = m.divided->domains;
-  std::vector<HeldCells> held;
-  for (const GridPart& part : m.divided->parts) held.push_back({part.domain, part.cells.get()});
-  const auto scales = neighbourhood_scales(world, domains, m.grid, held, threads);
+CellSums sums_over_cells(const comm::World& world, const Medium& m, double x_crit, int threads) {
+  const double hubble = m.hubble * m.size / m.thermal_speed;
+  const std::vector<CountedCells> counted = counted_cells(m, world);
+  const std::vector<std::vector<float>> scales = core_lengths(world, m, threads);
   CellSums own;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    if (domains.holders(held[i].domain, world.ranks()).front() != world.rank()) continue;
-    CellBox box = domains.box(held[i].domain);
-    for (std::size_t k = 0; k < 3; ++k) box.first[k] -= m.divided->parts[i].box.first[k];
-    own.add(sums_over(box, *held[i].cells, scales[i], m, x_crit, threads));
+  for (std::size_t part = 0; part < counted.size(); ++part) {
+    own.add(counted[part].sum<CellSums>(threads, [&](CellSums& p, std::int64_t i, const CellGas<double>& g) {
+      if (!(g.opacity > 0)) return;
+      const double scale = scales[part][std::size_t(i)];
+      const double length = std::min(scale, 1 / std::max(g.inverse_width * hubble, 1e-30));
+      const double x_here = critical(m.a * g.inverse_width * g.opacity * length);
+      const double absorbers = g.opacity / g.inverse_width;
+      const bool thick = g.opacity > 1e-3, below = x_here < x_crit;
+      p.gas += thick, p.below += thick && below;
+      p.absorbers += absorbers, p.absorbers_below += below ? absorbers : 0;
+      p.largest = std::max(p.largest, x_here);
+      p.histogram[std::min(std::size_t(x_here / bin), p.histogram.size() - 1)] += absorbers;
+    }));
   }
-  using Words = std::array<std::uint64_t, sizeof(CellSums) / sizeof(std::uint64_t)>;
-  const auto words = std::bit_cast<Words>(own);
-  const std::vector<std::uint64_t> all = world.from_first(world.at_first({words.begin(), words.end()}));
-  CellSums sum;
-  for (std::size_t i = 0; i < all.size(); i += words.size()) {
-    Words one;
-    std::copy_n(all.begin() + std::ptrdiff_t(i), words.size(), one.begin());
-    sum.add(std::bit_cast<CellSums>(one));
-  }
-  return sum;
+  CellSums all;
+  for (const CellSums& sums : comm::of_all(world, own)) all.add(sums);
+  return all;
 }
 
 SupportedCoreSkip of_grid(const comm::World& world, const Medium& m, double x_crit, int threads) {
-  const CellSums sum =
-      m.divided ? sums_over_parts(world, m, x_crit, threads)
-                : sums_over(m.grid.box(), *m.cells, neighbourhood_scale(*m.cells, threads), m, x_crit, threads);
+  const CellSums sum = sums_over_cells(world, m, x_crit, threads);
   std::size_t middle = 0;
   for (double below = 0; middle < sum.histogram.size(); ++middle) {
     if ((below += sum.histogram[middle]) >= 0.5 * sum.absorbers) break;
@@ -129,7 +92,7 @@ bool have_room(const comm::World& world, const Medium& m) {
   const int ranks = world.ranks_on_node();
   if (!m.divided) return 4 * cells <= available_memory(ranks);
   cells = 0;
-  for (const GridPart& part : m.divided->parts) cells += double(part.box.cells());
+  for (const GasPart& part : m.divided->parts) cells += double(part.cells->shape().cells());
   return world.largest(8 * cells > available_memory(ranks)) == 0;  // while they are converted
 }
 

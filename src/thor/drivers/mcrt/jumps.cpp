@@ -5,9 +5,10 @@
 #include <mutex>
 #include <numbers>
 
+#include "thor/comm/together.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/datasets/medium.hpp"
+#include "thor/datasets/counted_cells.hpp"
 #include "thor/drivers/mcrt/jump_histories.hpp"
 #include "thor/interactors/build.hpp"
 #include "thor/transport/lane.hpp"
@@ -20,24 +21,25 @@ constexpr double largest_dust_depth = 0.05;
 /// Isotopes that are rarer than this count as rare.
 constexpr double rare = 1e-3;
 
-/// The share of a grid's absorbers in cells whose Voigt parameter lies outside.
-double share_outside(const Medium& medium, double low, double high, int threads) {
+/// The absorbers in all cells, and in those whose Voigt parameter lies outside.
+struct Absorbers {
   double all = 0, outside = 0;
-  std::mutex mutex;
-  const Cells& cells = *medium.cells;
-  parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
-    double sum = 0, beyond = 0;
-    for (std::size_t i = first; i < end; ++i) {
-      const CellGas<double> gas = cells.gas(std::int64_t(i));
-      if (!(gas.opacity > 0)) continue;
+  void add(const Absorbers& more) { all += more.all, outside += more.outside; }
+};
+
+/// Collective: the share of a grid's absorbers in cells whose Voigt parameter lies outside.
+double share_outside(const Medium& medium, double low, double high, const comm::World& world, int threads) {
+  Absorbers own, sum;
+  for (const CountedCells& cells : counted_cells(medium, world)) {
+    own.add(cells.sum<Absorbers>(threads, [&](Absorbers& some, std::int64_t, const CellGas<double>& gas) {
+      if (!(gas.opacity > 0)) return;
       const double absorbers = gas.opacity / gas.inverse_width, a = medium.a * gas.inverse_width;
-      sum += absorbers;
-      if (a < low || a > high) beyond += absorbers;
-    }
-    const std::lock_guard lock(mutex);
-    all += sum, outside += beyond;
-  });
-  return outside / std::max(all, 1e-300);
+      some.all += absorbers;
+      if (a < low || a > high) some.outside += absorbers;
+    }));
+  }
+  for (const Absorbers& some : comm::of_all(world, own)) sum.add(some);
+  return sum.outside / std::max(sum.all, 1e-300);
 }
 
 /// The gas at its most favourable for jumps.
@@ -125,7 +127,7 @@ Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium&
 }  // namespace
 
 std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
-                                                    const Medium& medium, int threads) {
+                                                    const Medium& medium, const comm::World& world, int threads) {
   if (!config.acceleration.jumps) return nullptr;
   const auto follow = [](const std::string& why) {
     message("thor: acceleration.jumps is off: {}\n", why);
@@ -144,7 +146,7 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
   if (!uses.jumps) return nullptr;
   if (!uses.deep) tables->drop_deep();
   if (medium.cells) {
-    const double outside = share_outside(medium, low, high, threads);
+    const double outside = share_outside(medium, low, high, world, threads);
     if (outside > 0) {
       message(
           "thor: acceleration.jumps is off for {:.3g} % of the absorbers, in cells with a Voigt parameter outside "

@@ -9,11 +9,14 @@
 namespace thor {
 
 struct Medium;
+namespace comm {
+class World;
+}
 
-/// The tables of a run; none if it does not jump, or if no sphere in its gas is thick enough. A run that asks for jumps
+/// Collective: the tables of a run; none if it does not jump, or if no sphere in its gas is thick enough. A run that asks for jumps
 /// but cannot have them follows every scattering, and a warning says why.
 std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
-                                                    const Medium& medium, int threads);
+                                                    const Medium& medium, const comm::World& world, int threads);
 
 template <class Real>
 Jumps<Real> build_jumps(const config::Config& config, const JumpTables& tables);

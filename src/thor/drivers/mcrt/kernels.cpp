@@ -120,11 +120,11 @@ void Kernels::run(const Batch& batch) const {
 
 BorderTimes Kernels::run(comm::Dealer& dealer, const DomainOptions& domains, const Batch& batch) const {
   const auto run = [&]<class Real>(const KernelsOf<Real>& of) {
-    const auto build = [&](const GridPart& part) { return choose_problem<Real>(config, setup, part.dataset); };
+    const auto build = [&](const AnyDataset& gas) { return choose_problem<Real>(config, setup, gas); };
     const int workers = compute.device ? 1 : compute.cpu.threads;
     Border<Real> border(world_of(domains), dealer, setup.medium, of.emitter, build, batch.pool, domains.border, workers,
                         compute.cpu.isa);
-    const Setting<Real> setting{border.any_problem(), of.emitter, observers_};
+    const Setting<Real> setting{border.whole(), of.emitter, observers_};
     if (compute.device) {
       if (!of.parts) of.parts.emplace(*compute.device);
       device::transport(*of.parts, setting, border, batch, compute.options, compute.cpu);

@@ -286,8 +286,8 @@ void McrtRun::settle() {
 
 /// Raw photons for which there is no room must not cost the rest.
 void McrtRun::write() {
-  constexpr double many_cells = 4e6;  // a second or so
-  if (!options_.quiet && config::count_cells(config_.outputs) > many_cells) {
+  constexpr double many_entries = 4e6;  // a second or so
+  if (!options_.quiet && config::count_entries(config_.outputs) > many_entries) {
     message("thor: writing {:.2g} bins to {}\n", config::count_bins(config_.outputs), options_.output);
   }
   const auto write_head = [&](io::ArrayOutput& out) { write_header(out, config_, setup_, where_); };
@@ -319,7 +319,7 @@ void McrtRun::write_result(const Ending& how, double seconds) {
   if (reached_) write_reached(out, *config_.until, *reached_);
   write_sample(out, config_, sample_);
   write_effort(out, seconds, options_);
-  if (setup_.medium.divided) write_traffic(out, setup_.medium.divided->domains.count(), traffic_);
+  if (setup_.medium.divided) write_traffic(out, setup_.medium.divided->partition->count(), traffic_);
   out.finish();
 }
 

@@ -26,7 +26,7 @@ void report_jumps(const Tally& total) {
       share_text(1 - followed / all), jumps / photons, followed / photons);
 }
 
-void report_domains(const Domains& domains, const Tally& total, int threads, const RunFacts& facts) {
+void report_domains(int domains, const Tally& total, int threads, const RunFacts& facts) {
   const BorderTimes& traffic = facts.traffic;
   const double seconds = double(threads) * facts.ranks * std::max(facts.seconds, 1e-9);
   const std::string copies =
@@ -34,7 +34,7 @@ void report_domains(const Domains& domains, const Tally& total, int threads, con
   message(
       "thor:   {} domains: {:.3g} travellers a photon, {:.3g} in a message; threads waited for {:.3g} % of the "
       "time{}\n",
-      domains.count(), double(traffic.travellers) / photons_of(total),
+      domains, double(traffic.travellers) / photons_of(total),
       double(traffic.travellers) / double(std::max<std::uint64_t>(traffic.messages, 1)),
       100 * traffic.waiting / seconds, copies);
 }
@@ -64,7 +64,7 @@ void report(const config::Config& config, const Setup& setup, const RunOptions& 
             io::names_of_parts(options.output, facts.ranks), options.output);
   }
   if (setup.jumps) report_jumps(total);
-  if (setup.medium.divided) report_domains(setup.medium.divided->domains, total, options.cpu.threads, facts);
+  if (setup.medium.divided) report_domains(setup.medium.divided->partition->count(), total, options.cpu.threads, facts);
   report_generators(config, total);
 }
 

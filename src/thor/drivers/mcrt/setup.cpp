@@ -23,7 +23,7 @@ std::array<double, 3> periodic_sides(const MediumOutline& m) {
 
 /// Refuses what domains cannot do.
 void require_parts(const config::Config& config, const char* option) {
-  if (!dataset_type(config.dataset.type).in_parts) {
+  if (!dataset_type(config.dataset.type).divide) {
     throw Error(ExitCode::usage, fmt::format("{}: a {} has no grid file and cannot be divided; leave the option out",
                                              option, config.dataset.type));
   }
@@ -67,31 +67,32 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   const Refuse refuse = [&](const std::string& key, const std::string& why) {
     throw Error(ExitCode::usage, config.path + ": " + key + ": " + why);
   };
-  const auto build_light = [&](const Medium& gas) {
-    return build_emitter(config.generators, config.seed, gas, line, refuse);
+  const auto build_light = [&](const Medium& gas, const EmitterOptions& shares) {
+    return build_emitter(config.generators, config.seed, gas, line, refuse, shares);
   };
   Emitter<double> emitter{};
   if (domains.by_light) require_parts(config, "--by-light");
   if (domains.count > 1) {
     require_parts(config, "--domains");
-    const GridShape& grid = outline.medium.grid;
     Medium gas{outline.medium, nullptr, {}, nullptr};
-    gas.dropped = find_dropped(gas, config.dataset, line, world_of(domains), threads);
-    emitter = build_light(gas);
-    Domains::Work work;
-    if (domains.by_light) {
-      // Half of the work is thought to be where photons begin, and half to be everywhere.
-      work = [light = LightMap(emitter, grid.count), all = double(grid.cells())](const CellBox& box) {
-        return light(box) + double(box.cells()) / all;
-      };
-    }
+    gas.dropped = find_dropped(gas, config.dataset, line, *cells.world, threads);
     // Lengths of core skipping and jumps compare cells with their neighbours.
     const bool compares = config.acceleration.core_skip.mode != config::CoreSkipMode::none || cells.join;
-    const std::int64_t margin = std::max<std::int64_t>(domains.margin, compares ? 1 : 0);
-    cells.domains = std::make_shared<const Domains>(grid.count, grid.periodic, domains.count, margin, work);
+    Cut cut{domains.count, std::max<std::int64_t>(domains.margin, compares ? 1 : 0)};
+    const auto divide = [&] {
+      EmitterOptions shares{cells.world, dataset_type(config.dataset.type).divide(outline.medium, cut)};
+      emitter = build_light(gas, shares);
+      return shares;
+    };
+    EmitterOptions shares = divide();
+    if (domains.by_light) {  // which is known from domains of as many cells
+      cut.light = LightMap(emitter, *gas.mesh, shares);
+      shares = divide();
+    }
+    cells.partition = shares.partition;
   }
   Medium medium = build_medium(outline.medium, config.dataset, line, cells);
-  if (domains.count == 1) emitter = build_light(medium);
+  if (domains.count == 1) emitter = build_light(medium, {});
   double farthest = 0;  // offset of a transition from the first, in thermal widths
   for (const AtomicTransition& t : line.transitions) {
     farthest = std::max(farthest, std::abs(frequency_offset(t, line, medium)));
@@ -103,7 +104,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
         line.name, farthest, farthest * 0x1p-24);
   }
   warn_of_cold_cells(line, medium);
-  auto jumps = build_jump_tables(config, line, medium, threads);
+  auto jumps = build_jump_tables(config, line, medium, *cells.world, threads);
   return {std::move(line), std::move(medium), std::move(emitter), outline.numerics, std::move(jumps)};
 }
 

@@ -140,7 +140,7 @@ std::vector<double> RayImage::joined_in_order(const std::vector<double>& partial
   std::vector<int> domain_of;  // each image, in the order of ranks
   for (int rank = 0; rank < work_.world.ranks(); ++rank) {
     for (int d = 0; d < domains.count(); ++d) {
-      if (domains.holders(d, work_.world.ranks()).front() == rank) domain_of.push_back(d);
+      if (holders_of(d, domains.count(), work_.world.ranks()).front() == rank) domain_of.push_back(d);
     }
   }
   const GasOutline& gas = work_.outline();

@@ -34,7 +34,7 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
   }
   domains_ = std::make_unique<Domains>(grid.count, false, options.domains.count, 0);
   for (int d = 0; d < domains_->count(); ++d) {
-    if (domains_->holders(d, world.ranks()).front() != world.rank()) continue;
+    if (holders_of(d, domains_->count(), world.ranks()).front() != world.rank()) continue;
     parts_.push_back({d, whole->part(domains_->box(d)), nullptr});
   }
 }

@@ -18,21 +18,20 @@ namespace {
 /// What the workers of a run share.
 template <class Real>
 struct Shared {
-  const Setting<Real> setting;  ///< at a border: with the problem of one of the parts
+  const Setting<Real> setting;  ///< at a border: with the problem of the whole mesh
   const Batch batch;
   const Mover<Real> mover;
   const std::string_view isa;
   const std::span<const Flying<Real>> flying{};
   Border<Real>* const border = nullptr;  ///< null: all gas is here
 
-  const EmitterView<Real> emitter = setting.emitter.view();
   const HistoryKernel<Real>& history = history_kernel<Real>(setting.problem.history(), isa);
   std::atomic<std::size_t> next_flying{0};
   std::mutex mutex{};  ///< of the sink and the tally
-  /// Time between merges of a thread's counts: long enough that merging, a nanosecond per cell, takes a thousandth of
+  /// Time between merges of a thread's counts: long enough that merging, a nanosecond per entry, takes a thousandth of
   /// it.
   const std::chrono::nanoseconds between_looks = std::max<std::chrono::nanoseconds>(
-      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * batch.tally.plan().cells));
+      std::chrono::seconds(1), std::chrono::nanoseconds(std::int64_t(1000) * batch.tally.plan().entries));
   std::chrono::steady_clock::time_point next_error = std::chrono::steady_clock::now() + between_looks;
 };
 
@@ -126,7 +125,7 @@ class Worker {
   void put_back() {
     for (int l = 0; l < count_; ++l) {
       if (lanes_.phase[l] == Phase::idle) continue;
-      set_cell(lanes_, l, part_->frame.to_whole(cell_of(lanes_, l)));
+      set_cell(lanes_, l, part_->to_whole(cell_of(lanes_, l)));
       outbox_.post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
       lanes_.phase[l] = Phase::idle;
       --live_;
@@ -145,7 +144,7 @@ class Worker {
   /// Whether a photon that has left a part of the gas goes on, here or elsewhere; then the lane has been dealt with.
   bool crosses(int l) {
     if (lanes_.phase[l] != Phase::departs) return false;
-    if (arrives(part_->frame, lanes_, l)) return true;
+    if (arrives(part_->partition, part_->domain, lanes_, l)) return true;
     outbox_.post({Traveller<Real>::photon, 0, load_lane<Real>(lanes_, l), origins_[std::size_t(l)], {}});
     --live_;
     refill(l);
@@ -166,13 +165,11 @@ class Worker {
       } else if (traveller.kind == Traveller<Real>::birth && shared_.batch.pool.closed()) {
         shared_.batch.pool.give_back({id, id + 1});
       } else if (traveller.kind == Traveller<Real>::birth) {
-        const UniformGrid<Real> whole = shared_.border->whole_with_gas_of(*part_, cell_of(traveller.lane));
-        start(l, &whole, id);
-        set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));
+        start(l, id);
         return true;
       } else {
         store_lane(traveller.lane, lanes_, l);
-        set_cell(lanes_, l, part_->frame.to_part(cell_of(lanes_, l)));
+        set_cell(lanes_, l, part_->to_part(cell_of(lanes_, l)).value());
         origin = traveller.origin;
         ++live_;
         return true;
@@ -199,12 +196,13 @@ class Worker {
   }
 
   /// Starts a photon in this lane.
-  void start(int l, const void* dataset, std::uint64_t id) {
+  void start(int l, std::uint64_t id) {
     Origin& origin = origins_[std::size_t(l)];
-    shared_.history.start(lanes_, l, dataset, problem_->numerics(), shared_.emitter, id, origin);
+    const EmitterView<Real> emitter = (part_ ? part_->emitter : shared_.setting.emitter).view();
+    shared_.history.start(lanes_, l, problem_->dataset(), problem_->numerics(), emitter, id, origin);
     ++live_;
     tally_.start(origin.weight_initial, origin.weight, origin.generator);
-    if (rays_) rays_->emit(origin, dataset);
+    if (rays_) rays_->emit(origin);
   }
 
   /// Puts photons into this lane until one meets the medium, or leaves it idle.
@@ -221,7 +219,7 @@ class Worker {
   bool start_next(int l) {
     if (block_.empty()) block_ = shared_.batch.pool.take();
     if (block_.empty() || shared_.batch.pool.closed()) return false;
-    start(l, problem_->dataset(), block_.next++);
+    start(l, block_.next++);
     return true;
   }
 

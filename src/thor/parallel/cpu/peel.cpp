@@ -229,7 +229,7 @@ template <class Real>
 void Peeler<Real>::receive(const Traveller<Real>& ray) {
   const int place = int(waiting_.size());
   store_lane(ray.lane, queue_, place);
-  set_cell(queue_, place, part_->frame.to_part(cell_of(queue_, place)));
+  set_cell(queue_, place, part_->to_part(cell_of(queue_, place)).value());
   waiting_.push_back(ray.burden);
   if (waiting_.size() == room) trace_waiting();
 }
@@ -237,7 +237,7 @@ void Peeler<Real>::receive(const Traveller<Real>& ray) {
 template <class Real>
 typename Peeler<Real>::Goes Peeler<Real>::cross(int lane, const Ray<Real>& ray) {
   if (traced_.phase[lane] != Phase::departs) return Goes::nowhere;
-  if (arrives(part_->frame, traced_, lane)) return Goes::on;
+  if (arrives(part_->partition, part_->domain, traced_, lane)) return Goes::on;
   outbox_.post({Traveller<Real>::ray, 0, load_lane<Real>(traced_, lane), {}, ray});
   return Goes::away;
 }

@@ -15,13 +15,13 @@ RaySender<Real>::RaySender(const Thread& thread)
       born_(lane_arrays<Real>(memory_.data(), 1)) {}
 
 template <class Real>
-void RaySender<Real>::emit(const Origin& origin, const void* dataset) {
+void RaySender<Real>::emit(const Origin& origin) {
   const RayRules& rules = observers_.rules;
   for (int o = 0; o < int(observers_.towards.size()); ++o) {
     const auto& n = observers_.towards[std::size_t(o)];
     Origin birth;
     const double sent =
-        history_.emit(born_, 0, dataset, problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth);
+        history_.emit(born_, 0, problem_->dataset(), problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth);
     if (!(sent > 0)) continue;
     const Real frequency = born_.frequency[0];
     tally_.accept(seen_at_birth(birth, o, sent, frequency));
@@ -29,7 +29,6 @@ void RaySender<Real>::emit(const Origin& origin, const void* dataset) {
     const double end = flies ? history_.end_of_ray(rules, {emitter_.seed, origin.id, at_birth, o}) : rules.cut;
     const Ray<Real> ray = ray_of_birth(birth, o, sent, frequency, end, rules);
     born_.column[0] = ray.before, born_.tabulated[0] = Real(rules.depth);
-    if (part_) set_cell(born_, 0, part_->frame.to_part(cell_of(born_, 0)));
     if (flies) {
       wait(born_, 0, cell_of(born_, 0), ray);
     } else {  // it passes the medium by
@@ -42,8 +41,8 @@ template <class Real>
 bool RaySender<Real>::begins_elsewhere(const LaneArrays<Real>& from, int lane, const CellIndex& begun,
                                        const Ray<Real>& ray) {
   if (!part_) return false;
-  const CellIndex cell = part_->frame.to_whole(begun);
-  if (part_->frame.holds(cell)) return false;
+  const CellIndex cell = part_->to_whole(begun);
+  if (part_->to_part(cell)) return false;
   Traveller<Real> traveller{Traveller<Real>::ray, 0, load_lane<Real>(from, lane), {}, ray};
   set_cell(traveller.lane, cell);
   traveller.lane.phase = Phase::fly;

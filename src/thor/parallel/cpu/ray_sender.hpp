@@ -28,9 +28,11 @@ class RaySender {
   virtual ~RaySender() = default;
 
   /// At a border: the part that photons and rays are in from now on. No ray may be waiting.
-  void enter(const typename Border<Real>::Part& part) { part_ = &part, problem_ = &part.problem; }
-  /// The light of a photon at its birth, in the dataset that it was started in.
-  void emit(const Origin& origin, const void* dataset);
+  void enter(const typename Border<Real>::Part& part) {
+    part_ = &part, problem_ = &part.problem, emitter_ = part.emitter.view();
+  }
+  /// The light of a photon at its birth.
+  void emit(const Origin& origin);
 
   /// Where the lanes log their events; null: they are moved elsewhere.
   virtual EventLog<Real>* log() = 0;
@@ -53,7 +55,7 @@ class RaySender {
   const AnyProblem<Real>* problem_;
   typename Border<Real>::Outbox& outbox_;
   const typename Border<Real>::Part* part_ = nullptr;
-  const EmitterView<Real> emitter_;
+  EmitterView<Real> emitter_;
   const Observers& observers_;
   const HistoryKernel<Real>& history_;
   const std::span<const Origin> origins_;

@@ -107,7 +107,7 @@ class PartStepper {
   void finish() {
     while (squad_.shares && squad_.seen[0].shares.kept > 0) {
       squad_.count = 0;
-      run_slice(on_device(border_.any_problem()));
+      run_slice(on_device(border_.whole()));
     }
     warn_of_split_shares(split_);
     if (counts_) counts_->read(0, batch_.tally);
@@ -184,7 +184,7 @@ class PartRays final : public cpu::RaySender<Real> {
   EventLog<Real>* log() override { return nullptr; }
   void look() override {
     for (WaitingRay<Real>& departed : stepper_.take_departed()) {
-      if (arrives(part_->frame, departed.lane)) {
+      if (arrives(part_->partition, part_->domain, departed.lane)) {
         stepper_.put(departed);
       } else {
         outbox_.post({Traveller<Real>::ray, 0, departed.lane, {}, departed.ray});
@@ -194,7 +194,7 @@ class PartRays final : public cpu::RaySender<Real> {
   void end(int) override {}
   void receive(const Traveller<Real>& ray) override {
     WaitingRay<Real> here{ray.lane, ray.burden};
-    set_cell(here.lane, part_->frame.to_part(cell_of(here.lane)));
+    set_cell(here.lane, part_->to_part(cell_of(here.lane)).value());
     stepper_.put(here);
   }
   void trace() override {
