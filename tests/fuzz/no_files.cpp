@@ -24,8 +24,8 @@ double read_fastest(const config::Dataset&, const Line&, const GridShape&, const
 std::shared_ptr<const SourceList> build_source_list(const config::Generator&, const Medium&, std::uint64_t, Light&) {
   return nullptr;
 }
-GasLists::GasLists(const config::Generator& generator, const Medium& medium, std::uint64_t, const EmitterOptions& options,
-                   Light&)
+GasLists::GasLists(const config::Generator& generator, const Medium& medium, std::uint64_t,
+                   const EmitterOptions& options, Light&)
     : generator_(generator), mesh_(medium.mesh), partition_(options.partition) {}
 std::shared_ptr<const SourceList> GasLists::list(int) const { return nullptr; }
 

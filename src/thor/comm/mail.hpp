@@ -13,9 +13,9 @@
 
 namespace thor::comm {
 
-/// Records of one type that travel between ranks, many in a message, and letters: bytes of any number. Any thread may
-/// post; one thread moves the mail. Posting never waits, so that two ranks that send to each other cannot block: what
-/// bounds the memory is the number of records that there are in the run.
+/// Records of one type that travel between ranks, many in a message, and letters of up to 2^31 - 9 bytes. Any thread
+/// may post; one thread moves the mail. Posting never waits, so that two ranks that send to each other cannot block:
+/// what bounds the memory is the number of records that there are in the run.
 template <class T>
 class Mail {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -31,11 +31,11 @@ class Mail {
     posted_.fetch_add(1);
   }
 
-  /// A letter counts as a record. It may come in any order with others, and is at most 2 GiB long.
-  void post_letter(int rank, const std::vector<std::byte>& letter) {
+  /// A letter counts as a record. Letters of one rank arrive in order, but before or after its records.
+  void post_letter(int rank, std::vector<std::byte> letter) {
     Box& box = boxes_[std::size_t(rank)];
     const std::lock_guard lock(box.mutex);
-    box.letters.push_back(letter);
+    box.letters.push_back(std::move(letter));
     posted_.fetch_add(1);
   }
 
@@ -51,7 +51,8 @@ class Mail {
         records.swap(boxes_[rank].records), letters.swap(boxes_[rank].letters);
       }
       for (std::size_t i = 0; i < records.size(); i += most_) {
-        send(int(rank), Kind::records, std::as_bytes(std::span(records).subspan(i, std::min(most_, records.size() - i))));
+        send(int(rank), Kind::records,
+             std::as_bytes(std::span(records).subspan(i, std::min(most_, records.size() - i))));
       }
       for (const auto& letter : letters) send(int(rank), Kind::letter, letter);
       moved = moved || !records.empty() || !letters.empty();

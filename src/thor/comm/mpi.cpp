@@ -109,11 +109,11 @@ World::~World() {
   MPI_Finalize();
 }
 
-void World::add_at_first(std::span<std::uint64_t> cells) const {
+void World::add_at_first(std::span<std::uint64_t> numbers) const {
   if (ranks_ == 1) return;
   const Call call(Call::collective);
-  for_pieces(cells.size(), [&](std::size_t first, int size) {
-    const auto part = cells.subspan(first, std::size_t(size));
+  for_pieces(numbers.size(), [&](std::size_t first, int size) {
+    const auto part = numbers.subspan(first, std::size_t(size));
     MPI_Reduce(is_first() ? MPI_IN_PLACE : part.data(), is_first() ? part.data() : nullptr, size, MPI_UINT64_T, MPI_SUM,
                0, MPI_COMM_WORLD);
     if (!is_first()) std::ranges::fill(part, 0);

@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -13,6 +15,11 @@ namespace thor::comm {
 /// called on all before the first of these throws its error, which ends the others: so that of files that belong
 /// together none is left half-written.
 void do_together(const World& world, const std::function<void()>& work, const std::function<void()>& undo);
+
+/// Collective: replaces numbers by their sums over all ranks, on each of them.
+void add_all(const World& world, std::span<std::uint64_t> numbers);
+/// The same, added in the order of the ranks.
+void add_all(const World& world, std::span<double> numbers);
 
 /// Collective: the values that the ranks have, on each of them.
 template <class T>

@@ -34,8 +34,8 @@ class World {
   int rank_on_node() const { return rank_on_node_; }  ///< among the ranks that share this machine
   int ranks_on_node() const { return ranks_on_node_; }
 
-  /// Collective: adds the cells of all ranks. The first one has the sums, the others are left with zeros.
-  void add_at_first(std::span<std::uint64_t> cells) const;
+  /// Collective: adds the numbers of all ranks. The first one has the sums, the others are left with zeros.
+  void add_at_first(std::span<std::uint64_t> numbers) const;
   /// Collective: the largest of the values of all ranks.
   std::uint64_t largest(std::uint64_t value) const;
   /// Collective: the values of the first rank, of which the others give none.

@@ -72,8 +72,8 @@ class CellRecords {
   void set_dust(std::int64_t i, double dust);                    ///< [cm^-3]; after the temperature
   void clear(std::int64_t i);                                    ///< an empty cell
   void set_dropped(std::vector<std::int64_t> cells) { dropped_ = std::move(cells); }
-  /// The lengths of core skipping, in order of the cells, where the layout has them: so far from a face, as a rule at
-  /// the centres of the cells.
+  /// The lengths of core skipping, in order of the cells, where the layout has them. `to_face`: distance from a face of
+  /// the place that they hold for [cells]; 0.5: the centre, 0: as stored.
   void set_core_scale(const std::vector<float>& scale, int threads, float to_face = 0.5f);
 
   CellGas<double> gas(std::int64_t i) const;

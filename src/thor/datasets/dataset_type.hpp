@@ -19,10 +19,10 @@ struct Cut {
 struct DatasetType {
   const char* name;
   const char* meaning;
-  bool model;             ///< the configuration says what the gas is; otherwise a file does
-  bool flows;             ///< takes `velocity`
-  bool gridded;           ///< the gas always lies in cells
-  double peak;            ///< maxima of the spectrum of static gas, in units of (a tau0)^(1/3); 0: not known
+  bool model;    ///< the configuration says what the gas is; otherwise a file does
+  bool flows;    ///< takes `velocity`
+  bool gridded;  ///< the gas always lies in cells
+  double peak;   ///< maxima of the spectrum of static gas, in units of (a tau0)^(1/3); 0: not known
   void (*add_keys)(config::Section<config::Dataset>& section);
   MediumOutline (*outline)(const config::Dataset& dataset, const Line& line, const Refuse& refuse);
   /// Reads or makes the cells of the medium; null for types without cells.

@@ -13,9 +13,9 @@
 
 namespace thor {
 
-/// The cells of a dataset as the host sees them, all or those of a domain, whatever their shape: where sources lie, what
-/// files hold of a cell, and what a result says of them. Positions are in units of the dataset from its origin, along
-/// each axis.
+/// The cells of a dataset as the host sees them, all or those of a domain, whatever their shape: where sources lie,
+/// what files hold of a cell, and what a result says of them. Positions are in units of the dataset from its origin,
+/// along each axis.
 class HostMesh {
  public:
   using Position = std::array<double, 3>;
@@ -29,7 +29,7 @@ class HostMesh {
 
   virtual const char* name() const = 0;  ///< in messages: "grid"
   virtual std::int64_t cells() const = 0;
-  virtual CellNumbers numbers() const = 0;                              ///< of the cells among those of the whole mesh
+  virtual CellNumbers numbers() const = 0;  ///< of the cells among those of the whole mesh
   virtual std::array<std::int32_t, 3> place(std::int64_t number) const = 0;  ///< of a cell of the whole mesh
   virtual Position centre(const std::array<std::int32_t, 3>& place) const = 0;
   virtual double volume(std::int64_t cell) const = 0;  ///< [cm^3]

@@ -25,9 +25,9 @@ std::vector<CountedCells> counted_cells(const Medium& medium, const comm::World&
   const Partition& partition = *medium.divided->partition;
   std::vector<CountedCells> counted;
   for (const GasPart& part : medium.divided->parts) {
-    const bool counts = partition.holders(part.domain, world.ranks()).front() == world.rank();
     counted.push_back({part.cells.get(), {}});
-    if (counts) counted.back().runs = partition.own_cells(part.domain);
+    if (partition.counts(part.domain, world.rank(), world.ranks()))
+      counted.back().runs = partition.own_cells(part.domain);
   }
   return counted;
 }

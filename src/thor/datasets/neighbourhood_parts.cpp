@@ -77,7 +77,8 @@ class Exchange {
       : world_(world), sheets_(sheets) {
     const Domains& domains = partition.domains();
     std::vector<std::vector<int>> holders;
-    for (int domain = 0; domain < domains.count(); ++domain) holders.push_back(partition.holders(domain, world.ranks()));
+    for (int domain = 0; domain < domains.count(); ++domain)
+      holders.push_back(partition.holders(domain, world.ranks()));
     for (int domain = 0; domain < domains.count(); ++domain) {
       const std::vector<Piece> pieces = pieces_of_margin(domains, whole, domain);
       if (sheets.contains(domain)) pieces_[domain] = pieces;

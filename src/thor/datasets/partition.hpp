@@ -21,8 +21,7 @@ std::vector<int> holders_of(int domain, int domains, int ranks);
 /// cell that the part does not have: the part's name for what is behind its border, of which the partition makes a cell
 /// of the whole mesh. Cells of the whole travel, with an offset in the cell, so that nothing is rounded on the way.
 ///
-/// A uniform grid is cut into cuboids (grid_partition.hpp), and counts its cells on beyond a border. A mesh whose cells
-/// are numbered along a curve would be cut into ranges of it, with a number for each face of a border.
+/// A uniform grid is cut into cuboids (grid_partition.hpp), and counts its cells on beyond a border.
 class Partition {
  public:
   virtual ~Partition() = default;
@@ -45,6 +44,8 @@ class Partition {
       const std::function<void(std::int64_t first, std::int64_t end, int domain)>& take) const = 0;
 
   std::vector<int> holders(int domain, int ranks) const { return holders_of(domain, count(), ranks); }
+  /// Whether a rank counts the cells of a domain where all ranks add up theirs: the first of its holders.
+  bool counts(int domain, int rank, int ranks) const { return holders(domain, ranks).front() == rank; }
   /// The domains that a rank holds at first.
   std::vector<int> held_by(int rank, int ranks) const;
 };

@@ -255,7 +255,7 @@ CellStatistics survey_parts(const CellOptions& options, const GridPartition& par
                             const std::vector<std::shared_ptr<Cells>>& parts) {
   CellStatistics own;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (partition.holders(held[i], options.world->ranks()).front() != options.world->rank()) continue;
+    if (!partition.counts(held[i], options.world->rank(), options.world->ranks())) continue;
     CellBox counted = partition.domains().box(held[i]);
     const CellIndex first = partition.frame(held[i]).box.first;
     for (std::size_t k = 0; k < 3; ++k) counted.first[k] -= first[k];

@@ -332,8 +332,10 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
   /// A cell counted from another one along an axis; in a periodic grid each has one name.
   template <class I>
   THOR_FN I shifted(I cell, int by, int axis) const {
-    cell += by;
-    if (data.repeats) cell += cell < 0 ? data.whole[axis] : cell >= data.whole[axis] ? -data.whole[axis] : 0;
+    if constexpr (may_be_part) {
+      cell += by;
+      if (data.repeats) cell += cell < 0 ? data.whole[axis] : cell >= data.whole[axis] ? -data.whole[axis] : 0;
+    }
     return cell;
   }
 };

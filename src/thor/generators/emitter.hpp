@@ -17,7 +17,7 @@ struct Light {
   double squares = 0;                      ///< sum of the squares of their weights
   double faintest = 1e300, brightest = 0;  ///< weights of single photons
   std::uint64_t photons = 0, sources = 1;
-  bool by_source = false;                  ///< photons of a source have the weight that its list says
+  bool by_source = false;  ///< the list of sources gives the weights of photons
 
   void add(double weight, std::uint64_t more);  ///< adds `more` photons of this weight
   void share(double all, std::uint64_t more);   ///< adds `more` photons that share the luminosity `all` equally
@@ -35,8 +35,16 @@ struct SourceList {
   void set_order(const SourceTable& order) { slots = order.slots, start = order.start, step = order.step; }
   SourceTable table() const {
     const auto data = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
-    return {end.size(),   end.data(),  slots,        start,          step,
-            number,       data(weight), data(place), data(offset), data(velocity),
+    return {end.size(),
+            end.data(),
+            slots,
+            start,
+            step,
+            number,
+            data(weight),
+            data(place),
+            data(offset),
+            data(velocity),
             end.empty() ? 0 : int(place.size() / end.size())};
   }
 };
@@ -54,7 +62,7 @@ struct DividedLight {
     int domain_of(std::uint64_t number) const;  ///< of photon `number` of the generator
   };
   std::vector<std::shared_ptr<const Slots>> generators;  ///< null: another kind of generator
-  /// The list of a generator in a domain: of those that this process holds from the start, without reading a file.
+  /// The list of a generator in a domain; reads the file unless this process has held the domain from the start.
   std::function<std::shared_ptr<const SourceList>(std::size_t generator, int domain)> list;
 };
 
@@ -89,6 +97,7 @@ void check_generators(std::span<const config::Generator> generators, const Mediu
 struct EmitterOptions {
   const comm::World* world = nullptr;            ///< processes of the run; null: this one alone
   std::shared_ptr<const Partition> partition{};  ///< null: each process has the light of all cells
+  bool silent = false;                           ///< what there is to say of sources is said later
 };
 
 /// Collective where processes share the cells. A source that the medium cannot hold is refused.

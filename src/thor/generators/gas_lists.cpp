@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "thor/comm/together.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/emission/collisional_excitation.hpp"
@@ -118,12 +119,6 @@ struct GasSums {
   double faintest = 1e300, brightest = 0;
 };
 
-/// Collective: a sum over all processes, on each of them.
-void add_all(const comm::World& world, std::span<std::uint64_t> words) {
-  world.add_at_first(words);
-  std::ranges::copy(world.from_first({words.begin(), words.end()}), words.begin());
-}
-
 }  // namespace
 
 GasLists::GasLists(const config::Generator& generator, const Medium& medium, std::uint64_t seed,
@@ -140,9 +135,10 @@ GasLists::GasLists(const config::Generator& generator, const Medium& medium, std
   } else {
     slots_.cell.push_back(std::uint64_t(mesh_->cells())), slots_.domain.push_back(0);
   }
+  slots_.cell.shrink_to_fit(), slots_.domain.shrink_to_fit();
   std::map<int, std::vector<float>> lights;
   for (const int domain : held) lights.emplace(domain, light_of(domain));
-  add_up(lights, world, light);
+  add_up(lights, world, options.silent, light);
   slots_.table = order_of_slots(generator_, seed, slots_.end.back());
   for (auto& [domain, of_cells] : lights) {
     held_[domain] = std::make_shared<const SourceList>(list_of(domain, of_cells));
@@ -160,9 +156,10 @@ std::vector<float> GasLists::light_of(int domain) const {
 }
 
 /// Collective: the sum of all light, and where the slots of each run of cells end.
-void GasLists::add_up(const std::map<int, std::vector<float>>& lights, const comm::World& world, Light& light) {
+void GasLists::add_up(const std::map<int, std::vector<float>>& lights, const comm::World& world, bool silent,
+                      Light& light) {
   const auto counts = [&](int domain) {
-    return !partition_ || partition_->holders(domain, world.ranks()).front() == world.rank();
+    return !partition_ || partition_->counts(domain, world.rank(), world.ranks());
   };
   auto sums = std::make_unique<GasSums>();
   SourceShares shares{generator_, 0};
@@ -176,7 +173,7 @@ void GasLists::add_up(const std::map<int, std::vector<float>>& lights, const com
       ++(cut ? sums->cut_sources : sums->lit);
     }
   }
-  add_all(world, sums->light.words());
+  comm::add_all(world, sums->light.words());
   shares.sum = sum_ = sums->light.value();
   slots_.end.assign(slots_.cell.size(), 0);
   for (const auto& [domain, of_cells] : lights) {
@@ -196,12 +193,12 @@ void GasLists::add_up(const std::map<int, std::vector<float>>& lights, const com
       sums->photons += slots;
     }
   }
-  add_all(world, slots_.end);
+  comm::add_all(world, std::span(slots_.end));
   for (std::size_t run = 1; run < slots_.end.size(); ++run) slots_.end[run] += slots_.end[run - 1];
-  for (ExactSum* sum : {&sums->cut, &sums->of_photons, &sums->squares}) add_all(world, sum->words());
+  for (ExactSum* sum : {&sums->cut, &sums->of_photons, &sums->squares}) comm::add_all(world, sum->words());
   std::array<std::uint64_t, 3> counted{sums->lit, sums->cut_sources, sums->photons};
-  add_all(world, counted);
-  check_sources(shares, "gas", {counted[1], sums->cut.value()}, slots_.end.back());
+  comm::add_all(world, std::span(counted));
+  check_sources(shares, "gas", {counted[1], sums->cut.value()}, slots_.end.back(), silent);
   light.sources = counted[0], light.by_source = shares.by_source();
   if (!light.by_source) return light.share(sum_, generator_.photons);
   light.photons = counted[2], light.luminosity = sums->of_photons.value(), light.squares = sums->squares.value();
@@ -218,9 +215,14 @@ SourceList GasLists::list_of(int domain, const std::vector<float>& light) const 
   if (shares.by_source()) list.weight.reserve(light.size());
   std::size_t run = ~std::size_t(0);
   std::uint64_t end = 0;
+  const auto require_end = [&](std::size_t of, std::uint64_t reached) {
+    if (of == ~std::size_t(0) || reached == slots_.end[of]) return;
+    throw Error(ExitCode::input, generator_.path + ": changed during the run: run again, or use --no-relief");
+  };
   for (std::size_t i = 0; i < light.size(); ++i) {
     const std::uint64_t number = list.number(i);
     if (run == ~std::size_t(0) || number >= slots_.cell[run]) {  // the slots of other domains lie between
+      require_end(run, end);
       do ++run;
       while (number >= slots_.cell[run]);
       end = run > 0 ? slots_.end[run - 1] : 0;
@@ -230,6 +232,7 @@ SourceList GasLists::list_of(int domain, const std::vector<float>& light) const 
     list.end.push_back(end += slots);
     if (shares.by_source()) list.weight.push_back(slots > 0 ? luminosity / double(slots) : 0);
   }
+  require_end(run, end);
   return list;
 }
 

@@ -5,9 +5,9 @@
 
 namespace thor {
 
-/// The cells of a generator of type gas with their shares of its photons, as build_source_list() has them: of all cells,
-/// or of the domains that this process holds. The slots are the same however the cells are shared out, and so are all
-/// sums: they are exact.
+/// The cells of a generator of type gas with their shares of its photons, as build_source_list() has them: of all
+/// cells, or of the domains that this process holds. The slots are the same however the cells are shared out, and so
+/// are all sums: they are exact.
 class GasLists {
  public:
   /// Collective where processes share the cells.
@@ -21,7 +21,7 @@ class GasLists {
  private:
   std::shared_ptr<const HostMesh> mesh_of(int domain) const;
   std::vector<float> light_of(int domain) const;
-  void add_up(const std::map<int, std::vector<float>>& lights, const comm::World& world, Light& light);
+  void add_up(const std::map<int, std::vector<float>>& lights, const comm::World& world, bool silent, Light& light);
   SourceList list_of(int domain, const std::vector<float>& light) const;
 
   const config::Generator generator_;

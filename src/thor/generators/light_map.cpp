@@ -1,26 +1,15 @@
 #include "thor/generators/light_map.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "thor/comm/together.hpp"
+
 namespace thor {
-namespace {
-
-/// Collective: sums of all processes, on each of them, in the same order everywhere.
-void add_all(const comm::World& world, std::vector<double>& sums) {
-  std::vector<std::uint64_t> words(sums.size());
-  std::ranges::transform(sums, words.begin(), [](double sum) { return std::bit_cast<std::uint64_t>(sum); });
-  words = world.from_first(world.at_first(words));
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) sums[i % sums.size()] += std::bit_cast<double>(words[i]);
-}
-
-}  // namespace
-
 LightMap::LightMap(const Emitter<double>& emitter, const HostMesh& mesh, const EmitterOptions& options) : mesh_(mesh) {
   // A block for each cell of a small grid, whose sides are in cells.
-  for (std::size_t k = 0; k < 3; ++k) blocks_[k] = std::clamp(std::int64_t(mesh.sides()[k]), std::int64_t(1), most_blocks);
+  for (std::size_t k = 0; k < 3; ++k)
+    blocks_[k] = std::clamp(std::int64_t(mesh.sides()[k]), std::int64_t(1), most_blocks);
   sums_.resize(index(blocks_[0], blocks_[1], blocks_[2]) + 1);
   const auto all = double(emitter.count());
   const bool is_first = !options.partition || options.world->is_first();
@@ -33,11 +22,11 @@ LightMap::LightMap(const Emitter<double>& emitter, const HostMesh& mesh, const E
     }
     const comm::World& world = *options.world;
     for (const int domain : options.partition->held_by(world.rank(), world.ranks())) {
-      if (options.partition->holders(domain, world.ranks()).front() != world.rank()) continue;
+      if (!options.partition->counts(domain, world.rank(), world.ranks())) continue;
       add(emitter.divided->list(i, domain)->table(), emitter.divided->generators[i].get(), share);
     }
   }
-  if (options.partition) add_all(*options.world, sums_);
+  if (options.partition) comm::add_all(*options.world, std::span(sums_));
   add_up();
 }
 

@@ -19,7 +19,7 @@ enum class SourceSpectrum : int { delta, gaussian, lorentzian, continuum, line_a
 /// to them: source_of in emitter_view.hpp. Where processes hold gas in parts, each has the table of its own cells.
 struct SourceTable {
   std::uint64_t count;
-  const std::uint64_t* end;   ///< first slot after each: it has as many slots as its share of the photons
+  const std::uint64_t* end;   ///< first slot after each, among those of all tables: it has its share of the slots
   std::uint64_t slots;        ///< of all sources, whether they are in this table or not
   std::uint64_t start, step;  ///< of the sequence of slots
   CellNumbers number;         ///< of source i of this table among all

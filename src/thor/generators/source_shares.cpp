@@ -43,14 +43,13 @@ SourceTable order_of_slots(const config::Generator& generator, std::uint64_t see
   return table;
 }
 
-void check_sources(const SourceShares& shares, const char* what, const LeftOut& cut, std::uint64_t slots) {
+void check_sources(const SourceShares& shares, const char* what, const LeftOut& cut, std::uint64_t slots, bool silent) {
   const config::Generator& g = shares.generator;
-  if (cut.sources > 0) {
+  if (cut.sources > 0 && !silent) {
     message("thor: {}: left out {} sources below {:.3g} erg/s, with {:.3g} of {:.3g} erg/s\n", what, cut.sources,
             g.minimum_luminosity, cut.luminosity, cut.luminosity + shares.sum);
   }
-  if (slots == 0)
-    refuse_source(g.path, fmt::format("{}: nothing shines{}", what, cut.sources > 0 ? " so bright" : ""));
+  if (slots == 0) refuse_source(g.path, fmt::format("{}: nothing shines{}", what, cut.sources > 0 ? " so bright" : ""));
 }
 
 }  // namespace thor

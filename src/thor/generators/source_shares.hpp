@@ -24,7 +24,8 @@ struct LeftOut {
   std::uint64_t sources = 0;
   double luminosity = 0;  ///< [erg/s]
 };
-/// Says what was left out, and refuses a generator of which nothing shines.
-void check_sources(const SourceShares& shares, const char* what, const LeftOut& cut, std::uint64_t slots);
+/// Says what was left out, unless it is to be `silent`, and refuses a generator of which nothing shines.
+void check_sources(const SourceShares& shares, const char* what, const LeftOut& cut, std::uint64_t slots,
+                   bool silent = false);
 
 }  // namespace thor

@@ -99,7 +99,7 @@ Tally::Tally(std::vector<AnyOutput> outputs, const OutputContext& context, doubl
   for (std::size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
   std::ranges::sort(order);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sizes[i]; });
-  counters_ = cell_of(generators, GeneratorCounter(0));
+  counters_ = entry_of(generators, GeneratorCounter(0));
   std::int64_t entries = own_ = first_bin();
   for (const std::size_t i : order) {
     plan_of(i, [&](auto plan) {
@@ -391,7 +391,7 @@ double Tally::photons_of(std::size_t output) const {
   const GeneratorRange range = generators_of(output);
   if (range == GeneratorRange{0, generators_}) return double(photons());
   double sum = 0;
-  for (int g = range.first; g < range.end; ++g) sum += amount(counter(cell_of(g, GeneratorCounter::started)));
+  for (int g = range.first; g < range.end; ++g) sum += amount(counter(entry_of(g, GeneratorCounter::started)));
   return sum;
 }
 
@@ -512,7 +512,7 @@ std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
     const auto set_light = [&](const std::string& name, GeneratorCounter c) {
       file.attribute(group, name, light(g, c));
     };
-    file.attribute(group, "photons", std::uint64_t(counter(cell_of(g, GeneratorCounter::started))));
+    file.attribute(group, "photons", std::uint64_t(counter(entry_of(g, GeneratorCounter::started))));
     set_light("luminosity_emitted", GeneratorCounter::light_emitted);
     set_light("luminosity_unresolved", GeneratorCounter::light_unresolved);
     for (int i = 0; i < fate_count; ++i) {
@@ -534,7 +534,7 @@ std::vector<OutputLight> Tally::write(io::ArrayOutput& file) const {
 }
 
 double Tally::light(int generator, GeneratorCounter c) const {
-  return amount(counter(cell_of(generator, c))) * quantum_ / sharing_;
+  return amount(counter(entry_of(generator, c))) * quantum_ / sharing_;
 }
 
 void Tally::write_entries(io::ArrayOutput& file, const std::string& group) const {

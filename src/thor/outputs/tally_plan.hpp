@@ -65,7 +65,7 @@ struct TallyPlan {
 
 inline namespace THOR_ISA {
 
-THOR_FN int cell_of(int generator, GeneratorCounter counter) {
+THOR_FN int entry_of(int generator, GeneratorCounter counter) {
   return int(Counter::count) + generator * int(GeneratorCounter::count) + int(counter);
 }
 
@@ -81,11 +81,11 @@ THOR_FN void count_start(const TallyPlan& plan, double weight, double left, int 
   const std::uint64_t unresolved = light - rounded(left * plan.quanta_per_light);
   entries.add(int(Counter::started), 1);
   entries.add(int(Counter::light_emitted), light);
-  entries.add(cell_of(generator, GeneratorCounter::started), 1);
-  entries.add(cell_of(generator, GeneratorCounter::light_emitted), light);
+  entries.add(entry_of(generator, GeneratorCounter::started), 1);
+  entries.add(entry_of(generator, GeneratorCounter::light_emitted), light);
   if (unresolved > 0) {
     entries.add(int(Counter::light_unresolved), unresolved);
-    entries.add(cell_of(generator, GeneratorCounter::light_unresolved), unresolved);
+    entries.add(entry_of(generator, GeneratorCounter::light_unresolved), unresolved);
   }
 }
 
@@ -149,7 +149,7 @@ THOR_FN void count_end(const TallyPlan& plan, const Photon& photon, Entries entr
   const int fate = fate_index(photon.fate);
   entries.add(fate, 1);
   entries.add(int(Counter::light_escaped) + fate, light);
-  entries.add(cell_of(photon.generator, GeneratorCounter::light_escaped) + fate, light);
+  entries.add(entry_of(photon.generator, GeneratorCounter::light_escaped) + fate, light);
   entries.add(int(Counter::scatterings), std::uint64_t(photon.scatterings));
   entries.add(int(Counter::followed), std::uint64_t(photon.followed));
   entries.add(int(Counter::jumps), std::uint64_t(photon.jumps));

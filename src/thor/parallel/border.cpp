@@ -210,10 +210,13 @@ void Border<Real>::obey(std::uint64_t copies) {
   for (; copies_ < copies; ++copies_) {
     const comm::Dealer::Relief relief = dealer_.relief(copies_);
     const int domain = relief.busy % int(holders_.size());
+    const bool has_lengths = medium_.cells->layout().core_skip;
+    bool is_new = false;  // a rank is told again and again, and may hold the domain from the start
     {
       const std::lock_guard lock(mutex_);
       std::vector<int>& holders = holders_[std::size_t(domain)];
-      if (std::ranges::count(holders, relief.idle) == 0) holders.push_back(relief.idle);
+      is_new = std::ranges::count(holders, relief.idle) == 0;
+      if (is_new) holders.push_back(relief.idle);
       if (relief.busy == world_.rank()) {
         Part& part = parts_.at(domain);
         std::deque<Any>& waiting = part.photons;
@@ -223,8 +226,7 @@ void Border<Real>::obey(std::uint64_t copies) {
         }
       }
     }
-    const bool has_lengths = medium_.cells->layout().core_skip;
-    if (relief.busy == world_.rank() && has_lengths) send_core_scale(relief.idle, domain);
+    if (relief.busy == world_.rank() && is_new && has_lengths) send_core_scale(relief.idle, domain);
     if (relief.idle == world_.rank() && !holds(domain) && wanted_.insert(domain).second) {
       has_lengths ? read_when_known(domain) : read(domain, {});
     }
@@ -234,7 +236,6 @@ void Border<Real>::obey(std::uint64_t copies) {
 /// Reads a domain, while the mail goes on.
 template <class Real>
 void Border<Real>::read(int domain, std::vector<float> core_scale) {
-  read_.insert(domain);
   reader_ = std::jthread([this, domain, lengths = std::move(core_scale)] {
     run_or_fail([&] { hold(medium_.divided->read(domain, lengths)); });
   });
@@ -242,7 +243,7 @@ void Border<Real>::read(int domain, std::vector<float> core_scale) {
 
 namespace {
 
-/// The head of a letter with lengths of core skipping, which are too many for one.
+/// The head of a letter with lengths of core skipping, which take several letters.
 struct Lengths {
   std::int64_t domain, first, all;
 };
@@ -268,7 +269,7 @@ void Border<Real>::send_core_scale(int rank, int domain) {
     std::vector<std::byte> letter(sizeof head + lengths.size() * sizeof(float));
     std::memcpy(letter.data(), &head, sizeof head);
     std::memcpy(letter.data() + sizeof head, lengths.data(), lengths.size() * sizeof(float));
-    mail_.post_letter(rank, letter);
+    mail_.post_letter(rank, std::move(letter));
   }
 }
 
@@ -277,9 +278,7 @@ void Border<Real>::receive_core_scale(std::span<const std::byte> letter) {
   Lengths head{};
   std::memcpy(&head, letter.data(), sizeof head);
   const auto domain = int(head.domain);
-  if (read_.contains(domain)) return;  // sent twice
   std::vector<float>& lengths = core_scales_[domain];
-  if (std::int64_t(lengths.size()) != head.first) return;
   lengths.reserve(std::size_t(head.all));
   const std::span body = letter.subspan(sizeof head);
   lengths.resize(std::size_t(head.first) + body.size() / sizeof(float));
@@ -288,7 +287,7 @@ void Border<Real>::receive_core_scale(std::span<const std::byte> letter) {
   read_when_known(domain);
 }
 
-/// The order to read a domain and the letters of its lengths come in any order.
+/// Starts to read a domain once it is wanted and all its lengths are here, whichever comes first.
 template <class Real>
 void Border<Real>::read_when_known(int domain) {
   if (wanted_.contains(domain) && known_.erase(domain) > 0) read(domain, std::move(core_scales_[domain]));

@@ -56,12 +56,14 @@ bool arrives(const Partition& partition, int domain, const Get& cell, const Set&
 template <class Lanes>
 bool arrives(const Partition& partition, int domain, const Lanes& lanes, int i) {
   lanes.phase[i] = Phase::fly;
-  return arrives(partition, domain, [&] { return cell_of(lanes, i); }, [&](const CellIndex& c) { set_cell(lanes, i, c); });
+  return arrives(
+      partition, domain, [&] { return cell_of(lanes, i); }, [&](const CellIndex& c) { set_cell(lanes, i, c); });
 }
 template <class Real>
 bool arrives(const Partition& partition, int domain, Lane<Real>& lane) {
   lane.phase = Phase::fly;
-  return arrives(partition, domain, [&] { return cell_of(lane); }, [&](const CellIndex& c) { set_cell(lane, c); });
+  return arrives(
+      partition, domain, [&] { return cell_of(lane); }, [&](const CellIndex& c) { set_cell(lane, c); });
 }
 
 /// A photon or a ray on its way from one part of a mesh to another. Its cell is that of the whole mesh.
@@ -224,8 +226,8 @@ class Border {
   std::uint64_t copies_ = 0;
   double seconds_waited_ = 0, seconds_managed_ = 0;
   std::exception_ptr failure_;
-  std::set<int> known_;          ///< domains whose lengths have all come
-  std::set<int> wanted_, read_;  ///< domains of other ranks that will be here too; those that are, or are being read
+  std::set<int> known_;                            ///< domains whose lengths have all come
+  std::set<int> wanted_;                           ///< domains of other ranks that are here too, or will be
   std::map<int, std::vector<float>> core_scales_;  ///< of domains that are to be read, as far as they have come
   std::jthread reader_, thread_;
 };

@@ -31,7 +31,7 @@ THOR_FN MaskOf<V> march(Lane<V, Q>& lane, const P& problem, RealOf<V> cut) {
     }
     // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and
     // `column_low` serve for it.
-    // One that has ended keeps its sum to the last bit while it waits for its neighbours.
+    // A ray that has ended keeps its column while its neighbours go on: what compensation is left must not be added.
     lane.column_low = select(flying, lane.column_low, V(Real(0)));
     add_column(lane, s * kappa);
     lane.tau = lane.column;

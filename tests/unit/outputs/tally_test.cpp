@@ -51,17 +51,17 @@ Ratios error_ratios() {
   for (int run = 0; run < runs; ++run) {
     std::vector<std::uint64_t> a(std::size_t(joined.entries())), b(a.size());
     std::vector<Share> shares, none;
-    Entries cells_a{a, shares}, cells_b{b, none};
+    Entries entries_a{a, shares}, entries_b{b, none};
     for (std::uint64_t id = 0; id < photons; ++id) {
       const double light = brightness(random);
       for (int i = times(random); i >= 0; --i) {
-        Contributions(joined, id, cells_a).add(2, light);
-        Contributions(each, id, cells_b).add(2, light);
+        Contributions(joined, id, entries_a).add(2, light);
+        Contributions(each, id, entries_b).add(2, light);
       }
-      Contributions(joined, id, cells_a).add(std::int64_t(id) % 2, 1e-3);  // another bin in between
+      Contributions(joined, id, entries_a).add(std::int64_t(id) % 2, 1e-3);  // another bin in between
     }
     join(shares);
-    for (const Share& s : shares) add_sums(cells_a, s.entry, sums_of(s.share, s.id));
+    for (const Share& s : shares) add_sums(entries_a, s.entry, sums_of(s.share, s.id));
     const BinError bin = error_of(sums_in(a, 2), 1e9), alone = error_of(sums_in(b, 2), 1e9);
     EXPECT_NEAR(alone.light, bin.light, 1e-6 * bin.light);
     sum += bin.light / unit, sum_of_squares += std::pow(bin.light / unit, 2);
@@ -189,7 +189,7 @@ TEST(Tally, SmallOutputsAreOwnAndLargeOnesShared) {
   const std::uint64_t large = Tally::most_own, small = 100;
   const Tally tally({spectrum("large", large), spectrum("small", small)}, context(), 1e6, 1e6);
   const TallyPlan plan = tally.plan();
-  const std::int64_t counters = (cell_of(1, GeneratorCounter(0)) + 3) / 4 * 4;
+  const std::int64_t counters = (entry_of(1, GeneratorCounter(0)) + 3) / 4 * 4;
   const auto entries_of = [](std::uint64_t bins) {
     return 4 * (std::int64_t(bins) + 2);
   };  // all light, and that beyond

@@ -79,8 +79,7 @@ std::vector<Ids> Batches::run_batch(Ids ids, int doublings, Tally& tally, bool m
   const Compute& compute = kernels.compute;
   const bool divided = setup.medium.divided != nullptr;
   // A rank that holds several domains has enough of them.
-  const bool relief =
-      divided && !domains.border.no_relief && domains.count <= world.ranks();
+  const bool relief = divided && !domains.border.no_relief && domains.count <= world.ranks();
   comm::Dealer dealer(world, {ids.next, ids.end}, divided ? domains.border.in_flight : ~0ull, relief, watch.allowed());
   std::atomic<bool> held = false;  // ids are left that are not dealt before a stop
   const auto deal = [&] {

@@ -21,7 +21,7 @@ namespace thor {
 namespace {
 
 constexpr const char* group = "/tally";
-constexpr double most_cells = 8 << 20;  ///< of a tally that is kept if the configuration says nothing of it
+constexpr double most_entries = 8 << 20;  ///< of a tally that is kept if the configuration says nothing of it
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(ExitCode::input, fmt::format("{}: cannot be continued: {}", path, why));
@@ -302,10 +302,10 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
 }
 
 double tally_size(const config::Config& config) {
-  const double cells = config::count_entries(config.outputs);
+  const double entries = config::count_entries(config.outputs);
   const bool kept = config.tally == config::KeepTally::always ||
-                    (config.tally == config::KeepTally::automatic && cells <= most_cells);
-  return kept && !config.has_raw_photons() ? 8 * cells : 0;
+                    (config.tally == config::KeepTally::automatic && entries <= most_entries);
+  return kept && !config.has_raw_photons() ? 8 * entries : 0;
 }
 
 void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample) {

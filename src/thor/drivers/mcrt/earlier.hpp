@@ -30,11 +30,11 @@ Sample read_sample(const Earlier& earlier, const config::Config& config, const S
 /// Refuses files that have changed since the result was made.
 void require_same_inputs(const Earlier& earlier, const config::Config& config);
 
-/// What the two above need, as far as the result can be continued: /inputs, and /tally with the cells, unless they are
-/// too many for the configuration.
+/// What the two above need, as far as the result can be continued: /inputs, and /tally with the entries, unless they
+/// are too many for the configuration.
 void write_sample(io::ArrayOutput& file, const config::Config& config, const Sample& sample);
 
-/// Size of the cells before compression [bytes]; 0 if they are not kept.
+/// Size of the entries before compression [bytes]; 0 if they are not kept.
 double tally_size(const config::Config& config);
 
 }  // namespace thor

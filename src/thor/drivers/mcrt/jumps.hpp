@@ -13,8 +13,8 @@ namespace comm {
 class World;
 }
 
-/// Collective: the tables of a run; none if it does not jump, or if no sphere in its gas is thick enough. A run that asks for jumps
-/// but cannot have them follows every scattering, and a warning says why.
+/// Collective: the tables of a run; none if it does not jump, or if no sphere in its gas is thick enough. A run that
+/// asks for jumps but cannot have them follows every scattering, and a warning says why.
 std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
                                                     const Medium& medium, const comm::World& world, int threads);
 

@@ -27,7 +27,7 @@ struct KernelsOf {
   Emitter<Real> emitter;
   std::optional<AnyProblem<Real>> problem{};  ///< none where ranks hold parts of a grid: each part has its own
   mutable std::optional<device::Session<Real>> session{};    ///< the copy on a device, from the first batch on
-  mutable std::optional<device::PartSession<Real>> parts{};  ///< the same of parts of a grid
+  mutable std::optional<device::PartSession<Real>> parts{};  ///< copies of parts on a device, kept from batch to batch
 };
 
 /// The kernels for dataset, line, precision and backend of a run, with all that they need: built once, and uploaded to

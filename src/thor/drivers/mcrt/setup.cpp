@@ -79,15 +79,16 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
     // Lengths of core skipping and jumps compare cells with their neighbours.
     const bool compares = config.acceleration.core_skip.mode != config::CoreSkipMode::none || cells.join;
     Cut cut{domains.count, std::max<std::int64_t>(domains.margin, compares ? 1 : 0)};
-    const auto divide = [&] {
-      EmitterOptions shares{cells.world, dataset_type(config.dataset.type).divide(outline.medium, cut)};
+    const auto divide = [&](bool silent) {
+      EmitterOptions shares{cells.world, dataset_type(config.dataset.type).divide(outline.medium, cut), silent};
+      emitter = {};  // the light of another cut
       emitter = build_light(gas, shares);
       return shares;
     };
-    EmitterOptions shares = divide();
+    EmitterOptions shares = divide(domains.by_light);
     if (domains.by_light) {  // which is known from domains of as many cells
       cut.light = LightMap(emitter, *gas.mesh, shares);
-      shares = divide();
+      shares = divide(false);
     }
     cells.partition = shares.partition;
   }

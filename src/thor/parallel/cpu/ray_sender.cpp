@@ -20,8 +20,8 @@ void RaySender<Real>::emit(const Origin& origin) {
   for (int o = 0; o < int(observers_.towards.size()); ++o) {
     const auto& n = observers_.towards[std::size_t(o)];
     Origin birth;
-    const double sent =
-        history_.emit(born_, 0, problem_->dataset(), problem_->numerics(), emitter_, origin.id, {n[0], n[1], n[2]}, birth);
+    const double sent = history_.emit(born_, 0, problem_->dataset(), problem_->numerics(), emitter_, origin.id,
+                                      {n[0], n[1], n[2]}, birth);
     if (!(sent > 0)) continue;
     const Real frequency = born_.frequency[0];
     tally_.accept(seen_at_birth(birth, o, sent, frequency));

@@ -214,19 +214,23 @@ class PartRays final : public cpu::RaySender<Real> {
 
 template <class Real>
 const AnyProblem<Real>& PartSession<Real>::copy(int domain, const AnyProblem<Real>& problem) {
-  if (const auto found = held_.find(domain); found != held_.end()) return found->second.problem;
+  if (const auto found = held_.find(domain); found != held_.end()) {
+    found->second.used = ++asked_;
+    return found->second.problem;
+  }
   for (;;) {
     try {
       Copies arrays(device);
       AnyProblem<Real> there = arrays.copy(problem);
-      return held_.emplace(domain, Held{std::move(arrays), std::move(there)}).first->second.problem;
+      return held_.emplace(domain, Held{std::move(arrays), std::move(there), ++asked_}).first->second.problem;
     } catch (const OutOfMemory& e) {
       if (held_.empty()) {
         throw Error(ExitCode::device,
                     describe(device.info(), e) +
                         " for a part of the grid; cut it into more (--domains), or run with --device cpu");
       }
-      held_.clear();  // they come again when photons are there
+      // The one that was used longest ago comes again when photons are there.
+      held_.erase(std::ranges::min_element(held_, {}, [](const auto& held) { return held.second.used; }));
     }
   }
 }

@@ -6,7 +6,7 @@
 
 namespace thor::device {
 
-/// The parts of a grid that are in the memory of a device, for all batches of a run; as many as there is room for.
+/// The parts of a mesh that are in the memory of a device, for all batches of a run; as many as there is room for.
 template <class Real>
 class PartSession {
  public:
@@ -20,12 +20,14 @@ class PartSession {
   struct Held {
     Copies arrays;
     AnyProblem<Real> problem;
+    std::uint64_t used;  ///< when it was asked for last
   };
   std::map<int, Held> held_;
+  std::uint64_t asked_ = 0;
 };
 
-/// As cpu::transport for the parts of a grid, with steps and rays done on a device: photons that begin, cross a border
-/// or end, and rays that cross one, are dealt with by the processor, between slices.
+/// Follows photons and rays of the parts of a mesh on a device. Between slices, the processor deals with those that
+/// begin, end or cross a border.
 template <class Real>
 void transport(PartSession<Real>& session, const Setting<Real>& setting, Border<Real>& border, const Batch& batch,
                const Options& options, const cpu::Options& cpu);

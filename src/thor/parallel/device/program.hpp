@@ -47,11 +47,11 @@ template <class Real>
 struct RayProgram {
   WaitingEvent<Real>* events;  ///< `room` for each lane
   std::uint32_t room;          ///< 0: there are no observers
-  std::uint32_t* list;         ///< rays of a slice, as in entry_of(), `list_room` for each kind
+  std::uint32_t* list;  ///< rays of a slice: an event and an observer above `entry_bits`, `list_room` for each kind
   std::uint32_t list_room;
-  WaitingRay<Real>* waiting;  ///< at first those that come from other parts of the gas
+  WaitingRay<Real>* waiting;  ///< the first `report.rays` of them come from other parts of the gas
   std::uint32_t waiting_room;
-  WaitingRay<Real>* departed;  ///< with room for all of a slice
+  WaitingRay<Real>* departed;  ///< has room for every ray of a slice
   const double (*towards)[3];
   int observers;
   RayRules rules;

@@ -30,18 +30,18 @@ struct ShareReport {
   std::uint32_t split;          ///< found no room anywhere, and were counted as if they were all of a history
 };
 
-inline constexpr std::uint64_t share_id_bits = 30, share_cell_bits = 34, share_bits = 1u << 26;
+inline constexpr std::uint64_t share_id_bits = 30, share_entry_bits = 34, share_bits = 1u << 26;
 
 inline namespace THOR_ISA {
 
 THOR_FN std::uint64_t share_key(std::uint64_t id, std::int64_t entry) {
-  return id << share_cell_bits | std::uint64_t(entry);
+  return id << share_entry_bits | std::uint64_t(entry);
 }
 THOR_FN std::uint64_t id_of(const ShareTables& tables, std::uint64_t key) {
   constexpr std::uint64_t all = (1ull << share_id_bits) - 1;
-  return tables.last_id - ((tables.last_id - (key >> share_cell_bits)) & all);
+  return tables.last_id - ((tables.last_id - (key >> share_entry_bits)) & all);
 }
-THOR_FN std::int64_t cell_of(std::uint64_t key) { return std::int64_t(key & ((1ull << share_cell_bits) - 1)); }
+THOR_FN std::int64_t entry_of_key(std::uint64_t key) { return std::int64_t(key & ((1ull << share_entry_bits) - 1)); }
 
 THOR_FN bool has_bit(const std::uint32_t* bits, std::uint64_t id) {
   const std::uint64_t place = mix64(id) % share_bits;
@@ -111,7 +111,7 @@ THOR_FN void flush_slot(std::uint64_t i, const SharedEntries<Atomic>& entries) {
   const ShareSlot full = slot;
   if (full.key == 0) return;
   slot = {0, 0};
-  const Share share{id_of(tables, full.key), cell_of(full.key), full.share};
+  const Share share{id_of(tables, full.key), entry_of_key(full.key), full.share};
   const bool flies = has_bit(tables.in_flight, share.id);
   if (!flies && !has_bit(tables.at_host, share.id)) {
     add_sums(entries, share.entry, sums_of(share.share, share.id));
