@@ -16,8 +16,8 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line&) {
   shape.periodic = dataset.boundary == config::Boundary::periodic;
   return shape;
 }
-std::shared_ptr<const Cells> read_cells(const config::Dataset&, const Line&, const GridShape&, const CellUnits&,
-                                        const CellRequest&) {
+std::shared_ptr<Cells> read_cells(const config::Dataset&, const Line&, const GridShape&, const CellUnits&,
+                                  const CellRequest&) {
   return nullptr;
 }
 double read_fastest(const config::Dataset&, const Line&, const GridShape&, const CellBox&, int) { return 0; }
