@@ -83,7 +83,11 @@ Json devices_json() {
     out["devices"].push_back({{"device", fmt::format("{}:{}", gpu.backend, gpu.index)},
                               {"name", gpu.name},
                               {"architecture", gpu.architecture},
-                              {"memory_bytes", gpu.memory}});
+                              {"driver", gpu.driver},
+                              {"memory_bytes", gpu.memory},
+                              {"units", gpu.processors},
+                              {"group", gpu.group},
+                              {"precision", gpu.has_double ? "single and double" : "single"}});
   }
   return out;
 }
@@ -102,8 +106,11 @@ ExitCode show_devices(bool json) {
   }
   const auto gpus = device::list();
   for (const device::Info& gpu : gpus) {
-    print(fmt::format("{:<5} {}\n      device {}:{}, {}, {:.1f} GiB of memory\n", gpu.backend, gpu.name, gpu.backend,
-                      gpu.index, gpu.architecture, double(gpu.memory) / 0x1p30));
+    print(fmt::format(
+        "{:<5} {}\n      device {}:{}, {}, driver {}\n      {:.1f} GiB of memory, {} units, groups of {}, {}\n",
+        gpu.backend, gpu.name, gpu.backend, gpu.index, gpu.architecture, gpu.driver, double(gpu.memory) / 0x1p30,
+        gpu.processors, gpu.group,
+        gpu.has_double ? "single and double precision" : "no double precision: thor cannot use it"));
   }
   for (const std::string_view backend : device::backends()) {
     if (std::ranges::none_of(gpus, [&](const device::Info& gpu) { return gpu.backend == backend; })) {

@@ -17,7 +17,9 @@ outside() {
 }
 
 outside CUDA 'cuda' '^src/thor/(parallel/cuda/|core/target\.hpp)'
-outside 'the language of GPUs' '__global__|__device__|__shared__|<<<|atomic(Add|CAS|Max|Min|Or)|__f(mul|maf)_rn|__(ballot|any)_sync' \
-        '^src/thor/(parallel/(cuda|gpu)/|core/target\.hpp)'
-outside assembler '(^|[^a-z])(__)?asm(__)?( volatile)?\(' '^src/thor/(parallel/(cuda|gpu|cpu)/|core/target\.hpp)'
+outside HIP '(^|[^a-z])_*hip(_|[A-Z:/]|$)' '^src/thor/(parallel/hip/|core/target\.hpp)'
+outside SYCL 'sycl' '^src/thor/(parallel/sycl/|core/target\.hpp)'
+outside 'the language of GPUs' '__global__|__device__|__shared__|<<<|atomic(Add|CAS|Max|Min|Or)|__f(mul|maf)_rn|__(ballot|any)_sync|amdgcn' \
+        '^src/thor/(parallel/(cuda|hip|gpu)/|core/target\.hpp)'
+outside assembler '(^|[^a-z])(__)?asm(__)?( volatile)?\(' '^src/thor/(parallel/(cuda|hip|gpu|cpu)/|core/target\.hpp)'
 exit $failed

@@ -57,6 +57,11 @@ def thor(*arguments, **options):
     raise RuntimeError(f"{THOR} cannot be run")
 
 
+def without(backend):
+    """Whether a backend for GPUs is not in this build."""
+    return re.search(rf"^{backend} +not in this build", thor("devices").stdout, re.MULTILINE) is not None
+
+
 def text(value):
     return value.decode() if isinstance(value, bytes) else value
 

@@ -134,7 +134,7 @@ class BrokenConfigurations(unittest.TestCase):
 
     def test_each_takes_less_than_four_seconds(self):
         self.report([(self.what(name), f"{done.seconds:.1f} s") for name, done in self.results.items() if done.seconds > 4])
-        self.assertLess(sum(done.seconds for done in self.results.values()), 40, "of the processor, for all")
+        self.assertLess(sum(done.seconds for done in self.results.values()), 0.2 * len(self.results), "of the processor")
 
 
 class UnreadableFiles(Case):

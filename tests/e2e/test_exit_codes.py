@@ -97,9 +97,9 @@ class ExitCodes(Case):
     def test_no_gpu(self):
         """Without the backend, or without a GPU: the reason and the alternatives."""
         told = thor("devices").stdout
-        if re.search(r"device cuda:0", told):
+        if re.search(r"device (cuda|hip):0", told):
             self.skipTest("there is a GPU")
-        reason = "not in this build" if "not in this build" in told else "CUDA"
+        reason = "not in this build" if re.search(r"cuda +not in this build", told) else "CUDA|NVIDIA"
         config = self.write(MEDIA["static sphere"])
         for name in ("cuda", "cuda:0"):
             self.refuse(DEVICE, "run", config, "--device", name, says=(reason, "devices here: cpu"))

@@ -21,7 +21,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, FULL_SLAB, TEMPLATES, TEMPLATES_OF_GRIDS, slab, sphere, wide_spectra  # noqa: E402
 from support import (  # noqa: E402
-    Case, DONE, OUTPUT, ROOT, USAGE, best_of, command_line, commands, good_texts, main, mounted, skip_loudly, thor)
+    Case, DONE, OUTPUT, ROOT, USAGE, best_of, command_line, commands, good_texts, main, mounted, skip_loudly, thor,
+    without)
 
 
 class StandardOutput(Case):
@@ -269,7 +270,8 @@ class Machine(Case):
     def test_starts_in_no_time(self):
         seconds = best_of(5, lambda: thor("--help"))
         print(f"\n  thor --help: {1000 * seconds:.0f} ms", file=sys.stderr)
-        self.assertLess(seconds, 0.05)
+        # AdaptiveCpp reads the code of all kernels before main().
+        self.assertLess(seconds, 0.05 if without("sycl") else 0.3)
 
     def test_a_thousand_lines_are_checked_in_no_time(self):
         source = "  - type: point\n    photons: 10\n    luminosity: 1e42 erg/s\n    position: [0 kpc, 0 kpc, 0.1 kpc]\n" \

@@ -1,6 +1,9 @@
 // The kernels of HostDevice, in a separate file because compiling them with a sanitizer takes very long.
 #include "support/host_device.hpp"
 
+#include <optional>
+
+#include "support/lockstep.hpp"
 #include "thor/core/error.hpp"
 #include "thor/parallel/device/backend.hpp"
 #include "thor/parallel/device/rays.hpp"
@@ -31,8 +34,21 @@ struct Plain {
 
 /// A group of one.
 struct Alone {
+  bool has_lane() const { return true; }
   bool any(bool going) const { return going; }
   bool half(bool waits, bool) const { return waits; }
+};
+
+/// One of a group in lockstep.
+struct Together {
+  test::Lockstep& group;
+  bool has;
+  bool has_lane() const { return has; }
+  bool any(bool going) const { return group.vote(false, going).second > 0; }
+  bool half(bool waits, bool going) const {
+    const auto [waiting, all] = group.vote(waits, going);
+    return waiting != 0 && 2 * waiting >= all;
+  }
 };
 
 /// Fills memory with NaN, and puts it back at the end.
@@ -55,35 +71,52 @@ class Poison {
 };
 
 template <class P>
-void advance_lanes(const P& p, const device::Program<typename P::Real>& program, device::LaunchShape shape) {
+void advance_lanes(const P& p, const device::Program<typename P::Real>& program, device::LaunchShape shape, int width) {
   using enum device::Slice;
   const device::Slice slice = device::slice_of(p, program);
-  for (std::uint32_t i = 0; i < shape.lanes; ++i) {
+  const auto advance = [&](std::uint32_t i, const auto& group) {
     const int copy = int(i) % program.copies;
-    const bool goes_on = slice == logs    ? device::advance_lane<Plain, logs>(p, program, i, copy, Alone())
-                         : slice == steps ? device::advance_lane<Plain, steps>(p, program, i, copy, Alone())
-                                          : device::advance_lane<Plain, refills>(p, program, i, copy, Alone());
+    const bool goes_on = slice == logs    ? device::advance_lane<Plain, logs>(p, program, i, copy, group)
+                         : slice == steps ? device::advance_lane<Plain, steps>(p, program, i, copy, group)
+                                          : device::advance_lane<Plain, refills>(p, program, i, copy, group);
     if (goes_on) program.next_live[program.report->live++] = program.live[i];
+  };
+  std::optional<Lockstep> lockstep;
+  if (width > 1) lockstep.emplace(width);
+  if (!lockstep) {
+    for (std::uint32_t i = 0; i < shape.lanes; ++i) advance(i, Alone());
+  }
+  for (std::uint32_t first = 0; lockstep && first < shape.lanes; first += std::uint32_t(shape.width)) {
+    lockstep->run([&](int within, Lockstep& group) {
+      const std::uint32_t i = first + std::uint32_t(within);
+      advance(i, Together{group, within < shape.width && i < shape.lanes});
+    });
   }
   if (slice != logs) return;
   if (shape.lanes > 0) {
     device::start_rays<Plain>(p, program, 0, 0, 1);
   }
-  if (shape.lanes > 0 || program.keeps) device::trace_rays<Plain>(p, program, 0, Alone());
+  if (shape.lanes > 0 || program.keeps) {
+    if (!lockstep) {
+      device::trace_rays<Plain>(p, program, 0, Alone());
+    } else {
+      lockstep->run([&](int, Lockstep& group) { device::trace_rays<Plain>(p, program, 0, Together{group, true}); });
+    }
+  }
   const auto entries = device::entries_of<Plain>(program, 0);
   for (std::uint64_t i = 0; i < entries.tables.slots; ++i) device::flush_slot(i, entries);
 }
 
 template <class Real>
-void advance(int kind, const void* problem, const thor::device::Program<Real>& program,
-             thor::device::LaunchShape shape) {
+void advance(int kind, const void* problem, const thor::device::Program<Real>& program, thor::device::LaunchShape shape,
+             int width) {
   const auto try_as = [&]<class P>(std::type_identity<P>) {
     if (kind != int(thor::kind_of<P>)) return false;
     const auto& given = *static_cast<const P*>(problem);
     if (view<Real>(given.dataset).is_part()) {
-      advance_lanes(given, program, shape);
+      advance_lanes(given, program, shape, width);
     } else {
-      advance_lanes(thor::as_whole(given), program, shape);
+      advance_lanes(thor::as_whole(given), program, shape, width);
     }
     return true;
   };
@@ -134,11 +167,12 @@ void follow(int kind, const void* any, const thor::device::SightlineArguments<Re
 }
 
 template <class Real>
-void run(const thor::device::Task& task, const void* subject, const void* arguments, thor::device::LaunchShape shape) {
+void run(const thor::device::Task& task, const void* subject, const void* arguments, thor::device::LaunchShape shape,
+         int width) {
   using enum thor::device::Task::What;
   switch (task.what) {
     case advance:
-      return test::advance(task.kind, subject, *static_cast<const device::Program<Real>*>(arguments), shape);
+      return test::advance(task.kind, subject, *static_cast<const device::Program<Real>*>(arguments), shape, width);
     case image:
       return trace(task.kind, subject, *static_cast<const device::ImageArguments<Real>*>(arguments));
     case sightlines:
@@ -151,7 +185,8 @@ void run(const thor::device::Task& task, const void* subject, const void* argume
 void HostDevice::launch(int, const thor::device::Task& task, const void* subject, const void* arguments,
                         thor::device::LaunchShape shape) {
   const Poison poison(poisoned);
-  task.single ? run<float>(task, subject, arguments, shape) : run<double>(task, subject, arguments, shape);
+  task.single ? run<float>(task, subject, arguments, shape, group_)
+              : run<double>(task, subject, arguments, shape, group_);
 }
 
 }  // namespace test

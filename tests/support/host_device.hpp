@@ -8,13 +8,22 @@
 
 namespace test {
 
-/// A pretend device: the lane program on the host, one lane after the other, with a memory of a given size. It tests
-/// the engine without a GPU, and is the smallest possible backend, which the tests list as `host`.
+/// A pretend device: the lane program on the host, with a memory of a given size. It tests the engine without a GPU,
+/// and is the smallest possible backend, which the tests list as `host`. Its lanes run one after the other, or in
+/// lockstep in groups of 16, 32 or 64.
 class HostDevice final : public thor::device::Device {
  public:
-  explicit HostDevice(std::size_t memory = std::size_t(1) << 40) : free_(memory) {}
+  explicit HostDevice(std::size_t memory = std::size_t(1) << 40, int group = 1) : free_(memory), group_(group) {}
 
-  thor::device::Info info() const override { return {"host", 0, "no device", "one lane", 16, 64, 32, free_, free_}; }
+  thor::device::Info info() const override {
+    const bool alone = group_ == 1;
+    thor::device::Info info;
+    info.backend = "host", info.name = "no device", info.architecture = alone ? "one lane" : "lockstep";
+    info.processors = 16, info.schedulers = alone ? 64 : 1, info.group = alone ? 32 : group_;
+    info.shares_memory = shares_memory;
+    info.memory = info.memory_free = free_;
+    return info;
+  }
   void* allocate(thor::device::Memory where, std::size_t bytes) override {
     if (where == thor::device::Memory::device) {
       if (bytes > free_) throw thor::device::OutOfMemory{bytes, free_};
@@ -42,10 +51,12 @@ class HostDevice final : public thor::device::Device {
 
   /// Memory of the host that is filled with NaN while lanes run: they have copies of their own.
   std::vector<std::span<std::byte>> poisoned;
-  std::size_t copied_in = 0;  ///< bytes
+  std::size_t copied_in = 0;   ///< bytes
+  bool shares_memory = false;  ///< so that lanes read the gas in place
 
  private:
   std::size_t free_;
+  int group_;
   std::vector<std::pair<std::unique_ptr<char[]>, std::size_t>> blocks_;
 };
 

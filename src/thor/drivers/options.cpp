@@ -35,7 +35,7 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool wr
   }
   if (options.device != "auto") return device::open(options.device);
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
-  const auto devices = device::list();
+  const auto devices = device::gpus();
   if (about_the_processor || devices.empty()) return nullptr;
   const auto& chosen = devices[std::size_t(options.world().rank_on_node()) % devices.size()];
   const std::string name = fmt::format("{}:{}", chosen.backend, chosen.index);
@@ -50,7 +50,7 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool wr
 std::string describe(const device::Device* device, const cpu::Options& options) {
   if (device) {
     const device::Info info = device->info();
-    return fmt::format("{}: {} ({})", info.backend, info.name, info.architecture);
+    return fmt::format("{}: {} ({}), driver {}", info.backend, info.name, info.architecture, info.driver);
   }
   const std::string isa(options.isa.empty() ? cpu::instruction_sets().back() : options.isa);
   return fmt::format("cpu: {} ({})", cpu::processor_name(), isa);

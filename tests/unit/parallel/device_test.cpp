@@ -481,6 +481,10 @@ TEST(HostDevice, HasTheGasOfAllBatches) {
   EXPECT_GT(bytes[0], grid);
   EXPECT_LT(bytes[1], grid / 2);
   EXPECT_LT(bytes[2], grid / 2);
+  host.shares_memory = true;
+  const auto [in_place, few] = counted(Kernels(config, setup, {&host, options, {2, false, ""}}));
+  EXPECT_TRUE(here == in_place);
+  EXPECT_LT(few[0], bytes[0] - grid / 2);
 }
 
 TEST_P(DeviceEngine, PassesOnTheErrorOfASink) {
@@ -516,6 +520,7 @@ TEST_P(DeviceEngine, RefusesMoreLanesThanMemory) {
 
 /// This test is last, since a real device is unusable for its process after a fault.
 TEST_P(DeviceEngine, ZzReportsAFaultWithThePhotonsInFlight) {
+  if (device_->info().is_processor) GTEST_SKIP() << "SKIPPED: a fault of a processor ends the program";
   device::Options options;
   options.fault = 1234, options.lanes = 128;
   try {
@@ -531,8 +536,33 @@ TEST_P(DeviceEngine, ZzReportsAFaultWithThePhotonsInFlight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, DeviceEngine, testing::Values("host", "cuda"),
+INSTANTIATE_TEST_SUITE_P(, DeviceEngine, testing::Values("host", "cuda", "hip", "sycl"),
                          [](const auto& info) { return std::string(info.param); });
+
+/// Lanes in lockstep, in groups as wide as those of GPUs: the photons of one lane after the other, in every kind of
+/// slice. A lane that leaves its group while the others vote is an error.
+class Groups : public testing::TestWithParam<int> {};
+
+TEST_P(Groups, GiveThePhotonsOfTheProcessor) {
+  test::HostDevice host(std::size_t(1) << 40, GetParam());
+  const Compute processor{nullptr, {}, {2, false, ""}};
+  device::Options options;
+  options.lanes = 150, options.stragglers = false;  // groups that are full, and one that is not
+  const Compute together{&host, options, {2, false, ""}};
+  for (const auto& medium : {media[1], media[3]}) {
+    const std::string text = yaml(medium, 200);
+    for (const auto& set : {std::vector<std::string>{"acceleration.core_skip=none"},
+                            std::vector<std::string>{"acceleration.jumps=true", "dataset.tau0=1e5"},
+                            with(observed, {"acceleration.core_skip=none", "peel.memory=1 MB"}),
+                            with(observed, {"acceleration.jumps=true", "dataset.tau0=1e4", "peel.memory=1 MB",
+                                            "peel.fuse={velocity: 8 km/s, distance: 0.4 kpc}"})}) {
+      expect_identical(test::run_all(text, set, processor), test::run_all(text, set, together));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Groups, testing::Values(16, 32, 64),
+                         [](const auto& info) { return std::to_string(info.param); });
 
 /// A device with too little memory for the default lanes: fewer lanes and a warning, but the same photons.
 TEST(SmallDevice, TakesFewerLanesWithAWarning) {
@@ -555,7 +585,7 @@ TEST(Devices, AreThoseOfTheBackendsThatAreListed) {
   EXPECT_EQ(device::version("host"), "tests");
   EXPECT_EQ(device::open("host:0")->info().name, "no device");
   EXPECT_THROW(device::open("host:1"), Error);
-  EXPECT_EQ(device::choices(), "auto, cpu, cuda, cuda:1, host, host:1, ...");
+  EXPECT_EQ(device::choices(), "auto, cpu, cuda, cuda:1, hip, hip:1, sycl, sycl:1, host, host:1, ...");
 }
 
 TEST(Devices, UnknownOnesAreRefusedWithTheAlternatives) {

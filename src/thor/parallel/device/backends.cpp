@@ -25,6 +25,16 @@ std::vector<Info> list() {
   return devices;
 }
 
+std::vector<Info> gpus() {
+  std::vector<Info> devices;
+  for (Info& info : list()) {
+    const bool is_known = std::ranges::any_of(
+        devices, [&](const Info& other) { return other.name == info.name && other.backend != info.backend; });
+    if (!info.is_processor && info.has_double && !is_known) devices.push_back(std::move(info));
+  }
+  return devices;
+}
+
 std::vector<std::string_view> backends() {
   std::vector<std::string_view> names;
   for (const Backend* b : known_backends()) names.push_back(b->name);

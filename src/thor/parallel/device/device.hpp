@@ -18,13 +18,17 @@
 namespace thor::device {
 
 struct Info {
-  std::string backend;       ///< its name
-  int index = 0;             ///< among the devices of the backend
-  std::string name;          ///< as the maker calls it
-  std::string architecture;  ///< as its compiler calls it
-  int processors = 1;        ///< units with a memory and schedulers of their own
-  int schedulers = 1;        ///< groups that can issue in one cycle, in all of them
-  int group = 1;             ///< threads that run in lockstep: 16, 32 or 64
+  std::string backend;         ///< its name
+  int index = 0;               ///< among the devices of the backend
+  std::string name;            ///< as the maker calls it
+  std::string architecture;    ///< as its compiler calls it
+  std::string driver;          ///< its version
+  int processors = 1;          ///< units with a memory and schedulers of their own
+  int schedulers = 1;          ///< groups that can issue in one cycle, in all of them
+  int group = 1;               ///< threads that run in lockstep: 16, 32 or 64
+  bool has_double = true;      ///< precision
+  bool is_processor = false;   ///< of this machine: `auto` does not take it
+  bool shares_memory = false;  ///< reads the memory of the host in place, as fast as its own
   std::size_t memory = 0;
   std::size_t memory_free = 0;  ///< of an open device
 };
@@ -33,7 +37,7 @@ struct Info {
 inline LaunchShape spread(const Info& info, std::uint32_t lanes, int shares = 1) {
   const auto groups = std::uint32_t(std::max(info.schedulers / shares, 1));
   const auto width = std::clamp<std::uint32_t>((lanes + groups - 1) / groups, 1, std::uint32_t(info.group));
-  return {lanes, int(width), std::max(info.processors, 1)};
+  return {lanes, int(width), info.group, std::max(info.processors, 1)};
 }
 
 enum class Memory { device, pinned };  ///< pinned: on the host, for asynchronous copies
@@ -114,6 +118,8 @@ class Buffer {
 
 /// Every device of every backend of this build.
 std::vector<Info> list();
+/// Of these each GPU that thor can use once, by its first backend: two backends give a GPU the same name.
+std::vector<Info> gpus();
 /// The backends that thor knows, in this build or not.
 std::vector<std::string_view> backends();
 /// What may be asked for, for a help text: "auto, cpu, NAME, NAME:1, ...".

@@ -149,7 +149,7 @@ class Engine {
     Program<Real> program = program_;
     squad.bind(program, granted_);
     program.steps = squad.steps = steps_;
-    program.last = next_seen_ >= ids_.end || batch_.pool.closed();
+    program.last = batch_.pool.closed() || (next_seen_ >= ids_.end && squad.seen[0].idle == 0);
     squad.granted = program.granted;
     device_.advance(squad.queue, session_.problem, program, spread(info_, squad.count, Device::queues));
     device_.copy_out(squad.queue, squad.seen.data(), squad.report.data(), sizeof(Report));

@@ -81,7 +81,7 @@ struct Program {
   Photon* records;         ///< finished photons for the host; none: they are only counted
   std::uint32_t room;      ///< capacity of `records`
   int steps;               ///< of each lane in this slice
-  bool last;               ///< no photon waits for a lane
+  bool last;               ///< no photon starts any more
   bool keeps;              ///< a lane whose photon has ended is left to the host, and starts no other
   std::uint64_t fault;     ///< a photon whose start is a fault, to test what happens then
   RayProgram<Real> rays;
@@ -205,8 +205,8 @@ THOR_NOINLINE int fuse_events(const P& problem, const Program<typename P::Real>&
 
 /// Hands over the lane's photon if it has ended, and starts others until one meets the medium. False: the lane has to
 /// wait for room, also in its log, or for ids, or is idle for good. Called, not inlined, as it would take registers
-/// from the step.
-template <class Atomic, class P>
+/// from the step; some compilers inline all the same.
+template <class Atomic, bool starts, class P>
 THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& program, LaneIn<P>& lane, Origin& origin,
                          int copy, LaneLog<typename P::Real>* log) {
   if (program.keeps) return false;
@@ -223,6 +223,7 @@ THOR_NOINLINE bool renew(const P& problem, const Program<typename P::Real>& prog
       lane.phase = Phase::idle;
       origin.id = no_photon;
     }
+    if constexpr (!starts) return false;
     if (origin.id == no_photon) origin.id = Atomic::add(program.next_id, std::uint64_t(1));
     if (origin.id >= program.granted || (log && is_full(*log))) return false;
     if (origin.id == program.fault) Atomic::fault();
@@ -289,8 +290,7 @@ THOR_FN void list_rays(const P& problem, const Program<typename P::Real>& progra
 
 enum class Slice {
   refills,  ///< photons may start and jump
-  steps,    ///< no photon waits for a lane and nothing jumps: a lane only steps until its photon ends, which has the
-            ///< shortest latency
+  steps,    ///< no photon starts or jumps: a lane only steps until its photon ends, which has the shortest latency
   logs      ///< as `refills`, with a log of events for observers; a lane whose log is full waits for the next slice
 };
 
@@ -304,12 +304,14 @@ THOR_FN Slice slice_of(const P& problem, const Program<typename P::Real>& progra
 /// Lane `index` of one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
 /// would otherwise go on alone, and the others after it. Lanes that have to jump, end or start wait until half of the
-/// group has to, as all others wait for them then; and the slice ends when half of their logs are full.
+/// group has to, as all others wait for them then; and the slice ends when half of their logs are full. Threads of a
+/// group that have no lane take part in its votes.
 template <class Atomic, Slice slice, class P>
 THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& program, std::uint32_t index, int copy,
                           const auto& group) {
   using Real = typename P::Real;
-  const std::uint32_t slot = program.live[index];
+  const bool has_lane = group.has_lane();
+  const std::uint32_t slot = has_lane ? program.live[index] : 0;
   LaneIn<P> lane = load_lane<Real, PlaceIn<typename P::Dataset>>(program.lanes, slot);
   const RayProgram<Real>& rays = program.rays;
   const std::uint32_t first_event = index * rays.room;
@@ -324,13 +326,15 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
   // What is called has the lane in memory, a copy, so that the lane of the steps can be in registers.
   const auto go_on = [&] {
     LaneIn<P> other = lane;
-    if (before_jump<Real>(other)) jump_apart(problem, other, logged);
-    const bool goes =
-        in_flight<Real>(other) || renew<Atomic>(problem, program, other, program.origins[slot], copy, logged);
+    if constexpr (slice != Slice::steps) {
+      if (before_jump<Real>(other)) jump_apart(problem, other, logged);
+    }
+    const bool goes = in_flight<Real>(other) || renew<Atomic, slice != Slice::steps>(
+                                                    problem, program, other, program.origins[slot], copy, logged);
     lane = other;
     return goes && !(slice == Slice::logs && is_full(log));
   };
-  bool going = in_flight<Real>(lane) || go_on();
+  bool going = has_lane && (in_flight<Real>(lane) || go_on());
   if constexpr (slice != Slice::steps) {
     bool full = false;
     for (int i = 0; i < program.steps && group.any(going) && !group.half(full, going || full);) {
@@ -351,8 +355,9 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
     }
   } else {
     for (int i = 0; i < program.steps && going; ++i) going = !step(lane, problem);
-    if (!going) go_on();
+    if (!going && has_lane) go_on();
   }
+  if (!has_lane) return false;
   if constexpr (slice == Slice::logs) {
     const bool ended = !in_flight<Real>(lane) && !before_jump<Real>(lane);
     list_rays<Atomic>(problem, program, index, log, ended, copy);

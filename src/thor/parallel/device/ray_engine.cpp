@@ -3,6 +3,7 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/parallel_for.hpp"
+#include "thor/parallel/device/upload.hpp"
 
 namespace thor {
 namespace {
@@ -12,14 +13,12 @@ template <class Real>
 class DeviceRayEngine final : public RayEngine {
  public:
   DeviceRayEngine(const AnyScene<Real>& scene, const cpu::Options& options, device::Device& device)
-      : device_(device), host_(make_ray_engine(scene, options)), scene_(scene), threads_(options.threads) {
-    scene_.mirror([&](const void* data, std::size_t bytes) -> const void* {
-      if (bytes == 0) return nullptr;
-      const auto& buffer = arrays_.emplace_back(device_, device::Memory::device, bytes);
-      device_.copy_in(0, buffer.data(), data, bytes);
-      return buffer.data();
-    });
-    device_.wait(0);
+      : device_(device),
+        host_(make_ray_engine(scene, options)),
+        scene_(scene),
+        threads_(options.threads),
+        arrays_(device) {
+    scene_.mirror(std::ref(arrays_));
   }
 
   void image(const ImageJob& job, std::span<const ImageTile> tiles, std::span<double> numbers) override {
@@ -92,7 +91,7 @@ class DeviceRayEngine final : public RayEngine {
   std::unique_ptr<RayEngine> host_;
   AnyScene<Real> scene_;
   const int threads_;
-  std::vector<Bytes> arrays_;
+  device::Copies arrays_;
   std::unique_ptr<Bytes> out_, host_out_, tables_, host_tables_;
 };
 

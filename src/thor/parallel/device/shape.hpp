@@ -8,6 +8,7 @@ namespace thor::device {
 struct LaunchShape {
   std::uint32_t lanes = 0;
   int width = 1;
+  int group = 1;       ///< threads of such a group
   int processors = 1;  ///< of the device: as many blocks as fit trace the rays
 };
 

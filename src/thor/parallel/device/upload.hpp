@@ -23,13 +23,15 @@ Buffer<T> upload(Device& device, std::span<const T> data) {
   return buffer;
 }
 
-/// Copies of the arrays that problems and sources point to, on a device for as long as this lives.
+/// Copies of the arrays that problems and sources point to, on a device for as long as this lives. A device that shares
+/// memory reads those of the host.
 class Copies {
  public:
-  explicit Copies(Device& device) : device_(device) {}
+  explicit Copies(Device& device) : device_(device), shares_(device.info().shares_memory) {}
 
   /// As Upload.
   const void* operator()(const void* data, std::size_t bytes) {
+    if (shares_ || bytes == 0) return data;
     arrays_.push_back(upload<std::byte>(device_, {static_cast<const std::byte*>(data), bytes}));
     return arrays_.back().data();
   }
@@ -51,6 +53,7 @@ class Copies {
 
  private:
   Device& device_;
+  bool shares_;
   std::vector<Buffer<std::byte>> arrays_;
 };
 

@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
-#include "thor/core/error.hpp"
 #include "thor/parallel/device/backend.hpp"
-#include "thor/parallel/gpu/kernel.hpp"
+#include "thor/parallel/gpu/kernels.hpp"
 
 namespace thor::THOR_BACKEND {
 namespace {
@@ -16,9 +13,12 @@ device::Info describe(int index) {
   device::Info info;
   info.backend = name, info.index = index, info.name = properties.name;
   info.architecture = architecture_of(properties);
+  int driver = 0;
+  if (get_driver(driver) == success) info.driver = driver_of(driver);
   info.processors = properties.multiProcessorCount, info.schedulers = schedulers * info.processors;
   info.group = properties.warpSize;
   info.memory = properties.totalGlobalMem;
+  info.shares_memory = properties.integrated && properties.pageableMemoryAccess;
   return info;
 }
 
@@ -27,7 +27,7 @@ class Gpu final : public device::Device {
   explicit Gpu(int index) : info_(describe(index)) {
     check(set_device(index), "SetDevice");
     check(set_patient(), "SetDeviceFlags");
-    if (kernels().front().front().probe() != success) {
+    if (entries().front()().front().probe() != success) {
       throw Error(ExitCode::device,
                   fmt::format("{} device {} ({}): this build has no kernels for {}; configure with {}", name,
                               info_.index, info_.name, info_.architecture, option_for(info_.architecture)));
@@ -50,7 +50,7 @@ class Gpu final : public device::Device {
     const bool pinned = where == device::Memory::pinned;
     const auto status = pinned ? allocate_pinned(memory, bytes) : THOR_BACKEND::allocate(memory, bytes);
     if (status == out_of_memory) {
-      take_error();  // not sticky: take it back
+      (void)take_error();  // not sticky: take it back
       throw device::OutOfMemory{bytes, info().memory_free};
     }
     check(status, pinned ? "MallocHost" : "Malloc");
@@ -78,23 +78,6 @@ class Gpu final : public device::Device {
   }
 
  private:
-  static const Kernel& kernel_for(const device::Task& task) {
-    bool has_precision = false;
-    for (const auto& list : kernels()) {
-      for (const Kernel& kernel : list) {
-        if (kernel.task == task) return kernel;
-        has_precision = has_precision || (kernel.task.what == task.what && kernel.task.single == task.single);
-      }
-    }
-    throw Error(ExitCode::device,
-                has_precision
-                    ? fmt::format("this build has no kernels for GPUs for this line, gas and numerics: configure with "
-                                  "-DTHOR_SELECTED_NUMERICS=ON and without {}_FOR, or run with --device cpu",
-                                  option)
-                    : fmt::format("this build has no double-precision kernels for GPUs: configure with "
-                                  "-D{}_DOUBLE=ON, or run with --precision single or --device cpu",
-                                  option));
-  }
   /// `call`: its name without that of the backend, with which all begin.
   void check(Status status, const char* call) const {
     if (status != success) fail(status, fmt::format("{}{}", name, call));
@@ -118,7 +101,8 @@ std::vector<device::Info> list() {
 
 std::string why_none() {
   int count = 0;
-  if (const auto status = count_devices(count); status != success) return text_of(status);
+  const auto status = count_devices(count);
+  if (status != success && status != no_device) return text_of(status);
   return fmt::format("no {} GPU is visible", maker);
 }
 

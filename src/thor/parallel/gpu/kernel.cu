@@ -8,49 +8,57 @@
 namespace thor::THOR_BACKEND {
 namespace {
 
+using Wide = unsigned long long;  ///< 64 bits, as atomic operations have them
+
 /// The device's atomic operations, as program.hpp asks for them.
 struct Atomic {
-  static __device__ std::uint32_t add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
-  static __device__ std::uint64_t add(std::uint64_t* p, std::uint64_t v) {
+  static __device__ __forceinline__ std::uint32_t add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
+  static __device__ __forceinline__ std::uint64_t add(std::uint64_t* p, std::uint64_t v) {
     return atomicAdd(reinterpret_cast<Wide*>(p), Wide(v));
   }
-  static __device__ std::uint64_t set_if_zero(std::uint64_t* p, std::uint64_t v) {
+  static __device__ __forceinline__ std::uint64_t set_if_zero(std::uint64_t* p, std::uint64_t v) {
     return atomicCAS(reinterpret_cast<Wide*>(p), Wide(0), Wide(v));
   }
-  static __device__ void set(std::uint32_t* p, std::uint32_t bits) { atomicOr(p, bits); }
-  static __device__ void max(std::uint64_t* p, std::uint64_t v) { atomicMax(reinterpret_cast<Wide*>(p), Wide(v)); }
-  static __device__ void min(std::uint64_t* p, std::uint64_t v) { atomicMin(reinterpret_cast<Wide*>(p), Wide(v)); }
-  static __device__ void fault() { trap(); }
+  static __device__ __forceinline__ void set(std::uint32_t* p, std::uint32_t bits) { atomicOr(p, bits); }
+  static __device__ __forceinline__ void max(std::uint64_t* p, std::uint64_t v) {
+    atomicMax(reinterpret_cast<Wide*>(p), Wide(v));
+  }
+  static __device__ __forceinline__ void min(std::uint64_t* p, std::uint64_t v) {
+    atomicMin(reinterpret_cast<Wide*>(p), Wide(v));
+  }
+  static __device__ __forceinline__ void fault() { trap(); }
 };
 
-/// The threads of a warp that have a lane.
+/// The threads of a warp or wave that have a lane.
 struct Group {
   Mask mask;
-  __device__ bool any(bool going) const { return THOR_BACKEND::any(mask, going); }
+  static constexpr bool has_lane() { return true; }
+  __device__ __forceinline__ bool any(bool going) const { return THOR_BACKEND::any(mask, going); }
   /// Whether so many threads wait that half of those that go on are among them.
-  __device__ bool half(bool waits, bool going) const {
+  __device__ __forceinline__ bool half(bool waits, bool going) const {
     const Mask waiting = ballot(mask, waits);
     return waiting != 0 && 2 * count(waiting) >= count(ballot(mask, going));
   }
 };
 
-/// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread (all_registers/block/blocks).
-/// Where photons start and jump, and on rays, threads often wait for memory, and more of them are worth more than
-/// registers.
 template <class P, device::Slice slice>
-constexpr int blocks_held() {
-  using Real = typename P::Real;
-  constexpr bool single = sizeof(Real) == 4;
-  if (single && slice != device::Slice::steps) return all_registers / block / 64;
-  return all_registers / block / registers<typename P::Dataset>[!single];
+constexpr int held() {
+  return blocks_held<typename P::Dataset>(sizeof(typename P::Real) == 4, slice == device::Slice::steps);
 }
 
+/// All that a kernel is called with.
+template <class P>
+struct Call {
+  P problem;
+  device::Program<typename P::Real> program;
+  device::LaunchShape shape;
+};
+
 template <class P, device::Slice slice>
-__global__ void __launch_bounds__(block, blocks_held<P, slice>())
-    advance_lanes(const THOR_PARAMETER P problem, const THOR_PARAMETER device::Program<typename P::Real> program,
-                  device::LaunchShape shape) {
-  const std::uint32_t thread = blockIdx.x * block + threadIdx.x;
-  const std::uint32_t within = thread % warp, index = thread / warp * std::uint32_t(shape.width) + within;
+__global__ void __launch_bounds__(block, (held<P, slice>())) advance_lanes(THOR_PARAMETER Call<P> call) {
+  const auto& [problem, program, shape] = in_place(call);
+  const std::uint32_t thread = blockIdx.x * block + threadIdx.x, group_size = std::uint32_t(shape.group);
+  const std::uint32_t within = thread % group_size, index = thread / group_size * std::uint32_t(shape.width) + within;
   const bool has_lane = within < std::uint32_t(shape.width) && index < shape.lanes;
   const Group group{ballot(~Mask(0), has_lane)};
   if (!has_lane) return;
@@ -60,19 +68,20 @@ __global__ void __launch_bounds__(block, blocks_held<P, slice>())
 }
 
 template <class P>
-__global__ void __launch_bounds__(block, blocks_held<P, device::Slice::logs>())
-    start_rays(const THOR_PARAMETER P problem, const THOR_PARAMETER device::Program<typename P::Real> program) {
+__global__ void __launch_bounds__(block, (held<P, device::Slice::logs>())) start_rays(THOR_PARAMETER Call<P> call) {
+  const auto& [problem, program, shape] = in_place(call);
   device::start_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, blockIdx.x * block + threadIdx.x,
                              gridDim.x * block);
 }
 
 template <class P>
-__global__ void __launch_bounds__(block, blocks_held<P, device::Slice::logs>())
-    trace_rays(const THOR_PARAMETER P problem, const THOR_PARAMETER device::Program<typename P::Real> program) {
+__global__ void __launch_bounds__(block, (held<P, device::Slice::logs>())) trace_rays(THOR_PARAMETER Call<P> call) {
+  const auto& [problem, program, shape] = in_place(call);
   device::trace_rays<Atomic>(problem, program, int(blockIdx.x) % program.copies, Group{~Mask(0)});
 }
 
-__global__ void flush_shares(const THOR_PARAMETER device::Program<THOR_REAL> program) {
+__global__ void flush_shares(THOR_PARAMETER device::Program<THOR_REAL> given) {
+  const auto& program = in_place(given);
   const auto entries = device::entries_of<Atomic>(program, int(blockIdx.x) % program.copies);
   const std::uint64_t stride = std::uint64_t(gridDim.x) * block;
   for (std::uint64_t i = blockIdx.x * std::uint64_t(block) + threadIdx.x; i < entries.tables.slots; i += stride) {
@@ -82,28 +91,29 @@ __global__ void flush_shares(const THOR_PARAMETER device::Program<THOR_REAL> pro
 
 /// The kernels of a slice.
 template <class P>
-void launch_slice(const P& p, const device::Program<THOR_REAL>& program, device::LaunchShape shape, Stream stream) {
-  const std::uint32_t warps = (shape.lanes + std::uint32_t(shape.width) - 1) / std::uint32_t(shape.width);
-  const std::uint32_t blocks = (warps * warp + block - 1) / block;
+void launch_slice(const Call<P>& call, Stream stream) {
+  const auto& [problem, program, shape] = call;
+  const auto width = std::uint32_t(shape.width), groups = (shape.lanes + width - 1) / width;
+  const std::uint32_t blocks = (groups * std::uint32_t(shape.group) + block - 1) / block;
   using enum device::Slice;
-  const device::Slice slice = device::slice_of(p, program);
+  const device::Slice slice = device::slice_of(problem, program);
   if (slice == logs) {
-    const auto tracing = std::uint32_t(shape.processors * blocks_held<P, logs>());
+    const auto tracing = std::uint32_t(shape.processors * held<P, logs>());
     if (shape.lanes > 0) {
-      advance_lanes<P, logs><<<blocks, block, 0, stream>>>(p, program, shape);
-      start_rays<P><<<tracing, block, 0, stream>>>(p, program);
+      advance_lanes<P, logs><<<blocks, block, 0, stream>>>(call);
+      start_rays<P><<<tracing, block, 0, stream>>>(call);
     }
-    if (shape.lanes > 0 || program.keeps) trace_rays<P><<<tracing, block, 0, stream>>>(p, program);
+    if (shape.lanes > 0 || program.keeps) trace_rays<P><<<tracing, block, 0, stream>>>(call);
     if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
     return;
   }
   if constexpr (!device::may_be_part<P>) {
     if (slice == steps) {
-      advance_lanes<P, steps><<<blocks, block, 0, stream>>>(p, program, shape);
+      advance_lanes<P, steps><<<blocks, block, 0, stream>>>(call);
       return;
     }
   }
-  advance_lanes<P, refills><<<blocks, block, 0, stream>>>(p, program, shape);
+  advance_lanes<P, refills><<<blocks, block, 0, stream>>>(call);
 }
 
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
@@ -117,17 +127,19 @@ Status launch(const void* problem, const void* arguments, device::LaunchShape sh
   const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
   const auto& given = *static_cast<const ThisProblem*>(problem);
   if (view<THOR_REAL>(given.dataset).is_part()) {  // what borders take is left out of all other kernels
-    launch_slice(given, program, shape, stream);
+    launch_slice<ThisProblem>({given, program, shape}, stream);
   } else {
-    launch_slice(as_whole(given), program, shape, stream);
+    launch_slice<WholeProblem>({as_whole(given), program, shape}, stream);
   }
   return take_error();
 }
 
 }  // namespace
 
-extern const Kernel THOR_ENTRY[1];
-const Kernel THOR_ENTRY[1] = {
-    {{device::Task::advance, int(ProblemKind::THOR_KIND), sizeof(THOR_REAL) == 4}, probe, launch}};
+std::span<const Kernel> THOR_ENTRY() {
+  static const Kernel kernels[] = {
+      {{device::Task::advance, int(ProblemKind::THOR_KIND), sizeof(THOR_REAL) == 4}, probe, launch}};
+  return kernels;
+}
 
 }  // namespace thor::THOR_BACKEND

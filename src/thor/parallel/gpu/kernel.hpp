@@ -17,7 +17,10 @@ struct Kernel {
   Status (*launch)(const void* subject, const void* arguments, device::LaunchShape shape, Stream stream);
 };
 
-/// The kernels of this build, an object's at a time.
-std::span<const std::span<const Kernel>> kernels();
+/// Those of an object, which is compiled with its name.
+using Entry = std::span<const Kernel> (*)();
+
+/// Those of this build.
+std::span<const Entry> entries();
 
 }  // namespace thor::THOR_BACKEND
