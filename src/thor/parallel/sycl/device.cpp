@@ -1,0 +1,154 @@
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "thor/parallel/device/backend.hpp"
+#include "thor/parallel/gpu/kernels.hpp"
+
+namespace thor::sycl {
+namespace {
+
+/// AdaptiveCpp prints warnings to stdout, as of drivers that are not there. It asks when it starts, before main().
+[[gnu::constructor(101)]] void be_quiet() { setenv("ACPP_DEBUG_LEVEL", "0", 0); }
+
+/// All that runtimes know, processors last; none, if there is no runtime.
+const std::vector<::sycl::device>& devices() {
+  static const std::vector<::sycl::device> all = [] {
+    try {
+      auto found = ::sycl::device::get_devices();
+      std::ranges::stable_partition(found, [](const ::sycl::device& d) { return !d.is_cpu(); });
+      return found;
+    } catch (const ::sycl::exception&) {
+      return std::vector<::sycl::device>();
+    }
+  }();
+  return all;
+}
+
+/// AdaptiveCpp gives 2^64 for processors.
+std::size_t memory_of_machine() { return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE)); }
+
+device::Info describe(int index) {
+  namespace query = ::sycl::info::device;
+  const ::sycl::device& device = devices()[std::size_t(index)];
+  const auto widths = device.get_info<query::sub_group_sizes>();
+  device::Info info;
+  info.backend = name, info.index = index, info.name = device.get_info<query::name>();
+  info.architecture = device.get_platform().get_info<::sycl::info::platform::name>();
+  info.driver = device.get_info<query::driver_version>();
+  info.processors = int(device.get_info<query::max_compute_units>()), info.schedulers = 4 * info.processors;
+  info.group = widths.empty() ? 1 : int(std::ranges::min(widths));  // no sub-group is narrower
+  info.has_double = device.has(::sycl::aspect::fp64);
+  info.is_processor = info.shares_memory = device.is_cpu();
+  info.memory = std::min<std::size_t>(device.get_info<query::global_mem_size>(),
+                                      info.is_processor ? memory_of_machine() : ~std::size_t(0));
+  return info;
+}
+
+/// What a call of SYCL throws, as an error of ours.
+template <class Call>
+auto checked(const device::Info& info, std::string_view what, const Call& call) {
+  try {
+    return call();
+  } catch (const ::sycl::exception& e) {
+    throw Error(ExitCode::device, fmt::format("sycl device {} ({}): {}: {}", info.index, info.name, what, e.what()));
+  }
+}
+
+class SyclDevice final : public device::Device {
+ public:
+  explicit SyclDevice(int index) : info_(describe(index)) {
+    if (!info_.has_double) {  // the tally adds in double precision
+      throw Error(ExitCode::device, fmt::format("sycl device {} ({}) has no double precision, which thor needs: run "
+                                                "with --device cpu",
+                                                index, info_.name));
+    }
+    const auto rethrow = [](const ::sycl::exception_list& errors) {
+      for (const auto& error : errors) std::rethrow_exception(error);
+    };
+    checked(info_, "queue", [&] {
+      const ::sycl::device& device = devices()[std::size_t(index)];
+      const ::sycl::context context(device);
+      for (int i = 0; i < queues; ++i) {
+        queues_.emplace_back(context, device, rethrow, ::sycl::property_list{::sycl::property::queue::in_order()});
+      }
+    });
+  }
+
+  device::Info info() const override {
+    device::Info info = info_;
+    info.memory_free = info.memory - std::min(info.memory, allocated_);
+    return info;
+  }
+
+  void* allocate(device::Memory where, std::size_t bytes) override {
+    if (where == device::Memory::device && bytes > info().memory_free)
+      throw device::OutOfMemory{bytes, info().memory_free};
+    void* const memory = checked(info_, "allocation", [&] {
+      return where == device::Memory::pinned ? ::sycl::malloc_host(bytes, queues_[0])
+                                             : ::sycl::malloc_device(bytes, queues_[0]);
+    });
+    if (!memory) throw device::OutOfMemory{bytes, info().memory_free};
+    if (where == device::Memory::device) sizes_[memory] = bytes, allocated_ += bytes;
+    return memory;
+  }
+  void release(device::Memory, void* memory) noexcept override {
+    if (const auto found = sizes_.find(memory); found != sizes_.end()) {
+      allocated_ -= found->second;
+      sizes_.erase(found);
+    }
+    try {
+      ::sycl::free(memory, queues_[0]);
+    } catch (const ::sycl::exception&) {  // the device is lost, and its memory with it
+    }
+  }
+
+  void copy_in(int queue, void* device, const void* host, std::size_t bytes) override {
+    checked(info_, "copy to the device", [&] { queues_[queue].memcpy(device, host, bytes); });
+  }
+  void copy_out(int queue, void* host, const void* device, std::size_t bytes) override {
+    checked(info_, "copy from the device", [&] { queues_[queue].memcpy(host, device, bytes); });
+  }
+  void fill(int queue, void* device, int byte, std::size_t bytes) override {
+    checked(info_, "memset", [&] { queues_[queue].memset(device, byte, bytes); });
+  }
+  void wait(int queue) override {
+    checked(info_, "kernel or copy", [&] { queues_[queue].wait_and_throw(); });
+  }
+  void launch(int queue, const device::Task& task, const void* subject, const void* arguments,
+              device::LaunchShape shape) override {
+    const Kernel& kernel = kernel_for(task);
+    checked(info_, "launch of a kernel", [&] { kernel.launch(subject, arguments, shape, &queues_[queue]); });
+  }
+
+ private:
+  device::Info info_;
+  std::vector<::sycl::queue> queues_;
+  std::map<void*, std::size_t> sizes_;
+  std::size_t allocated_ = 0;  ///< of the memory of the device; SYCL does not tell how much is free
+};
+
+std::vector<device::Info> list() {
+  std::vector<device::Info> infos;
+  for (std::size_t i = 0; i < devices().size(); ++i) infos.push_back(describe(int(i)));
+  return infos;
+}
+
+std::string why_none() { return "no SYCL runtime has a device"; }
+
+std::unique_ptr<device::Device> open(int index) { return std::make_unique<SyclDevice>(index); }
+
+std::string version() {
+#if defined(ACPP_VERSION_MAJOR)
+  return fmt::format("AdaptiveCpp {}.{}", ACPP_VERSION_MAJOR, ACPP_VERSION_MINOR);
+#else
+  return fmt::format("SYCL {}", SYCL_LANGUAGE_VERSION);
+#endif
+}
+
+}  // namespace
+
+extern const device::Backend backend;
+const device::Backend backend{name, list, open, why_none, version};
+
+}  // namespace thor::sycl
