@@ -301,6 +301,26 @@ THOR_FN Slice slice_of(const P& problem, const Program<typename P::Real>& progra
   return program.last && problem.jumps.depth_count == 0 ? Slice::steps : Slice::refills;
 }
 
+/// Puts a lane back at the end of a slice; true if it has work in the next one.
+template <class Atomic, Slice slice, class P>
+THOR_FN bool leave_slice(const P& problem, const Program<typename P::Real>& program, std::uint32_t index,
+                         std::uint32_t slot, const LaneIn<P>& lane, LaneLog<typename P::Real>& log, int copy) {
+  using Real = typename P::Real;
+  if constexpr (slice == Slice::logs) {
+    const bool ended = !in_flight<Real>(lane) && !before_jump<Real>(lane);
+    list_rays<Atomic>(problem, program, index, log, ended, copy);
+  }
+  store_lane(lane, program.lanes, slot);
+  const std::uint64_t id = program.origins[slot].id;
+  const bool goes_on = program.keeps ? in_flight<Real>(lane) : lane.phase != Phase::idle || id < program.end;
+  if (goes_on) Atomic::min(&program.report->oldest, id);
+  if constexpr (slice == Slice::logs) {
+    if (goes_on && program.rays.shares.slots > 0) set_bit<Atomic>(program.rays.shares.in_flight, id);
+  }
+  if (goes_on && lane.phase == Phase::idle) Atomic::add(&program.report->idle, 1u);
+  return goes_on;
+}
+
 /// Lane `index` of one slice; true if it has work in the next one. `copy` is the part of the tally that it counts in.
 /// Lanes that a backend runs in lockstep make up a group, which meets at every step: one that has started a photon
 /// would otherwise go on alone, and the others after it. Lanes that have to jump, end or start wait until half of the
@@ -357,20 +377,7 @@ THOR_FN bool advance_lane(const P& problem, const Program<typename P::Real>& pro
     for (int i = 0; i < program.steps && going; ++i) going = !step(lane, problem);
     if (!going && has_lane) go_on();
   }
-  if (!has_lane) return false;
-  if constexpr (slice == Slice::logs) {
-    const bool ended = !in_flight<Real>(lane) && !before_jump<Real>(lane);
-    list_rays<Atomic>(problem, program, index, log, ended, copy);
-  }
-  store_lane(lane, program.lanes, slot);
-  const std::uint64_t id = program.origins[slot].id;
-  const bool goes_on = program.keeps ? in_flight<Real>(lane) : lane.phase != Phase::idle || id < program.end;
-  if (goes_on) Atomic::min(&program.report->oldest, id);
-  if constexpr (slice == Slice::logs) {
-    if (goes_on && rays.shares.slots > 0) set_bit<Atomic>(rays.shares.in_flight, id);
-  }
-  if (goes_on && lane.phase == Phase::idle) Atomic::add(&program.report->idle, 1u);
-  return goes_on;
+  return has_lane && leave_slice<Atomic, slice>(problem, program, index, slot, lane, log, copy);
 }
 
 }  // namespace THOR_ISA

@@ -36,7 +36,8 @@ Status follow(const void* scene, const void* arguments, device::LaunchShape, Str
                       [scene = *static_cast<const ThisScene*>(scene), sightlines = sightlines, job = job,
                        numbers = numbers, sums = sums](::sycl::nd_item<1> item) {
                         device::trace_numbers(scene, sightlines, job, std::uint32_t(item.get_group_linear_id()),
-                                              int(item.get_local_linear_id()), int(item.get_local_range(0)), numbers, sums);
+                                              int(item.get_local_linear_id()), int(item.get_local_range(0)), numbers,
+                                              sums);
                       });
   return {};
 }
