@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <numbers>
 
@@ -124,6 +125,49 @@ Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium&
   return uses;
 }
 
+/// The tables of a file ("": those of thor), which take longer to read than a small model to run: one copy for all
+/// set-ups that there are at a time.
+class KnownTables {
+ public:
+  static KnownTables& of(const std::string& file) {
+    static std::mutex mutex;
+    static std::map<std::string, KnownTables> known;
+    const std::lock_guard lock(mutex);
+    return known.try_emplace(file, file).first->second;
+  }
+  explicit KnownTables(std::string file) : file_(std::move(file)) {}
+
+  /// Where the tables have to be read for this, `whole` keeps them.
+  JumpAxes axes(std::shared_ptr<const JumpTables>& whole) {
+    const std::lock_guard lock(mutex_);
+    if (!axes_) axes_ = (whole = get(true))->axes();
+    return *axes_;
+  }
+  /// Without those of deep spheres unless `deep`.
+  std::shared_ptr<const JumpTables> tables(bool deep) {
+    const std::lock_guard lock(mutex_);
+    return get(deep);
+  }
+
+ private:
+  std::shared_ptr<const JumpTables> get(bool deep) {
+    std::weak_ptr<const JumpTables>& place = deep ? deep_ : flat_;
+    if (auto tables = place.lock()) return tables;
+    const auto whole = deep_.lock();
+    auto tables = std::make_shared<JumpTables>(whole           ? *whole
+                                               : file_.empty() ? JumpTables::built_in()
+                                                               : JumpTables::read(file_));
+    if (!deep) tables->drop_deep();
+    place = tables;
+    return tables;
+  }
+
+  std::string file_;
+  std::mutex mutex_;
+  std::optional<JumpAxes> axes_;
+  std::weak_ptr<const JumpTables> deep_, flat_;
+};
+
 }  // namespace
 
 std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config, const Line& line,
@@ -136,15 +180,14 @@ std::shared_ptr<const JumpTables> build_jump_tables(const config::Config& config
   if (config.limits.max_scatterings < config::Limits::most) {
     return follow("limits.max_scatterings is set");
   }
-  auto tables = std::make_shared<JumpTables>(config.acceleration.jump_tables.empty()
-                                                 ? JumpTables::built_in()
-                                                 : JumpTables::read(config.acceleration.jump_tables));
-  const JumpAxes& axes = tables->axes();
+  KnownTables& known = KnownTables::of(config.acceleration.jump_tables);
+  std::shared_ptr<const JumpTables> whole;
+  const JumpAxes axes = known.axes(whole);
   const double low = axes.a(0), high = axes.a(axes.a_count - 1);
   // Where ranks share the gas, none of them knows all of it.
   const Uses uses = medium.divided ? Uses{true, true} : uses_of_jumps(config, line, medium, axes.depth(0), threads);
   if (!uses.jumps) return nullptr;
-  if (!uses.deep) tables->drop_deep();
+  auto tables = known.tables(uses.deep);
   if (medium.cells) {
     const double outside = share_outside(medium, low, high, world, threads);
     if (outside > 0) {
