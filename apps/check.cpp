@@ -10,6 +10,7 @@
 #include "thor/drivers/mcrt/estimate.hpp"
 #include "thor/drivers/mcrt/prepare.hpp"
 #include "thor/drivers/rays/raytrace.hpp"
+#include "thor/drivers/sweep/sweep.hpp"
 
 namespace thor::command {
 namespace {
@@ -60,10 +61,47 @@ std::string to_text(const config::Config& config, const std::vector<Derived>& de
   return out;
 }
 
+ExitCode check_sweep(const CheckArguments& arguments, const sweep::Config& sweep, const cpu::Options& options) {
+  const sweep::Cost cost = sweep::estimate(sweep, options, !arguments.no_trial);
+  nlohmann::ordered_json keys = nlohmann::ordered_json::object();
+  std::string rows;
+  const auto row = [&](const std::string& name, const std::string& value, const std::string& meaning) {
+    rows += fmt::format("#   {:<18} {:<20} {}\n", name, value, meaning);
+  };
+  const std::uint64_t last = cost.models - 1;
+  const auto first_values = sweep.models.values(0), last_values = sweep.models.values(last);
+  for (std::size_t k = 0; k < first_values.size(); ++k) {
+    keys[sweep.models.axes()[k].key] = {first_values[k], last_values[k]};
+  }
+  if (arguments.json) {
+    nlohmann::ordered_json out{
+        {"file", sweep.path}, {"models", cost.models}, {"first_and_last", keys}, {"file_bytes", cost.file_bytes}};
+    if (cost.tried > 0) out["seconds"] = cost.seconds, out["tried"] = cost.tried, out["impossible"] = cost.impossible;
+    print(out.dump(2) + "\n");
+    return ExitCode::done;
+  }
+  row("models", fmt::format("{}", cost.models), "");
+  if (cost.tried > 0) {
+    row("time", format_duration(cost.seconds),
+        fmt::format("approximate, from {} models, with {} thread{}", cost.tried, options.threads,
+                    options.threads == 1 ? "" : "s"));
+    if (cost.impossible > 0)
+      row("impossible", fmt::format("{} of {}", cost.impossible, cost.tried), "models that were tried");
+  }
+  row("result file", size_text(cost.file_bytes), "at most");
+  std::string told = fmt::format("# A sweep: {}\n", sweep.path) + rows + "# Keys, in the first and the last model\n";
+  for (std::size_t k = 0; k < first_values.size(); ++k) {
+    told += fmt::format("#   {:<34} {}, {}\n", sweep.models.axes()[k].key, first_values[k], last_values[k]);
+  }
+  print(told);
+  return ExitCode::done;
+}
+
 ExitCode check(CheckArguments& arguments) {
   cpu::Options options;
   options.threads = arguments.config.threads ? arguments.config.threads : available_threads();
   config::Document document = config::open_document(arguments.config.path, arguments.config.set);
+  if (sweep::is_sweep(document)) return check_sweep(arguments, sweep::check(std::move(document)), options);
   if (document.driver() == config::Driver::raytrace) {
     const config::Raytrace rays = config::check_raytrace(std::move(document));
     const RaysCost cost = check_rays(rays, options.threads);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "commands.hpp"
 #include "thor/core/constants.hpp"
@@ -164,6 +165,25 @@ std::string to_json(const std::string& path, const char* kind, const Facts& fact
   return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
+/// The result of `thor sweep`.
+Facts facts_of_sweep(const io::Input& input, const std::vector<io::Object>& objects) {
+  Facts facts;
+  facts.title = "result of a sweep";
+  const auto status = input.read_all<std::uint64_t>("/status");
+  const auto count = [&](std::uint64_t code) { return std::ranges::count(status, code); };
+  facts.row("models", fmt::format("{}: {} done, {} unreliable, {} failed, {} missing", status.size(), count(1),
+                                  count(2), count(3), count(0)));
+  facts.json["models"] = status.size();
+  facts.json["done"] = count(1), facts.json["unreliable"] = count(2);
+  facts.json["failed"] = count(3), facts.json["missing"] = count(0);
+  for (const char* name : {"device", "date", "thor_version"}) facts.row(name, input.text("/", name).value_or(""));
+  std::istringstream failures(input.text("/", "failures").value_or(""));
+  int rows = 0;
+  for (std::string line; std::getline(failures, line) && rows < 10; ++rows) facts.row(rows == 0 ? "failed" : "", line);
+  facts.arrays = list_arrays(objects);
+  return facts;
+}
+
 }  // namespace
 
 std::optional<std::string> describe_input(const std::string& path, const std::vector<io::Object>& objects, bool json) {
@@ -178,6 +198,7 @@ std::optional<std::string> describe_input(const std::string& path, const std::ve
   const auto show = [&](const char* kind, const Facts& facts) {
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
+  if (input && input->text("/", "kind") == "sweep") return show("sweep", facts_of_sweep(*input, objects));
   if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input, objects));
   if (const auto size = input ? input->text("/", "cell_size") : std::nullopt) {
     throw Error(ExitCode::input,

@@ -5,6 +5,7 @@
 #include "thor/drivers/mcrt/mcrt.hpp"
 #include "thor/drivers/mcrt/prepare.hpp"
 #include "thor/drivers/rays/raytrace.hpp"
+#include "thor/drivers/sweep/config.hpp"
 #include "thor/outputs/frequency_axis.hpp"
 
 namespace thor::command {
@@ -43,6 +44,9 @@ ExitCode run(const RunArguments& arguments, RunOptions options) {
   std::optional<SignalGuard> guard;  // until the file is in its place
   if (!arguments.replay) guard.emplace();
   config::Document document = config::open_document(arguments.config.path, arguments.config.set);
+  if (sweep::is_sweep(document)) {
+    throw Error(ExitCode::usage, fmt::format("{0}: has many models: thor sweep {0}", arguments.config.path));
+  }
   if (document.driver() == config::Driver::raytrace) {
     if (arguments.replay)
       throw Error(ExitCode::usage, "--replay: not possible with driver: raytrace, which has no photons");

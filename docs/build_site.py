@@ -41,6 +41,7 @@ GROUPS = {
         ("docs/observers.md", "Observers"),
         ("docs/raytracing.md", "Rays"),
         ("docs/view.md", "View"),
+        ("docs/sweeps.md", "Sweeps"),
         ("docs/long-runs.md", "Long runs"),
         ("docs/ranks.md", "Clusters"),
         ("docs/gpus.md", "GPUs"),

@@ -24,7 +24,8 @@ LAYERS = [
     ["core"],
 ]
 # What the sub-folders of a folder may include of it beside themselves; "": what lies in the folder itself, for all.
-WITHIN = {"drivers": {"": [], "mcrt": [""], "rays": [""], "view": ["", "rays"]}}
+WITHIN = {"drivers": {"": [], "mcrt": [""], "rays": [""], "view": ["", "rays"],
+                      "sweep": ["", "mcrt"]}}
 HEIGHT = {folder: -i for i, layer in enumerate(LAYERS) for folder in layer}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

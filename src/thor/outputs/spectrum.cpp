@@ -57,22 +57,31 @@ SpectrumPlan SpectrumOutput::plan(const OutputContext& context) const {
           aperture ? aperture->radius : 1e300};
 }
 
-void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, const BinnedLight& light) const {
+SpectrumScale SpectrumOutput::scale(const SpectrumPlan& plan) const {
+  const Distances& distances = plan.sky.distances;
+  const SkyUnits seen = units_of(distances);
+  return {(high - low) / units_of(axis).in_cgs / double(bins) * seen.light,
+          std::string(seen.energy) + units_of(axis).per,
+          std::string(distances.known() ? "flux" : "luminosity") + " per unit of the axis"};
+}
+
+void SpectrumOutput::write_axis(io::ArrayOutput& file, const SpectrumPlan& plan) const {
   const AxisUnits units = units_of(axis);
-  const double width = (high - low) / units.in_cgs / double(bins);
   std::vector<double> edges(bins + 1);
   for (std::size_t i = 0; i < edges.size(); ++i) {  // exactly 0 in the middle, where a line may be
     edges[i] = (low + double(i) * (high - low) / double(bins)) / units.in_cgs;
   }
-  const Distances& distances = plan.sky.distances;
-  const SkyUnits seen = units_of(distances);
-  const std::string group = "/spectra/" + name, unit = std::string(seen.energy) + units.per;
-  file.write(group + "/edges", edges, units.unit, meaning_of(axis, distances.stretch()));
-  write_bins(file, group, "flux", {bins}, unit,
-             std::string(distances.known() ? "flux" : "luminosity") + " per unit of the axis", light,
-             [&](std::size_t) { return width * seen.light; });
+  const std::string group = "/spectra/" + name;
+  file.write(group + "/edges", edges, units.unit, meaning_of(axis, plan.sky.distances.stretch()));
   file.attribute(group, "axis", std::string(units.name));
-  write_attributes(file, group, of, generator, plan.frequency, light, distances);
+}
+
+void SpectrumOutput::write(io::ArrayOutput& file, const SpectrumPlan& plan, const BinnedLight& light) const {
+  write_axis(file, plan);
+  const SpectrumScale units = scale(plan);
+  const std::string group = "/spectra/" + name;
+  write_bins(file, group, "flux", {bins}, units.unit, units.meaning, light, [&](std::size_t) { return units.light; });
+  write_attributes(file, group, of, generator, plan.frequency, light, plan.sky.distances);
   if (sight.observer.empty()) return;
   write_attributes(file, group, sight, plan.sky);
   if (!aperture) return;

@@ -19,6 +19,12 @@ struct SpectrumPlan {
   bool operator==(const SpectrumPlan&) const = default;
 };
 
+/// What a spectrum is in units of its file.
+struct SpectrumScale {
+  double light;  ///< of a bin [erg/s], where the spectrum is one
+  std::string unit, meaning;
+};
+
 /// The part of a sky that is counted.
 struct Aperture {
   double radius = 0, inner = 0;  ///< [cm]
@@ -48,6 +54,8 @@ struct SpectrumOutput {
   static const config::Section<SpectrumOutput>& section();
   SpectrumPlan plan(const OutputContext& context) const;
   void write(io::ArrayOutput& file, const SpectrumPlan& plan, const BinnedLight& light) const;
+  SpectrumScale scale(const SpectrumPlan& plan) const;
+  void write_axis(io::ArrayOutput& file, const SpectrumPlan& plan) const;
 
   bool operator==(const SpectrumOutput&) const = default;
 };

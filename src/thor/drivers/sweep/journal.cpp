@@ -1,0 +1,170 @@
+#include "thor/drivers/sweep/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "thor/core/error.hpp"
+#include "thor/io/fingerprint.hpp"
+#include "thor/io/partial.hpp"
+
+namespace thor::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using io::detail::Descriptor;
+
+constexpr std::uint64_t magic = 0x31707765'65727374;  // format 1
+constexpr std::size_t message_bytes = 240;
+
+struct Head {
+  std::uint64_t magic, identity, numbers;
+};
+/// Of a record; the numbers follow, and the hash of all.
+struct Begin {
+  std::uint64_t model, status;
+  char message[message_bytes];
+};
+
+std::string journal_of(const std::string& result, int rank) {
+  return fmt::format("{}.models{}", result, rank == 0 ? "" : fmt::format(".{}", rank));
+}
+
+/// All bytes that are asked for, or those before the end.
+std::size_t read_at(int descriptor, void* bytes, std::size_t count, std::uint64_t at) {
+  std::size_t done = 0;
+  while (done < count) {
+    const ssize_t n = pread(descriptor, static_cast<char*>(bytes) + done, count - done, off_t(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += std::size_t(n);
+  }
+  return done;
+}
+
+}  // namespace
+
+Journal::Journal(const std::string& result, int rank, std::uint64_t identity, std::size_t numbers)
+    : result_(result),
+      own_(journal_of(result, rank)),
+      identity_(identity),
+      numbers_(numbers),
+      file_(open(own_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+  if (file_.id < 0) io::detail::cannot_create(own_, errno);
+  if (flock(file_.id, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw Error(ExitCode::output,
+                fmt::format("{}: another process runs this sweep: wait for it, or write another result", own_));
+  }
+  const off_t end = lseek(file_.id, 0, SEEK_END);
+  if (end < off_t(sizeof(Head))) {  // new, or cut in its first line
+    const Head head{magic, identity_, numbers_};
+    if (ftruncate(file_.id, 0) != 0 || pwrite(file_.id, &head, sizeof(head), 0) != ssize_t(sizeof(head))) {
+      io::detail::fail(own_, "its first line", io::detail::write_error(errno));
+    }
+  } else {
+    check_head(own_, file_.id);
+  }
+  // What a kill has left of a record goes.
+  const auto whole = (std::uint64_t(std::max<off_t>(end, sizeof(Head))) - sizeof(Head)) / record_bytes();
+  if (ftruncate(file_.id, off_t(sizeof(Head) + whole * record_bytes())) != 0) {
+    io::detail::fail(own_, "it cannot be shortened", io::detail::write_error(errno));
+  }
+  lseek(file_.id, 0, SEEK_END);
+}
+
+std::size_t Journal::record_bytes() const { return sizeof(Begin) + numbers_ * sizeof(double) + sizeof(std::uint64_t); }
+
+void Journal::check_head(const std::string& file, int descriptor) const {
+  Head head{};
+  read_at(descriptor, &head, sizeof(head), 0);
+  if (head.magic == magic && head.identity == identity_ && head.numbers == numbers_) return;
+  throw Error(
+      ExitCode::output,
+      fmt::format("{}: has models of another sweep: its configuration, that of the model, or a file that it reads "
+                  "has changed. Delete it to begin anew, or write another result",
+                  file));
+}
+
+void Journal::append(const Record& record) {
+  std::vector<char> bytes(record_bytes());
+  Begin begin{record.model, std::uint64_t(record.status), {}};
+  std::strncpy(begin.message, record.message.c_str(), message_bytes - 1);
+  std::memcpy(bytes.data(), &begin, sizeof(begin));
+  if (!record.numbers.empty()) {
+    std::memcpy(bytes.data() + sizeof(begin), record.numbers.data(),
+                std::min(record.numbers.size(), numbers_) * sizeof(double));
+  }
+  const std::uint64_t hash = io::hash_of({bytes.data(), bytes.size() - sizeof(std::uint64_t)});
+  std::memcpy(bytes.data() + bytes.size() - sizeof(hash), &hash, sizeof(hash));
+  const std::lock_guard lock(mutex_);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = write(file_.id, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) io::detail::fail(own_, fmt::format("model {}", record.model), io::detail::write_error(errno));
+    done += std::size_t(n);
+  }
+}
+
+bool Journal::parse(std::span<const char> bytes, Record& record) const {
+  std::uint64_t hash = 0;
+  std::memcpy(&hash, bytes.data() + bytes.size() - sizeof(hash), sizeof(hash));
+  if (hash != io::hash_of({bytes.data(), bytes.size() - sizeof(hash)})) return false;
+  Begin begin{};
+  std::memcpy(&begin, bytes.data(), sizeof(begin));
+  record = {begin.model, Status(begin.status), begin.message, std::vector<double>(numbers_)};
+  std::memcpy(record.numbers.data(), bytes.data() + sizeof(begin), numbers_ * sizeof(double));
+  return true;
+}
+
+std::vector<std::string> Journal::files() const {
+  std::vector<std::string> files;
+  const fs::path result(result_);
+  const std::string begin = result.filename().string() + ".models";
+  std::error_code error;
+  for (const auto& entry :
+       fs::directory_iterator(result.has_parent_path() ? result.parent_path() : fs::path("."), error)) {
+    const std::string name = entry.path().filename().string();
+    const std::string rest = name.starts_with(begin) ? name.substr(begin.size()) : "?";
+    const bool is_rank = rest.starts_with('.') && rest.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (rest.empty() || is_rank) files.push_back(entry.path().string());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::map<std::uint64_t, Journal::Place> Journal::find_all() const {
+  std::map<std::uint64_t, Place> found;
+  std::vector<char> bytes(record_bytes());
+  Record record;
+  for (const std::string& name : files()) {
+    const Descriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.id < 0) continue;
+    check_head(name, file.id);
+    for (std::uint64_t at = sizeof(Head); read_at(file.id, bytes.data(), bytes.size(), at) == bytes.size();
+         at += bytes.size()) {
+      if (parse(bytes, record)) found[record.model] = {name, at, record.status};  // a spoilt one is run again
+    }
+  }
+  return found;
+}
+
+Record Journal::read(const Place& place) const {
+  const Descriptor file(open(place.file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::vector<char> bytes(record_bytes());
+  Record record;
+  if (file.id < 0 || read_at(file.id, bytes.data(), bytes.size(), place.at) != bytes.size() || !parse(bytes, record)) {
+    throw Error(ExitCode::input, fmt::format("{}: damaged while it was used: run the sweep again", place.file));
+  }
+  return record;
+}
+
+void Journal::remove_all() const {
+  std::error_code ignored;
+  for (const std::string& name : files()) fs::remove(name, ignored);
+}
+
+}  // namespace thor::sweep

@@ -1,0 +1,266 @@
+"""thor sweep: models of a grid, a list or a sequence in one process and one file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support import Case, DONE, OUTPUT, STOPPED, UNRELIABLE, USAGE, command_line, main, text, thor  # noqa: E402
+
+MODEL = """
+line: Lya
+dataset: {type: shell, inner_radius: 0.5 kpc, outer_radius: 1 kpc, temperature: 1e4 K, tau0: 1e3,
+          velocity: {profile: power_law, exponent: 0.5, max: 50 km/s}, dust: {tau: 0.1}}
+generators: [{type: point, photons: 300, spectrum: {type: gaussian, sigma: 50 km/s}}]
+outputs:
+  - {type: spectrum, name: v, axis: velocity, range: [-300 km/s, 300 km/s], bins: 12}
+  - {type: spectrum, name: dark, of: absorbed, axis: velocity, range: [-300 km/s, 300 km/s], bins: 4}
+output: {path: model.h5}
+"""
+KEYS = """
+keys:
+  dataset.tau0: {range: [1e2, 1e4], spacing: log%s}
+  dataset.velocity.max: {range: [0 km/s, 100 km/s]%s}
+  precision: [single, double]
+output: {path: sweep.h5}
+"""
+
+
+def sweep(design, **more):
+    values = (", values: 3", ", values: 2") if design == "grid" else ("", "")
+    lines = "".join(f"{key}: {value}\n" for key, value in more.items())
+    return f"model: model.yaml\ndesign: {design}\n{lines}" + KEYS % values
+
+
+class Sweep(Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "model.yaml").write_text(MODEL)
+
+    def file(self, config, name="sweep.yaml"):
+        (self.folder / name).write_text(config)
+        return name
+
+    def thor(self, *arguments, expect=DONE, **options):
+        done = thor(*arguments, cwd=self.folder, **options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def rows(self, path="sweep.h5"):
+        """The arrays with a row for each model, but the times."""
+        with h5py.File(self.folder / path) as file:
+            found = {}
+            file.visititems(lambda name, node: found.update({name: node[:]}) if isinstance(node, h5py.Dataset) else None)
+        return {name: values for name, values in found.items() if not name.endswith(("edges", "transport_seconds"))}
+
+    def assert_same(self, a, b):
+        self.assertEqual(a.keys(), b.keys())
+        for name in a:
+            np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+
+    def test_models_are_those_of_runs(self):
+        """Bit for bit, with the keys and the seed that the file has."""
+        self.thor("sweep", self.file(sweep("grid")), "--threads", 3)
+        with h5py.File(self.folder / "sweep.h5") as file:
+            self.assertEqual(file.attrs["models"], 12)
+            self.assertTrue(file.attrs["complete"])
+            self.assertEqual(set(file["status"][:]), {1})
+            np.testing.assert_allclose(np.unique(file["parameters/dataset.tau0"]), [1e2, 1e3, 1e4])
+            words = text(file["parameters/precision"].attrs["words"]).split("\n")
+            self.assertEqual(words, ["single", "double"])
+            self.assertEqual(len(set(file["seed"][:])), 12)
+            for i in (0, 7, 11):
+                sets = []
+                for key, values in file["parameters"].items():
+                    value = float(values[i])
+                    word = words[int(value)] if key == "precision" else f"{value!r} {text(values.attrs['units'])}".strip()
+                    sets += ["--set", f"{key}={word}"]
+                self.thor("run", "model.yaml", "-o", f"{i}.h5", "--seed", file["seed"][i], *sets)
+                with h5py.File(self.folder / f"{i}.h5") as one:
+                    for name in ("v", "dark"):
+                        for array in ("flux", "error"):
+                            np.testing.assert_array_equal(one[f"spectra/{name}/{array}"], file[f"spectra/{name}/{array}"][i])
+                        np.testing.assert_array_equal(one[f"spectra/{name}/edges"], file[f"spectra/{name}/edges"])
+                    summary = one["summary"].attrs
+                    self.assertEqual(summary["luminosity_escaped"] / summary["luminosity_emitted"], file["escape_fraction"][i])
+            self.assertFalse((file["spectra/v/flux"][0] == file["spectra/v/flux"][1]).all())
+
+    def test_any_number_of_threads(self):
+        self.thor("sweep", self.file(sweep("grid")), "--threads", 1, "-o", "a.h5")
+        self.thor("sweep", "sweep.yaml", "--threads", 4, "-o", "b.h5")
+        self.assert_same(self.rows("a.h5"), self.rows("b.h5"))
+
+    def test_designs_fill_the_ranges(self):
+        for design in ("latin", "sobol"):
+            self.thor("sweep", self.file(sweep(design, models=32)), "--set", "set={generators.0.photons: 3}", "--overwrite")
+            rows = self.rows()
+            tau = np.log10(rows["parameters/dataset.tau0"]) / 2 - 1
+            speed = rows["parameters/dataset.velocity.max"] / 100
+            for part in (tau, speed):  # one model in each of 32 equal parts
+                np.testing.assert_array_equal(np.sort((part * 32).astype(int)), np.arange(32))
+            self.assertEqual(rows["parameters/precision"].sum(), 16)
+            if design == "sobol":  # two dimensions of a (0, 2)-sequence: one in each part of 4 x 8, too
+                self.assertEqual(len(set(zip((tau * 4).astype(int), (speed * 8).astype(int)))), 32)
+        self.thor("sweep", self.file(sweep("sobol", models=40)), "--set", "set={generators.0.photons: 3}", "-o", "more.h5")
+        np.testing.assert_array_equal(self.rows("more.h5")["parameters/dataset.tau0"][:32], rows["parameters/dataset.tau0"])
+
+    def test_list(self):
+        self.thor("sweep", self.file("model: model.yaml\nlist: [{dataset.tau0: 10}, {precision: double, seed: 5}]\n"
+                                     "output: {path: sweep.h5}\n"))
+        rows = self.rows()
+        np.testing.assert_array_equal(rows["parameters/dataset.tau0"], [10, np.nan])
+        self.assertNotIn("seed", rows)
+        self.thor("run", "model.yaml", "--set", "precision=double", "--seed", 5)
+        with h5py.File(self.folder / "model.h5") as one:
+            np.testing.assert_array_equal(one["spectra/v/flux"], rows["spectra/v/flux"][1])
+
+    def test_an_impossible_corner(self):
+        """That model fails, the others go on, and the file says why."""
+        done = self.thor("sweep", self.file("model: model.yaml\nkeys: {dataset.inner_radius: [0.1 kpc, 2 kpc, 0.5 kpc]}\n"
+                                            "output: {path: sweep.h5}\n"), expect=UNRELIABLE)
+        self.assertIn("1 models failed", done.stderr)
+        rows = self.rows()
+        np.testing.assert_array_equal(rows["status"], [1, 3, 1])
+        self.assertTrue(np.isnan(rows["spectra/v/flux"][1]).all())
+        with h5py.File(self.folder / "sweep.h5") as file:
+            self.assertRegex(text(file.attrs["failures"]), "^1: .*inner_radius")
+        told = self.thor("info", "sweep.h5").stdout
+        self.assertRegex(told, "3: 2 done, 0 unreliable, 1 failed")
+        self.assertEqual(json.loads(self.thor("info", "sweep.h5", "--json").stdout)["sweep"]["failed"], 1)
+
+    def test_a_killed_sweep_goes_on(self):
+        """kill -9 at some moments, each time the same command; also where the last record is cut or spoilt."""
+        config = self.file(sweep("sobol", models=60))
+        more = ("--set", "set={generators.0.photons: 3000}")
+        self.thor("sweep", config, *more, "-o", "whole.h5")
+        journal = self.folder / "sweep.h5.models"
+        for share in (0.2, 0.5):
+            job = subprocess.Popen(command_line("sweep", config, *more, "--threads", 2), cwd=self.folder,
+                                   stderr=subprocess.DEVNULL)
+            size = 0
+            while job.poll() is None and size < share * 60 * 700:
+                time.sleep(0.002)
+                size = journal.stat().st_size if journal.exists() else 0
+            job.kill()
+            job.wait()
+            if not journal.exists():
+                self.skipTest("the machine was too fast for this test")
+            self.assertFalse((self.folder / "sweep.h5").exists())
+            with open(journal, "r+b") as file:
+                file.truncate(max(journal.stat().st_size - 100, 0))
+        with open(journal, "r+b") as file:  # a number of the first record
+            file.seek(24 + 300)
+            file.write(b"spoilt")
+        done = self.thor("sweep", config, *more)
+        self.assertRegex(done.stderr, r"\d+ of 60 models were done before")
+        self.assert_same(self.rows("whole.h5"), self.rows())
+        self.assertFalse(journal.exists())
+
+    def test_a_signal_writes_what_there_is(self):
+        config = self.file(sweep("sobol", models=400))
+        more = ("--set", "set={generators.0.photons: 20000}", "--drain", "0")
+        job = subprocess.Popen(command_line("sweep", config, *more), cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        journal = self.folder / "sweep.h5.models"
+        while job.poll() is None and not (journal.exists() and journal.stat().st_size > 2000):
+            time.sleep(0.005)
+        job.send_signal(signal.SIGINT)
+        told = job.communicate()[1]
+        self.assertEqual(job.returncode, STOPPED, told)
+        self.assertIn("the same command goes on", told)
+        status = self.rows()["status"]
+        self.assertTrue(0 < (status == 1).sum() < 400)
+        with h5py.File(self.folder / "sweep.h5") as file:
+            self.assertFalse(file.attrs["complete"])
+        changed = self.thor("sweep", config, "--set", "models=401", *more, expect=OUTPUT).stderr
+        self.assertRegex(changed, "another sweep.*Delete it")
+        # The result of a stopped sweep is replaced by the same command.
+        self.thor("sweep", config, *more, "--max-walltime", "0.01", expect=STOPPED)
+
+    def test_two_processes(self):
+        config = self.file(sweep("sobol", models=400))
+        more = ("--set", "set={generators.0.photons: 20000}", "--drain", "0")
+        job = subprocess.Popen(command_line("sweep", config, *more), cwd=self.folder, stderr=subprocess.DEVNULL)
+        try:
+            while job.poll() is None and not (self.folder / "sweep.h5.models").exists():
+                time.sleep(0.005)
+            self.assertIn("another process", self.thor("sweep", config, *more, expect=OUTPUT).stderr)
+        finally:
+            job.kill()
+            job.wait()
+
+    def test_a_full_disk(self):
+        from support import limited
+        import resource
+        config = self.file(sweep("sobol", models=200))
+        done = subprocess.run(command_line("sweep", config), capture_output=True, text=True, cwd=self.folder, timeout=60,
+                              **limited(resource.RLIMIT_FSIZE, 20000))
+        self.assertEqual(done.returncode, OUTPUT, done.stderr)
+        self.assertIn("sweep.h5.models", done.stderr)
+        self.thor("sweep", config)  # goes on
+        self.assertEqual(set(self.rows()["status"]), {1})
+
+    def test_refusals(self):
+        good = sweep("grid")
+        (self.folder / "taken.h5").write_text("precious")
+        for config, words in {
+            good.replace("model: model.yaml", "model: none.yaml"): "none.yaml",
+            good.replace("design: grid", "design: gird"): 'did you mean "grid"',
+            good.replace("spacing: log", "spacing: logarithmic"): "expected linear or log",
+            good.replace("[1e2, 1e4]", "[1e4, 1e2]"): "must increase",
+            good.replace("[0 km/s, 100 km/s]", "[0 km/s, 100 pc]"): "in one unit",
+            good.replace(", values: 3", ""): "expected the number of values",
+            good.replace("design: grid", "design: sobol"): "models: missing",
+            good.replace("dataset.tau0", "dataset.tua0"): 'did you mean "tau0"',
+            good.replace("sweep.h5", "sweep.txt"): "ends in .h5 or .zarr",
+            good + "modles: 3\n": 'did you mean "models"',
+            good.replace("keys:", "key:"): 'did you mean "keys"',
+            "model: model.yaml\noutput: {path: a.h5}\n": "expected a map from keys",
+            "model: model.yaml\nlist: []\noutput: {path: a.h5}\n": "expected a list of maps",
+            good.replace("precision:", "outputs.0.bins:").replace("[single, double]", "[12, 13]"): None,
+            MODEL: "thor run",
+        }.items():
+            with self.subTest(words):
+                if words is None:  # found when models run
+                    self.thor("sweep", self.file(config), expect=UNRELIABLE)
+                    self.assertEqual(set(self.rows()["status"]), {1, 3})
+                    continue
+                done = self.thor("sweep", self.file(config), expect=USAGE)
+                self.assertIn(words, done.stderr)
+                self.assertNotIn("internal", done.stderr)
+        self.thor("sweep", self.file(good), "-o", "taken.h5", expect=OUTPUT)
+        self.assertEqual((self.folder / "taken.h5").read_text(), "precious")
+        self.assertIn("thor sweep", self.thor("run", "sweep.yaml", expect=USAGE).stderr)
+        until = MODEL + "until: {output: v, error: 10 %}\n"
+        (self.folder / "model.yaml").write_text(until)
+        self.assertIn("fixed numbers of photons", self.thor("sweep", "sweep.yaml", "--overwrite", expect=USAGE).stderr)
+        self.assertNotIn("sweep.h5.models", os.listdir(self.folder))
+
+    def test_check_says_how_long_and_how_large(self):
+        config = self.file(sweep("latin", models=1000))
+        told = json.loads(self.thor("check", config, "--json").stdout)
+        self.assertEqual(told["models"], 1000)
+        self.assertGreater(told["tried"], 3)
+        start = time.monotonic()
+        self.thor("sweep", config)
+        seconds = time.monotonic() - start
+        print(f"\n  estimate {told['seconds']:.1f} s, sweep {seconds:.1f} s", file=sys.stderr)
+        self.assertTrue(told["seconds"] / 5 < seconds < 5 * told["seconds"] + 2)
+        self.assertLess((self.folder / "sweep.h5").stat().st_size, told["file_bytes"])
+        self.assertIn("# A sweep", self.thor("check", config, "--no-trial").stdout)
+
+    def test_zarr(self):
+        self.thor("sweep", self.file(sweep("grid")), "-o", "sweep.zarr")
+        self.assertTrue((self.folder / "sweep.zarr/spectra/v/flux/.zarray").exists())
+
+
+if __name__ == "__main__":
+    main()
