@@ -31,6 +31,7 @@ from .errors import (
     MissingError,
     PackageError,
     ResultError,
+    ReweightingWarning,
     RunError,
     SweepError,
     UnreliableRunWarning,
@@ -40,6 +41,7 @@ from .line import Line
 from .peel import Peel
 from .photons import Photons
 from .plot import plot_spectrum
+from .postprocess import Reweighted, reweight
 from .profile import Profile
 from .ray_result import RayResult
 from .rays import Absorption, Picture, RayImage, Traces
@@ -72,6 +74,8 @@ __all__ = [
     "RayResult",
     "Result",
     "ResultError",
+    "Reweighted",
+    "ReweightingWarning",
     "RunError",
     "Spectrum",
     "Sweep",
@@ -84,6 +88,7 @@ __all__ = [
     "open",
     "plot_spectrum",
     "plot_sweep",
+    "reweight",
     "run",
     "sweep",
 ]

@@ -38,6 +38,10 @@ class UnreliableRunWarning(UserWarning):
     """The run finished, but more than 1 % of its photons are lost: the result is unreliable."""
 
 
+class ReweightingWarning(UserWarning):
+    """Too few photons, or none, have the light that is asked for."""
+
+
 class FailedRunWarning(UserWarning):
     """Some runs of a sweep failed."""
 
