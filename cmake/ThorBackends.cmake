@@ -90,7 +90,11 @@ function(thor_add_object target name source)
   set(fmt $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
   set(object ${PROJECT_BINARY_DIR}/objects/${name}.o)
   file(RELATIVE_PATH relative ${CMAKE_CURRENT_BINARY_DIR} ${source})  # objects do not name the folder
-  add_custom_command(OUTPUT ${object} DEPENDS ${source} DEPFILE ${object}.d VERBATIM COMMENT "Building ${name}"
+  list(GET arg_COMMAND 0 compiler)
+  if(CMAKE_POSITION_INDEPENDENT_CODE)
+    list(APPEND arg_COMMAND -fPIC)
+  endif()
+  add_custom_command(OUTPUT ${object} DEPENDS ${source} ${compiler} DEPFILE ${object}.d VERBATIM COMMENT "Building ${name}"
                      COMMAND_EXPAND_LISTS
                      COMMAND ${arg_COMMAND} -std=c++20 ${arg_DEFINITIONS} -I${PROJECT_SOURCE_DIR}/src -I${THOR_GENERATED}
                              "$<$<BOOL:${fmt}>:-idirafter;$<JOIN:${fmt},;-idirafter;>>" -MD -MF ${object}.d -MT ${object} -c ${relative} -o ${object})

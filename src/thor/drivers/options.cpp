@@ -37,14 +37,15 @@ std::unique_ptr<device::Device> choose_device(const RunOptions& options, bool wr
   const bool about_the_processor = options.cpu.one_lane || !options.cpu.isa.empty();
   const auto devices = device::gpus();
   if (about_the_processor || devices.empty()) return nullptr;
-  const auto& chosen = devices[std::size_t(options.world().rank_on_node()) % devices.size()];
-  const std::string name = fmt::format("{}:{}", chosen.backend, chosen.index);
-  try {
-    return device::open(name);
-  } catch (const Error& e) {
-    warning("{}; running on the CPU", e.what());
-    return nullptr;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto& chosen = devices[(std::size_t(options.world().rank_on_node()) + i) % devices.size()];
+    try {
+      return device::open(fmt::format("{}:{}", chosen.backend, chosen.index));
+    } catch (const Error& e) {
+      warning("{}; running on {}", e.what(), i + 1 < devices.size() ? "another device" : "the CPU");
+    }
   }
+  return nullptr;
 }
 
 std::string describe(const device::Device* device, const cpu::Options& options) {

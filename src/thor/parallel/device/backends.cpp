@@ -61,8 +61,11 @@ std::string version(std::string_view backend) {
 }
 
 std::unique_ptr<Device> open(std::string_view name) {
-  std::string have = "cpu";
-  for (const Info& info : list()) have += fmt::format(", {}:{}", info.backend, info.index);
+  const auto have = [] {  // only for an error: listing the devices of another backend may end badly
+    std::string names = "cpu";
+    for (const Info& info : list()) names += fmt::format(", {}:{}", info.backend, info.index);
+    return names;
+  };
   const auto colon = name.find(':');
   const Backend* backend = find(name.substr(0, colon));
   if (!backend) {
@@ -73,7 +76,7 @@ std::unique_ptr<Device> open(std::string_view name) {
   const auto devices = list(*backend);
   if (devices.empty()) {
     throw Error(ExitCode::device,
-                fmt::format("--device {}: {}; devices here: {}", name, why_none(backend->name), have));
+                fmt::format("--device {}: {}; devices here: {}", name, why_none(backend->name), have()));
   }
   int index = 0;
   if (colon != std::string_view::npos) {
@@ -82,7 +85,7 @@ std::unique_ptr<Device> open(std::string_view name) {
     if (error != std::errc() || rest != number.data() + number.size()) index = -1;
   }
   if (index < 0 || std::size_t(index) >= devices.size()) {
-    throw Error(ExitCode::device, fmt::format("--device {}: there is no such device; devices here: {}", name, have));
+    throw Error(ExitCode::device, fmt::format("--device {}: there is no such device; devices here: {}", name, have()));
   }
   return backend->open(index);
 }

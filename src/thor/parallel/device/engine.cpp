@@ -164,6 +164,7 @@ class Engine {
     device_.wait(squad.queue);
     const double seconds = seconds_since(squad.launched);
     busy_[squad.queue] = false;
+    squad.require_slice();
     const Report report = squad.seen[0];
     bool full = false;
     if (squad.records) {

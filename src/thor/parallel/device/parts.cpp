@@ -80,6 +80,7 @@ class PartStepper {
     const auto start = Clock::now();
     do {
       run_slice(there);
+      squad_.require_slice();
       squad_.count = squad_.seen[0].live;
       squad_.current = 1 - squad_.current;
     } while (departed_ && seconds_since(start) < slice_ && squad_.count > count - count / 8);
@@ -214,7 +215,10 @@ class PartRays final : public cpu::RaySender<Real> {
 
 template <class Real>
 const AnyProblem<Real>& PartSession<Real>::copy(int domain, const AnyProblem<Real>& problem) {
-  if (const auto found = held_.find(domain); found != held_.end()) {
+  const auto found = held_.find(domain);
+  if (found != held_.end() && device.info().shares_memory) {  // another copy of the part may have taken its place
+    held_.erase(found);
+  } else if (found != held_.end()) {
     found->second.used = ++asked_;
     return found->second.problem;
   }

@@ -18,6 +18,7 @@ struct Report {
   std::uint32_t rays;       ///< of them, those that wait after their first segments; may exceed the room there was
   std::uint32_t taken;      ///< of those, by lanes that trace them; may exceed how many there are
   std::uint32_t departed;   ///< rays that go on in another part of the gas
+  std::uint32_t ran;        ///< 1 if there were lanes, and the slice took place
   ShareReport shares;
 };
 
@@ -311,6 +312,7 @@ THOR_FN bool leave_slice(const P& problem, const Program<typename P::Real>& prog
     list_rays<Atomic>(problem, program, index, log, ended, copy);
   }
   store_lane(lane, program.lanes, slot);
+  if (index == 0) program.report->ran = 1;
   const std::uint64_t id = program.origins[slot].id;
   const bool goes_on = program.keeps ? in_flight<Real>(lane) : lane.phase != Phase::idle || id < program.end;
   if (goes_on) Atomic::min(&program.report->oldest, id);

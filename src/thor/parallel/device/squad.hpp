@@ -60,7 +60,13 @@ struct Squad {
   static constexpr int first_steps = 64;                   ///< of a lane in a slice
   static constexpr std::uint64_t most_events = 1u << 12;   ///< of a lane in a slice
   static constexpr std::uint32_t most_spilled = 1u << 20;  ///< shares handed over to the host per slice
-  static constexpr Report nothing{0, 0, no_photon, 0, {}, 0, 0, 0, {}};
+  static constexpr Report nothing{0, 0, no_photon, 0, {}, 0, 0, 0, 0, {}};
+
+  /// Refuses the report of a slice that did not take place: a runtime may lose an error.
+  void require_slice() const {
+    if (count > 0 && seen[0].ran == 0)
+      throw Error(ExitCode::device, "a kernel did not run, and the runtime gave no reason");
+  }
 
   /// What its photons add to bins.
   struct Shares {

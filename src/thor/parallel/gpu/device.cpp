@@ -28,6 +28,7 @@ class Gpu final : public device::Device {
     check(set_device(index), "SetDevice");
     check(set_patient(), "SetDeviceFlags");
     if (entries().front()().front().probe() != success) {
+      (void)take_error();
       throw Error(ExitCode::device,
                   fmt::format("{} device {} ({}): this build has no kernels for {}; configure with {}", name,
                               info_.index, info_.name, info_.architecture, option_for(info_.architecture)));

@@ -89,9 +89,9 @@ __global__ void flush_shares(THOR_PARAMETER device::Program<THOR_REAL> given) {
   }
 }
 
-/// The kernels of a slice.
+/// The kernels of a slice. Each launch is asked for its error: that of a later one may take its place.
 template <class P>
-void launch_slice(const Call<P>& call, Stream stream) {
+Status launch_slice(const Call<P>& call, Stream stream) {
   const auto& [problem, program, shape] = call;
   const auto width = std::uint32_t(shape.width), groups = (shape.lanes + width - 1) / width;
   const std::uint32_t blocks = (groups * std::uint32_t(shape.group) + block - 1) / block;
@@ -99,21 +99,28 @@ void launch_slice(const Call<P>& call, Stream stream) {
   const device::Slice slice = device::slice_of(problem, program);
   if (slice == logs) {
     const auto tracing = std::uint32_t(shape.processors * held<P, logs>());
+    Status status = success;
     if (shape.lanes > 0) {
       advance_lanes<P, logs><<<blocks, block, 0, stream>>>(call);
+      if (status = take_error(); status != success) return status;
       start_rays<P><<<tracing, block, 0, stream>>>(call);
+      if (status = take_error(); status != success) return status;
     }
-    if (shape.lanes > 0 || program.keeps) trace_rays<P><<<tracing, block, 0, stream>>>(call);
+    if (shape.lanes > 0 || program.keeps) {
+      trace_rays<P><<<tracing, block, 0, stream>>>(call);
+      if (status = take_error(); status != success) return status;
+    }
     if (program.rays.shares.slots > 0) flush_shares<<<4 * tracing, block, 0, stream>>>(program);
-    return;
+    return take_error();
   }
   if constexpr (!device::may_be_part<P>) {
     if (slice == steps) {
       advance_lanes<P, steps><<<blocks, block, 0, stream>>>(call);
-      return;
+      return take_error();
     }
   }
   advance_lanes<P, refills><<<blocks, block, 0, stream>>>(call);
+  return take_error();
 }
 
 using ThisProblem = THOR_PROBLEM<THOR_DATASET<THOR_REAL>>;
@@ -127,11 +134,9 @@ Status launch(const void* problem, const void* arguments, device::LaunchShape sh
   const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
   const auto& given = *static_cast<const ThisProblem*>(problem);
   if (view<THOR_REAL>(given.dataset).is_part()) {  // what borders take is left out of all other kernels
-    launch_slice<ThisProblem>({given, program, shape}, stream);
-  } else {
-    launch_slice<WholeProblem>({as_whole(given), program, shape}, stream);
+    return launch_slice<ThisProblem>({given, program, shape}, stream);
   }
-  return take_error();
+  return launch_slice<WholeProblem>({as_whole(given), program, shape}, stream);
 }
 
 }  // namespace

@@ -9,6 +9,9 @@ get_filename_component(thor_sycl_root ${thor_sycl_root}/../.. ABSOLUTE)
 find_library(SYCL_LIBRARY acpp-rt HINTS ${thor_sycl_root}/lib REQUIRED)
 find_library(SYCL_COMMON_LIBRARY acpp-common HINTS ${thor_sycl_root}/lib REQUIRED)
 set(THOR_SYCL_TARGETS generic CACHE STRING "What acpp compiles for (--acpp-targets): generic is every device, at run time")
+if(THOR_SYCL_TARGETS MATCHES ";")
+  message(FATAL_ERROR "THOR_SYCL_TARGETS=${THOR_SYCL_TARGETS}: give one target; generic is for every device")
+endif()
 message(STATUS "SYCL backend: ${THOR_SYCL_COMPILER}, targets ${THOR_SYCL_TARGETS}")
 
 # As on the CPU: no contraction, denormals flushed to zero, so that photons are the same. NVIDIA's library has to be told so

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <mutex>
 
 #include "thor/parallel/device/backend.hpp"
 #include "thor/parallel/gpu/kernels.hpp"
@@ -11,11 +12,15 @@ namespace {
 /// AdaptiveCpp prints warnings to stdout, as of drivers that are not there. It asks when it starts, before main().
 [[gnu::constructor(101)]] void be_quiet() { setenv("ACPP_DEBUG_LEVEL", "0", 0); }
 
-/// All that runtimes know, processors last; none, if there is no runtime.
+/// All that runtimes know and thor can use, processors last; none, if there is no runtime.
 const std::vector<::sycl::device>& devices() {
   static const std::vector<::sycl::device> all = [] {
     try {
       auto found = ::sycl::device::get_devices();
+      std::erase_if(found, [](const ::sycl::device& d) {
+        return !d.has(::sycl::aspect::usm_device_allocations) || !d.has(::sycl::aspect::usm_host_allocations) ||
+               !d.has(::sycl::aspect::atomic64);
+      });
       std::ranges::stable_partition(found, [](const ::sycl::device& d) { return !d.is_cpu(); });
       return found;
     } catch (const ::sycl::exception&) {
@@ -37,12 +42,52 @@ device::Info describe(int index) {
   info.architecture = device.get_platform().get_info<::sycl::info::platform::name>();
   info.driver = device.get_info<query::driver_version>();
   info.processors = int(device.get_info<query::max_compute_units>()), info.schedulers = 4 * info.processors;
-  info.group = widths.empty() ? 1 : int(std::ranges::min(widths));  // no sub-group is narrower
+  info.group = 1;  // no sub-group is narrower; OpenCL names all powers of two
+  for (const std::size_t width : widths) {
+    if (width >= 8 && (info.group == 1 || int(width) < info.group)) info.group = int(width);
+  }
   info.has_double = device.has(::sycl::aspect::fp64);
   info.is_processor = info.shares_memory = device.is_cpu();
   info.memory = std::min<std::size_t>(device.get_info<query::global_mem_size>(),
                                       info.is_processor ? memory_of_machine() : ~std::size_t(0));
   return info;
+}
+
+/// What failed on a device. AdaptiveCpp has one list of errors for all queues, and gives it to the handler of whichever
+/// asks next, a destructor included: so a handler does not throw, and all devices look here.
+class Failures {
+ public:
+  static Failures& all() {
+    static Failures failures;
+    return failures;
+  }
+  void add(const ::sycl::exception_list& errors) noexcept {
+    for (const auto& error : errors) {
+      try {
+        std::rethrow_exception(error);
+      } catch (const ::sycl::exception& e) {
+        if (e.code() != ::sycl::errc::memory_allocation) add(e.what());  // allocate() has seen that
+      } catch (const std::exception& e) {
+        add(e.what());
+      }
+    }
+  }
+  std::string first() const {
+    const std::lock_guard lock(mutex_);
+    return first_;
+  }
+
+ private:
+  void add(const char* text) {
+    const std::lock_guard lock(mutex_);
+    if (first_.empty()) first_ = text;
+  }
+  mutable std::mutex mutex_;
+  std::string first_;
+};
+
+[[noreturn]] void fail(const device::Info& info, std::string_view what, const std::string& why) {
+  throw Error(ExitCode::device, fmt::format("sycl device {} ({}): {}: {}", info.index, info.name, what, why));
 }
 
 /// What a call of SYCL throws, as an error of ours.
@@ -51,7 +96,7 @@ auto checked(const device::Info& info, std::string_view what, const Call& call) 
   try {
     return call();
   } catch (const ::sycl::exception& e) {
-    throw Error(ExitCode::device, fmt::format("sycl device {} ({}): {}: {}", info.index, info.name, what, e.what()));
+    fail(info, what, e.what());
   }
 }
 
@@ -63,14 +108,12 @@ class SyclDevice final : public device::Device {
                                                 "with --device cpu",
                                                 index, info_.name));
     }
-    const auto rethrow = [](const ::sycl::exception_list& errors) {
-      for (const auto& error : errors) std::rethrow_exception(error);
-    };
+    const auto keep = [](const ::sycl::exception_list& errors) { Failures::all().add(errors); };
     checked(info_, "queue", [&] {
       const ::sycl::device& device = devices()[std::size_t(index)];
       const ::sycl::context context(device);
       for (int i = 0; i < queues; ++i) {
-        queues_.emplace_back(context, device, rethrow, ::sycl::property_list{::sycl::property::queue::in_order()});
+        queues_.emplace_back(context, device, keep, ::sycl::property_list{::sycl::property::queue::in_order()});
       }
     });
   }
@@ -82,6 +125,7 @@ class SyclDevice final : public device::Device {
   }
 
   void* allocate(device::Memory where, std::size_t bytes) override {
+    bytes = std::max<std::size_t>(bytes, 1);
     if (where == device::Memory::device && bytes > info().memory_free)
       throw device::OutOfMemory{bytes, info().memory_free};
     void* const memory = checked(info_, "allocation", [&] {
@@ -114,6 +158,7 @@ class SyclDevice final : public device::Device {
   }
   void wait(int queue) override {
     checked(info_, "kernel or copy", [&] { queues_[queue].wait_and_throw(); });
+    if (const std::string why = Failures::all().first(); !why.empty()) fail(info_, "kernel or copy", why);
   }
   void launch(int queue, const device::Task& task, const void* subject, const void* arguments,
               device::LaunchShape shape) override {

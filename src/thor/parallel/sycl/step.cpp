@@ -2,6 +2,7 @@
 #include "thor/parallel/sycl/runtime.hpp"
 //
 #include THOR_DATASET_HEADER
+#include "thor/core/error.hpp"
 #include "thor/parallel/device/rays.hpp"
 #include "thor/parallel/gpu/kernel.hpp"
 
@@ -70,6 +71,11 @@ int copy_for(Item item, int copies) { return int(item.get_global_linear_id() / 1
 
 template <device::Slice slice, class P>
 void advance_lanes(const Call<P>& call, Stream queue) {
+  if (sizeof(call) > queue->get_device().get_info<::sycl::info::device::max_parameter_size>()) {
+    throw Error(ExitCode::device,
+                "the problem is larger than the parameters that kernels of this device may have: "
+                "use --device cpu, or --precision single");
+  }
   const auto width = std::uint32_t(call.shape.width), groups = (call.shape.lanes + width - 1) / width;
   const std::size_t items = std::size_t(groups) * std::size_t(call.shape.group);
   const std::size_t size = block_of(queue);
