@@ -118,7 +118,8 @@ class Sweep(Case):
                                      "output: {path: sweep.h5}\n"))
         rows = self.rows()
         np.testing.assert_array_equal(rows["parameters/dataset.tau0"], [10, np.nan])
-        self.assertNotIn("seed", rows)
+        self.assertEqual(rows["seed"][1], 5)
+        self.assertNotEqual(rows["seed"][0], 5)
         self.thor("run", "model.yaml", "--set", "precision=double", "--seed", 5)
         with h5py.File(self.folder / "model.h5") as one:
             np.testing.assert_array_equal(one["spectra/v/flux"], rows["spectra/v/flux"][1])
@@ -127,7 +128,7 @@ class Sweep(Case):
         """That model fails, the others go on, and the file says why."""
         done = self.thor("sweep", self.file("model: model.yaml\nkeys: {dataset.inner_radius: [0.1 kpc, 2 kpc, 0.5 kpc]}\n"
                                             "output: {path: sweep.h5}\n"), expect=UNRELIABLE)
-        self.assertIn("1 models failed", done.stderr)
+        self.assertIn("1 model failed", done.stderr)
         rows = self.rows()
         np.testing.assert_array_equal(rows["status"], [1, 3, 1])
         self.assertTrue(np.isnan(rows["spectra/v/flux"][1]).all())
@@ -180,7 +181,7 @@ class Sweep(Case):
         self.assertTrue(0 < (status == 1).sum() < 400)
         with h5py.File(self.folder / "sweep.h5") as file:
             self.assertFalse(file.attrs["complete"])
-        changed = self.thor("sweep", config, "--set", "models=401", *more, expect=OUTPUT).stderr
+        changed = self.thor("sweep", config, "--set", "seed=2", *more, expect=OUTPUT).stderr
         self.assertRegex(changed, "another sweep.*Delete it")
         # The result of a stopped sweep is replaced by the same command.
         self.thor("sweep", config, *more, "--max-walltime", "0.01", expect=STOPPED)
@@ -225,6 +226,11 @@ class Sweep(Case):
             good.replace("keys:", "key:"): 'did you mean "keys"',
             "model: model.yaml\noutput: {path: a.h5}\n": "expected a map from keys",
             "model: model.yaml\nlist: []\noutput: {path: a.h5}\n": "expected a list of maps",
+            good.replace("precision: [single, double]", "dataset.velocity: [{profile: linear, max: 1 km/s}]"): "contains the other",
+            good.replace("design: grid", "design: grid\nset: {seed: 3}"): "its key seed",
+            good.replace("precision:", "'precision=double #':"): "expected the path of a key",
+            good.replace("precision:", "output.path:"): "no result of their own",
+            "model: model.yaml\nlist: [{seed: 1, seed: 2}]\noutput: {path: a.h5}\n": "given twice",
             good.replace("precision:", "outputs.0.bins:").replace("[single, double]", "[12, 13]"): None,
             MODEL: "thor run",
         }.items():
@@ -237,12 +243,55 @@ class Sweep(Case):
                 self.assertIn(words, done.stderr)
                 self.assertNotIn("internal", done.stderr)
         self.thor("sweep", self.file(good), "-o", "taken.h5", expect=OUTPUT)
+        (self.folder / "folder.h5").mkdir()
+        self.assertIn("directory", self.thor("sweep", "sweep.yaml", "-o", "folder.h5", "--overwrite", expect=OUTPUT).stderr)
         self.assertEqual((self.folder / "taken.h5").read_text(), "precious")
         self.assertIn("thor sweep", self.thor("run", "sweep.yaml", expect=USAGE).stderr)
         until = MODEL + "until: {output: v, error: 10 %}\n"
         (self.folder / "model.yaml").write_text(until)
         self.assertIn("fixed numbers of photons", self.thor("sweep", "sweep.yaml", "--overwrite", expect=USAGE).stderr)
         self.assertNotIn("sweep.h5.models", os.listdir(self.folder))
+
+    def test_values_are_what_was_run(self):
+        """Numbers in the unit of the first, or else words; the same kind for all models."""
+        lists = {"dataset.outer_radius: [1 kpc, 2 kpc, 1500 pc]": [1, 2, 1.5],
+                 "dataset.velocity.max: [-100 km/s, +100 km/s, 2e7 cm/s]": [-100, 100, 200],
+                 "generators.0.name: [4a, c, b]": None}
+        for keys, expected in lists.items():
+            with self.subTest(keys):
+                self.thor("sweep", self.file(f"model: model.yaml\nkeys: {{{keys}}}\noutput: {{path: s.h5}}\n"), "--overwrite")
+                with h5py.File(self.folder / "s.h5") as file:
+                    (values,) = file["parameters"].values()
+                    if expected is None:
+                        words = text(values.attrs["words"]).split("\n")
+                        self.assertEqual([words[int(i)].strip("\"'") for i in values], ["4a", "c", "b"])
+                    else:
+                        np.testing.assert_allclose(values, expected, rtol=1e-12)
+                        self.assertNotIn("words", values.attrs)
+
+    def test_rows_are_alike(self):
+        """Lines have wavelengths of their own, and a model with other units or observers fails."""
+        self.thor("sweep", self.file("model: model.yaml\nkeys: {line: [Lya, CIV]}\noutput: {path: s.h5}\n"))
+        np.testing.assert_allclose(self.rows("s.h5")["spectra/v/wavelength0"], [1215.67, 1548.2], rtol=1e-5)
+        self.thor("sweep", self.file("model: model.yaml\nlist: [{seed: 1}, {sky: {distance: 10 Mpc}}]\noutput: {path: t.h5}\n"),
+                  expect=UNRELIABLE)
+        np.testing.assert_array_equal(self.rows("t.h5")["status"], [1, 3])
+        text = MODEL.replace("  - {type: spectrum, name: dark", "  - {type: spectrum, name: o, observer: some, range: [-9 km/s, "
+                             "9 km/s], bins: 2}\n  - {type: spectrum, name: dark") + "observers: [{name: some, random: 1}]\n"
+        (self.folder / "random.yaml").write_text(text)
+        config = "model: random.yaml\nkeys: {dataset.tau0: [10, 20]}\noutput: {path: u.h5}\n"
+        self.thor("sweep", self.file(config), expect=UNRELIABLE)
+        self.thor("sweep", self.file(config.replace("[10, 20]}", "[10, 20], seed: [4]}")), "--overwrite")
+
+    def test_inputs_are_not_replaced_and_do_not_change(self):
+        lines = self.thor("lines", "--yaml").stdout
+        for name in ("a.yaml", "b.yaml"):
+            (self.folder / name).write_text(lines)
+        config = "model: model.yaml\nlist: [{dataset.tau0: 10}, {line_list: b.yaml}, {generators.0.photons: 40000000}]\n"
+        self.thor("sweep", self.file(config + "output: {path: s.h5}\n"), "--max-walltime", "1", "--drain", "0", "--threads", "1",
+                  expect=STOPPED)
+        (self.folder / "b.yaml").write_text(lines + "# changed\n")
+        self.assertIn("another sweep", self.thor("sweep", "sweep.yaml", expect=OUTPUT).stderr)
 
     def test_check_says_how_long_and_how_large(self):
         config = self.file(sweep("latin", models=1000))

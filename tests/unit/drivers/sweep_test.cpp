@@ -96,8 +96,9 @@ TEST(Grid, HasTheLastKeyFastest) {
 TEST(Number, IsReadWithItsUnit) {
   EXPECT_EQ(number_of("1e17 cm^-2")->unit, "cm^-2");
   EXPECT_EQ(number_of("12")->unit, "");
+  EXPECT_EQ(number_of("+12 km/s")->value, 12);
   EXPECT_EQ(number_of("-3.5km")->value, -3.5);
-  for (const char* text : {"single", "", "nan km", "inf", "[1, 2]"}) EXPECT_FALSE(number_of(text)) << text;
+  for (const char* text : {"single", "", "nan km", "inf", "[1, 2]", "4a"}) EXPECT_FALSE(number_of(text)) << text;
 }
 
 }  // namespace sweep_test

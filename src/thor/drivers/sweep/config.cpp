@@ -23,16 +23,17 @@ class SweepReader {
 
   Config read() {
     check_keys(document_.tree, "", {"model", "set", "design", "models", "seed", "keys", "list", "output"});
-    Config out{document_.name, model(), "", Models(Design::list, {}, 0, 0), true, output()};
+    Config out{document_.name, model(), "", Models(Design::list, {}, 0, 0), output()};
     const std::uint64_t seed = integer("seed", 0, std::numeric_limits<std::uint64_t>::max()).value_or(1);
     const Design design = read_design();
     std::vector<Axis> axes = design == Design::list ? read_list() : read_keys(design);
     const std::uint64_t count = read_count(design, axes);
     if (!faults_.empty()) throw Error(ExitCode::usage, config::to_text(faults_));
-    out.own_seeds = std::ranges::none_of(axes, [](const Axis& axis) { return axis.key == "seed"; });
     // All but where the sweep and its result are.
     Tree rest = document_.tree;
-    std::erase_if(rest.entries, [](const Tree::Entry& e) { return e.key == "output" || e.key == "model"; });
+    std::erase_if(rest.entries, [&](const Tree::Entry& e) {  // a Sobol sequence may grow
+      return e.key == "output" || e.key == "model" || (e.key == "models" && design == Design::sobol);
+    });
     out.text = config::to_yaml(out.model.tree) + "\n" + config::to_yaml(rest);
     out.models = Models(design, std::move(axes), count, seed);
     return out;
@@ -61,6 +62,28 @@ class SweepReader {
     }
   }
 
+  /// Keys that may vary: names that an override can have, none within another.
+  void check_varied(const std::string& key, const std::string& where, const std::string& path) {
+    if (key.empty() || key.find_first_of("=# \t\n\"'") != std::string::npos) {
+      fault(where, path, "expected the path of a key, as dataset.tau0");
+    } else if (key == "output" || key.starts_with("output.")) {
+      fault(where, path, "models have no result of their own: leave it out");
+    }
+    for (const std::string& other : varied_) {
+      if (key != other && (key.starts_with(other + ".") || other.starts_with(key + "."))) {
+        fault(where, path, fmt::format("one of {} and {} contains the other: vary one of them", other, key));
+      }
+    }
+    if (std::ranges::count(varied_, key) == 0) varied_.push_back(key);
+  }
+  void check_twice(const Tree& map, const std::string& path) {
+    std::vector<std::string> seen;
+    for (const auto& entry : map.entries) {
+      if (std::ranges::count(seen, entry.key) > 0) fault(entry.where, path + entry.key, "is given twice");
+      seen.push_back(entry.key);
+    }
+  }
+
   config::Document model() {
     const Tree* given = find("model");
     config::Document base{document_.name, {}};
@@ -78,7 +101,9 @@ class SweepReader {
     if (!base.tree.find("output")) config::apply_override(base.tree, "output.path=model.h5", base.faults);
     if (const Tree* set = find("set")) {
       if (set->kind != Tree::Kind::map) fault(set->where, "set", "expected a map of keys, as in {precision: double}");
+      check_twice(*set, "set.");
       for (const auto& entry : set->entries) {
+        if (entry.key == "seed") fault(entry.where, "set.seed", "the seed of a sweep is its key seed: give it there");
         config::apply_override(base.tree, entry.key + "=" + config::to_inline_yaml(entry.value), base.faults);
       }
     }
@@ -157,6 +182,7 @@ class SweepReader {
         fault(entry.where, "keys." + entry.key, "is given twice");
         continue;
       }
+      check_varied(entry.key, entry.where, "keys." + entry.key);
       axes.push_back(read_axis(entry, design));
     }
     if (design == Design::sobol && axes.size() > Models::most_sobol) {
@@ -231,7 +257,9 @@ class SweepReader {
       if (model.value.kind != Tree::Kind::map || model.value.entries.empty()) {
         fault(model.value.where, "list." + model.key, "expected a map of keys, as in {dataset.tau0: 1e4}");
       }
+      check_twice(model.value, "list." + model.key + ".");
       for (const auto& entry : model.value.entries) {
+        check_varied(entry.key, entry.where, "list." + model.key + "." + entry.key);
         auto axis = std::ranges::find(axes, entry.key, &Axis::key);
         if (axis == axes.end()) {
           axes.push_back({entry.key, std::vector<std::string>(list->entries.size())});
@@ -246,6 +274,7 @@ class SweepReader {
 
   config::Document document_;
   config::Faults faults_;
+  std::vector<std::string> varied_;
 };
 
 }  // namespace
@@ -260,7 +289,9 @@ std::vector<std::string> Config::overrides(std::uint64_t i) const {
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!values[k].empty()) overrides.push_back(models.axes()[k].key + "=" + values[k]);
   }
-  if (own_seeds) overrides.push_back(fmt::format("seed={}", models.seed(i)));
+  const bool has_seed =
+      std::ranges::any_of(overrides, [](const std::string& text) { return text.starts_with("seed="); });
+  if (!has_seed) overrides.push_back(fmt::format("seed={}", models.seed(i)));
   return overrides;
 }
 

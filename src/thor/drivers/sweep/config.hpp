@@ -10,12 +10,11 @@ struct Config {
   config::Document model;  ///< the configuration that all models have in common
   std::string text;        ///< all that the models depend on, but for the files that they read
   Models models;
-  bool own_seeds;  ///< no key of the models is their seed
   std::string output_path;
 
   /// The configuration of model i.
   config::Document document(std::uint64_t i) const;
-  /// The same as `thor run` takes it: the values after --set.
+  /// The same as `thor run` takes it: the values after --set. A model whose keys have no seed has one of its own.
   std::vector<std::string> overrides(std::uint64_t i) const;
 };
 

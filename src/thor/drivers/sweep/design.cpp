@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
+#include "thor/core/units.hpp"
 #include "thor/random/seed.hpp"
 
 namespace thor::sweep {
@@ -64,7 +66,15 @@ std::string text_of(double value, const std::string& unit) {
 
 std::optional<Number> number_of(const std::string& text) {
   Number number;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
+  try {
+    const Quantity quantity = parse_quantity(text);
+    number.cgs = quantity.value, number.dimension = quantity.dimension;
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+  const char* const begin =
+      text.data() + (text.find_first_not_of(" +") == std::string::npos ? 0 : text.find_first_not_of(" +"));
+  const auto [rest, error] = std::from_chars(begin, text.data() + text.size(), number.value);
   if (error != std::errc() || !std::isfinite(number.value)) return std::nullopt;
   const auto unit = text.find_first_not_of(' ', std::size_t(rest - text.data()));
   if (unit != std::string::npos) number.unit = text.substr(unit);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "thor/core/units.hpp"
+
 /// The models of a sweep: the keys that vary, and their values in each model. Values are text, as after `--set key=`.
 namespace thor::sweep {
 
@@ -18,7 +20,10 @@ enum class Design {
 struct Number {
   double value = 0;
   std::string unit{};
+  double cgs = 0;
+  Dimension dimension = Dimension::none;
 };
+/// Nothing for what is no quantity.
 std::optional<Number> number_of(const std::string& text);
 
 /// Numbers from low to high, in one unit.

@@ -60,8 +60,10 @@ Journal::Journal(const std::string& result, int rank, std::uint64_t identity, st
                 fmt::format("{}: another process runs this sweep: wait for it, or write another result", own_));
   }
   const off_t end = lseek(file_.id, 0, SEEK_END);
-  if (end < off_t(sizeof(Head))) {  // new, or cut in its first line
-    const Head head{magic, identity_, numbers_};
+  const Head head{magic, identity_, numbers_};
+  Head there{};
+  const std::size_t begun = read_at(file_.id, &there, sizeof(there), 0);
+  if (begun < sizeof(Head) && std::memcmp(&there, &head, begun) == 0) {  // new, or cut in its first line
     if (ftruncate(file_.id, 0) != 0 || pwrite(file_.id, &head, sizeof(head), 0) != ssize_t(sizeof(head))) {
       io::detail::fail(own_, "its first line", io::detail::write_error(errno));
     }

@@ -32,11 +32,12 @@ Built build(config::Document document);
 class Layout {
  public:
   /// Refuses outputs that a sweep does not keep.
-  explicit Layout(const Built& first);
+  Layout(const Built& first, std::string result);
 
   const std::vector<SpectrumOutput>& spectra() const { return spectra_; }
   std::size_t numbers() const;  ///< of a record
-  /// The first number of a spectrum: its light per unit of the axis, and behind it the errors.
+  /// The first number of a spectrum: its light per unit of the axis, behind it the errors, and the wavelength [cm] that
+  /// velocities are relative to.
   std::size_t first(std::size_t spectrum) const;
 
   /// Runs a model. What makes it impossible is in the record; other errors are thrown.
@@ -44,8 +45,14 @@ class Layout {
 
  private:
   Built build_model(config::Document document) const;
+  void require_alike(const Built& model) const;
+  std::vector<SpectrumPlan> plans_of(const Built& model) const;
 
+  std::string result_;
   std::vector<AnyOutput> outputs_;
+  std::vector<config::Observer> observers_;
+  std::vector<SpectrumScale> scales_{};
+  std::vector<double> stretches_{};                             ///< of wavelengths, for the observer of each spectrum
   mutable std::set<std::shared_ptr<const JumpTables>> tables_;  ///< read once for all models
   std::vector<SpectrumOutput> spectra_;
 };

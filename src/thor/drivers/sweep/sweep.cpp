@@ -16,6 +16,7 @@
 #include "thor/io/fingerprint.hpp"
 #include "thor/io/partial.hpp"
 #include "thor/random/seed.hpp"
+#include "thor/transport/fates.hpp"
 
 namespace thor::sweep {
 namespace {
@@ -24,13 +25,13 @@ namespace {
 constexpr int models_on_device = 8;
 constexpr std::uint64_t rows = 1024;  ///< models that are written at once
 
-/// The first model that can be built, of some that are spread over the sweep; the error of the first, if none can.
+/// The first model that can be built, of many that are spread over the sweep; the error of the first, if none can.
 Built find_reference(const Config& sweep) {
-  const std::uint64_t count = sweep.models.count(), tries = std::min<std::uint64_t>(count, 32);
+  const std::uint64_t count = sweep.models.count(), tries = std::min<std::uint64_t>(count, 500);
   std::exception_ptr first;
   for (std::uint64_t i = 0; i < tries; ++i) {
     try {
-      return build(sweep.document(i * (count - 1) / std::max<std::uint64_t>(tries - 1, 1)));
+      return build(sweep.document(i == 0 || tries == count ? i : mix64(i) % count));
     } catch (const Error&) {
       if (!first) first = std::current_exception();
     }
@@ -38,10 +39,64 @@ Built find_reference(const Config& sweep) {
   std::rethrow_exception(first);
 }
 
+/// The files that models read, beside the configuration: those of the reference, and of models whose keys have words.
+std::vector<std::string> input_files(const Config& sweep, const config::Config& reference) {
+  std::vector<std::string> files = reference.input_files();
+  const auto add = [&](config::Document document) {
+    try {
+      const auto checked = config::check(std::move(document));
+      std::ranges::copy(checked.config.input_files(), std::back_inserter(files));
+    } catch (const Error&) {  // an impossible model
+    }
+  };
+  const auto is_word = [](const std::string& value) { return !value.empty() && !number_of(value); };
+  for (const Axis& axis : sweep.models.axes()) {
+    for (std::size_t i = 0; i < axis.values.size(); ++i) {
+      if (!is_word(axis.values[i])) continue;
+      config::Document document = sweep.document(0);
+      config::apply_override(document.tree, axis.key + "=" + axis.values[i], document.faults);
+      add(std::move(document));
+    }
+  }
+  return config::distinct(files);
+}
+
+/// The values of a key: numbers in the unit of the first, if all have one dimension, or else words.
+struct Column {
+  bool all_numbers = true;
+  std::string unit{};
+  double unit_size = 0;  ///< cgs
+  Dimension dimension = Dimension::none;
+  std::vector<std::string> words{};
+  std::vector<double> values{};
+
+  void look(const std::string& text) {
+    if (text.empty() || !all_numbers) return;
+    const auto number = number_of(text);
+    if (number && unit_size == 0) {
+      unit = number->unit, dimension = number->dimension;
+      unit_size = unit.empty() ? 1 : parse_quantity("1 " + unit).value;
+    }
+    all_numbers = number && number->dimension == dimension;
+  }
+  void add(const std::string& text) {
+    if (text.empty()) {
+      values.push_back(std::nan(""));
+    } else if (all_numbers) {
+      const Number number = *number_of(text);
+      values.push_back(number.unit == unit ? number.value : number.cgs / unit_size);
+    } else {
+      auto word = std::ranges::find(words, text);
+      if (word == words.end()) word = words.insert(words.end(), text);
+      values.push_back(double(word - words.begin()));
+    }
+  }
+};
+
 /// Of all that the models depend on.
-std::uint64_t identity_of(const Config& sweep, const config::Config& reference) {
+std::uint64_t identity_of(const Config& sweep, const std::vector<std::string>& inputs) {
   std::uint64_t hash = io::hash_of(sweep.text + version);
-  for (const InputFile& input : fingerprints(reference.input_files())) hash = mix64(hash ^ input.print.hash);
+  for (const InputFile& input : fingerprints(inputs)) hash = mix64(hash ^ input.print.hash);
   return hash;
 }
 
@@ -53,7 +108,8 @@ class SweepRun {
         world_(options.world()),
         result_(options.output.empty() ? sweep.output_path : options.output),
         reference_(find_reference(sweep)),
-        layout_(reference_) {}
+        inputs_(input_files(sweep, reference_.config)),
+        layout_(reference_, result_) {}
 
   ExitCode run();
 
@@ -72,6 +128,7 @@ class SweepRun {
   const comm::World& world_;
   const std::string result_;
   const Built reference_;
+  const std::vector<std::string> inputs_;
   const Layout layout_;
   std::string where_;
   std::atomic<std::uint64_t> next_{0}, done_{0};
@@ -80,9 +137,12 @@ class SweepRun {
 };
 
 void SweepRun::prepare() {
-  require_apart(result_, reference_.config, reference_.config.input_files());
+  require_apart(result_, reference_.config, inputs_);
   io::detail::require_apart(result_, sweep_.path);
   std::error_code ignored;
+  if (!result_.ends_with(".zarr") && std::filesystem::is_directory(result_, ignored)) {
+    io::detail::fail(result_, "it is a directory", "give a file name");
+  }
   const bool goes_on = std::filesystem::exists(result_ + ".models", ignored);  // the result is what it had then
   if (world_.is_first()) io::detail::require_free(result_, options_.overwrite || goes_on);
   where_ = describe(choose_device(options_).get(), options_.cpu);
@@ -90,19 +150,24 @@ void SweepRun::prepare() {
 
 ExitCode SweepRun::run() {
   prepare();
-  Journal journal(result_, world_.rank(), identity_of(sweep_, reference_.config), layout_.numbers());
+  Journal journal(result_, world_.rank(), identity_of(sweep_, inputs_), layout_.numbers());
   const auto found = journal.find_all();
   world_.largest(0);  // nobody appends before all have looked
   std::vector<std::uint64_t> todo;
   const std::uint64_t count = sweep_.models.count();
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (!found.contains(i) && i % std::uint64_t(world_.ranks()) == std::uint64_t(world_.rank())) todo.push_back(i);
+    const auto place = found.find(i);
+    if ((place == found.end() || place->second.status == Status::failed) &&
+        i % std::uint64_t(world_.ranks()) == std::uint64_t(world_.rank()))
+      todo.push_back(i);
   }
-  if (!found.empty()) message("thor: {} of {} models were done before\n", found.size(), count);
+  if (!found.empty())
+    message("thor: {} of {} models were done before\n", found.size(), count);  // failed ones run again
   run_models(journal, todo);
   world_.largest(0);  // all are done
   if (!world_.is_first()) return ExitCode::done;
-  const auto all = journal.find_all();
+  auto all = journal.find_all();
+  all.erase(all.lower_bound(count), all.end());
   write(journal, all);
   const ExitCode code = report(journal, all);
   if (all.size() == count) journal.remove_all();
@@ -168,31 +233,28 @@ void SweepRun::run_models(Journal& journal, const std::vector<std::uint64_t>& to
 void SweepRun::write_parameters(io::ArrayOutput& out) const {
   const std::uint64_t count = sweep_.models.count();
   const std::vector<Axis>& axes = sweep_.models.axes();
-  std::vector<std::vector<double>> columns(axes.size(), std::vector<double>(count, std::nan("")));
-  std::vector<std::string> units(axes.size());
-  std::vector<std::vector<std::string>> words(axes.size());
+  std::vector<Column> columns(axes.size());
   std::vector<std::uint64_t> seeds(count);
+  const auto own = std::ranges::find(axes, "seed", &Axis::key);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::vector<std::string> values = sweep_.models.values(i);
-    seeds[i] = sweep_.models.seed(i);
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      const auto number = number_of(values[k]);
-      if (number && (units[k].empty() || units[k] == number->unit) && words[k].empty()) {
-        units[k] = number->unit, columns[k][i] = number->value;
-      } else if (!values[k].empty()) {  // a word, or another unit: its place among the words
-        auto word = std::ranges::find(words[k], values[k]);
-        if (word == words[k].end()) word = words[k].insert(words[k].end(), values[k]);
-        columns[k][i] = double(word - words[k].begin());
-      }
-    }
+    for (std::size_t k = 0; k < axes.size(); ++k) columns[k].look(values[k]);
+    const std::string given = own == axes.end() ? "" : values[std::size_t(own - axes.begin())];
+    seeds[i] = given.empty() ? sweep_.models.seed(i) : std::strtoull(given.c_str(), nullptr, 10);
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::vector<std::string> values = sweep_.models.values(i);
+    for (std::size_t k = 0; k < axes.size(); ++k) columns[k].add(values[k]);
   }
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::string path = "/parameters/" + axes[k].key;
-    out.write(path, columns[k], words[k].empty() ? units[k] : "",
-              words[k].empty() ? "value of the key in each model" : "index of the word in the attribute words");
-    if (!words[k].empty()) out.attribute(path, "words", fmt::format("{}", fmt::join(words[k], "\n")));
+    const bool words = !columns[k].all_numbers;
+    out.write(
+        path, columns[k].values, words ? "" : columns[k].unit,
+        words ? "index of the word in the attribute words" : "value of the key in each model; NaN: as in the model");
+    if (words) out.attribute(path, "words", fmt::format("{}", fmt::join(columns[k].words, "\n")));
   }
-  if (sweep_.own_seeds) out.write("/seed", seeds, "", "seed of each model");
+  out.write("/seed", seeds, "", "seed of each model");
 }
 
 void SweepRun::write_numbers(io::ArrayOutput& out, const Journal& journal,
@@ -208,12 +270,16 @@ void SweepRun::write_numbers(io::ArrayOutput& out, const Journal& journal,
     const SpectrumScale scale = spectrum.scale(plan);
     const std::string group = "/spectra/" + spectrum.name;
     spectrum.write_axis(out, plan);
-    out.attribute(group, "wavelength0", plan.frequency.wavelength / constants::angstrom);
+    out.attribute(group, "of",
+                  spectrum.of == config::Fate::emitted ? std::string("emitted") : fate_of(Phase(spectrum.of)).name);
+    if (!spectrum.generator.empty()) out.attribute(group, "generator", spectrum.generator);
+    if (!spectrum.sight.observer.empty()) write_attributes(out, group, spectrum.sight, plan.sky);
     out.begin<double>(group + "/flux", {count, spectrum.bins}, rows, scale.unit, scale.meaning, 4);
     out.begin<double>(group + "/error", {count, spectrum.bins}, rows, scale.unit, "Monte Carlo standard error", 4);
   }
   constexpr auto scalars = std::size_t(Scalar::count);
   std::vector<std::vector<double>> columns(scalars, std::vector<double>(count, std::nan("")));
+  std::vector<std::vector<double>> wavelengths(spectra.size(), std::vector<double>(count));
   for (std::uint64_t begin = 0; begin < count; begin += rows) {
     const std::uint64_t end = std::min(begin + rows, count);
     std::vector<std::vector<double>> flux(spectra.size()), error(spectra.size());
@@ -228,12 +294,17 @@ void SweepRun::write_numbers(io::ArrayOutput& out, const Journal& journal,
         const auto bins = std::ptrdiff_t(spectra[k].bins);
         flux[k].insert(flux[k].end(), first, first + bins);
         error[k].insert(error[k].end(), first + bins, first + 2 * bins);
+        wavelengths[k][i] = first[2 * bins] / constants::angstrom;
       }
     }
     for (std::size_t k = 0; k < spectra.size(); ++k) {
       out.append<double>("/spectra/" + spectra[k].name + "/flux", flux[k]);
       out.append<double>("/spectra/" + spectra[k].name + "/error", error[k]);
     }
+  }
+  for (std::size_t k = 0; k < spectra.size(); ++k) {
+    out.write("/spectra/" + spectra[k].name + "/wavelength0", wavelengths[k], "Angstrom",
+              "wavelength that velocities are relative to, in each model");
   }
   const auto column = [&](Scalar scalar, const char* name, const char* unit, const char* meaning) {
     out.write(name, columns[std::size_t(scalar)], unit, meaning);
@@ -251,6 +322,7 @@ void SweepRun::write(const Journal& journal, const std::map<std::uint64_t, Journ
   io::ArrayOutput out(result_, true, false);
   write_provenance(out, reference_.config, where_);
   out.attribute("/", "kind", "sweep");
+  out.attribute("/", "sweep", sweep_.text);
   out.attribute("/", "models", sweep_.models.count());
   out.attribute("/", "complete", found.size() == sweep_.models.count());
   write_parameters(out);
@@ -275,8 +347,9 @@ ExitCode SweepRun::report(const Journal& journal, const std::map<std::uint64_t, 
   }
   const std::uint64_t count = sweep_.models.count();
   message("thor: {} of {} models on {}; wrote {}\n", found.size(), count, where_, result_);
-  if (unreliable > 0) warning("{} models lost more than {} % of their photons (status 2)", unreliable, 100 * most_lost);
-  if (failed > 0) warning("{} models failed (status 3), the first: {}", failed, first);
+  const auto models = [](std::uint64_t n) { return fmt::format("{} model{}", n, n == 1 ? "" : "s"); };
+  if (unreliable > 0) warning("{} lost more than {} % of the photons (status 2)", models(unreliable), 100 * most_lost);
+  if (failed > 0) warning("{} failed (status 3), the first: {}", models(failed), first);
   if (found.size() < count) {
     message("thor: stopped: the same command goes on with the other models\n");
     return ExitCode::stopped;
@@ -314,28 +387,33 @@ std::pair<Record, double> run_for_a_second(const Layout& layout, std::uint64_t m
 }  // namespace
 
 Cost estimate(const Config& sweep, const cpu::Options& options, bool trial) {
-  constexpr double most_seconds = 4, seconds_of_a_model = 1e-3;  // beside its photons
+  constexpr double most_seconds = 4;
   constexpr std::uint64_t most_tried = 64;
-  const Layout layout(find_reference(sweep));
-  const std::uint64_t count = sweep.models.count();
+  const Layout layout(find_reference(sweep), "");
+  const std::uint64_t count = sweep.models.count(), parts = std::min(count, most_tried);
   Cost cost{.models = count,
-            .file_bytes = 1e5 + 8. * double(count) * double(layout.numbers() + sweep.models.axes().size())};
+            .file_bytes = 1e5 + 8. * double(count) * double(layout.numbers() + sweep.models.axes().size() + 2)};
   Compute compute{nullptr, {}, options};
   compute.cpu.threads = 1;
-  double sum = 0;
+  double building = 0, moving = 0;  // models are built one at a time, and run side by side
   const auto start = std::chrono::steady_clock::now();
-  while (trial && cost.tried < std::min(count, most_tried)) {
-    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
-    if (gone.count() > most_seconds) break;
-    const std::uint64_t model = mix64(cost.tried++) % count;
+  const auto gone = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  for (std::uint64_t t = 0; trial && t < parts && gone() < most_seconds; ++t) {
+    const std::uint64_t part = t * 67 % parts;  // a prime above all parts: each once, far from the last
+    const std::uint64_t begin = part * count / parts, width = (part + 1) * count / parts - begin;
+    const std::uint64_t model = begin + mix64(t) % width;
+    const double before = gone();
     const auto [record, share] = run_for_a_second(layout, model, sweep.document(model), compute);
+    ++cost.tried;
     if (record.status == Status::failed) {
       ++cost.impossible;
       continue;
     }
-    sum += (record.numbers[std::size_t(Scalar::seconds)] + seconds_of_a_model) / share;
+    const double transport = record.numbers[std::size_t(Scalar::seconds)];
+    building += gone() - before - transport;
+    moving += transport / share;
   }
-  if (cost.tried > 0) cost.seconds = sum / double(cost.tried) * double(count) / options.threads;
+  if (cost.tried > 0) cost.seconds = (building + moving / options.threads) / double(cost.tried) * double(count);
   return cost;
 }
 
