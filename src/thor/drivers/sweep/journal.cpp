@@ -144,7 +144,8 @@ std::map<std::uint64_t, Journal::Place> Journal::find_all() const {
   Record record;
   for (const std::string& name : files()) {
     const Descriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.id < 0) continue;
+    Head head{};
+    if (file.id < 0 || read_at(file.id, &head, sizeof(head), 0) < sizeof(head)) continue;  // a kill left no more of it
     check_head(name, file.id);
     for (std::uint64_t at = sizeof(Head); read_at(file.id, bytes.data(), bytes.size(), at) == bytes.size();
          at += bytes.size()) {

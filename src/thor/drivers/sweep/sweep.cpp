@@ -151,6 +151,7 @@ void SweepRun::prepare() {
 ExitCode SweepRun::run() {
   prepare();
   Journal journal(result_, world_.rank(), identity_of(sweep_, inputs_), layout_.numbers());
+  world_.largest(0);  // all have begun theirs
   const auto found = journal.find_all();
   world_.largest(0);  // nobody appends before all have looked
   std::vector<std::uint64_t> todo;
