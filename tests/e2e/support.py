@@ -210,6 +210,11 @@ def wait_for(what, seconds=60):
     return what()
 
 
+def is_locked(path):
+    """Whether a run has locked what it writes: a moment later than it is there."""
+    return path.exists() and re.search(rf":{path.stat().st_ino} ", Path("/proc/locks").read_text()) is not None
+
+
 @contextlib.contextmanager
 def mounted(case, folder, options):
     """A small separate file system; needs root."""

@@ -20,7 +20,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
-from support import Case, DONE, OUTPUT, STOPPED, command_line, held, limited, main, mounted, text, thor, wait_for  # noqa: E402
+from support import Case, DONE, OUTPUT, STOPPED, command_line, held, is_locked, limited, main, mounted, text, thor, wait_for  # noqa: E402
 
 
 def run(*arguments, **options):
@@ -162,7 +162,7 @@ class Names(Case):
         partial = out.with_name("swapped.h5.partial")
         job = subprocess.Popen(command_line("run", self.write(ENDLESS, "endless.yaml"), "-o", out, "--threads", 1, "--drain", 0),
                                stderr=subprocess.PIPE, text=True)
-        self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))  # until it is locked
+        self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_blocks * 512 > 8192))  # after its lock: reserved
         partial.unlink()
         partial.write_text("another")
         job.terminate()
@@ -184,7 +184,7 @@ class Names(Case):
         partial = out.with_name("killed.h5.partial")
         job = subprocess.Popen(command_line("run", self.write(ENDLESS, "endless.yaml"), "-o", out, "--threads", 1),
                                stderr=subprocess.DEVNULL)
-        self.assertTrue(wait_for(partial.exists))
+        self.assertTrue(wait_for(lambda: is_locked(partial)))
         done = run(*self.commands["out.h5"], "-o", out)  # which is still running
         self.assertEqual(done.returncode, OUTPUT, done.stderr)
         self.assertRegex(done.stderr, "another run is writing '.*killed.h5.partial'")
@@ -223,7 +223,7 @@ class Names(Case):
                                    stderr=subprocess.DEVNULL, env=environment)
             self.addCleanup(lambda job=job: job.poll() is None and job.kill())
             partial = out.with_name(out.name + ".partial")
-            self.assertTrue(wait_for(lambda: partial.exists() and partial.stat().st_size > 0))
+            self.assertTrue(wait_for(lambda: is_locked(partial)))
             done = run(*self.commands["out.h5"], "-o", out, env=environment)
             self.assertEqual(done.returncode, OUTPUT, done.stderr)
             self.assertIn("another run is writing", done.stderr)

@@ -20,7 +20,7 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from configurations import ENDLESS, sphere, wide_spectra  # noqa: E402
-from support import Case, DONE, INPUT, command_line, limited, main, read_package, thor, wait_for  # noqa: E402
+from support import Case, DONE, INPUT, command_line, is_locked, limited, main, read_package, thor, wait_for  # noqa: E402
 
 USAGE, STOPPED, OUTPUT = 2, 5, 6
 MAP = {"type": "histogram", "name": "map", "axes": [
@@ -191,7 +191,7 @@ class ZarrResults(Case):
         job = subprocess.Popen(command_line("run", self.write(ENDLESS, "long.yaml"), "-o", out, "--drain", 0, "--threads", 1,
                                             "--progress", "never"), stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: job.poll() is None and job.kill())
-        self.assertTrue(wait_for(partial.exists))
+        self.assertTrue(wait_for(lambda: is_locked(partial)))
         done = thor("run", self.config, "-o", out)
         self.assertEqual(done.returncode, OUTPUT)
         self.assertIn("another run", done.stderr)
