@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import Case, DONE, OUTPUT, STOPPED, UNRELIABLE, USAGE, command_line, main, text, thor  # noqa: E402
+from support import Case, DONE, INPUT, OUTPUT, STOPPED, UNRELIABLE, USAGE, command_line, main, text, thor  # noqa: E402
 
 MODEL = """
 line: Lya
@@ -41,7 +42,7 @@ def sweep(design, **more):
     return f"model: model.yaml\ndesign: {design}\n{lines}" + KEYS % values
 
 
-class Sweep(Case):
+class SweepCase(Case):
     def setUp(self):
         super().setUp()
         (self.folder / "model.yaml").write_text(MODEL)
@@ -67,6 +68,8 @@ class Sweep(Case):
         for name in a:
             np.testing.assert_array_equal(a[name], b[name], err_msg=name)
 
+
+class Sweep(SweepCase):
     def test_models_are_those_of_runs(self):
         """Bit for bit, with the keys and the seed that the file has."""
         self.thor("sweep", self.file(sweep("grid")), "--threads", 3)
@@ -309,6 +312,83 @@ class Sweep(Case):
     def test_zarr(self):
         self.thor("sweep", self.file(sweep("grid")), "-o", "sweep.zarr")
         self.assertTrue((self.folder / "sweep.zarr/spectra/v/flux/.zarray").exists())
+
+
+FIELDS = ("velocity_initial", "velocity_final", "column", "generator")
+
+
+class RawPhotons(SweepCase):
+    """For reweighting: those that escaped, in the order of their ids."""
+
+    def setUp(self):
+        super().setUp()
+        photons = f"  - {{type: photons, fields: [{', '.join(FIELDS)}]}}\noutput:"
+        (self.folder / "model.yaml").write_text(MODEL.replace("output:", photons))
+
+    def test_are_those_of_runs(self):
+        config = self.file(sweep("grid"))
+        self.thor("sweep", config, "--threads", 3)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["model.yaml", "sweep.h5", "sweep.yaml"])
+        with h5py.File(self.folder / "sweep.h5") as file:
+            first = file["raw/first"][:]
+            self.assertEqual(len(first), 13)
+            for model in (0, 7, 11):
+                values = {"dataset.tau0": file["parameters/dataset.tau0"][model], "precision": ("single", "double")[model % 2],
+                          "dataset.velocity.max": f"{file['parameters/dataset.velocity.max'][model]} km/s"}
+                sets = [f"--set={key}={value}" for key, value in values.items()] + [f"--set=outputs.2.fields=[id, {', '.join(FIELDS)}]"]
+                self.thor("run", "model.yaml", "-o", "one.h5", "--overwrite", "--seed", file["seed"][model], *sets)
+                photons = self.photons(self.folder / "one.h5")
+                escaped = photons["fate"] == 2
+                self.assertTrue(0 < np.sum(escaped) < 300)
+                for field in FIELDS:
+                    found = file[f"raw/{field}"][first[model] : first[model + 1]]
+                    np.testing.assert_array_equal(found, photons[field][escaped].astype("f4"), err_msg=field)
+        self.assertEqual(self.rows()["raw/first"][-1], np.sum(np.round(self.rows()["escape_fraction"] * 300)))
+
+    def test_a_killed_sweep_goes_on(self):
+        """The file of photons has more than the records name, after a kill between the two, or less, after a crash of the machine."""
+        config = self.file(sweep("sobol", models=40))
+        more = ("--set", "set={generators.0.photons: 2000}")
+        self.thor("sweep", config, *more, "-o", "whole.h5")
+        journal = self.folder / "sweep.h5.models"
+        job = subprocess.Popen(command_line("sweep", config, *more, "--threads", 1), cwd=self.folder, stderr=subprocess.DEVNULL)
+        while job.poll() is None and (journal.stat().st_size if journal.exists() else 0) < 10 * 700:
+            time.sleep(0.002)
+        job.kill()
+        job.wait()
+        photons = self.folder / "sweep.h5.models.photons"
+        with open(photons, "ab") as file:
+            file.write(b"what no record names")
+        self.thor("sweep", config, *more)
+        self.assert_same(self.rows("whole.h5"), self.rows())
+        self.assertFalse(journal.exists() or photons.exists())
+
+    def test_lost_photons_are_seen(self):
+        config = self.file(sweep("sobol", models=40))
+        job = subprocess.Popen(command_line("sweep", config, "--set", "set={generators.0.photons: 20000}", "--threads", 1), cwd=self.folder,
+                               stderr=subprocess.DEVNULL)
+        journal, photons = (self.folder / f"sweep.h5.models{end}" for end in ("", ".photons"))
+        while job.poll() is None and (journal.stat().st_size if journal.exists() else 0) < 5 * 700:
+            time.sleep(0.002)
+        job.kill()
+        job.wait()
+        with open(photons, "r+b") as file:
+            file.seek(100)
+            file.write(b"spoilt")
+        done = self.thor("sweep", config, "--set", "set={generators.0.photons: 20000}", expect=INPUT)
+        self.assertRegex(done.stderr, r"sweep.h5.models.photons: damaged: delete it and .*sweep.h5.models, and run")
+
+    def test_fields(self):
+        for fields, words in (("[id]", "velocity_final"), ("[position]", "name them"), ("", "name them")):
+            with self.subTest(fields):
+                text = f"{{type: photons, fields: {fields}}}" if fields else "{type: photons}"
+                (self.folder / "model.yaml").write_text(MODEL.replace("output:", f"  - {text}\noutput:"))
+                self.assertIn(words, self.thor("sweep", self.file(sweep("grid")), expect=USAGE).stderr)
+
+    def test_check_says_how_large(self):
+        size = float(re.search(r"result file +(\S+) kB", self.thor("check", self.file(sweep("grid"))).stdout)[1])
+        self.thor("sweep", "sweep.yaml")
+        self.assertLess((self.folder / "sweep.h5").stat().st_size / 1000, size)
 
 
 if __name__ == "__main__":

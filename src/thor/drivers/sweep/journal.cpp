@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -34,6 +37,20 @@ std::string journal_of(const std::string& result, int rank) {
   return fmt::format("{}.models{}", result, rank == 0 ? "" : fmt::format(".{}", rank));
 }
 
+std::string photons_of(const std::string& journal) { return journal + ".photons"; }
+
+/// Where the photons of a record are in their file, how many numbers, and the hash of these, in halves.
+constexpr std::size_t place_numbers = 4;
+
+void write_all(int descriptor, std::span<const char> bytes, const std::string& file, std::uint64_t model) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) io::detail::fail(file, fmt::format("model {}", model), io::detail::write_error(errno));
+    done += std::size_t(n);
+  }
+}
+
 /// All bytes that are asked for, or those before the end.
 std::size_t read_at(int descriptor, void* bytes, std::size_t count, std::uint64_t at) {
   std::size_t done = 0;
@@ -48,19 +65,21 @@ std::size_t read_at(int descriptor, void* bytes, std::size_t count, std::uint64_
 
 }  // namespace
 
-Journal::Journal(const std::string& result, int rank, std::uint64_t identity, std::size_t numbers)
+Journal::Journal(const std::string& result, int rank, std::uint64_t identity, std::size_t numbers, bool keeps_photons)
     : result_(result),
       own_(journal_of(result, rank)),
       identity_(identity),
       numbers_(numbers),
-      file_(open(own_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
-  if (file_.id < 0) io::detail::cannot_create(own_, errno);
+      all_numbers_(numbers + (keeps_photons ? place_numbers : 0)),
+      file_(open(own_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)),
+      photons_(keeps_photons ? open(photons_of(own_).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666) : -1) {
+  if (file_.id < 0 || (keeps_photons && photons_.id < 0)) io::detail::cannot_create(own_, errno);
   if (flock(file_.id, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Error(ExitCode::output,
                 fmt::format("{}: another process runs this sweep: wait for it, or write another result", own_));
   }
   const off_t end = lseek(file_.id, 0, SEEK_END);
-  const Head head{magic, identity_, numbers_};
+  const Head head{magic, identity_, all_numbers_};
   Head there{};
   const std::size_t begun = read_at(file_.id, &there, sizeof(there), 0);
   if (begun < sizeof(Head) && std::memcmp(&there, &head, begun) == 0) {  // new, or cut in its first line
@@ -76,14 +95,17 @@ Journal::Journal(const std::string& result, int rank, std::uint64_t identity, st
     io::detail::fail(own_, "it cannot be shortened", io::detail::write_error(errno));
   }
   lseek(file_.id, 0, SEEK_END);
+  if (keeps_photons) lseek(photons_.id, 0, SEEK_END);  // what a kill has left there, no record names
 }
 
-std::size_t Journal::record_bytes() const { return sizeof(Begin) + numbers_ * sizeof(double) + sizeof(std::uint64_t); }
+std::size_t Journal::record_bytes() const {
+  return sizeof(Begin) + all_numbers_ * sizeof(double) + sizeof(std::uint64_t);
+}
 
 void Journal::check_head(const std::string& file, int descriptor) const {
   Head head{};
   read_at(descriptor, &head, sizeof(head), 0);
-  if (head.magic == magic && head.identity == identity_ && head.numbers == numbers_) return;
+  if (head.magic == magic && head.identity == identity_ && head.numbers == all_numbers_) return;
   throw Error(
       ExitCode::output,
       fmt::format("{}: has models of another sweep: its configuration, that of the model, or a file that it reads "
@@ -91,24 +113,29 @@ void Journal::check_head(const std::string& file, int descriptor) const {
                   file));
 }
 
-void Journal::append(const Record& record) {
+void Journal::append(const Record& given) {
+  Record record = given;
+  record.numbers.resize(all_numbers_, std::nan(""));
+  const std::lock_guard lock(mutex_);
+  if (photons_.id >= 0) append_photons(record);
   std::vector<char> bytes(record_bytes());
   Begin begin{record.model, std::uint64_t(record.status), {}};
   std::strncpy(begin.message, record.message.c_str(), message_bytes - 1);
   std::memcpy(bytes.data(), &begin, sizeof(begin));
-  if (!record.numbers.empty()) {
-    std::memcpy(bytes.data() + sizeof(begin), record.numbers.data(),
-                std::min(record.numbers.size(), numbers_) * sizeof(double));
-  }
+  std::memcpy(bytes.data() + sizeof(begin), record.numbers.data(), all_numbers_ * sizeof(double));
   const std::uint64_t hash = io::hash_of({bytes.data(), bytes.size() - sizeof(std::uint64_t)});
   std::memcpy(bytes.data() + bytes.size() - sizeof(hash), &hash, sizeof(hash));
-  const std::lock_guard lock(mutex_);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n = write(file_.id, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) io::detail::fail(own_, fmt::format("model {}", record.model), io::detail::write_error(errno));
-    done += std::size_t(n);
-  }
+  write_all(file_.id, bytes, own_, record.model);
+}
+
+/// Before the record: one that is there has its photons.
+void Journal::append_photons(Record& record) {
+  const std::span bytes(reinterpret_cast<const char*>(record.photons.data()), record.photons.size() * sizeof(float));
+  const std::uint64_t hash = io::hash_of({bytes.data(), bytes.size()});
+  double* place = record.numbers.data() + numbers_;
+  place[0] = double(lseek(photons_.id, 0, SEEK_CUR)), place[1] = double(record.photons.size());
+  place[2] = double(hash >> 32), place[3] = double(hash & 0xffffffff);
+  write_all(photons_.id, bytes, photons_of(own_), record.model);
 }
 
 bool Journal::parse(std::span<const char> bytes, Record& record) const {
@@ -117,8 +144,8 @@ bool Journal::parse(std::span<const char> bytes, Record& record) const {
   if (hash != io::hash_of({bytes.data(), bytes.size() - sizeof(hash)})) return false;
   Begin begin{};
   std::memcpy(&begin, bytes.data(), sizeof(begin));
-  record = {begin.model, Status(begin.status), begin.message, std::vector<double>(numbers_)};
-  std::memcpy(record.numbers.data(), bytes.data() + sizeof(begin), numbers_ * sizeof(double));
+  record = {begin.model, Status(begin.status), begin.message, std::vector<double>(all_numbers_)};
+  std::memcpy(record.numbers.data(), bytes.data() + sizeof(begin), all_numbers_ * sizeof(double));
   return true;
 }
 
@@ -165,9 +192,29 @@ Record Journal::read(const Place& place) const {
   return record;
 }
 
+std::vector<float> Journal::read_photons(const Place& place) const {
+  const Record record = read(place);
+  const double* at = record.numbers.data() + numbers_;
+  const Descriptor file(open(photons_of(place.file).c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  const double size = file.id >= 0 && fstat(file.id, &status) == 0 ? double(status.st_size) : 0;
+  const std::uint64_t hash = (std::uint64_t(at[2]) << 32) | std::uint64_t(at[3]);
+  std::vector<float> photons;
+  if (at[0] >= 0 && at[1] >= 0 && at[0] + at[1] * sizeof(float) <= size) {
+    photons.resize(std::size_t(at[1]));
+    char* bytes = reinterpret_cast<char*>(photons.data());
+    const std::size_t wanted = photons.size() * sizeof(float);
+    if (read_at(file.id, bytes, wanted, std::uint64_t(at[0])) == wanted && io::hash_of({bytes, wanted}) == hash) {
+      return photons;
+    }
+  }
+  throw Error(ExitCode::input, fmt::format("{}: damaged: delete it and {}, and run the sweep again",
+                                           photons_of(place.file), place.file));
+}
+
 void Journal::remove_all() const {
   std::error_code ignored;
-  for (const std::string& name : files()) fs::remove(name, ignored);
+  for (const std::string& name : files()) fs::remove(name, ignored), fs::remove(photons_of(name), ignored);
 }
 
 }  // namespace thor::sweep

@@ -20,7 +20,7 @@ void require_fixed_photons(const config::Config& config) {
     throw Error(ExitCode::usage, fmt::format("{}: {}", config.path, what));
   };
   if (config.until) refuse("until: not possible in a sweep, whose models have fixed numbers of photons: remove it");
-  if (config.has_raw_photons()) refuse("outputs: a sweep keeps no raw photons: remove the output of type photons");
+  if (config.peeled) refuse("outputs: a sweep keeps no light that is peeled off: remove `of: peel`");
   for (const AnyOutput& output : config.outputs) {
     if (!std::holds_alternative<SpectrumOutput>(output)) {
       refuse("outputs: a sweep keeps spectra alone: remove the other outputs");
@@ -51,6 +51,8 @@ Layout::Layout(const Built& first, std::string result)
     : result_(std::move(result)),
       outputs_(first.config.outputs),
       observers_(first.config.observers),
+      photons_output_(first.config.photons),
+      photons_(photons_output_),
       tables_{first.setup.jumps} {
   require_fixed_photons(first.config);
   for (const AnyOutput& output : outputs_) spectra_.push_back(std::get<SpectrumOutput>(output));
@@ -70,7 +72,7 @@ std::vector<SpectrumPlan> Layout::plans_of(const Built& model) const {
 /// Rows of a file have one axis and one unit.
 void Layout::require_alike(const Built& model) const {
   const auto refuse = [](const char* what) { throw Error(ExitCode::usage, what); };
-  if (model.config.outputs != outputs_) {
+  if (model.config.outputs != outputs_ || model.config.photons != photons_output_) {
     refuse("outputs: differ from those of other models, or by their keys (as an aperture in arcsec by sky.redshift)");
   }
   if (model.config.observers != observers_) {
@@ -116,19 +118,24 @@ Record Layout::run(std::uint64_t model, config::Document document, const Compute
     return record;
   }
   const auto start = std::chrono::steady_clock::now();
-  const Tally tally = run_alone(built->config, built->setup, compute, control);
+  std::vector<Photon> photons;
+  Sink sink;
+  if (photons_) {
+    sink = Sink([&](std::span<const Photon> batch) { photons.insert(photons.end(), batch.begin(), batch.end()); });
+  }
+  const Tally tally = run_alone(built->config, built->setup, compute, control, sink);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (!control.abort && !tally.conserves()) {
     throw Error(ExitCode::internal, fmt::format("model {}: photons are not conserved. Please report this", model));
   }
   const Emitter<double>& emitter = built->setup.emitter;
   const double emitted = tally.light(Counter::light_emitted), f = tally.light(Counter::light_escaped) / emitted;
-  const double photons = double(emitter.count());
+  const double count = double(emitter.count());
   const auto set = [&](Scalar scalar, double value) { record.numbers[std::size_t(scalar)] = value; };
-  set(Scalar::seconds, seconds.count()), set(Scalar::photons, photons);
-  set(Scalar::lost, double(tally[Counter::lost]) / std::max(photons, 1.)), set(Scalar::luminosity, emitted);
+  set(Scalar::seconds, seconds.count()), set(Scalar::photons, count);
+  set(Scalar::lost, double(tally[Counter::lost]) / std::max(count, 1.)), set(Scalar::luminosity, emitted);
   set(Scalar::escape_fraction, f), set(Scalar::escape_fraction_error, escape_error(tally, emitter) / emitted);
-  set(Scalar::scatterings, double(tally[Counter::scatterings]) / std::max(photons, 1.));
+  set(Scalar::scatterings, double(tally[Counter::scatterings]) / std::max(count, 1.));
   const std::vector<SpectrumPlan> plans = plans_of(*built);
   for (std::size_t k = 0; k < spectra_.size(); ++k) {
     const SpectrumOutput& spectrum = spectra_[k];
@@ -140,6 +147,9 @@ Record Layout::run(std::uint64_t model, config::Document document, const Compute
       record.numbers[first(k) + i] = flux;
       if (light.has_errors()) record.numbers[first(k) + spectrum.bins + i] = flux * double(light.relative_error[i]);
     }
+  }
+  if (photons_) {
+    record.photons = photons_.rows(std::move(photons), frequency_axis(built->setup), built->setup.medium.cross_section);
   }
   record.status = is_reliable(tally) ? Status::done : Status::unreliable;
   return record;

@@ -4,6 +4,7 @@
 #include "thor/drivers/mcrt/alone.hpp"
 #include "thor/drivers/sweep/config.hpp"
 #include "thor/drivers/sweep/journal.hpp"
+#include "thor/drivers/sweep/photons.hpp"
 
 /// One model of a sweep, and the numbers that are kept of it.
 namespace thor::sweep {
@@ -35,6 +36,7 @@ class Layout {
   Layout(const Built& first, std::string result);
 
   const std::vector<SpectrumOutput>& spectra() const { return spectra_; }
+  const KeptPhotons& photons() const { return photons_; }
   std::size_t numbers() const;  ///< of a record
   /// The first number of a spectrum: its light per unit of the axis, behind it the errors, and the wavelength [cm] that
   /// velocities are relative to.
@@ -51,6 +53,8 @@ class Layout {
   std::string result_;
   std::vector<AnyOutput> outputs_;
   std::vector<config::Observer> observers_;
+  std::optional<PhotonsOutput> photons_output_;
+  KeptPhotons photons_;
   std::vector<SpectrumScale> scales_{};
   std::vector<double> stretches_{};                             ///< of wavelengths, for the observer of each spectrum
   mutable std::set<std::shared_ptr<const JumpTables>> tables_;  ///< read once for all models

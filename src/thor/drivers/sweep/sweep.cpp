@@ -121,6 +121,8 @@ class SweepRun {
   void write_parameters(io::ArrayOutput& out) const;
   void write_numbers(io::ArrayOutput& out, const Journal& journal,
                      const std::map<std::uint64_t, Journal::Place>& found) const;
+  void write_photons(io::ArrayOutput& out, const Journal& journal,
+                     const std::map<std::uint64_t, Journal::Place>& found) const;
   ExitCode report(const Journal& journal, const std::map<std::uint64_t, Journal::Place>& found) const;
 
   const Config& sweep_;
@@ -150,7 +152,7 @@ void SweepRun::prepare() {
 
 ExitCode SweepRun::run() {
   prepare();
-  Journal journal(result_, world_.rank(), identity_of(sweep_, inputs_), layout_.numbers());
+  Journal journal(result_, world_.rank(), identity_of(sweep_, inputs_), layout_.numbers(), bool(layout_.photons()));
   world_.largest(0);  // all have begun theirs
   const auto found = journal.find_all();
   world_.largest(0);  // nobody appends before all have looked
@@ -319,6 +321,29 @@ void SweepRun::write_numbers(io::ArrayOutput& out, const Journal& journal,
   column(Scalar::scatterings, "/scatterings", "", "mean number of scatterings of a photon");
 }
 
+void SweepRun::write_photons(io::ArrayOutput& out, const Journal& journal,
+                             const std::map<std::uint64_t, Journal::Place>& found) const {
+  const std::vector<KeptPhotons::Field>& fields = layout_.photons().fields();
+  std::vector<io::Column<float>> columns;
+  for (const KeptPhotons::Field& field : fields) {
+    columns.push_back(out.column<float>(fmt::format("/raw/{}", field.name), 1, field.unit, field.meaning));
+  }
+  std::vector<std::uint64_t> first = {0};
+  for (std::uint64_t i = 0; i < sweep_.models.count(); ++i) {
+    const auto place = found.find(i);
+    const bool is_there = place != found.end() && place->second.status != Status::failed;
+    const std::vector<float> rows = is_there ? journal.read_photons(place->second) : std::vector<float>{};
+    const std::size_t count = rows.size() / fields.size();
+    std::vector<float> values(count);
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      for (std::size_t j = 0; j < count; ++j) values[j] = rows[j * fields.size() + k];
+      columns[k].append(values);
+    }
+    first.push_back(first.back() + count);
+  }
+  out.write("/raw/first", first, "", "first photon of each model, of those that escaped; the last: their number");
+}
+
 void SweepRun::write(const Journal& journal, const std::map<std::uint64_t, Journal::Place>& found) const {
   io::ArrayOutput out(result_, true, false);
   write_provenance(out, reference_.config, where_);
@@ -328,6 +353,7 @@ void SweepRun::write(const Journal& journal, const std::map<std::uint64_t, Journ
   out.attribute("/", "complete", found.size() == sweep_.models.count());
   write_parameters(out);
   write_numbers(out, journal, found);
+  if (layout_.photons()) write_photons(out, journal, found);
   std::string failures;
   for (const auto& [model, place] : found) {
     if (place.status == Status::failed && failures.size() < 1 << 16) {
@@ -394,6 +420,7 @@ Cost estimate(const Config& sweep, const cpu::Options& options, bool trial) {
   const std::uint64_t count = sweep.models.count(), parts = std::min(count, most_tried);
   Cost cost{.models = count,
             .file_bytes = 1e5 + 8. * double(count) * double(layout.numbers() + sweep.models.axes().size() + 2)};
+  double raw = 0;
   Compute compute{nullptr, {}, options};
   compute.cpu.threads = 1;
   double building = 0, moving = 0;  // models are built one at a time, and run side by side
@@ -411,9 +438,11 @@ Cost estimate(const Config& sweep, const cpu::Options& options, bool trial) {
       continue;
     }
     const double transport = record.numbers[std::size_t(Scalar::seconds)];
+    raw += double(record.photons.size() * sizeof(float)) / share;
     building += gone() - before - transport;
     moving += transport / share;
   }
+  if (cost.tried > 0) cost.file_bytes += raw / double(cost.tried) * double(count);
   if (cost.tried > 0) cost.seconds = (building + moving / options.threads) / double(cost.tried) * double(count);
   return cost;
 }
