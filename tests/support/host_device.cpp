@@ -32,22 +32,16 @@ struct Plain {
   static void fault() { throw thor::Error(thor::ExitCode::device, "host device: a fault"); }
 };
 
-/// A group of one.
-struct Alone {
-  bool has_lane() const { return true; }
-  bool any(bool going) const { return going; }
-  bool half(bool waits, bool) const { return waits; }
-};
-
-/// One of a group in lockstep.
-struct Together {
-  test::Lockstep& group;
-  bool has;
+/// One of a group in lockstep, or alone: one type, since kernels take long to compile.
+struct Group {
+  test::Lockstep* all = nullptr;
+  bool has = true;
   bool has_lane() const { return has; }
-  bool any(bool going) const { return group.vote(false, going).second > 0; }
+  bool any(bool going) const { return all ? all->vote(false, going).second > 0 : going; }
   bool half(bool waits, bool going) const {
-    const auto [waiting, all] = group.vote(waits, going);
-    return waiting != 0 && 2 * waiting >= all;
+    if (!all) return waits;
+    const auto [waiting, sum] = all->vote(waits, going);
+    return waiting != 0 && 2 * waiting >= sum;
   }
 };
 
@@ -74,7 +68,7 @@ template <class P>
 void advance_lanes(const P& p, const device::Program<typename P::Real>& program, device::LaunchShape shape, int width) {
   using enum device::Slice;
   const device::Slice slice = device::slice_of(p, program);
-  const auto advance = [&](std::uint32_t i, const auto& group) {
+  const auto advance = [&](std::uint32_t i, const Group& group) {
     const int copy = int(i) % program.copies;
     const bool goes_on = slice == logs    ? device::advance_lane<Plain, logs>(p, program, i, copy, group)
                          : slice == steps ? device::advance_lane<Plain, steps>(p, program, i, copy, group)
@@ -84,12 +78,12 @@ void advance_lanes(const P& p, const device::Program<typename P::Real>& program,
   std::optional<Lockstep> lockstep;
   if (width > 1) lockstep.emplace(width);
   if (!lockstep) {
-    for (std::uint32_t i = 0; i < shape.lanes; ++i) advance(i, Alone());
+    for (std::uint32_t i = 0; i < shape.lanes; ++i) advance(i, Group());
   }
   for (std::uint32_t first = 0; lockstep && first < shape.lanes; first += std::uint32_t(shape.width)) {
     lockstep->run([&](int within, Lockstep& group) {
       const std::uint32_t i = first + std::uint32_t(within);
-      advance(i, Together{group, within < shape.width && i < shape.lanes});
+      advance(i, Group{&group, within < shape.width && i < shape.lanes});
     });
   }
   if (slice != logs) return;
@@ -98,9 +92,9 @@ void advance_lanes(const P& p, const device::Program<typename P::Real>& program,
   }
   if (shape.lanes > 0 || program.keeps) {
     if (!lockstep) {
-      device::trace_rays<Plain>(p, program, 0, Alone());
+      device::trace_rays<Plain>(p, program, 0, Group());
     } else {
-      lockstep->run([&](int, Lockstep& group) { device::trace_rays<Plain>(p, program, 0, Together{group, true}); });
+      lockstep->run([&](int, Lockstep& group) { device::trace_rays<Plain>(p, program, 0, Group{&group}); });
     }
   }
   const auto entries = device::entries_of<Plain>(program, 0);
