@@ -19,6 +19,7 @@ using Action = std::function<ExitCode()>;
 
 void add_run(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
+void add_fit(CLI::App& app, Action& action);
 void add_continue(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);

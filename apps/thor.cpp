@@ -114,10 +114,11 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", command::version_text);
   command::Action action;
-  for (const auto add : {command::add_run, command::add_sweep, command::add_continue, command::add_merge,
-                         command::add_check, command::add_init, command::add_grid, command::add_mock, command::add_view,
-                         command::add_info, command::add_export, command::add_lines, command::add_devices,
-                         command::add_help, command::add_schema, command::add_manual}) {
+  for (const auto add :
+       {command::add_run, command::add_sweep, command::add_fit, command::add_continue, command::add_merge,
+        command::add_check, command::add_init, command::add_grid, command::add_mock, command::add_view,
+        command::add_info, command::add_export, command::add_lines, command::add_devices, command::add_help,
+        command::add_schema, command::add_manual}) {
     add(app, action);
   }
 

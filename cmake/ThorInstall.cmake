@@ -4,6 +4,7 @@ set(THOR_PYTHON_DIR lib/python3/dist-packages CACHE STRING
     "Where the Python package goes, below the prefix; Debian's python3 finds the default when the prefix is /usr")
 set(thor_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/thor)
 
+target_compile_definitions(thor_command PRIVATE "THOR_PYTHON_DIR=\"${THOR_PYTHON_DIR}\"")  # for `thor fit`
 install(TARGETS thor_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS thor EXPORT thorTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/thor DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")

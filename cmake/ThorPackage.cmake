@@ -21,7 +21,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-numpy, python3-h5py, python3-matplotlib")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-numpy, python3-h5py, python3-matplotlib, python3-emcee, libopenblas0")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libhdf5-dev, libyaml-cpp-dev")  # to link the library
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS ruby-thor)
 include(CPack)

@@ -42,6 +42,7 @@ GROUPS = {
         ("docs/raytracing.md", "Rays"),
         ("docs/view.md", "View"),
         ("docs/sweeps.md", "Sweeps"),
+        ("docs/fits.md", "Fits"),
         ("docs/long-runs.md", "Long runs"),
         ("docs/ranks.md", "Clusters"),
         ("docs/gpus.md", "GPUs"),

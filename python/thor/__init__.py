@@ -16,6 +16,9 @@
 
     sweep = thor.sweep("sphere.yaml", {"dataset.tau0": [1e5, 1e6]}, folder="sweep")
     sweep.plot(over="dataset.tau0")
+
+    fit = thor.fit("spectrum.txt", "shells.emulator", redshift=(3.1, 0.0002), lsf=6000)
+    print(fit)
 """
 
 from . import needed  # isort: skip  # first: it says which package is missing
@@ -27,6 +30,7 @@ from .errors import (
     ArgumentError,
     Error,
     FailedRunWarning,
+    FitWarning,
     IncompleteRunWarning,
     MissingError,
     PackageError,
@@ -36,6 +40,7 @@ from .errors import (
     SweepError,
     UnreliableRunWarning,
 )
+from .fitting.fit import Fit, fit
 from .histogram import Histogram
 from .line import Line
 from .peel import Peel
@@ -59,6 +64,8 @@ __all__ = [
     "Cube",
     "Error",
     "FailedRunWarning",
+    "Fit",
+    "FitWarning",
     "Histogram",
     "Image",
     "IncompleteRunWarning",
@@ -85,6 +92,7 @@ __all__ = [
     "__version__",
     "analytic",
     "find_binary",
+    "fit",
     "open",
     "plot_spectrum",
     "plot_sweep",

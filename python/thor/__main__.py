@@ -1,4 +1,4 @@
-"""``python3 -m thor info FILE`` and ``python3 -m thor plot FILE -o out.png``."""
+"""``python3 -m thor info FILE``, ``plot FILE -o out.png``, ``emulate SWEEP`` and ``fit SPECTRUM``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .drawing import ROW, WIDE, finish, paper
 from .errors import ArgumentError, Error, MissingError, ResultError
+from .fitting import command as fitting
 from .line import AXIS_UNITS
 from .plot import plot_spectrum
 from .ray_result import RayResult
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The exit codes of the thor command.
-DONE, USAGE, INPUT, OUTPUT = 0, 2, 3, 6
+DONE, USAGE, INPUT, STOPPED, OUTPUT = 0, 2, 3, 5, 6
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("--along", metavar="AXIS[,AXIS]", help="axes of a histogram; it is summed over the others")
     plot.add_argument("--moment", choices=Moments._fields, help="of a cube, in place of the sum of its channels")
     plot.add_argument("--no-caveats", dest="caveats", action="store_false", help="leave out the line about noise, lost photons and light beyond the range")
+    fitting.add(commands)
     return parser
 
 
@@ -173,8 +175,28 @@ def _print(text: str) -> int:
     return DONE
 
 
+def _fit(arguments: argparse.Namespace) -> int:
+    try:
+        fitting.run(arguments)
+    except ResultError as error:
+        _say(error)
+        return INPUT
+    except OSError as error:
+        _say(f"cannot write '{arguments.output}': {error.strerror or error}")
+        return OUTPUT
+    except (Error, ValueError, ImportError) as error:
+        _say(error)
+        return USAGE
+    except KeyboardInterrupt:
+        _say("stopped: nothing was written")
+        return STOPPED
+    return DONE
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
+    if arguments.command in ("emulate", "fit"):
+        return _fit(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
         try:

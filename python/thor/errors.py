@@ -46,6 +46,10 @@ class FailedRunWarning(UserWarning):
     """Some runs of a sweep failed."""
 
 
+class FitWarning(UserWarning):
+    """A fit whose answer has a caveat."""
+
+
 class SweepError(Error):
     """The folder contains another sweep, or no run of the sweep succeeded."""
 

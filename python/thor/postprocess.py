@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import reading
 from .errors import ArgumentError, MissingError, ReweightingWarning
-from .line import C_KMS, Floats, Line
+from .line import C_KMS, Floats
 from .photons import Photons
 from .protocols import RunData
 from .quantity import in_unit, read
@@ -108,7 +108,7 @@ def reweight(
 def _ratio(result: RunData, photons: Photons, sigma: float, equivalent_width: float | None) -> Floats:
     """Wanted over actual density of initial velocities; its mean is 1 where photons are wherever there is to be light."""
     sources = generators_of(result.config)
-    parts = [(_density(source["spectrum"], result.line), g["photons"]) for source, g in zip(sources, result.generators)]
+    parts = [(source_density(source["spectrum"], result.line.wavelength0), g["photons"]) for source, g in zip(sources, result.generators)]
     alone = ("name", "photons", "luminosity", "spectrum")
     places = [{k: v for k, v in source.items() if k not in alone} for source in sources]
     if len(parts) != len(result.generators) or any(p != places[0] or p["type"] != "point" for p in places):
@@ -123,7 +123,7 @@ def _ratio(result: RunData, photons: Photons, sigma: float, equivalent_width: fl
         ranges = [source["spectrum"]["range"] for source in sources if "range" in source["spectrum"]]
         if not ranges:
             raise ArgumentError("equivalent_width: the run has no generator with a continuum")
-        low, high = _range(ranges[0], result.line)
+        low, high = _range(ranges[0], result.line.wavelength0)
         line = equivalent_width / result.line.wavelength0 * C_KMS
         inside = (velocity >= low) & (velocity <= high)
         wanted = (line * wanted + inside) / (line + high - low)
@@ -143,15 +143,15 @@ def _gaussian(sigma: float, offset: float) -> Callable[[Floats], Floats]:
     return density
 
 
-def _range(ends: list[str], line: Line) -> tuple[float, float]:
+def _range(ends: list[str], wavelength0: float) -> tuple[float, float]:
     """The ends of a continuum [km/s]."""
     found = [read(end) for end in ends]
-    low, high = ((end[0] * 1e8 / line.wavelength0 - 1.0) * C_KMS if end[1] == "length" else end[0] * 1e-5 for end in found if end)
+    low, high = ((end[0] * 1e8 / wavelength0 - 1.0) * C_KMS if end[1] == "length" else end[0] * 1e-5 for end in found if end)
     return low, high
 
 
-def _density(spectrum: Any, line: Line) -> Callable[[Floats], Floats]:
-    """Density of initial velocities [per km/s] of a generator (docs/gas.md)."""
+def source_density(spectrum: Any, wavelength0: float) -> Callable[[Floats], Floats]:
+    """Density of initial velocities [per km/s] of a generator (docs/gas.md); wavelengths are relative to ``wavelength0`` [Angstrom]."""
     kind = spectrum.get("type") if isinstance(spectrum, dict) else spectrum
     if kind not in ("gaussian", "continuum", "line_and_continuum"):
         raise ArgumentError(f"reweighting needs generators with a gaussian or a continuum spectrum, not {kind}")
@@ -159,10 +159,10 @@ def _density(spectrum: Any, line: Line) -> Callable[[Floats], Floats]:
         peak = _gaussian(in_unit(spectrum["sigma"], "km/s", "sigma"), in_unit(spectrum["offset"], "km/s", "offset"))
         if kind == "gaussian":
             return peak
-    low, high = _range(spectrum["range"], line)
+    low, high = _range(spectrum["range"], wavelength0)
     if kind == "continuum":
         return lambda v: ((v >= low) & (v <= high)) / (high - low)
-    width = in_unit(spectrum["equivalent_width"], "Angstrom", "equivalent_width") / line.wavelength0 * C_KMS
+    width = in_unit(spectrum["equivalent_width"], "Angstrom", "equivalent_width") / wavelength0 * C_KMS
     return lambda v: (width * peak(v) + ((v >= low) & (v <= high))) / (width + high - low)
 
 

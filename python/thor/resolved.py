@@ -19,6 +19,12 @@ def generators_of(config: str) -> list[dict[str, Any]]:
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
+def read(text: str) -> dict[str, Any]:
+    """A whole configuration."""
+    found = _value([line for line in text.split("\n") if line.strip()])
+    return found if isinstance(found, dict) else {}
+
+
 def _value(lines: list[str]) -> Any:
     """A map or a list whose lines have the same indentation."""
     depth = len(lines[0]) - len(lines[0].lstrip())

@@ -67,7 +67,7 @@ class Usage(Case):
     def test_commands_that_there_are_not(self):
         for word, says in (("rnu", 'unknown command "rnu"; did you mean "run"?'),
                            ("infos", 'unknown command "infos"; did you mean "info"?'),
-                           ("simulate", 'unknown command "simulate" (known: run, sweep, continue, merge, check, ')):
+                           ("simulate", 'unknown command "simulate" (known: run, sweep, fit, continue, merge, check, ')):
             done = run(word, "config.yaml")
             self.assertEqual(done.returncode, USAGE)
             self.assertIn(says, done.stderr)

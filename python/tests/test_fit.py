@@ -1,0 +1,434 @@
+"""Fits of spectra: that they find what thor was run with, how well, and what they refuse."""
+
+import contextlib
+import io
+import os
+import subprocess
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+import h5py
+import numpy as np
+from support import need_thor
+
+import thor
+from thor.__main__ import main
+from thor.fitting import calibration, emulator, models, network, observation, sampling
+from thor.fitting.likelihood import Likelihood
+
+warnings.filterwarnings("ignore", "The chain is shorter")
+
+SHELL = """
+line: Lya
+dataset:
+  {type: shell, inner_radius: 0.9 kpc, outer_radius: 1 kpc, temperature: 1e4 K, column_density: 1e19 cm^-2,
+   velocity: {profile: constant, average: 100 km/s}DUST}
+generators:
+  - {type: point, name: line, photons: 5000, spectrum: {type: gaussian, sigma: 200 km/s}}
+  - {type: point, name: continuum, photons: 2500, spectrum: {type: continuum, range: [-2000 km/s, 2000 km/s]}}
+outputs: [OUTPUTS]
+output: {path: model.h5}
+"""
+SPECTRA = ", ".join(f"{{type: spectrum, name: {name}, generator: {name}, axis: velocity, range: [-1500 km/s, 1500 km/s], bins: 150}}" for name in ("line", "continuum"))
+RAW = "{type: photons, fields: [velocity_initial, velocity_final, column]}"
+SWEEP = """
+model: MODEL
+design: sobol
+models: COUNT
+seed: SEED
+set: {generators.0.photons: LINE, generators.1.photons: CONTINUUM}
+keys:
+  dataset.velocity.average: {range: [50 km/s, 250 km/s]}
+  dataset.column_density: {range: [1e18 cm^-2, 1e20 cm^-2], spacing: log}
+MORE
+output: {path: OUT}
+"""
+# Of mock spectra, inside of those of the models: at its edges an emulator is worst.
+RANGES = {"[50 km/s, 250 km/s]": "[75 km/s, 225 km/s]", "[1e18 cm^-2, 1e20 cm^-2]": "[2e18 cm^-2, 5e19 cm^-2]", "[100 km/s, 300 km/s]": "[120 km/s, 250 km/s]"}
+WIDTH = "  generators.0.spectrum.sigma: {range: [100 km/s, 300 km/s], spacing: log}"
+
+
+def setUpModule():
+    need_thor()
+
+
+def make_sweep(folder, name, model, count, photons, seed, more="", inner=False):
+    text = SWEEP.replace("MORE", more)
+    for wide, narrow in (RANGES if inner else {}).items():
+        text = text.replace(wide, narrow)
+    for key, value in {"MODEL": model, "COUNT": count, "SEED": seed, "LINE": photons, "CONTINUUM": photons // 2, "OUT": f"{name}.h5"}.items():
+        text = text.replace(key, str(value))
+    (folder / f"{name}.yaml").write_text(text)
+    done = subprocess.run([thor.find_binary(), "sweep", f"{name}.yaml", "--quiet"], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+
+
+class Models(unittest.TestCase):
+    """One emulator for all tests, of shells with two parameters, and a third one that is made of the photons."""
+
+    @classmethod
+    def setUpClass(cls):
+        if hasattr(Models, "emulator"):
+            return
+        folder = tempfile.TemporaryDirectory(prefix="thor-fit-")
+        unittest.addModuleCleanup(folder.cleanup)
+        Models.folder = Path(folder.name)
+        for name, outputs in (("raw.yaml", RAW), ("shell.yaml", SPECTRA)):
+            (Models.folder / name).write_text(SHELL.replace("OUTPUTS", outputs).replace("DUST", ""))
+        make_sweep(Models.folder, "models", "raw.yaml", 128, 5000, 1)
+        make_sweep(Models.folder, "tests", "shell.yaml", 48, 60000, 2, WIDTH)
+        make_sweep(Models.folder, "mocks", "shell.yaml", 20, 200000, 3, WIDTH, inner=True)
+        Models.mocks = models.load(Models.folder / "mocks.h5")
+        Models.emulator = emulator.Emulator.of(
+            models.load_photons(Models.folder / "models.h5"), models.load(Models.folder / "tests.h5"), steps=1500, hidden=(96, 96, 96))  # fmt: skip
+        Models.emulator.save(Models.folder / "shells.emulator")
+
+    def spectrum(self, model=4, snr=20, name="mock.txt", **more):
+        """Of a model, in a file; returns what it is."""
+        seen = calibration.mock(self.mocks, model, **{"width": 60.0, "redshift": 3.1, "resolution": 6000.0, "snr": snr, "seed": 5, **more})
+        np.savetxt(self.folder / name, np.column_stack([seen.wavelength, seen.flux, seen.error]), header="wavelength flux error")
+        values = {p.key: float(p.value_of(self.mocks.parts[model, i])) for i, p in enumerate(self.mocks.parameters)}
+        return {**values, "equivalent_width": 60.0}
+
+    def fit(self, name="mock.txt", **options):
+        options = {"redshift": (3.1, 0.0002), "lsf": 6000, "walkers": 40, "steps": 60, "burn": 20, "rerun": 1, **options}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return thor.fit(self.folder / name, self.folder / "shells.emulator", **options)
+
+
+class Answers(Models):
+    def test_finds_what_was_run(self):
+        truth = self.spectrum()
+        found = self.fit()
+        for name, value in truth.items():
+            with self.subTest(name):
+                samples = found.samples[name]
+                self.assertLess(abs(np.mean(samples) - value), 4 * np.std(samples))
+        self.assertLess(abs(found.interval("dataset.velocity.average")[0] - truth["dataset.velocity.average"]), 40)
+        freedom = len(found.likelihood.observation.flux)
+        self.assertTrue(0.5 * freedom < found.chi2 < 1.7 * freedom, found.chi2)
+        check = found.checks[0]  # a run of thor, which the fit has not seen
+        self.assertLess(check.chi2, 2 * freedom)
+        self.assertLess(check.largest, 0.15)
+        self.assertTrue(np.any(check.spectrum != check.emulated))
+
+    def test_errors_are_right(self):
+        """Ranks of true values among samples of 20 fits; where the emulator's error is all that counts, they are far from uniform without it."""
+        options = {"population": 120, "priors": [(p.key, p.low, p.high) for p in self.mocks.parameters]}
+        names, found = calibration.ranks(self.emulator, self.mocks, snr=50, **options)
+        self.assertEqual(found.shape, (20, 5), names)
+        held = [float(np.mean(calibration.held(found, share))) for share in (0.68, 0.95)]
+        self.assertTrue(0.48 < held[0] < 0.85, held)  # of 100 ranks that depend on each other
+        self.assertGreater(held[1], 0.82, held)
+        _, wrong = calibration.ranks(self.emulator, self.mocks, snr=150, **options, emulator_error=0.0)
+        self.assertLess(float(np.mean(calibration.held(wrong, 0.95))), 0.72)
+
+    def test_the_emulator_knows_its_errors(self):
+        """Of models that it saw neither to learn nor to be tested: the variance that it states."""
+        values = [p.value_of(self.mocks.parts[:, i]) for i, p in enumerate(self.mocks.parameters)]
+        parts = np.stack([p.unit_of(v) for p, v in zip(self.emulator.parameters, values)], axis=1)
+        line, _ = self.emulator.spectra(parts)
+        smooth = emulator.smoothing(self.mocks.edges, 50.0)
+        peak = np.max(self.mocks.line @ smooth.T, axis=1)
+        true = np.mean((((line - self.mocks.line) / peak[:, None]) @ smooth.T) ** 2)
+        stated = np.mean(np.sum(self.emulator.line.shapes**2, axis=0).mean() * self.emulator.line.scale(parts) ** 2)
+        self.assertTrue(0.4 < stated / true < 2.5, (stated, true))
+        self.assertLess(np.median(emulator.largest_errors(self.mocks.edges, self.mocks.wavelength0, line, self.mocks.line)), 0.12)
+
+    def test_instrument_and_redshift_are_those_of_the_spectrum(self):
+        """A wrong redshift or resolution is told apart by the likelihood of the truth."""
+        truth = self.spectrum(snr=60)
+        seen = observation.read(self.folder / "mock.txt")
+
+        def of_truth(**options):
+            likelihood = Likelihood(self.emulator, seen, **{"lsf": 6000.0, "redshift": 3.1, **options})
+            parts = np.array([[float(p.parameter.unit_of(np.array(truth[p.parameter.key]))) for p in likelihood.priors]])
+            return float(likelihood(parts)[0])
+
+        right = of_truth()
+        for wrong in ({"redshift": 3.1006}, {"lsf": 1500.0}, {"continuum": False}):
+            self.assertLess(of_truth(**wrong), right - 8, wrong)
+        table = np.array([[4000.0, 4000 / 6000], [6000.0, 6000 / 6000]])
+        self.assertAlmostEqual(of_truth(lsf=table), right, delta=0.5)
+        clear = np.array([[-3000.0, 1.0], [3000.0, 1.0]])
+        self.assertAlmostEqual(of_truth(igm=clear), right, delta=1e-6)
+        self.assertLess(of_truth(igm=np.array([[-3000.0, 0.2], [0.0, 0.2], [1.0, 1.0], [3000.0, 1.0]])), right - 8)
+
+
+class Sampling(unittest.TestCase):
+    def test_two_modes_are_weighed(self):
+        """Two Gaussians, one with three quarters of the evidence; a start in the other one would miss it."""
+        centres, sigma = np.array([[0.2, 0.25, 0.3], [0.8, 0.7, 0.75]]), 0.02
+
+        def likelihood(parts):
+            each = [-0.5 * np.sum(((parts - c) / sigma) ** 2, axis=1) + np.log(w) for c, w in zip(centres, (0.75, 0.25))]
+            return np.logaddexp(*each)
+
+        def prior(parts):
+            return np.where(np.all((parts > 0) & (parts < 1), axis=1), 0.0, -np.inf)
+
+        population = sampling.cool(likelihood, prior, 3, count=2000, seed=3)
+        share = np.mean(population.parts[:, 0] < 0.5)
+        self.assertLess(abs(share - 0.75), 0.08)
+        self.assertLess(abs(population.evidence - 1.5 * np.log(2 * np.pi * sigma**2)), 0.3)
+        self.assertLess(abs(population.parts[population.parts[:, 0] < 0.5].std() / np.hypot(sigma, np.std(centres[0])) - 1), 0.1)
+        found = sampling.modes(likelihood, population.parts, population.logs)
+        self.assertEqual(len(found), 2)
+        np.testing.assert_allclose(found[0].best, centres[0], atol=0.03)
+
+    def test_chains_that_disagree_are_seen(self):
+        rng = np.random.default_rng(1)
+        good = rng.standard_normal((200, 40, 2))
+        self.assertLess(np.max(sampling.split_r_hat(good)), 1.02)
+        bad = good + np.linspace(0, 3, 200)[:, None, None]  # still on its way
+        self.assertGreater(np.max(sampling.split_r_hat(bad)), 1.1)
+
+
+class Network(unittest.TestCase):
+    def test_slopes_are_those_of_differences(self):
+        rng = np.random.default_rng(2)
+        sizes = (3, 7, 5, 4)
+        values = [rng.standard_normal((a, b)).astype(np.float32) for a, b in zip(sizes[:-1], sizes[1:])] + [rng.standard_normal(b).astype(np.float32) for b in sizes[1:]]
+        x, y = rng.standard_normal((11, 3)).astype(np.float32), rng.standard_normal((11, 4)).astype(np.float32)
+
+        def loss():
+            return float(np.mean((network.Network(values[:3], values[3:])(x).astype(float) - y) ** 2))
+
+        slopes = network._slopes(values, 3, x, y)
+        for value, slope in zip(values, slopes):
+            at = tuple(rng.integers(0, n) for n in value.shape)
+            before, step = value[at], np.float32(1e-2)
+            value[at] = before + step
+            above = loss()
+            value[at] = before - step
+            below = loss()
+            value[at] = before
+            self.assertAlmostEqual((above - below) / (2 * step), slope[at], delta=2e-2 * max(abs(slope[at]), 0.1))
+
+    def test_noise_is_averaged(self):
+        rng = np.random.default_rng(3)
+        x = rng.random((4000, 1))
+        y = np.sin(6 * x) + 0.3 * rng.standard_normal((4000, 1))
+        net = network.train(2 * x - 1, y, hidden=(32, 32), steps=1500, seed=1)
+        error = net(2 * x - 1) - np.sin(6 * x)
+        self.assertLess(np.sqrt(np.mean(error**2)), 0.05)
+
+
+class Spectra(unittest.TestCase):
+    """Files of spectra: what is read, and what is refused."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="thor-spectra-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.wave = np.linspace(4960.0, 5010.0, 60)
+        self.flux = 1 + np.exp(-0.5 * ((self.wave - 4985) / 3) ** 2)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def columns(self, wave=None, flux=None, error=None):
+        wave, flux = self.wave if wave is None else wave, self.flux if flux is None else flux
+        error = np.full(len(wave), 0.1) if error is None else error
+        return self.write("s.txt", "# wave flux error\n" + "\n".join(f"{a!r} {b!r} {c!r}" for a, b, c in zip(wave.tolist(), flux.tolist(), error.tolist())))
+
+    def test_text_ecsv_and_fits_are_the_same(self):
+        text = observation.read(self.columns())
+        rows = "\n".join(f"{a!r} {b!r} {1 / 0.1**2!r}" for a, b in zip((self.wave / 10).tolist(), self.flux.tolist()))
+        head = "# %ECSV 1.0\n# ---\n# datatype:\n# - {name: wave, unit: nm, datatype: float64}\n# - {name: flux, unit: erg / (Angstrom s cm2), datatype: float64}\n# - {name: ivar, datatype: float64}\n"
+        ecsv = observation.read(self.write("s.ecsv", head + "wave flux ivar\n" + rows))
+        found = [ecsv]
+        with contextlib.suppress(ImportError):
+            from astropy.io import fits
+
+            table = fits.BinTableHDU.from_columns([fits.Column(n, "D", array=v, unit=u) for n, v, u in (
+                ("WAVELENGTH", self.wave, "Angstrom"), ("FLUX", self.flux, ""), ("ERROR", np.full(60, 0.1), ""))])  # fmt: skip
+            table.writeto(self.folder / "t.fits")
+            image = fits.PrimaryHDU(self.flux)
+            image.header.update({"CRVAL1": self.wave[0], "CDELT1": self.wave[1] - self.wave[0], "CUNIT1": "Angstrom"})
+            fits.HDUList([image, fits.ImageHDU(np.full(60, 0.01), name="STAT")]).writeto(self.folder / "i.fits")
+            found += [observation.read(self.folder / "t.fits"), observation.read(self.folder / "i.fits")]
+        for other in found:
+            for one, two in ((text.low, other.low), (text.flux, other.flux), (text.covariance, other.covariance)):
+                np.testing.assert_allclose(one, two, rtol=1e-9)
+        self.assertIn("erg", ecsv.flux_unit)
+
+    def test_air_order_and_masks(self):
+        vacuum = observation.read(self.columns(), air=True)
+        self.assertAlmostEqual(vacuum.wavelength[30] - observation.read(self.columns()).wavelength[30], 1.39, delta=0.02)
+        falling = observation.read(self.columns(self.wave[::-1], self.flux[::-1]))
+        np.testing.assert_allclose(falling.wavelength, observation.read(self.columns()).wavelength)
+        flux, error = self.flux.copy(), np.full(60, 0.1)
+        flux[3], error[5], error[6] = np.nan, 0.0, np.nan
+        seen = observation.read(self.columns(flux=flux, error=error), mask=[(5000, 5005)])
+        self.assertEqual(len(seen.flux), 60 - 3 - int(np.sum((self.wave >= 5000) & (self.wave <= 5005))))
+        self.assertEqual([note.split(" pixels ")[1] for note in seen.notes], ["are not numbers", "have no error above 0", "are masked"])
+
+    def test_covariance(self):
+        matrix = 0.01 * np.eye(60) + 0.002 * (np.eye(60, k=1) + np.eye(60, k=-1))
+        np.save(self.folder / "c.npy", matrix)
+        seen = observation.read(self.columns(), covariance=self.folder / "c.npy")
+        np.testing.assert_array_equal(seen.covariance, matrix)
+        np.savetxt(self.folder / "c.txt", -matrix)
+        self.refuse("no error above 0|eigenvalues above 0|can be used", self.columns(), covariance=self.folder / "c.txt")
+        np.savetxt(self.folder / "c.txt", matrix[:5])
+        self.refuse("as long as each other", self.columns(), covariance=self.folder / "c.txt")
+
+    def refuse(self, words, *arguments, **options):
+        with self.assertRaisesRegex(thor.ArgumentError, words):
+            observation.read(*arguments, **options)
+
+    def test_refusals(self):
+        unsorted, twice = self.wave.copy(), self.wave.copy()
+        unsorted[[10, 20]] = unsorted[[20, 10]]
+        twice[11] = twice[10]
+        for words, wave, flux, error in (
+            ("must increase: .* in pixel 11", unsorted, None, None), ("must increase.*overlapping", twice, None, None),
+            ("0 pixels can be used: 60 pixels have no error", None, None, np.zeros(60)),
+            ("60 pixels are not numbers", None, np.full(60, np.nan), None), ("above 0", -self.wave, None, None),
+            ("all fluxes are 0", None, np.zeros(60), None), ("must be numbers above 0", np.full(60, np.inf), None, None),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.refuse(words, self.columns(wave, flux, error))
+        self.refuse("there is no such file", self.folder / "none.txt")
+        self.refuse("s.txt:2: 2 columns; three are needed", self.write("s.txt", "\n1 2\n"))
+        self.refuse("s.txt:2: not numbers: '3 x y'", self.write("s.txt", "1 2 3\n3 x y\n"))
+        self.refuse("it has no numbers", self.write("s.txt", "# nothing\n"))
+        self.refuse("unit of wavelength 'furlong'", self.columns(), unit="furlong")
+        self.refuse("lower end comes first", self.columns(), mask=[(2.0, 1.0)])
+        self.refuse("no column of error among wave, flux", self.write("s.ecsv", "# - {name: wave}\nwave flux\n1 2\n"))
+        self.refuse("not a FITS file", self.write("s.fits", "no"))
+
+
+class Refusals(Models):
+    def refuse(self, words, **options):
+        with self.assertRaisesRegex((thor.ArgumentError, thor.ResultError), words):
+            self.fit(**{"rerun": 0, "steps": 0, **options})
+
+    def test_what_does_not_fit_the_spectrum(self):
+        self.spectrum()
+        for words, options in (
+            ("the line, 1215.67 Angstrom, is at 7294.0. at this redshift, but the spectrum has 4960.56 to 5007.3 Angstrom", {"redshift": 5.0}),
+            ("is at 4984.25 at this redshift.*unit of wavelengths right", {"unit": "nm"}),
+            ("line-spread function, 299792 km/s, is wider than the spectrum, 2811", {"lsf": 1.0}),
+            ("prior of column_density: 1e\\+10 to 1e\\+12 excludes all models, which have 1e\\+18 to 1e\\+20", {"priors": [("column_density", 1e10, 1e12)]}),
+            ("2 to 1 has nothing in it", {"priors": [("equivalent_width", 2, 1)]}),
+            ("prior of mass: parameters are dataset.velocity.average", {"priors": [("mass", 1, 2)]}),
+            ("redshift: -2 with an error of 0 cannot be", {"redshift": -2.0}),
+            ("redshift: a number, a number and its error, or 'free', not 'high'", {"redshift": "high"}),
+            ("lsf: a resolving power above 0", {"lsf": -5.0}),
+            ("columns of wavelength and full width.*", {"lsf": self.folder / "none.txt"}),
+            ("5 walkers are too few for 5 parameters", {"walkers": 5, "steps": 10}),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.refuse(words, **options)
+
+    def test_emulators(self):
+        folder = self.folder
+        photons, tests, mocks = models.load_photons(folder / "models.h5"), models.load(folder / "tests.h5"), self.mocks
+        with self.assertRaisesRegex(thor.ArgumentError, "has models of .*errors are measured with others"):
+            emulator.Emulator.of(mocks, mocks, steps=1)
+        with self.assertRaisesRegex(thor.ArgumentError, "20 models have light to learn from; at least 50"):
+            rows = ("parts", "line", "line_error", "continuum", "continuum_error")
+            few, others = (models.Models(**{**vars(tests), **{key: getattr(tests, key)[part] for key in rows}}) for part in (slice(0, 20), slice(20, 48)))
+            emulator.Emulator.of(few, others, steps=1)
+        with self.assertRaisesRegex(thor.ArgumentError, "varies other keys than"):
+            emulator.Emulator.of(tests, models.Models(**{**vars(mocks), "parameters": mocks.parameters[:2], "parts": mocks.parts[:, :2]}), steps=1)
+        moved = [models.Parameter(p.key, p.unit, p.low, p.high * 2, p.log) for p in photons.parameters]
+        with self.assertRaisesRegex(thor.ArgumentError, "other ranges"):
+            emulator.Emulator.of(models.Photons(**{**vars(photons), "parameters": moved}), tests, steps=1)
+        for words, path in (("make an emulator of it", folder / "tests.h5"), ("there is no such file", folder / "none"), ("not an emulator", folder / "raw.yaml")):
+            with self.assertRaisesRegex(thor.ResultError, words):
+                emulator.Emulator.load(path)
+        with self.assertRaisesRegex(thor.ResultError, "with raw photons"):
+            models.load_photons(folder / "tests.h5")
+        with self.assertRaisesRegex(thor.ArgumentError, "needs one spectrum of the line's generator"):
+            models.load(folder / "models.h5")
+
+    def test_reweighted_photons_are_direct_runs(self):
+        """Line and continuum made of photons, against runs with that width; a wrong width is told apart."""
+        make_sweep(self.folder, "one", "raw.yaml", 2, 60000, 9)
+        photons = models.load_photons(self.folder / "one.h5")
+        sigma = 150.0
+        make_sweep(self.folder, "direct", "shell.yaml", 2, 60000, 9, "  generators.0.spectrum.sigma: [150 km/s, 151 km/s]".replace("[150 km/s, 151 km/s]", "{range: [149.999 km/s, 150.001 km/s]}"))
+        direct = models.load(self.folder / "direct.h5")
+        np.testing.assert_allclose(photons.parts[0], direct.parts[0, :2], rtol=1e-9)
+
+        def distance(width):
+            line, flat = photons.spectra(0, direct.edges, width, 0.0)
+            rows = slice(photons.first[0], photons.first[1])
+            ends = np.linspace(direct.edges[0], direct.edges[-1], 31)
+            bins = np.digitize(photons.final[rows], ends) - 1
+            source = photons.weight[rows] * np.exp(-0.5 * (photons.initial[rows] / width) ** 2) / (width * np.sqrt(2 * np.pi))
+            variance = np.bincount(bins[(bins >= 0) & (bins < 30)], source[(bins >= 0) & (bins < 30)] ** 2, 30)
+            step = np.diff(direct.edges)[0]
+            mine, theirs = (values.reshape(30, 5).sum(axis=1) * step for values in (line, direct.line[0]))
+            theirs_variance = (direct.line_error[0].reshape(30, 5) ** 2).sum(axis=1) * step**2
+            known = theirs_variance > 0
+            return float(np.sum((mine - theirs)[known] ** 2 / (variance + theirs_variance)[known]))
+
+        self.assertLess(distance(sigma), 65)
+        self.assertGreater(distance(1.1 * sigma), 65)
+
+
+class Command(Models):
+    def run_main(self, *words):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main([str(word) for word in words])
+        return code, out.getvalue(), err.getvalue()
+
+    def test_fit_writes_all(self):
+        self.spectrum()
+        out = self.folder / "fit.h5"
+        words = ["fit", self.folder / "mock.txt", "--model", self.folder / "shells.emulator", "--z", "3.1,0.0002", "--lsf", 6000, "--walkers", 40,
+                 "--steps", 30, "--burn", 10, "--rerun", 1, "-o", out, "--prior", "equivalent_width=5,500"]  # fmt: skip
+        code, said, told = self.run_main(*words)
+        self.assertEqual(code, 0, told)
+        self.assertRegex(said, r"dataset.velocity.average +\d+")
+        self.assertRegex(said, r"run of mode 1: chi2")
+        with h5py.File(out) as file:
+            self.assertEqual(file["samples/equivalent_width"].shape, (1200,))
+            self.assertEqual(file["chains"].shape, (30, 40, 5))
+            self.assertEqual(file["samples/dataset.column_density"].attrs["units"], "cm^-2")
+            self.assertTrue(5 < file["samples/equivalent_width"][:].min() < file["samples/equivalent_width"][:].max() < 500)
+        for ending, begin in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
+            self.assertTrue(out.with_suffix(ending).read_bytes().startswith(begin))
+        best = subprocess.run([thor.find_binary(), "run", "fit.yaml", "-o", "best.h5", "--quiet", "--overwrite"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(best.returncode, 0, best.stderr)
+        with thor.open(self.folder / "best.h5") as result:
+            self.assertIn("line", result.spectra)
+        code, _, told = self.run_main(*words)
+        self.assertEqual(code, 6, told)
+        self.assertIn("it exists", told)
+
+    def test_codes(self):
+        self.spectrum()
+        spectrum, model = self.folder / "mock.txt", self.folder / "shells.emulator"
+        for code, words in (
+            (2, ["fit", spectrum, "--model", model, "--z", "9", "--lsf", "6000", "-o", self.folder / "x.h5"]),
+            (2, ["fit", spectrum, "--model", model, "--z", "nine", "--lsf", "6000", "-o", self.folder / "x.h5"]),
+            (3, ["fit", spectrum, "--model", spectrum, "--z", "3.1", "--lsf", "6000", "-o", self.folder / "x.h5"]),
+            (3, ["emulate", spectrum, "--test", spectrum, "-o", self.folder / "x.emulator"]),
+            (6, ["emulate", self.folder / "models.h5", "--test", self.folder / "tests.h5", "-o", model]),
+        ):
+            with self.subTest(words=words):
+                found, _, told = self.run_main(*words)
+                self.assertEqual(found, code, told)
+                self.assertTrue(told.startswith("thor: "))
+        self.assertFalse((self.folder / "x.h5").exists())
+
+    def test_thor_fit_starts_it(self):
+        done = subprocess.run([thor.find_binary(), "fit", self.folder / "none.txt", "--model", "x", "--z", "3", "--lsf", "6000"], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.fspath(Path(thor.__file__).parents[1])})  # fmt: skip
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("there is no such file", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,1 @@
+"""Fits of models to observed spectra (docs/fits.md)."""

@@ -1,0 +1,122 @@
+"""``python3 -m thor emulate`` and ``python3 -m thor fit``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+from ..errors import ArgumentError
+from .emulator import Emulator, progress
+from .fit import fit
+from .models import Models, Photons, has_photons, load, load_photons
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(commands: Commands) -> None:
+    emulate = commands.add_parser("emulate", help="learn the spectra between the models of a sweep, for fits")
+    emulate.add_argument("file", help="result of thor sweep: the models to learn from")
+    emulate.add_argument("--test", required=True, metavar="FILE", help="another sweep over the same ranges, with more photons: errors are measured with it")
+    emulate.add_argument("-o", "--output", required=True, metavar="FILE", help="emulator to write")
+    emulate.add_argument("--steps", type=int, default=None, help="of learning; more take longer, and may be better")
+    emulate.add_argument("--seed", type=int, default=1)
+    emulate.add_argument("--overwrite", action="store_true", help="replace an emulator of this name")
+    add_fit(commands)
+
+
+def add_fit(commands: Commands) -> None:
+    one = commands.add_parser("fit", help="fit an observed spectrum with the models of a sweep", description="Fits a spectrum: -o fit.h5 gives fit.h5 (samples, chains, modes), fit.pdf and fit.png (a page) and fit.yaml (the best model, for thor run).")
+    one.add_argument("file", help="spectrum: text with columns of wavelength, flux and error, .ecsv or .fits")
+    one.add_argument("--model", required=True, metavar="FILE", help="emulator, of python3 -m thor emulate")
+    one.add_argument("-o", "--output", default="fit.h5", metavar="FILE", help="result (fit.h5)")
+    one.add_argument("--z", required=True, metavar="Z[,ERROR]", help="redshift, its error if it is not exact, or free")
+    one.add_argument("--z-range", type=_pair, metavar="LOW,HIGH", help="of the redshift; default: 5 errors to either side, or where the spectrum is")
+    one.add_argument("--lsf", required=True, metavar="R|FILE", help="resolving power, or a file with columns of wavelength and full width at half maximum [Angstrom]; 0: none")
+    one.add_argument("--unit", help="of wavelengths, if the file does not say it: Angstrom (default), nm, um")
+    one.add_argument("--air", action="store_true", help="wavelengths are those in air")
+    one.add_argument("--mask", type=_pair, action="append", default=[], metavar="LOW,HIGH", help="wavelengths to leave out; may be given several times")
+    one.add_argument("--covariance", metavar="FILE", help="matrix of the fluxes, text or .npy, in place of the errors")
+    one.add_argument("--igm", metavar="FILE", help="transmission of the intergalactic medium: columns of velocity [km/s] and transmission")
+    one.add_argument("--continuum-subtracted", action="store_true", help="the spectrum is without its continuum")
+    one.add_argument("--ew", type=_pair, default=(1.0, 1000.0), metavar="LOW,HIGH", help="range of the intrinsic equivalent width at rest [Angstrom] (1,1000)")
+    one.add_argument("--prior", type=_prior, action="append", default=[], metavar="KEY=LOW,HIGH", help="narrower range of a parameter, in its unit; may be given several times")
+    one.add_argument("--walkers", type=int, default=300, help="of emcee (300)")
+    one.add_argument("--steps", type=int, default=3000, help="of emcee (3000)")
+    one.add_argument("--burn", type=int, default=300, help="steps before those (300)")
+    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--rerun", type=int, default=3, metavar="N", help="modes that thor runs again, to check the emulator (3)")
+    one.add_argument("--overwrite", action="store_true", help="replace results of this name")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Errors are raised."""
+    quiet = warnings.catch_warnings()
+    if arguments.command == "emulate":
+        _refuse_existing([arguments.output], arguments.overwrite)
+        options = {} if arguments.steps is None else {"steps": arguments.steps}
+        models: Models | Photons = load_photons(arguments.file) if has_photons(arguments.file) else load(arguments.file)
+        made = Emulator.of(models, load(arguments.test), seed=arguments.seed, tell=progress, **options)
+        progress("")
+        made.save(arguments.output)
+        _say(made.describe())
+        _say(f"wrote {arguments.output}")
+        return
+    stem = os.path.splitext(arguments.output)[0]
+    names = [arguments.output, *(stem + ending for ending in (".pdf", ".png", ".yaml"))]
+    _refuse_existing(names, arguments.overwrite)
+    with quiet:
+        warnings.simplefilter("ignore")  # they are in the text
+        found = fit(
+            arguments.file, arguments.model, redshift=_redshift(arguments.z), redshift_range=arguments.z_range, lsf=arguments.lsf,
+            unit=arguments.unit, air=arguments.air, mask=arguments.mask, covariance=arguments.covariance, igm=arguments.igm,
+            continuum=not arguments.continuum_subtracted, equivalent_width=arguments.ew, priors=arguments.prior,
+            walkers=arguments.walkers, steps=arguments.steps, burn=arguments.burn, seed=arguments.seed, rerun=arguments.rerun, tell=progress,
+        )  # fmt: skip
+    progress("")
+    print(found, flush=True)
+    found.save(names[0])
+    found.plot(names[1])
+    found.plot(names[2])
+    with open(names[3], "w", encoding="utf-8") as file:
+        file.write(found.best_configuration)
+    _say(f"wrote {', '.join(names)} in {found.seconds:.0f} s")
+
+
+def _say(text: str) -> None:
+    print(f"thor: {text}", file=sys.stderr)
+
+
+def _refuse_existing(names: list[str], overwrite: bool) -> None:
+    there = [name for name in names if os.path.exists(name)]
+    if there and not overwrite:
+        raise FileExistsError(17, f"it exists: give another name, or --overwrite: {there[0]}")
+
+
+def _pair(text: str) -> tuple[float, float]:
+    low, _, high = text.partition(",")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"two numbers are expected, LOW,HIGH, not {text!r}") from None
+    if not found[0] < found[1]:
+        raise argparse.ArgumentTypeError(f"{text}: the lower end comes first")
+    return found
+
+
+def _prior(text: str) -> tuple[str, float, float]:
+    key, _, ends = text.partition("=")
+    return (key, *_pair(ends))
+
+
+def _redshift(text: str) -> float | tuple[float, float] | str:
+    if text == "free":
+        return text
+    z, _, error = text.partition(",")
+    try:
+        return float(z), float(error or 0)
+    except ValueError:
+        raise ArgumentError(f"--z {text}: a number, a number and its error, or free") from None
