@@ -342,6 +342,9 @@ class Refusals(Models):
         moved = [models.Parameter(p.key, p.unit, p.low, p.high * 2, p.log) for p in photons.parameters]
         with self.assertRaisesRegex(thor.ArgumentError, "other ranges"):
             emulator.Emulator.of(models.Photons(**{**vars(photons), "parameters": moved}), tests, steps=1)
+        thicker = models.Photons(**{**vars(photons), "configuration": photons.configuration.replace("0.9 kpc", "0.5 kpc")})
+        with self.assertRaisesRegex(thor.ArgumentError, "another gas than .*: dataset.inner_radius$"):
+            emulator.Emulator.of(thicker, tests, steps=1)
         for words, path in (("make an emulator of it", folder / "tests.h5"), ("there is no such file", folder / "none"), ("not an emulator", folder / "raw.yaml")):
             with self.assertRaisesRegex(thor.ResultError, words):
                 emulator.Emulator.load(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -311,9 +311,29 @@ def _require_alike(models: Models | Photons, tests: Models) -> None:
         raise ArgumentError(f"{tests.path} has other ranges than {models.path}")
     if isinstance(models, Models) and (not np.array_equal(models.edges, tests.edges) or (models.continuum is None) != (tests.continuum is None)):
         raise ArgumentError(f"{tests.path} has other spectra than {models.path}")
+    mine, theirs = (_gas(m.configuration, wanted) for m in (models, tests))
+    if mine != theirs:
+        differ = sorted(key for key in {*mine, *theirs} if mine.get(key) != theirs.get(key))
+        raise ArgumentError(f"{tests.path} has another gas than {models.path}: {', '.join(differ)}")
     known = {row.tobytes() for row in models.parts}
     if any(row.tobytes() in known for row in tests.parts[:, [i for i, p in enumerate(tests.parameters) if p.key in given]]):
         raise ArgumentError(f"{tests.path} has models of {models.path}: errors are measured with others; give it another seed")
+
+
+def _gas(configuration: str, varied: Iterable[str]) -> dict[str, str]:
+    """Line and dataset of a sweep's model, without what is varied and without dust."""
+    found: dict[str, str] = {}
+
+    def walk(node: Any, path: str) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                walk(value, f"{path}.{key}" if path else key)
+        elif path not in varied and not path.startswith("dataset.dust"):
+            found[path] = str(node)
+
+    text = resolved.read(configuration)
+    walk({key: text.get(key) for key in ("line", "dataset")}, "")
+    return found
 
 
 def _afterwards(tests: Models) -> list[str]:

@@ -83,6 +83,7 @@ class Photons:
     final: npt.NDArray[np.float32]
     column: npt.NDArray[np.float32]
     weight: npt.NDArray[np.float32]
+    configuration: str
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -138,14 +139,14 @@ def load_photons(path: str | os.PathLike[str]) -> Photons:
     except OSError as error:
         raise ResultError(f"{name}: {'there is no such file' if not os.path.exists(path) else f'not a result of thor sweep: {error}'}") from error
     parts = np.stack([p.unit_of(values[:, i]) for i, p in enumerate(parameters)], axis=1)
-    found = Photons(name, parameters, parts, first, initial.astype(np.float32), final.astype(np.float32), column.astype(np.float32), weight.astype(np.float32))
+    found = Photons(name, parameters, parts, first, initial.astype(np.float32), final.astype(np.float32), column.astype(np.float32), weight.astype(np.float32), str(about["sweep"]))
     return found if np.all(good) else _some(found, np.flatnonzero(good))
 
 
 def _some(photons: Photons, rows: npt.NDArray[np.int64]) -> Photons:
     """Some of the models. Those that failed have no photons."""
     ends = np.concatenate([[0], np.cumsum(np.diff(photons.first)[rows])])
-    return Photons(photons.path, photons.parameters, photons.parts[rows], ends, photons.initial, photons.final, photons.column, photons.weight)
+    return Photons(photons.path, photons.parameters, photons.parts[rows], ends, photons.initial, photons.final, photons.column, photons.weight, photons.configuration)
 
 
 def _columns(parameters: list[Parameter], values: Floats, config: str, name: str) -> Floats:
