@@ -28,7 +28,7 @@ class Journal {
   /// Opens or begins that of a process. Refuses one of another sweep (`identity`), and one that another process has.
   Journal(const std::string& result, int rank, std::uint64_t identity, std::size_t numbers, bool keeps_photons);
 
-  void append(const Record& record);  ///< from any thread
+  void append(const Record& given);  ///< from any thread
 
   /// Models in the journals of all processes, and where: those of an earlier run may have been more or fewer.
   struct Place {
