@@ -9,6 +9,8 @@ import unittest
 import warnings
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # beside other tests its threads would wait for each other
+
 import h5py
 import numpy as np
 from support import need_thor
@@ -124,7 +126,9 @@ class Answers(Models):
         held = [float(np.mean(calibration.held(found, share))) for share in (0.68, 0.95)]
         self.assertTrue(0.48 < held[0] < 0.85, held)  # of 100 ranks that depend on each other
         self.assertGreater(held[1], 0.82, held)
-        _, wrong = calibration.ranks(self.emulator, self.mocks, snr=150, **options, emulator_error=0.0)
+        rows = ("parts", "line", "line_error", "continuum", "continuum_error")
+        half = models.Models(**{**vars(self.mocks), **{key: getattr(self.mocks, key)[:10] for key in rows}})
+        _, wrong = calibration.ranks(self.emulator, half, snr=150, **options, emulator_error=0.0)
         self.assertLess(float(np.mean(calibration.held(wrong, 0.95))), 0.72)
 
     def test_the_emulator_knows_its_errors(self):
