@@ -354,6 +354,18 @@ class Refusals(Models):
                 emulator.Emulator.load(path)
         with self.assertRaisesRegex(thor.ResultError, "with raw photons"):
             models.load_photons(folder / "tests.h5")
+        for name, model, more, words in (
+            ("counts", "raw.yaml", "  generators.0.spectrum.sigma: {range: [100 km/s, 300 km/s]}", "counts.h5 varies generators.0.spectrum.sigma: raw photons need"),
+            ("levels", "shell.yaml", "  generators.1.luminosity: {range: [1 erg/s, 2 erg/s]}", "levels.h5 varies generators.1.luminosity: a fit needs the same level"),
+        ):  # fmt: skip
+            make_sweep(folder, name, model, 2, 100, 1, more)
+            with self.assertRaisesRegex(thor.ArgumentError, words):
+                (models.load_photons if model == "raw.yaml" else models.load)(folder / f"{name}.h5")
+        waves = (folder / "raw.yaml").read_text().replace("[-2000 km/s, 2000 km/s]", "[1208 Angstrom, 1224 Angstrom]")
+        (folder / "angstrom.yaml").write_text(waves)
+        make_sweep(folder, "waves", "angstrom.yaml", 2, 100, 1)
+        with self.assertRaisesRegex(thor.ArgumentError, "waves.h5: give the ranges and widths of its sources in km/s"):
+            models.load_photons(folder / "waves.h5")
         with self.assertRaisesRegex(thor.ArgumentError, "needs one spectrum of the line's generator"):
             models.load(folder / "models.h5")
 

@@ -119,6 +119,7 @@ def load_photons(path: str | os.PathLike[str]) -> Photons:
             if about.get("kind") != "sweep" or "raw" not in file:
                 raise ResultError(f"{name}: not a result of thor sweep with raw photons")
             parameters = _parameters(file, str(about["sweep"]), name)
+            _refuse(parameters, lambda key: key.startswith("generators."), name, "raw photons need the same sources in all models")
             status = reading.numbers(file, "status", name)
             good = np.isin(status, _GOOD)
             if not np.any(good):
@@ -166,6 +167,8 @@ def _density_of(config: str, name: str) -> Callable[[Floats], Floats]:
     text = resolved.read(config)
     if text.get("dataset", {}).get("dust"):
         raise ArgumentError(f"{name}: the gas has dust already: run it without")
+    if any("Angstrom" in str(source["spectrum"]) or " nm" in str(source["spectrum"]) for source in generators):
+        raise ArgumentError(f"{name}: give the ranges and widths of its sources in km/s, not as wavelengths")
     photons = [float(source["photons"]) for source in generators]
     parts = [source_density(source["spectrum"], np.nan) for source in generators]
     return lambda v: np.asarray(sum(n / sum(photons) * part(v) for n, part in zip(photons, parts)), dtype=np.float64)
@@ -188,6 +191,7 @@ def _load(file: h5py.File, name: str, varied: bool) -> Models:
         raise ResultError(f"{name}: not a result of thor sweep")
     text = str(about["sweep"])
     parameters = _parameters(file, text, name) if varied else []
+    _refuse(parameters, lambda key: key.endswith((".luminosity", ".spectrum.range")), name, "a fit needs the same level of line and continuum in all models")
     status = reading.numbers(file, "status", name)
     values = np.stack([reading.numbers(file["parameters"], p.key, name) for p in parameters], axis=1) if varied else np.zeros((len(status), 0))
     spectra: Any = reading.group(file, "spectra", name) or {}
@@ -218,6 +222,13 @@ def _load(file: h5py.File, name: str, varied: bool) -> Models:
         raise ArgumentError(f"{name}: the spectra of line and continuum need the same range and bins")
     wavelength0 = float(reading.numbers(line, "wavelength0", name)[good][0])
     return Models(name, parameters, parts, edges, wavelength0, flux, error, behind[0], behind[1], text)
+
+
+def _refuse(parameters: list[Parameter], is_wrong: Callable[[str], bool], name: str, why: str) -> None:
+    """What is read of one configuration must hold for all models."""
+    for p in parameters:
+        if is_wrong(p.key):
+            raise ArgumentError(f"{name} varies {p.key}: {why}")
 
 
 def _parameters(file: h5py.File, text: str, name: str) -> list[Parameter]:
