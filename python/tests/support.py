@@ -140,6 +140,9 @@ needs_astropy = unittest.skipUnless(
 )
 
 
+needs_emcee = unittest.skipUnless(importlib.util.find_spec("emcee"), "*** SKIPPED: chains of fits: emcee is not installed (python3-emcee) ***")
+
+
 def skip_loudly(why):
     """Skips the tests of a module or class, and says so even without -v."""
     print(f"\nSKIPPED: {why}", file=sys.stderr, flush=True)

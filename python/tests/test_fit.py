@@ -13,7 +13,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # beside other tests its thr
 
 import h5py
 import numpy as np
-from support import need_thor
+from support import need_thor, needs_emcee
 
 import thor
 from thor.__main__ import main
@@ -103,6 +103,7 @@ class Models(unittest.TestCase):
 
 
 class Answers(Models):
+    @needs_emcee
     def test_finds_what_was_run(self):
         truth = self.spectrum()
         found = self.fit()
@@ -402,6 +403,7 @@ class Command(Models):
             code = main([str(word) for word in words])
         return code, out.getvalue(), err.getvalue()
 
+    @needs_emcee
     def test_fit_writes_all(self):
         self.spectrum()
         out = self.folder / "fit.h5"

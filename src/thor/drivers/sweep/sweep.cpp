@@ -21,8 +21,8 @@
 namespace thor::sweep {
 namespace {
 
-/// Models in flight on a GPU, each with queues of its own, so that the tail of one is filled by others.
-constexpr int models_on_device = 8;
+/// Models in flight on a GPU, each with queues and a thread of its own, so that the tail of one is filled by others.
+constexpr int models_on_device = 32;
 constexpr std::uint64_t rows = 1024;  ///< models that are written at once
 
 /// The first model that can be built, of many that are spread over the sweep; the error of the first, if none can.
@@ -193,7 +193,7 @@ void SweepRun::work(Journal& journal, const std::vector<std::uint64_t>& todo, co
 
 void SweepRun::run_models(Journal& journal, const std::vector<std::uint64_t>& todo) {
   const std::unique_ptr<device::Device> chosen = choose_device(options_);
-  const int most = chosen ? std::min(models_on_device, options_.cpu.threads) : options_.cpu.threads;
+  const int most = chosen ? models_on_device : options_.cpu.threads;
   const int workers = int(std::min<std::uint64_t>(std::uint64_t(most), std::max<std::uint64_t>(todo.size(), 1)));
   std::vector<Control> controls(static_cast<std::size_t>(workers));
   std::vector<std::exception_ptr> errors(controls.size());

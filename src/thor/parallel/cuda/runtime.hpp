@@ -1,6 +1,8 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
+
 #define THOR_CALL(name) cuda##name
 #include "thor/parallel/gpu/runtime.hpp"
 
@@ -12,6 +14,10 @@ inline constexpr std::string_view name = "cuda", option = "THOR_CUDA", maker = "
 inline constexpr int schedulers = 4;           ///< of a multiprocessor
 inline constexpr int block = 32 * schedulers;  ///< threads
 inline constexpr int all_registers = 65536;    ///< of a multiprocessor
+
+/// Streams share hardware queues, in which work of one waits for that of others. There are 8 of them unless more are
+/// asked for before the first call.
+inline const int is_wide = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 
 using Properties = cudaDeviceProp;
 inline Status get_properties(Properties& properties, int index) { return cudaGetDeviceProperties(&properties, index); }

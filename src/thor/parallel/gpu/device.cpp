@@ -1,4 +1,5 @@
 #include "thor/parallel/device/backend.hpp"
+#include "thor/parallel/device/kept.hpp"
 #include "thor/parallel/gpu/kernels.hpp"
 
 namespace thor::THOR_BACKEND {
@@ -47,19 +48,10 @@ class Gpu final : public device::Device {
   }
 
   void* allocate(device::Memory where, std::size_t bytes) override {
-    void* memory = nullptr;
-    const bool pinned = where == device::Memory::pinned;
-    const auto status = pinned ? allocate_pinned(memory, bytes) : THOR_BACKEND::allocate(memory, bytes);
-    if (status == out_of_memory) {
-      (void)take_error();  // not sticky: take it back
-      throw device::OutOfMemory{bytes, info().memory_free};
-    }
-    check(status, pinned ? "MallocHost" : "Malloc");
-    return memory;
+    if (void* const memory = memory_.allocate(where, bytes)) return memory;
+    throw device::OutOfMemory{bytes, info().memory_free};
   }
-  void release(device::Memory where, void* memory) noexcept override {
-    where == device::Memory::pinned ? release_pinned(memory) : THOR_BACKEND::release(memory);
-  }
+  void release(device::Memory where, void* memory) noexcept override { memory_.release(where, memory); }
 
   void copy_in(int queue, void* device, const void* host, std::size_t bytes) override {
     check(THOR_BACKEND::copy_in(device, host, bytes, streams_[queue]), "MemcpyAsync to device");
@@ -79,6 +71,21 @@ class Gpu final : public device::Device {
   }
 
  private:
+  void* obtain(device::Memory where, std::size_t bytes) const {
+    void* memory = nullptr;
+    const bool pinned = where == device::Memory::pinned;
+    const auto status = pinned ? allocate_pinned(memory, bytes) : THOR_BACKEND::allocate(memory, bytes);
+    if (status == out_of_memory) {
+      (void)take_error();  // not sticky: take it back
+      return nullptr;
+    }
+    check(status, pinned ? "MallocHost" : "Malloc");
+    return memory;
+  }
+  static void give_back(device::Memory where, void* memory) noexcept {
+    where == device::Memory::pinned ? release_pinned(memory) : THOR_BACKEND::release(memory);
+  }
+
   /// `call`: its name without that of the backend, with which all begin.
   void check(Status status, const char* call) const {
     if (status != success) fail(status, fmt::format("{}{}", name, call));
@@ -90,6 +97,7 @@ class Gpu final : public device::Device {
 
   device::Info info_;
   Stream streams_[queues] = {};
+  device::Kept memory_{std::bind_front(&Gpu::obtain, this), &Gpu::give_back};
 };
 
 std::vector<device::Info> list() {

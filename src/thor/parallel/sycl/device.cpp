@@ -120,32 +120,15 @@ class SyclDevice final : public device::Device {
 
   device::Info info() const override {
     device::Info info = info_;
-    info.memory_free = info.memory - std::min(info.memory, allocated_);
+    info.memory_free = info.memory - std::min(info.memory, memory_.obtained(device::Memory::device));
     return info;
   }
 
   void* allocate(device::Memory where, std::size_t bytes) override {
-    bytes = std::max<std::size_t>(bytes, 1);
-    if (where == device::Memory::device && bytes > info().memory_free)
-      throw device::OutOfMemory{bytes, info().memory_free};
-    void* const memory = checked(info_, "allocation", [&] {
-      return where == device::Memory::pinned ? ::sycl::malloc_host(bytes, queues_[0])
-                                             : ::sycl::malloc_device(bytes, queues_[0]);
-    });
-    if (!memory) throw device::OutOfMemory{bytes, info().memory_free};
-    if (where == device::Memory::device) sizes_[memory] = bytes, allocated_ += bytes;
-    return memory;
+    if (void* const memory = memory_.allocate(where, bytes)) return memory;
+    throw device::OutOfMemory{bytes, info().memory_free};
   }
-  void release(device::Memory, void* memory) noexcept override {
-    if (const auto found = sizes_.find(memory); found != sizes_.end()) {
-      allocated_ -= found->second;
-      sizes_.erase(found);
-    }
-    try {
-      ::sycl::free(memory, queues_[0]);
-    } catch (const ::sycl::exception&) {  // the device is lost, and its memory with it
-    }
-  }
+  void release(device::Memory where, void* memory) noexcept override { memory_.release(where, memory); }
 
   void copy_in(int queue, void* device, const void* host, std::size_t bytes) override {
     checked(info_, "copy to the device", [&] { queues_[queue].memcpy(device, host, bytes); });
@@ -167,10 +150,24 @@ class SyclDevice final : public device::Device {
   }
 
  private:
+  /// SYCL does not tell how much memory is free.
+  void* obtain(device::Memory where, std::size_t bytes) {
+    const bool pinned = where == device::Memory::pinned;
+    if (!pinned && bytes > info().memory_free) return nullptr;
+    return checked(info_, "allocation", [&] {
+      return pinned ? ::sycl::malloc_host(bytes, queues_[0]) : ::sycl::malloc_device(bytes, queues_[0]);
+    });
+  }
+  void give_back(device::Memory, void* memory) noexcept {
+    try {
+      ::sycl::free(memory, queues_[0]);
+    } catch (const ::sycl::exception&) {  // the device is lost, and its memory with it
+    }
+  }
+
   device::Info info_;
   std::vector<::sycl::queue> queues_;
-  std::map<void*, std::size_t> sizes_;
-  std::size_t allocated_ = 0;  ///< of the memory of the device; SYCL does not tell how much is free
+  device::Kept memory_{std::bind_front(&SyclDevice::obtain, this), std::bind_front(&SyclDevice::give_back, this)};
 };
 
 std::vector<device::Info> list() {
