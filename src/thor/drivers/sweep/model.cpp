@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <mutex>
 
 #include "thor/core/error.hpp"
 #include "thor/drivers/mcrt/caveats.hpp"
@@ -12,8 +11,6 @@
 
 namespace thor::sweep {
 namespace {
-
-std::mutex reading;  ///< of files, and of the tables that models share
 
 void require_fixed_photons(const config::Config& config) {
   const auto refuse = [&](const std::string& what) {
@@ -98,11 +95,11 @@ std::size_t Layout::first(std::size_t spectrum) const {
 std::size_t Layout::numbers() const { return first(spectra_.size()); }
 
 Built Layout::build_model(config::Document document) const {
-  const std::lock_guard lock(reading);
   Built built = build(std::move(document));
   require_apart(result_, built.config, built.config.input_files());
   require_fixed_photons(built.config);
   require_alike(built);
+  const std::lock_guard lock(mutex_);
   tables_.insert(built.setup.jumps);
   return built;
 }

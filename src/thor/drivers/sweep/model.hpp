@@ -1,4 +1,5 @@
 #pragma once
+#include <mutex>
 #include <set>
 
 #include "thor/drivers/mcrt/alone.hpp"
@@ -57,8 +58,9 @@ class Layout {
   KeptPhotons photons_;
   std::vector<SpectrumScale> scales_{};
   std::vector<double> stretches_{};                             ///< of wavelengths, for the observer of each spectrum
-  mutable std::set<std::shared_ptr<const JumpTables>> tables_;  ///< read once for all models
   std::vector<SpectrumOutput> spectra_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::shared_ptr<const JumpTables>> tables_;  ///< read once for all models
 };
 
 }  // namespace thor::sweep
