@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from .drawing import ROW, WIDE, finish, paper
@@ -16,6 +16,7 @@ from .line import AXIS_UNITS
 from .plot import plot_spectrum
 from .ray_result import RayResult
 from .rays import Absorption, Picture, RayImage, Traces
+from .replacing import replacing
 from .result import Result
 from .result import open as open_result
 from .sky import Moments
@@ -125,25 +126,14 @@ def _check_options(arguments: argparse.Namespace, spectra: bool, histogram: bool
 
 
 def _save(figure: Figure, path: str) -> None:
-    """Writes a figure under another name first: where the disk is full, nothing is left behind."""
     from matplotlib import rcParams
 
     if os.path.isdir(path):
         raise ArgumentError(f"-o {path}: it is a directory; give the name of a picture in it")
     if not os.path.splitext(path)[1]:
         path += "." + rcParams["savefig.format"]
-    ending = os.path.splitext(path)[1][1:]
-    path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe, a device
-        figure.savefig(path)
-        return
-    partial = path + ".partial"
-    try:
-        figure.savefig(partial, format=ending)
-        os.replace(partial, path)
-    finally:
-        if os.path.exists(partial):
-            os.remove(partial)
+    with replacing(path) as partial:
+        figure.savefig(partial, format=os.path.splitext(path)[1][1:])
 
 
 def _plot(result: Result | RayResult, arguments: argparse.Namespace) -> None:
@@ -175,14 +165,15 @@ def _print(text: str) -> int:
     return DONE
 
 
-def _fit(arguments: argparse.Namespace) -> int:
+def _code_of(work: Callable[[], None], output: str) -> int:
+    """Of what cannot be done, with a line that says why."""
     try:
-        fitting.run(arguments)
+        work()
     except ResultError as error:
         _say(error)
         return INPUT
     except OSError as error:
-        _say(f"cannot write '{arguments.output}': {error.strerror or error}")
+        _say(f"cannot write '{output}': {error.strerror or error}")
         return OUTPUT
     except (Error, ValueError, ImportError) as error:
         _say(error)
@@ -196,7 +187,7 @@ def _fit(arguments: argparse.Namespace) -> int:
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.command in ("emulate", "fit"):
-        return _fit(arguments)
+        return _code_of(lambda: fitting.run(arguments), arguments.output)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
         try:
@@ -207,15 +198,7 @@ def main(argv: list[str] | None = None) -> int:
     with result:
         if arguments.command == "info":
             return _print(result.config if arguments.config else str(result))
-        try:
-            _plot(result, arguments)
-        except OSError as error:
-            _say(f"cannot write '{arguments.output}': {error.strerror or error}")
-            return OUTPUT
-        except (Error, ValueError, ImportError) as error:
-            _say(error)
-            return USAGE
-    return DONE
+        return _code_of(lambda: _plot(result, arguments), arguments.output)
 
 
 if __name__ == "__main__":

@@ -90,4 +90,4 @@ def optional(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise PackageError(f"this needs {name}, which is not installed: {error}") from error
+        raise PackageError(f"this needs {name}, which is not installed: {error}; on Debian `apt install python3-{name}`, elsewhere `pip install {name}`") from error

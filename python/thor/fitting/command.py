@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 import warnings
 from typing import TYPE_CHECKING
 
-from ..errors import ArgumentError
+import numpy as np
+
+from ..errors import ArgumentError, optional
+from ..replacing import replacing, require_place
 from .emulator import Emulator, progress
 from .fit import fit
 from .models import Models, Photons, has_photons, load, load_photons
+
+_SLOW = 3e9  # operations per second
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -54,6 +60,7 @@ def add_fit(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Errors are raised."""
+    _warn_of_slow_matrices()
     quiet = warnings.catch_warnings()
     if arguments.command == "emulate":
         _refuse_existing([arguments.output], arguments.overwrite)
@@ -68,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     stem = os.path.splitext(arguments.output)[0]
     names = [arguments.output, *(stem + ending for ending in (".pdf", ".png", ".yaml"))]
     _refuse_existing(names, arguments.overwrite)
+    optional("matplotlib")
     with quiet:
         warnings.simplefilter("ignore")  # they are in the text
         found = fit(
@@ -79,11 +87,24 @@ def run(arguments: argparse.Namespace) -> None:
     progress("")
     print(found, flush=True)
     found.save(names[0])
-    found.plot(names[1])
-    found.plot(names[2])
-    with open(names[3], "w", encoding="utf-8") as file:
+    with replacing(names[3]) as partial, open(partial, "w", encoding="utf-8") as file:
         file.write(found.best_configuration)
+    for name in names[1:3]:
+        found.plot(name)
     _say(f"wrote {', '.join(names)} in {found.seconds:.0f} s")
+
+
+def _warn_of_slow_matrices() -> None:
+    """The reference BLAS takes thirty times as long as others."""
+    matrix = np.ones((256, 256), np.float32)
+    times = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        matrix @ matrix
+        times.append(time.perf_counter() - begun)
+    rate = 2 * 256**3 / min(times)
+    if rate < _SLOW:
+        _say(f"warning: numpy multiplies matrices at {rate / 1e9:.1f} Gflop/s only: with OpenBLAS (Debian: libopenblas0) this takes a small part of the time")
 
 
 def _say(text: str) -> None:
@@ -91,6 +112,7 @@ def _say(text: str) -> None:
 
 
 def _refuse_existing(names: list[str], overwrite: bool) -> None:
+    require_place(names[0])
     there = [name for name in names if os.path.exists(name)]
     if there and not overwrite:
         raise FileExistsError(17, f"it exists: give another name, or --overwrite: {there[0]}")

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .. import reading, resolved
 from ..errors import ArgumentError, ResultError
 from ..line import C_KMS, Floats
+from ..replacing import replacing
 from .models import Models, Parameter, Photons
 from .network import Network, Single, train
 
@@ -173,7 +174,7 @@ class Emulator:
         return f"largest error, over the peak, of {len(self.error)} models that it never saw, at R = {RESOLUTION:.0f} in pixels of {PIXEL} Angstrom: {100 * middle:.1f} % in the median, {100 * most:.1f} % of 95 in 100"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        with h5py.File(path, "w") as file:
+        with replacing(path) as partial, h5py.File(partial, "w") as file:
             file.attrs.update({"kind": "emulator", "emulator_version": _FORMAT, "wavelength0": self.wavelength0, "sweep": self.configuration, "source": self.source})
             file["edges"] = self.edges
             for key, values in (("error", self.error), ("bias", self.bias)):

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from ..errors import ArgumentError, FitWarning
+from ..errors import ArgumentError, FitWarning, optional
 from ..line import Floats
+from ..replacing import replacing
 from .emulator import Emulator
 from .likelihood import REDSHIFT, Likelihood
 from .observation import Observation, read
@@ -113,7 +114,7 @@ class Fit:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Samples, chains, modes and what they were found with."""
-        with h5py.File(path, "w") as file:
+        with replacing(path) as partial, h5py.File(partial, "w") as file:
             seen = self.likelihood.observation
             file.attrs.update({"kind": "fit", "evidence": self.evidence, "chi2": self.chi2, "seconds": self.seconds,
                                "warnings": "\n".join(self.warnings), "emulator": self.likelihood.emulator.source, "best_model": self.best_configuration})  # fmt: skip
@@ -170,6 +171,8 @@ def fit(
     they start from. ``rerun`` is the number of modes that are run again, none without the thor command.
     """
     start = time.monotonic()
+    if steps:
+        optional("emcee")  # before the search
     emulator = model if isinstance(model, Emulator) else Emulator.load(model)
     seen = spectrum if isinstance(spectrum, Observation) else read(spectrum, unit=unit, air=air, mask=mask, covariance=covariance)
     z, around = _redshift(redshift, redshift_range, seen, emulator)

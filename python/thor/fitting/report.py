@@ -10,6 +10,7 @@ import numpy as np
 from ..drawing import COLORS, paper
 from ..errors import optional
 from ..line import C_KMS, Floats
+from ..replacing import replacing
 from .likelihood import EQUIVALENT_WIDTH, REDSHIFT
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def draw(fit: Fit, path: str | os.PathLike[str] | None = None) -> Figure:
         _corner(fit, figure)
         _table(fit, figure)
     if path is not None:
-        figure.savefig(path)
+        with replacing(path) as partial:
+            figure.savefig(partial, format=os.path.splitext(path)[1][1:] or None)
     return figure
 
 

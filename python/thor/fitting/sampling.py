@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import PackageError
+from ..errors import optional
 from ..line import Floats
 
 Function = Callable[[Floats], Floats]
@@ -123,10 +123,7 @@ class Chains:
 
 def chains(posterior: Function, start: Floats, *, steps: int, burn: int, seed: int, tell: Callable[[int], None] = lambda step: None) -> Chains:
     """The steps of emcee after those of burning in; each walker starts at a row of ``start``."""
-    try:
-        import emcee
-    except ImportError as error:
-        raise PackageError("fits are sampled by emcee, which is missing: on Debian `apt install python3-emcee`, elsewhere `pip install emcee`") from error
+    emcee = optional("emcee")
     moves = [(emcee.moves.DEMove(), 0.7), (emcee.moves.DESnookerMove(), 0.2), (emcee.moves.StretchMove(), 0.1)]
     sampler = emcee.EnsembleSampler(len(start), start.shape[1], posterior, vectorize=True, moves=moves)
     sampler._random = np.random.RandomState(seed)  # emcee draws from it alone
