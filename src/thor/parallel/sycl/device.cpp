@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "thor/parallel/device/backend.hpp"
+#include "thor/parallel/device/kept.hpp"
 #include "thor/parallel/gpu/kernels.hpp"
 
 namespace thor::sycl {
