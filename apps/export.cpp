@@ -202,8 +202,9 @@ ExitCode run_export(const ExportArguments& a) {
   if (!a.fits && !a.png && !a.txt) throw Error(ExitCode::usage, "no format: give --fits, --png or --txt");
   const std::optional<io::Result> result = io::open_result(a.file);
   if (!result) {
-    io::require_no_part(a.file, io::contents(a.file));
-    throw Error(ExitCode::input, a.file + ": not a result of thor");
+    const std::vector<io::Object> objects = io::contents(a.file);
+    io::require_no_part(a.file, objects);
+    io::refuse_as_result(a.file, objects);
   }
   const io::Input input(a.file);
   const Export plan = plan_export(a, *result, input);

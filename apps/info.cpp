@@ -236,9 +236,9 @@ ExitCode info(const InfoArguments& arguments) {
   if (!opened) {
     const std::vector<io::Object> objects = snapshot ? std::vector<io::Object>{} : io::contents(path);
     io::require_no_part(path, objects);
+    if (arguments.config) io::refuse_as_result(path, objects);
     const std::optional<std::string> text = describe_input(path, objects, arguments.json);
-    if (!text) fail("not a result of thor, a grid or a snapshot");
-    if (arguments.config) fail("no configuration in the file: not a result of thor");
+    if (!text) io::refuse_as_result(path, objects, "not a result of thor, a grid or a snapshot");
     print(*text);
     return ExitCode::done;
   }

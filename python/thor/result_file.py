@@ -16,6 +16,12 @@ Self = TypeVar("Self", bound="ResultFile")
 
 FORMAT_VERSION = 2  # the newest layout of the file that this package reads
 
+_OTHERS = {
+    "sweep": "the result of thor sweep, which h5py reads (docs/sweeps.md); for thor emulate and thor fit it is an input",
+    "fit": "the result of a fit, which h5py reads (docs/fits.md)",
+    "emulator": "an emulator, for thor.fit",
+}
+
 
 class Named(dict[str, Product]):
     """Products of one kind, by name."""
@@ -89,7 +95,7 @@ class ResultFile:
                 "with the name of the result, without the number"
             )
         if "thor_version" not in self.attributes or version is None or "summary" not in self._file:
-            raise ResultError(f"{self.path}: not a result of thor")
+            raise ResultError(f"{self.path}: {_OTHERS.get(str(self.attributes.get('kind')), 'not a result of thor')}")
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
             raise ResultError(f"{self.path}: the file is damaged: its format_version is {version!r}")
         if version > FORMAT_VERSION:

@@ -223,7 +223,10 @@ class Sweep(SweepCase):
             good.replace("[0 km/s, 100 km/s]", "[0 km/s, 100 pc]"): "in one unit",
             good.replace(", values: 3", ""): "expected the number of values",
             good.replace("design: grid", "design: sobol"): "models: missing",
-            good.replace("dataset.tau0", "dataset.tua0"): 'did you mean "tau0"',
+            good.replace("dataset.tau0", "dataset.tua0"): "sweep.yaml:5:3: dataset.tua0: unknown key (did you mean \"tau0\"",
+            good + "set: {percision: double}\n": "percision: unknown key",
+            "model: model.yaml\nlist:\n  - {dataset.tau: 3}\noutput: {path: a.h5}\n": "sweep.yaml:3:6: dataset.tau: unknown key",
+            good.replace("design: grid", "design: latin\nmodels: 100000000").replace(", values: 3", ""): "whole number from 1 to 10000000",
             good.replace("sweep.h5", "sweep.txt"): "ends in .h5 or .zarr",
             good + "modles: 3\n": 'did you mean "models"',
             good.replace("keys:", "key:"): 'did you mean "keys"',
@@ -363,7 +366,7 @@ class RawPhotons(SweepCase):
         self.assert_same(self.rows("whole.h5"), self.rows())
         self.assertFalse(journal.exists() or photons.exists())
 
-    def test_lost_photons_are_seen(self):
+    def test_spoilt_photons_are_run_again(self):
         config = self.file(sweep("sobol", models=40))
         job = subprocess.Popen(command_line("sweep", config, "--set", "set={generators.0.photons: 20000}", "--threads", 1), cwd=self.folder,
                                stderr=subprocess.DEVNULL)
@@ -375,8 +378,12 @@ class RawPhotons(SweepCase):
         with open(photons, "r+b") as file:
             file.seek(100)
             file.write(b"spoilt")
-        done = self.thor("sweep", config, "--set", "set={generators.0.photons: 20000}", expect=INPUT)
-        self.assertRegex(done.stderr, r"sweep.h5.models.photons: damaged: delete it and .*sweep.h5.models, and run")
+        more = ("--set", "set={generators.0.photons: 20000}")
+        done = self.thor("sweep", config, *more)
+        kept = (int(re.search(r"(\d+) of 40 models were done before", done.stderr)[1]))
+        self.assertGreater(kept, 3)  # all but the one that is spoilt
+        self.thor("sweep", config, *more, "-o", "whole.h5")
+        self.assert_same(self.rows("whole.h5"), self.rows())
 
     def test_fields(self):
         for fields, words in (("[id]", "velocity_final"), ("[position]", "name them"), ("", "name them")):

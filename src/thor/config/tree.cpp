@@ -83,8 +83,8 @@ std::string with_dots(const std::string& text) {
 
 }  // namespace
 
-void apply_override(Tree& root, const std::string& text, Faults& faults) {
-  const std::string where = "--set " + text;
+void apply_override(Tree& root, const std::string& text, Faults& faults, std::string where) {
+  if (where.empty()) where = "--set " + text;
   const auto refuse = [&](const std::string& what) { faults.push_back({where, "", what}); };
   const auto equals = text.find('=');
   const auto path = split(text.substr(0, equals));

@@ -14,7 +14,7 @@ namespace {
 
 using config::Tree;
 
-constexpr std::uint64_t most_models = 100'000'000;
+constexpr std::uint64_t most_models = 100'000'000, most_latin = 10'000'000;
 
 /// Reads the keys of a sweep. They are few, and those of the models have any name, so that there is no Section.
 class SweepReader {
@@ -104,7 +104,8 @@ class SweepReader {
       check_twice(*set, "set.");
       for (const auto& entry : set->entries) {
         if (entry.key == "seed") fault(entry.where, "set.seed", "the seed of a sweep is its key seed: give it there");
-        config::apply_override(base.tree, entry.key + "=" + config::to_inline_yaml(entry.value), base.faults);
+        config::apply_override(base.tree, entry.key + "=" + config::to_inline_yaml(entry.value), base.faults,
+                               entry.where);
       }
     }
     return base;
@@ -159,7 +160,7 @@ class SweepReader {
       fault(given->where, "models", "only with design: latin or sobol; the others have their own");
     if (!given && is_drawn) fault(document_.name + ":1:1", "models", "missing; expected the number of models");
     if (design == Design::list) return axes.empty() ? 0 : axes.front().values.size();
-    if (is_drawn) return integer("models", 1, most_models).value_or(1);
+    if (is_drawn) return integer("models", 1, design == Design::latin ? most_latin : most_models).value_or(1);
     double all = 1;
     for (const Axis& axis : axes) all *= double(axis.count());
     if (all > double(most_models)) {
@@ -193,7 +194,7 @@ class SweepReader {
   }
 
   Axis read_axis(const Tree::Entry& entry, Design design) {
-    Axis axis{entry.key};
+    Axis axis{.key = entry.key, .where = entry.where};
     const std::string path = "keys." + entry.key;
     if (entry.value.kind == Tree::Kind::list && !entry.value.entries.empty()) {
       for (const auto& value : entry.value.entries) axis.values.push_back(config::to_inline_yaml(value.value));
@@ -262,7 +263,8 @@ class SweepReader {
         check_varied(entry.key, entry.where, "list." + model.key + "." + entry.key);
         auto axis = std::ranges::find(axes, entry.key, &Axis::key);
         if (axis == axes.end()) {
-          axes.push_back({entry.key, std::vector<std::string>(list->entries.size())});
+          axes.push_back(
+              {.key = entry.key, .values = std::vector<std::string>(list->entries.size()), .where = entry.where});
           axis = axes.end() - 1;
         }
         axis->values[i] = config::to_inline_yaml(entry.value);
@@ -297,7 +299,10 @@ std::vector<std::string> Config::overrides(std::uint64_t i) const {
 
 config::Document Config::document(std::uint64_t i) const {
   config::Document document = model;
-  for (const std::string& text : overrides(i)) config::apply_override(document.tree, text, document.faults);
+  for (const std::string& text : overrides(i)) {
+    const auto axis = std::ranges::find(models.axes(), text.substr(0, text.find('=')), &Axis::key);
+    config::apply_override(document.tree, text, document.faults, axis == models.axes().end() ? "" : axis->where);
+  }
   return document;
 }
 

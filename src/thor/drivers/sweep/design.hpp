@@ -43,6 +43,7 @@ struct Axis {
   std::string key;
   std::vector<std::string> values{};  ///< one by one, in a list "" where a model leaves the key as it is; or
   std::optional<Range> range{};
+  std::string where{};  ///< it is given, "FILE:LINE:COLUMN"
 
   std::uint64_t count() const { return range ? range->count : values.size(); }
 };

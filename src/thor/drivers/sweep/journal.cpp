@@ -63,6 +63,24 @@ std::size_t read_at(int descriptor, void* bytes, std::size_t count, std::uint64_
   return done;
 }
 
+/// Opened and locked for this process alone.
+int open_alone(const std::string& file) {
+  for (;;) {
+    const int opened = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (opened < 0) io::detail::cannot_create(file, errno);
+    if (flock(opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      close(opened);
+      throw Error(ExitCode::output,
+                  fmt::format("{}: another process runs this sweep: wait for it, or write another result", file));
+    }
+    struct stat mine {}, named {};
+    const bool is_named = fstat(opened, &mine) == 0 && stat(file.c_str(), &named) == 0 &&
+                          mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+    if (is_named) return opened;
+    close(opened);  // a process whose sweep was done has removed it meanwhile
+  }
+}
+
 }  // namespace
 
 Journal::Journal(const std::string& result, int rank, std::uint64_t identity, std::size_t numbers, bool keeps_photons)
@@ -71,13 +89,9 @@ Journal::Journal(const std::string& result, int rank, std::uint64_t identity, st
       identity_(identity),
       numbers_(numbers),
       all_numbers_(numbers + (keeps_photons ? place_numbers : 0)),
-      file_(open(own_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)),
+      file_(open_alone(own_)),
       photons_(keeps_photons ? open(photons_of(own_).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666) : -1) {
-  if (file_.id < 0 || (keeps_photons && photons_.id < 0)) io::detail::cannot_create(own_, errno);
-  if (flock(file_.id, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw Error(ExitCode::output,
-                fmt::format("{}: another process runs this sweep: wait for it, or write another result", own_));
-  }
+  if (keeps_photons && photons_.id < 0) io::detail::cannot_create(photons_of(own_), errno);
   const off_t end = lseek(file_.id, 0, SEEK_END);
   const Head head{magic, identity_, all_numbers_};
   Head there{};
@@ -176,7 +190,8 @@ std::map<std::uint64_t, Journal::Place> Journal::find_all() const {
     check_head(name, file.id);
     for (std::uint64_t at = sizeof(Head); read_at(file.id, bytes.data(), bytes.size(), at) == bytes.size();
          at += bytes.size()) {
-      if (parse(bytes, record)) found[record.model] = {name, at, record.status};  // a spoilt one is run again
+      const bool is_whole = parse(bytes, record) && (all_numbers_ == numbers_ || photons_of_record(name, record));
+      if (is_whole) found[record.model] = {name, at, record.status};  // a spoilt one is run again
     }
   }
   return found;
@@ -192,24 +207,26 @@ Record Journal::read(const Place& place) const {
   return record;
 }
 
-std::vector<float> Journal::read_photons(const Place& place) const {
-  const Record record = read(place);
+std::optional<std::vector<float>> Journal::photons_of_record(const std::string& name, const Record& record) const {
   const double* at = record.numbers.data() + numbers_;
-  const Descriptor file(open(photons_of(place.file).c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open(photons_of(name).c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   const double size = file.id >= 0 && fstat(file.id, &status) == 0 ? double(status.st_size) : 0;
   const std::uint64_t hash = (std::uint64_t(at[2]) << 32) | std::uint64_t(at[3]);
-  std::vector<float> photons;
-  if (at[0] >= 0 && at[1] >= 0 && at[0] + at[1] * sizeof(float) <= size) {
-    photons.resize(std::size_t(at[1]));
-    char* bytes = reinterpret_cast<char*>(photons.data());
-    const std::size_t wanted = photons.size() * sizeof(float);
-    if (read_at(file.id, bytes, wanted, std::uint64_t(at[0])) == wanted && io::hash_of({bytes, wanted}) == hash) {
-      return photons;
-    }
-  }
-  throw Error(ExitCode::input, fmt::format("{}: damaged: delete it and {}, and run the sweep again",
-                                           photons_of(place.file), place.file));
+  if (!(at[0] >= 0 && at[1] >= 0 && at[0] + at[1] * sizeof(float) <= size)) return std::nullopt;
+  std::vector<float> photons(static_cast<std::size_t>(at[1]));
+  char* bytes = reinterpret_cast<char*>(photons.data());
+  const std::size_t wanted = photons.size() * sizeof(float);
+  const bool is_whole =
+      read_at(file.id, bytes, wanted, std::uint64_t(at[0])) == wanted && io::hash_of({bytes, wanted}) == hash;
+  return is_whole ? std::optional(std::move(photons)) : std::nullopt;
+}
+
+std::vector<float> Journal::read_photons(const Place& place) const {
+  std::optional<std::vector<float>> photons = photons_of_record(place.file, read(place));
+  if (photons) return *std::move(photons);
+  throw Error(ExitCode::input,
+              fmt::format("{}: damaged while it was used: run the sweep again", photons_of(place.file)));
 }
 
 void Journal::remove_all() const {

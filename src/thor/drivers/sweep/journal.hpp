@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ class Journal {
   void check_head(const std::string& file, int descriptor) const;
   bool parse(std::span<const char> bytes, Record& record) const;
   void append_photons(Record& record);
+  /// None where they are damaged or not there.
+  std::optional<std::vector<float>> photons_of_record(const std::string& name, const Record& record) const;
 
   std::string result_, own_;
   std::uint64_t identity_;

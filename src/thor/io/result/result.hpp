@@ -25,6 +25,9 @@ struct Result {
 
 /// None where the file is not a result of thor. Error(input) where it is damaged, incomplete or of a newer format.
 std::optional<Result> open_result(const std::string& path);
+/// Error(input) that says what a file is that is no result of a run.
+[[noreturn]] void refuse_as_result(const std::string& path, const std::vector<Object>& objects,
+                                   const char* other = "not a result of thor");
 
 /// Value of an attribute as text; "?" where it is missing.
 std::string show(const Attributes& attributes, const std::string& name);
