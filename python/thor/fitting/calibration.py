@@ -48,20 +48,24 @@ def ranks(
     population: int = 1000,
     seed: int = 1,
     least_light: float = 0.0,
+    part: tuple[int, int] = (0, 1),
     tell: Callable[[int], None] = lambda number: None,
     **options: Any,
 ) -> tuple[list[str], Floats]:
     """Of each model, the share of the posterior's samples that lie below the true value of each parameter: uniform from 0 to 1 if
-    fits are right. Models of which less than ``least_light`` escapes are left out."""
+    fits are right. Models of which less than ``least_light`` escapes are left out, and so are such samples. ``part``: which of how
+    many parts of the models."""
     found, names = [], []
     bright = np.flatnonzero(np.sum(models.line * np.diff(models.edges), axis=1) >= least_light)
-    for number, model in enumerate(bright):
+    for number, model in enumerate(bright[part[0] :: part[1]]):
         rng = np.random.default_rng([seed, int(model)])
         width = float(np.exp(rng.uniform(*np.log(widths))))
         z = float(redshift[0] + redshift[1] * rng.standard_normal())
         seen = mock(models, int(model), width=width, redshift=z, resolution=resolution, snr=snr, seed=seed + 7919 * int(model))
         likelihood = Likelihood(emulator, seen, lsf=resolution, redshift=redshift, equivalent_width=widths, **options)
         samples = cool(likelihood, likelihood.prior, likelihood.dimensions, count=population, seed=seed).parts
+        if least_light > 0.0:
+            samples = samples[_light(emulator, likelihood.values(samples)) >= least_light]
         truth = {p.key: float(p.value_of(models.parts[model, i])) for i, p in enumerate(models.parameters)}
         truth |= {EQUIVALENT_WIDTH: width, REDSHIFT: z}
         values = likelihood.values(likelihood.blur(samples, seed))
@@ -69,6 +73,13 @@ def ranks(
         names = likelihood.names
         tell(number + 1)
     return names, np.array(found)
+
+
+def _light(emulator: Emulator, values: Floats) -> Floats:
+    """The share of the line that escapes, of rows of values."""
+    parts = np.stack([p.unit_of(values[:, i]) for i, p in enumerate(emulator.parameters)], axis=1)
+    found: Floats = emulator.spectra(parts)[0] @ np.diff(emulator.edges)
+    return found
 
 
 def held(ranks: Floats, share: float) -> Floats:
