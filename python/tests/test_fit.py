@@ -17,7 +17,7 @@ from support import need_thor, needs_emcee
 
 import thor
 from thor.__main__ import main
-from thor.fitting import calibration, emulator, models, network, observation, sampling
+from thor.fitting import calibration, emulator, models, network, observation, rerun, sampling
 from thor.fitting.likelihood import Likelihood
 
 warnings.filterwarnings("ignore", "The chain is shorter")
@@ -164,6 +164,55 @@ class Answers(Models):
         self.assertLess(of_truth(igm=np.array([[-3000.0, 0.2], [0.0, 0.2], [1.0, 1.0], [3000.0, 1.0]])), right - 8)
 
 
+    def of_parts(self, seen, parts, **options):
+        likelihood = Likelihood(self.emulator, seen, **{"lsf": 6000.0, "redshift": 3.1, **options})
+        return likelihood, float(likelihood(parts)[0])
+
+    def test_covariances_and_known_redshifts(self):
+        """The same errors as a matrix, and the same redshift as one within a range, are the same likelihood."""
+        self.spectrum(snr=60)
+        seen, parts = observation.read(self.folder / "mock.txt"), np.array([[0.4, 0.5, 0.5, 0.4, 0.6]])
+        _, right = self.of_parts(seen, parts)
+        matrix = observation.Observation(seen.low, seen.high, seen.flux, np.diag(seen.covariance), seen.name)
+        self.assertAlmostEqual(self.of_parts(matrix, parts)[1], right, delta=1e-6)
+        free, _ = self.of_parts(seen, np.array([[0.4, 0.5, 0.5, 0.4, 0.5]]), redshift=(3.1, 0.0), redshift_range=(3.0995, 3.1005))
+        fixed, _ = self.of_parts(seen, parts[:, :4])
+        whole = np.array([[0.4, 0.5, 0.5, 0.4, 0.5]])
+        used = np.isin(free.observation.low, fixed.observation.low)
+        for one, two in zip(free.spectra(whole), fixed.spectra(whole[:, :4])):
+            np.testing.assert_allclose(one[0][used], two[0], rtol=0.05, atol=0.05 * np.max(two[0]))
+
+    def test_a_continuum_that_was_subtracted(self):
+        """Its level is that red of the line; taken for a spectrum with its continuum it is another one."""
+        self.spectrum(snr=60, model=4)
+        seen = observation.read(self.folder / "mock.txt")
+        truth = self.spectrum(snr=60, model=4)
+        likelihood, right = self.of_parts(seen, self.parts_of(truth))
+        far = seen.wavelength > self.emulator.wavelength0 * 4.1 * (1 + 1100 / 299792.458)
+        without = observation.Observation(seen.low, seen.high, seen.flux - np.mean(seen.flux[far]), seen.covariance, seen.name)
+        self.assertAlmostEqual(self.of_parts(without, self.parts_of(truth), continuum=False)[1], right, delta=4)
+        self.assertLess(self.of_parts(without, self.parts_of(truth))[1], right - 8)
+
+    def parts_of(self, truth):
+        likelihood = Likelihood(self.emulator, observation.read(self.folder / "mock.txt"), lsf=6000.0, redshift=3.1)
+        return np.array([[float(p.parameter.unit_of(np.array(truth[p.parameter.key]))) for p in likelihood.priors]])
+
+    def test_noise_of_a_run_is_expected_and_a_wrong_model_is_not(self):
+        self.spectrum(snr=30)
+        seen = observation.read(self.folder / "mock.txt")
+        parts = self.parts_of(self.spectrum(snr=30))
+        likelihood, _ = self.of_parts(seen, parts)
+        emulated = likelihood.spectra(parts)[0][0]
+        noise = np.diag(np.full(len(emulated), (0.3 * np.median(likelihood.observation.error)) ** 2))
+        whole = np.linalg.cholesky(likelihood.errors(parts[0]) + noise)
+        rng = np.random.default_rng(4)
+        worse = [rerun._check(likelihood, parts[0], emulated + whole @ rng.standard_normal(len(emulated)), emulated, noise) for _ in range(40)]
+        self.assertLess(sum(check.is_worse for check in worse), 4)
+        growth = np.mean([(check.chi2 - check.emulated_chi2 - check.expected[0]) / check.expected[1] for check in worse])
+        self.assertLess(abs(growth), 0.7)
+        self.assertTrue(rerun._check(likelihood, parts[0], np.roll(emulated, 8), emulated, noise).is_worse)
+
+
 class Sampling(unittest.TestCase):
     def test_two_modes_are_weighed(self):
         """Two Gaussians, one with three quarters of the evidence; a start in the other one would miss it."""
@@ -181,9 +230,17 @@ class Sampling(unittest.TestCase):
         self.assertLess(abs(share - 0.75), 0.08)
         self.assertLess(abs(population.evidence - 1.5 * np.log(2 * np.pi * sigma**2)), 0.3)
         self.assertLess(abs(population.parts[population.parts[:, 0] < 0.5].std() / np.hypot(sigma, np.std(centres[0])) - 1), 0.1)
-        found = sampling.modes(likelihood, population.parts, population.logs)
+        found = sampling.modes(likelihood, population.parts, population.logs, np.arange(2000) % 2.0)
         self.assertEqual(len(found), 2)
         np.testing.assert_allclose(found[0].best, centres[0], atol=0.03)
+        twice = sampling.cool_twice(likelihood, prior, 3, count=2000, seed=3)
+        one, two = (twice.parts[k::2] for k in (0, 1))
+        self.assertEqual(len(one), len(two))
+        self.assertFalse(np.isin(one[:, 0], two[:, 0]).any())  # independent of each other
+        lopsided = np.concatenate([np.where(np.arange(1000)[:, None] % 10 < 9, centres[0], centres[1]), np.where(np.arange(1000)[:, None] % 10 < 3, centres[0], centres[1])])
+        lopsided += 1e-3 * np.random.default_rng(2).standard_normal(lopsided.shape)
+        unsure = sampling.modes(likelihood, lopsided, likelihood(lopsided), np.repeat([0.0, 1.0], 1000))
+        self.assertAlmostEqual(unsure[0].share_error, 0.3, delta=0.03)
 
     def test_chains_that_disagree_are_seen(self):
         rng = np.random.default_rng(1)
@@ -283,6 +340,55 @@ class Spectra(unittest.TestCase):
         self.refuse("no error above 0|eigenvalues above 0|can be used", self.columns(), covariance=self.folder / "c.txt")
         np.savetxt(self.folder / "c.txt", matrix[:5])
         self.refuse("as long as each other", self.columns(), covariance=self.folder / "c.txt")
+        np.savetxt(self.folder / "c.txt", np.full(60, 0.01))
+        self.refuse("not a matrix, which a covariance is", self.columns(), covariance=self.folder / "c.txt")
+
+    def test_rows_that_were_left_out_leave_gaps(self):
+        whole, kept = observation.read(self.columns()), np.r_[0:20, 30:60]
+        seen = observation.read(self.columns(self.wave[kept], self.flux[kept]))
+        np.testing.assert_allclose(seen.low, whole.low[kept], rtol=1e-12)
+        np.testing.assert_allclose(seen.high, whole.high[kept], rtol=1e-12)
+        self.assertEqual((whole.notes, seen.notes), ([], ["1 gap between pixels"]))
+        rising = np.cumsum(np.geomspace(0.3, 3.0, 60)) + 4900  # pixels of other widths touch
+        seen = observation.read(self.columns(rising))
+        np.testing.assert_allclose(seen.low[1:], seen.high[:-1], rtol=1e-12)
+        self.assertEqual(observation.read(self.columns(), mask=[(1.0, 2.0)]).notes, ["the mask 1,2 has no pixel in it"])
+
+    def test_columns_are_found_by_name(self):
+        rows = list(zip(self.wave.tolist(), self.flux.tolist()))
+        expected = observation.read(self.columns())
+        for name, text in (
+            ("order.txt", "\ufeffflux err wave mask\n" + "\n".join(f"{b!r} 0.1 {a!r} 0" for a, b in rows)),
+            ("comment.csv", "# from somewhere\n# ivar, lambda, flux, sky\n" + "\n".join(f"{1 / 0.1**2!r}, {a!r}, {b!r}, 5" for a, b in rows)),
+            ("block.ecsv", "# %ECSV 1.0\n# ---\n# datatype:\n# - name: wave\n#   unit: nm\n#   datatype: float64\n# - {name: who, datatype: string}\n"
+             "# - {name: flux}\n# - {name: error}\nwave who flux error\n" + "\n".join(f'{a / 10!r} "a b" {b!r} 0.1' for a, b in rows)),
+        ):  # fmt: skip
+            with self.subTest(name):
+                seen = observation.read(self.write(name, text))
+                for one, two in ((expected.low, seen.low), (expected.flux, seen.flux), (expected.covariance, seen.covariance)):
+                    np.testing.assert_allclose(one, two, rtol=1e-9)
+        self.refuse("4 columns; name them", self.write("s.txt", "\n".join(f"{a!r} {b!r} 0.1 7" for a, b in rows)))
+        self.refuse("s.txt:2: 4 columns; 3 are needed", self.write("s.txt", "1 2 3\n4 5 6 7\n"))
+
+    def test_fits_files_in_air_or_cut_short(self):
+        try:
+            from astropy.io import fits
+        except ImportError:
+            self.skipTest("astropy is not there")
+        image = fits.PrimaryHDU(self.flux)
+        image.header.update({"CRVAL1": self.wave[0], "CDELT1": self.wave[1] - self.wave[0], "CUNIT1": "Angstrom", "CTYPE1": "AWAV"})
+        fits.HDUList([image, fits.ImageHDU(np.full(60, 0.01), name="STAT")]).writeto(self.folder / "i.fits")
+        seen = observation.read(self.folder / "i.fits")
+        np.testing.assert_allclose(seen.wavelength, observation.read(self.columns(), air=True).wavelength, rtol=1e-9)
+        self.assertIn("air (AWAV)", seen.notes[0])
+        fits.BinTableHDU.from_columns([
+            fits.Column("NAME", "8A", array=["a b"] * 60), fits.Column("WAVE", "D", array=self.wave),
+            fits.Column("FLUX", "D", array=self.flux), fits.Column("ERROR", "D", array=np.full(60, 0.1))]).writeto(self.folder / "t.fits")  # fmt: skip
+        np.testing.assert_allclose(observation.read(self.folder / "t.fits").flux, self.flux)
+        (self.folder / "cut.fits").write_bytes((self.folder / "t.fits").read_bytes()[:3500])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.refuse("cut.fits: ", self.folder / "cut.fits")
 
     def refuse(self, words, *arguments, **options):
         with self.assertRaisesRegex(thor.ArgumentError, words):
@@ -300,8 +406,10 @@ class Spectra(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(words):
                 self.refuse(words, self.columns(wave, flux, error))
+        self.refuse("too small to calculate with", self.columns(error=np.full(60, 1e-200)))
+        self.refuse("7 pixels; at least 8", self.columns(self.wave[:7], self.flux[:7]))
         self.refuse("there is no such file", self.folder / "none.txt")
-        self.refuse("s.txt:2: 2 columns; three are needed", self.write("s.txt", "\n1 2\n"))
+        self.refuse("s.txt:2: 2 columns; 3 are needed", self.write("s.txt", "\n1 2\n"))
         self.refuse("s.txt:2: not numbers: '3 x y'", self.write("s.txt", "1 2 3\n3 x y\n"))
         self.refuse("it has no numbers", self.write("s.txt", "# nothing\n"))
         self.refuse("unit of wavelength 'furlong'", self.columns(), unit="furlong")
@@ -333,11 +441,67 @@ class Refusals(Models):
             with self.subTest(words):
                 self.refuse(words, **options)
 
+    def test_options_that_cannot_be(self):
+        self.spectrum()
+        for words, options in (
+            ("steps: -1 cannot be", {"steps": -1}), ("steps: 3 are too few", {"steps": 3}), ("seed: -2 cannot be", {"seed": -2}),
+            ("equivalent width .--ew.: a range above 0", {"equivalent_width": (5.0, 2.0)}), ("line-spread function is given from 400 to 600", {"lsf": np.array([[400.0, 1.0], [600.0, 1.0]])}),
+            ("transmission of the intergalactic medium is from 0 to 1", {"igm": np.array([[-100.0, 0.5], [100.0, 3.0]])}),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.refuse(words, **options)
+        seen = observation.read(self.folder / "mock.txt")
+        cut = Likelihood(self.emulator, seen, lsf=6000.0, redshift=3.1, priors=[("column_density", 1e10, 1e19)])
+        self.assertIn("the prior of dataset.column_density is cut to the range of the models, 1e+18 to 1e+19", cut.observation.notes)
+
+    def test_emulators_that_were_damaged(self):
+        path = self.folder / "damaged.emulator"
+        for words, harm in (
+            ("parts of it are missing", lambda file: file.pop("continuum")), ("do not fit each other", lambda file: [file["line"].pop(key) for key in ("weights3", "offsets3")]),
+            ("not numbers", lambda file: file["line/weights0"].write_direct(np.full(file["line/weights0"].shape, np.nan, np.float32))),
+            ("not an emulator of this version", lambda file: file.attrs.update({"emulator_version": 1})),
+        ):  # fmt: skip
+            with self.subTest(words):
+                self.emulator.save(path)
+                with h5py.File(path, "a") as file:
+                    harm(file)
+                with self.assertRaisesRegex(thor.ResultError, words):
+                    emulator.Emulator.load(path)
+        self.emulator.save(path)
+        same = emulator.Emulator.load(path).spectra(np.array([[0.4, 0.5, 0.5]]))
+        for one, two in zip(same, self.emulator.spectra(np.array([[0.4, 0.5, 0.5]]))):
+            np.testing.assert_array_equal(one, two)
+
+    def test_columns_of_parameters_have_their_keys(self):
+        tests = models.load(self.folder / "tests.h5")
+        other = models.Models(**{**vars(tests), "parameters": tests.parameters[::-1], "parts": tests.parts[:, ::-1]})
+        np.testing.assert_array_equal(emulator._of_models(other, tests)[0], tests.parts)
+
+    def test_sources_that_raw_photons_do_not_cover(self):
+        tests, photons = models.load(self.folder / "tests.h5"), models.load_photons(self.folder / "models.h5")
+        wide = [models.Parameter(p.key, p.unit, p.low, 3 * p.high if p.key.endswith("sigma") else p.high, p.log) for p in tests.parameters]
+        with self.assertRaisesRegex(thor.ArgumentError, "for sources of 900 km/s, .* % of the light is at velocities that next to no photon"):
+            emulator._require_light(models.Photons(**{**vars(photons), "number": lambda v: np.where(np.abs(v) < 800, 10.0, 0.0)}), models.Models(**{**vars(tests), "parameters": wide}), emulator._width(models.Models(**{**vars(tests), "parameters": wide})))
+        with self.assertRaisesRegex(thor.ArgumentError, "no photon was emitted at -14.. km/s, where the continuum"):
+            emulator._require_light(models.Photons(**{**vars(photons), "number": lambda v: np.where(np.abs(v) < 1200, 10.0, 0.0)}), tests, emulator._width(tests))
+        dusty = tests.configuration.replace("generators:\n", "  dust:\n    tau: 0.4\n    albedo: 0.25\ngenerators:\n", 1)
+        self.assertNotEqual(dusty, tests.configuration)
+        self.assertAlmostEqual(emulator._dust(models.Models(**{**vars(tests), "configuration": dusty}))(tests.parts[0]), 0.3)
+        with self.assertRaisesRegex(thor.ArgumentError, "a varied albedo"):
+            varied = [models.Parameter("dataset.dust.albedo", "", 0, 1), *tests.parameters]
+            emulator._dust(models.Models(**{**vars(tests), "parameters": varied}))
+        for wrong in ("law: smc", "cross_section: 1e-21 cm^2"):
+            with self.assertRaisesRegex(thor.ArgumentError, "with raw photons the dust has an optical depth"):
+                emulator._dust(models.Models(**{**vars(tests), "configuration": dusty.replace("albedo: 0.25", wrong)}))
+
     def test_emulators(self):
         folder = self.folder
         photons, tests, mocks = models.load_photons(folder / "models.h5"), models.load(folder / "tests.h5"), self.mocks
         with self.assertRaisesRegex(thor.ArgumentError, "has models of .*errors are measured with others"):
             emulator.Emulator.of(mocks, mocks, steps=1)
+        dark = models.Models(**{**vars(tests), "line": tests.line * (np.arange(48) < 12)[:, None]})
+        with self.assertRaisesRegex(thor.ArgumentError, "12 tests have light to measure errors with; at least 20"):
+            emulator.Emulator.of(photons, dark, steps=1)
         with self.assertRaisesRegex(thor.ArgumentError, "20 models have light to learn from; at least 50"):
             rows = ("parts", "line", "line_error", "continuum", "continuum_error")
             few, others = (models.Models(**{**vars(tests), **{key: getattr(tests, key)[part] for key in rows}}) for part in (slice(0, 20), slice(20, 48)))
@@ -362,6 +526,18 @@ class Refusals(Models):
             make_sweep(folder, name, model, 2, 100, 1, more)
             with self.assertRaisesRegex(thor.ArgumentError, words):
                 (models.load_photons if model == "raw.yaml" else models.load)(folder / f"{name}.h5")
+        make_sweep(folder, "words", "shell.yaml", 2, 100, 1, "  acceleration.core_skip: [none, local]")
+        with self.assertRaisesRegex(thor.ArgumentError, "varies acceleration.core_skip, whose values are words"):
+            models.load(folder / "words.h5")
+        doubled = SPECTRA + ", {type: spectrum, name: again, generator: line, axis: velocity, range: [-1500 km/s, 1500 km/s], bins: 150}"
+        (folder / "two_spectra.yaml").write_text(SHELL.replace("OUTPUTS", doubled).replace("DUST", ""))
+        make_sweep(folder, "doubled", "two_spectra.yaml", 2, 100, 1)
+        with self.assertRaisesRegex(thor.ArgumentError, "are of the same light: keep one of them"):
+            models.load(folder / "doubled.h5")
+        with self.assertRaisesRegex(thor.ResultError, "it is a directory: for fits, let the sweep write a file"):
+            models.load(folder)
+        with self.assertRaisesRegex(thor.ArgumentError, "0 steps of learning are too few"):
+            emulator.Emulator.of(photons, tests, steps=0)
         waves = (folder / "raw.yaml").read_text().replace("[-2000 km/s, 2000 km/s]", "[1208 Angstrom, 1224 Angstrom]")
         (folder / "angstrom.yaml").write_text(waves)
         make_sweep(folder, "waves", "angstrom.yaml", 2, 100, 1)
@@ -434,7 +610,10 @@ class Command(Models):
         for code, words in (
             (2, ["fit", spectrum, "--model", model, "--z", "9", "--lsf", "6000", "-o", self.folder / "x.h5"]),
             (2, ["fit", spectrum, "--model", model, "--z", "nine", "--lsf", "6000", "-o", self.folder / "x.h5"]),
+            (2, ["fit", spectrum, "--model", model, "--z", "3.1", "--lsf", "6000", "-o", self.folder / "x.txt"]),
+            (2, ["fit", spectrum, "--model", model, "--z", "3.1", "--lsf", "6000", "-o", self.folder / "tests.h5", "--igm", self.folder / "tests.h5", "--overwrite"]),
             (3, ["fit", spectrum, "--model", spectrum, "--z", "3.1", "--lsf", "6000", "-o", self.folder / "x.h5"]),
+            (3, ["fit", self.folder / "raw.yaml", "--model", model, "--z", "3.1", "--lsf", "6000", "-o", self.folder / "x.h5"]),
             (3, ["emulate", spectrum, "--test", spectrum, "-o", self.folder / "x.emulator"]),
             (6, ["emulate", self.folder / "models.h5", "--test", self.folder / "tests.h5", "-o", model]),
         ):

@@ -9,6 +9,7 @@ import numpy as np
 from support import need_thor
 
 import thor
+from thor import postprocess
 
 RANGE = ["-2500 km/s", "2500 km/s"]
 BASE = {
@@ -105,6 +106,15 @@ class ReweightTest(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             thor.reweight(result.photons, sigma=40)
+        with self.assertWarnsRegex(thor.ReweightingWarning, "what dust leaves of 3000 photons is as good as"):
+            thor.reweight(result.photons, dust=2000)
+        with self.assertWarnsRegex(thor.ReweightingWarning, "of the light is to be at velocities"):  # few are enough to be noisy, not to be there
+            thor.reweight(result.photons, sigma=0.05)
+
+    def test_share_that_has_no_photons(self):
+        """Of a Gaussian of 100 km/s beyond 100 and 200 km/s."""
+        for end, share in ((100, 0.3173), (200, 0.0455)):
+            self.assertAlmostEqual(postprocess.left_out(lambda v: np.where(np.abs(v) < end, 5.0, 0.0), 100.0), share, delta=0.005)
 
     def test_refusals(self):
         result = self.run_thor("wide", 300, 800, 3)
@@ -126,6 +136,12 @@ class ReweightTest(unittest.TestCase):
         apart[1]["position"] = ["0.1 kpc", "0 kpc", "0 kpc"]
         with self.assertRaisesRegex(thor.ArgumentError, "one place"):
             thor.reweight(self.run_thor("apart", 1, 1, 1, generators=apart).photons, sigma=100)
+        moving = source(10, 800, 3)["generators"]
+        moving[0]["velocity"] = ["100 km/s", "0 km/s", "0 km/s"]
+        with self.assertRaisesRegex(thor.ArgumentError, "sources at rest"):
+            thor.reweight(self.run_thor("moving", 1, 1, 1, generators=moving).photons, sigma=100)
+        with self.assertRaisesRegex(thor.ArgumentError, "reweighted already"):
+            thor.reweight(thor.reweight(result.photons, sigma=300), dust=1)
 
 
 if __name__ == "__main__":

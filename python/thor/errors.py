@@ -30,6 +30,10 @@ class ResultError(Error):
     """The file is missing, damaged, or not a result of thor."""
 
 
+class InputError(ArgumentError, ResultError):
+    """A file of an observation is missing, damaged, or has numbers that cannot be used."""
+
+
 class IncompleteRunWarning(UserWarning):
     """The run was cut short; if photons were still in flight, its result is biased."""
 

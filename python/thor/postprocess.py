@@ -18,13 +18,16 @@ from .protocols import RunData
 from .quantity import in_unit, read
 from .resolved import generators_of
 
+#: Keys of a source that may differ where photons of one stand for those of another.
+OF_LIGHT = ("name", "photons", "luminosity", "spectrum")
+
 _FEW, _SMALL_SHARE, _LEFT_OUT = 100, 0.02, 0.01
 
 
 class Reweighted(Photons):
     """Photons with other weights: ``spectrum``, ``towards``, ``select`` and ``weights`` are those of :class:`Photons`.
 
-    ``effective`` is the number of photons of equal weight whose sum would be as noisy, (sum w)^2 / sum w^2 of all that were emitted.
+    ``effective`` is the number of photons of equal weight whose sum would be as noisy: (sum w)^2 / sum w^2, with what dust leaves.
     """
 
     def __init__(
@@ -50,7 +53,7 @@ class Reweighted(Photons):
 
     @property
     def effective(self) -> float:
-        return float(np.sum(self._emitted) ** 2 / np.sum(self._emitted**2)) if self.count else 0.0
+        return _effective(self.weights())
 
     def escape_fraction(self) -> tuple[float, float]:
         """Escaped over emitted luminosity, and its Monte Carlo error."""
@@ -82,6 +85,8 @@ def reweight(
 
     A :class:`ReweightingWarning` says where too few photons carry the light, or where no photon was emitted.
     """
+    if isinstance(photons, Reweighted):
+        raise ArgumentError("these photons were reweighted already: give all that is asked for at once, to the photons of the run")
     result = photons._result
     new = Reweighted(result, photons._group, photons, np.ones(photons.count, dtype=bool))
     new._emitted = np.array(photons.initial_weights(), dtype=np.float64)
@@ -98,21 +103,46 @@ def reweight(
         new._emitted *= _ratio(result, photons, width, ew)
     if dust is not None:
         new._left = _left_by_dust(result, photons, in_unit(dust, "", "dust"), in_unit(albedo, "", "albedo"))
-    few = new.effective < max(_FEW, _SMALL_SHARE * photons.count)
-    if few:
-        text = f"{result.path}: the weights of {photons.count} photons are as good as {new.effective:.0f} equal ones: run a source like the one that is asked for"
+    emitted = _effective(new._emitted)
+    if emitted < max(_FEW, _SMALL_SHARE * photons.count):
+        text = f"{result.path}: the weights of {photons.count} photons are as good as {emitted:.0f} equal ones: run a source like the one that is asked for"
+        warnings.warn(text, ReweightingWarning, stacklevel=2)
+    elif new.effective < _FEW:
+        text = f"{result.path}: what dust leaves of {photons.count} photons is as good as {new.effective:.0f} of equal weight: run more photons, or dust itself"
         warnings.warn(text, ReweightingWarning, stacklevel=2)
     return new
 
 
+def _effective(weights: Floats) -> float:
+    squares = float(np.sum(weights**2))
+    return float(np.sum(weights)) ** 2 / squares if squares > 0.0 else 0.0
+
+
+def require_one_place(sources: list[dict[str, Any]]) -> None:
+    """Photons of one source may stand for those of another only if nothing but their frequencies differs."""
+    places = [{k: v for k, v in source.items() if k not in OF_LIGHT} for source in sources]
+    if any(p != places[0] or p["type"] != "point" for p in places):
+        raise ArgumentError("reweighting needs point sources in one place, with one direction and velocity")
+    for end in places[0].get("velocity", []):
+        found = read(str(end))
+        if found is None or found[0] != 0.0:
+            raise ArgumentError("reweighting needs sources at rest: their photons have other velocities than their spectrum (velocity: [0, 0, 0])")
+
+
+def left_out(number: Callable[[Floats], Floats], sigma: float) -> float:
+    """Share of a Gaussian's light at velocities with fewer than a photon in its width; ``number``: of photons per km/s."""
+    v, step = np.linspace(-6.0, 6.0, 1201, retstep=True)
+    weight = np.exp(-0.5 * v**2) / np.sqrt(2.0 * np.pi) * step
+    return float(np.sum(weight[number(sigma * v) * sigma < 1.0]))
+
+
 def _ratio(result: RunData, photons: Photons, sigma: float, equivalent_width: float | None) -> Floats:
-    """Wanted over actual density of initial velocities; its mean is 1 where photons are wherever there is to be light."""
+    """Wanted over actual density of initial velocities."""
     sources = generators_of(result.config)
     parts = [(source_density(source["spectrum"], result.line.wavelength0), g["photons"]) for source, g in zip(sources, result.generators)]
-    alone = ("name", "photons", "luminosity", "spectrum")
-    places = [{k: v for k, v in source.items() if k not in alone} for source in sources]
-    if len(parts) != len(result.generators) or any(p != places[0] or p["type"] != "point" for p in places):
-        raise ArgumentError("reweighting needs point sources in one place, with one direction and velocity")
+    if len(parts) != len(result.generators):
+        raise ArgumentError("reweighting needs generators whose photons are all there")
+    require_one_place(sources)
     if not np.allclose(photons.initial_weights(), photons.initial_weights()[:1], rtol=1e-6):
         raise ArgumentError("reweighting needs generators with equal luminosities for each of their photons")
     velocity = np.asarray(photons["velocity_initial"], dtype=np.float64)
@@ -128,9 +158,9 @@ def _ratio(result: RunData, photons: Photons, sigma: float, equivalent_width: fl
         inside = (velocity >= low) & (velocity <= high)
         wanted = (line * wanted + inside) / (line + high - low)
     ratio: Floats = wanted / actual
-    mean, error = float(np.mean(ratio)), float(np.std(ratio)) / max(len(ratio), 1) ** 0.5
-    if 1.0 - mean > _LEFT_OUT + 4.0 * error:
-        text = f"{result.path}: {100 * (1 - mean):.0f} % of the light is to be at velocities that no photon was emitted with: run a wider source"
+    missing = left_out(lambda v: np.asarray(sum(count * density(v) for density, count in parts), dtype=np.float64), sigma)
+    if missing > _LEFT_OUT:
+        text = f"{result.path}: {100 * missing:.0f} % of the light is to be at velocities that next to no photon was emitted with: run a wider source"
         warnings.warn(text, ReweightingWarning, stacklevel=3)
     return ratio
 

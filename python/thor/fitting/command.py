@@ -61,22 +61,33 @@ def add_fit(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Errors are raised."""
     _warn_of_slow_matrices()
-    quiet = warnings.catch_warnings()
-    if arguments.command == "emulate":
-        _refuse_existing([arguments.output], arguments.overwrite)
-        options = {} if arguments.steps is None else {"steps": arguments.steps}
-        models: Models | Photons = load_photons(arguments.file) if has_photons(arguments.file) else load(arguments.file)
-        made = Emulator.of(models, load(arguments.test), seed=arguments.seed, tell=progress, **options)
-        progress("")
-        made.save(arguments.output)
-        _say(made.describe())
-        _say(f"wrote {arguments.output}")
-        return
-    stem = os.path.splitext(arguments.output)[0]
+    (_emulate if arguments.command == "emulate" else _fit)(arguments)
+
+
+def _emulate(arguments: argparse.Namespace) -> None:
+    _require_free([arguments.output], [arguments.file, arguments.test], arguments.overwrite)
+    options = {} if arguments.steps is None else {"steps": arguments.steps}
+    models: Models | Photons = load_photons(arguments.file) if has_photons(arguments.file) else load(arguments.file)
+    made = Emulator.of(models, load(arguments.test), seed=arguments.seed, tell=progress, **options)
+    progress("")
+    made.save(arguments.output)
+    _say(made.describe())
+    if made.is_coarse:
+        _say("warning: this is coarse: intervals of fits will be wider than they could be; learn from more models, or narrower ranges")
+    _say(f"wrote {arguments.output}")
+
+
+def _fit(arguments: argparse.Namespace) -> None:
+    stem, ending = os.path.splitext(arguments.output)
+    if ending not in (".h5", ".hdf5"):
+        raise ArgumentError(f"-o {arguments.output}: a name that ends in .h5; the page and the best model have the same one with .pdf, .png and .yaml")
     names = [arguments.output, *(stem + ending for ending in (".pdf", ".png", ".yaml"))]
-    _refuse_existing(names, arguments.overwrite)
+    inputs = [arguments.file, arguments.model, *(name for name in (arguments.covariance, arguments.igm, arguments.lsf) if name and os.path.exists(name))]
+    _require_free(names, inputs, arguments.overwrite)
+    if arguments.overwrite and os.path.exists(names[3]) and not os.path.exists(names[0]):
+        raise ArgumentError(f"{names[3]} is not of a fit, since there is no {names[0]}: give another name to -o")
     optional("matplotlib")
-    with quiet:
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in the text
         found = fit(
             arguments.file, arguments.model, redshift=_redshift(arguments.z), redshift_range=arguments.z_range, lsf=arguments.lsf,
@@ -85,13 +96,13 @@ def run(arguments: argparse.Namespace) -> None:
             walkers=arguments.walkers, steps=arguments.steps, burn=arguments.burn, seed=arguments.seed, rerun=arguments.rerun, tell=progress,
         )  # fmt: skip
     progress("")
-    print(found, flush=True)
     found.save(names[0])
     with replacing(names[3]) as partial, open(partial, "w", encoding="utf-8") as file:
         file.write(found.best_configuration)
     for name in names[1:3]:
         found.plot(name)
     _say(f"wrote {', '.join(names)} in {found.seconds:.0f} s")
+    print(found, flush=True)
 
 
 def _warn_of_slow_matrices() -> None:
@@ -111,8 +122,13 @@ def _say(text: str) -> None:
     print(f"thor: {text}", file=sys.stderr)
 
 
-def _refuse_existing(names: list[str], overwrite: bool) -> None:
+def _require_free(names: list[str], inputs: list[str], overwrite: bool) -> None:
+    """Before long work: results can be written, and are not what is read."""
     require_place(names[0])
+    read = {os.path.realpath(name) for name in inputs}
+    for name in names:
+        if os.path.realpath(name) in read:
+            raise ArgumentError(f"{name} would be written, and is read: give another name to -o")
     there = [name for name in names if os.path.exists(name)]
     if there and not overwrite:
         raise FileExistsError(17, f"it exists: give another name, or --overwrite: {there[0]}")

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from .. import reading, resolved
 from ..errors import ArgumentError, ResultError
 from ..line import C_KMS, Floats
+from ..postprocess import OF_LIGHT, left_out
+from ..quantity import in_unit, read
 from ..replacing import replacing
 from .models import Models, Parameter, Photons
 from .network import Network, Single, train
@@ -23,17 +25,21 @@ from .network import Network, Single, train
 #: The resolution, as lambda over its full width at half maximum, at which errors are stated, and the pixels [Angstrom at rest].
 RESOLUTION, PIXEL = 6000.0, 0.2
 
-_FORMAT = 1
+_FORMAT = 2
 _HIDDEN = (384, 384, 384, 384)
 _WAVES = 3  # sines and cosines of each parameter, beside itself
 _STEPS = 12000
 _LEAST_LIGHT = 0.003  # a model of which less escapes has too few photons to learn from
-_LEAST_MODELS = 50
+_LEAST_MODELS, _LEAST_TESTS = 50, 20
+_COARSE = 0.05, 0.15  # largest error over the peak, in the median and of 95 in 100, above which a warning is due
 _MODES, _MODES_BEHIND, _MOST_SPREAD = 12, 4, 1.5  # shapes of errors, of the line and of the continuum
 _PEAK_WEIGHT = 3.0
 _WIDTH, _BRIGHT = 60.0, 50.0  # equivalent width [Angstrom] and S/N of spectra whose bias is measured
 _FOLDS, _LEAST_REST = 5, 0.1
+_NOW_AND_THEN = 30.0  # seconds
+_STIFFNESS = (0.01, 0.1, 1.0, 10.0)  # of the trend of errors
 _ALBEDO = 0.32  # of dust, unless the configuration says it
+_LEFT_OUT, _WINDOW = 0.01, 50.0  # of the line's light; km/s of a continuum that have a photon at least
 _SPECTRA, _DRAWS = 2**17, (4, 32)  # that are made of photons, and of each model
 
 
@@ -70,7 +76,8 @@ class Emulator:
     continuum: Part | None
     configuration: str
     source: str = ""
-    error: Floats | None = None  # of each held-out model: the largest, over its peak
+    error: Floats | None = None  # of each held-out model: the largest, over its peak; of its continuum, over its level
+    continuum_error: Floats | None = None
     bias: Floats | None = None  # covariance of what fits are wrong by: parts of the parameters, ln of the equivalent width, km/s
 
     def spectra(self, parts: Floats) -> tuple[Floats, Floats | None]:
@@ -85,13 +92,19 @@ class Emulator:
     def of(cls, models: Models | Photons, tests: Models, *, steps: int = _STEPS, hidden: tuple[int, ...] = _HIDDEN, seed: int = 1, tell: Callable[[str], None] = lambda text: None) -> Emulator:
         """Learns the spectra of a sweep; its errors are those of other models, with more photons, that it never saw. Of raw photons
         it makes spectra with all widths of the source and all dust within the ranges that the tests have."""
+        if steps < 1:
+            raise ArgumentError(f"{steps} steps of learning are too few")
         _require_alike(models, tests)
-        parts, line, flat = _of_photons(models, tests, seed) if isinstance(models, Photons) else _of_models(models)
+        bright = int(np.sum(np.sum(tests.line * np.diff(tests.edges), axis=1) > _LEAST_LIGHT))
+        if bright < _LEAST_TESTS:
+            raise ArgumentError(f"{tests.path}: {bright} tests have light to measure errors with; at least {_LEAST_TESTS} are needed")
+        parts, line, flat = _of_photons(models, tests, seed) if isinstance(models, Photons) else _of_models(models, tests)
         dv = np.diff(tests.edges)
         smooth = smoothing(tests.edges, C_KMS / RESOLUTION)
         enough = np.sum(line * dv, axis=1) > _LEAST_LIGHT
-        if np.sum(enough) < _LEAST_MODELS:
-            raise ArgumentError(f"{models.path}: {int(np.sum(enough))} models have light to learn from; at least {_LEAST_MODELS} are needed")
+        distinct = int(np.sum(np.any(enough.reshape(len(models), -1), axis=1)))
+        if distinct < _LEAST_MODELS:
+            raise ArgumentError(f"{models.path}: {distinct} models have light to learn from; at least {_LEAST_MODELS} are needed")
         peak = np.maximum(_peaks(line, smooth), 1e-30)
         weight = _PEAK_WEIGHT / np.sqrt(len(dv))
         wanted = np.column_stack([line / peak[:, None], np.log(peak) / weight]).astype(np.float32)[enough]
@@ -118,6 +131,8 @@ class Emulator:
         if self.continuum is not None and flat is not None and tests.continuum is not None and tests.continuum_error is not None:
             self.continuum = Part(self.continuum.network, *_errors(flat - tests.continuum, tests.continuum_error, tests.parts, smooth, _MODES_BEHIND))
         self.error = largest_errors(self.edges, self.wavelength0, line[good], tests.line[good])
+        if flat is not None and tests.continuum is not None:
+            self.continuum_error = largest_errors(self.edges, self.wavelength0, flat, tests.continuum)
         self._measure_bias(tests, smooth, good)
 
     def _measure_bias(self, tests: Models, smooth: Floats, good: npt.NDArray[np.bool_]) -> None:
@@ -170,14 +185,20 @@ class Emulator:
         """What it can, in a line."""
         if self.error is None:
             return "emulator without tests"
-        middle, most = np.quantile(self.error, [0.5, 0.95])
-        return f"largest error, over the peak, of {len(self.error)} models that it never saw, at R = {RESOLUTION:.0f} in pixels of {PIXEL} Angstrom: {100 * middle:.1f} % in the median, {100 * most:.1f} % of 95 in 100"
+        said = "largest error, over the peak, of {} models that it never saw, at R = {:.0f} in pixels of {} Angstrom: {}".format(len(self.error), RESOLUTION, PIXEL, _quantiles(self.error))
+        return said if self.continuum_error is None else f"{said}; of the continuum {_quantiles(self.continuum_error)}"
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether intervals of fits will be those of the emulator more than those of a good spectrum."""
+        return self.error is not None and bool(np.any(np.quantile(self.error, [0.5, 0.95]) > _COARSE))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         with replacing(path) as partial, h5py.File(partial, "w") as file:
-            file.attrs.update({"kind": "emulator", "emulator_version": _FORMAT, "wavelength0": self.wavelength0, "sweep": self.configuration, "source": self.source})
+            file.attrs.update({"kind": "emulator", "emulator_version": _FORMAT, "wavelength0": self.wavelength0, "sweep": self.configuration, "source": self.source,
+                               "parts": "line" if self.continuum is None else "line continuum"})  # fmt: skip
             file["edges"] = self.edges
-            for key, values in (("error", self.error), ("bias", self.bias)):
+            for key, values in (("error", self.error), ("continuum_error", self.continuum_error), ("bias", self.bias)):
                 if values is not None:
                     file[key] = values
             for number, p in enumerate(self.parameters):
@@ -191,6 +212,22 @@ class Emulator:
                 for layer, (w, b) in enumerate(zip(part.network.weights, part.network.offsets)):
                     group[f"weights{layer}"], group[f"offsets{layer}"] = w, b
 
+    def _require_whole(self, has_continuum: bool) -> None:
+        """That its parts fit each other: raises a ValueError."""
+        bins, dims = len(self.edges) - 1, len(self.parameters)
+        if bins < 1 or dims < 1 or not np.all(np.diff(self.edges) > 0) or has_continuum != (self.continuum is not None):
+            raise ValueError("parts of it are missing")
+        for part, last in ((self.line, bins + 1), (self.continuum, bins)):
+            if part is None:
+                continue
+            sizes = [w.shape for w in part.network.weights]
+            chained = all(a[1] == b[0] for a, b in zip(sizes, sizes[1:])) and all(o.shape == w[1:] for o, w in zip(part.network.offsets, sizes))
+            if not sizes or sizes[0][0] != inputs(np.zeros((1, dims))).shape[1] or sizes[-1][1] != last or not chained or part.shapes.shape[1:] != (bins,) or part.rest.shape != (bins,) or part.trend.shape != _quadratic(np.zeros((1, dims))).shape[1:]:
+                raise ValueError("its parts do not fit each other")
+            arrays: list[Any] = [*part.network.weights, *part.network.offsets, part.shapes, part.rest, part.trend, part.spread]
+            if not all(np.all(np.isfinite(values)) for values in arrays):
+                raise ValueError("it has values that are not numbers")
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Emulator:
         name = str(path)
@@ -202,12 +239,22 @@ class Emulator:
                     raise ResultError(f"{name}: it is a sweep: make an emulator of it: python3 -m thor emulate {name} --test TESTS.h5 -o shells.emulator")
                 if file.attrs.get("kind") != "emulator" or file.attrs.get("emulator_version") != _FORMAT:
                     raise ResultError(f"{name}: not an emulator of this version of thor: make it again with python3 -m thor emulate")
+                about = str(file.attrs["parts"]).split()
                 parts = {key: _part(file[key]) for key in ("line", "continuum") if key in file}
                 keys = [Parameter(str(g.attrs["key"]), str(g.attrs["units"]), float(g.attrs["low"]), float(g.attrs["high"]), bool(g.attrs["log"])) for g in file["parameters"].values()]
-                error, bias = (file[key][()] if key in file else None for key in ("error", "bias"))
-                return cls(keys, file["edges"][()], float(file.attrs["wavelength0"]), parts["line"], parts.get("continuum"), str(file.attrs["sweep"]), str(file.attrs["source"]), error, bias)
-        except (OSError, KeyError) as error:
+                errors = [file[key][()] if key in file else None for key in ("error", "continuum_error", "bias")]
+                found = cls(keys, file["edges"][()], float(file.attrs["wavelength0"]), parts["line"], parts.get("continuum"), str(file.attrs["sweep"]), str(file.attrs["source"]), *errors)
+            found._require_whole("continuum" in about)
+            return found
+        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
+            if isinstance(error, ResultError):
+                raise
             raise ResultError(f"{name}: not an emulator, or damaged: {error}") from error
+
+
+def _quantiles(errors: Floats) -> str:
+    middle, most = np.quantile(errors, [0.5, 0.95])
+    return f"{100 * middle:.1f} % in the median, {100 * most:.1f} % of 95 in 100"
 
 
 def smoothing(edges: Floats, width: Floats | float) -> Floats:
@@ -258,13 +305,9 @@ def _errors(difference: Floats, noise: Floats, parts: Floats, smooth: Floats, co
     seen = difference @ smooth.T
     variance, expected = np.mean(seen**2, axis=1), np.mean(noise**2 @ (smooth**2).T, axis=1)
     measured = np.maximum(variance - expected, 0.1 * variance)
-    design, logs = _quadratic(parts), np.log(measured)
-    ridge = 1e-2 * len(design) * np.eye(design.shape[1])
-    ridge[0, 0] = 0.0
-    trend = np.linalg.solve(design.T @ design + ridge, design.T @ logs)
-    left = logs - design @ trend
-    trend[0] -= float(np.mean(design @ trend))
-    scale = np.exp(0.5 * np.clip(design @ trend, -6.0, 6.0))
+    trend, unseen_trend = _trend(_quadratic(parts), np.log(measured))
+    left = np.log(measured) - float(np.mean(np.log(measured))) - unseen_trend
+    scale = np.exp(0.5 * np.clip(unseen_trend, -6.0, 6.0))
     scaled, own = seen / scale[:, None], noise**2 / scale[:, None] ** 2
     covariance = _covariance(scaled, own, smooth)
     values, vectors = _largest(covariance, count)
@@ -278,12 +321,37 @@ def _errors(difference: Floats, noise: Floats, parts: Floats, smooth: Floats, co
     values = np.minimum(values, np.maximum(unseen, 0.0))
     # Of a model the variance is known from as many independent numbers as there are shapes of equal size.
     numbers = max(float(np.sum(values) ** 2 / max(np.sum(values**2), 1e-300)), 1.0)
-    spread = float(np.sqrt(np.clip(np.var(left) * len(left) / max(len(left) - len(trend), 1) - 2.0 / numbers, 0.0, _MOST_SPREAD**2)))
+    spread = float(np.sqrt(np.clip(np.var(left) - 2.0 / numbers, 0.0, _MOST_SPREAD**2)))
     factors, weights = mixture(spread)
     whole = float(weights @ factors)
     shapes = (np.sqrt(values / whole) * vectors).T
     diagonal = np.maximum(np.diag(covariance), 0.0) / whole
     return shapes, np.maximum(diagonal - np.sum(shapes**2, axis=0), _LEAST_REST * diagonal), trend, spread
+
+
+def _trend(design: Floats, logs: Floats) -> tuple[Floats, Floats]:
+    """Coefficients of logarithms, without their mean, as stiff as models ask for that they were not fitted to; and for each model
+    what the others say of it."""
+    folds = np.arange(len(design)) % _FOLDS
+
+    def solve(rows: npt.NDArray[np.bool_], stiffness: float) -> Floats:
+        ridge = stiffness * np.sum(rows) * np.eye(design.shape[1])
+        ridge[0, 0] = 0.0
+        return np.asarray(np.linalg.solve(design[rows].T @ design[rows] + ridge, design[rows].T @ logs[rows]))
+
+    best: tuple[float, float, Floats] | None = None
+    for stiffness in _STIFFNESS:
+        found = np.empty(len(logs))
+        for fold in range(_FOLDS):
+            found[folds == fold] = design[folds == fold] @ solve(folds != fold, stiffness)
+        wrong = float(np.mean((logs - found) ** 2))
+        if best is None or wrong < best[0]:
+            best = wrong, stiffness, found
+    assert best is not None
+    trend = solve(np.ones(len(logs), bool), best[1])
+    mean = float(np.mean(best[2]))
+    trend[0] -= mean
+    return trend, best[2] - mean
 
 
 def _covariance(scaled: Floats, own: Floats, smooth: Floats) -> Floats:
@@ -316,13 +384,15 @@ def _require_alike(models: Models | Photons, tests: Models) -> None:
     if mine != theirs:
         differ = sorted(key for key in {*mine, *theirs} if mine.get(key) != theirs.get(key))
         raise ArgumentError(f"{tests.path} has another gas than {models.path}: {', '.join(differ)}")
-    known = {row.tobytes() for row in models.parts}
-    if any(row.tobytes() in known for row in tests.parts[:, [i for i, p in enumerate(tests.parameters) if p.key in given]]):
+    both = [key for key in wanted if key in given]
+    mine_, theirs_ = (m.parts[:, [[p.key for p in m.parameters].index(key) for key in both]] for m in (models, tests))
+    known = {row.tobytes() for row in mine_}
+    if any(row.tobytes() in known for row in theirs_):
         raise ArgumentError(f"{tests.path} has models of {models.path}: errors are measured with others; give it another seed")
 
 
 def _gas(configuration: str, varied: Iterable[str]) -> dict[str, str]:
-    """Line and dataset of a sweep's model, without what is varied and without dust."""
+    """What light depends on in a sweep's model, without what is varied, dust, and the spectra of the sources."""
     found: dict[str, str] = {}
 
     def walk(node: Any, path: str) -> None:
@@ -333,8 +403,9 @@ def _gas(configuration: str, varied: Iterable[str]) -> dict[str, str]:
             found[path] = str(node)
 
     text = resolved.read(configuration)
-    walk({key: text.get(key) for key in ("line", "dataset")}, "")
-    return found
+    walk({key: text.get(key) for key in ("line", "line_list", "dataset", "physics", "numerics", "limits")}, "")
+    places = {str(sorted((k, str(v)) for k, v in source.items() if k not in OF_LIGHT)) for source in resolved.generators_of(configuration)}
+    return {**found, "generators (place, direction or velocity)": str(sorted(places))}
 
 
 def _afterwards(tests: Models) -> list[str]:
@@ -342,16 +413,17 @@ def _afterwards(tests: Models) -> list[str]:
     return [p.key for p in tests.parameters if p.key == "dataset.dust.tau" or p.key.endswith("spectrum.sigma")]
 
 
-def _of_models(models: Models) -> tuple[Floats, Floats, Floats | None]:
-    return models.parts, models.line, models.continuum
+def _of_models(models: Models, tests: Models) -> tuple[Floats, Floats, Floats | None]:
+    keys = [p.key for p in models.parameters]
+    return models.parts[:, [keys.index(p.key) for p in tests.parameters]], models.line, models.continuum
 
 
 def _of_photons(photons: Photons, tests: Models, seed: int) -> tuple[Floats, Floats, Floats | None]:
     """Spectra of the photons with random widths and dust, several of each model."""
     rng = np.random.default_rng(seed)
     draws = int(np.clip(_SPECTRA // len(photons), *_DRAWS))
-    dust, width = _reader(tests, "dataset.dust.tau"), _reader(tests, "spectrum.sigma")
-    absorbing = 1.0 - _albedo(tests)
+    dust, width, between = _dust(tests), _width(tests), _continuum(tests)
+    _require_light(photons, tests, width)
     column = [next((j for j, q in enumerate(photons.parameters) if q.key == p.key), -1) for p in tests.parameters]
     parts = rng.random((len(photons) * draws, len(tests.parameters)))
     line, flat = (np.empty((len(parts), len(tests.edges) - 1), np.float32) for _ in range(2))  # half the memory
@@ -360,32 +432,67 @@ def _of_photons(photons: Photons, tests: Models, seed: int) -> tuple[Floats, Flo
         for i, j in enumerate(column):
             if j >= 0:
                 parts[row, i] = photons.parts[model, j]
-        line[row], flat[row] = photons.spectra(model, tests.edges, width(parts[row]), absorbing * dust(parts[row]))
+        line[row], flat[row] = photons.spectra(model, tests.edges, width(parts[row]), dust(parts[row]), between)
     return parts, np.asarray(line), np.asarray(flat)
-
-
-def _reader(tests: Models, ending: str) -> Callable[[Floats], float]:
-    """The value of a key that the tests vary, or that all of them have."""
-    for i, p in enumerate(tests.parameters):
-        if p.key.endswith(ending):
-            return _Reading(i, p)
-    if ending == "spectrum.sigma":
-        raise ArgumentError(f"{tests.path}: with raw photons the tests must vary the width of the line, generators.0.spectrum.sigma")
-    return lambda row: 0.0
 
 
 @dataclass
 class _Reading:
+    """A number that follows from a row of parameters: one of them, in another unit, or the same for all."""
+
     row: int
-    parameter: Parameter
+    parameter: Parameter | None
+    factor: float
 
     def __call__(self, parts: Floats) -> float:
-        return float(self.parameter.value_of(parts[self.row]))
+        return self.factor if self.parameter is None else self.factor * float(self.parameter.value_of(parts[self.row]))
 
 
-def _albedo(tests: Models) -> float:
+def _width(tests: Models) -> _Reading:
+    """The standard deviation of the line of the tests [km/s]."""
+    for i, p in enumerate(tests.parameters):
+        if p.key.endswith("spectrum.sigma"):
+            source = resolved.generators_of(tests.configuration)[int(p.key.split(".")[1])]
+            offset = read(str(source["spectrum"].get("offset", "0 km/s")))
+            if source["spectrum"].get("type") != "gaussian" or offset is None or offset[0] != 0.0:
+                raise ArgumentError(f"{tests.path}: with raw photons its line is a Gaussian without an offset")
+            return _Reading(i, p, in_unit(f"1 {p.unit}", "km/s", p.key))
+    raise ArgumentError(f"{tests.path}: with raw photons the tests must vary the width of the line, generators.0.spectrum.sigma")
+
+
+def _dust(tests: Models) -> _Reading:
+    """The optical depth of absorption by the dust of the tests."""
     dust = resolved.read(tests.configuration).get("dataset", {}).get("dust")
-    return float(dust.get("albedo", _ALBEDO)) if isinstance(dust, dict) else 0.0
+    given: dict[str, Any] = dust if isinstance(dust, dict) else {}
+    varied = {p.key: (i, p) for i, p in enumerate(tests.parameters) if p.key.startswith("dataset.dust.")}
+    if (others := sorted(({f"dataset.dust.{key}" for key in given} | set(varied)) - {"dataset.dust.tau", "dataset.dust.albedo", "dataset.dust.asymmetry"})) or "dataset.dust.albedo" in varied:
+        raise ArgumentError(f"{tests.path}: with raw photons the dust has an optical depth and a fixed albedo (dataset.dust.tau, .albedo), not {', '.join(others or ['a varied albedo'])}")
+    absorbing = 1.0 - float(given.get("albedo", _ALBEDO))
+    if "dataset.dust.tau" in varied:
+        return _Reading(*varied["dataset.dust.tau"], absorbing)
+    return _Reading(0, None, absorbing * float(given.get("tau", 0.0)))
+
+
+def _continuum(tests: Models) -> tuple[float, float]:
+    """The velocities between which it is emitted [km/s]."""
+    ranges = [source["spectrum"]["range"] for source in resolved.generators_of(tests.configuration) if "range" in source["spectrum"]]
+    low, high = (in_unit(end, "km/s", "range") for end in ranges[0]) if ranges else (-np.inf, np.inf)
+    return float(low), float(high)
+
+
+def _require_light(photons: Photons, tests: Models, width: _Reading) -> None:
+    """Where the sources of the tests have light there must be photons to stand for it."""
+    p = width.parameter
+    assert p is not None
+    for sigma in (width.factor * p.low, width.factor * p.high):
+        missing = left_out(photons.number, sigma)
+        if missing > _LEFT_OUT:
+            raise ArgumentError(f"{photons.path}: for sources of {sigma:.4g} km/s, as {tests.path} has, {100 * missing:.0f} % of the light is at velocities that next to no photon was emitted with: add a generator as wide as that")
+    if tests.continuum is not None:
+        v = 0.5 * (tests.edges[1:] + tests.edges[:-1])
+        empty = v[photons.number(v) * _WINDOW < 1.0]
+        if len(empty):
+            raise ArgumentError(f"{photons.path}: next to no photon was emitted at {empty[np.argmax(np.abs(empty))]:.0f} km/s, where the continuum of {tests.path} has light: add a generator of a continuum over that range")
 
 
 def _part(group: Any) -> Part:
@@ -408,8 +515,16 @@ class _Clock:
             self._tell(f"learning: {100 * self._done / self._total:.0f} %  {now * (self._total / self._done - 1):.0f} s left")
 
 
+_said = [0.0]
+
+
 def progress(text: str) -> None:
-    """On a terminal a line that is rewritten."""
-    if sys.stderr is not None and sys.stderr.isatty():
+    """On a terminal a line that is rewritten, otherwise one now and then."""
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty():
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
+    elif text and time.monotonic() - _said[0] > _NOW_AND_THEN:
+        _said[0] = time.monotonic()
+        print(f"thor: {text}", file=sys.stderr, flush=True)

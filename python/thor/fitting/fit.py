@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from ..errors import ArgumentError, FitWarning, optional
+from ..binary import find_binary
+from ..errors import ArgumentError, Error, FitWarning, optional
 from ..line import Floats
 from ..replacing import replacing
 from .emulator import Emulator
 from .likelihood import REDSHIFT, Likelihood
 from .observation import Observation, read
 from .rerun import Check, best_model, run_again
-from .sampling import Chains, Mode, chains, cool, modes
+from .sampling import Chains, Mode, chains, cool_twice, modes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_POPULATION = 1200
+_POPULATION = 2000
+_SHARE, _FAR, _WRONG = 0.1, 2.5, 0.2  # of a mode, uncertain; standard deviations of a prior; of the peak, in a run of thor
+_LEAST_ACCEPTED, _LEAST_STEPS = 0.02, 8
 _CONVERGED = 1.05
 _INDEPENDENT = 50  # times the autocorrelation
 _EDGE = 0.02  # part of a range
@@ -100,9 +103,9 @@ class Fit:
             lines.append(f"  {name:{width}}  {_short(middle, high - low)}  +{_short(high - middle, high - low)} -{_short(middle - low, high - low)}  {unit}")
         for number, mode in enumerate(self.modes, 1):
             values = self.likelihood.values(mode.best[None, :])[0]
-            lines.append(f"  mode {number}: {100 * mode.share:.0f} %, ln posterior {mode.log:.1f}: " + ", ".join(f"{n.split('.')[-1]} {v:.4g}" for n, v in zip(self.names, values)))
+            lines.append(f"  mode {number}: {100 * mode.share:.0f} +- {100 * mode.share_error:.0f} %, ln posterior {mode.log:.1f}: " + ", ".join(f"{n.split('.')[-1]} {v:.4g}" for n, v in zip(self.names, values)))
         for number, check in enumerate(self.checks, 1):
-            lines.append(f"  run of mode {number}: chi2 {check.chi2:.1f} (emulator {check.emulated_chi2:.1f}); they differ by at most {100 * check.largest:.1f} % of the peak")
+            lines.append(f"  run of mode {number}: chi2 {check.chi2:.1f} (emulator {check.emulated_chi2:.1f}, to grow by {check.expected[0]:.1f} +- {check.expected[1]:.1f}); they differ by at most {100 * check.largest:.1f} % of the peak")
         lines += [f"  warning: {text}" for text in self.warnings]
         return "\n".join(lines)
 
@@ -132,7 +135,7 @@ class Fit:
             for number, mode in enumerate(self.modes, 1):
                 group = file.create_group(f"modes/{number}")
                 group["best"] = self.likelihood.values(mode.best[None, :])[0]
-                group.attrs.update({"share": mode.share, "log_posterior": mode.log})
+                group.attrs.update({"share": mode.share, "share_error": mode.share_error, "log_posterior": mode.log})
             for key, data in (("low", seen.low), ("high", seen.high), ("flux", seen.flux), ("error", seen.error), ("model", self.checks[0].emulated if self.checks else self.likelihood.spectra(self.modes[0].best)[0][0])):
                 file[f"spectrum/{key}"] = data
 
@@ -171,6 +174,13 @@ def fit(
     they start from. ``rerun`` is the number of modes that are run again, none without the thor command.
     """
     start = time.monotonic()
+    for value, least, name in ((walkers, 0, "walkers"), (steps, 0, "steps"), (burn, 0, "burn"), (seed, 0, "seed"), (rerun, 0, "rerun")):
+        if value < least:
+            raise ArgumentError(f"{name}: {value} cannot be")
+    if 0 < steps < _LEAST_STEPS:
+        raise ArgumentError(f"steps: {steps} are too few; give at least {_LEAST_STEPS}, or 0 for the population alone")
+    if rerun:
+        find_binary(binary)  # before the search
     if steps:
         optional("emcee")  # before the search
     emulator = model if isinstance(model, Emulator) else Emulator.load(model)
@@ -178,19 +188,21 @@ def fit(
     z, around = _redshift(redshift, redshift_range, seen, emulator)
     likelihood = Likelihood(emulator, seen, lsf=_lsf(lsf), redshift=z, redshift_range=around, equivalent_width=equivalent_width,
                             priors=priors, igm=None if igm is None else _table(igm, "velocity [km/s] and transmission"), continuum=continuum)  # fmt: skip
-    if walkers and steps and walkers < 2 * likelihood.dimensions + 2:
+    if steps and walkers < 2 * likelihood.dimensions + 2:
         raise ArgumentError(f"{walkers} walkers are too few for {likelihood.dimensions} parameters: give at least {2 * likelihood.dimensions + 2}")
 
     def posterior(parts: Floats) -> Floats:
         return likelihood(parts) + likelihood.prior(parts)
 
-    population = cool(likelihood, likelihood.prior, likelihood.dimensions, count=max(_POPULATION, walkers), seed=seed, tell=lambda t: tell(f"searching: {100 * t**0.25:.0f} %"))
+    population = cool_twice(likelihood, likelihood.prior, likelihood.dimensions, count=max(_POPULATION, walkers), seed=seed, tell=lambda t: tell(f"searching: {100 * t:.0f} %"))
     if not np.isfinite(population.evidence):
-        raise ArgumentError(f"{seen.name}: no model is possible within the priors")
+        raise ArgumentError(f"{seen.name}: no model is possible: all have a negative level (is it an absorption line, or subtracted?), or no light in these pixels")
     found, parts = None, population.parts
     logs = population.logs + likelihood.prior(parts)
+    half = np.arange(len(parts)) % 2.0
     if steps:
-        rows = np.random.default_rng(seed).permutation(len(parts))[:walkers]
+        pairs = np.random.default_rng(seed).permutation(len(parts) // 2)[: (walkers + 1) // 2]
+        rows = np.stack([2 * pairs, 2 * pairs + 1], axis=1).ravel()[:walkers]  # of both populations in turns
         begun = time.monotonic()
 
         def progress(step: int) -> None:
@@ -199,12 +211,16 @@ def fit(
 
         found = chains(posterior, parts[rows], steps=steps, burn=burn, seed=seed, tell=progress)
         parts, logs = found.parts.reshape(-1, likelihood.dimensions), found.logs.ravel()
-    every = modes(posterior, parts, logs)
+        half = np.arange(len(parts)) % len(rows) % 2.0
+    every = modes(posterior, parts, logs, half)
     new = Fit(likelihood, parts, logs, found, every, population.evidence, [], best_model(likelihood, max(every, key=lambda mode: mode.log).best), 0.0)
     if rerun:
         tell("running the best models")
-        new.checks = run_again(likelihood, [mode.best for mode in every[:rerun]], seed=seed, binary=binary)
-    new.warnings = [*likelihood.observation.notes, *_warnings(new)]
+        try:
+            new.checks = run_again(likelihood, [mode.best for mode in every[:rerun]], seed=seed, binary=binary)
+        except (Error, OSError, ValueError) as error:  # the samples are worth minutes
+            new.warnings.append(f"the best models could not be run again: {error}")
+    new.warnings += [*likelihood.observation.notes, *_warnings(new)]
     new.seconds = time.monotonic() - start
     for text in new.warnings:
         warnings.warn(f"{seen.name}: {text}", FitWarning, stacklevel=2)
@@ -214,25 +230,52 @@ def fit(
 def _warnings(fit: Fit) -> list[str]:
     found = []
     likelihood = fit.likelihood
+    emulator = likelihood.emulator
+    if emulator.is_coarse:
+        found.append(f"the emulator is coarse ({emulator.describe()}): learn from more models")
     for i, prior in enumerate(likelihood.priors):
         name, p = fit.names[i], prior.parameter
         low, high = np.mean(fit.parts[:, i] < _EDGE), np.mean(fit.parts[:, i] > 1 - _EDGE)
-        if max(low, high) > 5 * _EDGE and name != REDSHIFT:
-            found.append(f"{name} is at the edge of the models, {p.low if low > high else p.high:.4g} {p.unit}: its true value may lie beyond")
-    pixels = len(likelihood.observation.flux)
-    freedom = max(pixels - len(fit.names) - 1, 1)
+        if max(low, high) > 5 * _EDGE:
+            whole = next((q for q in emulator.parameters if q.key == name), None)
+            end = (p.low, p.high)[int(low <= high)]
+            of = "the models" if whole is not None and end in (whole.low, whole.high) else "its prior"
+            found.append(f"{name} is at the edge of {of}, {end:.5g} {p.unit}: its true value may lie beyond".replace(" :", ":"))
+        if prior.sigma > 0.0 and abs(float(np.median(fit.samples[name])) - prior.mean) > _FAR * prior.sigma:
+            found.append(f"{name} is {abs(float(np.median(fit.samples[name])) - prior.mean) / prior.sigma:.1f} standard deviations from what was given for it")
+    freedom = max(len(likelihood.observation.flux) - len(fit.names) - 1, 1)
     if fit.chi2 > freedom + 4 * np.sqrt(2 * freedom):
         found.append(f"the best model does not describe the spectrum: chi2 {fit.chi2:.0f} with {freedom} degrees of freedom")
-    if fit.chains is not None:
-        worst = int(np.argmax(fit.chains.r_hat))
-        if fit.chains.r_hat[worst] > _CONVERGED:
-            found.append(f"the chains have not converged: R-hat of {fit.names[worst]} is {fit.chains.r_hat[worst]:.2f}; use more steps")
-        longest = float(np.max(fit.chains.autocorrelation))
-        if len(fit.chains.parts) < _INDEPENDENT * longest:
-            found.append(f"the chains are only {len(fit.chains.parts) / longest:.0f} autocorrelation times long ({longest:.0f} steps); use more steps")
+    elif freedom >= _LEAST_STEPS and fit.chi2 < max(freedom - 4 * np.sqrt(2 * freedom), 0.1 * freedom):
+        found.append(f"the spectrum is described too well: chi2 {fit.chi2:.2g} with {freedom} degrees of freedom; are its errors too large, or another column?")
+    if any(mode.share_error > _SHARE for mode in fit.modes):
+        found.append("the shares of the modes are uncertain: two independent searches differ; trust each mode by itself, or use other seeds")
+    return found + _of_chains(fit) + _of_checks(fit)
+
+
+def _of_chains(fit: Fit) -> list[str]:
+    if fit.chains is None:
+        return []
+    found = []
+    worst = int(np.argmax(fit.chains.r_hat))
+    if not fit.chains.r_hat[worst] <= _CONVERGED:
+        found.append(f"the chains have not converged: R-hat of {fit.names[worst]} is {fit.chains.r_hat[worst]:.2f}; use more steps")
+    longest = float(np.max(fit.chains.autocorrelation))
+    if not len(fit.chains.parts) >= _INDEPENDENT * longest:
+        said = f"only {len(fit.chains.parts) / longest:.0f} autocorrelation times long ({longest:.0f} steps)" if np.isfinite(longest) else "too short to know their autocorrelation"
+        found.append(f"the chains are {said}; use more steps")
+    if fit.chains.acceptance < _LEAST_ACCEPTED:
+        found.append(f"the chains hardly move: {100 * fit.chains.acceptance:.1f} % of their steps were accepted")
+    return found
+
+
+def _of_checks(fit: Fit) -> list[str]:
+    found = []
     for number, check in enumerate(fit.checks, 1):
-        if check.chi2 > check.emulated_chi2 + 4 * np.sqrt(2 * max(check.emulated_chi2, 1)) + 4:
+        if check.is_worse:
             found.append(f"mode {number}: a run of thor has chi2 {check.chi2:.0f}, the emulator {check.emulated_chi2:.0f}: the emulator is wrong there; learn from more models")
+        elif check.largest > _WRONG:
+            found.append(f"mode {number}: a run of thor and the emulator differ by {100 * check.largest:.0f} % of the peak: learn from more models")
     return found
 
 
@@ -266,16 +309,18 @@ def _lsf(given: Any) -> float | Floats:
     return number
 
 
-def _table(path: Any, what: str) -> Floats:
-    if not Path(path).is_file():
-        raise ArgumentError(f"{path}: there is no such file; it should have columns of {what}")
+def _table(given: Any, what: str) -> Floats:
+    """Of a file, or as an array."""
+    name = "the table" if isinstance(given, np.ndarray) else given
+    if not isinstance(given, np.ndarray) and not Path(given).is_file():
+        raise ArgumentError(f"{given}: there is no such file; it should have columns of {what}")
     try:
-        table = np.loadtxt(path, ndmin=2)
+        table = np.asarray(given, float) if isinstance(given, np.ndarray) else np.loadtxt(given, ndmin=2)
     except ValueError as error:
-        raise ArgumentError(f"{path}: not columns of {what}: {error}") from error
-    if table.shape[1] < 2 or len(table) < 1 or not np.all(np.isfinite(table)) or np.any(np.diff(table[:, 0]) <= 0):
-        raise ArgumentError(f"{path}: columns of {what} are expected, with numbers that increase in the first")
-    return np.asarray(table[:, :2], float)
+        raise ArgumentError(f"{name}: not columns of {what}: {error}") from error
+    if table.ndim != 2 or table.shape[1] < 2 or len(table) < 1 or not np.all(np.isfinite(table)) or np.any(np.diff(table[:, 0]) <= 0):
+        raise ArgumentError(f"{name}: columns of {what} are expected, with numbers that increase in the first")
+    return table[:, :2]
 
 
 def _short(value: float, scale: float) -> str:

@@ -16,6 +16,8 @@ from .observation import Observation
 EQUIVALENT_WIDTH, REDSHIFT = "equivalent_width", "redshift"
 _AT_ONCE = 512
 _INNER = 1e-12
+_APART = 20.0  # km/s between the redshifts at which errors are known
+_FAR = 0.1  # of the models' velocities, at their red end: where a continuum that was subtracted is measured
 
 
 @dataclass
@@ -59,7 +61,10 @@ class Likelihood:
         z, sigma = redshift if isinstance(redshift, tuple) else (redshift, 0.0)
         self.redshift = z
         self.priors = [Prior(p) for p in emulator.parameters]
+        self.notes: list[str] = []
         if emulator.continuum is not None:
+            if not (0.0 < equivalent_width[0] < equivalent_width[1] < np.inf):
+                raise ArgumentError(f"equivalent width (--ew): a range above 0 is expected, not {equivalent_width[0]:g} to {equivalent_width[1]:g}")
             self.priors.append(Prior(Parameter(EQUIVALENT_WIDTH, "Angstrom", *equivalent_width, log=True)))
         if sigma > 0.0 or redshift_range is not None:
             low, high = redshift_range or (z - 5 * sigma, z + 5 * sigma)
@@ -69,6 +74,7 @@ class Likelihood:
         self._own = len(emulator.parameters)
         ends = [self._range(REDSHIFT)[0], self._range(REDSHIFT)[1]] if REDSHIFT in self.names else [z, z]
         self._choose_pixels(ends)
+        self.observation.notes += self.notes
         self._error = emulator_error
         self._prepare(lsf, igm, emulator_error)
 
@@ -119,13 +125,28 @@ class Likelihood:
         """Model spectra in the pixels, at their best level, and the squares of their own errors."""
         parts = np.atleast_2d(parts)
         seen = [self._some(parts[i : i + _AT_ONCE]) for i in range(0, len(parts), _AT_ONCE)]
-        return np.concatenate([s[1] for s in seen]), np.concatenate([s[2] for s in seen])
+        whole = float(self._weights @ self._factors)
+        return np.concatenate([s[1] for s in seen]), whole * np.concatenate([np.sum(s[3] ** 2, axis=1) + s[2] for s in seen])
 
-    def project(self, line: Floats, flat: Floats | None, parts: Floats) -> Floats:
-        """Spectra on the bins of the sweep as seen in the pixels, with the width and redshift of the parameters, at their best level."""
-        seen = self._pixels(self._sum(self._cumulated(line), None if flat is None else self._cumulated(flat), parts), parts)
+    def errors(self, parts: Floats) -> Floats:
+        """The covariance of the emulator's errors in the pixels, of one row of parameters."""
+        _, _, rest, shapes = self._some(parts[None, :])
+        whole = float(self._weights @ self._factors)
+        found: Floats = whole * (shapes[0].T @ shapes[0] + np.diag(rest[0]))
+        return found
+
+    def of_bins(self, parts: Floats) -> Floats:
+        """What a pixel sees of each bin of the sweep (rows), at the redshift of the parameters."""
+        return self._pixels(self._cumulated(np.eye(len(self.emulator.edges) - 1)), float(self._redshifts(parts[None, :])[0]))
+
+    def light(self, line: Floats, flat: Floats | None, parts: Floats) -> Floats:
+        """Spectra on the bins of the sweep as seen in the pixels, with the width and redshift of the parameters."""
+        return self._pixels(self._sum(self._cumulated(line), None if flat is None else self._cumulated(flat), parts), self._redshifts(parts))
+
+    def level(self, seen: Floats) -> Floats:
+        """The best one of each row, by the errors of the observation."""
         white = self._whiten(seen)
-        found: Floats = seen * (np.sum(white * self._data, axis=1) / np.sum(white**2, axis=1))[:, None]
+        found: Floats = np.sum(white * self._data, axis=1) / np.maximum(np.sum(white**2, axis=1), 1e-300)
         return found
 
     def chi2(self, spectrum: Floats) -> float:
@@ -146,6 +167,8 @@ class Likelihood:
                 raise ArgumentError(f"prior of {key}: {low:g} to {high:g} has nothing in it: the lower end comes first")
             if high <= p.low or low >= p.high:
                 raise ArgumentError(f"prior of {key}: {low:g} to {high:g} excludes all models, which have {p.low:g} to {p.high:g}")
+            if low < p.low or high > p.high:
+                self.notes.append(f"the prior of {p.key} is cut to the range of the models, {max(low, p.low):.4g} to {min(high, p.high):.4g}")
             known[found[0]].parameter = Parameter(p.key, p.unit, max(low, p.low), min(high, p.high), p.log)
 
     def _range(self, key: str) -> tuple[float, float]:
@@ -158,16 +181,16 @@ class Likelihood:
 
     def _choose_pixels(self, redshifts: Sequence[float]) -> None:
         seen, edges = self.observation, self.emulator.edges
-        used = np.ones(len(seen.flux), bool)
-        for z in redshifts:
-            low, high = self._velocities(seen.low, z), self._velocities(seen.high, z)
-            used &= (low >= edges[0]) & (high <= edges[-1])
+        # With a redshift that is not known, pixels that may be near the line; beyond the models their ends go on.
+        used = (self._velocities(seen.low, redshifts[-1]) < edges[-1]) & (self._velocities(seen.high, redshifts[0]) > edges[0])
+        if redshifts[0] == redshifts[-1]:
+            used = (self._velocities(seen.low, redshifts[0]) >= edges[0]) & (self._velocities(seen.high, redshifts[0]) <= edges[-1])
         line = [self.emulator.wavelength0 * (1 + z) for z in redshifts]
         around = f"{seen.low[0]:.6g} to {seen.high[-1]:.6g} Angstrom in vacuum"
         if not seen.low[0] < 0.5 * (line[0] + line[-1]) < seen.high[-1]:
             raise ArgumentError(f"{seen.name}: the line, {self.emulator.wavelength0:.2f} Angstrom, is at {0.5 * (line[0] + line[-1]):.2f} at this redshift, but the spectrum has {around}: are the redshift and the unit of wavelengths right?")
         if np.sum(used) < self.dimensions + 1:
-            raise ArgumentError(f"{seen.name}: {int(np.sum(used))} pixels lie where the models have light ({edges[0]:g} to {edges[-1]:g} km/s); a fit of {self.dimensions} parameters needs more")
+            raise ArgumentError(f"{seen.name}: {int(np.sum(used))} pixels lie where the models have light ({edges[0]:g} to {edges[-1]:g} km/s from the line); a fit of {self.dimensions} parameters needs more")
         self.observation = seen.select(used)
         if not np.all(used):
             self.observation.notes.append(f"{int(np.sum(~used))} pixels are further than {edges[-1]:g} km/s from the line")
@@ -177,12 +200,16 @@ class Likelihood:
         centres = 0.5 * (edges[1:] + edges[:-1])
         if isinstance(lsf, np.ndarray):  # wavelength and full width, as observed
             at = self.emulator.wavelength0 * (1 + self.redshift) * (1 + centres / C_KMS)
+            if lsf[-1, 0] < seen.low[0] or lsf[0, 0] > seen.high[-1]:
+                raise ArgumentError(f"the line-spread function is given from {lsf[0, 0]:g} to {lsf[-1, 0]:g} Angstrom, the spectrum from {seen.low[0]:g} to {seen.high[-1]:g}: is its unit right?")
             width = np.interp(at, lsf[:, 0], lsf[:, 1]) / (self.emulator.wavelength0 * (1 + self.redshift)) * C_KMS
         else:
             width = np.full(len(centres), C_KMS / lsf) if lsf > 0 else np.zeros(len(centres))
         span = self._velocities(seen.high[-1:], self.redshift)[0] - self._velocities(seen.low[:1], self.redshift)[0]
         if np.max(width) > span:
             raise ArgumentError(f"the line-spread function, {np.max(width):.0f} km/s, is wider than the spectrum, {span:.0f} km/s: is its unit right?")
+        if igm is not None and (np.any(igm[:, 1] < 0) or np.any(igm[:, 1] > 1) or not np.any(igm[:, 1] > 0) or igm[0, 0] > edges[-1] or igm[-1, 0] < edges[0]):
+            raise ArgumentError(f"the transmission of the intergalactic medium is from 0 to 1, at velocities within {edges[0]:g} to {edges[-1]:g} km/s: its table has {igm[:, 1].min():g} to {igm[:, 1].max():g} from {igm[0, 0]:g} to {igm[-1, 0]:g}")
         self._blur = smoothing(edges, width)
         self._through = np.ones(len(centres)) if igm is None else np.interp(centres, igm[:, 0], igm[:, 1])
         variance = seen.covariance
@@ -192,10 +219,12 @@ class Likelihood:
         line, flat = self.emulator.line, self.emulator.continuum
         self._line = self._of(line.network.weights[-1][:, :-1], line.network.offsets[-1][:-1])
         self._flat = None if flat is None else self._of(flat.network.weights[-1], flat.network.offsets[-1])
-        # Errors have the stated resolution already: they go through the pixels as they are, at the redshift that is expected.
+        # Errors have the stated resolution already: they go through the pixels as they are, at several redshifts.
         parts = [part for part in (line, flat) if part is not None]
-        self._shapes = [emulator_error * self._pixels(self._cumulated(part.shapes, False), None) for part in parts]
-        self._rest = [emulator_error**2 * self._pixels(self._cumulated(part.rest[None, :], False), None)[0] for part in parts]
+        span_z = C_KMS * float(np.diff(self._range(REDSHIFT))[0]) / (1 + self.redshift) if REDSHIFT in self.names else 0.0
+        self._places = np.linspace(*self._range(REDSHIFT), int(np.ceil(span_z / _APART)) + 1) if span_z > 0.0 else np.array([self.redshift])
+        self._shapes = [emulator_error * np.stack([self._pixels(self._cumulated(part.shapes, False), z) for z in self._places]) for part in parts]
+        self._rest = [emulator_error**2 * np.stack([np.maximum(self._pixels(self._cumulated(part.rest[None, :], False), z)[0], 0.0) for z in self._places]) for part in parts]
         self._factors, self._weights = mixture(line.spread)
 
     def _of(self, weights: Array, offsets: Array) -> tuple[Floats, Floats]:
@@ -225,25 +254,30 @@ class Likelihood:
         if self._flat is None or flat is None:
             return line
         total = line * self._widths(parts)[:, None] + flat
-        if not self.continuum:  # it was subtracted
-            total = total - self._cumulated(np.ones((1, len(self.emulator.edges) - 1)), False)
+        if not self.continuum:  # a level was subtracted, which an observer has seen red of the line
+            edges = self.emulator.edges
+            far = max(int(_FAR * (len(edges) - 1)), 1)
+            level = (flat[:, -1] - flat[:, -1 - far]) / (edges[-1] - edges[-1 - far])
+            total = total - level[:, None] * (edges - edges[0])
         return total
 
-    def _pixels(self, total: Floats, parts: Floats | None) -> Floats:
-        """Mean in each pixel, of integrals from the first edge, at the redshifts of the parameters or the one that is expected."""
+    def _redshifts(self, parts: Floats) -> Floats:
+        if REDSHIFT not in self.names:
+            return np.full(len(parts), self.redshift)
+        i = self.names.index(REDSHIFT)
+        return self.priors[i].parameter.value_of(parts[:, i])
+
+    def _pixels(self, total: Floats, redshift: Floats | float) -> Floats:
+        """Mean in each pixel, of integrals from the first edge, at a redshift for each row or one for all."""
         edges, seen = self.emulator.edges, self.observation
         step = edges[1] - edges[0]
-        z = np.array([[self.redshift]])
-        if REDSHIFT in self.names and parts is not None:
-            i = self.names.index(REDSHIFT)
-            z = self.priors[i].parameter.value_of(parts[:, i])[:, None]
-        rest = self.emulator.wavelength0 * (1 + z)
-        low, high = (np.clip((C_KMS * (end / rest - 1) - edges[0]) / step, 0, len(edges) - 1 - 1e-9) for end in (seen.low, seen.high))
+        rest = self.emulator.wavelength0 * (1 + np.atleast_1d(redshift)[:, None])
+        low, high = ((C_KMS * (end / rest - 1) - edges[0]) / step for end in (seen.low, seen.high))
         found: Floats = (_at(total, high) - _at(total, low)) / ((high - low) * step)
         return found
 
-    def _some(self, parts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Logarithm of the likelihood, spectra at their best level, and the squares of their own errors."""
+    def _some(self, parts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Logarithm of the likelihood, spectra at their best level, and their own errors: variances of pixels and shapes."""
         mine = self._unit(parts)
         x = inputs(mine)
         net = self.emulator.line.network
@@ -254,19 +288,20 @@ class Likelihood:
         if self._flat is not None and self.emulator.continuum is not None:
             flat = (self.emulator.continuum.network.features(x) @ self._flat[0]).astype(float) + self._flat[1]
             scales = [scales[0] * self._widths(parts), self.emulator.continuum.scale(mine)]
-        model = self._pixels(self._sum(line, flat, parts), parts)
-        white = self._whiten(model)
-        level = np.sum(white * self._data, axis=1) / np.maximum(np.sum(white**2, axis=1), 1e-300)
+        redshifts = self._redshifts(parts)
+        model = self._pixels(self._sum(line, flat, parts), redshifts)
+        level = self.level(model)
         scales = [np.abs(level) * scale for scale in scales]
-        rest = sum(scale[:, None] ** 2 * each for scale, each in zip(scales, self._rest))
-        shapes = np.concatenate([scale[:, None, None] * each for scale, each in zip(scales, self._shapes)], axis=1)
+        place = np.argmin(np.abs(redshifts[:, None] - self._places), axis=1) if len(self._places) > 1 else np.zeros(len(parts), int)
+        rest = sum(scale[:, None] ** 2 * each[place] for scale, each in zip(scales, self._rest))
+        shapes = np.concatenate([scale[:, None, None] * each[place] for scale, each in zip(scales, self._shapes)], axis=1)
         each = [self._level(model, shapes, rest, factor) for factor in self._factors]
         logs = np.stack([log for log, _ in each])
         most = np.max(logs, axis=0)
         with np.errstate(invalid="ignore"):
             found = most + np.log(self._weights @ np.exp(logs - most))
         best = each[len(each) // 2][1]
-        return np.where(np.isfinite(found), found, -np.inf), model * best[:, None], np.sum(shapes**2, axis=1) + rest
+        return np.where(np.isfinite(found), found, -np.inf), model * best[:, None], rest, shapes
 
     def _level(self, model: Floats, shapes: Floats, rest: Floats, factor: float) -> tuple[Floats, Floats]:
         """The logarithm of the integral over the level A of the likelihood times 1 / A, by its peak, and this A; with the errors of the
@@ -276,9 +311,12 @@ class Likelihood:
             scale = 1.0 / np.sqrt(seen.covariance + factor * rest)
             m, d, e = model * scale, seen.flux * scale, np.sqrt(factor) * shapes * scale[:, None, :]
             logdet = -2.0 * np.sum(np.log(scale), axis=1)
-        else:  # what is left of single bins does not go into a covariance that is inverted once
-            m, d, e = self._whiten(model), self._data[None, :] + np.zeros((len(model), 1)), np.sqrt(factor) * self._whiten(shapes)
-            logdet = np.full(len(model), -2.0 * float(np.sum(np.log(np.diag(self._white)))))
+        else:
+            root = np.linalg.cholesky(seen.covariance + factor * rest[:, None, :] * np.eye(len(seen.flux)))
+            every = np.concatenate([model[:, None, :], np.broadcast_to(seen.flux, (len(model), 1, len(seen.flux))), np.sqrt(factor) * shapes], axis=1)
+            white = np.swapaxes(np.linalg.solve(root, np.swapaxes(every, 1, 2)), 1, 2)
+            m, d, e = white[:, 0], white[:, 1], white[:, 2:]
+            logdet = 2.0 * np.sum(np.log(np.diagonal(root, axis1=1, axis2=2)), axis=1)
         inner = e @ np.swapaxes(e, 1, 2) + np.eye(e.shape[1])
         both = np.stack([m, d], axis=2)
         on = e @ both
@@ -296,8 +334,8 @@ class Likelihood:
 
 
 def _at(total: Floats, place: Floats) -> Floats:
-    """Rows between their numbers, at places of each row or of all."""
-    at = place.astype(np.int64)
+    """Rows between their numbers, at places of each row or of all; beyond their ends they go on as straight lines."""
+    at = np.clip(place, 0, total.shape[1] - 2).astype(np.int64)
     part = place - at
     if len(place) == 1:
         return np.asarray(total[:, at[0]] * (1 - part[0]) + total[:, at[0] + 1] * part[0])

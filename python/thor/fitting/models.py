@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import h5py
@@ -14,10 +14,10 @@ import numpy.typing as npt
 from .. import reading, resolved
 from ..errors import ArgumentError, ResultError
 from ..line import C_KMS, Floats
-from ..postprocess import source_density
+from ..postprocess import require_one_place, source_density
 from ..quantity import in_unit, read
 
-_GOOD = (1, 2)  # done, or with some photons lost
+_DONE, _UNRELIABLE = 1, 2  # status of a model; of the second kind photons were lost
 
 
 @dataclass
@@ -84,13 +84,14 @@ class Photons:
     column: npt.NDArray[np.float32]
     weight: npt.NDArray[np.float32]
     configuration: str
+    number: Callable[[Floats], Floats] = np.ones_like  # of photons of a model, per km/s at emission
 
     def __len__(self) -> int:
         return len(self.parts)
 
-    def spectra(self, model: int, edges: Floats, sigma: float, dust: float) -> tuple[Floats, Floats]:
-        """Line and continuum of a model, as in :class:`Models`, with a Gaussian source of a width [km/s] and an optical depth of
-        absorption by dust."""
+    def spectra(self, model: int, edges: Floats, sigma: float, dust: float, continuum: tuple[float, float] = (-np.inf, np.inf)) -> tuple[Floats, Floats]:
+        """Line and continuum of a model, as in :class:`Models`, with a Gaussian source of a width [km/s], an optical depth of
+        absorption by dust, and a continuum between two velocities."""
         rows = slice(self.first[model], self.first[model + 1])
         step = edges[1] - edges[0]
         bins = np.floor((self.final[rows] - edges[0]) / step).astype(np.int64)
@@ -99,20 +100,27 @@ class Photons:
         v = self.initial[rows][inside].astype(float)
         source = np.exp(-0.5 * (v / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
         count = len(edges) - 1
-        return np.bincount(bins[inside], left * source, count) / step, np.bincount(bins[inside], left, count) / step
+        flat = left * ((v >= continuum[0]) & (v <= continuum[1]))
+        return np.bincount(bins[inside], left * source, count) / step, np.bincount(bins[inside], flat, count) / step
 
 
 def has_photons(path: str | os.PathLike[str]) -> bool:
     try:
         with h5py.File(path) as file:
             return "raw" in file
-    except OSError:
+    except (OSError, RuntimeError):
         return False  # what is wrong, load() says
+
+
+def _file_of(path: str | os.PathLike[str]) -> str:
+    if os.path.isdir(path):
+        raise ResultError(f"{os.fspath(path)}: it is a directory: for fits, let the sweep write a file (output.path: NAME.h5)")
+    return os.fspath(path)
 
 
 def load_photons(path: str | os.PathLike[str]) -> Photons:
     """The result of ``thor sweep`` of a model that keeps photons with ``velocity_initial``, ``velocity_final`` and ``column``."""
-    name = str(path)
+    name = _file_of(path)
     try:
         with h5py.File(path) as file:
             about = reading.attributes(file)
@@ -121,7 +129,7 @@ def load_photons(path: str | os.PathLike[str]) -> Photons:
             parameters = _parameters(file, str(about["sweep"]), name)
             _refuse(parameters, lambda key: key.startswith("generators."), name, "raw photons need the same sources in all models")
             status = reading.numbers(file, "status", name)
-            good = np.isin(status, _GOOD)
+            good = status == _DONE
             if not np.any(good):
                 raise ResultError(f"{name}: no model of the sweep succeeded")
             values = np.stack([reading.numbers(file["parameters"], p.key, name) for p in parameters], axis=1)
@@ -133,21 +141,23 @@ def load_photons(path: str | os.PathLike[str]) -> Photons:
             initial, final, column = (reading.numbers(file["raw"], key, name) for key in ("velocity_initial", "velocity_final", "column"))
             total = _columns(parameters, values, config, name)
             emitted = reading.numbers(file, "photons", name)
-            density = _density_of(config, name)(initial.astype(float))
+            density = _density_of(config, name)
             counts = np.diff(first)
-            weight = 1.0 / (density * np.repeat(emitted, counts))
+            weight = 1.0 / (density(initial.astype(float)) * np.repeat(emitted, counts))
+            fewest = float(np.min(emitted[good]))
             column = column / np.repeat(total, counts)
     except OSError as error:
         raise ResultError(f"{name}: {'there is no such file' if not os.path.exists(path) else f'not a result of thor sweep: {error}'}") from error
     parts = np.stack([p.unit_of(values[:, i]) for i, p in enumerate(parameters)], axis=1)
-    found = Photons(name, parameters, parts, first, initial.astype(np.float32), final.astype(np.float32), column.astype(np.float32), weight.astype(np.float32), str(about["sweep"]))
+    found = Photons(name, parameters, parts, first, initial.astype(np.float32), final.astype(np.float32), column.astype(np.float32), weight.astype(np.float32), str(about["sweep"]),
+                    lambda v: fewest * density(v))  # fmt: skip
     return found if np.all(good) else _some(found, np.flatnonzero(good))
 
 
 def _some(photons: Photons, rows: npt.NDArray[np.int64]) -> Photons:
     """Some of the models. Those that failed have no photons."""
     ends = np.concatenate([[0], np.cumsum(np.diff(photons.first)[rows])])
-    return Photons(photons.path, photons.parameters, photons.parts[rows], ends, photons.initial, photons.final, photons.column, photons.weight, photons.configuration)
+    return replace(photons, parts=photons.parts[rows], first=ends)
 
 
 def _columns(parameters: list[Parameter], values: Floats, config: str, name: str) -> Floats:
@@ -169,6 +179,10 @@ def _density_of(config: str, name: str) -> Callable[[Floats], Floats]:
         raise ArgumentError(f"{name}: the gas has dust already: run it without")
     if any("Angstrom" in str(source["spectrum"]) or " nm" in str(source["spectrum"]) for source in generators):
         raise ArgumentError(f"{name}: give the ranges and widths of its sources in km/s, not as wavelengths")
+    try:
+        require_one_place(generators)
+    except ArgumentError as error:
+        raise ArgumentError(f"{name}: {error}") from None
     photons = [float(source["photons"]) for source in generators]
     parts = [source_density(source["spectrum"], np.nan) for source in generators]
     return lambda v: np.asarray(sum(n / sum(photons) * part(v) for n, part in zip(photons, parts)), dtype=np.float64)
@@ -177,7 +191,7 @@ def _density_of(config: str, name: str) -> Callable[[Floats], Floats]:
 def load(path: str | os.PathLike[str], varied: bool = True) -> Models:
     """The result of ``thor sweep`` whose model has a spectrum of a line, and perhaps one of a continuum, by the generator; without the
     parameters unless the sweep has ``varied`` keys in ranges."""
-    name = str(path)
+    name = _file_of(path)
     try:
         with h5py.File(path) as file:
             return _load(file, name, varied)
@@ -197,8 +211,13 @@ def _load(file: h5py.File, name: str, varied: bool) -> Models:
     spectra: Any = reading.group(file, "spectra", name) or {}
     sources: dict[str, str] = {}
     for key in spectra:
-        sources.setdefault(str(reading.attribute(spectra[key], "generator", "")), key)
-    levels = _levels(str(about["config"]), name)
+        about_it = reading.attributes(spectra[key])
+        if about_it.get("of", "escaped") != "escaped" or any(word in about_it for word in ("observer", "towards", "aperture")):
+            continue
+        if (generator := str(about_it.get("generator", ""))) in sources:
+            raise ArgumentError(f"{name}: its spectra {sources[generator]} and {key} are of the same light: keep one of them")
+        sources[generator] = key
+    levels = levels_of(str(about["config"]), name)
     lines = [g for g in sources if g in levels and not np.isinf(levels[g][0])]
     flat = [g for g in sources if g in levels and np.isinf(levels[g][0])]
     if len(lines) != 1 or len(flat) > 1:
@@ -206,7 +225,7 @@ def _load(file: h5py.File, name: str, varied: bool) -> Models:
     line = spectra[sources[lines[0]]]
     if str(reading.attribute(line, "axis", "")) != "velocity":
         raise ArgumentError(f"{name}: a fit needs spectra over velocity (axis: velocity)")
-    good = np.isin(status, _GOOD) & np.all(np.isfinite(values), axis=1)
+    good = np.isin(status, (_DONE,) if varied else (_DONE, _UNRELIABLE)) & np.all(np.isfinite(values), axis=1)
     if not np.any(good):
         raise ResultError(f"{name}: no model of the sweep succeeded")
     parts = np.stack([p.unit_of(values[good, i]) for i, p in enumerate(parameters)], axis=1) if varied else values[good]
@@ -234,7 +253,11 @@ def _refuse(parameters: list[Parameter], is_wrong: Callable[[str], bool], name: 
 def _parameters(file: h5py.File, text: str, name: str) -> list[Parameter]:
     found = []
     keys = resolved.read(text).get("keys", {})
+    if not keys:
+        raise ArgumentError(f"{name}: a fit needs models in ranges (design: sobol, latin or grid), not a list")
     for key, given in keys.items():
+        if "words" in file["parameters"][key].attrs:
+            raise ArgumentError(f"{name} varies {key}, whose values are words: a fit needs numbers; make a sweep for each word")
         if not isinstance(given, dict) or "range" not in given:
             values, given = reading.numbers(file["parameters"], key, name), {}
             if len(np.unique(values)) < 2:
@@ -252,7 +275,7 @@ def _parameters(file: h5py.File, text: str, name: str) -> list[Parameter]:
     return found
 
 
-def _levels(config: str, name: str) -> dict[str, tuple[float, float]]:
+def levels_of(config: str, name: str) -> dict[str, tuple[float, float]]:
     """Of each generator by its name: width of its light [km/s], infinite of a continuum, and its luminosity, of a continuum
     per km/s [erg/s]."""
     found = {}

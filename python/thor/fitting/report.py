@@ -79,7 +79,7 @@ def _spectrum(fit: Fit, figure: Figure) -> None:
     below.set_ylabel("residual [$\\sigma$]")
     below.set_xlabel(f"velocity [km s$^{{-1}}$] at redshift {likelihood.redshift:.5g}")
     below.set_xlim(v[0], v[-1])
-    ax.set_title(f"{os.path.basename(seen.name)}: $\\chi^2$ = {fit.chi2:.1f} in {len(seen.flux)} pixels, {len(fit.names)} parameters", loc="left")
+    ax.set_title(f"{os.path.basename(seen.name).replace('$', chr(92) + '$')}: $\\chi^2$ = {fit.chi2:.1f} in {len(seen.flux)} pixels, {len(fit.names)} parameters", loc="left")
 
 
 def _shown(fit: Fit, i: int, parts: Floats) -> Floats:
@@ -180,7 +180,7 @@ def _table(fit: Fit, figure: Figure) -> None:
         _write(figure, count, top - i * step, text, 8.0)
     lines = []
     for number, mode in enumerate(fit.modes[:4], 1):
-        lines.append((f"mode {number}: {100 * mode.share:.0f} %, ln posterior {mode.log:.1f}", "black"))
+        lines.append((f"mode {number}: {100 * mode.share:.0f} $\\pm$ {100 * mode.share_error:.0f} %, ln posterior {mode.log:.1f}", "black"))
         if number <= len(fit.checks):
             check = fit.checks[number - 1]
             lines.append((f"   run of thor: $\\chi^2$ = {check.chi2:.1f}, {100 * check.largest:.1f} % from the emulator", "black"))

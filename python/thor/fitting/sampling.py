@@ -72,6 +72,19 @@ def cool(
     return Population(parts, logs, evidence, evaluations)
 
 
+def cool_twice(
+    likelihood: Function, prior: Function, dimensions: int, *, count: int, seed: int, tell: Callable[[float], None] = lambda t: None
+) -> Population:
+    """Two independent populations, whose members take turns: how much they differ says how well modes are weighed."""
+    each = [cool(likelihood, prior, dimensions, count=(count + 1) // 2, seed=seed + 7919 * k, tell=lambda t, k=k: tell(0.5 * (k + t**0.25))) for k in (0, 1)]  # type: ignore[misc]
+    best = max(p.evidence for p in each)
+    if not np.isfinite(best):
+        return each[0]
+    parts, logs = (np.stack(both, axis=1).reshape(-1, *both[0].shape[1:]) for both in ([p.parts for p in each], [p.logs for p in each]))
+    evidence = best + float(np.log(np.mean(np.exp([p.evidence - best for p in each]))))
+    return Population(parts, logs, evidence, each[0].evaluations + each[1].evaluations)
+
+
 def _of_prior(prior: Function, dimensions: int, count: int, rng: np.random.Generator) -> Floats:
     """Parts of the ranges, where the prior is not uniform by its weight."""
     found = rng.random((8 * count, dimensions))
@@ -155,6 +168,7 @@ class Mode:
     best: Floats  # parts
     log: float  # of the posterior there
     share: float  # of the posterior's probability
+    share_error: float  # by how much the two halves of the samples differ, over 2
     mean: Floats
     sigma: Floats
 
@@ -162,14 +176,15 @@ class Mode:
 _DEEP, _SMALL, _SAMPLES = 3.0, 0.01, 1500
 
 
-def modes(posterior: Function, parts: Floats, logs: Floats) -> list[Mode]:
+def modes(posterior: Function, parts: Floats, logs: Floats, half: Floats) -> list[Mode]:
     """Each sample is linked to its nearest better one; the ends of these links are modes, if on the straight line
-    between two of them the logarithm falls by more than 3 below the lower one. The most probable first."""
+    between two of them the logarithm falls by more than 3 below the lower one. The most probable first. ``half`` says which of two
+    independent populations a sample comes from."""
     pick = np.linspace(0, len(parts) - 1, min(len(parts), _SAMPLES)).astype(int)
-    x, f = parts[pick], logs[pick]
+    x, f, half = parts[pick], logs[pick], half[pick]
     scale = np.maximum(x.std(axis=0), 1e-9)
     order = np.argsort(-f)
-    x, f, whole = x[order], f[order], x[order] / scale
+    x, f, half, whole = x[order], f[order], half[order], x[order] / scale
     label = np.full(len(x), -1)
     peaks: list[int] = []
     for i in range(len(x)):
@@ -192,7 +207,8 @@ def modes(posterior: Function, parts: Floats, logs: Floats) -> list[Mode]:
     for number, peak in enumerate(peaks):
         mine = label == number
         if np.mean(mine) >= _SMALL:
-            found.append(Mode(x[peak], float(f[peak]), float(np.mean(mine)), x[mine].mean(axis=0), x[mine].std(axis=0)))
+            shares = [float(np.mean(mine[half == k])) if np.any(half == k) else float(np.mean(mine)) for k in (0, 1)]
+            found.append(Mode(x[peak], float(f[peak]), float(np.mean(mine)), 0.5 * abs(shares[0] - shares[1]), x[mine].mean(axis=0), x[mine].std(axis=0)))
     return sorted(found, key=lambda mode: -mode.share)
 
 
