@@ -20,6 +20,7 @@ from .replacing import replacing
 from .result import Result
 from .result import open as open_result
 from .sky import Moments
+from .sweep_file import SweepFile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,8 +137,11 @@ def _save(figure: Figure, path: str) -> None:
         figure.savefig(partial, format=os.path.splitext(path)[1][1:])
 
 
-def _plot(result: Result | RayResult, arguments: argparse.Namespace) -> None:
+def _plot(result: Result | RayResult | SweepFile, arguments: argparse.Namespace) -> None:
     from matplotlib.figure import Figure
+
+    if isinstance(result, SweepFile):
+        raise ArgumentError(f"{result.path}: the result of a sweep: draw it in Python with thor.open({result.path!r}).plot({result.varied[0]!r})")
 
     with paper(Figure) as figure:
         if isinstance(result, RayResult):

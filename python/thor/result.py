@@ -24,6 +24,7 @@ from .ray_result import RayResult
 from .result_file import Named, ResultFile, as_text, open_file
 from .sky import Cube, Image
 from .spectrum import Spectrum, are_known
+from .sweep_file import SweepFile
 from .weights import common_weight
 
 # Factors from a file's units to ours.
@@ -380,17 +381,20 @@ def _generator(attributes: dict[str, Any]) -> str | None:
 
 
 def open(path: str | os.PathLike[str]) -> Any:
-    """Opens a result, an HDF5 file or a zarr directory: a :class:`Result`, or a :class:`RayResult` of the raytracing driver.
+    """Opens a result, an HDF5 file or a zarr directory: a :class:`Result`, a :class:`RayResult` of the raytracing driver, or a
+    :class:`SweepFile` of ``thor sweep``.
 
     Warns if the run was cut short; raises :class:`ResultError` if the file is missing, damaged, or something else.
     """
     return kind_of(path)(path)
 
 
-def kind_of(path: str | os.PathLike[str]) -> type[Result] | type[RayResult]:
+def kind_of(path: str | os.PathLike[str]) -> type[Result] | type[RayResult] | type[SweepFile]:
     """The class of a result file, by the driver that wrote it."""
     file = open_file(as_text(path))
     try:
+        if reading.attribute(file, "kind") == "sweep":
+            return SweepFile
         return RayResult if reading.attribute(file, "driver") == "raytrace" else Result
     except Exception:  # of a damaged file; whoever opens it says so
         return Result

@@ -17,7 +17,7 @@ Self = TypeVar("Self", bound="ResultFile")
 FORMAT_VERSION = 2  # the newest layout of the file that this package reads
 
 _OTHERS = {
-    "sweep": "the result of thor sweep, which h5py reads (docs/sweeps.md); for thor emulate and thor fit it is an input",
+    "sweep": "the result of thor sweep: open it with thor.open",
     "fit": "the result of a fit, which h5py reads (docs/fits.md)",
     "emulator": "an emulator, for thor.fit",
 }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import ArgumentError, optional
 from .plot import plot_spectrum
-from .result import Result
 from .spectrum import Spectrum
 from .sweep_index import as_text, short
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SweepData(Protocol):
-    """What a figure reads of a sweep; :class:`thor.Sweep` has it."""
+    """What a figure reads of a sweep; :class:`thor.Sweep` and :class:`thor.SweepFile` have it."""
 
     @property
     def parameters(self) -> list[dict[str, Any]]: ...
@@ -25,7 +24,7 @@ class SweepData(Protocol):
     @property
     def varied(self) -> list[str]: ...
 
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], Result]]: ...
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Any]]: ...
 
 
 # Keys as written in papers.

@@ -10,6 +10,7 @@ from .caveats import is_reliable
 from .errors import IncompleteRunWarning, ResultError, SweepError, UnreliableRunWarning
 from .result import kind_of
 from .result_file import ResultFile
+from .sweep_file import SweepFile
 from .sweep_index import Entry, Index, digest, parameters_text
 
 
@@ -74,4 +75,6 @@ def _look(path: Path) -> tuple[bool, str, str]:
         warnings.simplefilter("ignore", IncompleteRunWarning)  # reported once, at the end
         warnings.simplefilter("ignore", UnreliableRunWarning)
         with kind_of(path)(path) as result:
+            if isinstance(result, SweepFile):
+                raise ResultError(f"{path}: the result of thor sweep, not of a run")
             return result.complete, result.config, doubts(result)

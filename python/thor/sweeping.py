@@ -24,6 +24,8 @@ from .errors import (
     UnreliableRunWarning,
 )
 from .running import as_launcher, run
+from .sweep_file import SweepFile
+from .sweep_into import sweep_into
 from .sweep_index import Entry, Index, Parameters, combinations, digest, file_names, parameters_text
 from .sweep_results import Sweep
 from .sweep_resume import doubts, find, is_done, resume
@@ -48,8 +50,12 @@ def sweep(
     progress: str = "auto",
     quiet: bool = False,
     binary: str | os.PathLike[str] | None = None,
-) -> Sweep:
-    """Runs a configuration for many values of its keys, one result file each in ``folder``.
+    design: str | None = None,
+    models: int | None = None,
+    overwrite: bool = False,
+) -> Sweep | SweepFile:
+    """Runs a configuration for many values of its keys, one result file each in ``folder``; or, if that ends in ``.h5`` or ``.zarr``,
+    all in one process and one file, as ``thor sweep`` does, which keeps spectra and raw photons alone: see :class:`SweepFile`.
 
     ``parameters`` maps keys to lists of values, of which every combination is run, or is a list of
     combinations:
@@ -70,7 +76,23 @@ def sweep(
     ``index.json`` in the folder records the requested sweep and the content of each file; ``Sweep(folder)``
     opens it later. All runs have the same seed unless it is one of the parameters, so their noise
     is not independent. The other arguments are those of :func:`thor.run`, for each run.
+
+    In one file each model has a seed of its own, and models may be drawn from ranges:
+
+        thor.sweep("shell.yaml", {"dataset.tau0": {"range": [1e4, 1e7], "spacing": "log"}}, "shells.h5", design="sobol", models=256)
+
+    ``design``, ``models`` and ``overwrite`` are for this alone; docs/sweeps.md describes them.
     """
+    if os.fspath(folder).endswith((".h5", ".zarr")):
+        if checkpoint is not None:
+            raise ArgumentError("checkpoint: a sweep in one file keeps each model: leave it out")
+        return sweep_into(
+            folder, config, parameters, set=set, design=design, models=models, seed=seed, precision=precision, overwrite=overwrite,
+            launcher=launcher, quiet=quiet, binary=binary,
+            options={"threads": threads, "device": device, "max-walltime": max_walltime, "drain": drain, "progress": None if progress == "auto" else progress},
+        )  # fmt: skip
+    if design is not None or models is not None or overwrite:
+        raise ArgumentError("design, models and overwrite are for a sweep in one file: give its name, as in 'shells.h5'")
     options = {
         "threads": threads,
         "device": device,

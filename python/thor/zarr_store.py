@@ -1,6 +1,6 @@
 """A result that is a zarr (version 2) directory, read as :mod:`h5py` reads a file.
 
-No package is needed for it: thor writes its chunks as they are. A chunk that is missing or too short is an error here,
+No package is needed for it: thor writes its chunks as they are, or packed by zlib. A chunk that is missing or too short is an error here,
 since thor writes them all.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,12 +112,15 @@ class Values(Node):
         self.shape, self._chunk = self._extent(meta, "shape"), self._extent(meta, "chunks")
         if len(self.shape) != len(self._chunk) or not all(self._chunk):
             raise store.damaged(f"the chunks of {name}")
-        if meta.get("compressor") is not None or meta.get("filters") or meta.get("order") != "C":
-            raise ResultError(f"{store.path}: {name} is not stored as thor does it")
         try:
             self.dtype = np.dtype(str(meta.get("dtype")))
         except TypeError as error:
             raise store.damaged(f"the type of {name}") from error
+        compressor, filters = meta.get("compressor"), meta.get("filters")
+        self._is_compressed = isinstance(compressor, dict) and compressor.get("id") == "zlib"
+        shuffle = [{"id": "shuffle", "elementsize": self.dtype.itemsize}]
+        if meta.get("order") != "C" or not (compressor is None or self._is_compressed) or (filters or []) != (shuffle if self._is_compressed else []):
+            raise ResultError(f"{store.path}: {name} is not stored as thor does it")
         if self.dtype.kind not in "iuf":
             raise store.damaged(f"{name} holds {self.dtype}, no numbers")
 
@@ -135,17 +139,30 @@ class Values(Node):
             files[index] = os.path.join(self._store.path, key)
             if not self._store.has(key):
                 raise self._store.damaged(f"{key} is missing")
-            if os.path.getsize(files[index]) != size:
+            if not self._is_compressed and os.path.getsize(files[index]) != size:
                 raise self._store.damaged(f"{key} is truncated")
         try:
             values: Array = np.zeros(self.shape, self.dtype)
         except (ValueError, MemoryError) as error:
             raise self._store.damaged(f"the shape of {self.name}: {error}") from error
         for index, file in files.items():
-            part = np.fromfile(file, self.dtype).reshape(self._chunk)
+            part = (self._inflated(file, size) if self._is_compressed else np.fromfile(file, self.dtype)).reshape(self._chunk)
             place = tuple(slice(i * chunk, min((i + 1) * chunk, size))
                           for i, chunk, size in zip(index, self._chunk, self.shape))
             values[place] = part[tuple(slice(0, s.stop - s.start) for s in place)]
+        return values
+
+    def _inflated(self, file: str, size: int) -> Array:
+        """Of a chunk that has the first bytes of all values, then the second ones, ..."""
+        with open(file, "rb") as chunk:
+            packed = chunk.read()
+        try:
+            data = zlib.decompressobj().decompress(packed, size + 1)
+        except zlib.error as error:
+            raise self._store.damaged(f"a chunk of {self.name}: {error}") from error
+        if len(data) != size:
+            raise self._store.damaged(f"a chunk of {self.name} is truncated")
+        values: Array = np.frombuffer(data, np.uint8).reshape(self.dtype.itemsize, -1).T.copy().view(self.dtype)
         return values
 
 

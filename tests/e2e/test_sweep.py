@@ -223,7 +223,7 @@ class Sweep(SweepCase):
             good.replace("[0 km/s, 100 km/s]", "[0 km/s, 100 pc]"): "in one unit",
             good.replace(", values: 3", ""): "expected the number of values",
             good.replace("design: grid", "design: sobol"): "models: missing",
-            good.replace("dataset.tau0", "dataset.tua0"): "sweep.yaml:5:3: dataset.tua0: unknown key (did you mean \"tau0\"",
+            good.replace("dataset.tau0", "dataset.tua0"): "sweep.yaml:5:3: dataset.tua0: unknown key; did you mean \"tau0\"",
             good + "set: {percision: double}\n": "percision: unknown key",
             "model: model.yaml\nlist:\n  - {dataset.tau: 3}\noutput: {path: a.h5}\n": "sweep.yaml:3:6: dataset.tau: unknown key",
             good.replace("design: grid", "design: latin\nmodels: 100000000").replace(", values: 3", ""): "whole number from 1 to 10000000",
@@ -368,7 +368,7 @@ class RawPhotons(SweepCase):
 
     def test_spoilt_photons_are_run_again(self):
         config = self.file(sweep("sobol", models=40))
-        job = subprocess.Popen(command_line("sweep", config, "--set", "set={generators.0.photons: 20000}", "--threads", 1), cwd=self.folder,
+        job = subprocess.Popen(command_line("sweep", config, "--set", "set={generators.0.photons: 2000}", "--threads", 1), cwd=self.folder,
                                stderr=subprocess.DEVNULL)
         journal, photons = (self.folder / f"sweep.h5.models{end}" for end in ("", ".photons"))
         while job.poll() is None and (journal.stat().st_size if journal.exists() else 0) < 5 * 700:
@@ -378,7 +378,7 @@ class RawPhotons(SweepCase):
         with open(photons, "r+b") as file:
             file.seek(100)
             file.write(b"spoilt")
-        more = ("--set", "set={generators.0.photons: 20000}")
+        more = ("--set", "set={generators.0.photons: 2000}")
         done = self.thor("sweep", config, *more)
         kept = (int(re.search(r"(\d+) of 40 models were done before", done.stderr)[1]))
         self.assertGreater(kept, 3)  # all but the one that is spoilt
