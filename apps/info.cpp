@@ -236,7 +236,7 @@ ExitCode info(const InfoArguments& arguments) {
   if (!opened) {
     const std::vector<io::Object> objects = snapshot ? std::vector<io::Object>{} : io::contents(path);
     io::require_no_part(path, objects);
-    if (arguments.config) io::refuse_as_result(path, objects);
+    if (arguments.config) io::refuse_as_result(path, objects, "no configuration in the file: not a result of thor");
     const std::optional<std::string> text = describe_input(path, objects, arguments.json);
     if (!text) io::refuse_as_result(path, objects, "not a result of thor, a grid or a snapshot");
     print(*text);

@@ -31,7 +31,7 @@ const Row exit_codes[] = {
      "everything else is written"},
     {"7",
      "finished and written, but unreliable: more than 1 % of the photons or of their light was lost at "
-     "limits.max_scatterings or max_steps"},
+     "limits.max_scatterings or max_steps; of a sweep, one of the models was unreliable or failed"},
 };
 
 const Row notes[] = {

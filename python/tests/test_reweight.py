@@ -31,7 +31,7 @@ def setUpModule():
     need_thor()
 
 
-class ReweightTest(unittest.TestCase):
+class RunsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="thor-reweight-")
@@ -45,6 +45,8 @@ class ReweightTest(unittest.TestCase):
         self.addCleanup(result.close)
         return result
 
+
+class ReweightTest(RunsTest):
     def chi_squared(self, reweighted, direct):
         """Over 50 bins; the spectra are of different photons."""
         mine, direct = reweighted.spectrum("velocity", bins=50, range=(-2500, 2500)), direct.spectra["v"]
@@ -142,6 +144,41 @@ class ReweightTest(unittest.TestCase):
             thor.reweight(self.run_thor("moving", 1, 1, 1, generators=moving).photons, sigma=100)
         with self.assertRaisesRegex(thor.ArgumentError, "reweighted already"):
             thor.reweight(thor.reweight(result.photons, sigma=300), dust=1)
+
+
+class ObserveTest(RunsTest):
+    def test_is_what_an_observer_sees(self):
+        """Light that was peeled off towards an observer, with line-spread function and aperture; twins with others are told apart."""
+        resolution, ends = 2500, np.linspace(1211, 1221, 41)
+        outputs = [{"type": "photons", "fields": ["velocity_final", "velocity_initial", "position", "direction"]},
+                   {"type": "spectrum", "name": "seen", "observer": "o", "axis": "wavelength", "range": ["1211 Angstrom", "1221 Angstrom"],
+                    "bins": 40, "lsf": {"fwhm": f"{299792.458 / resolution} km/s"}, "aperture": {"radius": "0.6 kpc"}}]  # fmt: skip
+        run = self.run_thor("seen", 40000, 300, 30, observers=[{"name": "o", "direction": [0, 0, 1]}], outputs=outputs)
+        direct = run.spectra["seen"]
+
+        def distance(lsf=resolution, aperture="0.6 kpc", photons=run.photons):
+            mine = thor.observe(photons, ends, lsf=lsf, aperture=aperture)
+            return float(np.sum((mine.flux - direct.flux) ** 2 / (mine.error**2 + direct.error**2)))
+
+        self.assertLess(distance(), 85)  # 40 pixels, of which neighbours have photons in common
+        for wrong in ({"lsf": 900}, {"aperture": "0.5 kpc"}, {"aperture": None}, {"photons": thor.reweight(run.photons, sigma=200, equivalent_width=30)}):
+            self.assertGreater(distance(**wrong), 85, wrong)
+        far = thor.observe(run.photons, ends * 4.1, redshift=3.1, lsf=resolution, aperture=0.6)
+        np.testing.assert_allclose(far.flux * 4.1, thor.observe(run.photons, ends, lsf=resolution, aperture=0.6).flux, rtol=1e-9)
+        sharp = thor.observe(run.photons, direct.edges)
+        np.testing.assert_allclose(sharp.flux, run.photons.spectrum("wavelength", bins=direct.edges).flux, rtol=1e-9)
+        parts = [thor.observe(run.photons.select(np.arange(40000) % 20 == k), ends, lsf=resolution).flux for k in range(20)]
+        spread = np.std(parts, axis=0, ddof=1) * np.sqrt(20)
+        self.assertAlmostEqual(float(np.mean((spread / thor.observe(run.photons, ends, lsf=resolution).error)[8:32])), 1, delta=0.15)
+
+    def test_what_cannot_be_observed(self):
+        run = self.run_thor("plain", 100, 300, 30)
+        for words, options in (("redshift must be above", {"redshift": -1}), ("resolving power", {"lsf": 0}), ("aperture must be", {"aperture": 0}),
+                               ("aperture must be", {"aperture": "3 km/s"}), ("edges of pixels", {"edges": [3, 2]}), ("edges of pixels", {"edges": [1]})):  # fmt: skip
+            with self.subTest(words), self.assertRaisesRegex(thor.ArgumentError, words):
+                thor.observe(run.photons, **{"edges": [1210, 1220], **options})
+        with self.assertRaisesRegex(thor.MissingError, "position"):
+            thor.observe(run.photons, [1210, 1220], aperture=1)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ from .errors import (
 from .fitting.fit import Fit, fit
 from .histogram import Histogram
 from .line import Line
+from .observing import Observed, observe
 from .peel import Peel
 from .photons import Photons
 from .plot import plot_spectrum
@@ -55,6 +56,7 @@ from .running import run
 from .sky import Cube, Image
 from .spectrum import Spectrum
 from .sweep_plot import plot_sweep
+from .sweep_file import SweepFile
 from .sweep_results import Sweep
 from .sweeping import sweep
 
@@ -71,6 +73,7 @@ __all__ = [
     "IncompleteRunWarning",
     "Line",
     "MissingError",
+    "Observed",
     "PAPER",
     "PackageError",
     "Peel",
@@ -87,12 +90,14 @@ __all__ = [
     "Spectrum",
     "Sweep",
     "SweepError",
+    "SweepFile",
     "Traces",
     "UnreliableRunWarning",
     "__version__",
     "analytic",
     "find_binary",
     "fit",
+    "observe",
     "open",
     "plot_spectrum",
     "plot_sweep",

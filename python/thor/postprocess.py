@@ -74,7 +74,7 @@ def reweight(
     """The photons of a run, as if their source had another spectrum and the gas had dust.
 
         shells = thor.reweight(result.photons, sigma="300 km/s", equivalent_width="20 Angstrom", dust=0.2)
-        shells.spectrum("velocity", bins=100, range=(-2500, 2500)).plot()
+        thor.plot_spectrum(shells.spectrum("velocity", bins=100, range=(-2500, 2500)))
 
     ``sigma`` is the width of a Gaussian line at the source [km/s], and ``equivalent_width`` [Angstrom, at rest] that over a
     continuum as wide as that of the run; without it there is no continuum. The run has point sources in one place, with

@@ -51,8 +51,8 @@ std::optional<Result> open_result(const std::string& path) {
 void refuse_as_result(const std::string& path, const std::vector<Object>& objects, const char* other) {
   const auto root = std::ranges::find(objects, "/", &Object::path);
   const std::string kind = root == objects.end() ? "" : text(root->attributes, "kind");
-  const char* what = kind == "sweep"      ? "the result of a sweep: `thor info` describes it, docs/sweeps.md how it is read"
-                     : kind == "fit"      ? "the result of a fit: docs/fits.md says how it is read"
+  const char* what = kind == "sweep" ? "the result of a sweep: `thor info` describes it, docs/sweeps.md how it is read"
+                     : kind == "fit" ? "the result of a fit: docs/fits.md says how it is read"
                      : kind == "emulator" ? "an emulator, for `thor fit --model`"
                                           : other;
   throw Error(ExitCode::input, fmt::format("{}: {}", path, what));
