@@ -66,7 +66,7 @@ class SweepFileTest(unittest.TestCase):
         self.assertEqual(table["photons"].tolist(), [SMALL["generators"][0]["photons"]] * 4)
         from matplotlib.figure import Figure
 
-        axes = again.where({"dataset.dust.tau": 0}).plot("dataset.tau0", Figure().add_subplot())
+        axes = thor.plot_sweep(again.where({"dataset.dust.tau": 0}), "dataset.tau0", Figure().add_subplot())
         self.assertEqual(len(axes.get_legend().get_texts()), 2)
         self.assertRegex(repr(done), "4 models; dataset.tau0, dataset.dust.tau; spectra v")
         for words, wrong in (("was not varied", lambda: done.values("x")), ("was not varied", lambda: done.where({"x": 1})), ("the sweep has 4", lambda: done[9]),

@@ -141,7 +141,7 @@ def _plot(result: Result | RayResult | SweepFile, arguments: argparse.Namespace)
     from matplotlib.figure import Figure
 
     if isinstance(result, SweepFile):
-        raise ArgumentError(f"{result.path}: the result of a sweep: draw it in Python with thor.open({result.path!r}).plot({result.varied[0]!r})")
+        raise ArgumentError(f"{result.path}: the result of a sweep: draw it in Python with thor.plot_sweep(thor.open({result.path!r}), {result.varied[0]!r})")
 
     with paper(Figure) as figure:
         if isinstance(result, RayResult):

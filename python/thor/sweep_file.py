@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from .quantity import same
 from .result_file import Named, as_text, open_file
 from .spectrum import Spectrum
 from .zarr_store import Values
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MISSING, _DONE, _UNRELIABLE, _FAILED = range(4)
 _COLUMNS = ("seed", "photons", "lost", "luminosity_emitted", "escape_fraction", "escape_fraction_error", "scatterings", "transport_seconds")
@@ -63,7 +60,7 @@ class SweepFile(Sequence["tuple[dict[str, Any], Any]"]):
         sweep.values("dataset.column_density")           # of all models, in sweep.units(...)
         for parameters, model in sweep:
             print(parameters, model.escape_fraction())
-        sweep.where({"precision": "single"}).plot("dataset.tau0")
+        thor.plot_sweep(sweep.where({"precision": "single"}), "dataset.tau0")
 
     ``failures`` are the parameters of models that failed, with the reason; ``missing`` and ``unreliable`` count
     those that were not run, and those that lost more than 1 % of their photons.
@@ -177,12 +174,6 @@ class SweepFile(Sequence["tuple[dict[str, Any], Any]"]):
         for name, column in columns.items():
             table[name] = column
         return table
-
-    def plot(self, over: str, ax: Axes | None = None, **options: Any) -> Axes:
-        """Spectra for each value of the key ``over``: see :func:`thor.plot_sweep`."""
-        from .sweep_plot import plot_sweep  # which needs the results of runs, and these name this class
-
-        return plot_sweep(self, over, ax, **options)
 
     def _spectrum(self, row: int, name: str | None) -> Spectrum:
         if name is None:

@@ -83,7 +83,7 @@ def sweep(
 
     ``design``, ``models`` and ``overwrite`` are for this alone; docs/sweeps.md describes them.
     """
-    if os.fspath(folder).endswith((".h5", ".zarr")):
+    if as_path(folder, "folder").suffix in (".h5", ".zarr"):
         if checkpoint is not None:
             raise ArgumentError("checkpoint: a sweep in one file keeps each model: leave it out")
         return sweep_into(
