@@ -46,8 +46,8 @@ Tree read_tree(const std::string& yaml_text, const std::string& name);
 /// Parses a value of which every position is `where`.
 Tree read_value(const std::string& yaml_text, const std::string& where);
 
-/// Sets or adds the value at the path of "a.b.c=value", which was given at `where`, or else after --set; an override that
-/// cannot be applied is added to `faults`.
+/// Sets or adds the value at the path of "a.b.c=value", which was given at `where`, or else after --set; an override
+/// that cannot be applied is added to `faults`.
 void apply_override(Tree& root, const std::string& text, Faults& faults, std::string where = "");
 
 /// The keys whose values differ between two documents, one of them perhaps without the key: "a.b.0.c".

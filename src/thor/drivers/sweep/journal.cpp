@@ -73,9 +73,10 @@ int open_alone(const std::string& file) {
       throw Error(ExitCode::output,
                   fmt::format("{}: another process runs this sweep: wait for it, or write another result", file));
     }
-    struct stat mine {}, named {};
-    const bool is_named = fstat(opened, &mine) == 0 && stat(file.c_str(), &named) == 0 &&
-                          mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+    struct stat mine {
+    }, named{};
+    const bool is_named = fstat(opened, &mine) == 0 && stat(file.c_str(), &named) == 0 && mine.st_ino == named.st_ino &&
+                          mine.st_dev == named.st_dev;
     if (is_named) return opened;
     close(opened);  // a process whose sweep was done has removed it meanwhile
   }

@@ -57,7 +57,7 @@ class Layout {
   std::optional<PhotonsOutput> photons_output_;
   KeptPhotons photons_;
   std::vector<SpectrumScale> scales_{};
-  std::vector<double> stretches_{};                             ///< of wavelengths, for the observer of each spectrum
+  std::vector<double> stretches_{};  ///< of wavelengths, for the observer of each spectrum
   std::vector<SpectrumOutput> spectra_;
   mutable std::mutex mutex_;
   mutable std::set<std::shared_ptr<const JumpTables>> tables_;  ///< read once for all models
