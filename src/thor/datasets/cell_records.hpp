@@ -76,6 +76,7 @@ class CellRecords {
   /// the place that they hold for [cells]; 0.5: the centre, 0: as stored.
   void set_core_scale(const std::vector<float>& scale, int threads, float to_face = 0.5f);
 
+  virtual std::int64_t cells() const = 0;
   CellGas<double> gas(std::int64_t i) const;
   bool same(std::int64_t i, std::int64_t j) const;  ///< the same gas, bit for bit
   const GasRecords& records() const { return records_; }

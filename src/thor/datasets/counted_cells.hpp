@@ -11,7 +11,7 @@ namespace thor {
 /// Cells of this process, and those of them that count where all processes add up theirs: each cell counts at one
 /// process only.
 struct CountedCells {
-  const Cells* cells;
+  const CellRecords* cells;
   std::vector<std::pair<std::int64_t, std::int64_t>> runs;  ///< [first, end) of consecutive cells, all about as long
 
   /// The sum over all that count, from several threads: add(sums, number of the cell, its gas).

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 
 #include "thor/config/nearest.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/datasets/bad_cells.hpp"
 #include "thor/io/grid_format.hpp"
 
 namespace thor {
@@ -210,46 +210,6 @@ void read_field(const std::string& path, const std::string& field, const GridSha
       wanted);
 }
 
-namespace {
-
-/// Counts what cannot be gas, and remembers where the first one is.
-class BadCells {
- public:
-  explicit BadCells(std::int64_t cells) : cells_(std::size_t(cells)) {}
-  void add(const std::string& what, std::int64_t cell, double value) {
-    const std::lock_guard lock(mutex_);
-    bad_.resize(cells_);
-    if (!bad_[std::size_t(cell)]) ++count_;
-    bad_[std::size_t(cell)] = true;
-    if (first_.empty() || cell < cell_) first_ = fmt::format("{} = {}", what, value), cell_ = cell;
-  }
-  /// Makes them empty, or refuses them.
-  void end(const config::Dataset& dataset, const GridShape& shape, const CellBox& box, Cells& cells) const {
-    if (count_ == 0) return;
-    if (dataset.bad_cells == config::BadCells::error) {
-      const std::int64_t ny = shape.count[1], nz = shape.count[2];
-      fail(dataset.path, fmt::format("{} of {} cells are bad, the first is [{}, {}, {}] with {}; correct the file, or "
-                                     "set dataset.bad_cells: drop to make them empty",
-                                     count_, shape.cells(), box.first[0] + cell_ / (ny * nz),
-                                     box.first[1] + cell_ / nz % ny, box.first[2] + cell_ % nz, first_));
-    }
-    std::vector<std::int64_t> dropped;
-    for (std::int64_t i = 0; i < shape.cells(); ++i) {
-      if (bad_[std::size_t(i)]) cells.clear(i), dropped.push_back(i);
-    }
-    cells.set_dropped(std::move(dropped));
-  }
-
- private:
-  std::mutex mutex_;
-  std::size_t cells_;
-  std::vector<bool> bad_;
-  std::int64_t count_ = 0, cell_ = 0;
-  std::string first_;
-};
-
-}  // namespace
-
 double read_fastest(const config::Dataset& dataset, const Line& line, const GridShape& shape, const CellBox& box,
                     int threads) {
   return fastest_velocity(dataset, line, [&](const std::string& field, const TakeValue& take) {
@@ -273,7 +233,10 @@ std::shared_ptr<Cells> read_cells(const config::Dataset& dataset, const Line& li
                          [&](const std::string& what, std::int64_t i, double value) { bad.add(what, i, value); }};
   if (!request.silent) warn_of_other_gas(source);
   fill_gas(source, shape.cells(), request.threads, *cells);
-  bad.end(dataset, shape, box, *cells);
+  bad.end(dataset, *cells, [&](std::int64_t i) {
+    const std::int64_t ny = shape.count[1], nz = shape.count[2];
+    return fmt::format("[{}, {}, {}]", box.first[0] + i / (ny * nz), box.first[1] + i / nz % ny, box.first[2] + i % nz);
+  });
   return cells;
 }
 

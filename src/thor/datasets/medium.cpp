@@ -18,7 +18,7 @@ std::vector<CountedCells> counted_cells(const Medium& medium, const comm::World&
   if (!medium.divided) {
     constexpr std::int64_t run = 1 << 16;
     CountedCells all{medium.cells.get(), {}};
-    const std::int64_t count = all.cells->shape().cells();
+    const std::int64_t count = all.cells->cells();
     for (std::int64_t i = 0; i < count; i += run) all.runs.emplace_back(i, std::min(i + run, count));
     return {all};
   }

@@ -51,7 +51,7 @@ struct DividedGas {
 
 /// The gas of a run, whose dataset is what the kernel sees.
 struct Medium : MediumOutline {
-  std::shared_ptr<const Cells> cells;         ///< the cells that the dataset points to; null where it has none
+  std::shared_ptr<const CellRecords> cells;   ///< the cells that the dataset points to; null where it has none
   CellStatistics statistics{};                ///< of all of them
   std::shared_ptr<const DividedGas> divided;  ///< null: this process holds all cells. Else `dataset` is the whole mesh
                                               ///< with the gas of one cell, for births that look for their place in

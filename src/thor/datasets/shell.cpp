@@ -111,9 +111,10 @@ std::shared_ptr<const Cells> realise_shell(const MediumOutline& m, std::int64_t 
 
 void add_shell_cells(Medium& m, const config::Dataset& dataset, const Line&, const CellOptions& options) {
   if (dataset.cells == 0) return;
-  m.cells = realise_shell(m, std::int64_t(dataset.cells), options);
-  set_grid(m, m.cells->shape());
-  m.dataset = m.cells->dataset();
+  const auto cells = realise_shell(m, std::int64_t(dataset.cells), options);
+  set_grid(m, cells->shape());
+  m.cells = cells;
+  m.dataset = cells->dataset();
 }
 
 }  // namespace

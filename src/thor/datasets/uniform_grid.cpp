@@ -11,6 +11,7 @@
 #include "thor/config/section.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/message.hpp"
+#include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/equal_cells.hpp"
 #include "thor/datasets/grid_file.hpp"
@@ -22,9 +23,10 @@ namespace config {
 namespace {
 
 void add_grid_keys(Section<Dataset>& s) {
-  const Condition grid{"type", {"uniform_grid"}};
+  const Condition grid{"type", {"uniform_grid", "octree"}}, uniform{"type", {"uniform_grid"}};
   s.text("path", &Dataset::path, "a file name", [](const std::string& path) { return !path.empty(); },
-         {.meaning = "grid file, as `thor grid` writes it; its path is relative to the configuration",
+         {.meaning = "file of the grid or octree ([grids](formats.md#grids), [octrees](octrees.md)); its path is "
+                     "relative to the configuration",
           .example = "galaxy_grid.h5",
           .when = grid});
   s.text("density_field", &Dataset::density_field, "the name of an array", [](const std::string&) { return true; },
@@ -56,8 +58,9 @@ void add_grid_keys(Section<Dataset>& s) {
             {.meaning = "12 bytes per cell instead of 20 to 24, with errors of 0.1 % ([grids](formats.md#grids))",
              .fallback = "false",
              .when = grid});
-  s.integer("tiles", [](Dataset& d) -> double& { return d.tiles; }, 1, 1024,
-            {.meaning = "number of copies of the grid and its sources along each axis", .fallback = "1", .when = grid});
+  s.integer(
+      "tiles", [](Dataset& d) -> double& { return d.tiles; }, 1, 1024,
+      {.meaning = "number of copies of the grid and its sources along each axis", .fallback = "1", .when = uniform});
   s.choice(
       "bad_cells", &Dataset::bad_cells,
       std::vector<Option<BadCells>>{{"error", BadCells::error, "the run does not start"},
@@ -72,90 +75,17 @@ void add_grid_keys(Section<Dataset>& s) {
 
 namespace {
 
-/// A grid's own temperature is that of each cell; the unit of velocity is the thermal speed at this one.
-constexpr double grid_temperature = 1e4;
-
 MediumOutline outline_grid(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
   MediumOutline m{};
   set_grid(m, read_grid_shape(dataset, line));
-  m.temperature = grid_temperature;  // and no turbulence: the width of each cell has it
-  const AtomicTransition& first = line.first();
-  m.thermal_speed = first.thermal_speed(m.temperature, 0);
-  m.a = first.voigt_parameter(m.thermal_speed);
-  m.cross_section = first.population * first.cross_section(m.thermal_speed);
-  if (dataset.dust) m.dust = {1, dataset.dust->albedo, dataset.dust->g};
-  if (!dataset.dust && dataset.dust_field != config::Dataset{}.dust_field) {
-    refuse("dataset.dust_field", "needs dataset.dust, such as {cross_section: 1e-21 cm^2} or {law: SMC}");
-  }
-  if (const bool turbulent = has_turbulence(dataset); (turbulent || dataset.b_turb > 0) && has_isotopes(line)) {
-    refuse(turbulent ? "dataset.path" : "dataset.b_turb",
-           std::string(turbulent ? "its file must have no array b_turb" : "must be 0") +
-               " in a grid with isotopes: their widths would not keep their ratio");
-  }
-  if (m.grid.periodic && !(dataset.stop_shift && m.grid.hubble > 0)) {
-    refuse("dataset.stop_shift",
-           "photons never leave a periodic box: set stop_shift (needs Hubble flow), or boundary: open");
-  }
+  outline_cells(m, dataset, line, refuse);
   m.dataset = without_gas(m.grid);
   return m;
 }
 
-/// What a run makes of a grid. `fastest`: as in the statistics of its cells.
-CellPhysics<double> physics_of(const MediumOutline& m, const config::Dataset& dataset, const Line& line, double fastest,
-                               double dust_depth) {
-  CellPhysics<double> p{};
-  const AtomicTransition& first = line.first();
-  double narrowest = 1, reddest = 0;
-  for (const AtomicTransition* t : line.absorbing()) {
-    narrowest = std::min(narrowest, t->thermal_speed(1, 0) / first.thermal_speed(1, 0));
-    reddest = std::min(reddest, std::log(first.wavelength / t->wavelength));
-  }
-  p.hubble = m.grid.hubble * m.size / m.thermal_speed;
-  p.step_scale = dataset.step_limiter * narrowest / std::max(p.hubble, 1e-30);
-  if (m.grid.periodic && dataset.dust) p.dust_reach = dust_depth * double(std::ranges::max(m.grid.count));
-  // Through dust, light flies on to the faces of an open box, at any frequency.
-  if (!dataset.stop_shift || (!m.grid.periodic && dataset.dust)) return p;
-  // From the reddest transition that absorbs, in gas that comes towards it as fast as any: a photon beyond cannot meet
-  // another one. The light of a decay that lies out there itself (Fe II 2626) flies first until the Hubble flow has
-  // shifted it as far.
-  const double shift = constants::c * std::log1p(*dataset.stop_shift / first.wavelength) / m.thermal_speed;
-  p.stop = shift + fastest - constants::c * reddest / m.thermal_speed;
-  p.stop_flight = p.dust_reach;
-  for (const AtomicTransition& t : line.transitions) {
-    const bool beyond = std::log(first.wavelength / t.wavelength) < reddest;
-    const double flight = p.hubble > 0 ? shift / p.hubble : no_limit<double>;
-    if (beyond) p.stop_flight = std::max(p.stop_flight, flight);
-  }
-  return p;
-}
-
-/// Where stop_shift is so short that the damping wings of a cell absorb beyond it, or those of the equal cells that a
-/// jump may cross.
-void warn_of_wings(const Medium& m, const config::Dataset& dataset, const Line& line) {
-  const double stop = std::get<UniformGrid<double>>(m.dataset).physics.stop;
-  if (!(stop > 0)) return;
-  const double wavelength = line.first().wavelength;
-  const double shift = constants::c * std::log1p(*dataset.stop_shift / wavelength) / m.thermal_speed;
-  const std::int64_t across =
-      m.cells->layout().joined ? std::min<std::int64_t>(2 * around_base - 1, std::ranges::max(m.grid.count)) : 1;
-  const double cell =
-      m.statistics.largest_opacity * m.statistics.largest_a / (std::sqrt(constants::pi) * std::pow(shift + 4, 2));
-  const double depth = cell * double(across);
-  if (depth < 1) return;
-  warning(
-      "dataset.stop_shift: too small, {} an optical depth of {:.2g} for stopped light. Use at least {:.2g} Angstrom.",
-      across > 1 ? fmt::format("{} of the thickest cells have", across) : "the thickest cell has", depth,
-      *dataset.stop_shift * std::sqrt(depth) / constants::angstrom);
-}
-
-CellUnits units_of(const MediumOutline& m, const config::Dataset& dataset, const Line& line) {
-  const AtomicTransition& first = line.first();
-  CellUnits units{m.thermal_speed, first.thermal_speed(1, 0), dataset.b_turb, m.cross_section * m.size, 0, m.a};
-  if (dataset.dust) {
-    const auto& [law, free] = std::tie(dataset.dust->law, dataset.dust->cross_section);
-    units.dust = (free ? *free : dust_cross_section(*law, first.wavelength) / dust_metallicity(*law)) * m.size;
-  }
-  return units;
+/// Equal cells that a jump may cross in thick gas; 1: none.
+std::int64_t joined_cells(const Medium& m) {
+  return m.cells->layout().joined ? std::min<std::int64_t>(2 * around_base - 1, std::ranges::max(m.grid.count)) : 1;
 }
 
 /// Collective: the largest component of a velocity in the boxes of all ranks, which cover the grid; 0 where it does not
@@ -166,11 +96,6 @@ double fastest_of_all(const comm::World& world, const config::Dataset& dataset, 
   double fastest = 1e-30;  // 0: not known
   for (const CellBox& box : boxes) fastest = std::max(fastest, read_fastest(dataset, line, grid, box, threads));
   return std::bit_cast<double>(world.largest(std::bit_cast<std::uint64_t>(fastest)));
-}
-
-void say_dropped(const config::Dataset& dataset, const std::vector<std::int64_t>& dropped) {
-  if (!dropped.empty())
-    warning("{}: {} bad cells were made empty (dataset.bad_cells: drop)", dataset.path, dropped.size());
 }
 
 /// Collective: what all ranks of a machine are about to hold has to fit, before any of them begins.
@@ -309,7 +234,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   m.cells = divided->parts.front().cells;
   static constexpr float blank[8] = {1, 1};
   auto& whole = std::get<UniformGrid<double>>(m.dataset);
-  whole.gas = m.cells->dataset().gas;
+  whole.gas = divided->parts.front().cells->dataset().gas;
   whole.gas.numbers = {blank, 0}, whole.gas.stride = 0;  // every cell is this one
   m.divided = std::move(divided);
 }
@@ -329,18 +254,14 @@ void add_grid_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     m.dropped = cells->dropped();
     say_dropped(dataset, m.dropped);
     m.statistics = m.cells->statistics();
-    m.dataset = m.cells->dataset();
-  }
-  if (!(m.statistics.largest_opacity > double(least_opacity))) {
-    warning("{}: the density is 0 in every cell, so this line is not absorbed. Check dataset.density_field.",
-            dataset.path);
+    m.dataset = cells->dataset();
   }
   m.number_density = m.statistics.mean_density();
   m.column_density = m.number_density * m.size * double(m.grid.count[2]);
   m.tau0 = m.column_density * m.cross_section;
   std::get<UniformGrid<double>>(m.dataset).physics =
       physics_of(m, dataset, line, m.statistics.fastest, options.dust_depth);
-  warn_of_wings(m, dataset, line);
+  warn_of_cells(m, std::get<UniformGrid<double>>(m.dataset).physics.stop, joined_cells(m), dataset, line);
 }
 
 std::shared_ptr<const Partition> divide_grid(const MediumOutline& m, const Cut& cut) {

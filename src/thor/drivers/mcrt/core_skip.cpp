@@ -88,7 +88,7 @@ SupportedCoreSkip of_grid(const comm::World& world, const Medium& m, double x_cr
 
 /// Collective where ranks hold parts: whether the lengths of the cells have room in memory.
 bool have_room(const comm::World& world, const Medium& m) {
-  double cells = m.cells ? double(m.cells->shape().cells()) : 0;
+  double cells = m.cells ? double(m.cells->cells()) : 0;
   const int ranks = world.ranks_on_node();
   if (!m.divided) return 4 * cells <= available_memory(ranks);
   cells = 0;

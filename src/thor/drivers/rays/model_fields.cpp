@@ -72,7 +72,7 @@ class ModelCellFields final : public CellFields {
 /// Cells of a model are in the units of a run: those of fields are made of them.
 void ModelCellFields::make_fields(const Medium& medium, const Line& line) {
   const UniformGrid<double> layout = field_layout(outline_.grid, part_);
-  const Cells& cells = *medium.cells;
+  const auto& cells = dynamic_cast<const Cells&>(*medium.cells);
   const AtomicTransition& first = line.first();
   FieldArray density = new_field(layout), temperature = new_field(layout), velocity[3];
   for (FieldArray& v : velocity) v = new_field(layout);
