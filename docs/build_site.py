@@ -36,6 +36,7 @@ GROUPS = {
     "Use": (
         ("docs/snapshots.md", "Snapshots"),
         ("docs/gridding.md", "Gridding"),
+        ("docs/octrees.md", "Octrees"),
         ("docs/emission.md", "Emission"),
         ("docs/mock.md", "Mock snapshots"),
         ("docs/observers.md", "Observers"),

@@ -15,12 +15,12 @@ namespace thor {
 template <class R, class I>
 struct AnyPlace {
   using Number = R;
-  static constexpr int integers = 3, numbers = 1;
+  static constexpr int integers = 4, numbers = 1;
   I integer[integers];
   R number[numbers];
 
   static THOR_FN void for_each_field(auto f, auto&... p) {
-    f(p.integer[0]...), f(p.integer[1]...), f(p.integer[2]...), f(p.number[0]...);
+    f(p.integer[0]...), f(p.integer[1]...), f(p.integer[2]...), f(p.integer[3]...), f(p.number[0]...);
   }
 };
 

@@ -103,6 +103,14 @@ requires std::is_arithmetic_v<V> THOR_FN V word_to_real(std::uint32_t word, int 
 /// A random word in the low half of a value's bits.
 template <class V>
 requires std::is_arithmetic_v<V> THOR_FN BitsOf<V> word_to_bits(std::uint32_t word) { return word; }
+template <class V>
+requires std::is_arithmetic_v<V> THOR_FN V int_to_real(IntOf<V> i) { return static_cast<V>(i); }
+/// The largest integer that is not above x, of an x that has room in an integer.
+template <class V>
+requires std::is_arithmetic_v<V> THOR_FN IntOf<V> floor_to_int(V x) {
+  const auto i = static_cast<IntOf<V>>(x);
+  return i - (static_cast<V>(i) > x ? 1 : 0);
+}
 template <class T>
 requires std::is_arithmetic_v<T> THOR_FN T load(const T* p) { return *p; }
 template <class T>
@@ -275,6 +283,16 @@ requires(!std::is_arithmetic_v<V>) THOR_FN V word_to_real(WordOf<V> word, int sh
 template <class V>
 requires(!std::is_arithmetic_v<V>) THOR_FN BitsOf<V> word_to_bits(WordOf<V> word) {
   return BitsOf<V>(stdx::static_simd_cast<typename BitsOf<V>::Simd>(word.v));
+}
+template <class V>
+requires(!std::is_arithmetic_v<V>) THOR_FN V int_to_real(IntOf<V> i) {
+  return V(stdx::static_simd_cast<typename V::Simd>(i.v));
+}
+template <class V>
+requires(!std::is_arithmetic_v<V>) THOR_FN IntOf<V> floor_to_int(V x) {
+  using Int = IntOf<V>;
+  const Int i(stdx::static_simd_cast<typename Int::Simd>(x.v));
+  return i - select(int_to_real<V>(i) > x, Int(1), Int(0));
 }
 template <class P>
 requires(!std::is_arithmetic_v<P>) THOR_FN P load(const typename P::Simd::value_type* p) {

@@ -7,6 +7,7 @@
 
 #include "support/grid.hpp"
 #include "support/host_device.hpp"
+#include "support/octree.hpp"
 #include "support/run.hpp"
 #include "support/statistics.hpp"
 
@@ -241,7 +242,7 @@ TEST_P(DeviceEngine, ShowsEachGeneratorAsTheProcessorDoes) {
 }
 
 /// Entries and tables of sources are copied to a device.
-TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
+TEST_P(DeviceEngine, GivesThePhotonsOfCellsThatShine) {
   test::GridOptions o;
   o.shape = {9, 8, 11};
   o.dust = o.emissivity = o.periodic = true;
@@ -250,7 +251,10 @@ TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
     const int h = (x * 7 + y * 5 + z * 3) % 11;
     return test::GridCell{1e-6 * (1 + h), 1e4 + 500. * h, {5. * h, -3. * h, 0}, 1e-9 * h, 1e-25 * h};
   };
-  const test::GridFile file(o);
+  const test::GridFile grid(o);
+  const test::OctreeFile octree(o, test::leaves_of(4, [](const OctreeLeaf& leaf) {
+                                  return leaf.level < 2 || (leaf.at[0] * 3 + leaf.at[1] * 5 + leaf.at[2]) % 3 == 0;
+                                }));
   // A lane program that reads an array of the host, in place of the device's copy, reads NaN.
   test::on_setup = [this](const thor::Setup& setup) {
     auto* host = dynamic_cast<test::HostDevice*>(device_.get());
@@ -269,12 +273,13 @@ TEST_P(DeviceEngine, GivesThePhotonsOfAGridThatShines) {
     }
     EXPECT_GE(host->poisoned.size(), 2u);
   };
-  for (const char* packed : {"false", "true"}) {
+  const std::string cells[] = {"{type: uniform_grid, path: " + grid.path(), "{type: octree, path: " + octree.path()};
+  for (const std::string& gas : {cells[0], cells[0] + ", packed: true", cells[1], cells[1] + ", packed: true"}) {
     const std::string text =
-        "line: Lya\ndataset: {type: uniform_grid, path: " + file.path() +
-        ", dust: {law: SMC}, stop_shift: 1 Angstrom, packed: " + packed +
-        "}\ngenerators: [{type: point, photons: 100}, {type: gas, emission: recombination, photons: 500, "
-        "spectrum: {type: thermal}}]\nacceleration: {core_skip: local}\noutput: {path: x.h5}\n";
+        "line: Lya\ndataset: " + gas +
+        ", dust: {law: SMC}, stop_shift: 1 Angstrom}\ngenerators: [{type: point, photons: 100}, {type: gas, emission: "
+        "recombination, photons: 500, spectrum: {type: thermal}}]\nacceleration: {core_skip: local}\noutput: {path: "
+        "x.h5}\n";
     for (const auto& set : {std::vector<std::string>(), with(observed, {"peel.memory=9 MB"}),
                             with(observed, {"acceleration={jumps: true}", "peel.depth=1.5",
                                             "observers.0.rest={velocity: [100 km/s, 0 km/s, 0 km/s]}"})}) {

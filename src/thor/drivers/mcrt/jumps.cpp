@@ -10,6 +10,7 @@
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
 #include "thor/datasets/counted_cells.hpp"
+#include "thor/datasets/octree_mesh.hpp"
 #include "thor/drivers/mcrt/jump_histories.hpp"
 #include "thor/interactors/build.hpp"
 #include "thor/transport/lane.hpp"
@@ -49,19 +50,19 @@ struct Rooms {
   double inverse_width = 1;  ///< of the coldest gas
 };
 
-template <class D>
-Rooms rooms_of_cells(const Cells& cells, const D& grid, const Jumps<double>& limits, int threads) {
+template <class C, class D>
+Rooms rooms_of_cells(const C& cells, const D& mesh, const Jumps<double>& limits, int threads) {
   Rooms rooms;
   std::mutex mutex;
   const double elsewhere = cells.layout().joined ? 0.5 : 0;  // in a cell, its centre has the largest room
-  parallel_for(threads, std::size_t(cells.shape().cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
+  parallel_for(threads, std::size_t(cells.cells()), 1 << 16, [&](std::size_t first, std::size_t end) {
     Rooms here;
     for (std::size_t i = first; i < end; ++i) {
       const CellGas<double> gas = cells.gas(std::int64_t(i));
       Lane<double, PlaceIn<D>> lane{};
-      lane.px = lane.py = lane.pz = 0.5;
+      lane.px = lane.py = lane.pz = cells.half_side(std::int64_t(i));
       lane.place = cells.place(std::int64_t(i));
-      const double room = view<double>(grid).room(lane, gas, limits);
+      const double room = view<double>(mesh).room(lane, gas, limits);
       here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));
       here.inverse_width = std::max(here.inverse_width, gas.inverse_width);
     }
@@ -103,8 +104,10 @@ Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium&
   limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
   const Rooms rooms = std::visit(
       [&]<class D>(const D& dataset) {
-        if constexpr (std::is_same_v<typename decltype(view<double>(dataset))::Here, CellGas<double>>)
-          return rooms_of_cells(*medium.cells, dataset, limits, threads);
+        if constexpr (std::is_same_v<D, Octree<double>>)
+          return rooms_of_cells(dynamic_cast<const OctreeCells&>(*medium.cells), dataset, limits, threads);
+        else if constexpr (std::is_same_v<typename decltype(view<double>(dataset))::Here, CellGas<double>>)
+          return rooms_of_cells(dynamic_cast<const Cells&>(*medium.cells), dataset, limits, threads);
         else
           return rooms_of_model(dataset, limits);
       },

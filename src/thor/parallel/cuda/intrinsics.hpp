@@ -12,6 +12,8 @@ template <class R>
 struct UniformGrid;
 template <class R>
 struct WholeGrid;
+template <class R>
+struct Octree;
 
 namespace cuda {
 
@@ -36,6 +38,8 @@ template <class Real>
 constexpr int registers<UniformGrid<Real>>[2] = {96, 168};
 template <class Real>
 constexpr int registers<WholeGrid<Real>>[2] = {96, 168};
+template <class Real>
+constexpr int registers<Octree<Real>>[2] = {96, 168};  // as those of grids: not measured
 
 /// Blocks that a multiprocessor should hold at once; it bounds the registers of a thread. Where photons start and jump,
 /// and on rays, threads often wait for memory, and more of them are worth more than registers.

@@ -1,0 +1,166 @@
+#include "thor/datasets/octree_mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+#include "thor/core/memory.hpp"
+#include "thor/core/parallel_for.hpp"
+
+namespace thor {
+
+HostMesh::Position OctreeMesh::centre(const std::array<std::int32_t, 3>& place) const {
+  Position found = low();
+  for (std::size_t k = 0; k < 3; ++k) found[k] += 0.5 * place[k];
+  return found;
+}
+
+double OctreeMesh::volume(std::int64_t cell) const { return std::pow(unit() * tree_->width(cell), 3); }
+
+HostMesh::Position OctreeMesh::low() const {
+  Position corner{};
+  for (std::size_t k = 0; k < 3; ++k) corner[k] = box_.origin[k] / unit();
+  return corner;
+}
+
+HostMesh::Position OctreeMesh::sides() const {
+  const auto side = double(std::int64_t(1) << tree_->depth());
+  return {side, side, side};
+}
+
+std::optional<HostMesh::Site> OctreeMesh::locate(const Position& position) const {
+  const double side = sides()[0];
+  std::int32_t at[3];
+  double place[3];
+  for (std::size_t k = 0; k < 3; ++k) {
+    place[k] = position[k] - low()[k];
+    if (!(place[k] >= 0 && place[k] <= side)) return {};
+    at[k] = std::int32_t(std::min(place[k], side - 1));
+  }
+  const Octree<double> tree = tree_->view();
+  const std::int64_t leaf = thor::view<double>(tree).find<double>(at[0], at[1], at[2]).leaf;
+  Site site{tree_->centre(leaf), {}};
+  for (std::size_t k = 0; k < 3; ++k) site.offset[k] = place[k] - tree_->corner(leaf)[k];
+  return site;
+}
+
+std::vector<std::optional<HostMesh::Site>> OctreeMesh::copies(const Position& position) const {
+  Position inside = position;
+  if (box_.periodic) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double side = sides()[k], place = position[k] - low()[k];
+      inside[k] = low()[k] + place - side * std::floor(place / side);
+    }
+  }
+  return {locate(inside)};
+}
+
+void OctreeMesh::check_field(const io::Input& file, const std::string& field) const {
+  const io::ArrayInfo info = file.array(field);
+  if (info.shape.size() != 1 || !info.numeric || std::int64_t(info.shape[0]) != cells()) {
+    throw Error(ExitCode::input, fmt::format("{}: array \"{}\" has not one number for each leaf ({})",
+                                             file.path().string(), field, cells()));
+  }
+}
+
+void OctreeMesh::read_field(const std::string& path, const std::string& field, int threads,
+                            const std::function<void(std::int64_t, double)>& take) const {
+  io::Input(path).read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
+    for (std::uint64_t i = 0; i < block.count[0]; ++i) {
+      take(tree_->leaf_of(std::int64_t(block.first[0] + i)), double(block.values[i]));
+    }
+  });
+}
+
+std::vector<Derived> OctreeMesh::derived() const {
+  const double kpc = 1e3 * constants::pc;
+  return {{"cells", double(cells()), "", "number of leaves"},
+          {"finest", unit() / kpc, "kpc", fmt::format("side of the finest leaves, of level {}", tree_->depth())},
+          {"coarsest", box_.size / double(std::int64_t(1) << tree_->coarsest()) / kpc, "kpc",
+           fmt::format("side of the coarsest leaves, of level {}", tree_->coarsest())},
+          {"tree_memory", double(tree_->bytes()) / 1e9, "GB", "memory of the tree, beside the gas"},
+          {"redshift", box_.redshift, "", "redshift of the snapshot"},
+          {"hubble", box_.hubble * 1e6 * constants::pc / constants::km, "km s-1 Mpc-1",
+           "H(z) along the paths; 0 if there is no Hubble flow"}};
+}
+
+void OctreeMesh::write(io::ArrayOutput& file) const {
+  file.attribute("/grid", "leaves", cells());
+  file.attribute("/grid", "depth", std::int64_t(tree_->depth()));
+  for (std::size_t k = 0; k < 3; ++k) file.attribute("/grid", "origin_" + std::string(1, "xyz"[k]), box_.origin[k]);
+  file.attribute("/grid", "box_size", box_.size);
+  file.attribute("/grid", "periodic", box_.periodic);
+  file.attribute("/grid", "redshift", box_.redshift);
+  file.attribute("/grid", "hubble", box_.hubble);
+}
+
+namespace {
+
+std::size_t room_for(const OctreeMesh& mesh, const CellLayout& layout) {
+  const double bytes = double(mesh.cells()) * layout.bytes_at_most(), available = available_memory(1);
+  if (bytes > available) {
+    throw Error(ExitCode::input,
+                fmt::format("an octree of {} leaves takes {} at {:.0f} bytes a leaf, {} are free: {}take "
+                            "fewer leaves, or a machine with more memory",
+                            mesh.cells(), size_text(bytes), layout.bytes_at_most(), size_text(available),
+                            layout.packed ? "" : "set dataset.packed: true, "));
+  }
+  return std::size_t(mesh.cells());
+}
+
+}  // namespace
+
+OctreeCells::OctreeCells(std::shared_ptr<const OctreeMesh> mesh, const CellLayout& layout, const CellUnits& units,
+                         double largest_velocity)
+    : CellRecords(room_for(*mesh, layout), layout, units, largest_velocity), mesh_(std::move(mesh)) {}
+
+OctreePlace<double, std::int64_t> OctreeCells::place(std::int64_t leaf) const {
+  const auto centre = mesh_->tree().centre(leaf);
+  return {leaf, centre[0], centre[1], centre[2]};
+}
+
+std::vector<float> OctreeCells::lengths() const {
+  std::vector<float> lengths(static_cast<std::size_t>(cells()));
+  for (std::int64_t i = 0; i < cells(); ++i) lengths[std::size_t(i)] = float(half_side(i));
+  return lengths;
+}
+
+void OctreeCells::survey(int threads) {
+  const OctreeTree& tree = mesh_->tree();
+  const Octree<double> data = tree.view();
+  const auto view = thor::view<double>(data);
+  const std::int64_t side = std::int64_t(1) << tree.depth();
+  std::mutex mutex;
+  CellStatistics sum;
+  parallel_for(threads, std::size_t(cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
+    CellStatistics p;
+    for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
+      CellGas<double> here = gas(i);
+      const double width = tree.width(i), volume = width * width * width;
+      const double density = here.opacity / here.inverse_width;
+      here.opacity *= width;  // of the leaf
+      p.add_cell(here);
+      p.density += volume * density - here.opacity / here.inverse_width;
+      // Behind the middle of each upper face.
+      const auto& corner = tree.corner(i);
+      for (std::size_t k = 0; k < 3; ++k) {
+        std::array<std::int64_t, 3> at{};
+        for (std::size_t j = 0; j < 3; ++j) at[j] = corner[j] + (j == k ? tree.width(i) : tree.width(i) / 2);
+        if (at[k] >= side) continue;
+        const std::int64_t neighbour = view.find<double>(at[0], at[1], at[2]).leaf;
+        CellGas<double> behind = gas(neighbour);
+        behind.opacity *= tree.width(neighbour);
+        p.add_face(here, behind);
+      }
+    }
+    const std::lock_guard lock(mutex);
+    sum.add(p);
+  });
+  finish_statistics(sum, std::pow(double(side), 3));
+}
+
+}  // namespace thor

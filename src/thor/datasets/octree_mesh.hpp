@@ -1,0 +1,65 @@
+#pragma once
+#include "thor/datasets/host_mesh.hpp"
+#include "thor/datasets/medium.hpp"
+#include "thor/datasets/octree_tree.hpp"
+
+namespace thor {
+
+/// The box of an octree, as its file has it and the configuration overrides it.
+struct OctreeBox {
+  double size = 0;  ///< of a side [cm]
+  std::array<double, 3> origin{};
+  bool periodic = false;
+  double redshift = 0, hubble = 0;
+};
+
+/// An octree as the host sees it. The integers of a place are the centre of a leaf, as in OctreePlace.
+class OctreeMesh : public HostMesh {
+ public:
+  OctreeMesh(std::shared_ptr<const OctreeTree> tree, const OctreeBox& box) : tree_(std::move(tree)), box_(box) {}
+
+  const OctreeTree& tree() const { return *tree_; }
+  double unit() const { return box_.size / double(std::int64_t(1) << tree_->depth()); }  ///< [cm]
+
+  const char* name() const override { return "octree"; }
+  std::int64_t cells() const override { return tree_->leaves(); }
+  CellNumbers numbers() const override { return {}; }
+  std::array<std::int32_t, 3> place(std::int64_t number) const override { return tree_->centre(number); }
+  Position centre(const std::array<std::int32_t, 3>& place) const override;
+  double volume(std::int64_t cell) const override;
+  Position low() const override;
+  Position sides() const override;
+  bool periodic() const override { return box_.periodic; }
+  std::optional<Site> locate(const Position& position) const override;
+  std::vector<std::optional<Site>> copies(const Position& position) const override;
+  void check_field(const io::Input& file, const std::string& field) const override;
+  void read_field(const std::string& path, const std::string& field, int threads,
+                  const std::function<void(std::int64_t, double)>& take) const override;
+  std::vector<Derived> derived() const override;
+  void write(io::ArrayOutput& file) const override;
+
+ private:
+  std::shared_ptr<const OctreeTree> tree_;
+  OctreeBox box_;
+};
+
+/// The gas of the leaves.
+class OctreeCells : public CellRecords {
+ public:
+  OctreeCells(std::shared_ptr<const OctreeMesh> mesh, const CellLayout& layout, const CellUnits& units,
+              double largest_velocity);
+
+  void survey(int threads);  ///< the statistics
+  std::int64_t cells() const override { return mesh_->cells(); }
+  double half_side(std::int64_t leaf) const { return 0.5 * mesh_->tree().width(leaf); }
+  OctreePlace<double, std::int64_t> place(std::int64_t leaf) const;
+  /// From the centre of each leaf to its faces: no length of core skipping is longer.
+  std::vector<float> lengths() const;
+
+ private:
+  std::int64_t record(std::int64_t cell) const override { return cell; }
+
+  std::shared_ptr<const OctreeMesh> mesh_;
+};
+
+}  // namespace thor
