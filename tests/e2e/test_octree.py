@@ -4,6 +4,7 @@
 """
 
 import copy
+import re
 import sys
 from pathlib import Path
 
@@ -256,6 +257,50 @@ class Files(Case):
         self.refused()
         write_grid(self.folder / "bad.h5", {k: v.reshape(2, 2, 2) for k, v in gas.items()})
         self.assertIn('no attribute "box_size" in the root group: not an octree', self.refused())
+
+    def test_places_are_whole_numbers(self):
+        from support import thor
+        whole = np.array([(1, k >> 2 & 1, k >> 1 & 1, k & 1) for k in range(8)])
+        for name in ("level", "x"):
+            write_octree(self.folder / "bad.h5", whole, random_gas(np.random.default_rng(1), 8))
+            with h5py.File(self.folder / "bad.h5", "a") as file:
+                values = file[name][()] + 0.5
+                del file[name]
+                file[name] = values
+            self.assertIn(f'array "{name}" is float64; expected whole numbers', self.refused())
+        for name, values in (("level", np.full(8, 99)), ("y", np.zeros(7, int))):
+            write_octree(self.folder / "bad.h5", whole, random_gas(np.random.default_rng(1), 8))
+            with h5py.File(self.folder / "bad.h5", "a") as file:
+                del file[name]
+                file[name] = values
+            done = thor("info", "bad.h5", cwd=self.folder)
+            self.assertEqual(done.returncode, INPUT)
+            self.assertIn("not an octree", done.stderr)
+
+    def test_statistics_are_of_volumes_and_all_faces(self):
+        """A coarse half and a fine one that move against each other, either way round; and atoms, not densities, in a check."""
+        from support import thor
+
+        def leaves_of(coarse_is_lower):
+            return np.array([(1, 1 - coarse_is_lower, j, k) for j in (0, 1) for k in (0, 1)]
+                            + [(3, x + 4 * coarse_is_lower, y, z) for x in range(4) for y in range(8) for z in range(8)])  # fmt: skip
+
+        found = []
+        for lower in (1, 0):
+            leaves = leaves_of(lower)
+            coarse = leaves[:, 0] == 1
+            gas = {"HI_density": np.full(len(leaves), 1e-3), "temperature": np.full(len(leaves), 1e4), **{f"velocity_{k}": np.zeros(len(leaves)) for k in "xyz"}}
+            gas["velocity_y"][coarse] = 50
+            write_octree(self.folder / "half.h5", leaves, gas)
+            out = thor("check", self.write(model("octree", self.folder / "half.h5", dust=False)), cwd=self.folder).stdout
+            found.append([float(re.search(rf"{name} +(\S+)", out)[1]) for name in ("velocity_jumps", "largest_jump")])
+        np.testing.assert_allclose(found[0], found[1])
+        self.assertAlmostEqual(found[0][0], 64 / (64 + 4 + 3 * 64 + 2 * 4 * 7 * 8), delta=1e-4)  # faces across, of coarse leaves, of fine ones
+        gas["velocity_y"][:], gas["HI_density"] = 0, np.where(coarse, 1e-3, 1e-2)
+        write_octree(self.folder / "half.h5", leaves, gas)
+        config = model("octree", self.folder / "half.h5", photons=10, dust=False, acceleration={"core_skip": {"fixed": 3}})
+        done = thor("run", self.write(config), "--overwrite", cwd=self.folder)
+        self.assertRegex(done.stderr, r"is too large in \S+ % of the cells with 9.\d+ % of the absorbers|with 100 % of the absorbers")
 
     def test_one_leaf_and_deep_ones(self):
         """A box of one leaf, and a chain of leaves down to level 29, each level of which has seven."""

@@ -92,8 +92,8 @@ void CellRecords::set_core_scale(const std::vector<float>& scale, int threads, f
   });
 }
 
-double CellRecords::critical_frequency(const CellGas<double>& gas, double hubble) const {
-  const double scale = std::min(gas.core_scale + 0.5, 1 / std::max(gas.inverse_width * hubble, 1e-30));
+double CellRecords::critical_frequency(const CellGas<double>& gas, double length, double hubble) const {
+  const double scale = std::min(length, 1 / std::max(gas.inverse_width * hubble, 1e-30));
   return 0.2 * std::cbrt(units_.a * gas.inverse_width * gas.opacity * scale);
 }
 

@@ -77,6 +77,7 @@ class CellRecords {
   void set_core_scale(const std::vector<float>& scale, int threads, float to_face = 0.5f);
 
   virtual std::int64_t cells() const = 0;
+  virtual double side(std::int64_t) const { return 1; }  ///< in units of the dataset
   CellGas<double> gas(std::int64_t i) const;
   bool same(std::int64_t i, std::int64_t j) const;  ///< the same gas, bit for bit
   const GasRecords& records() const { return records_; }
@@ -91,8 +92,8 @@ class CellRecords {
   virtual std::int64_t record(std::int64_t cell) const = 0;
   /// Of all cells, from those of each thread.
   void finish_statistics(const CellStatistics& sums, double cells);
-  /// x_crit of core skipping in a cell, where the Hubble flow is H per unit length.
-  double critical_frequency(const CellGas<double>& gas, double hubble) const;
+  /// x_crit of core skipping over a length in a cell, where the Hubble flow is H per unit length.
+  double critical_frequency(const CellGas<double>& gas, double length, double hubble) const;
 
   CellLayout layout_;
 

@@ -109,7 +109,8 @@ void Cells::survey(int threads, const CellBox& counted) {
       const std::int64_t i = x * step[0] + y * step[1] + z, index[3] = {x, y, z};
       const CellGas<double> g = gas(i);
       p.add_cell(g);
-      if (layout_.core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(g, hubble));
+      if (layout_.core_skip)
+        p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(g, g.core_scale + 0.5, hubble));
       for (std::size_t k = 0; k < 3; ++k) {
         if (g.opacity >= thick_cell && index[k] + 1 < shape_.count[k]) p.add_face(g, gas(i + step[k]));
       }

@@ -49,8 +49,6 @@ class Cells : public CellRecords {
   void join(const CellsOfGrid& known, const CellBox& box, int threads);
 
   std::int64_t cells() const override { return shape_.cells(); }
-  /// From the centre of a cell to its faces.
-  static double half_side(std::int64_t) { return 0.5; }
   const GridShape& shape() const { return shape_; }
   /// Where a cell is, for a kernel.
   GridPlace<double, std::int64_t> place(std::int64_t cell) const {

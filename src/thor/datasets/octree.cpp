@@ -10,6 +10,7 @@
 #include "thor/config/nearest.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/core/memory.hpp"
 #include "thor/datasets/bad_cells.hpp"
 #include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/dataset_type.hpp"
@@ -32,7 +33,8 @@ double number_of_box(const io::Input& file, const std::string& name, std::option
   const auto value = file.number("/", name);
   if (!value && fallback) return *fallback;
   if (!value)
-    refuse_file(path, fmt::format("no attribute \"{}\" in the root group: not an octree (docs/formats.md)", name));
+    refuse_file(path, fmt::format("no attribute \"{}\" in the root group: not an octree (docs/octrees.md){}", name,
+                                  file.number("/", "cell_size") ? ", but a grid: dataset.type: uniform_grid" : ""));
   if (!std::isfinite(*value)) refuse_file(path, fmt::format("attribute \"{}\" is not a number", name));
   return *value;
 }
@@ -78,6 +80,13 @@ std::uint64_t count_leaves(const io::Input& file, const std::vector<std::string>
                                     fmt::join(there, ", ")));
     }
     const io::ArrayInfo info = file.array(name);
+    const bool is_place = name == "level" || name == "x" || name == "y" || name == "z";
+    if (is_place && info.type.starts_with("float")) {
+      refuse_file(path,
+                  fmt::format("array \"{}\" is {}; expected whole numbers: the level of each leaf, and its numbers "
+                              "among the leaves of that level, from 0",
+                              name, info.type));
+    }
     if (!info.numeric || info.shape.size() != 1 || info.shape[0] == 0) {
       refuse_file(path, fmt::format("array \"{}\" is {} with {} dimensions; expected a number for each leaf", name,
                                     info.type, info.shape.size()));
@@ -92,8 +101,16 @@ std::uint64_t count_leaves(const io::Input& file, const std::vector<std::string>
   return count;
 }
 
+/// While it is built, a leaf takes this many bytes, most of them for a moment.
+constexpr double bytes_of_leaf = 90;
+
 std::shared_ptr<const OctreeTree> read_tree(const io::Input& file) {
   const std::uint64_t count = count_leaves(file, {"level", "x", "y", "z"});
+  if (const double bytes = bytes_of_leaf * double(count), available = available_memory(1); bytes > available) {
+    refuse_file(file.path().string(), fmt::format("an octree of {} leaves takes {} to build, {} are free: take fewer "
+                                                  "leaves, or a machine with more memory",
+                                                  count, size_text(bytes), size_text(available)));
+  }
   std::vector<OctreeLeaf> leaves(count);
   const auto level = file.read_all<std::int64_t>("level");
   for (std::uint64_t i = 0; i < count; ++i) leaves[i].level = std::int32_t(std::clamp<std::int64_t>(level[i], -1, 99));
@@ -142,7 +159,7 @@ void add_octree_cells(Medium& m, const config::Dataset& dataset, const Line& lin
     const double kpc = mesh->unit() / (1e3 * constants::pc);
     return fmt::format("the leaf around {:.6g}, {:.6g}, {:.6g} kpc", centre[0] * kpc, centre[1] * kpc, centre[2] * kpc);
   });
-  cells->survey(options.threads);
+  cells->survey(options.threads, options.core_skip, m.hubble * m.size / cells->units().reference_speed);
   m.cells = cells, m.dropped = cells->dropped(), m.statistics = cells->statistics();
   say_dropped(dataset, m.dropped);
   m.number_density = m.statistics.mean_density();

@@ -82,7 +82,7 @@ std::vector<Derived> OctreeMesh::derived() const {
           {"finest", unit() / kpc, "kpc", fmt::format("side of the finest leaves, of level {}", tree_->depth())},
           {"coarsest", box_.size / double(std::int64_t(1) << tree_->coarsest()) / kpc, "kpc",
            fmt::format("side of the coarsest leaves, of level {}", tree_->coarsest())},
-          {"tree_memory", double(tree_->bytes()) / 1e9, "GB", "memory of the tree, beside the gas"},
+          {"tree_memory", double(tree_->bytes()) / 1e9, "GB", "memory of the tree on a GPU, beside the gas"},
           {"redshift", box_.redshift, "", "redshift of the snapshot"},
           {"hubble", box_.hubble * 1e6 * constants::pc / constants::km, "km s-1 Mpc-1",
            "H(z) along the paths; 0 if there is no Hubble flow"}};
@@ -125,42 +125,46 @@ OctreePlace<double, std::int64_t> OctreeCells::place(std::int64_t leaf) const {
 
 std::vector<float> OctreeCells::lengths() const {
   std::vector<float> lengths(static_cast<std::size_t>(cells()));
-  for (std::int64_t i = 0; i < cells(); ++i) lengths[std::size_t(i)] = float(half_side(i));
+  for (std::int64_t i = 0; i < cells(); ++i) lengths[std::size_t(i)] = float(0.5 * side(i));
   return lengths;
 }
 
-void OctreeCells::survey(int threads) {
+void OctreeCells::survey(int threads, bool core_skip, double hubble) {
   const OctreeTree& tree = mesh_->tree();
   const Octree<double> data = tree.view();
   const auto view = thor::view<double>(data);
-  const std::int64_t side = std::int64_t(1) << tree.depth();
+  const std::int64_t root = std::int64_t(1) << tree.depth();
   std::mutex mutex;
   CellStatistics sum;
   parallel_for(threads, std::size_t(cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
     CellStatistics p;
     for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
       CellGas<double> here = gas(i);
-      const double width = tree.width(i), volume = width * width * width;
+      const std::int64_t width = tree.width(i);
+      if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, 0.5 * side(i), hubble));
       const double density = here.opacity / here.inverse_width;
-      here.opacity *= width;  // of the leaf
+      here.opacity *= side(i);  // of the leaf
       p.add_cell(here);
-      p.density += volume * density - here.opacity / here.inverse_width;
-      // Behind the middle of each upper face.
+      p.density += std::pow(side(i), 3) * density - here.opacity / here.inverse_width;
+      // Each face once: from the lower of two leaves of a size, and from the smaller one.
       const auto& corner = tree.corner(i);
       for (std::size_t k = 0; k < 3; ++k) {
-        std::array<std::int64_t, 3> at{};
-        for (std::size_t j = 0; j < 3; ++j) at[j] = corner[j] + (j == k ? tree.width(i) : tree.width(i) / 2);
-        if (at[k] >= side) continue;
-        const std::int64_t neighbour = view.find<double>(at[0], at[1], at[2]).leaf;
-        CellGas<double> behind = gas(neighbour);
-        behind.opacity *= tree.width(neighbour);
-        p.add_face(here, behind);
+        for (const bool upper : {true, false}) {
+          std::array<std::int64_t, 3> at{corner[0], corner[1], corner[2]};
+          at[k] += upper ? width : -1;
+          if (at[k] < 0 || at[k] >= root) continue;
+          const auto [neighbour, its_width] = view.find<double>(at[0], at[1], at[2]);
+          if (upper ? its_width < width : its_width <= width) continue;
+          CellGas<double> behind = gas(neighbour);
+          behind.opacity *= side(neighbour);
+          p.add_face(here, behind);
+        }
       }
     }
     const std::lock_guard lock(mutex);
     sum.add(p);
   });
-  finish_statistics(sum, std::pow(double(side), 3));
+  finish_statistics(sum, std::pow(double(root), 3));
 }
 
 }  // namespace thor

@@ -49,9 +49,10 @@ class OctreeCells : public CellRecords {
   OctreeCells(std::shared_ptr<const OctreeMesh> mesh, const CellLayout& layout, const CellUnits& units,
               double largest_velocity);
 
-  void survey(int threads);  ///< the statistics
+  /// The statistics; with those of core skipping, where the Hubble flow is H per unit length.
+  void survey(int threads, bool core_skip, double hubble);
   std::int64_t cells() const override { return mesh_->cells(); }
-  double half_side(std::int64_t leaf) const { return 0.5 * mesh_->tree().width(leaf); }
+  double side(std::int64_t leaf) const override { return mesh_->tree().width(leaf); }
   OctreePlace<double, std::int64_t> place(std::int64_t leaf) const;
   /// From the centre of each leaf to its faces: no length of core skipping is longer.
   std::vector<float> lengths() const;

@@ -63,8 +63,8 @@ CellSums sums_over_cells(const comm::World& world, const Medium& m, double x_cri
       const double scale = scales[part][std::size_t(i)];
       const double length = std::min(scale, 1 / std::max(g.inverse_width * hubble, 1e-30));
       const double x_here = critical(m.a * g.inverse_width * g.opacity * length);
-      const double absorbers = g.opacity / g.inverse_width;
-      const bool thick = g.opacity > 1e-3, below = x_here < x_crit;
+      const double side = counted[part].cells->side(i), absorbers = g.opacity / g.inverse_width * std::pow(side, 3);
+      const bool thick = g.opacity * side > 1e-3, below = x_here < x_crit;
       p.gas += thick, p.below += thick && below;
       p.absorbers += absorbers, p.absorbers_below += below ? absorbers : 0;
       p.largest = std::max(p.largest, x_here);

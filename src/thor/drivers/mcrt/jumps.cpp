@@ -33,9 +33,10 @@ struct Absorbers {
 double share_outside(const Medium& medium, double low, double high, const comm::World& world, int threads) {
   Absorbers own, sum;
   for (const CountedCells& cells : counted_cells(medium, world)) {
-    own.add(cells.sum<Absorbers>(threads, [&](Absorbers& some, std::int64_t, const CellGas<double>& gas) {
+    own.add(cells.sum<Absorbers>(threads, [&](Absorbers& some, std::int64_t i, const CellGas<double>& gas) {
       if (!(gas.opacity > 0)) return;
-      const double absorbers = gas.opacity / gas.inverse_width, a = medium.a * gas.inverse_width;
+      const double absorbers = gas.opacity / gas.inverse_width * std::pow(cells.cells->side(i), 3);
+      const double a = medium.a * gas.inverse_width;
       some.all += absorbers;
       if (a < low || a > high) some.outside += absorbers;
     }));
@@ -60,7 +61,7 @@ Rooms rooms_of_cells(const C& cells, const D& mesh, const Jumps<double>& limits,
     for (std::size_t i = first; i < end; ++i) {
       const CellGas<double> gas = cells.gas(std::int64_t(i));
       Lane<double, PlaceIn<D>> lane{};
-      lane.px = lane.py = lane.pz = cells.half_side(std::int64_t(i));
+      lane.px = lane.py = lane.pz = 0.5 * cells.side(std::int64_t(i));
       lane.place = cells.place(std::int64_t(i));
       const double room = view<double>(mesh).room(lane, gas, limits);
       here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));

@@ -24,7 +24,7 @@ std::array<double, 3> periodic_sides(const MediumOutline& m) {
 /// Refuses what domains cannot do.
 void require_parts(const config::Config& config, const char* option) {
   if (!dataset_type(config.dataset.type).divide) {
-    throw Error(ExitCode::usage, fmt::format("{}: a {} has no grid file and cannot be divided; leave the option out",
+    throw Error(ExitCode::usage, fmt::format("{}: {} cannot be divided, as a uniform_grid can; leave the option out",
                                              option, config.dataset.type));
   }
 }
