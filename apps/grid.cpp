@@ -7,6 +7,7 @@
 #include "thor/core/parallel_for.hpp"
 #include "thor/core/units.hpp"
 #include "thor/gridding/arrays/arrays.hpp"
+#include "thor/gridding/grid_octree.hpp"
 #include "thor/gridding/grid_snapshot.hpp"
 
 namespace thor::command {
@@ -21,7 +22,7 @@ struct GridArguments {
   std::string method = "kernel", kernel_size = "auto", ionization = "auto", emission = "lya", sources = "auto";
   std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor, memory;
   std::string eos_temperature = "1e4 K", eos_emission = "no";
-  std::string ions, lines, fields, progress = "auto";
+  std::string ions, lines, fields, progress = "auto", mesh = "uniform";
   bool no_self_shielding = false;
   const CLI::App* command = nullptr;
 
@@ -225,6 +226,23 @@ ExitCode cube(const GridArguments& a) {
   return ExitCode::done;
 }
 
+ExitCode octree(const GridArguments& a) {
+  for (const char* option : {"--centre", "--size", "--cells", "--rotate", "--orient", "--subtract-bulk",
+                             "--allow-outside", "--method", "--kernel-size", "--sources", "--sfr-efficiency",
+                             "--tolerance", "--precision", "--memory", "--compress", "--box", "--comoving"}) {
+    if (a.has(option)) {
+      throw Error(ExitCode::usage, fmt::format("{}: not an option for --mesh octree, which takes the leaves as they "
+                                               "are; leave it out",
+                                               option));
+    }
+  }
+  if (a.options.on_bad_cells == OnBadCells::floor) {
+    throw Error(ExitCode::usage, "--on-bad-cells floor: not with --mesh octree; use drop");
+  }
+  print(grid_octree(a.options));
+  return ExitCode::done;
+}
+
 ExitCode grid(GridArguments& a, const comm::World& world) {
   GridOptions& o = a.options;
   read_options(a);
@@ -235,6 +253,7 @@ ExitCode grid(GridArguments& a, const comm::World& world) {
   const SignalGuard guard;
   // A cube is not read in parts: the first rank has all of it.
   if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
+  if (a.mesh == "octree") return world.is_first() ? octree(a) : ExitCode::done;
   if (!world.is_alone()) {
     o.world = &world;
     if (!a.has("--threads")) o.threads = threads_of_rank(world);
@@ -335,6 +354,8 @@ void add_grid(CLI::App& app, Action& action) {
   arguments->command = command;
   command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, any file of a split snapshot, or its directory")
       ->required();
+  add_choice(*command, "--mesh", arguments->mesh, {"uniform", "octree"},
+             "uniform: cubic cells; octree: the leaves of a RAMSES output as they are (default: uniform)");
   command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)")->check(file_name());
   command->add_flag("--overwrite", o.overwrite, "replace an existing file");
   command->add_flag("--dry-run", o.dry_run, "print the plan and the memory it needs, and write nothing");

@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "commands.hpp"
 #include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/result/result.hpp"
@@ -101,6 +103,16 @@ Facts facts_of_octree(const io::Input& input, const std::vector<io::Object>& obj
   facts.arrays = list_arrays(objects);
   const auto number = [&](const char* name) { return input.number("/", name).value_or(0); };
   const auto level = input.read_all<std::int64_t>("/level");
+  const auto is_level = [](std::int64_t l) { return l >= 0 && l <= 29; };
+  const auto as_long = [&](const char* name) {
+    return input.has(name) && input.array(name).shape == std::vector<std::uint64_t>{level.size()};
+  };
+  if (level.empty() || !std::ranges::all_of(level, is_level) || !as_long("/x") || !as_long("/y") || !as_long("/z")) {
+    throw Error(ExitCode::input,
+                input.path().string() +
+                    ": not an octree: level, x, y and z have a number for each leaf, and levels are from 0 "
+                    "to 29 (docs/octrees.md)");
+  }
   std::map<std::int64_t, std::int64_t> leaves;
   for (const std::int64_t l : level) ++leaves[l];
   const double size = number("box_size");
@@ -125,13 +137,14 @@ Facts facts_of_octree(const io::Input& input, const std::vector<io::Object>& obj
 Facts facts_of_snapshot(const std::string& path, const std::vector<io::Object>& objects) {
   const io::Snapshot snapshot(path);
   const io::SnapshotHeader& h = snapshot.header();
-  const io::Input first(snapshot.files().front());
+  std::optional<io::Input> first;  // of HDF5
+  if (!snapshot.has("level")) first.emplace(snapshot.files().front());
   Facts facts;
   facts.title = fmt::format("a snapshot ({}), which `thor grid` puts on a grid", h.code);
   facts.row("files", fmt::format("{}", snapshot.files().size()));
   facts.row("gas", fmt::format("{} elements", snapshot.gas_count()));
   facts.row("stars", fmt::format("{}", snapshot.star_count()));
-  const std::vector<double> counts = first.numbers("/Header", "NumPart_Total");
+  const auto counts = first ? first->numbers("/Header", "NumPart_Total") : std::vector<double>{};
   if (!counts.empty()) facts.row("particles", fmt::format("{} by type", fmt::join(counts, ", ")));
   facts.row("box", h.box[0] > 0 ? fmt::format("{:.6g} x {:.6g} x {:.6g} kpc, physical", h.box[0] / kpc, h.box[1] / kpc,
                                               h.box[2] / kpc)
@@ -153,7 +166,7 @@ Facts facts_of_snapshot(const std::string& path, const std::vector<io::Object>& 
                 {"omega_lambda", h.omega_lambda},
                 {"notes", h.notes},
                 {"warnings", h.warnings}};
-  facts.arrays = list_arrays(first.path() == path ? objects : io::contents(first.path().string()));
+  if (first) facts.arrays = list_arrays(first->path() == path ? objects : io::contents(first->path().string()));
   return facts;
 }
 

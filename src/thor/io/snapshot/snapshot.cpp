@@ -9,6 +9,7 @@
 #include "thor/core/interrupt.hpp"
 #include "thor/io/snapshot/files.hpp"
 #include "thor/io/snapshot/gas.hpp"
+#include "thor/io/snapshot/ramses.hpp"
 #include "thor/io/snapshot/stars.hpp"
 
 namespace thor::io {
@@ -19,6 +20,7 @@ struct Snapshot::Impl {
   Counts counts;
   GasFields gas;
   StarFields stars;
+  std::unique_ptr<const RamsesOutput> ramses;  ///< in place of files of HDF5
   std::once_flag counted;
   std::uint64_t star_count = 0;
 
@@ -40,6 +42,11 @@ Snapshot::Snapshot(const std::filesystem::path& path, const SnapshotOptions& opt
     : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
   auto& notes = s.header.notes;
+  if (RamsesOutput::is_one(path)) {
+    s.ramses = std::make_unique<const RamsesOutput>(path, s.header);
+    s.files = s.ramses->files();
+    return;
+  }
   s.files = snapshot_files(path, notes);
   s.counts = count_particles(s.files, notes);
   const auto& [gas, stars] = s.counts;
@@ -75,11 +82,16 @@ Snapshot::~Snapshot() = default;
 
 const SnapshotHeader& Snapshot::header() const { return impl_->header; }
 const std::vector<std::filesystem::path>& Snapshot::files() const { return impl_->files; }
-std::uint64_t Snapshot::gas_count() const { return impl_->counts.gas.total(); }
-bool Snapshot::has(const std::string& gas_field) const { return impl_->gas.has(gas_field); }
+std::uint64_t Snapshot::gas_count() const {
+  return impl_->ramses ? impl_->ramses->leaves() : impl_->counts.gas.total();
+}
+bool Snapshot::has(const std::string& gas_field) const {
+  return impl_->ramses ? impl_->ramses->has(gas_field) : impl_->gas.has(gas_field);
+}
 
 std::uint64_t Snapshot::star_count() const {
   Impl& s = *impl_;
+  if (s.ramses) return 0;
   if (!s.stars.may_be_wind()) return s.counts.stars.total();
   std::call_once(s.counted, [&] {
     constexpr std::size_t size = 1u << 20;
@@ -92,6 +104,7 @@ std::uint64_t Snapshot::star_count() const {
 
 void Snapshot::for_each_gas(std::size_t size, const std::function<void(const GasBlock&)>& take) const {
   const Impl& s = *impl_;
+  if (s.ramses) return s.ramses->for_each_gas(size, take);
   if (!s.gas.missing().empty()) throw Error(ExitCode::input, s.gas.missing());
   GasBlock block;
   s.for_each(s.counts.gas, size, [&](const Input& input, std::uint64_t first, std::uint64_t count) {
@@ -103,6 +116,7 @@ void Snapshot::for_each_gas(std::size_t size, const std::function<void(const Gas
 
 void Snapshot::for_each_star(std::size_t size, const std::function<void(const StarBlock&)>& take) const {
   const Impl& s = *impl_;
+  if (s.ramses) return;
   if (!s.stars.missing().empty()) throw Error(ExitCode::input, s.stars.missing());
   StarBlock block;
   s.for_each(s.counts.stars, size, [&](const Input& input, std::uint64_t first, std::uint64_t count) {

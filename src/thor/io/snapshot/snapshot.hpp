@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-/// Hydrodynamical snapshots as written by the simulation: Gadget/AREPO/TNG-style HDF5 (single and split files) and
-/// SWIFT. All values are in physical cgs units (not comoving, no h). Every failure is a
+/// Hydrodynamical snapshots as written by the simulation: Gadget/AREPO/TNG-style HDF5 (single and split files),
+/// SWIFT, and RAMSES. All values are in physical cgs units (not comoving, no h). Every failure is a
 /// thor::Error(ExitCode::input) that names file, dataset and remedy.
 namespace thor::io {
 
@@ -35,18 +35,19 @@ struct SnapshotHeader {
 /// One entry per gas element (Voronoi cell, SPH particle); vectors of missing fields are empty.
 struct GasBlock {
   std::size_t count = 0;
-  std::vector<double> position;          ///< x, y, z of each [cm], from the corner of the box
-  std::vector<double> velocity;          ///< x, y, z of each [cm/s], peculiar
-  std::vector<double> mass;              ///< [g]
-  std::vector<double> density;           ///< [g/cm^3]
-  std::vector<double> internal_energy;   ///< [erg/g]
-  std::vector<double> temperature;       ///< [K], if the snapshot has it
-  std::vector<double> electrons;         ///< n_e/n_H
-  std::vector<double> neutral;           ///< n_HI/n_H
-  std::vector<double> hydrogen;          ///< mass fraction X
-  std::vector<double> metallicity;       ///< mass fraction Z
-  std::vector<double> sfr;               ///< [M_sun/yr]
-  std::vector<double> smoothing_length;  ///< radius where the kernel ends [cm]; SPH
+  std::vector<double> position;           ///< x, y, z of each [cm], from the corner of the box
+  std::vector<double> velocity;           ///< x, y, z of each [cm/s], peculiar
+  std::vector<double> mass;               ///< [g]
+  std::vector<double> density;            ///< [g/cm^3]
+  std::vector<double> internal_energy;    ///< [erg/g]
+  std::vector<double> temperature;        ///< [K], if the snapshot has it
+  std::vector<double> electrons;          ///< n_e/n_H
+  std::vector<double> neutral;            ///< n_HI/n_H
+  std::vector<double> hydrogen;           ///< mass fraction X
+  std::vector<double> metallicity;        ///< mass fraction Z
+  std::vector<double> sfr;                ///< [M_sun/yr]
+  std::vector<double> smoothing_length;   ///< radius where the kernel ends [cm]; SPH
+  std::vector<std::int64_t> level, cell;  ///< of leaves of a tree: the level, and x, y, z among those of that level
 };
 
 struct StarBlock {
