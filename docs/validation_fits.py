@@ -22,7 +22,8 @@ from thor.fitting import calibration, models
 from thor.fitting.emulator import Emulator
 
 LEAST_LIGHT = 0.05  #: share of the line that escapes
-CASES = {"S/N 10": (10.0, 1.0), "S/N 50": (50.0, 1.0), "S/N 50, emulator taken for exact": (50.0, 0.0)}
+#: Signal over noise, the share of the emulator's error that the likelihood knows of, and how many mocks there are for a fit.
+CASES = {"S/N 10": (10.0, 1.0, 1), "S/N 50": (50.0, 1.0, 1), "S/N 50, emulator taken for exact": (50.0, 0.0, 3)}
 COLORS = ("#0072B2", "#D55E00", "#999999")
 POPULATION = 300
 
@@ -66,10 +67,11 @@ def make_sweeps(folder: pathlib.Path, thor: str, device: str, scale: float, only
             subprocess.run([thor, "sweep", str(folder / f"{name}.yaml"), "--device", device], check=True)
 
 
-def of_part(arguments: tuple[pathlib.Path, float, float, int, int]) -> tuple[list[str], np.ndarray]:
-    folder, snr, error, part, parts = arguments
+def of_part(arguments: tuple[pathlib.Path, float, float, int, int, int]) -> tuple[list[str], np.ndarray]:
+    folder, snr, error, mocks_of_fit, part, parts = arguments
     emulator, mocks = Emulator.load(folder / "shells.emulator"), models.load(folder / "mocks.h5")
-    return calibration.ranks(emulator, mocks, snr=snr, population=POPULATION, least_light=LEAST_LIGHT, part=(part, parts), emulator_error=error)
+    return calibration.ranks(emulator, mocks, snr=snr, population=POPULATION, least_light=LEAST_LIGHT,
+                             part=(part, parts * mocks_of_fit), emulator_error=error)
 
 
 def ranks_of(folder: pathlib.Path, case: str, processes: int) -> tuple[list[str], np.ndarray]:
@@ -99,7 +101,7 @@ def draw(found: dict[str, np.ndarray], names: list[str], path: pathlib.Path) -> 
     pyplot.rcParams.update({"font.size": 8, "axes.linewidth": 0.6})
     figure, axes = pyplot.subplots(2, 4, figsize=(7.1, 3.6), sharex=True, sharey=True, layout="constrained")
     for axis, i in zip(axes.flat, range(len(names))):
-        n = len(next(iter(found.values())))
+        n = max(len(ranks) for ranks in found.values())
         x = np.linspace(0, 1, 101)
         axis.fill_between(x, -1.36 / np.sqrt(n), 1.36 / np.sqrt(n), color="#eeeeee", lw=0)
         for (case, ranks), color in zip(found.items(), COLORS):
@@ -136,7 +138,7 @@ def main() -> None:
     found, names = {}, []
     for case in CASES:
         names, found[case] = ranks_of(given.folder, case, given.processes)
-    print(f"{len(next(iter(found.values())))} fits each\n")
+    print(f"{', '.join(str(len(ranks)) for ranks in found.values())} fits\n")
     print("| parameter | " + " | ".join(f"{share} %, {case} | KS" if share == 95 else f"{share} %, {case}" for case in CASES for share in (68, 95)) + " |")
     for i, name in enumerate(names):
         row = []

@@ -98,8 +98,8 @@ class Ramses(Case):
             self.assertAlmostEqual(atoms[0] / atoms[1], 1, delta=2e-3)
         found = []
         for kind, name in (("uniform_grid", "grid.h5"), ("octree", "tree.h5")):
-            config = {"line": "Lya", "dataset": {"type": kind, "path": str(self.folder / name)}, "acceleration": {"core_skip": "local"},
-                      "generators": [{"type": "gas", "emission": "recombination", "photons": 3000}],
+            config = {"line": "Lya", "dataset": {"type": kind, "path": str(self.folder / name)}, "acceleration": {"jumps": True},
+                      "generators": [{"type": "gas", "emission": "recombination", "photons": 400}],
                       "outputs": [{"type": "spectrum", "name": "v", "axis": "velocity", "range": ["-600 km/s", "600 km/s"], "bins": 24}], "output": {"path": "o.h5"}}  # fmt: skip
             with h5py.File(self.run_thor(config)) as file:
                 found.append((file["spectra/v/flux"][:], file["spectra/v/error"][:], file["summary"].attrs["luminosity_emitted"]))
