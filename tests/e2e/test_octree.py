@@ -41,7 +41,7 @@ def write_octree(path, leaves, gas, size=KPC, **more):
           **{"box_size": size, "origin_x": -size / 2, "origin_y": -size / 2, "origin_z": -size / 2, **more})
 
 
-def random_gas(rng, shape, density=3e-3):
+def random_gas(rng, shape, density=3e-5):
     gas = {"HI_density": density * rng.lognormal(0, 1, shape), "temperature": rng.uniform(5e3, 3e4, shape), "dust": 2e-3 * rng.random(shape),
            "emissivity_recombination": rng.random(shape) * (rng.random(shape) < 0.4)}
     return {**gas, **{f"velocity_{k}": rng.normal(0, 15, shape) for k in "xyz"}}
@@ -138,9 +138,9 @@ class Photons(Case):
         """With jumps the steps differ, as rooms do; what is seen does not. Twice the gas is noticed."""
         rng = np.random.default_rng(3)
         leaves = random_leaves(rng, 4, 0.5)
-        gas = {**random_gas(rng, len(leaves), density=30), **{f"velocity_{k}": np.zeros(len(leaves)) for k in "xyz"}}
+        gas = {**random_gas(rng, len(leaves), density=1), **{f"velocity_{k}": np.zeros(len(leaves)) for k in "xyz"}}
         gas["temperature"][:] = 1e4
-        gas["HI_density"] = np.full(len(leaves), 30.0)
+        gas["HI_density"] = np.full(len(leaves), 1.0)
         write_octree(self.folder / "octree.h5", leaves, gas)
         write_grid(self.folder / "grid.h5", on_a_grid(leaves, gas, 4))
         write_octree(self.folder / "more.h5", leaves, {**gas, "HI_density": 2 * gas["HI_density"]})
