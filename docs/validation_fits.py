@@ -105,7 +105,7 @@ def draw(found: dict[str, np.ndarray], names: list[str], path: pathlib.Path) -> 
         x = np.linspace(0, 1, 101)
         axis.fill_between(x, -1.36 / np.sqrt(n), 1.36 / np.sqrt(n), color="#eeeeee", lw=0)
         for (case, ranks), color in zip(found.items(), COLORS):
-            axis.plot(x, [np.mean(ranks[:, i] <= at) - at for at in x], color=color, label=case, lw=1.2)
+            axis.plot(x, [np.mean(ranks[:, i] <= at) - at for at in x], color=color, label=case.replace(", ", ",\n"), lw=1.2)
         axis.set_title(names[i].split(".", 1)[-1].replace("0.spectrum.", "source ").replace("_", " "), fontsize=8)
         axis.axhline(0, color="black", lw=0.5)
     axes.flat[-1].axis("off")
