@@ -85,7 +85,7 @@ MUTATIONS = [
     source("stop_in_the_frame_of_the_box", "physics_of", "stop_shift ignores the speed of the gas",
            "p.stop = shift + fastest -", "p.stop = shift -", STOP, "StoppedLight.MeetsFastGas"),
     source("stop_before_dust", "physics_of", "photons beyond stop_shift leave dust out",
-           "|| (!m.grid.periodic && dataset.dust)", "", STOP, "StoppedLight.MeetsDustToTheEdge"),
+           "|| (!m.mesh->periodic() && dataset.dust)", "", STOP, "StoppedLight.MeetsDustToTheEdge"),
     kernel("skip_factor", "critical_frequency", "local x_crit 1.4 times as large",
            "min(V(Real(0.2)) * root, V(skip.cap))", "min(V(Real(0.28)) * root, V(skip.cap))",
            ["LineProblem_Sphere_float"], SPHERE, "CoreSkipping/LocalScheme.Scatterings/*"),

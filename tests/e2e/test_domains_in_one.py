@@ -244,7 +244,7 @@ class Parts(DomainCase):
                  "generators": [{"type": "point", "photons": 10, "luminosity": "1e40 erg/s"}], "outputs": [SPECTRUM],
                  "output": {"path": "out.h5"}}
         fuse = {**grid, "peel": {"fuse": {"velocity": "2.5 km/s", "distance": "0.3 pc"}}}
-        for config, arguments, says in ((shell, ("--domains", 2), "--domains: a shell"),
+        for config, arguments, says in ((shell, ("--domains", 2), "--domains: gas of type shell"),
                                         (grid, ("--domains", 13), "the grid has 12 cells"),
                                         (fuse, ("--domains", 2, "--device", "cpu"), "peel.fuse needs the whole grid")):
             self.run_thor(config, *arguments, expect=USAGE)

@@ -51,7 +51,7 @@ class Refusals(Case):
         for words, options in (("--seed: -1 is not a whole number", ("--seed", "-1")),
                                ("--replay: -1 is not a whole number", ("--replay", "-1")),
                                ("named by number: outputs.0.bins=3", ("--set", "outputs[0].bins=3")),
-                               ("--by-light: a shell has no grid file", ("--by-light",))):
+                               ("--by-light: gas of type shell cannot be divided", ("--by-light",))):
             done = thor("run", path, *options)
             self.assertEqual(done.returncode, USAGE)
             self.assertIn(words, done.stderr)

@@ -66,4 +66,9 @@ class Cells : public CellRecords {
   std::unique_ptr<float[]> around_;
 };
 
+/// The cells of such a dataset.
+inline const Cells& cells_of_dataset(const UniformGrid<double>&, const CellRecords& cells) {
+  return dynamic_cast<const Cells&>(cells);
+}
+
 }  // namespace thor

@@ -29,6 +29,7 @@ struct DatasetType {
   void (*add_cells)(Medium& medium, const config::Dataset& dataset, const Line& line, const CellOptions& options);
   /// Cuts the mesh into domains that several processes can hold together; null where they cannot.
   std::shared_ptr<const Partition> (*divide)(const MediumOutline& outline, const Cut& cut) = nullptr;
+  bool rays = true;  ///< the raytracing driver goes through it
 };
 
 /// All types, in the order of types.list.

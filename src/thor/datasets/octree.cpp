@@ -182,6 +182,7 @@ const DatasetType octree_type{.name = "octree",
                               .peak = 0,
                               .add_keys = [](config::Section<config::Dataset>&) {},  // those of a uniform grid
                               .outline = outline_octree,
-                              .add_cells = add_octree_cells};
+                              .add_cells = add_octree_cells,
+                              .rays = false};
 
 }  // namespace thor

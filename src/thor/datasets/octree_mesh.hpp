@@ -63,4 +63,9 @@ class OctreeCells : public CellRecords {
   std::shared_ptr<const OctreeMesh> mesh_;
 };
 
+/// The leaves of such a dataset.
+inline const OctreeCells& cells_of_dataset(const Octree<double>&, const CellRecords& cells) {
+  return dynamic_cast<const OctreeCells&>(cells);
+}
+
 }  // namespace thor

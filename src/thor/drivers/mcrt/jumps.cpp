@@ -105,10 +105,8 @@ Uses uses_of_jumps(const config::Config& config, const Line& line, const Medium&
   limits.shear = config.acceleration.jump_shear, limits.gradient = config.acceleration.jump_gradient;
   const Rooms rooms = std::visit(
       [&]<class D>(const D& dataset) {
-        if constexpr (std::is_same_v<D, Octree<double>>)
-          return rooms_of_cells(dynamic_cast<const OctreeCells&>(*medium.cells), dataset, limits, threads);
-        else if constexpr (std::is_same_v<typename decltype(view<double>(dataset))::Here, CellGas<double>>)
-          return rooms_of_cells(dynamic_cast<const Cells&>(*medium.cells), dataset, limits, threads);
+        if constexpr (std::is_same_v<typename decltype(view<double>(dataset))::Here, CellGas<double>>)
+          return rooms_of_cells(cells_of_dataset(dataset, *medium.cells), dataset, limits, threads);
         else
           return rooms_of_model(dataset, limits);
       },

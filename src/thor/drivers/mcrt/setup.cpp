@@ -24,8 +24,9 @@ std::array<double, 3> periodic_sides(const MediumOutline& m) {
 /// Refuses what domains cannot do.
 void require_parts(const config::Config& config, const char* option) {
   if (!dataset_type(config.dataset.type).divide) {
-    throw Error(ExitCode::usage, fmt::format("{}: {} cannot be divided, as a uniform_grid can; leave the option out",
-                                             option, config.dataset.type));
+    throw Error(ExitCode::usage,
+                fmt::format("{}: gas of type {} cannot be divided, as a uniform_grid can; leave the option out", option,
+                            config.dataset.type));
   }
 }
 
