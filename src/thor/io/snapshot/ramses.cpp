@@ -244,6 +244,8 @@ void RamsesOutput::for_each_gas(std::size_t size, const std::function<void(const
   for (int i = 1; i <= processes_; ++i) read(i, size, take);
 }
 
+// The order of the records is one list: it is read as it stands.
+// NOLINTNEXTLINE(readability-function-size)
 std::uint64_t RamsesOutput::read(int process, std::size_t size,
                                  const std::function<void(const GasBlock&)>& take) const {
   Records amr(file("amr", process));
