@@ -11,6 +11,7 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
+#include "thor/datasets/dataset_type.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/result/result.hpp"
 #include "thor/io/snapshot/snapshot.hpp"
@@ -240,7 +241,7 @@ std::optional<std::string> describe_input(const std::string& path, const std::ve
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
   if (input && input->text("/", "kind") == "sweep") return show("sweep", facts_of_sweep(*input, objects));
-  if (input && input->number("/", "box_size") && input->has("/level")) {
+  if (input && type_of_file(path) == "octree") {
     return show("octree", facts_of_octree(*input, objects));
   }
   if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input, objects));

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "thor/core/interrupt.hpp"
 #include "thor/core/message.hpp"
+#include "thor/datasets/dataset_type.hpp"
 #include "thor/drivers/view/view.hpp"
 #include "thor/io/web/server.hpp"
 
@@ -15,13 +16,14 @@ struct ViewArguments {
   int port = 0;
 };
 
-/// A configuration as it is; any other file is a grid.
+/// A configuration as it is; any other file is a mesh with its gas.
 config::Raytrace what_to_view(const std::string& path) {
   if (path.ends_with(".yaml") || path.ends_with(".yml")) return config::check_raytrace(config::open_document(path));
   config::Raytrace config;
   config.path = path, config.line = "Lya";
-  config.dataset.type = "uniform_grid", config.dataset.path = path;
+  config.dataset.path = path;
   while (config.dataset.path.size() > 1 && config.dataset.path.ends_with('/')) config.dataset.path.pop_back();  // zarr
+  config.dataset.type = type_of_file(config.dataset.path);
   return config;
 }
 
@@ -44,8 +46,10 @@ ExitCode run(const ViewArguments& arguments) {
 
 void add_view(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<ViewArguments>();
-  CLI::App* command = app.add_subcommand("view", "turn, zoom and recolour a grid in a browser, and pick sightlines");
-  command->add_option("FILE", arguments->path, "a grid (.h5 or .zarr), or a raytrace configuration (.yaml)")
+  CLI::App* command =
+      app.add_subcommand("view", "turn, zoom and recolour a grid or an octree in a browser, and pick sightlines");
+  command
+      ->add_option("FILE", arguments->path, "a grid or an octree (.h5 or .zarr), or a raytrace configuration (.yaml)")
       ->required();
   command->add_option("--port", arguments->port, "port on 127.0.0.1 (default: any free port)")
       ->check(CLI::Range(0, 65535));

@@ -20,7 +20,7 @@ constexpr int field_count = 5;  // density, temperature, velocities
 
 struct Grid {
   GridShape shape;
-  UniformGrid<double> layout;
+  GridFieldCells cells;
   std::vector<FieldArray> fields;
 };
 
@@ -29,9 +29,9 @@ Grid make_grid(int cells, int fields) {
   shape.count = {cells, cells, cells};
   shape.cell_size = 3e21;
   for (double& x : shape.origin) x = -0.5 * cells * shape.cell_size;
-  Grid grid{shape, field_layout(shape, shape.box()), {}};
+  Grid grid{shape, GridFieldCells(shape, shape.box()), {}};
   for (int k = 0; k < fields; ++k) {
-    grid.fields.push_back(new_field(grid.layout));
+    grid.fields.push_back(new_field(grid.cells));
     FieldArray& field = grid.fields.back();
     parallel_for(available_threads(), field.count, 1 << 20, [&](std::size_t first, std::size_t end) {
       std::minstd_rand random(unsigned(first + 1 + std::size_t(k)));
@@ -46,8 +46,8 @@ Grid make_grid(int cells, int fields) {
 
 Scene<UniformGrid<float>> scene_of(const Grid& grid) {
   Scene<UniformGrid<float>> scene{};
-  scene.dataset = convert<float>(grid.layout);
-  for (int k = 0; k < 3; ++k) scene.zero[k] = grid.layout.zero[k];
+  scene.dataset = convert<float>(grid.cells.layout());
+  for (int k = 0; k < 3; ++k) scene.zero[k] = grid.cells.layout().zero[k];
   for (std::size_t k = 0; k < grid.fields.size(); ++k)
     scene.fields[k] = {grid.fields[k].numbers.get(), grid.fields[k].count};
   return scene;

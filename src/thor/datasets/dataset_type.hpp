@@ -14,6 +14,15 @@ struct Cut {
   std::function<double(const std::array<double, 3>& low, const std::array<double, 3>& high)> light{};
 };
 
+/// The mesh of a file without its gas, for rays.
+struct RayMesh {
+  std::shared_ptr<const HostMesh> mesh;
+  AnyDataset dataset;               ///< not periodic: rays end at the faces of the box
+  double unit;                      ///< of length [cm]
+  double redshift, hubble;          ///< H(z) [1/s]; 0: no expansion
+  std::vector<std::string> fields;  ///< arrays with a number for each cell
+};
+
 /// A type of dataset, as the host sees it: its keys, and how it becomes the medium of a run. Which kernel a medium
 /// needs is the matter of its AnyDataset.
 struct DatasetType {
@@ -29,11 +38,17 @@ struct DatasetType {
   void (*add_cells)(Medium& medium, const config::Dataset& dataset, const Line& line, const CellOptions& options);
   /// Cuts the mesh into domains that several processes can hold together; null where they cannot.
   std::shared_ptr<const Partition> (*divide)(const MediumOutline& outline, const Cut& cut) = nullptr;
-  bool rays = true;  ///< the raytracing driver goes through it
+  /// Whether a file is one of this type; null for uniform grids, which all other files may be, and for models.
+  bool (*is_in)(const io::Input& file) = nullptr;
+  /// Reads the mesh of a file; null for the same.
+  RayMesh (*mesh_of_rays)(const config::Dataset& dataset) = nullptr;
 };
 
 /// All types, in the order of types.list.
 std::span<const DatasetType* const> dataset_types();
+
+/// The name of the type of which a file is.
+std::string type_of_file(const std::string& path);
 
 /// The type of this name, which the configuration has checked.
 const DatasetType& dataset_type(std::string_view name);

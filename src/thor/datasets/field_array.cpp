@@ -1,12 +1,14 @@
 #include "thor/datasets/field_array.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
 
+#include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
@@ -39,12 +41,11 @@ class NotFinite {
     const std::lock_guard lock(mutex_);
     if (count_++ == 0 || cell < first_) first_ = cell;
   }
-  void say(const std::string& path, const std::string& field, const CellBox& box, bool drop) const {
+  void say(const std::string& path, const std::string& field, const FieldCells& cells, bool drop) const {
     if (count_ == 0) return;
-    const std::int64_t ny = box.count[1], nz = box.count[2];
-    const std::string what = fmt::format(
-        "{}: array {}: {} cells hold no finite number of single precision, the first is [{}, {}, {}]", path, field,
-        count_, box.first[0] + first_ / (ny * nz), box.first[1] + first_ / nz % ny, box.first[2] + first_ % nz);
+    const std::string what =
+        fmt::format("{}: array {}: {} cells hold no finite number of single precision, the first is {}", path, field,
+                    count_, cells.text_of(first_));
     if (!drop)
       throw Error(ExitCode::input, what + "; correct the file, or set dataset.bad_cells: drop to read them as 0");
     warning("{}; they are read as 0", what);
@@ -55,9 +56,8 @@ class NotFinite {
   std::int64_t count_ = 0, first_ = 0;
 };
 
-}  // namespace
-
-UniformGrid<double> field_layout(const GridShape& whole, const CellBox& box) {
+/// The grid of a box of cells, each of one number, in the coordinates of the whole grid.
+UniformGrid<double> layout_of(const GridShape& whole, const CellBox& box) {
   GridShape shape;
   shape.count = box.count, shape.cell_size = 1;
   UniformGrid<double> g = without_gas(shape);
@@ -70,48 +70,86 @@ UniformGrid<double> field_layout(const GridShape& whole, const CellBox& box) {
   return g;
 }
 
-FieldArray new_field(const UniformGrid<double>& layout) {
+}  // namespace
+
+GridFieldCells::GridFieldCells(const GridShape& whole, const CellBox& box)
+    : whole_(whole), box_(box), layout_(layout_of(whole, box)) {}
+
+std::size_t GridFieldCells::numbers() const {
+  std::size_t count = 1;
+  for (const int tiles : layout_.tiles) count *= std::size_t(tiles) << layout_.tile;
+  return count;
+}
+
+std::size_t GridFieldCells::index(std::int64_t cell) const {
+  const std::int64_t ny = box_.count[1], nz = box_.count[2];
+  return std::size_t(cell_address<double>(layout_, cell / (ny * nz), cell / nz % ny, cell % nz, 1).of[0]);
+}
+
+std::string GridFieldCells::text() const { return fmt::format("{} cells", fmt::join(box_.count, " x ")); }
+
+std::string GridFieldCells::text_of(std::int64_t cell) const {
+  const std::int64_t ny = box_.count[1], nz = box_.count[2];
+  return fmt::format("[{}, {}, {}]", box_.first[0] + cell / (ny * nz), box_.first[1] + cell / nz % ny,
+                     box_.first[2] + cell % nz);
+}
+
+double GridFieldCells::mean(const FieldArray& field) const {
+  double sum = 0;  // cells that fill up the last tiles are 0
+  for (std::size_t i = 0; i < field.count; ++i) sum += double(field.numbers.get()[i]);
+  return sum * field.unit / double(whole_.cells());
+}
+
+std::string MeshFieldCells::text() const { return fmt::format("{} cells", cells()); }
+
+std::string MeshFieldCells::text_of(std::int64_t cell) const {
+  const HostMesh::Position centre = mesh_->centre(mesh_->place(cell));
+  const double kpc = unit_ / (1e3 * constants::pc);
+  return fmt::format("around {:.6g}, {:.6g}, {:.6g} kpc", centre[0] * kpc, centre[1] * kpc, centre[2] * kpc);
+}
+
+double MeshFieldCells::mean(const FieldArray& field) const {
+  double sum = 0, volume = 0;
+  for (std::int64_t i = 0; i < cells(); ++i) {
+    sum += double(field.numbers.get()[i]) * mesh_->volume(i), volume += mesh_->volume(i);
+  }
+  return sum * field.unit / volume;
+}
+
+FieldArray new_field(const FieldCells& cells) {
   FieldArray field;
-  field.count = 1;
-  for (const int tiles : layout.tiles) field.count *= std::size_t(tiles) << layout.tile;
+  field.count = cells.numbers();
   const double bytes = 4. * double(field.count), available = available_memory();
   if (bytes > available) {
-    throw Error(ExitCode::input,
-                fmt::format("a field of {} x {} x {} cells needs {} of memory, but {} are free: use fewer cells or "
-                            "fields, or several ranks (--domains)",
-                            layout.shape[0], layout.shape[1], layout.shape[2], size_text(bytes), size_text(available)));
+    throw Error(ExitCode::input, fmt::format("a field of {} needs {} of memory, but {} are free: use fewer cells or "
+                                             "fields, or several ranks (--domains)",
+                                             cells.text(), size_text(bytes), size_text(available)));
   }
   field.numbers = std::make_shared<float[]>(field.count);
   return field;
 }
 
-std::size_t index_of_cell(const UniformGrid<double>& layout, std::int64_t cell) {
-  const std::int64_t ny = layout.shape[1], nz = layout.shape[2];
-  return std::size_t(cell_address<double>(layout, cell / (ny * nz), cell / nz % ny, cell % nz, 1).of[0]);
-}
-
-FieldArray read_product(const std::string& path, const std::vector<std::string>& factors, const GridShape& shape,
-                        const CellBox& box, bool drop, int threads) {
-  const UniformGrid<double> layout = field_layout(shape, box);
-  FieldArray field = new_field(layout);
+FieldArray read_product(const std::string& path, const std::vector<std::string>& factors, const FieldCells& cells,
+                        bool drop, int threads) {
+  FieldArray field = new_field(cells);
   for (std::size_t k = 0; k < factors.size(); ++k) {
     NotFinite bad;
     double unit = 1;
     if (k > 0) {  // before it is multiplied with others
       std::atomic<float> largest{0};
-      read_field(path, factors[k], shape, box, threads, [&](std::int64_t, double v) {
+      cells.read(path, factors[k], threads, [&](std::int64_t, double v) {
         const float size = float(std::abs(v));
         for (float seen = largest; size > seen && std::isfinite(size) && !largest.compare_exchange_weak(seen, size);)
           ;
       });
       unit = unit_of(double(largest.load()));
     }
-    read_field(path, factors[k], shape, box, threads, [&](std::int64_t i, double v) {
+    cells.read(path, factors[k], threads, [&](std::int64_t i, double v) {
       if (!std::isfinite(v)) bad.add(i), v = 0;
-      float& number = field.numbers.get()[index_of_cell(layout, i)];
+      float& number = field.numbers.get()[cells.index(i)];
       number = k == 0 ? float(v) : float(double(number) * (v / unit));
     });
-    bad.say(path, factors[k], box, drop);
+    bad.say(path, factors[k], cells, drop);
     field.unit *= unit;
     const double scale = unit_of(largest_of(field, threads));
     change(field, threads, [scale](double v) { return v / scale; });

@@ -26,6 +26,18 @@ std::string ion_of(const Line& line) {
 
 }  // namespace
 
+std::vector<std::string> arrays_where(const io::Input& file, const std::function<bool(const io::ArrayInfo&)>& wanted) {
+  std::vector<std::string> names;
+  for (const std::string& name : file.children("/")) {
+    try {
+      const io::ArrayInfo info = file.array(name);
+      if (info.numeric && wanted(info)) names.push_back(name);
+    } catch (const Error&) {  // a group
+    }
+  }
+  return names;
+}
+
 GasArrays gas_arrays(const io::Input& file, const config::Dataset& dataset, const Line& line) {
   GasArrays out;
   out.density = density_field(dataset, line);

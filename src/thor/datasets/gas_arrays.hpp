@@ -13,6 +13,9 @@
 /// Error(input) that names file, array and cell.
 namespace thor {
 
+/// Names of arrays of numbers that are `wanted`, at the root of a file.
+std::vector<std::string> arrays_where(const io::Input& file, const std::function<bool(const io::ArrayInfo&)>& wanted);
+
 /// The arrays of the gas that the line sees.
 struct GasArrays {
   std::string density, temperature;

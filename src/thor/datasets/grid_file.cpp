@@ -142,16 +142,7 @@ GridShape read_grid_shape(const config::Dataset& dataset, const Line& line) {
 }
 
 std::vector<std::string> grid_fields(const std::string& path) {
-  const io::Input file(path);
-  std::vector<std::string> names;
-  for (const std::string& name : file.children("/")) {
-    try {
-      const io::ArrayInfo info = file.array(name);
-      if (info.numeric && info.shape.size() == 3) names.push_back(name);
-    } catch (const Error&) {  // a group
-    }
-  }
-  return names;
+  return arrays_where(io::Input(path), [](const io::ArrayInfo& info) { return info.shape.size() == 3; });
 }
 
 GridShape read_grid_shape(const config::Dataset& dataset, const std::vector<std::string>& needed) {

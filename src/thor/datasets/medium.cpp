@@ -14,6 +14,14 @@ const DatasetType& dataset_type(std::string_view name) {
   throw Error(ExitCode::internal, "there is no dataset type " + std::string(name));
 }
 
+std::string type_of_file(const std::string& path) {
+  const io::Input file(path);
+  for (const DatasetType* type : dataset_types()) {
+    if (type->is_in && type->is_in(file)) return type->name;
+  }
+  return "uniform_grid";
+}
+
 std::vector<CountedCells> counted_cells(const Medium& medium, const comm::World& world) {
   if (!medium.divided) {
     constexpr std::int64_t run = 1 << 16;

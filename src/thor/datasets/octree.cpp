@@ -69,6 +69,8 @@ OctreeBox read_box(const io::Input& file, const config::Dataset& dataset) {
   return box;
 }
 
+bool is_place(const std::string& array) { return array == "level" || array == "x" || array == "y" || array == "z"; }
+
 /// The number of leaves, which all arrays have.
 std::uint64_t count_leaves(const io::Input& file, const std::vector<std::string>& arrays) {
   const std::string path = file.path().string();
@@ -80,8 +82,7 @@ std::uint64_t count_leaves(const io::Input& file, const std::vector<std::string>
                                     fmt::join(there, ", ")));
     }
     const io::ArrayInfo info = file.array(name);
-    const bool is_place = name == "level" || name == "x" || name == "y" || name == "z";
-    if (is_place && info.type.starts_with("float")) {
+    if (is_place(name) && info.type.starts_with("float")) {
       refuse_file(path,
                   fmt::format("array \"{}\" is {}; expected whole numbers: the level of each leaf, and its numbers "
                               "among the leaves of that level, from 0",
@@ -171,6 +172,20 @@ void add_octree_cells(Medium& m, const config::Dataset& dataset, const Line& lin
   warn_of_cells(m, tree.physics.stop, 1, dataset, line);
 }
 
+bool is_octree(const io::Input& file) { return file.number("/", "box_size") && file.has("/level"); }
+
+RayMesh octree_of_rays(const config::Dataset& dataset) {
+  const io::Input file(dataset.path);
+  const OctreeBox box = read_box(file, dataset);
+  const auto mesh = std::make_shared<const OctreeMesh>(read_tree(file), box);
+  Octree<double> tree = mesh->tree().view();
+  for (std::size_t k = 0; k < 3; ++k) tree.zero[k] = -mesh->low()[k];
+  const std::vector<std::uint64_t> one_a_leaf{std::uint64_t(mesh->cells())};
+  std::vector<std::string> fields = arrays_where(file, [&](const auto& info) { return info.shape == one_a_leaf; });
+  std::erase_if(fields, is_place);
+  return {mesh, tree, mesh->unit(), box.redshift, box.hubble, fields};
+}
+
 }  // namespace
 
 extern const DatasetType octree_type;  // for the generated table
@@ -183,6 +198,7 @@ const DatasetType octree_type{.name = "octree",
                               .add_keys = [](config::Section<config::Dataset>&) {},  // those of a uniform grid
                               .outline = outline_octree,
                               .add_cells = add_octree_cells,
-                              .rays = false};
+                              .is_in = is_octree,
+                              .mesh_of_rays = octree_of_rays};
 
 }  // namespace thor

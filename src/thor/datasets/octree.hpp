@@ -1,5 +1,4 @@
 #pragma once
-#include "thor/datasets/ray_entry.hpp"
 #include "thor/datasets/uniform_grid.hpp"
 
 namespace thor {
@@ -230,6 +229,11 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
   THOR_FN void place_on_surface(auto& birth) const {
     const Real from_corner[3] = {birth.position.x + data.zero[0], birth.position.y + data.zero[1],
                                  birth.position.z + data.zero[2]};
+    place_from_corner(birth, from_corner);
+  }
+  /// The same of a position from the corner of the box.
+  template <class T>
+  THOR_FN void place_from_corner(auto& birth, const T (&from_corner)[3]) const {
     const One last = (One(1) << data.depth) - 1;
     One at[3] = {};
     for (int k = 0; k < 3; ++k) {
@@ -241,7 +245,7 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
     Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
     for (int k = 0; k < 3; ++k) {
       const One width = width_of_leaf(centre[k]);
-      *offsets[k] = min(max(from_corner[k] - Real(lower_face(centre[k], width)), Real(0)), Real(width));
+      *offsets[k] = Real(min(max(from_corner[k] - T(lower_face(centre[k], width)), T(0)), T(width)));
     }
   }
   /// From a point outside to where its ray enters, which is exactly on a face.
@@ -296,16 +300,10 @@ template <class V>
 THOR_FN IntOf<V> number_of_cell(const Octree<RealOf<V>>&, const OctreePlace<V, IntOf<V>>& place) {
   return place.leaf;
 }
-/// Where a ray enters the box of an octree.
+/// The box that rays meet.
 template <class Real>
-THOR_FN RayEntry enter_cells(const Octree<Real>& tree, const double (&p)[3], const double (&d)[3], double from) {
-  double enters = from, leaves = 1e300;
-  for (int k = 0; k < 3; ++k) {
-    const double low = -double(tree.zero[k]) - p[k], inverse = 1 / (abs(d[k]) > 1e-20 ? d[k] : 1e-20);
-    const double a = low * inverse, b = (low + double(1 << tree.depth)) * inverse;
-    enters = max(enters, min(a, b)), leaves = min(leaves, max(a, b));
-  }
-  return {enters, enters > from, !(leaves > enters)};
+THOR_FN void sides_of_box(const Octree<Real>& tree, double (&sides)[3]) {
+  for (double& side : sides) side = double(1 << tree.depth);
 }
 
 template <class V>

@@ -28,5 +28,20 @@ THOR_FN RayEntry enter_sphere(const double (&p)[3], const double (&d)[3], double
   return {at, from < at || from > half - b || root <= 0, root <= 0 || at < from};
 }
 
+/// The box from a corner to its sides, of a point p from that corner. Lower faces belong to it, upper ones do not.
+THOR_FN RayEntry enter_box(const double (&p)[3], const double (&sides)[3], const double (&d)[3], double from) {
+  double enters = from, leaves = 1e300;
+  bool beside = false;
+  for (int k = 0; k < 3; ++k) {
+    if (!(abs(d[k]) > 1e-9)) {
+      beside = beside || !(p[k] >= 0 && p[k] < sides[k]);
+      continue;
+    }
+    const double inverse = 1 / d[k], a = -p[k] * inverse, b = (sides[k] - p[k]) * inverse;
+    enters = max(enters, min(a, b)), leaves = min(leaves, max(a, b));
+  }
+  return {enters, enters > from, beside || !(leaves > enters)};
+}
+
 }  // namespace THOR_ISA
 }  // namespace thor

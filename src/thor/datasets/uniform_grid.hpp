@@ -290,6 +290,11 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
   THOR_FN void place_on_surface(auto& birth) const {
     const Real from_corner[3] = {birth.position.x + data.zero[0], birth.position.y + data.zero[1],
                                  birth.position.z + data.zero[2]};
+    place_from_corner(birth, from_corner);
+  }
+  /// The same of a position from the corner of the grid.
+  template <class T>
+  THOR_FN void place_from_corner(auto& birth, const T (&from_corner)[3]) const {
     IntOf<Real> cells[3] = {};
     Real* const offsets[3] = {&birth.position.x, &birth.position.y, &birth.position.z};
     for (int k = 0; k < 3; ++k) {
@@ -297,7 +302,7 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
       IntOf<Real> cell = IntOf<Real>(from_corner[k]);
       cell = cell < 0 ? 0 : cell > last ? last : cell;
       cells[k] = cell;
-      *offsets[k] = min(max(from_corner[k] - Real(cell), Real(0)), Real(1));
+      *offsets[k] = Real(min(max(from_corner[k] - T(cell), T(0)), T(1)));
     }
     birth.place = own(cells[0], cells[1], cells[2]);
   }

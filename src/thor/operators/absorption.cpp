@@ -86,7 +86,7 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
   a.temperature = ion.temperature.quantity, a.temperature_unit = ion.temperature.unit;
   a.velocity = ion.velocity.quantity, a.velocity_unit = ion.velocity.unit;
   a.length = gas.length;
-  a.hubble = gas.grid.hubble * gas.length;
+  a.hubble = gas.hubble * gas.length;
   a.b_turb2 = fields.b_turb() * fields.b_turb();
   const AtomicTransition& first = line.first();
   plan.wavelength0 = first.wavelength;
@@ -112,7 +112,7 @@ AbsorptionPlan AbsorptionOperator::plan(const Line& line, FieldSource& fields, d
   const double end = in_velocity ? high : c * std::log(high / first.wavelength);
   // Gas absorbs between these; damping wings may reach some thousand km/s beyond.
   constexpr double wings = 5e3;
-  const double flow = gas.grid.hubble * longest;
+  const double flow = gas.hubble * longest;
   if (!gas.repeats() && (end < bluest - wings * km || begin > reddest + flow + wings * km)) {
     throw Error(
         ExitCode::usage,

@@ -51,7 +51,7 @@ std::vector<Covered> covered_by(RayWork& work, const SightlineList& list, const 
   const GasOutline& gas = work.outline();
   const std::size_t count = list.begins.size();
   std::vector<Covered> covered(count);
-  if (!(gas.grid.hubble > 0) || (beyond == config::GasBeyond::empty && !gas.repeats())) return covered;
+  if (!(gas.hubble > 0) || (beyond == config::GasBeyond::empty && !gas.repeats())) return covered;
   constexpr Covered nothing{HUGE_VAL, -HUGE_VAL};
   std::vector<double> ends;  // of all sightlines that meet the gas: at, velocity, b of the first and of the last
   const bool traces = !gas.repeats() && (work.is_cut() || work.world.is_first());

@@ -142,7 +142,7 @@ double AbsorptionSpectra::images() const {
   const GasOutline& gas = work_.outline();
   if (!gas.repeats()) return 1;
   const std::vector<double>& edges = plans_.front().edges;
-  return (edges.back() - edges.front() + 2 * fastest_) / (gas.grid.hubble * std::ranges::min(gas.size));
+  return (edges.back() - edges.front() + 2 * fastest_) / (gas.hubble * std::ranges::min(gas.size));
 }
 
 void AbsorptionSpectra::require_images() const {
@@ -151,7 +151,7 @@ void AbsorptionSpectra::require_images() const {
   throw Error(ExitCode::usage,
               fmt::format("{}.range: {:.3g} times as wide as the Hubble flow across the periodic box, {:.3g} km/s; "
                           "expected at most 1000 times: use a narrower range",
-                          RayWork::key(op_), images(), gas.grid.hubble * std::ranges::min(gas.size) / km));
+                          RayWork::key(op_), images(), gas.hubble * std::ranges::min(gas.size) / km));
 }
 
 /// Rays of sightlines from one on through the images of a box that repeats, and the `columns` that this rank has of the
@@ -355,7 +355,7 @@ void AbsorptionSpectra::write_spectra(io::ArrayOutput& file, const Spectra& spec
   for (const double w : plan.edges) edges.push_back(on_axis(w));
   file.write(group + "/edges", edges, unit, "edges of the bins");
   const bool repeats = work_.outline().repeats();
-  const bool unknown = work_.outline().grid.hubble > 0 && !repeats && keys_.beyond == config::GasBeyond::unknown;
+  const bool unknown = work_.outline().hubble > 0 && !repeats && keys_.beyond == config::GasBeyond::unknown;
   if (unknown) {
     for (const Covered& c : spectra.covered) {
       const bool any = c.high > c.low;
@@ -385,7 +385,7 @@ void AbsorptionSpectra::write_sightlines(io::ArrayOutput& file) const {
   file.attribute(group, "axis",
                  std::string(keys_.axis == config::AbsorptionAxis::velocity ? "velocity" : "wavelength"));
   file.attribute(group, "oversampling", std::int64_t(plan.oversampling));
-  file.attribute(group, "hubble", work_.outline().grid.hubble);
+  file.attribute(group, "hubble", work_.outline().hubble);
   if (keys_.lsf > 0) file.attribute(group, "lsf_fwhm", keys_.lsf / km);
   if (keys_.signal_to_noise > 0) file.attribute(group, "signal_to_noise", keys_.signal_to_noise);
 }

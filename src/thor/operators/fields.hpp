@@ -33,12 +33,18 @@ struct GasOutline {
   std::array<double, 3> size{};       ///< of the whole gas [cm]
   std::array<bool, 3> is_infinite{};  ///< along an axis
   bool is_round = false;              ///< a sphere; else a cuboid
-  bool has_cells = false;             ///< fields are arrays of numbers, one for each cell
-  GridShape grid{};                   ///< of these
+  bool has_cells = false;             ///< fields are arrays of numbers, one for each cell, in a box:
+  std::array<double, 3> corner{};     ///< the lower one [cm],
+  std::array<double, 3> sides{};      ///< and its sides, in units of length
+  double cells_per_length = 1;        ///< about, in units of length
+  bool periodic = false;
+  double redshift = 0, hubble = 0;  ///< of the snapshot; H(z) [1/s], 0: no expansion
+  GridShape grid{};                 ///< of a uniform grid
 
   double longest() const { return *std::ranges::max_element(size); }  ///< side [cm]
+  bool is_lattice() const { return grid.cells() > 0; }
   /// A periodic box in the Hubble flow: its images are at other velocities.
-  bool repeats() const { return grid.periodic && grid.hubble > 0; }
+  bool repeats() const { return periodic && hubble > 0; }
 };
 
 /// The gas as operators know it when they make their plans. What they use is read, and stays in memory.

@@ -30,11 +30,11 @@ double uniform_of(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
   return (double(mix64(mix64(seed ^ 0x7369676874ull) + mix64(i) + k) >> 11) + 0.5) * 0x1p-53;
 }
 
-/// Whether a plane across an axis of a grid goes through its cells, by the numbers that its rays begin with: the lower
+/// Whether a plane across an axis goes through cells, by the numbers that its rays begin with: the lower
 /// face does, the upper one does not.
 bool is_among_cells(const GasOutline& gas, const Vector& position, std::size_t k) {
-  const double at = position[k] / gas.length - gas.grid.origin[k] / gas.length;
-  return at >= 0 && at < double(gas.grid.count[k]);
+  const double at = position[k] / gas.length - gas.corner[k] / gas.length;
+  return at >= 0 && at < gas.sides[k];
 }
 
 /// The part of a line that lies in the gas, in cm from `position`; nothing where it misses it.
@@ -69,7 +69,7 @@ StraightRay ray_of(const GasOutline& gas, const Vector& position, const Vector& 
   return ray;
 }
 
-bool enters_again(const config::Sightlines& keys, const GasOutline& gas) { return keys.length && gas.grid.periodic; }
+bool enters_again(const config::Sightlines& keys, const GasOutline& gas) { return keys.length && gas.periodic; }
 
 /// Rays that make up a sightline, at most.
 double rays_of(const config::Sightlines& keys, const GasOutline& gas, const Vector& direction) {
@@ -113,9 +113,9 @@ class SightlineBuilder {
     const double from = meets ? std::max(meets->from, 0.) : 0, to = shortened(meets ? meets->to : 0);
     if (!wraps_ && !(to > from)) {
       throw Error(ExitCode::usage, where + ": the sightline does not meet the gas" +
-                                       (gas_.grid.periodic ? "; in a periodic box it enters again if it has a length "
-                                                             "(sightlines.length)"
-                                                           : "; change its position or direction"));
+                                       (gas_.periodic ? "; in a periodic box it enters again if it has a length "
+                                                        "(sightlines.length)"
+                                                      : "; change its position or direction"));
     }
     add(position, direction, {from, to}, where);
   }
@@ -175,7 +175,7 @@ double pieces_of(const SightlineRays& rays, std::size_t sightline, const GasOutl
   for (std::uint32_t r = rays.first[sightline]; r < rays.first[sightline + 1]; ++r) {
     const StraightRay& ray = rays.rays[r];
     const double faces = std::abs(ray.direction[0]) + std::abs(ray.direction[1]) + std::abs(ray.direction[2]);
-    pieces += gas.has_cells ? 4 + faces * (ray.to - ray.from) : of_model;
+    pieces += gas.has_cells ? 4 + faces * (ray.to - ray.from) * gas.cells_per_length : of_model;
   }
   return pieces;
 }
@@ -184,7 +184,7 @@ void add_images(const GasOutline& gas, Vector position, const Vector& direction,
                 SightlineRays& rays) {
   const Vector& size = gas.size;
   for (std::size_t k = 0; k < 3; ++k) {  // it begins in the box
-    const double low = gas.grid.origin[k];
+    const double low = gas.corner[k];
     position[k] -= size[k] * std::floor((position[k] + from * direction[k] - low) / size[k]);
     // What rounding leaves at the upper face.
     if (direction[k] == 0 && !is_among_cells(gas, position, k)) position[k] = low;

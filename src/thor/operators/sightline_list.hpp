@@ -19,7 +19,7 @@ SightlineList build_sightlines(const config::Sightlines& keys, const GasOutline&
 /// Memory that they take, at most.
 double bytes_of_sightlines(const config::Sightlines& keys, const GasOutline& gas);
 
-/// Pieces of gas along one of the sightlines: in a grid at most, in a model about.
+/// Pieces of gas along one of the sightlines: in a grid at most, else about.
 double pieces_of(const SightlineRays& rays, std::size_t sightline, const GasOutline& gas);
 /// Rays through a periodic box and its images, along a line from a distance to another [cm].
 void add_images(const GasOutline& gas, std::array<double, 3> position, const std::array<double, 3>& direction,

@@ -202,20 +202,13 @@ THOR_FN IntOf<V> number_of_cell(const UniformGrid<RealOf<V>>& grid, const GridPl
   };
   return along(cell.x, 0) + along(cell.y, 1) + along(cell.z, 2);
 }
-/// Where a ray enters the box of a grid, as enter_model() says it of a model.
 template <class Real>
-THOR_FN RayEntry enter_cells(const UniformGrid<Real>& grid, const double (&p)[3], const double (&d)[3], double from) {
-  double enters = from, leaves = 1e300;
-  for (int k = 0; k < 3; ++k) {
-    const double low = -double(grid.zero[k]) - p[k], inverse = 1 / (abs(d[k]) > 1e-20 ? d[k] : 1e-20);
-    const double a = low * inverse, b = (low + grid.shape[k]) * inverse;
-    enters = max(enters, min(a, b)), leaves = min(leaves, max(a, b));
-  }
-  return {enters, enters > from, !(leaves > enters)};
+THOR_FN void sides_of_box(const UniformGrid<Real>& grid, double (&sides)[3]) {
+  for (int k = 0; k < 3; ++k) sides[k] = grid.shape[k];
 }
 
 /// The way through any dataset, from face to face as photons go: through regions and sub-steps of a model, or through
-/// cells, of which number_of_cell() says where their fields are, and enter_cells() where rays meet them.
+/// cells, of which number_of_cell() says where their fields are, and sides_of_box() where rays meet them.
 template <class V, class D>
 struct MeshWalk {
   using Real = RealOf<V>;
@@ -268,25 +261,26 @@ template <class D>
 THOR_FN MeshWalk<typename D::Real, D> start_mesh_walk(const Scene<D>& scene, const StraightRay& ray, double& begins) {
   using Real = typename D::Real;
   const auto dataset = view<Real>(scene.dataset);
-  RayEntry entry;
-  if constexpr (IsModel<D>) {
-    entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
-  } else {
-    entry = enter_cells(scene.dataset, ray.position, ray.direction, ray.from);
-  }
-  begins = entry.outside ? entry.at : ray.from;
   Birth<Real, PlaceIn<D>> birth{};
-  birth.position = {Real(ray.position[0] + begins * ray.direction[0]),
-                    Real(ray.position[1] + begins * ray.direction[1]),
-                    Real(ray.position[2] + begins * ray.direction[2])};
   birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
-  birth.misses = entry.outside && entry.misses;
   if constexpr (IsModel<D>) {
+    const RayEntry entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
+    begins = entry.outside ? entry.at : ray.from;
+    birth.misses = entry.outside && entry.misses;
+    birth.position = {Real(ray.position[0] + begins * ray.direction[0]),
+                      Real(ray.position[1] + begins * ray.direction[1]),
+                      Real(ray.position[2] + begins * ray.direction[2])};
     birth.place.cell = gas;  // at its surface, if it comes from outside
     if (!entry.outside) dataset.settle(birth, false);
   } else {
-    birth.misses = entry.misses;
-    dataset.place_on_surface(birth), dataset.settle(birth, false);
+    // From the corner and in double precision: a box may be more cells wide than a float has digits for.
+    double at[3], sides[3];
+    sides_of_box(scene.dataset, sides);
+    for (int k = 0; k < 3; ++k) at[k] = ray.position[k] + scene.zero[k];
+    const RayEntry entry = enter_box(at, sides, ray.direction, ray.from);
+    begins = entry.at, birth.misses = entry.misses;
+    for (int k = 0; k < 3; ++k) at[k] = at[k] + begins * ray.direction[k];
+    dataset.place_from_corner(birth, at), dataset.settle(birth, false);
   }
   const double most = min(ray.to - begins, 1e9);
   MeshWalk<Real, D> walk{};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "thor/datasets/field_array.hpp"
@@ -19,31 +20,31 @@ using Vector = std::array<double, 3>;
 /// A grid in which a few cells have most of the mass.
 struct Lumps {
   GridShape shape;
-  UniformGrid<double> layout;
+  std::optional<GridFieldCells> cells;
   FieldArray field;
   double mass = 0;
 
   Lumps(CellIndex count, unsigned seed) {
     shape.count = count, shape.cell_size = 1, shape.origin = {-1.5, 0.25, 3};
-    layout = field_layout(shape, shape.box());
-    field = new_field(layout);
+    cells.emplace(shape, shape.box());
+    field = new_field(*cells);
     std::mt19937 random(seed);
     std::normal_distribution<double> normal;
     for (std::int64_t i = 0; i < shape.cells(); ++i) {
       const float value = float(std::exp(3 * normal(random)));
-      field.numbers[index_of_cell(layout, i)] = value, mass += double(value);
+      field.numbers[cells->index(i)] = value, mass += double(value);
     }
   }
   template <class Real>
   std::unique_ptr<RayEngine> engine() const {
     Scene<UniformGrid<Real>> s{};
-    s.dataset = convert<Real>(layout);
-    for (int k = 0; k < 3; ++k) s.zero[k] = layout.zero[k];
+    s.dataset = convert<Real>(cells->layout());
+    for (int k = 0; k < 3; ++k) s.zero[k] = cells->layout().zero[k];
     s.fields[0] = {field.numbers.get(), field.count};
     return make_ray_engine(AnyScene<Real>(s), cpu::Options{1, false, ""});
   }
   double value(int x, int y, int z) const {
-    return double(field.numbers[index_of_cell(layout, (x * shape.count[1] + y) * shape.count[2] + z)]);
+    return double(field.numbers[cells->index((x * shape.count[1] + y) * shape.count[2] + z)]);
   }
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "support/host_device.hpp"
@@ -21,23 +22,23 @@ using namespace thor;
 /// A grid of random numbers.
 struct RandomGrid {
   GridShape shape;
-  UniformGrid<double> layout;
+  std::optional<GridFieldCells> cells;
   std::vector<FieldArray> fields;
 
   RandomGrid(std::array<std::int64_t, 3> count, int number, unsigned seed) {
     shape.count = count, shape.cell_size = 1;
     shape.origin = {-1.5, 0.25, 3};
-    layout = field_layout(shape, shape.box());
+    cells.emplace(shape, shape.box());
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> u(0.1f, 1.f);
     for (int k = 0; k < number; ++k) {
-      fields.push_back(new_field(layout));
-      for (std::int64_t i = 0; i < shape.cells(); ++i) fields.back().numbers[index_of_cell(layout, i)] = u(random);
+      fields.push_back(new_field(*cells));
+      for (std::int64_t i = 0; i < shape.cells(); ++i) fields.back().numbers[cells->index(i)] = u(random);
     }
   }
   double value(int field, std::int64_t x, std::int64_t y, std::int64_t z) const {
     const std::int64_t i = (x * shape.count[1] + y) * shape.count[2] + z;
-    return double(fields[std::size_t(field)].numbers[index_of_cell(layout, i)]);
+    return double(fields[std::size_t(field)].numbers[cells->index(i)]);
   }
   template <class Real>
   AnyScene<Real> scene() const {
@@ -46,8 +47,8 @@ struct RandomGrid {
   template <class Real>
   Scene<UniformGrid<Real>> plain_scene() const {
     Scene<UniformGrid<Real>> s{};
-    s.dataset = convert<Real>(layout);
-    for (int k = 0; k < 3; ++k) s.zero[k] = layout.zero[k];
+    s.dataset = convert<Real>(cells->layout());
+    for (int k = 0; k < 3; ++k) s.zero[k] = cells->layout().zero[k];
     for (std::size_t k = 0; k < fields.size(); ++k) s.fields[k] = {fields[k].numbers.get(), fields[k].count};
     return s;
   }

@@ -17,13 +17,29 @@ bool is_velocity(const std::string& field) { return field == "velocity" || field
 
 }  // namespace
 
-void CellFields::set_grid(const GridShape& grid) {
+void CellFields::set_grid(const GridShape& grid, const CellBox& part) {
   outline_.has_cells = true, outline_.grid = grid, outline_.length = grid.cell_size;
+  outline_.corner = grid.origin, outline_.periodic = grid.periodic;
+  outline_.redshift = grid.redshift, outline_.hubble = grid.hubble;
   for (std::size_t k = 0; k < 3; ++k) {
-    outline_.size[k] = grid.cell_size * double(grid.count[k]);
+    outline_.sides[k] = double(grid.count[k]);
+    outline_.size[k] = grid.cell_size * outline_.sides[k];
     outline_.centre[k] = grid.origin[k] + 0.5 * outline_.size[k];
+    first_[k] = int(part.first[k]);
   }
-  part_ = grid.box();
+  const auto cells = std::make_shared<const GridFieldCells>(grid, part);
+  mesh_ = cells->layout(), cells_ = cells;
+}
+
+void CellFields::set_mesh(const RayMesh& mesh) {
+  outline_.has_cells = true, outline_.length = mesh.unit, outline_.periodic = mesh.mesh->periodic();
+  outline_.redshift = mesh.redshift, outline_.hubble = mesh.hubble, outline_.sides = mesh.mesh->sides();
+  for (std::size_t k = 0; k < 3; ++k) {
+    outline_.corner[k] = mesh.mesh->low()[k] * mesh.unit, outline_.size[k] = outline_.sides[k] * mesh.unit;
+    outline_.centre[k] = outline_.corner[k] + 0.5 * outline_.size[k];
+  }
+  outline_.cells_per_length = 4 * std::cbrt(double(mesh.mesh->cells())) / *std::ranges::max_element(outline_.sides);
+  mesh_ = mesh.dataset, cells_ = std::make_shared<const MeshFieldCells>(mesh.mesh, mesh.unit);
 }
 
 int CellFields::add(FieldArray field) {
@@ -89,7 +105,7 @@ FieldUse CellFields::place(const std::string& product, config::FieldScale scale,
   const std::size_t fields_before = fields_.size();
   FieldUse use = this->use(product);
   if (use.quantity.velocity >= 0) {
-    throw Error(ExitCode::usage, "field: the velocity along a ray has no transfer function; use an array of the grid");
+    throw Error(ExitCode::usage, "field: the velocity along a ray has no transfer function; use an array of the file");
   }
   const bool log = scale == config::FieldScale::log;
   const double zero = log ? std::log(low) : low, width = (log ? std::log(high) : high) - zero;
@@ -121,11 +137,8 @@ FieldUse CellFields::place(const std::string& product, config::FieldScale scale,
 double CellFields::mean_of(const std::string& product) {
   const FieldUse use = this->use(product);
   if (use.quantity.velocity >= 0)
-    throw Error(ExitCode::usage, "brightness: expected an array of the grid, not a velocity");
-  const FieldArray& field = field_of(use);
-  double sum = 0;  // cells that fill up the last tiles are 0
-  for (std::size_t i = 0; i < field.count; ++i) sum += double(field.numbers.get()[i]);
-  return sum * field.unit / double(outline_.grid.cells());
+    throw Error(ExitCode::usage, "brightness: expected an array of the file, not a velocity");
+  return cells_->mean(field_of(use));
 }
 
 FieldUse CellFields::over_mean(const std::string& product) {
@@ -151,15 +164,22 @@ FieldUse CellFields::over_mean(const std::string& product) {
 
 template <class Real>
 AnyScene<Real> CellFields::scene() const {
-  const GridShape& grid = outline_.grid;
-  Scene<UniformGrid<Real>> scene{};
-  scene.dataset = convert<Real>(field_layout(grid, part_));
-  for (std::size_t k = 0; k < 3; ++k) {
-    scene.zero[k] = -grid.origin[k] / grid.cell_size;
-    scene.first[k] = int(part_.first[k]);
-  }
-  for (std::size_t k = 0; k < fields_.size(); ++k) scene.fields[k] = {fields_[k].numbers.get(), fields_[k].count};
-  return AnyScene<Real>(scene);
+  return std::visit(
+      [&]<template <class> class D>(const D<double>& dataset) -> AnyScene<Real> {
+        if constexpr (!IsModel<D<double>>) {
+          Scene<D<Real>> scene{};
+          scene.dataset = convert<Real>(dataset);
+          for (std::size_t k = 0; k < 3; ++k) {
+            scene.zero[k] = -outline_.corner[k] / outline_.length, scene.first[k] = first_[k];
+          }
+          for (std::size_t k = 0; k < fields_.size(); ++k) {
+            scene.fields[k] = {fields_[k].numbers.get(), fields_[k].count};
+          }
+          return AnyScene<Real>(scene);
+        }
+        throw Error(ExitCode::internal, "a model is no mesh");
+      },
+      mesh_);
 }
 template AnyScene<float> CellFields::scene() const;
 template AnyScene<double> CellFields::scene() const;

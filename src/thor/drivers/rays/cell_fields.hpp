@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 
+#include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/field_array.hpp"
 #include "thor/drivers/rays/scene.hpp"
 #include "thor/io/result/unit.hpp"
@@ -18,7 +19,7 @@ const char* units_in_model(const std::string& field);
 /// Throws an Error(usage) for a line of another ion than that of a model.
 void require_ion(const Line& line, const std::string& ion);
 
-/// Fields with a number for each cell of a grid.
+/// Fields with a number for each cell of a mesh.
 class CellFields : public RayScene {
  public:
   CellFields(const config::Dataset& dataset, int threads) : dataset_(dataset), threads_(threads) {}
@@ -57,13 +58,15 @@ class CellFields : public RayScene {
   /// The temperature with what else widens the line in each cell.
   virtual FieldUse broadened(const Absorber& absorber, const Line&) { return absorber.temperature; }
 
-  void set_grid(const GridShape& grid);  ///< at first this part is all of it
+  /// All of a grid, or a part of it.
+  void set_grid(const GridShape& grid, const CellBox& part);
+  void set_mesh(const RayMesh& mesh);
+  const FieldCells& cells() const { return *cells_; }
   int add(FieldArray field);
   const FieldArray& field_of(const FieldUse& use) const { return fields_[std::size_t(use.quantity.field)]; }
 
   const config::Dataset dataset_;
   const int threads_;
-  CellBox part_{};
   std::map<std::string, FieldUse> uses_;
 
  private:
@@ -72,6 +75,9 @@ class CellFields : public RayScene {
   int velocity_of(const std::string& prefix);
   void require_gas(const Absorber& absorber);
 
+  AnyDataset mesh_{};
+  std::array<int, 3> first_{};  ///< cell of a grid that is the first one of this part
+  std::shared_ptr<const FieldCells> cells_;
   std::map<std::string, double> means_;
   std::vector<FieldArray> fields_;
 };

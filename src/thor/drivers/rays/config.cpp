@@ -66,9 +66,6 @@ void check_names(Reader& reader, RaytraceFile& file) {
 void check_dataset(Reader& reader, RaytraceFile& file) {
   const Dataset& dataset = file.config.dataset;
   if (!reader.clean("dataset")) return;
-  if (!dataset_type(dataset.type).rays) {
-    reader.report("dataset.type", "driver: raytrace goes through grids and models; not through this yet");
-  }
   if (dataset.packed) reader.report("dataset.packed", "not possible with driver: raytrace; remove it");
   if (dataset.dust) reader.report("dataset.dust", "not possible with driver: raytrace; project the field dust instead");
   if (dataset.stop_shift)

@@ -15,33 +15,17 @@
 namespace thor {
 namespace {
 
-/// The arrays of a grid in a file.
-class FileFields final : public CellFields {
+/// Arrays of a file, with a number for each cell of its mesh.
+class FileFields : public CellFields {
  public:
-  FileFields(const config::Dataset& dataset, int threads) : CellFields(dataset, threads) {
-    const std::vector<std::string> names = grid_fields(dataset.path);
-    if (names.empty()) {
-      throw Error(ExitCode::input,
-                  dataset.path +
-                      ": no three-dimensional array: not a grid file (`thor grid` makes one of a snapshot or a cube)");
-    }
-    reference_ = names.front();
-    set_grid(read_grid_shape(dataset, std::vector{reference_}));
-    b_turb_ = dataset.b_turb;
-  }
-  std::unique_ptr<RayScene> part(const CellBox& box) const override {
-    auto part = std::make_unique<FileFields>(*this);
-    part->forget();
-    part->part_ = box;
-    return part;
-  }
+  FileFields(const config::Dataset& dataset, int threads) : CellFields(dataset, threads) { b_turb_ = dataset.b_turb; }
   std::string units_of(const std::string& field) const override {
     const io::Input file(dataset_.path);
     return file.has(field) ? io::Unit(io::units_of(file, field)).text() : units_in_model(field);
   }
 
  protected:
-  std::vector<std::string> own_names() const override { return grid_fields(dataset_.path); }
+  virtual void require_shape(std::vector<std::string> arrays) const = 0;  ///< that of all
   bool has(const std::string& array) const override { return std::ranges::count(own_names(), array) > 0; }
   io::Unit unit_of(const std::string& array) const override {
     return io::Unit(io::units_of(io::Input(dataset_.path), array));
@@ -61,16 +45,61 @@ class FileFields final : public CellFields {
   FieldUse broadened(const Absorber& a, const Line& line) override;
 
  private:
-  void require_shape(std::vector<std::string> arrays) const {  ///< that of all
+  FieldArray read(const std::vector<std::string>& arrays) const {
+    return read_product(dataset_.path, arrays, cells(), dataset_.bad_cells == config::BadCells::drop, threads_);
+  }
+};
+
+/// Of a grid, or a part of it.
+class GridFields final : public FileFields {
+ public:
+  GridFields(const config::Dataset& dataset, int threads) : FileFields(dataset, threads) {
+    const std::vector<std::string> names = grid_fields(dataset.path);
+    if (names.empty()) {
+      throw Error(ExitCode::input,
+                  dataset.path +
+                      ": no three-dimensional array: not a grid file (`thor grid` makes one of a snapshot or a cube)");
+    }
+    reference_ = names.front();
+    const GridShape grid = read_grid_shape(dataset, std::vector{reference_});
+    set_grid(grid, grid.box());
+  }
+  std::unique_ptr<RayScene> part(const CellBox& box) const override {
+    auto part = std::make_unique<GridFields>(*this);
+    part->forget();
+    part->set_grid(outline_.grid, box);
+    return part;
+  }
+
+ protected:
+  std::vector<std::string> own_names() const override { return grid_fields(dataset_.path); }
+  void require_shape(std::vector<std::string> arrays) const override {
     arrays.insert(arrays.begin(), reference_);
     read_grid_shape(dataset_, arrays);
   }
-  FieldArray read(const std::vector<std::string>& arrays) const {
-    const bool drop = dataset_.bad_cells == config::BadCells::drop;
-    return read_product(dataset_.path, arrays, outline_.grid, part_, drop, threads_);
+
+ private:
+  std::string reference_;  ///< an array whose shape is that of the grid, and of all others
+};
+
+/// Of any other mesh.
+class MeshFields final : public FileFields {
+ public:
+  MeshFields(const config::Dataset& dataset, int threads, const RayMesh& mesh)
+      : FileFields(dataset, threads), names_(mesh.fields), mesh_(mesh.mesh) {
+    set_mesh(mesh);
   }
 
-  std::string reference_;  ///< an array whose shape is that of the grid, and of all others
+ protected:
+  std::vector<std::string> own_names() const override { return names_; }
+  void require_shape(std::vector<std::string> arrays) const override {
+    const io::Input file(dataset_.path);
+    for (const std::string& array : arrays) mesh_->check_field(file, array), file.require_whole(array);
+  }
+
+ private:
+  const std::vector<std::string> names_;
+  const std::shared_ptr<const HostMesh> mesh_;
 };
 
 FieldArray FileFields::component_of(const std::string& velocity, std::size_t axis) {
@@ -90,7 +119,7 @@ void FileFields::refuse(const std::string& field) const {
   const std::vector<std::string> there = names();
   if (io::Input(dataset_.path).has(field)) {
     throw Error(ExitCode::input,
-                fmt::format("{}: {} is not a field: expected a three-dimensional array of numbers (fields: {})",
+                fmt::format("{}: {} is not a field: expected an array with one number for each cell (fields: {})",
                             dataset_.path, field, fmt::join(there, ", ")));
   }
   const bool weighted = field == "temperature" || field == "velocity";
@@ -146,7 +175,9 @@ FieldUse FileFields::broadened(const Absorber& a, const Line& line) {
 }  // namespace
 
 std::unique_ptr<RayScene> open_file_fields(const config::Dataset& dataset, int threads) {
-  return std::make_unique<FileFields>(dataset, threads);
+  const auto mesh = dataset_type(dataset.type).mesh_of_rays;
+  if (mesh) return std::make_unique<MeshFields>(dataset, threads, mesh(dataset));
+  return std::make_unique<GridFields>(dataset, threads);
 }
 
 }  // namespace thor

@@ -186,7 +186,7 @@ std::optional<RayLattice> RayImage::lattice() const {
   const ImageTask& task = tasks_.front();
   const GasOutline& gas = work_.outline();
   const Camera& camera = task.job.camera;
-  if (!task.job.adds_up || camera.type != CameraType::orthographic || !gas.has_cells) return std::nullopt;
+  if (!task.job.adds_up || camera.type != CameraType::orthographic || !gas.is_lattice()) return std::nullopt;
   if (camera.pixel() < 1e-6) return std::nullopt;  // of a cell: rounding is no longer small
   return RayLattice(camera, gas.grid, task.job.samples);
 }

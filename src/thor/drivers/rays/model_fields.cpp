@@ -26,7 +26,7 @@ class ModelCellFields final : public CellFields {
  public:
   ModelCellFields(const config::Dataset& dataset, const Medium& medium, const Line& line, int threads)
       : CellFields(dataset, threads), ion_(ion_of(line)) {
-    set_grid(medium.grid);
+    set_grid(medium.grid, medium.grid.box());
     make_fields(medium, line);
     b_turb_ = medium.b_turb;
   }
@@ -71,15 +71,14 @@ class ModelCellFields final : public CellFields {
 
 /// Cells of a model are in the units of a run: those of fields are made of them.
 void ModelCellFields::make_fields(const Medium& medium, const Line& line) {
-  const UniformGrid<double> layout = field_layout(outline_.grid, part_);
-  const auto& cells = dynamic_cast<const Cells&>(*medium.cells);
+  const CellRecords& gas_in_cells = *medium.cells;
   const AtomicTransition& first = line.first();
-  FieldArray density = new_field(layout), temperature = new_field(layout), velocity[3];
-  for (FieldArray& v : velocity) v = new_field(layout);
+  FieldArray density = new_field(cells()), temperature = new_field(cells()), velocity[3];
+  for (FieldArray& v : velocity) v = new_field(cells());
   const double per_kelvin = std::pow(first.thermal_speed(1, 0), 2);
-  for (std::int64_t i = 0; i < outline_.grid.cells(); ++i) {
-    const CellGas<double> gas = cells.gas(i);
-    const std::size_t at = index_of_cell(layout, i);
+  for (std::int64_t i = 0; i < cells().cells(); ++i) {
+    const CellGas<double> gas = gas_in_cells.gas(i);
+    const std::size_t at = cells().index(i);
     const double b = medium.thermal_speed / gas.inverse_width;
     // n sigma_0 a cell at the temperature of the cell, where sigma_0 goes as 1/b.
     density.numbers.get()[at] = float(gas.opacity / (medium.cross_section * medium.size * gas.inverse_width));
@@ -123,12 +122,13 @@ class RegionFields final : public RayScene {
   }
   double mean_of(const std::string& product) override {
     use(product);
-    throw Error(ExitCode::usage, "brightness: needs a grid (dataset.type uniform_grid, or dataset.cells)");
+    throw Error(ExitCode::usage,
+                "brightness: needs gas in cells (dataset.type uniform_grid or octree, or dataset.cells)");
   }
   void set_mean(const std::string&, double) override {}
   ValueRange range_of(const std::string& product) override {
     use(product);
-    throw Error(ExitCode::usage, "spread: needs a grid (dataset.type uniform_grid, or dataset.cells)");
+    throw Error(ExitCode::usage, "spread: needs gas in cells (dataset.type uniform_grid or octree, or dataset.cells)");
   }
   std::string units_of(const std::string& field) const override { return units_in_model(field); }
 

@@ -10,7 +10,7 @@ namespace thor {
 ValueRange CellFields::range_of(const std::string& product) {
   const FieldUse use = this->use(product);
   if (use.quantity.velocity >= 0) {
-    throw Error(ExitCode::usage, "the velocity along a ray is not an array of the grid: use one of its components");
+    throw Error(ExitCode::usage, "the velocity along a ray is not an array of the file: use one of its components");
   }
   const FieldArray& field = field_of(use);
   const std::span<const float> numbers(field.numbers.get(), field.count);
@@ -21,13 +21,11 @@ ValueRange CellFields::range_of(const std::string& product) {
     if (value > 0) range.least_positive = std::min(range.least_positive, value);
   }
   // What is faint fills most of a box: the upper half of the cells is shown, but not the few largest values.
-  const UniformGrid<double> layout = field_layout(outline_.grid, part_);
-  const std::int64_t cells = part_.count[0] * part_.count[1] * part_.count[2],
-                     step = std::max<std::int64_t>(cells >> 20, 1);
+  const std::int64_t count = cells().cells(), step = std::max<std::int64_t>(count >> 20, 1);
   const bool has_both_signs = range.least < 0 && range.largest > 0;
   std::vector<float> sample;
-  for (std::int64_t i = 0; i < cells; i += step) {
-    const float value = numbers[index_of_cell(layout, i)];
+  for (std::int64_t i = 0; i < count; i += step) {
+    const float value = numbers[cells().index(i)];
     if (has_both_signs) {
       sample.push_back(std::abs(value));
     } else if (value > 0 || !(range.largest > 0)) {

@@ -33,7 +33,7 @@ AbsorbingGas find_gas(ViewScene& view, const StraightRay& ray, const Line& line,
   gas.begin = run.begins.front();
   gas.length = run.begins.back() + run.lengths.back() - gas.begin;
   const AtomicTransition& first = line.first();
-  const double hubble = outline.grid.hubble;
+  const double hubble = outline.hubble;
   double column = 0, low = HUGE_VAL, high = -HUGE_VAL, widest = 0;
   for (std::size_t i = 0; i < run.begins.size(); ++i) {
     const double n = double(run.values[0][i]) * ion.density.unit;

@@ -92,10 +92,10 @@ io::web::Response view_info(ViewScene& view, const ViewStart& start, ViewQuery& 
   json["name"] = start.name;
   json["device"] = view.device();
   json["size"] = in_kpc(gas.size), json["centre"] = in_kpc(gas.centre);
-  if (gas.has_cells) json["cells"] = gas.grid.count;
-  json["periodic"] = gas.grid.periodic;
-  json["redshift"] = gas.has_cells ? gas.grid.redshift : 0;
-  json["hubble"] = gas.has_cells ? gas.grid.hubble * 1e3 * kpc_of_view / constants::km : 0;  // km/s/Mpc
+  if (gas.is_lattice()) json["cells"] = gas.grid.count;
+  json["periodic"] = gas.periodic;
+  json["redshift"] = gas.has_cells ? gas.redshift : 0;
+  json["hubble"] = gas.has_cells ? gas.hubble * 1e3 * kpc_of_view / constants::km : 0;  // km/s/Mpc
   const std::vector<std::string> names = scene.names();
   for (const std::string& name : names) json["fields"].push_back({{"name", name}, {"units", scene.units_of(name)}});
   for (const std::string& name : names_of_maps()) {
